@@ -3,36 +3,36 @@ import StoreRecords
 import Stores
 
 extension Connection {
-  /// How many pages a file may have to be checked from end to end at each opening: 1,024 pages are 4 MiB
-  /// and take some 7 ms. An index in which a bit has turned hides rows without breaking any row's checksum.
+  /// The most pages of a file that is checked completely at each opening: 1,024 pages are 4 MiB and take about 7 ms. A
+  /// damaged bit in an index can hide rows without breaking the checksum of any row.
   static let checkedPages: Int64 = 1_024
-  /// Frames in the log after which it is copied into the file: 1,000 are 4 MiB, few enough to
-  /// recover in milliseconds and enough to share a checkpoint's two fsyncs among many commits.
+  /// The number of frames in the log after which the log is copied into the file. 1,000 frames are 4 MiB: few enough to
+  /// recover in milliseconds, and enough to share a checkpoint's two fsyncs among many commits.
   static let checkpointFrames: Int32 = 1_000
 
-  /// A file that was opened.
+  /// An open file.
   struct Opened<Header> {
-    /// The one connection to it.
+    /// The only connection to the file.
     let connection: Connection
-    /// What `inspect` found.
+    /// The value that `inspect` returned.
     let header: Header
-    /// Whether nothing can be written before the file is opened anew: its disk takes no writes.
+    /// Whether the disk accepts no writes, so that the file must be opened again before anything is written.
     var isReadOnly = false
-    /// Whether the log must be copied before anything else is written: there was no room for it yet.
+    /// Whether an old log must be copied into the file before anything else is written, because the disk had no space
+    /// for that yet.
     var hasOldLog = false
   }
 
-  /// Opens a database file of ours for good: the one connection it has.
+  /// Opens one of the service's database files with the only connection that it has.
   ///
-  /// The file is looked at first through a connection that can't write, because SQLite takes any log with
-  /// sound checksums for the file's own and copies it at the next occasion: only once `inspect` has found
-  /// the right header behind it is the file opened for writing. A log that a crash left is then copied at
-  /// once, so that no commit ever stands behind frames that a failed fsync may have lost. What the check
-  /// needs of memory goes with its connection.
+  /// A connection that can't write inspects the file first, because SQLite takes every log with correct checksums for
+  /// the file's own log and copies it at the next opportunity. Only when `inspect` has found the right header in file
+  /// and log is the file opened for writing. A log that a crash left is then copied at once, so that no commit ever
+  /// follows frames that a failed fsync may have lost. The memory that the check needed is freed with its connection.
   ///
-  /// Where the disk is full or read-only, what is stored can be read all the same. Where only indexes are wrong, which
-  /// follow from the rows, they are made anew.
-  /// - Parameter inspect: reads the header and throws when it is not the one expected; runs twice.
+  /// When the disk is full or read-only, the data can still be read. When only indexes are damaged, they are rebuilt
+  /// from the rows.
+  /// - Parameter inspect: reads the header and throws when it is not the expected one; runs twice.
   /// - Throws: `damaged`, `unavailable`, `storage`, `storageFull`, `readOnly`.
   static func opening<Header>(
     _ file: DatabaseFile, as blank: BlankDatabase,
@@ -53,28 +53,28 @@ extension Connection {
       file, hasLog: hasLog, findings: findings, as: blank, inspect: inspect)
   }
 
-  /// Opens a database file of ours for good that is known to be one, with the right log or none.
-  /// - Parameter findings: what the check found that has to be mended before anything is read.
+  /// Opens one of the service's database files after it was checked. Its log is its own, or it has none.
+  /// - Parameter findings: the damage that the check found and that is repaired before anything is read.
   /// - Parameter inspect: reads the header.
   /// - Throws: as ``opening(_:as:inspect:)`` does.
   static func openingSound<Header>(
     _ file: DatabaseFile, hasLog: Bool = false, findings: [String] = [], as blank: BlankDatabase,
     inspect: (Connection) throws -> Header
   ) throws -> Opened<Header> {
-    // Alone from the first read on, so that the log's index is memory and takes no room on the disk.
+    // The connection is exclusive from the first read on, so that the log's index is in memory and needs no disk space.
     let connection = try Connection(path: file.path, mode: .readWrite, exclusive: true)
     try connection.tune()
     let hasOldLog = hasLog ? try !connection.copiesLog() : false
     try blank.schema.migrate(connection)
     if !findings.isEmpty { try connection.mendIndexes(after: findings) }
     let header = try inspect(connection)
-    // Some thirty KiB a store that only its opening needed.
+    // The prepared statements of the opening take about 30 KiB a store and are not needed again.
     try connection.forgetStatements()
     return Opened(connection: connection, header: header, hasOldLog: hasOldLog)
   }
 
   /// Copies the log into the file and empties it.
-  /// - Returns: false where the disk has no room for that.
+  /// - Returns: false when the disk has no space for that.
   func copiesLog() throws -> Bool {
     do {
       try checkpoint(.truncate)
@@ -86,19 +86,19 @@ extension Connection {
     }
   }
 
-  /// Whether so much has been committed since the log was last copied that it should be again.
+  /// Whether the log is long enough to be copied into the file.
   var isLogLong: Bool { loggedFrames >= Self.checkpointFrames }
 
-  /// Copies a long log into the file; the next write then begins it anew. To be called between commits. What
-  /// fails is tried again after the next one; nothing depends on it.
+  /// Copies a long log into the file; the next write then starts the log again. Call this between commits. After a
+  /// failure, it is tried again after the next commit; nothing depends on its success.
   func copyLongLog() {
     guard isLogLong else { return }
     _ = try? checkpoint(.passive)
   }
 
-  /// Checks the kind of file, the definitions, which are constant for a version, and small files
-  /// through and through.
-  /// - Returns: what is wrong with a small file.
+  /// Checks the kind of the file, its table definitions, which are constant for a version, and all pages of a small
+  /// file.
+  /// - Returns: the damage in a small file.
   private func check(as blank: BlankDatabase) throws -> [String] {
     try blank.schema.requireKnown(self)
     if try userVersion() == blank.schema.version {
@@ -111,31 +111,34 @@ extension Connection {
     return try integrityCheck(.full)
   }
 
-  /// The settings that last as long as the connection, each for its reason.
+  /// Sets the options that last as long as the connection.
   private func tune() throws {
     // A commit is on the disk when it is answered. https://sqlite.org/pragma.html#pragma_synchronous
     try execute("PRAGMA synchronous = FULL")
-    // Pages come from the system's cache anyway, and are kept here once per open store that touches them. Those of
-    // a commit count, too: where they fill it, the way to each further document is read anew.
+    // The page cache of the system holds the pages anyway; this cache holds them once more for each open store. It also
+    // holds the pages of a running commit: if they fill it, the pages of the index must be read again for each further
+    // document.
     try setCacheSize(kibibytes: 256)
-    // A large commit may outgrow that while it lasts, instead of writing pages to the log twice.
+    // A large commit may exceed the cache while it lasts; otherwise SQLite would write some pages to the log twice.
     try execute("PRAGMA cache_spill = OFF")
-    // No mapping: a file cut short underneath would end the process with SIGBUS instead of an error.
+    // No memory mapping: if a mapped file is truncated, the process ends with SIGBUS instead of an error.
     try execute("PRAGMA mmap_size = 0")
-    // Sorting a page of ids is memory's work; a temporary file would need a descriptor.
+    // Sorting happens in memory; a temporary file would need a descriptor.
     try execute("PRAGMA temp_store = MEMORY")
-    // A damaged cell is found when its page is read, not when it is followed somewhere else.
+    // SQLite finds a damaged cell when it reads the page, before it follows the cell.
     try execute("PRAGMA cell_size_check = ON")
-    // A schema that someone tampered with calls no function with side effects.
+    // A manipulated schema can't call functions with side effects.
     try execute("PRAGMA trusted_schema = OFF")
-    // Removed values are zeroed where that costs no further page; whole stores are unlinked.
+    // SQLite overwrites deleted content with zeros when that writes no further page. The files of whole stores are
+    // removed.
     try execute("PRAGMA secure_delete = FAST")
-    // One large commit does not leave a large log behind: it is cut back to what is usual.
+    // SQLite truncates the log after a large commit to its usual length.
     try setJournalSizeLimit(bytes: Int64(Self.checkpointFrames) * 4_096)
-    // Not within a commit, whose answer would wait for it: see `copyLongLog()`.
+    // Automatic checkpoints would delay the answer to a commit. See `copyLongLog()` instead.
     try setAutomaticCheckpoint(frames: 0)
     try countLoggedFrames()
-    // Takes the file's lock now, so that a second user is met here and not at the first write.
+    // Takes the file's lock now, so that a second process that uses the file causes an error here and not at the first
+    // write.
     try begin()
     try rollback()
   }

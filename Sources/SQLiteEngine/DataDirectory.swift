@@ -13,14 +13,14 @@ import Stores
 final class DataDirectory: Sendable {
   /// The directory, absolute, without symbolic links.
   let path: String
-  /// The descriptor that holds the lock; nil once given back.
+  /// The descriptor that holds the lock; nil after ``unlock()``.
   private let lock: NIOLockedValueBox<Int32?>
-  /// Directories whose own entries are known to be on the disk.
+  /// The directories whose entries in their parent directories are known to be on the disk.
   private let durable = NIOLockedValueBox<Set<String>>([])
 
-  /// Makes the directory if only its last element is missing, checks it, and locks it.
+  /// Creates the directory if only the last element of its path is missing, checks it and locks it.
   ///
-  /// The lock is advisory (`flock(2)`) and ends with the process however that ends.
+  /// The lock is advisory (`flock(2)`). The system releases it when the process ends, however it ends.
   init(_ path: String) throws(DataDirectoryError) {
     self.path = try Self.prepared(path)
     let file = self.path + "/lock"
@@ -38,7 +38,7 @@ final class DataDirectory: Sendable {
 
   deinit { unlock() }
 
-  /// Lets other processes have the directory.
+  /// Releases the lock, so that other processes can use the directory.
   func unlock() {
     lock.withLockedValue { descriptor in
       if let descriptor { Glibc.close(descriptor) }
@@ -46,8 +46,8 @@ final class DataDirectory: Sendable {
     }
   }
 
-  /// Whether the path still leads to what was opened: neither moved away nor replaced. The lock's file tells, which
-  /// nothing else can become while it is open.
+  /// Whether the path still leads to the directory that was opened: it was neither moved nor replaced. The method
+  /// compares the open lock file with the file at the path.
   var isInPlace: Bool {
     lock.withLockedValue { descriptor in
       var (opened, found) = (stat(), stat())
@@ -59,13 +59,13 @@ final class DataDirectory: Sendable {
 
   /// The registry's file.
   var registry: DatabaseFile { DatabaseFile(directory: path, name: "registry.sqlite") }
-  /// Where the stores are.
+  /// The directory of the stores.
   var stores: String { path + "/stores" }
-  /// Room for deletions on a full disk.
+  /// The file that reserves disk space for deletions on a full disk.
   var reserve: String { path + "/reserve" }
   /// The log of erasures; see ``ErasureLog``.
   var erasures: String { path + "/" + BackupManifest.Extra.erasures.rawValue }
-  /// A file that is written to see whether files can be.
+  /// The file that is written to check that files can be written.
   var probe: String { path + "/probe" }
 
   /// The file of a store.
@@ -79,17 +79,17 @@ final class DataDirectory: Sendable {
     return DatabaseFile(directory: "\(stores)/\(outer)/\(inner)", name: name)
   }
 
-  /// The name of a store's file: a hash, whatever the key is.
+  /// The name of a store's file: the SHA-256 of the key.
   static func fileName(for key: String) -> String {
     Hex.string(Array(SHA256.hash(data: Array(key.utf8)))) + ".sqlite"
   }
 
-  /// Makes the directory of a store's file and those above it, durably.
+  /// Creates the directory of a store's file and the directories above it durably.
   func makeDirectory(of file: DatabaseFile) throws(SystemError) {
     let outer = String(decoding: file.directory.utf8.dropLast(3), as: UTF8.self)
     for (directory, parent) in [(stores, path), (outer, stores), (file.directory, outer)] {
       guard !durable.withLockedValue({ $0.contains(directory) }) else { continue }
-      // One that is there already may have been made just before a crash: its entry is synchronised too.
+      // An existing directory may have been created just before a crash, so its entry is synced too.
       try Disk.makeDirectory(directory)
       try Disk.synchronizeDirectory(parent)
       durable.withLockedValue { known in _ = known.insert(directory) }
@@ -97,16 +97,16 @@ final class DataDirectory: Sendable {
   }
 }
 
-/// What keeps a version of the service from a directory that is not for it.
+/// The format file. It stops an older version of the service from using the directory of a newer one.
 extension DataDirectory {
-  /// The name of the file that says which version of the stores' tables the directory may hold: a number
-  /// and a line break. A directory without one is as old as can be.
+  /// The name of the file with the newest version of the stores' tables in the directory: a number and a line break. A
+  /// directory without this file may be of any older version.
   static let formatName = "format"
-  /// The name of what a restoration writes into until it is done.
+  /// The name of the directory that a restoration writes into until it is complete.
   static let restoringName = "restoring"
 
-  /// Checks that there is a data directory at a path, also one that is damaged: a registry, stores, or the file that
-  /// says which version it is of. Nothing is made.
+  /// Checks that a path has a data directory, even a damaged one: a registry, stores, the format file or an unfinished
+  /// restoration. Creates nothing.
   /// - Throws: `noData`; `unreachable`.
   static func requireThere(_ path: String) throws(DataDirectoryError) {
     do throws(SystemError) {
@@ -118,8 +118,8 @@ extension DataDirectory {
       .noData, "\(path) is no data directory: it has no registry; serve makes one")
   }
 
-  /// Checks that a version of the service may use the directory, which then says so, durably, before
-  /// anything of that version is written into it.
+  /// Checks that a version of the service may use the directory, and durably writes this version to the format file
+  /// before any of its data is written.
   /// - Throws: as ``requireKnown(_:version:)`` does.
   func requireUsable(byVersion version: Int32) throws(DataDirectoryError) {
     let found = try Self.requireKnown(path, version: version)
@@ -128,20 +128,20 @@ extension DataDirectory {
       try Self.writeFormat(version, in: path)
       try Disk.synchronizeDirectory(path)
     } catch {
-      // What a disk that takes no writes holds can be read all the same; a later start says it.
+      // If the disk is full or read-only, its data can still be read; a later start writes the format file.
       guard [ENOSPC, EDQUOT, EROFS].contains(error.number) else { throw Self.unreachable(error) }
     }
   }
 
-  /// Writes what a directory says of itself; its name is durable once the directory is synchronised.
+  /// Writes the format file. Its name is durable after the caller has synced the directory.
   static func writeFormat(_ version: Int32, in path: String) throws(SystemError) {
     let file = path + "/" + formatName
     try Disk.write(Array("\(version)\n".utf8), to: file + ".new")
     try Disk.rename(file + ".new", to: file)
   }
 
-  /// Checks what a directory says of itself; nothing is written.
-  /// - Returns: the version that it says; nil where it says nothing.
+  /// Checks the format file without writing anything.
+  /// - Returns: the version in the file; nil when there is no file.
   /// - Throws: `newerFormat`, `unfinishedRestore`, `unreachable`.
   @discardableResult
   static func requireKnown(_ path: String, version: Int32) throws(DataDirectoryError) -> Int32? {
@@ -180,7 +180,7 @@ extension DataDirectory {
     "fuse.sshfs", "lustre", "ncpfs",
   ]
 
-  /// The directory's real path, after it was made if need be and checked.
+  /// Creates the directory if necessary, checks it and returns its path without symbolic links.
   static func prepared(_ path: String) throws(DataDirectoryError) -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw DataDirectoryError(.unreachable, "The data directory has no name")
@@ -225,14 +225,15 @@ extension DataDirectory {
     return best?.type
   }
 
-  /// The error of a directory that a system call failed on.
+  /// The error for a system call that failed on the directory.
   static func unreachable(_ error: SystemError) -> DataDirectoryError {
     DataDirectoryError(
       .unreachable, "The data directory \(error.path) can't be used",
       detail: error.debugDescription)
   }
 
-  /// The mounts, or nothing where `/proc` is not there: the check is a courtesy to whoever mounted it.
+  /// The text of the mounts; empty when `/proc` is not available, because the check of the file system is only a help
+  /// for the operator.
   private static func mounts() -> String {
     guard let file = fopen("/proc/self/mounts", "re") else { return "" }
     defer { fclose(file) }
@@ -245,7 +246,7 @@ extension DataDirectory {
     }
   }
 
-  /// A mount point with the kernel's `\040` and the like taken back.
+  /// A mount point in which the kernel's escapes, such as `\040`, are decoded.
   private static func unescaped(_ field: Substring.UTF8View) -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = Array(field)[...]
@@ -270,13 +271,13 @@ package struct DataDirectoryError: Error, Sendable, CustomDebugStringConvertible
   package enum Code: String, Sendable, CaseIterable {
     /// The directory is not there and can't be made, or can't be read.
     case unreachable
-    /// Something else has that name.
+    /// The path is not a directory.
     case notADirectory
     /// The directory holds no data of this service.
     case noData
     /// The directory belongs to another user.
     case wrongOwner
-    /// The directory is on a file system of another machine, where locks and logs can't be relied on
+    /// The directory is on a network file system, where locks and logs are not reliable
     /// (<https://sqlite.org/wal.html>).
     case networkFileSystem
     /// Another process uses the directory.
@@ -285,7 +286,7 @@ package struct DataDirectoryError: Error, Sendable, CustomDebugStringConvertible
     case registry
     /// The directory was written by a newer version of this service.
     case newerFormat
-    /// A restoration into the directory was cut short.
+    /// A restoration into the directory was interrupted.
     case unfinishedRestore
   }
 
@@ -296,7 +297,7 @@ package struct DataDirectoryError: Error, Sendable, CustomDebugStringConvertible
   /// Paths and result codes.
   package let detail: String
 
-  /// An error with its words.
+  /// Creates an error.
   init(_ code: Code, _ reason: String, detail: String = "") {
     self.code = code
     self.reason = reason

@@ -2,13 +2,13 @@ import Glibc
 import Lanes
 import SQLite
 
-/// The few calls of the operating system that files need, each with its error.
+/// The system calls for files that the engine needs. Each throws its own error.
 enum Disk {
-  /// What stands at a path.
+  /// The file or directory at a path.
   struct Entry {
     /// Whether it is a directory.
     let isDirectory: Bool
-    /// Whether it is a file of bytes: no link, no device.
+    /// Whether it is a regular file: no link and no device.
     let isRegularFile: Bool
     /// Bytes.
     let size: Int64
@@ -18,7 +18,7 @@ enum Disk {
     let changed: Int64
   }
 
-  /// What stands at a path, a symbolic link not followed; nil when there is nothing.
+  /// The file or directory at a path; nil when there is none. A symbolic link is not followed.
   static func entry(at path: String) throws(SystemError) -> Entry? {
     var status = stat()
     guard lstat(path, &status) == 0 else {
@@ -33,8 +33,8 @@ enum Disk {
       changed: Int64(status.st_mtim.tv_sec) * 1_000 + Int64(status.st_mtim.tv_nsec) / 1_000_000)
   }
 
-  /// Makes a directory for the owner alone.
-  /// - Returns: false when it was there.
+  /// Creates a directory that only its owner can use.
+  /// - Returns: false when it existed already.
   @discardableResult
   static func makeDirectory(_ path: String) throws(SystemError) -> Bool {
     guard mkdir(path, 0o700) != 0 else { return true }
@@ -42,8 +42,8 @@ enum Disk {
     return false
   }
 
-  /// Puts a directory's entries on the disk: without it a new name may be gone after a power failure
-  /// although the file is not (fsync(2)).
+  /// Syncs a directory's entries to the disk. Without it, a new name may be lost after a power failure although the
+  /// file's content is not (fsync(2)).
   static func synchronizeDirectory(_ path: String) throws(SystemError) {
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { throw SystemError("open", path) }
@@ -51,7 +51,7 @@ enum Disk {
     guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
   }
 
-  /// Puts a file's bytes on the disk, whoever wrote them.
+  /// Syncs a file's bytes to the disk, whichever process wrote them.
   static func synchronize(_ path: String) throws(SystemError) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { throw SystemError("open", path) }
@@ -59,8 +59,8 @@ enum Disk {
     guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
   }
 
-  /// Writes a new file and puts it on the disk; what stood there before is replaced. On a failure nothing
-  /// is left of it.
+  /// Writes a new file and syncs it to the disk. A file that was at the path is replaced. After a failure there is no
+  /// file.
   static func write(_ bytes: [UInt8], to path: String) throws(SystemError) {
     try remove(path)
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -91,18 +91,18 @@ enum Disk {
     guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
   }
 
-  /// Whether the file system of a path takes no writes at all; false where that can't be found out.
+  /// Whether the file system of a path is mounted read-only; false when that can't be found out.
   static func isReadOnly(_ path: String) -> Bool {
     var status = statvfs()
     return statvfs(path, &status) == 0 && status.f_flag & UInt(ST_RDONLY) != 0
   }
 
-  /// Gives a file its final name, in the same directory.
+  /// Renames a file to its final name in the same directory.
   static func rename(_ path: String, to name: String) throws(SystemError) {
     guard Glibc.rename(path, name) == 0 else { throw SystemError("rename", path) }
   }
 
-  /// Removes a file; one that is not there is removed already.
+  /// Removes a file. A missing file is not an error.
   static func remove(_ path: String) throws(SystemError) {
     guard unlink(path) != 0, errno != ENOENT else { return }
     throw SystemError("unlink", path)
@@ -167,14 +167,14 @@ extension Disk {
 
 /// Writing files and directories that are not databases in use.
 extension Disk {
-  /// Makes an empty file that only its owner may read.
+  /// Creates an empty file that only its owner can read.
   static func touch(_ path: String) throws(SystemError) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw SystemError("open", path) }
     close(descriptor)
   }
 
-  /// Adds bytes to a file that is there; they are not put on the disk.
+  /// Appends bytes to an existing file, without a sync.
   static func append(_ bytes: [UInt8], to path: String) throws(SystemError) {
     let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { throw SystemError("open", path) }
@@ -182,9 +182,9 @@ extension Disk {
     try writeAll(bytes[...], to: descriptor, path)
   }
 
-  /// Copies a file, of which the copy is its owner's alone; it is not put on the disk. A file that was put in
-  /// the original's place meanwhile makes no difference: what was opened is copied.
-  /// - Returns: false when there is no such file.
+  /// Copies a file without a sync. Only the owner can read the copy. If another file replaces the original meanwhile,
+  /// the copy is still of the file that was opened.
+  /// - Returns: false when the file does not exist.
   static func copy(_ path: String, to target: String) throws(SystemError) -> Bool {
     var descriptor: Int32 = -1
     defer { if descriptor >= 0 { close(descriptor) } }
@@ -202,8 +202,7 @@ extension Disk {
     return isThere
   }
 
-  /// Removes a directory and all below; links are removed, not followed. One that is not there is removed
-  /// already.
+  /// Removes a directory and everything below it. Links are removed, not followed. A missing directory is not an error.
   static func removeTree(_ path: String) throws(SystemError) {
     guard let entry = try entry(at: path) else { return }
     guard entry.isDirectory else { return try remove(path) }
@@ -211,7 +210,7 @@ extension Disk {
     guard rmdir(path) == 0 || errno == ENOENT else { throw SystemError("rmdir", path) }
   }
 
-  /// Puts all that is in a directory on the disk, its entries too.
+  /// Syncs everything in a directory to the disk, including its entries.
   static func synchronizeTree(_ path: String) throws(SystemError) {
     for name in try names(in: path) ?? [] {
       let child = path + "/" + name
@@ -235,21 +234,20 @@ extension Disk {
 }
 
 extension SystemError {
-  /// A failure by its number.
+  /// Creates an error with a given `errno`.
   init(_ call: String, _ path: String, number: Int32) {
     errno = number
     self.init(call, path)
   }
 }
 
-/// Puts many files on the disk. Several threads wait at once, as waiting for one disk is work that calls share:
-/// one after the other they would take most of a restoration's time.
+/// Syncs many files to the disk. Several threads wait at the same time, because the disk serves several syncs together.
+/// One after another, the syncs would take most of a restoration's time.
 enum TreeSynchronization {
-  /// How many wait at once.
+  /// The number of threads that wait at the same time.
   private static let waitingAtOnce = 8
 
-  /// Puts all that is in the directories below a path on the disk, those directories' entries too, but not the
-  /// path's own.
+  /// Syncs everything in the directories below a path, including their entries, but not the entries of the path itself.
   static func run(below path: String) async throws(BackupError) {
     let lanes = LaneGroup(count: waitingAtOnce, name: "sync")
     let failure = await synchronize(below: path, lanes)
@@ -283,10 +281,11 @@ enum TreeSynchronization {
   }
 }
 
-/// The size of a store's file, which SQLite is asked for only where it matters: it prepares a pragma anew at each use,
-/// which takes some microseconds.
+/// The cached size of a store's file. SQLite is asked for it only when necessary, because it prepares a pragma again at
+/// each use, which takes some microseconds.
 struct FileSize {
-  /// What was counted last, and how many pages the connection had written by then; each since may be a new one.
+  /// The last counted size, and how many pages the connection had written by then. Each page written since may be a new
+  /// one.
   private var counted: (bytes: Int64, pageBytes: Int64, writtenPages: Int64)?
 
   /// Whether the pages in use hold more bytes than `limit`; free ones are counted only in a file of that size.

@@ -4,50 +4,50 @@ import SQLite
 import StoreRecords
 package import Stores
 
-/// The engine that keeps one SQLite file per store in a directory of its own.
+/// The storage engine that keeps each store in one SQLite file of a data directory.
 ///
-/// A store is absent or complete at every moment: its file is written whole under another name, put on
-/// the disk, renamed and only then registered; one that is being erased is marked first. Whatever a crash
-/// interrupts is finished when the store is next asked for.
+/// At every moment a store is absent or complete. To create one, the engine writes the whole file under another name,
+/// syncs it to the disk, renames it and then registers it. To erase one, it first marks the store in the registry. When
+/// a crash interrupts either, the engine finishes it the next time that the store is opened.
 package final class FileEngine: StorageEngine {
-  /// The directory, locked.
+  /// The data directory, which is locked against other processes.
   let directory: DataDirectory
-  /// Which stores exist.
+  /// The registry of the stores that exist.
   let registry: Registry
-  /// Where blocking calls run that belong to no store.
+  /// The thread for blocking calls that belong to no store.
   let registryLane: Lane
-  /// Where stores are worked on.
+  /// The threads that work on the stores.
   private let pool: LanePool
-  /// The thread of the accounts' store, which nobody else's work is in the way of.
+  /// The accounts' store has its own thread, so that work on other stores never delays it.
   private let accountsLane = Lane(name: "accounts")
-  /// What a store's file looks like.
+  /// The blank database from which the files of new stores are made.
   let blank: BlankDatabase
   private let newStores: NewStores
   let counters = StorageCounters()
-  /// Room for deletions on a full disk.
+  /// The disk space that is reserved for deletions on a full disk.
   let reserve: DiskReserve
 
-  /// Two, the file and its log; and one while a file is looked at or written anew.
+  /// Three: two for the file and its log, and one more while the file is inspected or rewritten.
   package let descriptorsPerStore = 3
 
-  /// Opens a data directory, makes it if only its last element is missing, and locks it.
-  /// - Parameter pool: the threads that work at the stores; stopped when the engine is closed.
-  /// - Throws: ``DataDirectoryError``; the process should not go on.
+  /// Opens and locks a data directory. If only the last element of its path is missing, creates it.
+  /// - Parameter pool: the threads that work on the stores; closing the engine stops them.
+  /// - Throws: ``DataDirectoryError``; the process should then end.
   package static func open(
     directory path: String, pool: LanePool
   ) async throws(DataDirectoryError) -> FileEngine {
     try await FileEngine(path, pool)
   }
 
-  /// Checks that there is a data directory at a path, for whoever must not make one.
+  /// Checks that a path has a data directory, for callers that must not create one.
   /// - Throws: ``DataDirectoryError``.
   package static func requireDirectory(_ path: String) throws(DataDirectoryError) {
     try DataDirectory.requireThere(path)
   }
 
-  /// Opens a data directory with threads of the stores' own.
-  /// - Parameter lanes: how many.
-  /// - Throws: ``DataDirectoryError``; the process should not go on.
+  /// Opens a data directory with its own threads for the stores.
+  /// - Parameter lanes: the number of threads.
+  /// - Throws: ``DataDirectoryError``; the process should then end.
   package static func open(
     directory path: String, lanes: Int = LanePool.defaultThreads
   ) async throws(DataDirectoryError) -> FileEngine {
@@ -82,17 +82,18 @@ package final class FileEngine: StorageEngine {
     }
   }
 
-  /// What the engine has done since it was opened.
+  /// The engine's counts since it was opened.
   package var statistics: StorageStatistics { counters.statistics }
-  /// Revisions that were set aside, and what is damaged still.
+  /// The number of revisions that were set aside, plus the number of values that are still damaged.
   package var knownDamage: Int {
     let statistics = counters.statistics
     return statistics.setAside + statistics.left
   }
-  /// The damage that was found since the last call, for the log: a hundred lines at most.
+  /// Returns the damage found since the last call, for the log: 100 findings at most.
   package func takeDamageFound() -> [ScrubFinding] { counters.takeNews() }
 
-  /// A stored file without an entry belongs to a making that was cut short and is taken over with its data.
+  /// A file without an entry remains when a crash interrupts the creation of a store. This method registers such a file
+  /// and keeps its data.
   package func open(
     _ name: StoreName, creating: Bool
   ) async throws -> (any StoreStorage)? {
@@ -114,7 +115,7 @@ package final class FileEngine: StorageEngine {
       }
       try await finishErasing(name, storage)
     }
-    // A file without an entry: the process ended between making and registering it.
+    // A file without an entry: the process ended after it created the file and before it registered it.
     if try await storage.fileExists() {
       try await register(name, epoch: try await storage.open(epoch: nil), storage)
       return storage
@@ -124,7 +125,8 @@ package final class FileEngine: StorageEngine {
     let epoch = Hex.string(generator.next(), generator.next())
     let image = try await newStores.image(StoreHeader(key: name.key, epoch: epoch))
     if name.namespace == StoreName.stagedNamespace {
-      // Nobody would ask again for a file that a crash leaves without an entry: as one to be removed it has an entry first.
+      // No caller asks again for a staged store after a crash. So its entry exists before its file, and says that the
+      // store is to be erased.
       try await registry.set(.init(epoch: epoch, isErasing: true), for: name.key)
     }
     try await storage.create(image, in: directory)
@@ -132,7 +134,7 @@ package final class FileEngine: StorageEngine {
     return storage
   }
 
-  /// Only people's own stores are noted; see ``ErasureLog``.
+  /// Records only stores of guests, users and lists; see ``ErasureLog``.
   package func noteErasure(of name: StoreName) async throws {
     try await translating {
       guard name.isPersonal else { return }
@@ -150,7 +152,7 @@ package final class FileEngine: StorageEngine {
       let fileExists = try await storage.fileExists()
       guard entry != nil || fileExists else { return false }
       if entry?.isErasing != true {
-        // From here on the store is gone, whatever happens.
+        // From here on the store does not exist for callers, whatever happens next.
         try await registry.set(.init(epoch: entry?.epoch ?? "", isErasing: true), for: name.key)
       }
       try await finishErasing(name, storage)
@@ -158,8 +160,10 @@ package final class FileEngine: StorageEngine {
     }
   }
 
-  /// The header of the file is given the other's key, what was in the way is erased, and the file moves. From then on
-  /// it belongs to the other name, if only because its header says so: a file without an entry is taken over.
+  /// Writes the target's key into the source file's header, erases the target's old store and moves the file.
+  ///
+  /// Once it has moved, the file belongs to the target even without an entry, because opening a store registers a file
+  /// that has no entry.
   package func replace(_ name: StoreName, by other: StoreName) async throws {
     try await translating {
       let (source, target) = (storage(other), storage(name))
@@ -170,7 +174,7 @@ package final class FileEngine: StorageEngine {
       _ = try await erase(name)
       try await source.move(to: target.file, in: directory)
       do { try await registry.set(.init(epoch: entry.epoch), for: name.key) } catch {
-        // It is not there for whoever asked, so it must not come up later.
+        // The caller is told that the call failed, so the store must not appear later.
         try? await target.erase()
         throw error
       }
@@ -178,7 +182,7 @@ package final class FileEngine: StorageEngine {
     }
   }
 
-  /// Of staged stores those, too, whose erasure was cut short: nobody else would ask for them again.
+  /// The staged stores include those whose erasure was interrupted, because no other call would ask for them again.
   package func names(
     in namespace: String, after key: String?, limit: Int
   ) async throws -> [StoreName] {
@@ -191,8 +195,8 @@ package final class FileEngine: StorageEngine {
   }
 
   /// Writes a few pages to the disk and removes them again.
-  /// - Throws: `storageFull` also while only what makes room is written; `unavailable` for a directory that was moved
-  ///   away, in which everything open could still be written.
+  /// - Throws: `storageFull`, also while only changes that free space are written; `unavailable` when the data
+  ///   directory was moved away, although the open files could still be written.
   package func checkWritable() throws {
     try translating {
       let path = directory.probe
@@ -207,7 +211,7 @@ package final class FileEngine: StorageEngine {
     }
   }
 
-  /// Besides, ends the lanes and lets other processes have the directory.
+  /// Also stops the threads and unlocks the directory for other processes.
   package func close() async {
     await registry.close()
     await pool.stop()
@@ -241,15 +245,16 @@ package final class FileEngine: StorageEngine {
   }
 }
 
-/// Makes the files of new stores from one blank database that is kept in memory, on a lane: making its tables
-/// took as long as all that a new store needs besides.
+/// Makes the files of new stores from one blank database that is kept in memory.
+///
+/// Creating the tables for each new store would take as long as all the other work for it.
 actor NewStores {
   private let lane: Lane
   private let connection: Connection
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
 
-  /// Makes the blank database.
+  /// Creates the blank database in memory.
   init(_ blank: BlankDatabase, lane: Lane) throws {
     self.lane = lane
     connection = try Connection.inMemory()
@@ -262,7 +267,7 @@ actor NewStores {
     do {
       try header.write(to: connection)
       let bytes = try BlankDatabase.image(of: connection)
-      // So that no store's file has anything of the one before.
+      // The rollback makes sure that no store's file contains data of the previous one.
       try connection.rollback()
       return bytes
     } catch {
@@ -272,17 +277,17 @@ actor NewStores {
   }
 }
 
-/// A new database of ours, complete, as the bytes of its file; and what one looks like.
+/// The complete bytes of new database files, and the table definitions that each file must have.
 ///
-/// A store's file is never built up in place: it is written whole under another name, so that a crash
-/// leaves either no store or all of it.
+/// A store's file is never built in place. The engine writes the whole file under another name, so that a crash leaves
+/// either no store or a complete one.
 struct BlankDatabase: Sendable {
   /// The tables.
   let schema: Schema
-  /// Their definitions as SQLite keeps them; every file of this version has the same.
+  /// The tables' definitions as SQLite keeps them; they are the same in every file of this version.
   let definitions: [String]
 
-  /// Makes the tables once to see what they look like.
+  /// Creates the tables once in memory to read their definitions.
   init(_ schema: Schema) throws {
     self.schema = schema
     let connection = try Connection.inMemory()
@@ -290,7 +295,7 @@ struct BlankDatabase: Sendable {
     definitions = try Schema.definitions(in: connection)
   }
 
-  /// The bytes of a new file.
+  /// Returns the bytes of a new file.
   /// - Parameter fill: writes the first rows.
   func image(
     _ fill: (Connection) throws -> Void
@@ -303,11 +308,11 @@ struct BlankDatabase: Sendable {
     return bytes
   }
 
-  /// The bytes of a new file that holds what a database in memory does.
+  /// Returns the bytes of a file with the content of a database in memory.
   static func image(of connection: Connection) throws -> [UInt8] {
     var bytes = try connection.serialize()
-    // A database in memory can't have a log; these two bytes say that the file has one, which spares
-    // the transaction of a change afterwards. https://sqlite.org/fileformat.html#file_format_version_numbers
+    // A database in memory can't have a write-ahead log. These two bytes say that the file has one, so that no later
+    // transaction is needed to change that. https://sqlite.org/fileformat.html#file_format_version_numbers
     for place in [18, 19] where bytes.indices.contains(place) { bytes[place] = 2 }
     return bytes
   }

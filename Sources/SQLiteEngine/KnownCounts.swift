@@ -3,29 +3,30 @@ import NIOConcurrencyHelpers
 import StoreRecords
 package import Stores
 
-/// What stores counted when they were last open, so that an operator can be told without opening them.
+/// The counts of stores when they were last open, so that the administrator can see them without opening the stores.
 ///
-/// Kept in memory: a commit that wrote it into the registry would cost another fsync. Whoever is looked at after a
-/// start has been opened by then or is opened by the daily sweep.
+/// They are kept in memory only, because to write each commit's counts to the registry would cost another fsync. After
+/// a start, a store's counts are unknown until a client or the daily sweep opens it.
 final class KnownCounts: Sendable {
-  /// Stores of the younger half; of twice as many the counts are kept at most, about 200 bytes each.
+  /// The number of stores in the younger half. The counts of at most twice as many stores are kept, about 200 bytes
+  /// each.
   static let half = 32_768
 
   private struct State {
-    /// Those that were noted last.
+    /// The stores that were noted last.
     var young: [String: StoreCounts] = [:]
-    /// Those that were noted before these.
+    /// The stores that were noted before these.
     var old: [String: StoreCounts] = [:]
   }
 
   private let capacity: Int
   private let state = NIOLockedValueBox(State())
 
-  /// Knows of no store.
+  /// Creates an empty table.
   /// - Parameter half: see ``half``.
   init(half: Int = KnownCounts.half) { capacity = max(1, half) }
 
-  /// Takes what an open store counts.
+  /// Keeps the counts of an open store.
   func note(_ header: StoreHeader) {
     let counts = StoreCounts(
       documents: header.live, deleted: header.deleted, lastSequence: header.lastSequence)
@@ -38,7 +39,7 @@ final class KnownCounts: Sendable {
     }
   }
 
-  /// Forgets a store that is gone.
+  /// Removes the counts of an erased store.
   func forget(_ key: String) {
     state.withLockedValue { state in
       state.young[key] = nil
@@ -46,15 +47,15 @@ final class KnownCounts: Sendable {
     }
   }
 
-  /// What a store counted; nil where that is not known.
+  /// The counts of a store; nil when they are unknown.
   subscript(key: String) -> StoreCounts? {
     state.withLockedValue { $0.young[key] ?? $0.old[key] }
   }
 }
 
 extension FileEngine {
-  /// Looks at the stores' files and their logs. What can't be looked at is left out, for an operator wants to see the
-  /// others all the more.
+  /// Reads the sizes of the stores' files and logs. A file that can't be inspected is left out, so that the
+  /// administrator still sees the others.
   package func figures(of names: [StoreName]) async throws -> [StoreFigures] {
     let (directory, known) = (directory, counters.figures)
     return await LaneWork(registryLane).run {

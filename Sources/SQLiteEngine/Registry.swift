@@ -4,25 +4,25 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// Which stores exist: a small database of its own, on a lane of its own, so that a file that is missing
-/// or empty is known to be damage.
+/// The registry of the stores that exist: a small database with its own lane. Because of it, a store's file that is
+/// missing or empty is known to be damaged.
 ///
-/// Its writes share commits as a store's do. After an error of the disk it is opened anew for the next
-/// call, from what the disk says. On a full disk erasures go on, in the room held back for them.
+/// Its writes share commits, as a store's writes do. After an error of a commit, the next call opens the file again and
+/// reads what is on the disk. On a full disk, erasures still work in the reserved space.
 actor Registry {
-  /// What is known of a store.
+  /// The registry's entry of a store.
   struct Entry: Sendable, Equatable {
-    /// The epoch that its file must have.
+    /// The epoch that the store's file must have.
     var epoch: String
-    /// Whether its files are being removed: it exists no more.
+    /// Whether the store's files are being removed. The store then no longer exists for callers.
     var isErasing = false
   }
 
-  /// One change, waiting for its commit.
+  /// One change that waits for its commit.
   private final class Write: Sendable {
     /// The store's key.
     let key: String
-    /// The next state; nil removes the entry.
+    /// The new entry; nil removes the entry.
     let entry: Entry?
     private let outcome = NIOLockedValueBox<Result<Void, ServiceError>?>(nil)
 
@@ -45,18 +45,18 @@ actor Registry {
   private let file: DatabaseFile
   private let blank: BlankDatabase
   private let reserve: DiskReserve
-  // Bounded by the stores that are being made and erased, of which each has one write here at most.
+  // The queue needs no limit: it holds at most one write for each store that is being created or erased.
   private let inbox = Inbox<Write>(limit: .max)
   private var connection: Connection?
-  /// Whether the disk took no writes when the file was opened.
+  /// Whether the disk accepted no writes when the file was opened.
   private var isReadOnly = false
-  /// Whether the log of a crash must be copied before anything is written.
+  /// Whether a log that a crash left must be copied into the file before anything is written.
   private var hasOldLog = false
   private var isClosed = false
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
 
-  /// A registry that is not open.
+  /// Creates a registry whose file is not open yet.
   init(file: DatabaseFile, blank: BlankDatabase, reserve: DiskReserve, lane: Lane) {
     self.file = file
     self.blank = blank
@@ -64,8 +64,8 @@ actor Registry {
     self.lane = lane
   }
 
-  /// Opens the registry; a new data directory gets an empty one.
-  /// - Throws: `damaged` also when it is missing although there are stores.
+  /// Opens the registry. A new data directory gets an empty one.
+  /// - Throws: `damaged`, also when the registry is missing although the directory of stores exists.
   func start(in directory: DataDirectory) throws {
     if try !file.exists() {
       guard try Disk.entry(at: directory.stores) == nil
@@ -76,8 +76,8 @@ actor Registry {
     _ = try opened()
   }
 
-  /// What is known of a store; nil for one that does not exist.
-  /// - Throws: `integrity`.
+  /// A store's entry; nil when the store does not exist.
+  /// - Throws: `integrity` for an entry that fails its checksum and can't be repaired.
   func entry(_ key: String) throws -> Entry? {
     let connection = try opened()
     let found = try connection.statement(
@@ -93,8 +93,8 @@ actor Registry {
     return try mendedEntry(key)
   }
 
-  /// An entry of which one byte has turned, computed back and written right, if it can be.
-  /// - Throws: `integrity`.
+  /// Repairs an entry in which one byte is wrong, and writes it.
+  /// - Throws: `integrity` when the entry can't be repaired.
   private func mendedEntry(_ key: String) throws -> Entry {
     let connection = try opened()
     let row = try connection.statement(
@@ -111,18 +111,18 @@ actor Registry {
       (0...1).contains(mended.integer(2))
     else { throw ServiceError.integrity("an entry of the registry fails its checksum") }
     let entry = Entry(epoch: epoch, isErasing: mended.integer(2) == 1)
-    // A disk that takes no writes now is no reason not to use what is known.
+    // The repaired entry is used even if the disk accepts no writes now.
     try? commit([Write(key, entry)])
     return entry
   }
 
-  /// The keys of a namespace that exist, in byte order.
-  /// - Parameter isWhole: whether stores are left out whose files are being removed.
+  /// The keys of the existing stores of a namespace, in byte order.
+  /// - Parameter isWhole: whether to leave out stores whose files are being removed.
   func keys(
     in namespace: String, after key: String?, limit: Int, isWhole: Bool
   ) throws -> [String] {
     let connection = try opened()
-    // A key is its namespace alone or goes on with "/", which "0" follows.
+    // A key is the namespace alone, or the namespace and "/" and more. "0" is the byte after "/".
     return try connection.statement(
       """
       SELECT key FROM stores WHERE key >= ?1 AND key < ?2 AND key > ?3 AND is_erasing <= ?5
@@ -134,7 +134,7 @@ actor Registry {
     ) { row in try row.string(0) }
   }
 
-  /// Sets or removes an entry, durably.
+  /// Sets or removes an entry durably.
   nonisolated func set(_ entry: Entry?, for key: String) async throws {
     let write = Write(key, entry)
     guard inbox.append(write) else { throw ServiceError.closed }
@@ -165,13 +165,13 @@ actor Registry {
     }
   }
 
-  /// Commits erasures for which there was no room: the reserve lends what pages the log needs, and what it
-  /// needed is given back by copying it into the file.
+  /// Commits erasures that failed because the disk is full. The reserve provides the pages that the log needs; then the
+  /// log is copied into the file and emptied, which frees them again.
   private func commitOnFullDisk(_ erasures: [Write]) {
     reserve.release()
     do {
       try commitAndFinish(erasures)
-      // A log that can't be copied now is at the next opening.
+      // A log that can't be copied now is copied before the next write.
       hasOldLog = try connection?.copiesLog() == false
     } catch {
       let error = ServiceError(engine: error)
@@ -182,7 +182,7 @@ actor Registry {
 
   private func commitAndFinish(_ batch: [Write]) throws {
     do { try commit(batch) } catch {
-      // Whatever failed, the file is read from the disk again before it is written again.
+      // After any failure, the file is opened and read again before the next write.
       try? connection?.close()
       connection = nil
       throw error
@@ -212,7 +212,7 @@ actor Registry {
       .integer(checksum(key, entry).value))
   }
 
-  /// The open file.
+  /// The connection to the file, which is opened if necessary.
   func opened() throws -> Connection {
     if let connection { return connection }
     guard !isClosed else { throw ServiceError.closed }
@@ -236,7 +236,7 @@ actor Registry {
     return connection
   }
 
-  /// What an entry must add up to.
+  /// The checksum of an entry.
   static func checksum(_ key: String, _ entry: Entry) -> Checksum {
     var checksum = Checksum(.entry)
     checksum.append(key)

@@ -6,22 +6,23 @@ import StoreRecords
 import Stores
 import Synchronization
 
-/// Shared commits: whoever gets to the lane first commits for all that wait.
+/// Shared commits: the first update to reach the lane commits all updates that wait.
 extension SQLiteStorage {
-  /// A commit takes no further rule after this long.
+  /// A commit starts no further rule after this time.
   static let longestCommit = Duration.milliseconds(10)
 
-  /// Commits what waits, and goes on with what has come meanwhile behind the reads that wait by then.
+  /// Commits the updates that wait. Updates that arrive meanwhile are committed by a later job on the lane, after the
+  /// reads that wait by then.
   func commitWaiting() {
     let batch = inbox.take(atMost: Self.updatesPerCommit)
     if !batch.isEmpty {
       inbox.putBack(commit(batch))
-      // After the answers, which are on their way already.
+      // The log is copied in a job of its own, so that the outcomes of this commit don't wait for it.
       if rows?.connection.isLogLong ?? false { Task { copyLog() } }
     }
     guard inbox.isEmpty else { return goOn() }
     isCommitting.store(false, ordering: .sequentiallyConsistent)
-    // Whoever came just before that has not gone to the lane.
+    // An update that arrived just before this line did not start a commit itself.
     if !inbox.isEmpty, !isCommitting.exchange(true, ordering: .sequentiallyConsistent) { goOn() }
   }
 
@@ -32,10 +33,12 @@ extension SQLiteStorage {
     LanePool.blocking { rows?.connection.copyLongLog() }
   }
 
-  /// Runs a batch in one transaction. When that fails for reasons that may be one update's alone (a
-  /// damaged row, no room for a large body), each gets a transaction of its own; after an error of the
-  /// disk none does: a second fsync may call a success what the first one lost.
-  /// - Returns: those that have to wait for the next commit, since this one took long enough.
+  /// Runs a batch of updates in one transaction.
+  ///
+  /// A failure that one update alone may cause (a damaged row, no room for a large body) makes each update run in its
+  /// own transaction. After an error of the disk none runs again, because a second fsync may report success for data
+  /// that the first one lost.
+  /// - Returns: the updates that must wait for the next commit, because this one took ``longestCommit``.
   private func commit(_ batch: [any PendingUpdate]) -> ArraySlice<any PendingUpdate> {
     do {
       try prepareToWrite()
@@ -53,8 +56,8 @@ extension SQLiteStorage {
     }
   }
 
-  /// Runs a batch in one transaction, which is undone when that fails.
-  /// - Returns: how many it took, at least one; the others have to wait.
+  /// Runs a batch in one transaction, and rolls it back when it fails.
+  /// - Returns: the number of updates that ran, at least one; the others must wait.
   func transactOrUndo(_ batch: [any PendingUpdate]) throws -> Int {
     guard let rows else { throw ServiceError.closed }
     do {
@@ -65,14 +68,14 @@ extension SQLiteStorage {
     }
   }
 
-  /// Gives an update the error that keeps it from being written.
+  /// Finishes an update with the error that prevented its commit.
   func finish(_ update: any PendingUpdate, _ error: any Error) {
     let error = ServiceError.translated(error)
     counters.countFailure(error)
     update.finish(.failure(error))
   }
 
-  /// No savepoints: a rule that throws has written nothing yet, and a write that fails ends the batch.
+  /// Savepoints are not needed: a rule that throws has written nothing yet, and a failed write ends the whole batch.
   private func transact(
     _ batch: [any PendingUpdate], _ rows: StoreRows
   ) throws -> Int {
@@ -108,8 +111,9 @@ extension SQLiteStorage {
     return outcomes.count
   }
 
-  /// Runs one rule and writes what it records.
-  /// - Throws: what ends the whole transaction; what the rule throws is its outcome.
+  /// Runs one rule and writes the changes that it records.
+  /// - Returns: the rule's outcome; an error that the rule throws is its outcome.
+  /// - Throws: an error that ends the whole transaction.
   private func run(
     _ update: any PendingUpdate, _ writer: inout StoreWriter<StoreRows>, _ rows: StoreRows
   ) throws -> Result<Void, any Error> {
@@ -128,14 +132,15 @@ extension SQLiteStorage {
     }
   }
 
-  /// SQLite ends a transaction by itself after some errors of the disk; a rule that swallowed such an
-  /// error must not have its writes committed one by one.
+  /// SQLite ends a transaction by itself after some errors of the disk. If a rule catches such an error, its writes
+  /// must not be committed one by one.
   private func requireTransaction(on connection: Connection) throws {
     guard !connection.inTransaction else { return }
     throw ServiceError(.storage, "The storage could not be read or written", detail: "rolled back")
   }
 
-  /// Undoes what was written, and decides whether anything may follow.
+  /// Rolls the transaction back. After an error of the disk, or a failed rollback, sets ``failure``, so that nothing
+  /// more is written.
   func undo(_ rows: StoreRows, after error: any Error) {
     if let error = ServiceError.translated(error) as? ServiceError, error.code == .storage {
       failure = error
@@ -145,13 +150,13 @@ extension SQLiteStorage {
   }
 }
 
-/// Runs blocking calls that belong to no store on a lane, off Swift's own threads.
+/// Runs blocking calls that belong to no store on a lane, not on the threads of Swift's concurrency runtime.
 actor LaneWork {
   private let lane: Lane
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
 
-  /// Work for a lane.
+  /// Creates an actor whose work runs on a lane.
   init(_ lane: Lane) { self.lane = lane }
 
   /// Runs `work` on the lane's thread.

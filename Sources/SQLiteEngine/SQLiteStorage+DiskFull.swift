@@ -5,10 +5,10 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// Writing to a disk that is full, or takes no writes at times.
+/// Writing to a disk that is full, or that accepts no writes for a time.
 extension SQLiteStorage {
-  /// Sees to it that the file can be written.
-  /// - Throws: `readOnly`; `storageFull` also while there is room for nothing but deletions.
+  /// Prepares the file for writing.
+  /// - Throws: `readOnly`; `storageFull`, also while the disk has space for deletions only; ``failure``, if it is set.
   func prepareToWrite() throws {
     if let failure { throw failure }
     if isReadOnly { try openForWriting() }
@@ -16,8 +16,10 @@ extension SQLiteStorage {
     guard reserve.isWhole() else { throw ServiceError.full }
   }
 
-  /// Writes an update for which there was no room, if it makes some: the log is copied and cut, before and
-  /// after, and the reserve lends what pages the log needs meanwhile.
+  /// Commits an update that failed because the disk is full, if the update deletes or frees space.
+  ///
+  /// The log is copied into the file and emptied before and after the commit. The reserve provides the pages that the
+  /// log needs meanwhile.
   func commitOnFullDisk(_ update: any PendingUpdate) {
     do {
       _ = try emptyLog()
@@ -28,13 +30,13 @@ extension SQLiteStorage {
       _ = try emptyLog()
       _ = reserve.isWhole()
     } catch {
-      // An update that was committed has its outcome already.
+      // An update that was committed already has its outcome.
       if !update.isDone { finish(update, error) }
     }
   }
 
-  /// Copies the log into the file and cuts it to nothing.
-  /// - Returns: false where there is no room for that.
+  /// Copies the log into the file and truncates the log to zero bytes.
+  /// - Returns: false when the disk has no space for that.
   func emptyLog() throws -> Bool {
     guard let rows else { throw ServiceError.closed }
     do {
@@ -48,8 +50,10 @@ extension SQLiteStorage {
     return true
   }
 
-  /// Whether an update neither adds a document nor makes the winners longer, nor writes notes alone, or is part
-  /// of an erasure. Runs its rule and undoes what it wrote.
+  /// Whether an update may be written on a full disk.
+  ///
+  /// True for a part of an erasure, and for an update that adds no live document and no bytes to the winners, and does
+  /// not change local documents or indexes alone. Runs the update's rule and rolls its writes back.
   private func deletesOrFreesSpace(_ update: any PendingUpdate) throws -> Bool {
     guard let rows else { throw ServiceError.closed }
     try rows.connection.begin()
@@ -71,8 +75,8 @@ extension SQLiteStorage {
       || !isNoted && writer.header.live <= header.live && writer.header.bytes <= header.bytes
   }
 
-  /// Opens the file anew when its disk takes writes again. Where that fails, nothing works until the store is
-  /// opened anew.
+  /// Opens the file again when its disk accepts writes again. If that fails, every call throws until the store is
+  /// opened again.
   private func openForWriting() throws {
     guard !Disk.isReadOnly(file.directory) else { throw ServiceError.readOnly }
     copy = nil
@@ -90,27 +94,27 @@ extension SQLiteStorage {
   }
 }
 
-/// Room that is held back on the disk, so that on a full one what makes room can be written: a deletion
-/// needs some pages of log before it frees any.
+/// Disk space that is reserved so that changes that free space can be written to a full disk. A deletion needs some
+/// pages of log before it frees any.
 ///
-/// It is a file without content. Once it had to be given up, nothing that grows is written until it is whole
-/// again, lest others take what deletions need.
+/// The reserve is a file without content. After it was released, the engine writes nothing that grows a store until the
+/// reserve is complete again, so that other updates don't take the space that deletions need.
 final class DiskReserve: Sendable {
-  /// Bytes held back: 4 MiB, one store's log at its usual longest.
+  /// The reserved bytes: 4 MiB, the usual maximum length of one store's log.
   static let bytes: Int64 = 4 << 20
-  /// No more of a small disk than one part in so many.
+  /// On a small disk the reserve takes at most one part in this many.
   static let share: Int64 = 16
 
   private let path: String
   private let hasRoom: NIOLockedValueBox<Bool>
 
-  /// The reserve at a path, as much of it as the disk gives.
+  /// Creates the reserve at a path and allocates its space.
   init(path: String) {
     self.path = path
     hasRoom = NIOLockedValueBox(Self.fill(path))
   }
 
-  /// Whether it is whole, after trying to make it so.
+  /// Whether the reserve is complete. If it is not, tries to allocate it first.
   func isWhole() -> Bool {
     hasRoom.withLockedValue { hasRoom in
       if !hasRoom { hasRoom = Self.fill(path) }
@@ -118,17 +122,17 @@ final class DiskReserve: Sendable {
     }
   }
 
-  /// Gives the room up.
+  /// Frees the reserved space.
   func release() {
     hasRoom.withLockedValue { hasRoom in
       hasRoom = false
-      // What can't be cut short gives nothing back; the write then fails as it would have.
+      // If the file can't be truncated, no space is freed, and the write then fails as before.
       _ = truncate(path, 0)
     }
   }
 
-  /// Takes the room.
-  /// - Returns: false only where the disk is too full for it: any other failure must not stop writes.
+  /// Allocates the space.
+  /// - Returns: false only when the disk is too full; any other failure must not stop writes.
   private static func fill(_ path: String) -> Bool {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return !isFull(errno) }

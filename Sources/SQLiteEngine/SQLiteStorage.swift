@@ -5,51 +5,52 @@ import StoreRecords
 import Stores
 import Synchronization
 
-/// One store: its file, the one connection to it, and the line of writes that wait for a commit.
+/// One open store: its file, its only connection, and the queue of updates that wait for a commit.
 ///
-/// On threads of its own kind, because every call of SQLite may block; nothing in here waits inside a transaction.
+/// The actor runs on a lane, because every call of SQLite may block. No method suspends inside a transaction.
 actor SQLiteStorage: StoreStorage {
-  /// How many updates share a commit at most: enough to make one fsync cheap for each, few enough that
-  /// reads of the same store don't wait long behind it.
+  /// The most updates that share one commit: enough to make the cost of an fsync small for each, and few enough that
+  /// reads of the same store don't wait long.
   static let updatesPerCommit = 128
 
   /// The store's file.
   let file: DatabaseFile
   /// The store's key, which the file's header must have.
   let key: String
-  /// What a file of this version looks like.
+  /// The blank database, with whose table definitions the file is compared.
   let blank: BlankDatabase
   /// The engine's counts.
   let counters: StorageCounters
-  /// Room for deletions on a full disk.
+  /// The disk space that is reserved for deletions on a full disk.
   let reserve: DiskReserve
   /// The updates that wait for a commit.
   let inbox = Inbox<any PendingUpdate>(limit: StoreLimits.pendingUpdates)
-  /// Whether a commit is under way or about to be.
+  /// Whether a commit is running or about to start.
   let isCommitting = Atomic<Bool>(false)
-  /// How many short reads are under way.
+  /// The number of inline reads that are running.
   let inlineReads = Atomic(0)
-  /// Where it works.
+  /// The executor of this actor, which can also run short reads on the caller's thread.
   let place: InlineExecutor
 
   /// The open file; nil before opening and after closing.
   var rows: StoreRows?
   /// What the file's header says.
   var header: StoreHeader
-  /// The latest moment that an update gave: what reads take for now when they look at expiry.
+  /// The latest time that an update gave. Reads use it as the current time to decide which local documents have
+  /// expired.
   var latest = Timestamp(milliseconds: .min)
-  /// Whether the file is open for reading only, since its disk took no writes.
+  /// Whether the file is open for reading only, because its disk accepted no writes.
   var isReadOnly = false
-  /// Whether the log of a crash must be copied before anything is written.
+  /// Whether a log that a crash left must be copied into the file before anything is written.
   var hasOldLog = false
-  /// Why nothing works until the file is opened anew.
+  /// The error that every call throws until the store is opened again; nil while all is well.
   var failure: ServiceError?
-  /// The copy that a backup is making; given up before the file is closed or written anew.
+  /// The copy that a backup is making. It is abandoned before the file is closed or rewritten.
   var copy: StoreCopy?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { place.asUnownedSerialExecutor() }
 
-  /// A storage that is not open.
+  /// Creates a storage whose file is not open yet.
   init(
     key: String, file: DatabaseFile, blank: BlankDatabase, counters: StorageCounters,
     reserve: DiskReserve, place: InlineExecutor
@@ -69,7 +70,7 @@ actor SQLiteStorage: StoreStorage {
     do {
       if let failure { throw failure }
       guard let rows else { throw ServiceError.closed }
-      // Nobody waits for the answer any more.
+      // The caller no longer waits for the answer.
       if Slice.isEnded { throw ServiceError.ended }
       return try query(SQLiteView(rows: rows, header: header, now: latest))
     } catch {
@@ -87,14 +88,14 @@ actor SQLiteStorage: StoreStorage {
     guard inbox.append(update) else {
       throw ServiceError(.overloaded, "Too many changes of this database wait; try again soon")
     }
-    // Whoever is the first goes to the lane; whoever comes meanwhile shares the next commit.
+    // The first caller starts a commit on the lane. Callers that come before it ends share the next commit.
     if !isCommitting.exchange(true, ordering: .sequentiallyConsistent) { await commitWaiting() }
     await update.finished()
     return try update.outcome()
   }
 
-  /// Closing the last connection copies the log into the file and removes it, so that a store at rest is
-  /// one file. If that fails the log stays and is copied at the next opening.
+  /// Closes the file. SQLite copies the log into the file and removes it when the last connection closes, so a closed
+  /// store is one file. If that fails, the log remains and is copied when the store is next opened.
   func close() async {
     guard let rows else { return }
     copy = nil
@@ -103,13 +104,13 @@ actor SQLiteStorage: StoreStorage {
   }
 }
 
-/// Short reads on the caller's own thread: two hops between threads cost several times what such a read does.
+/// Short reads on the caller's own thread. Two switches between threads cost several times as much as such a read.
 extension SQLiteStorage {
-  /// Reads here and now, unless the store is read or at work already or a page would have to come from the disk;
-  /// then as any other read.
+  /// Reads on the caller's thread. If the store is busy, or a page must be read from the disk, reads on the lane as
+  /// ``read(_:)`` does.
   ///
-  /// Reads that come in numbers are the lane's: a row of them on one thread, with SQLite's code in that
-  /// processor's cache, took a sixth less time than each on the thread of its request.
+  /// When several reads run at the same time, they run on the lane: one after another on one thread, with SQLite's code
+  /// in that processor's cache, each takes a sixth less time than on its request's thread.
   nonisolated func readInline<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws -> Value
   ) async throws -> Value {
@@ -119,8 +120,9 @@ extension SQLiteStorage {
     return try await read(query)
   }
 
-  /// - Returns: nil where the read is to be done on the lane. So is one that found something wrong below: what
-  ///   follows from that is decided there.
+  /// Reads on the caller's thread if the store is idle.
+  /// - Returns: nil when the read must run on the lane. A read that met a storage error returns nil too: the lane runs
+  ///   it again and handles the error.
   private nonisolated func readHere<Value: Sendable>(
     _ query: @Sendable (any StoreView) throws -> Value
   ) -> Result<Value, any Error>? {
@@ -146,16 +148,16 @@ extension SQLiteStorage {
   }
 }
 
-/// Making, opening and removing the file.
+/// Creating, opening and removing the file.
 extension SQLiteStorage {
   /// Opens the file.
-  /// - Parameter epoch: what the registry says of it; nil for a file that is not registered.
+  /// - Parameter epoch: the epoch in the registry; nil for a file that is not registered.
   /// - Returns: the file's own epoch.
-  /// - Throws: `damaged` for a file that is missing, empty, another store's or not sound; `unavailable`,
-  ///   `storage`, `storageFull`, `readOnly`.
+  /// - Throws: `damaged` for a file that is missing, empty, damaged or another store's; `unavailable`, `storage`,
+  ///   `storageFull`, `readOnly`.
   func open(epoch: String?) throws -> String {
     let key = key
-    // What a crash left of a file that was being written anew is of no use, and nothing depends on it.
+    // A draft that a crash left is useless, and nothing depends on its removal.
     try? file.removeDraft()
     adopt(
       try Connection.opening(file, as: blank) { connection in
@@ -180,12 +182,12 @@ extension SQLiteStorage {
     counters.figures.note(header)
   }
 
-  /// Whether there is a file.
+  /// Whether the file exists.
   func fileExists() throws -> Bool { try file.exists() }
 
-  /// Makes the file, durably, and opens it. It is not looked through, as a file that was found is: these are
-  /// the bytes that were written just now, and there is no log.
-  /// - Throws: `storageFull` also while there is room for nothing but deletions.
+  /// Creates the file durably and opens it. The file is not checked as an existing one is, because its bytes were
+  /// written just now and it has no log.
+  /// - Throws: `storageFull`, also while only changes that free space are written.
   func create(_ image: [UInt8], in directory: DataDirectory) throws {
     guard reserve.isWhole() else { throw ServiceError.full }
     try LanePool.blocking {
@@ -199,9 +201,10 @@ extension SQLiteStorage {
       })
   }
 
-  /// Has the file say that it is another store's, and closes it: all of it is in the one file then.
-  /// - Throws: as ``open(epoch:)``, `readOnly` and `storageFull`; where the log could not be copied, ``move(to:in:)``
-  ///   does not move the file.
+  /// Writes another store's key into the file's header, copies the log into the file and closes it. Then the file alone
+  /// contains the whole store.
+  /// - Throws: as ``open(epoch:)``; `readOnly`, `storageFull`. When the log can't be copied, the caller must not call
+  ///   ``move(to:in:)``.
   func rename(to key: String, epoch: String) throws {
     _ = try open(epoch: epoch)
     guard let rows else { throw ServiceError.closed }
@@ -219,7 +222,7 @@ extension SQLiteStorage {
     }
   }
 
-  /// Moves the file, which is closed, to another store's place, where there is none; durable when this returns.
+  /// Moves the closed file to the path of another store that has no file. The move is durable when this method returns.
   func move(to place: DatabaseFile, in directory: DataDirectory) throws {
     let file = file
     try LanePool.blocking {
@@ -228,26 +231,26 @@ extension SQLiteStorage {
     }
   }
 
-  /// Removes the file and those beside it; may be repeated.
+  /// Removes the file and the files that belong to it. The call can be repeated.
   func erase() throws {
     try LanePool.blocking { try file.erase() }
   }
 }
 
-/// Giving disk space back.
+/// Giving free disk space back to the system.
 extension SQLiteStorage {
-  /// Free pages below which a file is left alone: 64 are a quarter of a MiB.
+  /// The fewest free pages for which a file is rewritten: 64 pages are a quarter of a MiB.
   private static let leastFreePages: Int64 = 64
-  /// A file is left alone, too, while fewer than one page in so many is free.
+  /// A file is rewritten only when at least one in this many pages is free.
   private static let leastFreeShare: Int64 = 10
 
-  /// Writes the file anew without its free pages where these are many, at least 64 and a tenth of all;
-  /// otherwise copies the log into the file and empties it.
+  /// Rewrites the file without its free pages when it has many: at least 64 and a tenth of all pages. Otherwise copies
+  /// the log into the file and empties it.
   ///
-  /// The new file is written beside the old one, checked as at any opening, put on the disk and then given the
-  /// old one's name, so that a crash leaves one of the two, whole. SQLite's own way, `VACUUM` in place, holds
-  /// the whole database in memory and writes it to the log as well. It takes as much room again while it
-  /// lasts, and other calls on this lane wait. <https://sqlite.org/lang_vacuum.html#vacuuminto>
+  /// The engine writes the new file beside the old one, checks it as at every opening, syncs it to the disk and renames
+  /// it over the old one. So a crash leaves one of the two files, and it is complete. `VACUUM` in place would hold the
+  /// whole database in memory and also write it to the log. While the rewrite lasts, it needs as much disk space again,
+  /// and other calls on this lane wait. <https://sqlite.org/lang_vacuum.html#vacuuminto>
   func compact() async throws {
     if let failure { throw failure }
     guard let rows else { throw ServiceError.closed }
@@ -257,7 +260,7 @@ extension SQLiteStorage {
       isLoose = try hasManyFreePages(rows.connection)
       try LanePool.blocking {
         if isLoose { try writeDraft(rows.connection) }
-        // Whatever follows, the file alone is the database from here on.
+        // From here on the file alone, without the log, is the whole database.
         try rows.connection.checkpoint(.truncate)
       }
     } catch {
@@ -285,12 +288,12 @@ extension SQLiteStorage {
     }
     try draft.connection.enableWriteAheadLog()
     try draft.connection.close()
-    // SQLite does not wait for the disk while it writes a copy.
+    // SQLite does not sync the copy that it writes.
     try Disk.synchronize(file.draftPath)
   }
 
-  /// Closes the file, gives the draft its name and opens it. Where something fails, nothing works until the
-  /// store is opened anew: whichever file is there is whole, but not known to be there for good.
+  /// Closes the file, renames the draft over it and opens it. When a step fails, every call throws until the store is
+  /// opened again: the file at the path is complete, but it may not be durable.
   private func exchange(_ old: StoreRows) throws {
     copy = nil
     rows = nil

@@ -3,15 +3,15 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// One state of a store: the file's rows as the one connection sees them, and the counts in memory.
+/// One state of a store: the file's rows as its only connection sees them, and the counts in memory.
 struct SQLiteView: StoreView {
   /// The file's rows.
   let rows: StoreRows
   /// The counts of this state.
   let header: StoreHeader
-  /// The moment at which local documents expire.
+  /// The time that decides which local documents have expired.
   let now: Timestamp
-  /// What an update has read of the documents that it may change; nil outside updates.
+  /// The documents that an update has read to change them; nil outside updates.
   var loaded: LoadedDocuments?
 
   func document(_ id: DocumentID) throws -> Document? {
@@ -41,7 +41,7 @@ struct SQLiteView: StoreView {
   func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? {
     guard let found = try winner(id) else { return nil }
     guard found.row.revision != revision else { return try found.row.document(found.body).body }
-    // One that stands in a piece of its own is too old to have a body.
+    // A revision that is stored in a history piece is too old to have a body.
     guard let tree = try newest(id), let node = tree[revision] else { return nil }
     return try body(of: node, in: found.row, tree)
   }
@@ -84,14 +84,18 @@ struct SQLiteView: StoreView {
     return body.bytes
   }
 
-  /// Tells a body that was compacted away from one that is lost: a leaf always has one, and each row is a revision's.
+  /// Checks that a missing body was removed by compaction and is not lost.
+  ///
+  /// A body is lost when its revision is a leaf, or when a stored body of the same generation belongs to no revision of
+  /// the tree.
+  /// - Throws: `integrity` for a lost body.
   private func requireCompacted(
     _ node: RevisionTree.Node, in row: StoredDocument, _ tree: RevisionTree
   ) throws {
     guard !node.isLeaf else {
       throw ServiceError.integrity("the body of a leaf of change \(row.sequence) is missing")
     }
-    // A digest in which a bit has turned is no revision's: that row may be the one looked for.
+    // A digest with a damaged bit belongs to no revision of the tree. Its row may be the missing one.
     let generation = node.revision.generation
     let stored = try rows.bodyDigests(of: row.first, generation: generation)
       .map { RevisionID(generation: generation, digest: $0) }
@@ -204,33 +208,35 @@ extension StoredDocument {
 }
 
 extension LoadedDocuments {
-  /// The documents of an update, none of them read yet.
+  /// Creates the documents of an update without reading any of them.
   convenience init(_ ids: Set<DocumentID>, in rows: StoreRows) {
     self.init(ids) { id in try rows.whole(id) }
   }
 }
 
-/// The documents that were written last and have a long history: what is edited again and again, as a user's list of
-/// bookmarks is, need not be read, checked and decoded from the file each time.
+/// The documents that were written last and have a long history. A document that is edited often, as a user's list of
+/// bookmarks is, is not read, checked and decoded from the file each time.
 ///
-/// They are what the one writer has put there, also in an open transaction; who undoes that forgets them.
+/// They include writes of the open transaction. Code that rolls the transaction back calls
+/// ``StoreRows/forgetTransaction()``.
 struct RecentDocuments {
-  /// How many are kept: the list, and the hotel that was bookmarked with it.
+  /// The most documents that are kept: the list, and the hotel that was bookmarked with it.
   private static let maximum = 2
-  /// How many revisions a document has that is kept: of fewer it is read as fast, and a node takes some 50 bytes.
+  /// The number of revisions that a kept document may have. With fewer, reading the file is as fast. Each revision
+  /// takes about 50 bytes of memory.
   private static let revisions = 16...1_024
-  /// Bytes of a body above which a document is not kept.
+  /// The longest body of a kept document, in bytes.
   private static let largestBody = 64 << 10
 
-  /// The one that was written last stands last.
+  /// The kept documents; the last element was written last.
   private var documents: [LoadedDocuments.Found] = []
 
-  /// A document, if it is one of these.
+  /// The kept document with an id; nil if it is not kept.
   subscript(id: DocumentID) -> LoadedDocuments.Found? {
     documents.last { $0.row.id == id }
   }
 
-  /// A document is now this one.
+  /// Keeps a document as it was just written, if its size and its number of revisions allow it.
   mutating func replace(_ document: LoadedDocuments.Found, revisions: Int) {
     forget(document.row.id)
     guard Self.revisions.contains(revisions), document.body.count <= Self.largestBody else {
@@ -240,7 +246,7 @@ struct RecentDocuments {
     documents.append(document)
   }
 
-  /// A document is gone, or another.
+  /// Forgets a document that was removed or changed.
   mutating func forget(_ id: DocumentID) {
     documents.removeAll { $0.row.id == id }
   }

@@ -2,28 +2,28 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// The tables of one kind of file, as numbered steps: step `n` takes a file from version `n - 1` to `n`.
+/// The tables of one kind of file, as numbered steps. Step `n` brings a file from version `n - 1` to version `n`.
 ///
-/// A new file takes every step, an older one those that it lacks, so that both end up alike.
+/// A new file takes every step, and an older file takes the missing ones, so both end with the same tables.
 struct Schema: Sendable {
-  /// What the file's header says it is (<https://sqlite.org/pragma.html#pragma_application_id>).
+  /// The application id in the file's header (<https://sqlite.org/pragma.html#pragma_application_id>).
   let applicationID: Int32
   /// The steps, each a script of constant SQL.
   let steps: [StaticString]
 
-  /// The version that the steps lead to, kept in the file as `user_version`.
+  /// The version after the last step. The file keeps it as `user_version`.
   var version: Int32 { Int32(truncatingIfNeeded: steps.count) }
 
-  /// Makes the tables in an empty database.
+  /// Creates the tables in an empty database.
   func create(in connection: Connection) throws {
     try connection.setApplicationID(applicationID)
     try take(from: 0, in: connection)
   }
 
-  /// Checks that a file is of this kind and of a version that is known.
-  /// - Returns: its version.
-  /// - Throws: `damaged` for a file of another kind, `unavailable` for one that a newer version of this
-  ///   service wrote: what it holds could not be kept.
+  /// Checks that a file is of this kind and that its version is known.
+  /// - Returns: the file's version.
+  /// - Throws: `damaged` for a file of another kind; `unavailable` for a file that a newer version of this service
+  ///   wrote, because this version could not keep all of its content.
   @discardableResult
   func requireKnown(_ connection: Connection) throws -> Int32 {
     let (kind, found) = (try connection.applicationID(), try connection.userVersion())
@@ -39,8 +39,8 @@ struct Schema: Sendable {
     return found
   }
 
-  /// Brings a file to this version, in one transaction.
-  /// - Throws: as ``requireKnown(_:)`` does, and what writing throws.
+  /// Brings a file to this version in one transaction.
+  /// - Throws: as ``requireKnown(_:)`` does; errors of writing.
   func migrate(_ connection: Connection) throws {
     let found = try requireKnown(connection)
     guard found < version else { return }
@@ -70,14 +70,17 @@ struct Schema: Sendable {
 }
 
 extension Schema {
-  /// A store's file, `HBst`.
+  /// A store's file. Its application id is `HBst` in ASCII.
   ///
-  /// `documents` is in the order of changes and holds each winner with its body, so that a read is one
-  /// search of the ids and one of the rows, the change feed is a walk, and a new document is written to
-  /// the end. `body` and `tree` stand last: whoever reads the columns before never loads their pages.
-  /// `first` is the number of a document's first change, its short name in `bodies`, which holds what
-  /// losing leaves and recent ancestors say, and in `histories`, which holds what is old of long histories. A document
-  /// with one revision has no `tree`: the row says it all. Text compares by bytes (`BINARY`), as ids do.
+  /// `documents` is in the order of changes, and each row contains the winner with its body. So a read is one search in
+  /// the index of ids and one in the table, the change feed is a scan of the table, and a new document is appended.
+  /// `body` and `tree` are the last columns, so that a read of the columns before them does not load the pages of their
+  /// content.
+  ///
+  /// `first` is the sequence number of a document's first change. It identifies the document in `bodies`, which
+  /// contains the bodies of leaves that are not the winner and of recent ancestors, and in `histories`, which contains
+  /// the old revisions of long histories. A document with one revision has no `tree`, because its row contains all of
+  /// the revision. SQLite compares text by bytes (`BINARY`), as document ids are compared.
   static let store = Schema(
     applicationID: 0x4842_7374,
     steps: [
@@ -105,9 +108,9 @@ extension Schema {
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX locals_by_expiry ON locals(expires) WHERE expires IS NOT NULL;
       """,
-      // `newest` is the last document's number: after a purge it may be less than `last_sequence`.
-      // `documents_deleted` tells tombstones from live ids where rows are counted and no row is read.
-      // `indexes` and `entries` hold what queries walk.
+      // `newest` is the last document's sequence number. After a purge it may be less than `last_sequence`.
+      // `documents_deleted` is an index of tombstones, so that documents can be counted without reading rows. `indexes`
+      // and `entries` contain the indexes that queries read.
       """
       ALTER TABLE header ADD COLUMN newest INTEGER;
       CREATE INDEX documents_deleted ON documents(id, is_deleted) WHERE is_deleted = 1;
@@ -121,12 +124,13 @@ extension Schema {
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX entries_by_document ON entries(id, number);
       """,
-      // `kept` is the bytes of all rows of `bodies`; where it is null, as in an older file, they are counted.
+      // `kept` is the number of bytes of all bodies in `bodies`. When it is null, as in an older file, the bytes are
+      // counted.
       """
       ALTER TABLE header ADD COLUMN kept INTEGER;
       """,
-      // `content` is what an index keeps of a document; a query that it suffices reads no document, so the row has a
-      // checksum. Indexes of an older file go, and queries make them anew.
+      // `content` is what an index keeps of a document. A query for which it is enough reads no document, so the row
+      // has a checksum. The indexes of an older file are deleted, and queries build them again.
       """
       DROP TABLE entries;
       DELETE FROM indexes;
@@ -136,16 +140,18 @@ extension Schema {
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX entries_by_document ON entries(id, number);
       """,
-      // `arrival` says when a revision came and from whom; null where that is not known, as in all rows of an older
-      // file. Last in its row, so that the file is not written anew and nobody who reads a document reads it.
+      // `arrival` says when a revision came and who delivered it. It is null when that is not known, as in all rows of
+      // an older file. It is the last column, so that the migration does not rewrite the file and reads of documents do
+      // not read it.
       """
       ALTER TABLE documents ADD COLUMN arrival BLOB;
       ALTER TABLE bodies ADD COLUMN arrival BLOB;
       """,
-      // Rows may carry another kind of checksum, by which a server of an earlier version would find them damaged.
+      // From this version on rows may have another kind of checksum. A server of an earlier version would take them for
+      // damaged.
       "",
-      // `histories` holds old revisions of long histories, which `tree` of the document's row says that there are. A
-      // history of an older file is divided when its document is next written.
+      // `histories` contains the old revisions of long histories. The `tree` of the document's row says how many there
+      // are. A history of an older file is divided when its document is next written.
       """
       CREATE TABLE histories(
         first INTEGER NOT NULL, generation INTEGER NOT NULL, checksum INTEGER NOT NULL,
@@ -156,8 +162,10 @@ extension Schema {
 }
 
 extension Schema {
-  /// The registry's file, `HBrg`: which stores exist. `is_erasing` marks a store whose files are being
-  /// removed, so that a crash in between never brings it back.
+  /// The registry's file, which says which stores exist. Its application id is `HBrg` in ASCII.
+  ///
+  /// `is_erasing` marks a store whose files are being removed, so that a crash during the removal never restores the
+  /// store.
   static let registry = Schema(
     applicationID: 0x4842_7267,
     steps: [
@@ -167,7 +175,7 @@ extension Schema {
         checksum INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID;
       """,
-      // As in a store's file: another kind of checksum.
+      // As in a store's file: rows may have another kind of checksum.
       "",
     ])
 }

@@ -4,9 +4,9 @@ import StoreRecords
 import Stores
 
 extension ServiceError {
-  /// What a failed call of SQLite means for a store.
+  /// The service error for a failed call of SQLite.
   ///
-  /// "Can't open" is never "absent": it is also what SQLite says when the process is out of descriptors
+  /// "Can't open" never becomes `absent`, because SQLite also reports it when the process has no file descriptors left
   /// (<https://sqlite.org/rescode.html#cantopen>).
   init(_ error: SQLiteError) {
     let detail = error.debugDescription
@@ -22,10 +22,10 @@ extension ServiceError {
         self.init(.readOnly, "The storage takes no writes at present", detail: detail)
       case .cantOpen, .busy, .locked:
         self.init(.unavailable, "The database can't be opened at present", detail: detail)
-      // Only an index that disagrees with its table can refuse what the engine writes.
+      // Only an index that does not match its table can violate a constraint.
       case .constraint:
         self = .damaged(detail)
-      // The SQL is constant: if it fails as such, the file's tables are not what this version wrote.
+      // The SQL is constant. If SQLite rejects it, the file's tables are not those of this version.
       case .other where error.extendedCode & 0xFF == 1:
         self = .damaged(detail)
       default:
@@ -36,35 +36,35 @@ extension ServiceError {
 }
 
 extension SQLiteError {
-  /// Whether an fsync failed: whatever its reason, even a full disk, what is on the disk is in doubt
+  /// Whether an fsync failed. Whatever the reason is, even a full disk, it is then unknown what is on the disk
   /// (`SQLITE_IOERR_FSYNC` and `SQLITE_IOERR_DIR_FSYNC`, <https://sqlite.org/rescode.html>).
   fileprivate var isFailedSync: Bool { extendedCode == 1_034 || extendedCode == 1_290 }
 }
 
-/// A call of the operating system that failed.
+/// A system call that failed.
 struct SystemError: Error, CustomDebugStringConvertible {
   /// The call's name.
   let call: String
-  /// The file that it was about.
+  /// The path of the file.
   let path: String
   /// The call's `errno`.
   let number: Int32
 
-  /// The latest failure of the calling thread.
+  /// Creates an error with the calling thread's current `errno`.
   init(_ call: String, _ path: String) {
     self.call = call
     self.path = path
     number = errno
   }
 
-  /// Whether there is no file or directory of that name.
+  /// Whether the file or directory does not exist.
   var isAbsent: Bool { number == ENOENT }
 
   var debugDescription: String { "\(call)(\(path)): \(String(cString: strerror(number)))" }
 }
 
 extension ServiceError {
-  /// What a failed system call means for a store: never that the store is absent.
+  /// The service error for a failed system call. It is never `absent`.
   init(_ error: SystemError) {
     let detail = error.debugDescription
     switch error.number {
@@ -81,8 +81,8 @@ extension ServiceError {
 }
 
 extension ServiceError {
-  /// What an error means to the engine's callers: SQLite's and the system's become the service's, what a rule or a
-  /// query threw stays what it is.
+  /// Translates errors of SQLite and of the system into service errors. Other errors, which a rule or a query threw,
+  /// stay unchanged.
   static func translated(_ error: any Error) -> any Error {
     switch error {
     case let error as SQLiteError: ServiceError(error)
@@ -91,7 +91,7 @@ extension ServiceError {
     }
   }
 
-  /// What an error of the engine's own work is.
+  /// The service error for an error of the engine's own work.
   init(engine error: any Error) {
     let error = Self.translated(error)
     self =
@@ -101,12 +101,12 @@ extension ServiceError {
   }
 }
 
-/// Does what a port promises, and throws no errors but those that its callers know.
+/// Runs `work` and translates its errors into those that the port's callers know.
 func translating<Value>(_ work: () throws -> Value) throws -> Value {
   do { return try work() } catch { throw ServiceError.translated(error) }
 }
 
-/// Does what a port promises, and throws no errors but those that its callers know.
+/// Runs `work` and translates its errors into those that the port's callers know.
 nonisolated(nonsending) func translating<Value>(
   _ work: () async throws -> Value
 ) async throws -> Value {

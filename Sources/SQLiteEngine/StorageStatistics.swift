@@ -2,31 +2,32 @@ import NIOConcurrencyHelpers
 package import Stores
 import Synchronization
 
-/// What the engine has done since it was opened, for metrics.
+/// The engine's counts since it was opened, for metrics.
 package struct StorageStatistics: Sendable, Equatable {
-  /// Commits that wrote something: about one fsync each.
+  /// Commits that wrote something. Each needs about one fsync.
   package var commits = 0
   /// Updates that shared those commits.
   package var updates = 0
   /// Stores opened.
   package var openings = 0
-  /// Stores made.
+  /// Stores created.
   package var creations = 0
-  /// Calls that failed for what is below the service, the disk or a file, by kind: none of a client's doing.
+  /// Calls that failed because of the disk or a file, by kind of error. No client caused them.
   package var failures: [ServiceError.Code: Int] = [:]
-  /// Damaged values that were computed back.
+  /// Damaged values that were repaired.
   package var mended = 0
   /// Damaged revisions that were set aside.
   package var setAside = 0
-  /// Damaged values that others take the place of: local documents, query indexes, bodies of ancestors.
+  /// Damaged values that were dropped because other data replaces them: local documents, query indexes, bodies of
+  /// ancestors.
   package var dropped = 0
-  /// Damaged values that were left as they are, at the last look.
+  /// Damaged values that the last check left unrepaired.
   package var left = 0
 }
 
-/// The statistics as they grow; shared by every storage of an engine.
+/// The counters behind the statistics; all storages of an engine share them.
 final class StorageCounters: Sendable {
-  /// What stores counted when they were last open.
+  /// The counts of stores when they were last open.
   let figures = KnownCounts()
   private let commits = Atomic<Int>(0)
   private let updates = Atomic<Int>(0)
@@ -35,38 +36,38 @@ final class StorageCounters: Sendable {
   private let failures = NIOLockedValueBox<[ServiceError.Code: Int]>([:])
   private let damage = NIOLockedValueBox(Found())
 
-  /// What looks for damage came to.
+  /// The results of all checks for damage.
   private struct Found {
     var sum = Mending()
-    /// What is left in each file, by the last look at it.
+    /// The number of values that the last check of each file left damaged.
     var left: [String: Int] = [:]
-    /// What nobody has asked for yet.
+    /// The findings that were not yet taken for the log.
     var news: [ScrubFinding] = []
   }
 
-  /// How many findings wait for whoever logs them, at most.
+  /// The most findings that wait for the log.
   private static let maximumNews = 100
 
-  /// A commit of so many updates.
+  /// Counts a commit of a number of updates.
   func countCommit(of count: Int) {
     commits.wrappingAdd(1, ordering: .relaxed)
     updates.wrappingAdd(count, ordering: .relaxed)
   }
 
-  /// A store was opened.
+  /// Counts an opened store.
   func countOpening() { openings.wrappingAdd(1, ordering: .relaxed) }
 
-  /// A store was made.
+  /// Counts a created store.
   func countCreation() { creations.wrappingAdd(1, ordering: .relaxed) }
 
-  /// A call failed; what is not the disk's or a file's doing is not counted.
+  /// Counts a failed call if the disk or a file caused the failure.
   func countFailure(_ error: any Error) {
     guard let error = ServiceError(error), error.code.isOfStorage else { return }
     failures.withLockedValue { $0[error.code, default: 0] += 1 }
   }
 
-  /// A store was looked through.
-  /// - Parameter place: its file.
+  /// Adds the result of a check.
+  /// - Parameter place: the store's file.
   func count(_ mending: Mending, in place: String) {
     damage.withLockedValue { damage in
       damage.sum += mending
@@ -77,7 +78,7 @@ final class StorageCounters: Sendable {
     }
   }
 
-  /// What was found since the last call, ``maximumNews`` at most.
+  /// Returns the findings since the last call, at most ``maximumNews``.
   func takeNews() -> [ScrubFinding] {
     damage.withLockedValue { damage in
       defer { damage.news = [] }
@@ -97,7 +98,7 @@ final class StorageCounters: Sendable {
 }
 
 extension Mending {
-  /// A line for each kind of what was found, for an operator: no name, no id, no text of anybody's.
+  /// One line for each kind of finding, for the operator. It contains no name, id or text of a user.
   package var words: [String] {
     [
       (mended, "damaged values were computed back, nothing is lost"),

@@ -4,8 +4,8 @@ import Stores
 
 extension StoreHeader {
   /// Reads the row.
-  /// - Throws: `damaged` when it is missing or fails its checksum, or when the last document's number
-  ///   is another, as it would be with a log that belongs to another moment of the file.
+  /// - Throws: `damaged` when the row is missing or fails its checksum, or when the last document's sequence number
+  ///   differs. It differs when the log belongs to another state of the file.
   init(readingFrom connection: Connection) throws {
     let row = try connection.statement(
       """
@@ -34,7 +34,7 @@ extension StoreHeader {
     if stored == nil { otherBodyBytes = try Self.countedOtherBodyBytes(in: connection) }
   }
 
-  /// The column of that name, which files of the first version don't have; nil there and where it is null.
+  /// The column `newest`. Files of version 1 don't have it; nil there and when it is null.
   private static func newest(in connection: Connection) throws -> Int64? {
     guard try connection.userVersion() > 1 else { return nil }
     return try connection.statement("SELECT newest FROM header WHERE newest IS NOT NULL").first {
@@ -42,7 +42,7 @@ extension StoreHeader {
     }
   }
 
-  /// The column `kept`, which files before version 3 don't have; nil there and where it is null.
+  /// The column `kept`. Files before version 3 don't have it; nil there and when it is null.
   private static func otherBodyBytes(in connection: Connection) throws -> Int64? {
     guard try connection.userVersion() > 2 else { return nil }
     return try connection.statement("SELECT kept FROM header WHERE kept IS NOT NULL").first {
@@ -50,7 +50,8 @@ extension StoreHeader {
     }
   }
 
-  /// Counts ``otherBodyBytes`` anew. Reads all of `bodies`, once in the life of an older file that is written.
+  /// Counts ``otherBodyBytes`` by reading all of `bodies`. That happens only until an older file is written for the
+  /// first time.
   private static func countedOtherBodyBytes(in connection: Connection) throws -> Int64 {
     try connection.statement("SELECT coalesce(sum(length(body)), 0) FROM bodies").first {
       row in row.int64(0)

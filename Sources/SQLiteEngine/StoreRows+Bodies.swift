@@ -3,10 +3,11 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// The table `bodies`: what losing leaves and recent ancestors say.
+/// The table `bodies`: the bodies of leaves that are not the winner, and of recent ancestors.
 extension StoreRows {
-  /// What a revision says; nil when it is not stored. Not verified.
-  /// - Parameter first: the document's name among the bodies.
+  /// The body of a revision; nil when it is not stored. The checksum is not verified.
+  /// - Parameter first: the sequence number of the document's first change, which identifies the document in this
+  ///   table.
   func body(of first: Int64, _ revision: RevisionID) throws -> StoredBody? {
     try connection.statement(
       """
@@ -20,7 +21,7 @@ extension StoreRows {
     }
   }
 
-  /// When a revision came; nil when its body is not stored.
+  /// The arrival of a revision; nil when its body is not stored.
   func arrival(of first: Int64, _ revision: RevisionID) throws -> StoredArrival? {
     try connection.statement(
       "SELECT arrival FROM bodies WHERE first = ?1 AND generation = ?2 AND digest = ?3"
@@ -29,13 +30,13 @@ extension StoreRows {
     }
   }
 
-  /// Stores what a revision says.
-  /// - Parameter place: the row of a body that goes; nil for a row of its own.
-  /// - Returns: by how many bytes the table has grown.
+  /// Stores the body of a revision.
+  /// - Parameter place: an existing row that the body replaces; nil to insert a row.
+  /// - Returns: the number of bytes by which the table's bodies have grown.
   func insert(
     _ body: StoredBody, of first: Int64, _ revision: RevisionID, insteadOf place: BodyPlace?
   ) throws -> Int64 {
-    // A revision that had been forgotten and comes back may have left its body behind.
+    // A revision that was pruned and comes again may still have a stored body.
     let removed = try removeBody(of: first, revision)
     if let place {
       try connection.statement(
@@ -59,7 +60,7 @@ extension StoreRows {
     return Int64(body.bytes.count) - removed - (place?.count ?? 0)
   }
 
-  /// The stored bodies of a document below a generation; none is read.
+  /// The places of a document's stored bodies below a generation. No body is read.
   func bodies(of first: Int64, below generation: Int) throws -> [BodyPlace] {
     try connection.statement(
       """
@@ -69,7 +70,7 @@ extension StoreRows {
     ).all(.integer(first), .integer(generation)) { row in
       BodyPlace(
         number: row.int64(0),
-        // One that is no text any more is no revision's.
+        // A damaged digest that is not text belongs to no revision.
         revision: RevisionID(generation: Int(row.int64(1)), digest: (try? row.string(2)) ?? ""),
         count: row.int64(3))
     }
@@ -83,15 +84,15 @@ extension StoreRows {
       }
   }
 
-  /// Bytes of a document's bodies here; none is read.
+  /// The bytes of a document's bodies in this table. No body is read.
   func bodyBytes(of first: Int64) throws -> Int64 {
     try connection.statement(
       "SELECT coalesce(sum(length(body)), 0) FROM bodies WHERE first = ?1"
     ).first(.integer(first)) { row in row.int64(0) } ?? 0
   }
 
-  /// Removes what a revision says.
-  /// - Returns: how many bytes that was; 0 where nothing was stored.
+  /// Removes the body of a revision.
+  /// - Returns: the bytes of the body; 0 when none was stored.
   func removeBody(of first: Int64, _ revision: RevisionID) throws -> Int64 {
     try connection.statement(
       """
@@ -102,8 +103,8 @@ extension StoreRows {
     }.reduce(0, +)
   }
 
-  /// Removes a body.
-  /// - Returns: how many bytes that was.
+  /// Removes the body at a place.
+  /// - Returns: the bytes of the body.
   func removeBody(at place: BodyPlace, of first: Int64) throws -> Int64 {
     try connection.statement("DELETE FROM bodies WHERE number = ?1").run(.integer(place.number))
     return place.count
@@ -111,6 +112,6 @@ extension StoreRows {
 }
 
 extension StoredArrival {
-  /// The value of the column.
+  /// The value for the column `arrival`.
   var binding: Binding { bytes.isEmpty ? .null : .bytes(bytes) }
 }

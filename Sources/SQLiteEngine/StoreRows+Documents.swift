@@ -3,10 +3,10 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// The table `documents`: every document at its last change.
+/// The table `documents`: one row for each document, with its last change.
 extension StoreRows {
-  /// A document's columns and its body; nil when the id was never used.
-  /// - Throws: `integrity` for columns that were not written so.
+  /// A document's columns and its body; nil when no document has the id.
+  /// - Throws: `integrity` for columns that fail their checksum.
   func document(_ id: DocumentID) throws -> (row: StoredDocument, body: [UInt8])? {
     let found = try connection.statement(
       StoredDocument.selected, ", body FROM documents WHERE id = ?1"
@@ -15,8 +15,8 @@ extension StoreRows {
     return (try found.verified(), found.content)
   }
 
-  /// A document's columns; nil when the id was never used.
-  /// - Throws: `integrity` for columns that were not written so.
+  /// A document's columns; nil when no document has the id.
+  /// - Throws: `integrity` for columns that fail their checksum.
   func head(_ id: DocumentID) throws -> StoredDocument? {
     let found = try connection.statement(
       StoredDocument.selected, "FROM documents WHERE id = ?1"
@@ -24,8 +24,8 @@ extension StoreRows {
     return try found?.verified()
   }
 
-  /// A document with its body and its tree, as the writer needs it; nil when the id was never used.
-  /// - Throws: `integrity` for columns that were not written so.
+  /// A document with its body and its tree, as the writer needs it; nil when no document has the id.
+  /// - Throws: `integrity` for columns that fail their checksum.
   func whole(_ id: DocumentID) throws -> LoadedDocuments.Found? {
     if let known = recent[id] { return known }
     let found = try connection.statement(
@@ -43,14 +43,14 @@ extension StoreRows {
       encodedTree: found.tree)
   }
 
-  /// When a document's winner came; nil when the id was never used.
+  /// The arrival of a document's winner; nil when no document has the id.
   func arrival(of id: DocumentID) throws -> StoredArrival? {
     try connection.statement("SELECT arrival FROM documents WHERE id = ?1")
       .first(.text(id.text)) { row in StoredArrival(bytes: row.bytes(0)) }
   }
 
-  /// A document's columns and its encoded tree; nil when the id was never used.
-  /// - Throws: `integrity` for columns that were not written so.
+  /// A document's columns and its encoded tree; nil when no document has the id.
+  /// - Throws: `integrity` for columns that fail their checksum.
   func history(_ id: DocumentID) throws -> (row: StoredDocument, tree: [UInt8])? {
     let found = try connection.statement(
       StoredDocument.selected, ", tree FROM documents WHERE id = ?1"
@@ -59,7 +59,7 @@ extension StoreRows {
     return (try found.verified(), found.content)
   }
 
-  /// Documents after a number, in order.
+  /// The documents that changed after a sequence number, in order.
   func changes(after sequence: Int64, limit: Int) throws -> [StoredDocument] {
     let rows = try connection.statement(
       StoredDocument.selected, "FROM documents WHERE sequence > ?1 ORDER BY sequence LIMIT ?2"
@@ -69,7 +69,7 @@ extension StoreRows {
     return try rows.map { row in try row.verified() }
   }
 
-  /// Documents up to a number, that one included, newest first.
+  /// The documents whose last change is at or before a sequence number, newest first.
   func changes(upTo sequence: Int64, limit: Int) throws -> [StoredDocument] {
     let rows = try connection.statement(
       StoredDocument.selected, "FROM documents WHERE sequence <= ?1 ORDER BY sequence DESC LIMIT ?2"
@@ -79,7 +79,7 @@ extension StoreRows {
     return try rows.map { row in try row.verified() }
   }
 
-  /// Live documents of one type after a number, in order.
+  /// The live documents of one type that changed after a sequence number, in order.
   func changes(
     ofType type: String, after sequence: Int64, limit: Int
   ) throws -> [StoredDocument] {
@@ -92,7 +92,7 @@ extension StoreRows {
     return try rows.map { row in try row.verified() }
   }
 
-  /// Puts a document's row in the place of its old one: it moves to the end.
+  /// Replaces a document's row. The new row has a new sequence number, so it is the last of the table.
   func put(
     _ row: StoredDocument, body: StoredBody, tree: [UInt8]?, replacing old: StoredDocument?
   ) throws {
@@ -100,7 +100,7 @@ extension StoreRows {
     try insert(row, body: body, tree: tree)
   }
 
-  /// Adds a document's row. Its old one has been removed.
+  /// Inserts a document's row. The caller has removed the old one.
   func insert(_ row: StoredDocument, body: StoredBody, tree: [UInt8]?) throws {
     try connection.statement(
       """

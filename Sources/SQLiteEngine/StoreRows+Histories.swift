@@ -3,10 +3,11 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// The table `histories`: old revisions of long histories, which edits neither read nor write.
+/// The table `histories`: the old revisions of long histories, in pieces. Edits neither read nor write them.
 extension StoreRows {
-  /// The pieces of a document's history, the oldest first. Not verified.
-  /// - Parameter first: the document's name among the pieces.
+  /// The pieces of a document's history, the oldest first. Their checksums are not verified.
+  /// - Parameter first: the sequence number of the document's first change, which identifies the document in this
+  ///   table.
   func pieces(of first: Int64) throws -> [StoredPiece] {
     try connection.statement(
       """
@@ -19,10 +20,10 @@ extension StoreRows {
     }
   }
 
-  /// The whole history.
-  /// - Parameter newest: what stands in the document's row.
-  /// - Parameter stored: the pieces, where they have been read.
-  /// - Throws: `integrity` for a piece that is missing, or not what was written.
+  /// Returns a document's whole history.
+  /// - Parameter newest: the newest revisions, from the document's row.
+  /// - Parameter stored: the pieces, if they have been read already.
+  /// - Throws: `integrity` for a piece that is missing or fails its checksum.
   func whole(
     _ newest: RevisionTree, of row: StoredDocument, from stored: [StoredPiece]? = nil
   ) throws -> RevisionTree {
@@ -40,11 +41,12 @@ extension StoreRows {
     }
   }
 
-  /// Writes what is old of a history and not written yet, and removes what is forgotten.
+  /// Writes the old revisions of a history in pieces, and removes the pieces that the history no longer contains.
   ///
-  /// Of a tree without its old revisions, the pieces are as it says; those of a whole tree are compared.
-  /// - Parameter old: the document as it was; nil for a new one.
-  /// - Returns: what is to stand in the document's row.
+  /// If the tree comes without its stored old revisions, only new pieces are written and pruned ones are removed. A
+  /// whole tree is compared with the stored pieces.
+  /// - Parameter old: the document before the change; nil for a new one.
+  /// - Returns: the newest revisions, which the document's row must hold.
   func writeHistory(
     _ tree: RevisionTree, of id: DocumentID, _ first: Int64, replacing old: LoadedDocuments.Found?
   ) throws -> RevisionTree {
@@ -65,7 +67,10 @@ extension StoreRows {
     return newest
   }
 
-  /// Leaves those pieces as they are that say the same; a first one may say more.
+  /// Writes the pieces that differ from the stored ones and removes stored ones that the history no longer contains.
+  ///
+  /// A stored piece remains when it is equal, or when it ends with the bytes of the new piece: it then holds older
+  /// revisions too.
   private func replace(
     _ former: [StoredPiece], by pieces: [HistoryPiece], of id: DocumentID, _ first: Int64
   ) throws {
@@ -74,7 +79,7 @@ extension StoreRows {
     var kept: Set<Int> = []
     var missing: [HistoryPiece] = []
     for piece in pieces {
-      // Whoever has the whole tree has verified them.
+      // The pieces were verified when the whole tree was read.
       if let known = stored[piece.last]?.piece,
         known == piece || known.bytes.suffix(piece.bytes.count) == piece.bytes[...]
       {
@@ -95,7 +100,7 @@ extension StoreRows {
       StoredPiece(piece: piece, checksum: Checksum.piece(id, piece).value), of: first)
   }
 
-  /// Adds a piece, or puts it in the place of one that begins with the same generation.
+  /// Inserts a piece, or replaces the one that begins with the same generation.
   func insert(_ stored: StoredPiece, of first: Int64) throws {
     try connection.statement(
       """
@@ -109,7 +114,7 @@ extension StoreRows {
 
   func removeHistory(of first: Int64) throws { try removePieces(of: first, below: .max) }
 
-  /// Removes pieces of a document that begin below a generation.
+  /// Removes the pieces of a document that begin below a generation.
   func removePieces(of first: Int64, below generation: Int) throws {
     try connection.statement("DELETE FROM histories WHERE first = ?1 AND generation < ?2")
       .run(.integer(first), .integer(generation))
@@ -117,8 +122,8 @@ extension StoreRows {
 }
 
 extension LoadedDocuments.Found {
-  /// The whole history.
-  /// - Throws: `integrity` when some of it is not what was written.
+  /// Returns the document's whole history, and keeps it for the next call.
+  /// - Throws: `integrity` for a piece that is missing or fails its checksum.
   func whole(in rows: StoreRows) throws -> RevisionTree {
     if let wholeTree { return wholeTree }
     let newest = try tree()
@@ -128,7 +133,7 @@ extension LoadedDocuments.Found {
     return whole
   }
 
-  /// The pieces of the history, not verified.
+  /// Returns the pieces of the history without verifying them, and keeps them for the next call.
   func pieces(in rows: StoreRows) throws -> [StoredPiece] {
     if let knownPieces { return knownPieces }
     let pieces = try rows.pieces(of: row.first)

@@ -3,10 +3,10 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// The tables `indexes` and `entries`: what queries walk.
+/// The tables `indexes` and `entries`: the indexes that queries read.
 extension StoreRows {
-  /// How far an index has been built; nil for one that is not there.
-  /// - Throws: `integrity`.
+  /// The sequence number up to which an index is built; nil when the index does not exist or is being removed.
+  /// - Throws: `integrity` when the row fails its checksum.
   func indexedSequence(_ index: IndexID) throws -> Int64? {
     let found = try connection.statement(
       "SELECT number, sequence, checksum FROM indexes WHERE name = ?1"
@@ -22,7 +22,7 @@ extension StoreRows {
   }
 
   /// The names of the indexes, in byte order.
-  /// - Throws: `integrity` for one that is no text.
+  /// - Throws: `integrity` for a name that is not text.
   func indexNames() throws -> [IndexID] {
     let names = try connection.statement("SELECT name FROM indexes ORDER BY name").all {
       row in try? row.string(0)
@@ -33,7 +33,7 @@ extension StoreRows {
     }
   }
 
-  /// Writes into an index, or removes it.
+  /// Writes entries to an index, or removes some or all of an index.
   func apply(_ edit: IndexEdit) throws {
     switch edit {
     case .remove(let index, let entries):
@@ -71,7 +71,7 @@ extension StoreRows {
     }
   }
 
-  /// The number up to which an index is built that is being removed.
+  /// The sequence number in the row of an index that is being removed.
   private static let nowhere: Int64 = -1
 
   private func note(
@@ -84,13 +84,14 @@ extension StoreRows {
       .integer(Self.checksum(index, number, sequence).value))
   }
 
-  /// Forgets a document in every index.
+  /// Removes a document's entries from every index.
   func removeEntries(of id: DocumentID) throws {
     try connection.statement("DELETE FROM entries WHERE id = ?1").run(.text(id.text))
   }
 
-  /// Walks entries in order, until `visit` answers false.
-  /// - Throws: `integrity` for an entry whose content is wanted and that fails its checksum.
+  /// Visits the entries of a range, in its direction, until `visit` returns false.
+  /// - Throws: `integrity` for an id that is not text; when the content is wanted, for an entry that fails its
+  ///   checksum.
   func walk(
     _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool
   ) throws {
@@ -125,7 +126,7 @@ extension StoreRows {
   }
 
   private func entries(_ range: IndexRange) throws -> Statement {
-    // No id is empty, so that "" stands before all entries of a key.
+    // No id is empty, so "" sorts before all entries of a key.
     switch (range.end == nil, range.descending) {
     case (true, false):
       try connection.statement(
@@ -166,7 +167,7 @@ extension StoreRows {
     } ?? 1
   }
 
-  /// How many entries fail their checksums. Reads all of them.
+  /// The number of entries that fail their checksums. Reads all entries.
   func damagedEntries() throws -> Int {
     var count = 0
     let statement = try connection.statement(
@@ -178,7 +179,7 @@ extension StoreRows {
     return count
   }
 
-  /// Whether a row of `key, id, checksum, content` is what was written.
+  /// Whether a row of `key, id, checksum, content` matches its checksum.
   private static func isSound(_ row: borrowing Row, of number: Int64) -> Bool {
     checksum(number, row.bytes(0), id: row.bytes(1), row.isNull(3) ? nil : row.bytes(3))
       .matches(row.int64(2))
@@ -204,21 +205,22 @@ extension StoreRows {
   }
 }
 
-/// Counts of `documents`, by its indexes alone: no body is read.
+/// Counts of `documents`, from its indexes alone: no body is read.
 extension StoreRows {
-  /// The number of the last document, 0 for none.
+  /// The sequence number of the last document; 0 when there is none.
   func newestSequence() throws -> Int64 {
     try connection.statement("SELECT coalesce(max(sequence), 0) FROM documents").first {
       row in row.int64(0)
     } ?? 0
   }
 
-  /// Documents after a number, which must be counted: between those numbers that a document has there are
-  /// others that none has any more.
+  /// The number of documents that changed after a sequence number.
   ///
-  /// The index of the ids has each row's number and takes a twentieth of the table's pages, bodies of 1 KB
-  /// assumed. So it is walked whole, unless so few numbers are left, or have come since a count that is known,
-  /// that this part of the table is shorter.
+  /// The numbers have gaps, because a document that changes takes a new number. So the documents must be counted.
+  ///
+  /// The index of the ids contains each row's number and takes a twentieth of the table's pages, if bodies have 1 KB.
+  /// So it is scanned completely, unless a part of the table is shorter: the part after the number, or the part since
+  /// the nearest known count.
   func count(after sequence: Int64, last: Int64, documents: Int64) throws -> Int64 {
     let known = counts.nearest(upTo: sequence) ?? (sequence: 0, count: documents)
     let count: Int64
@@ -249,12 +251,13 @@ extension StoreRows {
     ).first(.integer(start), .integer(end)) { row in row.int64(0) } ?? 0
   }
 
-  /// Counts among the first so many ids of a range, without those of tombstones unless these are wanted.
-  /// - Returns: besides, the last of those ids, if there are so many.
+  /// Counts the documents among the first ids of a range, without tombstones unless the range includes them.
+  /// - Parameter ids: the most ids to look at.
+  /// - Returns: the count, and the last of these ids if the range has at least `ids`; otherwise nil.
   func count(
     _ range: DocumentRange, among ids: Int
   ) throws -> (count: Int, last: DocumentID?) {
-    // Text sorts before every blob, so an empty blob stands behind the last id; and no id equals one.
+    // SQLite sorts text before every blob, so an empty blob sorts after the last id. No id equals it.
     let end = range.end.map { Binding.text($0) } ?? .bytes([])
     let without: Binding = range.includesEnd ? .bytes([]) : end
     let start = Binding.text(range.start ?? "")
@@ -303,31 +306,36 @@ extension StoreRows {
   }
 }
 
-/// How many documents come after a number, for the numbers that were asked about last: a walk over the changes
-/// goes on from the count of its page before, where counting anew for each page would be quadratic.
+/// The number of documents that come after a sequence number, for the numbers that were asked for last.
+///
+/// A client that reads the changes page by page continues from the count of the page before. To count anew for each
+/// page would take quadratic time.
 struct ChangeCounts {
-  /// A number, and how many documents come after it.
+  /// A sequence number, and the number of documents after it.
   typealias Place = (sequence: Int64, count: Int64)
 
-  /// How many are kept: so many walks that take turns.
+  /// The most counts that are kept: enough for this many clients that read at the same time.
   private static let maximumPlaces = 8
 
-  /// The one that was used last stands last.
+  /// The counts; the last element was used last.
   private var places: [Place] = []
 
-  /// The nearest number up to this one; nil where none is known.
+  /// The count with the nearest sequence number at or below this one; nil when there is none.
   func nearest(upTo sequence: Int64) -> Place? {
     places.filter { $0.sequence <= sequence }.max { $0.sequence < $1.sequence }
   }
 
-  /// Keeps a count, in the place of one that it went on from.
+  /// Keeps a count.
+  /// - Parameter former: the sequence number of the count that it replaces.
   mutating func remember(_ place: Place, insteadOf former: Int64? = nil) {
     places.removeAll { $0.sequence == place.sequence || $0.sequence == former }
     if places.count == Self.maximumPlaces { places.removeFirst() }
     places.append(place)
   }
 
-  /// A document has got another number; its first one, or none any more.
+  /// Updates the counts after a document's sequence number changed.
+  /// - Parameter old: nil for a new document.
+  /// - Parameter new: nil for a document that was removed.
   mutating func move(from old: Int64?, to new: Int64?) {
     for index in places.indices {
       if let old, old > places[index].sequence { places[index].count -= 1 }

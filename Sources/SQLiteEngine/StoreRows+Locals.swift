@@ -3,12 +3,12 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// The table `locals`: documents that are never replicated.
+/// The table `locals`: the local documents, which are never replicated.
 extension StoreRows {
-  /// How many expired local documents one update removes at most, so that none pays for a backlog.
+  /// The most expired local documents that one update removes, so that no single update removes a large backlog.
   static let expiredAtOnce = 100
 
-  /// How many ids of local documents are read at once.
+  /// The number of ids of local documents that one statement reads.
   private static let idsAtOnce = 100
 
   private static func checksum(
@@ -22,8 +22,8 @@ extension StoreRows {
     return checksum
   }
 
-  /// A local document; nil when there is none or it has expired at `now`.
-  /// - Throws: `integrity`.
+  /// A local document; nil when it does not exist or has expired at `now`.
+  /// - Throws: `integrity` when it fails its checksum.
   func local(_ id: LocalID, at now: Timestamp) throws -> LocalDocument? {
     let found = try connection.statement(
       "SELECT revision, expires, checksum, body FROM locals WHERE id = ?1"
@@ -41,8 +41,8 @@ extension StoreRows {
     return found.document
   }
 
-  /// Walks the local documents of a range that have not expired at `now`, until `visit` answers false.
-  /// - Throws: `integrity`.
+  /// Visits the local documents of a range that have not expired at `now`, until `visit` returns false.
+  /// - Throws: `integrity` for an id that is not text, and for a document that fails its checksum.
   func walkLocals(
     _ range: DocumentRange, at now: Timestamp,
     _ visit: (LocalID, LocalDocument) throws -> Bool
@@ -64,7 +64,7 @@ extension StoreRows {
     }
   }
 
-  /// The first ids of a range, nil for what is no text; that of a far end that is left out may be among them.
+  /// The first ids of a range; nil for an id that is not text. The excluded far end may be among them.
   private func localIDs(_ range: DocumentRange) throws -> [String?] {
     let statement =
       try range.descending
@@ -78,12 +78,13 @@ extension StoreRows {
     ) { row in try? row.string(0) }
   }
 
-  /// Local documents with a prefix that ends with a slash, but for expired ones, and the bytes of their bodies; no
-  /// body is read.
+  /// The number of local documents with a prefix, and the bytes of their bodies. Expired documents are not counted, and
+  /// no body is read.
+  /// - Parameter prefix: must end with a slash.
   func localUsage(
     of prefix: String, at now: Timestamp
   ) throws -> (count: Int64, bytes: Int64) {
-    // The byte after a slash is a nought: the ids between are those with the prefix.
+    // "0" is the byte after "/", so the ids in this range are those with the prefix.
     try connection.statement(
       """
       SELECT count(*), coalesce(sum(length(body)), 0) FROM locals
@@ -94,7 +95,7 @@ extension StoreRows {
     ) { row in (count: row.int64(0), bytes: row.int64(1)) } ?? (0, 0)
   }
 
-  /// Ids of local documents that have expired at a moment.
+  /// The ids of local documents that have expired at a moment.
   func expiredLocals(at moment: Timestamp, limit: Int) throws -> [LocalID] {
     try connection.statement(
       "SELECT id FROM locals WHERE expires IS NOT NULL AND expires <= ?1 LIMIT ?2"
@@ -120,7 +121,7 @@ extension StoreRows {
       .integer(Self.checksum(edit.id, document, expires: expires).value), .bytes(document.body))
   }
 
-  /// Removes some of the local documents that have expired at `now`.
+  /// Removes at most ``expiredAtOnce`` of the local documents that have expired at `now`.
   func removeExpiredLocals(at now: Timestamp) throws {
     try connection.statement(
       """

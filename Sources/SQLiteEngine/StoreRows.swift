@@ -3,36 +3,38 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// The rows of one store's file, table by table: the SQL, and nothing of the rules.
+/// The SQL for the rows of one store's file, table by table. It contains no rules.
 ///
-/// Confined, as its connection is, to the actor that owns it.
+/// Only the actor that owns the connection uses it.
 final class StoreRows: StoreTables {
   /// The one connection to the file.
   let connection: Connection
-  /// Counts of changes, as of what was written last, also in an open transaction.
+  /// The cached counts of changes, including writes of the open transaction.
   var counts = ChangeCounts()
-  /// Documents as they were written last, also in an open transaction.
+  /// The documents that were written last, including writes of the open transaction.
   var recent = RecentDocuments()
-  /// What is known of the file's size.
+  /// The cached size of the file.
   var fileSize = FileSize()
 
-  /// Rows over a connection.
+  /// Creates the rows of a connection's file.
   init(_ connection: Connection) {
     self.connection = connection
   }
 
-  /// A document has got another number; its first one, or none any more.
+  /// Updates the cached counts after a document's sequence number changed.
+  /// - Parameter old: nil for a new document.
+  /// - Parameter new: nil for a document that was removed.
   func noteMove(from old: Int64?, to new: Int64?) { counts.move(from: old, to: new) }
 
-  /// A document is now this one.
+  /// Updates the cache after a document was written.
   func note(_ document: LoadedDocuments.Found, revisions: Int) {
     recent.replace(document, revisions: revisions)
   }
 
-  /// A document is gone, or another.
+  /// Removes a document from the cache.
   func forget(_ id: DocumentID) { recent.forget(id) }
 
-  /// What was known of an open transaction holds no more.
+  /// Empties the caches, because the open transaction is rolled back.
   func forgetTransaction() {
     counts = ChangeCounts()
     recent = RecentDocuments()
@@ -41,14 +43,15 @@ final class StoreRows: StoreTables {
 
 /// Walks over `documents` by id.
 extension StoreRows {
-  /// Walks the documents of a range, in its direction, until `visit` answers false.
+  /// Visits the documents of a range, in its direction, until `visit` returns false.
   ///
-  /// The far end is compared here rather than in SQL, so that one statement serves every range.
+  /// Swift code, not SQL, compares the far end of the range, so that one statement serves every range.
+  /// - Throws: `integrity` for a row that fails its checksum.
   func walk(
     _ range: DocumentRange, _ visit: (StoredDocument, [UInt8]) throws -> Bool
   ) throws {
     let statement = try range.descending ? descending : ascending
-    // Text sorts before every blob, so an empty blob stands behind the last id.
+    // SQLite sorts text before every blob, so an empty blob sorts after the last id.
     let last = range.end.map { Binding.text($0) } ?? .bytes([])
     let start = range.descending ? last : .text(range.start ?? "")
     try statement.bind(start, at: 1)
@@ -63,8 +66,9 @@ extension StoreRows {
     }
   }
 
-  /// Visits documents that changed after a number, with their bodies, in order, until `visit` answers false.
-  /// - Throws: `integrity` for columns that were not written so.
+  /// Visits the documents that changed after a sequence number, with their bodies, in order, until `visit` returns
+  /// false.
+  /// - Throws: `integrity` for a row that fails its checksum.
   func walk(
     after sequence: Int64, limit: Int, _ visit: (StoredDocument, [UInt8]) throws -> Bool
   ) throws {
@@ -98,7 +102,7 @@ extension StoreRows {
 }
 
 extension DocumentRange {
-  /// Whether the walk, in its direction, has not passed its far end at this id.
+  /// Whether an id is not beyond the far end of the range, in its direction.
   fileprivate func reaches(_ id: DocumentID) -> Bool {
     if descending {
       guard let start else { return true }
@@ -108,7 +112,7 @@ extension DocumentRange {
     return !end.precedesBytes(of: id.text)
   }
 
-  /// Whether an id within the two ends is wanted.
+  /// Whether an id is not the excluded end.
   fileprivate func includes(_ id: DocumentID) -> Bool {
     guard !includesEnd, let end else { return true }
     return !id.text.equalsBytes(of: end)

@@ -4,15 +4,15 @@ import StoreRecords
 import Stores
 
 extension StoredDocument {
-  /// A row's columns, and whether they add up.
+  /// A row's columns, and whether they match their checksum.
   struct Unverified {
     fileprivate let row: StoredDocument
     fileprivate let isSound: Bool
-    /// The column after the common ones, body or tree; empty where none was asked for.
+    /// The column after the common ones: body or tree; empty when the statement selected none.
     let content: [UInt8]
 
-    /// The columns, if they are what was written.
-    /// - Throws: `integrity`.
+    /// Returns the columns.
+    /// - Throws: `integrity` when they do not match their checksum.
     func verified() throws -> StoredDocument {
       guard isSound else {
         throw ServiceError.integrity("the row of change \(row.sequence) fails its checksum")
@@ -21,7 +21,7 @@ extension StoredDocument {
     }
   }
 
-  /// How a statement begins that finds rows for ``reading(_:)``; `body`, `tree` or both may follow.
+  /// The beginning of a statement that selects rows for ``reading(_:)``. The columns `body`, `tree` or both may follow.
   static var selected: StaticString {
     """
     SELECT sequence, id, first, generation, digest, is_deleted, type, created, updated,
@@ -29,10 +29,10 @@ extension StoredDocument {
     """
   }
 
-  /// Reads a row of the columns of ``selected`` and, perhaps, one more.
+  /// Reads a row with the columns of ``selected`` and, if selected, the one after them.
   static func reading(_ row: borrowing Row) -> Unverified {
     let flag = row.int64(5)
-    // Text that is no UTF-8 any more is damage of this row, as is any other that was not written so.
+    // Text that is not valid UTF-8 is damage of this row.
     let id = try? row.string(1)
     let digest = try? row.string(4)
     let type = row.isNull(6) ? nil : try? row.string(6)

@@ -4,10 +4,10 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// The directory in which a backup is written before it has its name.
+/// The directory in which a backup is written before it is renamed to its final name.
 ///
-/// Whoever writes it holds a lock on the directory (`flock(2)`), which ends with the process however that ends:
-/// a draft without a lock is what a kill or a power failure left behind.
+/// The process that writes it holds a lock on the directory (`flock(2)`), which the system releases when the process
+/// ends. A draft without a lock remains after a killed process or a power failure.
 struct BackupDraft {
   private let path: String
   private let descriptor: Int32
@@ -17,21 +17,22 @@ struct BackupDraft {
   /// How a manifest begins.
   private static let beginning = Array(#"{"backup":"#.utf8)
 
-  /// A path beside a backup's name, another each time.
+  /// A path beside the backup's final path; each call returns a different one.
   static func path(of place: String) -> String {
     var generator = SystemRandomNumberGenerator()
     return place + mark + Hex.string(generator.next(), 0).prefix(digits)
   }
 
-  /// Makes a draft with an empty manifest, readable by its owner alone.
+  /// Creates a draft with an empty manifest that only its owner can read.
   init(at path: String) throws(SystemError) {
     self.path = path
     try Disk.makeDirectory(path)
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-    // Where a file system knows no locks nobody gets one, so that nobody removes it either.
+    // On a file system without locks no process gets one, so no process removes the draft either.
     if descriptor >= 0 { _ = flock(descriptor, LOCK_EX | LOCK_NB) }
     do {
-      // The lock comes before the manifest, without which it is no draft to others.
+      // The lock is taken before the manifest exists. Without a manifest, other processes don't take the directory for
+      // a draft.
       try Disk.write([], to: path + "/" + BackupManifest.name + ".new")
       try Disk.makeDirectory(path + "/" + DataDirectory.storesName)
     } catch {
@@ -40,19 +41,19 @@ struct BackupDraft {
     }
   }
 
-  /// Lets go of it once it has its name.
+  /// Releases the lock after the draft was renamed.
   func release() {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Removes it and all in it.
+  /// Removes the draft and releases the lock.
   func remove() {
     try? Disk.removeTree(path)
     release()
   }
 
-  /// Removes the drafts in a directory that nobody writes any more. What is not a draft for certain stays, as
-  /// does what can't be removed: a backup does not fail for it.
+  /// Removes the drafts in a directory that no process writes any more. Keeps everything that is not certainly a draft.
+  /// A draft that can't be removed does not make a backup fail.
   static func removeAbandoned(in directory: String) {
     guard let names = try? Disk.names(in: directory) else { return }
     for name in names where isName(name) {
@@ -105,8 +106,8 @@ final class StoreCopy {
   /// Begins a copy as a new file.
   init(of source: Connection, to path: String) throws {
     destination = try Connection(path: path, mode: .readWriteCreate)
-    // Nobody looks at the copy before it is whole, and a crash makes it worthless: it needs no journal and is
-    // put on the disk once, afterwards.
+    // Nothing reads the copy before it is complete, and a crash makes it useless. So it needs no journal, and is synced
+    // to the disk once at the end.
     try destination.execute("PRAGMA journal_mode = MEMORY")
     try destination.execute("PRAGMA synchronous = OFF")
     try destination.execute("PRAGMA locking_mode = EXCLUSIVE")

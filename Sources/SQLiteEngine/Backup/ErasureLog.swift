@@ -1,16 +1,16 @@
 import Glibc
 import Stores
 
-/// Whose stores were erased: `erasures.log`, a store's key a line. It outlives the stores, so that restoring a
-/// backup that is older than an erasure doesn't undo it.
+/// The log of erased stores, `erasures.log`, with one store key a line. The log remains after the stores are erased, so
+/// that restoring a backup that is older than an erasure does not undo the erasure.
 ///
-/// It holds random ids only, which lead to nobody once the accounts are gone. Only people's own stores are in
-/// it: a database that the administrator deleted by mistake is what backups are for.
+/// It contains random ids only, which identify no person after the accounts are erased. It contains only stores of
+/// guests, users and lists. A database that the administrator deleted by mistake can be restored from a backup.
 package enum ErasureLog {
   /// The longest line, in bytes: a namespace, a slash and 32 digits are fewer.
   private static let maximumLine = 256
 
-  /// Adds a line, on the disk when this returns.
+  /// Appends a line durably.
   static func append(_ name: StoreName, to path: String) throws(SystemError) {
     let isNew = try Disk.entry(at: path) == nil
     let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -63,7 +63,7 @@ extension String {
 }
 
 extension FileEngine {
-  /// Notes that somebody's store is erased, durably; on a full disk in the room held back for deletions.
+  /// Records durably that a store is erased. On a full disk it uses the space that is reserved for deletions.
   func logErasure(of name: StoreName) async throws {
     let (path, reserve) = (directory.erasures, reserve)
     try await LaneWork(registryLane).run {

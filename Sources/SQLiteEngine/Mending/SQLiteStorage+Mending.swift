@@ -4,7 +4,7 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// Looking for damage while the store is used.
+/// Finding and repairing damage while the store is in use.
 extension SQLiteStorage {
   func mend(
     _ extent: Mending.Extent, at now: Timestamp, pause: Duration
@@ -20,8 +20,8 @@ extension SQLiteStorage {
     }
   }
 
-  /// A piece is looked at in one turn of the store's, and what is wrong in it is mended in one transaction; between
-  /// pieces others have their turn.
+  /// Checks the store piece by piece. One job of the actor checks a piece, and one transaction repairs what is damaged
+  /// in it. Between pieces, other calls on the store run.
   private func mendAll(
     _ extent: Mending.Extent, at now: Timestamp, pause: Duration
   ) async throws -> Mending {
@@ -55,10 +55,10 @@ extension SQLiteStorage {
     return outcome
   }
 
-  /// Others have their turn.
+  /// Lets other calls on the store run.
   private static func rest(_ pause: Duration) async throws {
     guard pause > .zero else { return await Task.yield() }
-    // It ends at once when its task does.
+    // A cancelled task ends the pause at once.
     guard (try? await Task.sleep(for: pause)) != nil else { throw ServiceError.ended }
   }
 
@@ -69,7 +69,7 @@ extension SQLiteStorage {
     return StoreMending(rows: rows, extent: extent, now: now, header: header)
   }
 
-  /// Runs what mends in one transaction, which is committed where anything was written.
+  /// Runs repairs in one transaction, which is committed if they changed anything.
   private func mending(
     _ extent: Mending.Extent, at now: Timestamp,
     _ work: (inout StoreMending) throws -> Void
@@ -99,7 +99,7 @@ extension SQLiteStorage {
     return mending.outcome
   }
 
-  /// Small files are looked through by SQLite itself as at each opening, and their indexes made anew.
+  /// Lets SQLite check a small file completely, as at each opening, and rebuilds its indexes if they are damaged.
   private func mendStructure() throws -> Mending {
     if let failure { throw failure }
     guard let rows else { throw ServiceError.closed }
@@ -118,12 +118,12 @@ extension SQLiteStorage {
 }
 
 extension Connection {
-  /// Makes everything anew that follows from the rows of a store's file: SQLite's indexes, the order of local
-  /// documents and of pieces of histories. Query indexes go: they are made anew when they are asked.
+  /// Rebuilds everything that follows from the rows of a store's file: SQLite's indexes, and the order of local
+  /// documents and of history pieces. Query indexes are deleted; queries build them again.
   ///
-  /// In one transaction, which leaves the file as it was where the check finds something still.
-  /// - Parameter findings: what the check found.
-  /// - Throws: `damaged` with these where that does not help.
+  /// All of it is one transaction. If the check still finds damage, the transaction is rolled back.
+  /// - Parameter findings: the damage that the check found.
+  /// - Throws: `damaged` with these findings when the damage remains.
   func mendIndexes(after findings: [String]) throws {
     let rows = StoreRows(self)
     let isMended = try attempt {
@@ -136,7 +136,7 @@ extension Connection {
     guard isMended else { throw ServiceError.damaged(findings.prefix(3).joined(separator: "; ")) }
   }
 
-  /// Runs work in a transaction, and commits it if the check finds nothing wrong any more.
+  /// Runs work in a transaction, and commits it if the check then finds no damage.
   private func attempt(_ work: () throws -> Void) throws -> Bool {
     do {
       try begin()
@@ -157,9 +157,9 @@ extension Connection {
   }
 }
 
-/// Reading rows whatever they say, and putting right ones in their place.
+/// Reading rows without verifying them, and replacing them by repaired ones.
 extension StoreRows {
-  /// Whether the index of the ids leads to a document.
+  /// Whether the index of the ids contains a document.
   func isIndexed(_ document: StoredDocument) throws -> Bool {
     let found = try connection.statement(
       "SELECT sequence FROM documents INDEXED BY sqlite_autoindex_documents_1 WHERE id = ?1"
@@ -167,7 +167,7 @@ extension StoreRows {
     return found == document.sequence
   }
 
-  /// All that the file has of a document, by the number of its row.
+  /// All data of a document in the file, unverified, by the sequence number of its row.
   func damagedDocument(at number: Int64) throws -> DamagedDocument? {
     let found = try connection.statement(
       StoredDocument.selected, ", body, tree FROM documents WHERE sequence = ?1"
@@ -192,7 +192,7 @@ extension StoreRows {
     return found
   }
 
-  /// The bodies beside a document's winner, whatever they say.
+  /// The bodies of a document's other revisions, unverified.
   func bodiesAsFound(
     of first: Int64, id: String
   ) throws -> [(number: Int64, row: RowValues)] {
@@ -209,7 +209,7 @@ extension StoreRows {
     }
   }
 
-  /// Puts the rows of a document as they are now in the place of those that the file has.
+  /// Replaces the stored rows of a document by the repaired ones.
   func replace(_ number: Int64, with document: DamagedDocument) throws {
     guard let row = document.head.document else { return }
     let body = StoredBody(
@@ -230,7 +230,8 @@ extension StoreRows {
     }
   }
 
-  /// Counts all rows anew: whatever was damaged may have been counted as it was or as it is.
+  /// Counts all rows again, because damaged rows may have been counted wrongly. Also removes bodies and history pieces
+  /// that belong to no document.
   func recount(_ header: inout StoreHeader) throws {
     try connection.statement(
       "DELETE FROM bodies WHERE first NOT IN (SELECT first FROM documents)"
@@ -260,10 +261,9 @@ extension StoreRows {
 }
 
 extension StoreRows {
-  /// Checks what belongs to a document whose columns are sound: its body, its history and the bodies beside the
-  /// winner's.
-  /// - Parameter lengths: takes the length of each body that was looked at.
-  /// - Throws: `integrity` for the first that is not what was written.
+  /// Checks the body, the history and the other bodies of a document whose columns are sound.
+  /// - Parameter lengths: receives the length of each checked body.
+  /// - Throws: `integrity` for the first damaged value.
   func check(
     _ document: StoredDocument, _ body: [UInt8], tree encoded: [UInt8], into lengths: inout [Int]
   ) throws {
@@ -280,7 +280,7 @@ extension StoreRows {
     try checkBodies(of: document, tree, into: &lengths)
   }
 
-  /// Bodies beside the winner's: each is what was written, and no leaf lacks one.
+  /// Checks that each body of another revision matches its checksum, and that no leaf lacks a body.
   private func checkBodies(
     of document: StoredDocument, _ tree: RevisionTree, into lengths: inout [Int]
   ) throws {

@@ -4,35 +4,34 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// Looks at a store's rows and mends those that are not what was written, piece by piece. What it writes is in the
-/// caller's transaction.
+/// Checks a store's rows piece by piece and repairs damaged ones. It writes in the caller's transaction.
 ///
-/// A row in which one byte has turned is computed back. Of what is left of a document otherwise, each branch ends at
-/// its newest revision that has a body; a revision that has none is set aside, see ``Damage``.
+/// A row in which one byte is wrong is repaired. In a document that can't be repaired completely, each branch ends at
+/// its newest revision that has a body. A revision without a body is set aside; see ``Damage``.
 struct StoreMending {
-  /// Rows that a piece looks at, at most.
+  /// The most rows of a piece.
   private static let rowsAtOnce = 256
-  /// Local documents that a piece looks at, at most: all of them are read before the first is checked.
+  /// The most local documents of a piece. All of them are read before the first is checked.
   static let localsAtOnce = 32
-  /// Bytes of bodies after which a piece ends: 1 MiB, which are hashed in a few milliseconds.
+  /// The bytes of bodies after which a piece ends: 1 MiB, which are hashed in a few milliseconds.
   private static let bytesAtOnce = 1 << 20
 
   /// The open file's rows.
   let rows: StoreRows
-  /// Whether what can't be computed back may be set aside.
+  /// Whether values that can't be repaired may be set aside.
   let extent: Mending.Extent
-  /// The clock.
+  /// The current time.
   let now: Timestamp
-  /// The counts, as they are after what was mended so far.
+  /// The counts, including the repairs so far.
   var header: StoreHeader
-  /// What it came to.
+  /// The results so far.
   var outcome = Mending()
-  /// How many notes were written.
+  /// The number of notes of damage written.
   var notes = 0
-  /// Whether the indexes were made anew already.
+  /// Whether the indexes were rebuilt already.
   private var hasReindexed = false
 
-  /// A look that has not begun.
+  /// Creates a check that has not started.
   init(rows: StoreRows, extent: Mending.Extent, now: Timestamp, header: StoreHeader) {
     self.rows = rows
     self.extent = extent
@@ -40,8 +39,8 @@ struct StoreMending {
     self.header = header
   }
 
-  /// Looks at the documents behind a number until the slice is over.
-  /// - Returns: the numbers of those that are damaged, and how far it came; nil at the end.
+  /// Checks the documents after a sequence number until the slice is over or the piece is full.
+  /// - Returns: the sequence numbers of damaged documents, and the last number checked; nil at the end.
   func damaged(after start: Int64) throws -> (numbers: [Int64], last: Int64?) {
     let statement = try rows.connection.statement(
       StoredDocument.selected, ", body, tree FROM documents WHERE sequence > ?1 ORDER BY sequence")
@@ -76,14 +75,14 @@ struct StoreMending {
     }
   }
 
-  /// Mends a document.
+  /// Repairs a document.
   mutating func mend(at number: Int64) throws {
     guard var found = try rows.damagedDocument(at: number) else { return }
     let wasIndexed = try found.head.document.map { document in
       try rows.isIndexed(document)
     }
     if !found.head.isSound || wasIndexed != true {
-      // A row whose columns have changed is not found in the indexes by them.
+      // The indexes do not contain a row's damaged values.
       try reindex()
     }
     let first = found.head.integer(2)
@@ -111,7 +110,7 @@ struct StoreMending {
     hasReindexed = true
   }
 
-  /// Takes what is lost out of the document, or the document out of the store.
+  /// Removes lost revisions from the document, or the document from the store.
   private mutating func setAside(
     _ found: DamagedDocument, at number: Int64
   ) throws {
@@ -160,7 +159,7 @@ struct StoreMending {
   }
 }
 
-/// When revisions came, whatever the columns say.
+/// The arrivals of revisions, unverified.
 extension StoreRows {
   /// The column of one revision.
   struct ArrivalFound {
@@ -216,7 +215,7 @@ extension StoreRows {
 }
 
 extension StoreMending {
-  /// Computes back when a document's revisions came; what can't be is not known any more.
+  /// Repairs the arrivals of a document's revisions. An arrival that can't be repaired becomes unknown.
   mutating func mendArrivals(of document: StoredDocument) throws {
     for found in try rows.arrivalsAsFound(of: document) {
       do { _ = try found.arrival.arrival(of: found.revision, in: document) } catch {
@@ -236,7 +235,7 @@ extension StoreMending {
 }
 
 extension StoredArrival {
-  /// The column as it was written, if one byte of it has turned.
+  /// The repaired column if one byte of it is wrong; otherwise nil.
   fileprivate func mended(
     of revision: RevisionID, in document: StoredDocument
   ) -> StoredArrival? {

@@ -4,10 +4,10 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// Looks through one store's file: every row's checksum, every body and tree, the winners, what the header
-/// counts, and SQLite's own checks. Changes nothing.
+/// Checks one store's file: the checksum of every row, every body and tree, the winners, the counts in the header, and
+/// SQLite's own checks. Changes nothing.
 struct StoreScrub {
-  /// How many findings a file is given: one that is damaged all over is not worth more lines.
+  /// The most findings that are reported for a file.
   static let maximumFindings = 20
 
   /// The open file.
@@ -69,7 +69,7 @@ struct StoreScrub {
     if version > 1 { attempt { scrub in try scrub.indexes() } }
   }
 
-  /// Goes on after damage: what else is wrong is worth knowing.
+  /// Runs a part of the scrub. After damage, the scrub continues with the next part to find other damage.
   private mutating func attempt(_ part: (inout StoreScrub) throws -> Void) {
     do { try part(&self) } catch { find(ServiceError(engine: error).words) }
   }
