@@ -181,16 +181,20 @@ actor Registry {
   }
 
   private func commitAndFinish(_ batch: [Write]) throws {
-    do { try commit(batch) } catch {
+    try commit(batch)
+    for write in batch { write.finish(.success(())) }
+  }
+
+  private func commit(_ batch: [Write]) throws {
+    do { try transact(batch) } catch {
       // After any failure, the file is opened and read again before the next write.
       try? connection?.close()
       connection = nil
       throw error
     }
-    for write in batch { write.finish(.success(())) }
   }
 
-  private func commit(_ batch: [Write]) throws {
+  private func transact(_ batch: [Write]) throws {
     let connection = try openedForWriting()
     try connection.begin()
     for write in batch {
