@@ -207,7 +207,7 @@ extension OpenStores {
     var queue: [Waiter] = []
     /// The number of the store's last use, counted over all stores.
     var lastUse: UInt64 = 0
-    /// The number of the sweep before the store's last use.
+    /// How many sweeps had run when the store was last used.
     var lastSweep: UInt64 = 0
 
     /// Whether the store is open and nobody uses it.
