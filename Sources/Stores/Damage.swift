@@ -10,7 +10,7 @@ import Synchronization
 package struct Damage: Sendable, Equatable {
   /// How long the bytes are kept: 90 days.
   package static let keptSeconds: Int64 = 90 * 86_400
-  /// How many damages a store reports at most.
+  /// How many cases of damage a store reports at most.
   package static let maximumNamed = 100
 
   /// The document's id; if the id is damaged too, the part that is known.
@@ -23,7 +23,7 @@ package struct Damage: Sendable, Equatable {
   /// When the damage was found.
   package let found: Timestamp
 
-  /// Creates a damage.
+  /// Creates a record of damage.
   package init(id: String, revision: String, restored: RevisionID?, found: Timestamp) {
     self.id = id
     self.revision = revision
@@ -137,7 +137,7 @@ package struct Mending: Sendable, Equatable {
 
   /// Whether the store was changed.
   package var hasChanged: Bool { mended > 0 || !lost.isEmpty || dropped > 0 }
-  /// How many damages were found.
+  /// How many cases of damage were found.
   package var count: Int { mended + lost.count + dropped + left }
 
   /// Adds another result.

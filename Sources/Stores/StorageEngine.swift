@@ -53,7 +53,7 @@ package protocol StorageEngine: Sendable {
   /// call at a time is allowed. It does not wait for the engine's other work.
   func checkWritable() throws
 
-  /// How many damages were found since the start that could not be repaired without loss of data; for
+  /// How many cases of damage were found since the start that could not be repaired without loss of data; for
   /// readiness.
   var knownDamage: Int { get }
 
@@ -89,10 +89,10 @@ package protocol StoreStorage: Sendable {
   /// Runs `rule` inside a transaction and commits what it records: all of it, durably, or nothing.
   ///
   /// The next state of each document takes one sequence number, in order; ancestors that a graft added take
-  /// none. After them each purge of an existing document takes one. Concurrent updates may share one commit;
-  /// each update sees what the updates before it wrote. With each added revision the engine stores `now` and
-  /// the author that the changes name, for as long as it keeps the revision's body. `rule` may run more than
-  /// once and must not have side effects.
+  /// none of their own. After them each purge of an existing document takes one. Concurrent updates may share
+  /// one commit; each update sees what the updates before it wrote. With each added revision the engine
+  /// stores `now` and the author that the changes name, for as long as it keeps the revision's body. `rule`
+  /// may run more than once and must not have side effects.
   /// - Parameter ids: documents that the engine reads together before the rule runs. The rule may read and
   ///   change other documents too; each of them costs a separate read.
   /// - Parameter now: the creation time of new documents, and the time at which local documents are tested
