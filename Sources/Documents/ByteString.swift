@@ -1,8 +1,9 @@
 import Glibc
 
-/// A text that is equal to another only when their UTF-8 bytes are: ids, names and keys.
+/// A text whose identity is its UTF-8 bytes: ids, names and keys.
 ///
-/// `String ==` is canonical equivalence, which would give the entry of "é" to "e\u{301}".
+/// `String ==` compares by canonical equivalence. With it a look-up of "e\u{301}" would find the entry of
+/// "é".
 package protocol ByteString: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The text; its UTF-8 bytes are the identity.
   var text: String { get }
@@ -22,7 +23,7 @@ extension String {
   package func equalsBytes(of other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
     var (own, other) = (self, other)
-    // As memory, since walking two views costs a call for each byte.
+    // The bytes are compared as memory, because iterating two views takes a call for each byte.
     return own.withUTF8 { own in
       other.withUTF8 { other in
         guard let start = own.baseAddress, let otherStart = other.baseAddress else { return true }

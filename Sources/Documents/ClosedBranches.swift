@@ -1,26 +1,26 @@
 import Crypto
 
-/// What a tree remembers of branches that merges closed: when the ones that it still holds were closed, and which it
-/// has let go of since. These are ``marks``: no leaves, of no length but their own.
+/// What a tree remembers of branches that merges closed: when the branches that it still holds were closed,
+/// and which branches were removed from it. Of a removed branch only a mark is kept (``marks``).
 package struct ClosedBranches: Sendable, Equatable {
-  /// How many closed branches a tree holds whole, the newest.
+  /// How many closed branches a tree holds with their revisions; the newest are kept.
   package static let maximumStanding = 64
   /// How many marks are kept, the newest: 184 KiB.
   package static let maximumMarks = 4_096
-  /// How many days a closed branch is held, and how many its mark is kept after that.
+  /// How many days a tree holds a closed branch, and how many more days the mark of a removed branch is kept.
   package static let days = 90
 
-  /// Branches that the tree holds, in the order in which they were closed.
+  /// The closed branches that the tree holds, in the order in which they were closed.
   var standing: [ClosedBranch] = []
-  /// Branches that the tree let go of, each in ``ClosedBranch/byteCount`` bytes, the oldest first. They are searched
-  /// as they are: to read a list would else be to read thousands of them.
+  /// The marks of removed branches, oldest first, each of ``ClosedBranch/byteCount`` bytes. Searches use the
+  /// bytes, because otherwise each read of a tree would decode thousands of marks.
   private(set) var marks: [UInt8] = []
 
-  /// None.
+  /// Creates an empty value.
   init() {}
 
-  /// Reads what an encoded tree ends with.
-  /// - Throws: `damaged` for bytes that ``ClosedBranch/append(to:)`` does not make.
+  /// Reads the end of an encoded tree.
+  /// - Throws: `damaged` for bytes that ``ClosedBranch/bytes`` can't produce.
   init(
     standing: Slice<UnsafeRawBufferPointer>, marks: Slice<UnsafeRawBufferPointer>
   ) throws(DocumentError) {
@@ -32,7 +32,7 @@ package struct ClosedBranches: Sendable, Equatable {
       self.standing.append(branch)
     }
     guard marks.count.isMultiple(of: size) else { throw damaged }
-    // The tree's checksum covers them; of thousands only the flags are looked at each time.
+    // The tree's checksum covers the marks, and there may be thousands, so only their flags are checked here.
     for index in stride(from: marks.startIndex, to: marks.endIndex, by: size) {
       guard ClosedBranch.flagPlaces.allSatisfy({ marks[index + $0] <= 1 }) else { throw damaged }
     }
@@ -41,15 +41,16 @@ package struct ClosedBranches: Sendable, Equatable {
 
   /// Whether there is nothing to remember.
   var isEmpty: Bool { standing.isEmpty && marks.isEmpty }
-  /// How many branches are remembered by a mark alone.
+  /// How many removed branches have a mark.
   var markCount: Int { marks.count / ClosedBranch.byteCount }
 
-  /// Whether a branch that the tree let go of ended in this revision, or in a tombstone below it.
+  /// Whether a branch that was removed from the tree ended in this revision, or in a tombstone whose parent
+  /// this is.
   func hasMark(of revision: RevisionID) -> Bool {
     hasMark(ofTombstone: revision) || hasMark(ofLeaf: revision)
   }
 
-  /// Whether this is the last revision, before its tombstone, of a branch that the tree let go of.
+  /// Whether this is the last revision before the tombstone of a branch that was removed from the tree.
   func hasMark(ofLeaf revision: RevisionID) -> Bool {
     contains(ClosedBranch(leaf: revision), at: ClosedBranch.leafBytes)
   }
@@ -58,14 +59,14 @@ package struct ClosedBranches: Sendable, Equatable {
     contains(ClosedBranch(tombstone: revision, leaf: nil, day: 0), at: ClosedBranch.tombstoneBytes)
   }
 
-  /// Looks for the same generation and the same bytes in one part of the marks.
+  /// Looks in one part of the marks for the same generation and the same bytes.
   private func contains(_ wanted: ClosedBranch, at part: Range<Int>) -> Bool {
     guard !marks.isEmpty else { return false }
     let pattern = wanted.bytes
     let size = ClosedBranch.byteCount
     return marks.withUnsafeBytes { all in
       pattern.withUnsafeBytes { pattern in
-        // Most marks are told from the wanted one by their digest's last bytes.
+        // The last bytes of a digest differ in most marks, so they are compared first.
         let rare = part.upperBound - MemoryLayout<UInt64>.size
         let wanted = pattern.loadUnaligned(fromByteOffset: rare, as: UInt64.self)
         var start = 0
@@ -91,15 +92,15 @@ package struct ClosedBranches: Sendable, Equatable {
     return true
   }
 
-  /// Remembers a branch by a mark alone from this day on.
+  /// Adds a mark for a removed branch, with this day as its date.
   mutating func mark(_ branch: ClosedBranch, on day: Int) {
     var branch = branch
     branch.day = day
     marks += branch.bytes
   }
 
-  /// Forgets marks that have been kept long enough, and the oldest of too many. A clock that was set back keeps them
-  /// longer.
+  /// Removes marks older than ``days`` days, and the oldest marks above ``maximumMarks``. If the clock was
+  /// set back, marks stay longer.
   mutating func forgetOldMarks(on day: Int) {
     let size = ClosedBranch.byteCount
     var count = max(0, markCount - Self.maximumMarks)
@@ -113,37 +114,39 @@ package struct ClosedBranches: Sendable, Equatable {
   }
 }
 
-/// A branch that a merge closed with a tombstone: the tombstone, the revision that it stands below, and the day.
+/// A branch that a merge closed with a tombstone: the tombstone, its parent (the leaf before the merge), and
+/// the day.
 ///
-/// Its 46 bytes: a byte of flags; the tombstone's generation, eight bytes; what stands for the leaf's and for the
-/// tombstone's digest, a byte that tells hashes from words and sixteen bytes each; the day since 1970, three bytes.
-/// Integers have their highest byte first. A hash stands for itself, a word (a peer's own) for its SHA-256.
+/// Its 46 bytes: a flag byte (1 if there is a leaf); the tombstone's generation, 8 bytes; the digests of the
+/// leaf and of the tombstone, each a byte (1 for a word, 0 for a hash) and 16 bytes; the day since 1970, 3
+/// bytes. Integers are big-endian. A digest that is a word (a peer's own) is replaced by the first 16 bytes
+/// of its SHA-256.
 struct ClosedBranch: Sendable, Equatable {
-  /// How many bytes one takes.
+  /// How many bytes a branch takes.
   static let byteCount = 46
-  /// Where the generation stands.
+  /// The position of the generation.
   static let generationBytes = 1..<9
-  /// Where the leaf's digest stands.
+  /// The position of the leaf's digest.
   static let leafBytes = 9..<26
-  /// Where the tombstone's digest stands.
+  /// The position of the tombstone's digest.
   static let tombstoneBytes = 26..<43
 
-  /// Where the flags stand: each is 0 or 1.
+  /// The positions of the flags; each is 0 or 1.
   static let flagPlaces = [0, leafBytes.lowerBound, tombstoneBytes.lowerBound]
 
   /// The tombstone's generation; the leaf's is one less.
   let generation: Int
-  /// The leaf's digest; nil for a tombstone whose parent is not known.
+  /// The leaf's digest; nil when the tombstone's parent is unknown.
   let leaf: Digest?
   /// The tombstone's digest.
   let tombstone: Digest
   /// When the branch was closed, or when its mark was made, in days since 1970.
   var day: Int
 
-  /// The last day that three bytes tell.
+  /// The last day that fits into three bytes.
   private static let lastDay = 1 << 24 - 1
 
-  /// What stands for a revision's digest.
+  /// A revision's digest in 17 bytes.
   struct Digest: Sendable, Hashable {
     let isWord: Bool
     let high: UInt64
@@ -174,7 +177,7 @@ struct ClosedBranch: Sendable, Equatable {
       self.low = low
     }
 
-    /// The hash: the digest's own, or what stands for a word.
+    /// The digest itself, or the hash of a word.
     var hash: RevisionDigest { .hash(high: high, low: low) }
 
     fileprivate var bytes: [UInt8] {
@@ -182,7 +185,7 @@ struct ClosedBranch: Sendable, Equatable {
     }
   }
 
-  /// A branch by its tombstone.
+  /// Creates a branch from its tombstone.
   init(tombstone: RevisionID, leaf: RevisionID?, day: Int) {
     generation = tombstone.generation
     self.leaf = leaf.map { Digest($0.digest) }
@@ -190,7 +193,7 @@ struct ClosedBranch: Sendable, Equatable {
     self.day = day
   }
 
-  /// What the mark of a leaf has in the places of the generation and the leaf.
+  /// Creates a pattern for a search by leaf: only the generation and the leaf are used.
   init(leaf: RevisionID) {
     generation = leaf.generation + 1
     self.leaf = Digest(leaf.digest)
@@ -198,7 +201,7 @@ struct ClosedBranch: Sendable, Equatable {
     day = 0
   }
 
-  /// Reads one; nil for bytes that ``bytes`` does not make.
+  /// Reads a branch; nil for bytes that ``bytes`` can't produce.
   init?(_ encoded: some Collection<UInt8>) {
     let bytes = Array(encoded)
     guard bytes.count == Self.byteCount, bytes[0] <= 1,

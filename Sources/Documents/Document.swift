@@ -1,7 +1,7 @@
 private import Crypto
 package import JSON
 
-/// A document as a store answers it: its winning revision (or the one asked for), body as stored.
+/// A document as read from a store: its winner, or the revision that was asked for, with the stored body.
 package struct Document: Sendable {
   /// The document's id.
   package let id: DocumentID
@@ -11,14 +11,14 @@ package struct Document: Sendable {
   package let isDeleted: Bool
   /// The store's sequence number of the document's last change.
   package let sequence: Int64
-  /// When this life of the document began.
+  /// When the document was created. A document that is restored after a tombstone counts as new.
   package let created: Timestamp
   /// When the document last changed.
   package let updated: Timestamp
-  /// The body's stored bytes, `{…}` without `_` fields.
+  /// The stored bytes of the body, `{…}` without `_` fields (but see ``DocumentBody/reservedMembers``).
   package let body: [UInt8]
 
-  /// A document as read.
+  /// Creates a document from stored values.
   package init(
     id: DocumentID, revision: RevisionID, isDeleted: Bool, sequence: Int64, created: Timestamp,
     updated: Timestamp, body: [UInt8]
@@ -32,9 +32,9 @@ package struct Document: Sendable {
     self.body = body
   }
 
-  /// Writes the document as CouchDB does: `_id`, `_rev` and, for a tombstone, `_deleted` before the
-  /// body's own bytes, which are neither parsed nor changed.
-  /// - Parameter extra: further members, each with its leading comma.
+  /// Writes the document as CouchDB does: `_id`, `_rev` and, for a tombstone, `_deleted`, then the body's own
+  /// bytes. The body is neither parsed nor changed.
+  /// - Parameter extra: more members, each with a leading comma.
   package func append(to bytes: inout [UInt8], extra: [UInt8] = []) {
     bytes.reserveCapacity(bytes.count + body.count + 128 + extra.count)
     bytes += Self.idName
@@ -57,34 +57,37 @@ package struct Document: Sendable {
   private static let deletedMember = Array(#","_deleted":true"#.utf8)
 }
 
-/// What a revision says: a JSON object without the fields whose names start with `_`, but for ``reservedMembers``.
+/// The body of a revision: a JSON object without the fields whose names start with `_`, except
+/// ``reservedMembers``.
 ///
-/// The bytes are the client's own, only white space outside strings and the `_` fields left out, so
-/// that numbers, escapes, unknown fields and their order come back as they went in.
+/// The bytes are the client's own. Only white space outside strings and the `_` fields are removed, so that
+/// numbers, escapes, unknown fields and their order stay as the client sent them.
 package struct DocumentBody: Sendable, Hashable {
   /// The object's text, `{…}`.
   package let bytes: [UInt8]
-  /// What the bytes say; nil for a body that was read back, until somebody asks.
+  /// What follows from the bytes; nil for a body that was read from a store, where it is computed at each
+  /// use.
   private let facts: Facts?
 
-  /// SHA-256 of the canonical form (RFC 8785's order and escapes, numbers as written): equal for
-  /// bodies that differ in order, spacing or escapes only.
+  /// SHA-256 of the canonical form (RFC 8785's order and escapes, numbers as written). Equal for bodies that
+  /// differ only in order, spacing or escapes.
   package var digest: [UInt8] { (facts ?? Facts(readingBack: bytes)).digest }
-  /// The value of the member `type` when it is a string: what kind of thing the document is.
+  /// The value of the member `type` if it is a string: the kind of the document.
   package var type: String? { (facts ?? Facts(readingBack: bytes)).type }
 
-  /// Members whose names start with `_` that CouchDB stores as any other: a replicator's notes in its own document,
-  /// and who may read one.
+  /// Members whose names start with `_` but which CouchDB stores like any other: `_access` says who may read
+  /// a document, the others are notes of a replicator in its own document.
   package static let reservedMembers: Set<String> = [
     "_access", "_replication_id", "_replication_state", "_replication_state_reason",
     "_replication_state_time", "_replication_stats",
   ]
 
-  /// The body `{}`, as most tombstones have it.
+  /// The body `{}`, which most tombstones have.
   package static let empty = DocumentBody(
     bytes: Array("{}".utf8), canonical: Array("{}".utf8), type: nil)
 
-  /// Takes an object's members, the reserved ones left out.
+  /// Takes the members of an object. Members whose names start with `_` are left out, except
+  /// ``reservedMembers``.
   /// - Throws: ``DocumentError`` with code `invalidDocument` for anything but an object.
   package init(_ node: JSONNode) throws(DocumentError) {
     guard node.kind == .object else {
@@ -109,14 +112,14 @@ package struct DocumentBody: Sendable, Hashable {
     try self.init(parsed.root)
   }
 
-  /// Writes a value made by this service.
+  /// Creates a body from a value of this service.
   /// - Throws: ``DocumentError`` with code `invalidDocument` for anything but an object.
   package init(_ value: JSONValue) throws(DocumentError) {
     try self.init(parsing: value.bytes, limits: .request)
   }
 
-  /// Takes the ``bytes`` of a body that was kept, for whoever wants them alone: ``digest`` and ``type`` are found anew
-  /// at each call.
+  /// Creates a body from stored ``bytes``, for callers that need mainly the bytes: ``digest`` and ``type``
+  /// are computed at each call.
   package init(readingBack bytes: [UInt8]) {
     self.bytes = bytes
     facts = nil
@@ -127,7 +130,7 @@ package struct DocumentBody: Sendable, Hashable {
     facts = Facts(digest: Array(SHA256.hash(data: canonical)), type: type)
   }
 
-  /// What follows from a body's bytes.
+  /// What is computed from a body's bytes.
   private struct Facts: Sendable {
     let digest: [UInt8]
     let type: String?
@@ -137,14 +140,14 @@ package struct DocumentBody: Sendable, Hashable {
       self.type = type
     }
 
-    /// Where damage has left bytes that are no object, the digest is that of the bytes.
+    /// If the bytes are damaged and are no object, the digest is the hash of the bytes.
     init(readingBack bytes: [UInt8]) {
       let body = try? DocumentBody(parsing: bytes)
       self = body?.facts ?? Facts(digest: Array(SHA256.hash(data: bytes)), type: nil)
     }
   }
 
-  /// Bodies of the same bytes are equal.
+  /// Two bodies are equal if their bytes are equal.
   package static func == (left: DocumentBody, right: DocumentBody) -> Bool {
     left.bytes == right.bytes
   }
@@ -152,10 +155,10 @@ package struct DocumentBody: Sendable, Hashable {
   /// The bytes count.
   package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 
-  /// The id of the revision that puts this body below `parent`: the same wherever it is computed.
+  /// The id of the revision that has this body and this parent. It is the same wherever it is computed.
   ///
-  /// Layout of what is hashed (SHA-256, the first 16 bytes count): the byte 1, the byte 1 for a
-  /// tombstone or 0, the parent's id as text, the byte 0, the body's 32-byte ``digest``.
+  /// It is made from the first 16 bytes of a SHA-256 over: the byte 1; the byte 1 for a tombstone, otherwise
+  /// 0; the parent's id as text, if there is a parent; the byte 0; the body's 32-byte ``digest``.
   package func revision(below parent: RevisionID?, isDeleted: Bool) -> RevisionID {
     var hash = SHA256()
     hash.update(data: [1, isDeleted ? 1 : 0])

@@ -2,11 +2,11 @@ package import JSON
 
 /// Why a document, an id or a revision was refused. The reason may be shown to a client.
 package struct DocumentError: Error, Sendable, Equatable, CustomDebugStringConvertible {
-  /// What went wrong; closed, so that each adapter maps every case.
+  /// What went wrong. The enumeration is complete, so that each adapter handles every case.
   package enum Code: String, Sendable, CaseIterable {
-    /// The edit names a revision that is no leaf (any more), or none where one is needed.
+    /// The edit names a revision that is not, or no longer, a leaf, or it names none where one is needed.
     case conflict
-    /// No such document or revision was ever seen.
+    /// The document or the revision is unknown.
     case missing
     /// The document's winner is a tombstone.
     case deleted
@@ -16,17 +16,17 @@ package struct DocumentError: Error, Sendable, Equatable, CustomDebugStringConve
     case invalidRevision
     /// The document's own fields contradict each other or are unknown.
     case invalidDocument
-    /// The text is no JSON that may be stored; see ``JSONError``.
+    /// The text is not JSON that may be stored; see ``JSONError``.
     case invalidJSON
-    /// The document is over the size limit.
+    /// The document is larger than the limit.
     case tooLarge
-    /// The document carries attachments, which are not offered.
+    /// The document has attachments, which are not supported.
     case attachmentsUnsupported
-    /// The document has as many leaves as it may have.
+    /// The document has the highest number of leaves, or its tree would be too large.
     case tooManyLeaves
-    /// The revision is known with another body: one of the two peers is wrong.
+    /// The revision is known with another body: one of the two peers has an error.
     case revisionCollision
-    /// A stored tree or body can't be read back as it was written.
+    /// A stored tree or body differs from what was written.
     case damaged
   }
 
@@ -34,17 +34,17 @@ package struct DocumentError: Error, Sendable, Equatable, CustomDebugStringConve
   package let code: Code
   /// A sentence for the client that says what to change.
   package let reason: String
-  /// The parser's own error where ``code`` is `invalidJSON`.
+  /// The parser's error, when ``code`` is `invalidJSON` or `tooLarge`.
   package let json: JSONError?
 
-  /// An error with its words.
+  /// Creates an error.
   package init(_ code: Code, _ reason: String, json: JSONError? = nil) {
     self.code = code
     self.reason = reason
     self.json = json
   }
 
-  /// The error that stands for a text that the parser refused.
+  /// Creates an error for a text that the parser refused.
   package init(_ error: JSONError) {
     let isLarge = error.code == .tooLarge || error.code == .tooManyValues
     self.init(isLarge ? .tooLarge : .invalidJSON, error.reason, json: error)

@@ -1,14 +1,14 @@
-/// A document's id: 1 to 512 bytes of UTF-8 without NUL. A leading `_` is kept for `_design/…`.
+/// A document's id: 1 to 512 bytes of UTF-8 without NUL. Only ids of the form `_design/…` may start with `_`.
 ///
-/// Source: CouchDB, "Documents: _id"; the bound on the length is this project's.
+/// Source: CouchDB, "Documents: _id". The limit of the length is this project's own.
 package struct DocumentID: ByteString {
   /// The longest id, in bytes.
   package static let maximumBytes = 512
 
-  /// The id as written by the client.
+  /// The id as the client wrote it.
   package let text: String
 
-  /// Checks the rules.
+  /// Checks a text and creates an id.
   /// - Throws: ``DocumentError`` with code `invalidID`.
   package init(_ text: String) throws(DocumentError) {
     let bytes = text.utf8
@@ -30,10 +30,10 @@ package struct DocumentID: ByteString {
     self.text = text
   }
 
-  /// An id that was checked when it was stored.
+  /// Creates an id from a stored text, without a check.
   package init(stored text: String) { self.text = text }
 
-  /// Whether this is a design document, which is stored and replicated but never run.
+  /// Whether this is a design document. The service stores and replicates it, but does not run it.
   package var isDesign: Bool { text.utf8.first == UInt8(ascii: "_") }
 
   /// A new id for an untitled document: 32 lower-case hex digits of 128 random bits.
@@ -42,22 +42,22 @@ package struct DocumentID: ByteString {
   }
 }
 
-/// The id of a local document: kept with the store, never replicated, in no feed.
+/// The id of a local document: a document that is never replicated and is not in the change feed.
 ///
-/// Clients' ids start with `_local/`; the service keeps its own receipts under ``receiptPrefix``,
-/// which no client can name.
+/// The ids of clients' documents start with `_local/`. The service's own notes are stored under
+/// ``receiptPrefix``, which no client can name.
 package struct LocalID: ByteString {
-  /// What clients' local ids start with.
+  /// The prefix of clients' local ids.
   package static let clientPrefix = "_local/"
-  /// What the service's own notes (idempotency keys, finished merges) start with.
+  /// The prefix of the service's own notes, for example idempotency keys and finished merges.
   package static let receiptPrefix = "receipt/"
-  /// What the answers to writes that are kept for their clients start with; the writer's id and a slash follow.
+  /// The prefix of stored answers to clients' writes. The writer's id and a slash follow.
   package static let answerPrefix = "receipt/answer/"
 
   /// The id with its prefix.
   package let text: String
 
-  /// A client's local id, with its `_local/` prefix.
+  /// Creates the id of a client's local document from a text with the prefix `_local/`.
   /// - Throws: ``DocumentError`` with code `invalidID`.
   package init(client text: String) throws(DocumentError) {
     let prefix = Self.clientPrefix.utf8
@@ -72,16 +72,16 @@ package struct LocalID: ByteString {
     self.text = text
   }
 
-  /// The id of a kept answer.
-  /// - Parameter owner: the id of whoever wrote.
-  /// - Parameter token: tells it from the owner's others.
+  /// Creates the id of a stored answer.
+  /// - Parameter owner: the id of the writer.
+  /// - Parameter token: identifies the answer among those of its owner.
   package init(answer token: String, to owner: String) {
     text = Self.answerPrefix + owner + "/" + token
   }
 
-  /// The id of one of the service's own notes.
+  /// Creates the id of one of the service's own notes.
   package init(receipt name: String) { text = Self.receiptPrefix + name }
 
-  /// An id that was checked when it was stored.
+  /// Creates an id from a stored text, without a check.
   package init(stored text: String) { self.text = text }
 }

@@ -1,15 +1,15 @@
-/// The write rules: functions over one document's tree, without I/O, the same for every engine.
+/// The rules for writes: functions of one document's tree, without I/O, the same for every engine.
 ///
 /// Source: CouchDB, "Documents", "Replication and conflict model".
 package enum Edit {
-  /// Puts a new revision on a document: creates it, goes on from a leaf, or brings it back from its
-  /// tombstone.
-  ///
-  /// `base` is the revision that the writer saw. Nil is right only where there is no live document:
-  /// a tombstone is continued, so that generations never run backwards.
-  /// - Parameter former: what a document goes on from that is not there; see ``PurgedRevisions/latest``.
+  /// Adds a new revision to a document: creates the document, continues a leaf, or restores the document
+  /// after its tombstone.
+  /// - Parameter base: the revision that the writer read. Nil is accepted only when there is no live
+  ///   document. After a tombstone the new revision becomes its child, so that generations never decrease.
+  /// - Parameter former: the revision that a new document continues; see ``PurgedRevisions/latest``.
   /// - Parameter limit: how much history to keep.
-  /// - Throws: `conflict` when `base` is no leaf; `tooManyLeaves`.
+  /// - Throws: `conflict` when `base` is not a leaf; `tooManyLeaves`; `invalidRevision` when the highest
+  ///   generation is reached.
   package static func put(
     _ id: DocumentID, in tree: RevisionTree?, base: RevisionID?, after former: RevisionID? = nil,
     body: DocumentBody, isDeleted: Bool = false, limit: HistoryLimits = .standard
@@ -19,9 +19,8 @@ package enum Edit {
     return edits.finish() ?? Mutation(id: id, tree: edits.tree, revision: revision, body: body)
   }
 
-  /// Puts a tombstone on a leaf. Without a body it carries nothing.
-  /// - Throws: `missing` or `deleted` when there is nothing to delete; `conflict` when `base` is no
-  ///   leaf.
+  /// Adds a tombstone to a leaf, with an empty body by default.
+  /// - Throws: `missing` or `deleted` when there is nothing to delete; `conflict` when `base` is not a leaf.
   package static func delete(
     _ id: DocumentID, in tree: RevisionTree?, base: RevisionID?, body: DocumentBody = .empty,
     limit: HistoryLimits = .standard
@@ -32,13 +31,15 @@ package enum Edit {
     return try put(id, in: tree, base: base, body: body, isDeleted: true, limit: limit)
   }
 
-  /// Takes a peer's revision with its history as it is (`new_edits=false`): never a conflict. A repeat is
-  /// no mutation at all, unless its history is longer than what is known: then the document learns
-  /// ancestors, and keeps the body that it has.
-  /// - Parameter history: the revision and its ancestors, newest first, one generation a step.
-  /// - Parameter known: the body that is stored for the revision, where there is one.
-  /// - Throws: `revisionCollision` when the revision is known with another body, or as a tombstone where
-  ///   this is none; `tooManyLeaves`; `invalidRevision` for one beyond ``RevisionID/maximumPeerGeneration``.
+  /// Adds a peer's revision with its history unchanged (`new_edits=false`). This is never a conflict.
+  ///
+  /// A known revision changes nothing, unless its history is longer than the known one: the tree then gets
+  /// ancestors, and the stored body stays.
+  /// - Parameter history: the revision and its ancestors, newest first; each step is one generation.
+  /// - Parameter known: the body that is stored for the revision, if there is one.
+  /// - Throws: `revisionCollision` when the revision is known with another body, or when only one of the two
+  ///   is a tombstone; `tooManyLeaves`; `invalidRevision` for a generation above
+  ///   ``RevisionID/maximumPeerGeneration``.
   package static func insert(
     _ id: DocumentID, in tree: RevisionTree?, history: [RevisionID], body: DocumentBody,
     isDeleted: Bool, known: DocumentBody?, limit: HistoryLimits = .standard
@@ -48,7 +49,7 @@ package enum Edit {
     return edits.finish()
   }
 
-  /// The leaf that an edit goes on from.
+  /// The leaf that becomes the parent of an edit.
   static func parent(
     for base: RevisionID?, in tree: RevisionTree
   ) throws(DocumentError) -> RevisionID? {
@@ -62,30 +63,31 @@ package enum Edit {
   }
 }
 
-/// One document's next state, as a rule decided it and an engine is to keep it.
+/// The next state of one document, as a rule decided it. An engine stores it.
 package struct Mutation: Sendable {
-  /// Which document.
+  /// The document's id.
   package let id: DocumentID
-  /// Its whole tree after the edit.
+  /// The tree after the edit.
   package let tree: RevisionTree
-  /// The revision that the edit added, or one that was known and of which it added ancestors.
+  /// The revision that the edit added, or the known revision to which it added ancestors.
   package let revision: RevisionID
-  /// What the added revision says; nil where only ancestors were added, and every body stays.
+  /// The body of the added revision; nil when only ancestors were added; then every body stays.
   package let body: DocumentBody?
-  /// Further revisions that several edits added before ``revision``, in order.
+  /// More revisions that several edits added before ``revision``, in order.
   package var further: [AddedRevision] = []
-  /// Whether branches were joined besides, so that any body may be too old now.
+  /// Whether the edits also joined branches. Any stored body may then be too far from the leaves to be kept.
   package var hasJoined = false
-  /// Whether the document was a tombstone and came back in between: a new life begins then.
+  /// Whether the document was deleted and restored within the edits. Its creation time is then new.
   package var isReborn = false
-  /// Further tombstones that the edit added, on branches that it closed; each says `{}`.
+  /// More tombstones that the edit added to branches which it closed; the body of each is `{}`.
   package var closed: [RevisionID] = []
-  /// Whether the edit let go of branches that had been closed: what their revisions say goes too.
+  /// Whether the edit removed branches that had been closed. The bodies of their revisions are removed too.
   package var letsGo = false
-  /// When this life of the document began, where the writer knows better than the engine's clock: a
-  /// bookmark that moves from one store to another keeps its time.
+  /// When the document was created, if the writer knows it better than the engine's clock: a bookmark that
+  /// moves to another store keeps its time. A document that is restored after a tombstone counts as newly
+  /// created.
   package var created: Timestamp?
-  /// When the document last changed, where the writer knows better than the engine's clock, as ``created``.
+  /// When the document last changed, if the writer knows it better than the engine's clock.
   package var updated: Timestamp?
 
   /// A document's next state.
@@ -100,7 +102,7 @@ package struct Mutation: Sendable {
     self.created = created
   }
 
-  /// What a revision says, if it is one of those that the edits added.
+  /// The body of a revision that the edits added; nil for any other revision.
   package func body(of revision: RevisionID) -> DocumentBody? {
     if revision == self.revision { return body }
     return further.last { $0.revision == revision }?.body
@@ -111,7 +113,7 @@ package struct Mutation: Sendable {
 package struct AddedRevision: Sendable {
   /// The revision's id.
   package let revision: RevisionID
-  /// What it says.
+  /// The revision's body.
   package let body: DocumentBody
   /// Whether it is a tombstone.
   package let isDeleted: Bool
@@ -128,15 +130,15 @@ package struct AddedRevision: Sendable {
 package struct HistoryLimits: Sendable, Equatable {
   /// How many revision ids are kept along each branch, as in CouchDB (`_revs_limit`).
   package var revisions: Int
-  /// How many live leaves there may be before further branches are refused.
+  /// How many live leaves are allowed; an edit that would add another one is refused.
   package var liveLeaves: Int
-  /// How many leaves may be tombstones, which are counted apart.
+  /// How many tombstone leaves are allowed; they are counted separately.
   package var deletedLeaves: Int
-  /// Bytes that the tree may take; see ``RevisionTree/byteCount``. Branches that would take it further are refused.
-  /// Edits never are: they keep as many ids along each branch as fit.
+  /// How many bytes the tree may take; see ``RevisionTree/byteCount``. A new branch above this limit is
+  /// refused. An edit of a leaf is never refused: it keeps as many revision ids along each branch as fit.
   package var treeBytes: Int
 
-  /// Limits by number; those that are not named are people's.
+  /// Creates limits. The defaults are those of the users' stores.
   package init(
     revisions: Int = 1_000, liveLeaves: Int = 512, deletedLeaves: Int = 1_024,
     treeBytes: Int = 1 << 20
@@ -147,38 +149,38 @@ package struct HistoryLimits: Sendable, Equatable {
     self.treeBytes = treeBytes
   }
 
-  /// The limits of documents of people's stores and lists.
+  /// The limits of documents in users' stores and lists.
   package static let standard = HistoryLimits()
-  /// Those of the administrator's databases, unless an operator says otherwise: 8 MiB of tree, however many leaves
-  /// stand in it.
+  /// The limits of the administrator's databases, unless an operator sets others: a tree of 8 MiB and any
+  /// number of leaves.
   package static let database = HistoryLimits(
     liveLeaves: .max, deletedLeaves: .max, treeBytes: 8 << 20)
 }
 
-/// Several edits of one document, one after the other, that become one mutation: its tree is read, pruned and stored
-/// once however many they are. Each edit that throws has changed nothing.
+/// Several edits of one document that become one mutation. The tree is read, pruned and stored once for all
+/// of them. An edit that throws changes nothing.
 package struct DocumentEdits {
-  /// The document.
+  /// The document's id.
   package let id: DocumentID
-  /// The tree as the edits left it so far.
+  /// The tree after the edits so far.
   package private(set) var tree: RevisionTree
   private let before: RevisionTree
   private let limit: HistoryLimits
   private var added: [AddedRevision] = []
   private var places: [RevisionID: Int] = [:]
-  /// The last revision of which only ancestors were learnt.
+  /// The last revision of which only ancestors were added.
   private var joined: RevisionID?
   private var hasTombstone = false
   private var isReborn = false
   private var hasBegun = false
-  /// How many revisions there may be before the tree is pruned between two edits.
+  /// How many nodes the tree may have before it is pruned between two edits.
   private var room: Int
-  /// What the first revision of a new document goes on from.
+  /// The parent of the first revision of a new document.
   private let former: RevisionID?
 
-  /// No edits yet.
-  /// - Parameter former: the latest purged revision of a document that is not there: a new one goes on from it, so
-  ///   that it gets no id that was purged.
+  /// Creates a list without edits.
+  /// - Parameter former: the latest purged revision of an absent document. A new document continues after it,
+  ///   so that it never gets the id of a purged revision.
   /// - Parameter limit: how much history to keep.
   package init(
     _ id: DocumentID, in tree: RevisionTree?, after former: RevisionID? = nil, limit: HistoryLimits
@@ -191,12 +193,12 @@ package struct DocumentEdits {
     room = Self.room(for: self.tree)
   }
 
-  /// What one of the added revisions says.
+  /// The body of an added revision.
   package func body(of revision: RevisionID) -> DocumentBody? {
     places[revision].map { added[$0].body }
   }
 
-  /// Puts a new revision on the document; see ``Edit/put(_:in:base:body:isDeleted:limit:)``.
+  /// Adds a new revision to the document; see ``Edit/put(_:in:base:after:body:isDeleted:limit:)``.
   package mutating func put(
     base: RevisionID?, body: DocumentBody, isDeleted: Bool
   ) throws(DocumentError) -> RevisionID {
@@ -215,7 +217,7 @@ package struct DocumentEdits {
     return revision
   }
 
-  /// Takes a peer's revision with its history; see ``Edit/insert(_:in:history:body:isDeleted:known:limit:)``.
+  /// Adds a peer's revision with its history; see ``Edit/insert(_:in:history:body:isDeleted:known:limit:)``.
   /// - Returns: the revision.
   package mutating func insert(
     _ history: [RevisionID], body: DocumentBody, isDeleted: Bool, known: DocumentBody?
@@ -226,7 +228,7 @@ package struct DocumentEdits {
     else {
       throw DocumentError(.invalidRevision, "No edit could follow revision \(revision)")
     }
-    // A revision without a body came along as an ancestor, of which nothing else is known.
+    // A known revision without a body came as an ancestor; nothing else is known of it.
     if let known, let node = tree[revision],
       known.digest != body.digest || node.isDeleted != isDeleted
     {
@@ -242,11 +244,11 @@ package struct DocumentEdits {
   }
 
   /// Ends the edits.
-  /// - Returns: what they come to; nil where nothing has changed.
+  /// - Returns: the mutation; nil when nothing has changed.
   package mutating func finish() -> Mutation? {
     tree.prune(to: limit)
     guard let last = added.last else {
-      // What was learnt of a known revision may be too old to be kept.
+      // Pruning may have removed the added ancestors again.
       guard let joined, tree.nodes != before.nodes,
         tree.nodes.count != before.nodes.count || tree.parents != before.parents
       else { return nil }
@@ -259,14 +261,14 @@ package struct DocumentEdits {
     return mutation
   }
 
-  /// The second edit is taken for one of many.
+  /// From the second edit on, many edits are expected.
   private mutating func prepare() {
     if hasBegun { tree.prepareForMany() }
     hasBegun = true
   }
 
   private mutating func add(_ revision: AddedRevision) {
-    // A life that ended and began again within these edits leaves no other trace.
+    // No other value records that the document was deleted and restored within these edits.
     if hasTombstone, !revision.isDeleted, !isReborn {
       isReborn = wasDeleted(before: revision.revision)
     }
@@ -278,7 +280,7 @@ package struct DocumentEdits {
     room = Self.room(for: tree)
   }
 
-  /// Whether every other leaf, and the parent of a revision that was just added, is a tombstone.
+  /// Whether all other leaves and the parent of a newly added revision are tombstones.
   private func wasDeleted(before revision: RevisionID) -> Bool {
     guard let place = tree.index(of: revision) else { return false }
     if let parent = tree.nodes[place].parent, !tree.nodes[parent].isDeleted { return false }

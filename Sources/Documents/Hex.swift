@@ -5,7 +5,7 @@ package enum Hex {
   /// The digits by value.
   private static let digits = Array("0123456789abcdef".utf8)
 
-  /// Two digits a byte.
+  /// The digits of bytes, two for each byte.
   package static func string(_ bytes: some Collection<UInt8>) -> String {
     String(unsafeUninitializedCapacity: bytes.count &* 2) { buffer in
       var position = 0
@@ -18,7 +18,7 @@ package enum Hex {
     }
   }
 
-  /// 32 digits, the high word first.
+  /// The 32 digits of two words, the high word first.
   package static func string(_ high: UInt64, _ low: UInt64) -> String {
     String(unsafeUninitializedCapacity: 32) { buffer in
       for place in 0..<32 { buffer[place] = digit(place, of: high, low) }
@@ -31,7 +31,7 @@ package enum Hex {
     for place in 0..<32 { bytes.append(digit(place, of: high, low)) }
   }
 
-  /// The two words that 32 lower-case digits stand for; nil for any other text.
+  /// Decodes 32 lower-case digits to two words; nil for any other text.
   static func words(_ text: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64)? {
     guard text.count == 32 else { return nil }
     var words: (high: UInt64, low: UInt64) = (0, 0)
@@ -43,7 +43,7 @@ package enum Hex {
     return words
   }
 
-  /// The bytes that an even number of lower-case digits stands for; nil for any other text.
+  /// Decodes an even number of lower-case digits to bytes; nil for any other text.
   package static func bytes(_ text: some Collection<UInt8>) -> [UInt8]? {
     guard text.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []
@@ -77,8 +77,7 @@ package enum Hex {
 }
 
 extension Hex {
-  /// The first digits of the SHA-256 of a text's UTF-8 bytes: the same everywhere, and of the text nothing
-  /// can be read from them.
+  /// The first digits of the SHA-256 of a text's UTF-8 bytes. They are the same everywhere and do not show the text.
   /// - Parameter count: how many digits, 64 at most.
   package static func digest(of text: String, digits count: Int) -> String {
     let all = string(Array(SHA256.hash(data: Array(text.utf8))))
@@ -86,10 +85,10 @@ extension Hex {
   }
 }
 
-/// Any text as one segment of a URL's path.
+/// Encodes any text as one segment of a URL's path.
 package enum PathSegment {
-  /// The text with every byte of its UTF-8 but the unreserved ones of RFC 3986 section 2.3 as
-  /// `%XX`, so that no byte of it can end the segment, start a query or break a line.
+  /// The text's UTF-8 bytes; every byte that RFC 3986 section 2.3 does not list as unreserved is written as `%XX`. So
+  /// no byte can end the segment, start a query or break a line.
   package static func encode(_ text: String) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)

@@ -1,27 +1,29 @@
-/// Old revisions of one history that stand one below the other, apart from the tree of those that are newer.
+/// Old revisions of one history, each the parent of the next, that are stored apart from the tree of newer
+/// revisions.
 ///
-/// An edit adds a revision above a leaf. So it needs no revision that is many steps below every leaf: an engine may keep
-/// those in pieces, which an edit neither reads nor writes. A tree without them says how many they are
-/// (``RevisionTree/older``). It is right in all that is asked of leaves, their newest ancestors and limits; whoever asks
-/// for whole histories, or brings one, needs the whole tree (``RevisionTree/completed(by:)``).
+/// An edit adds a child to a leaf, so it does not need ancestors that are many steps away from every leaf. An
+/// engine may keep those in pieces, which an edit neither reads nor writes. The tree then says how many
+/// revisions are missing (``RevisionTree/older``). Such a tree is enough for questions about leaves, their
+/// newest ancestors and limits. To read a complete history, or to merge a peer's history, use the complete
+/// tree (``RevisionTree/completed(by:)``).
 package struct HistoryPiece: Sendable, Equatable {
-  /// How many revisions a whole piece has: those of the generations from a multiple of this on.
+  /// How many revisions a full piece has. Its first generation is a multiple of this number.
   package static let revisions = 32
-  /// How many steps every revision of a piece is at least below each leaf: more than there are ancestors whose bodies
-  /// are kept.
+  /// How many steps each revision of a piece is away from every leaf, at least. This is more than the number
+  /// of ancestors whose bodies are kept.
   static let steps = 32
 
-  /// The generation of the first revision, the oldest.
+  /// The generation of the first (oldest) revision.
   package let generation: Int
-  /// The revisions: of each a byte, 1 for a tombstone and 0 otherwise, and the 16 bytes of its digest.
+  /// The revisions. Each is one byte, 1 for a tombstone and 0 otherwise, and the 16 bytes of its digest.
   package let bytes: [UInt8]
 
   /// How many revisions there are.
   package var count: Int { bytes.count / RevisionID.storedHashBytes }
-  /// The generation of the last revision, the newest.
+  /// The generation of the last (newest) revision.
   package var last: Int { generation + count - 1 }
 
-  /// A piece as it is kept; what the bytes say is looked at by ``RevisionTree/completed(by:)``.
+  /// Creates a piece from stored bytes. ``RevisionTree/completed(by:)`` checks the bytes.
   package init(generation: Int, bytes: [UInt8]) {
     self.generation = generation
     self.bytes = bytes
@@ -42,13 +44,13 @@ package struct HistoryPiece: Sendable, Equatable {
     }
   }
 
-  /// The generation in which the piece begins that has this one.
+  /// The first generation of the piece that contains this generation.
   package static func start(of generation: Int) -> Int { generation / revisions * revisions }
 
-  /// Where a piece is missing, or says what no piece says.
+  /// The error when a piece is missing or its bytes are invalid.
   static let damaged = DocumentError(.damaged, "A piece of the history is missing or damaged")
 
-  /// Adds the revisions from a generation on to nodes that stand one below the other.
+  /// Appends the revisions from generation `first` on; each is a child of the one before it.
   fileprivate func append(
     from first: Int, to nodes: inout [RevisionTree.Node]
   ) throws(DocumentError) {
@@ -75,12 +77,14 @@ package struct HistoryPiece: Sendable, Equatable {
 }
 
 extension RevisionTree {
-  /// The generation of the oldest revision below the first node, or of that node.
+  /// The generation of the oldest revision: of the oldest that is kept apart, or of the first node.
   package var oldestGeneration: Int { (nodes.first?.revision.generation ?? 0) - older }
 
-  /// Takes those revisions off that stand one below the other from the first node on and are too far below every leaf
-  /// for an edit to need them; nothing of trees that are short, or that part too early.
-  /// - Returns: what was taken, the oldest first.
+  /// Removes old revisions from the start of the tree as pieces.
+  ///
+  /// They form a line: each revision is the parent of the next. All of them are too far from every leaf to be
+  /// needed by an edit. Nothing is removed from a short tree or from a tree that branches near its start.
+  /// - Returns: the removed revisions, oldest first.
   package mutating func takePieces() -> [HistoryPiece] {
     let end = endOfPieces
     guard end > 0 else { return [] }
@@ -102,7 +106,7 @@ extension RevisionTree {
     return pieces
   }
 
-  /// How many nodes ``takePieces()`` takes: up to a generation in which a piece begins.
+  /// How many nodes ``takePieces()`` removes. The next generation is always the first one of a piece.
   private var endOfPieces: Int {
     guard nodes.count > HistoryPiece.revisions + HistoryPiece.steps,
       case let allowance = allowances(HistoryPiece.steps)
@@ -117,7 +121,7 @@ extension RevisionTree {
       if nodes[line].revision.generation % HistoryPiece.revisions == 0 { end = line }
     }
     guard end > 0 else { return 0 }
-    // A branch, or a second child, that begins further down ends the line there.
+    // The line ends at the first node that has a second child.
     let first = nodes.indices.dropFirst().lazy.filter { place in
       let parent = self.nodes[place].parent
       return parent.map { $0 < end && place != $0 + 1 } ?? false
@@ -127,9 +131,10 @@ extension RevisionTree {
     return max(0, generation - nodes[0].revision.generation)
   }
 
-  /// The whole tree: what was taken off put back.
-  /// - Parameter pieces: all that were taken off, the oldest first; further revisions of the first are let go of.
-  /// - Throws: `damaged` where one is missing, or is none.
+  /// The complete tree: this tree with its pieces.
+  /// - Parameter pieces: all pieces of the tree, oldest first. Revisions before those that ``older`` counts
+  ///   are ignored.
+  /// - Throws: `damaged` when a piece is missing or invalid.
   package func completed(by pieces: [HistoryPiece]) throws(DocumentError) -> RevisionTree {
     guard older > 0, let first = nodes.first?.revision.generation else { return self }
     var all: [Node] = []
@@ -144,7 +149,8 @@ extension RevisionTree {
     return completed(by: &all)
   }
 
-  /// The whole tree, of which an earlier state is at hand.
+  /// The complete tree, made with the revisions of an earlier, complete state.
+  /// - Throws: `damaged` when that state does not have the missing revisions.
   package func completed(from whole: RevisionTree) throws(DocumentError) -> RevisionTree {
     guard older > 0, let first = nodes.first else { return self }
     guard let place = whole.index(of: first.revision),
@@ -170,15 +176,16 @@ extension RevisionTree {
 }
 
 extension RevisionTree {
-  /// Forgets the oldest of those that are kept apart.
-  /// - Parameter count: how many stay at most.
+  /// Forgets the oldest of the revisions that are kept apart.
+  /// - Parameter count: how many of them stay at most.
   package mutating func forgetOlder(to count: Int) {
     let dropped = max(0, older - max(count, 0))
     older -= dropped
     byteCount -= dropped * RevisionID.storedHashBytes
   }
 
-  /// Forgets those that are kept apart and more than `limit` steps from every leaf, the leaf counted.
+  /// Forgets revisions that are kept apart and more than `limit` steps from every leaf; the leaf is the first
+  /// step.
   mutating func forgetOlder(beyond limit: Int) {
     guard older > 0 else { return }
     let steps = isLine ? limit - nodes.count + 1 : allowances(limit)[0]

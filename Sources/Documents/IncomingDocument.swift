@@ -1,18 +1,19 @@
 package import JSON
 
-/// A document as a client sent it: the reserved fields read and checked, the rest as its body.
+/// A document that a client sent: its special fields, checked, and its body.
 ///
 /// Source: CouchDB, "Documents: special fields".
 package struct IncomingDocument: Sendable {
-  /// `_id`, when given.
+  /// The value of `_id`, if given.
   package let id: DocumentID?
-  /// The first of `_revisions`, otherwise `_rev`, when given: as in CouchDB the history wins where they differ.
+  /// The first revision of `_revisions`, otherwise `_rev`; nil when neither is given. If the two differ,
+  /// `_revisions` wins, as in CouchDB.
   package let revision: RevisionID?
-  /// `_deleted`.
+  /// The value of `_deleted`; false when it is not given.
   package let isDeleted: Bool
   /// `_revisions` as ids, newest first; nil when not given.
   package let history: [RevisionID]?
-  /// Everything else.
+  /// All other fields.
   package let body: DocumentBody
 
   /// Reads a parsed object.
@@ -46,12 +47,13 @@ package struct IncomingDocument: Sendable {
     body = try DocumentBody(node)
   }
 
-  /// Fields that CouchDB writes into answers and ignores when they come back.
+  /// Fields that CouchDB writes into answers and ignores in requests.
   private static let ignored = [
     "_revs_info", "_conflicts", "_deleted_conflicts", "_local_seq",
   ]
 
-  /// Whether a document may have a member of this name, which starts with `_`, beside its attachments.
+  /// Whether a document may have a special member of this name, which starts with `_`. `_attachments` is
+  /// checked elsewhere.
   package static func takes(_ name: String) -> Bool {
     ["_id", "_rev", "_revisions", "_deleted"].contains(name) || ignored.contains(name)
       || DocumentBody.reservedMembers.contains(name)

@@ -1,31 +1,31 @@
 package import JSON
 
-/// A revision's id, `N-<digest>`: a generation from 1 and a digest, 32 lower-case hex digits when
-/// this project made it. A peer's may be any short word (`1-a`), as CouchDB accepts with
-/// `new_edits=false`.
+/// A revision's id, `N-<digest>`: a generation, from 1, and a digest.
 ///
-/// Source: CouchDB, "Replication and conflict model"; order as CouchDB picks winners.
+/// The digest is 32 lower-case hex digits if this project made the revision. A peer's digest may be any short
+/// word (`1-a`), as CouchDB accepts with `new_edits=false`.
+///
+/// Source: CouchDB, "Replication and conflict model". The order is the one in which CouchDB chooses winners.
 package struct RevisionID: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// The highest generation: integers up to here are exact in every JSON reader (RFC 8259, section
-  /// 6).
+  /// The highest generation. Every JSON reader reads integers up to this value exactly (RFC 8259, section 6).
   package static let maximumGeneration = 1 << 53
-  /// The highest generation that a peer may bring: one that an edit can follow.
+  /// The highest generation that a peer may send. An edit can still follow it.
   package static let maximumPeerGeneration = maximumGeneration - 1
   /// The longest digest, in bytes.
   package static let maximumDigestBytes = 64
 
-  /// How many edits led here, from 1.
+  /// The number of revisions from the first to this one.
   package let generation: Int
-  /// What follows the first `-`.
+  /// The text after the first `-`.
   package let digest: RevisionDigest
 
-  /// Puts an id together from parts that were checked before.
+  /// Creates an id from parts that are already checked.
   package init(generation: Int, digest: RevisionDigest) {
     self.generation = generation
     self.digest = digest
   }
 
-  /// Puts an id together from parts that were checked before.
+  /// Creates an id from parts that are already checked.
   package init(generation: Int, digest: String) {
     self.init(generation: generation, digest: RevisionDigest(digest))
   }
@@ -44,7 +44,7 @@ package struct RevisionID: Hashable, Comparable, Sendable, CustomStringConvertib
     self.digest = try Self.checkedDigest(String(Substring(bytes[bytes.index(after: dash)...])))
   }
 
-  /// Checks a digest as it stands in `_revisions.ids`.
+  /// Checks a digest as in `_revisions.ids`.
   /// - Throws: ``DocumentError`` with code `invalidRevision`.
   package static func checkedDigest(_ text: String) throws(DocumentError) -> RevisionDigest {
     let digest = RevisionDigest(text)
@@ -53,12 +53,12 @@ package struct RevisionID: Hashable, Comparable, Sendable, CustomStringConvertib
     guard (1...maximumDigestBytes).contains(bytes.count), bytes.allSatisfy(isDigestByte) else {
       throw invalid
     }
-    // Thirty-two hex digits are a hash, which has one spelling only: lower case.
+    // 32 hex digits are a hash. A hash is written in lower case only.
     guard bytes.count != 32 || !bytes.allSatisfy(isHexByte) else { throw invalid }
     return digest
   }
 
-  /// Lower generation first, then lower digest by bytes: the last of several leaves wins.
+  /// Lower generation first, then lower digest by bytes. Of several leaves the last one wins.
   package static func < (left: RevisionID, right: RevisionID) -> Bool {
     left.generation != right.generation
       ? left.generation < right.generation : left.digest < right.digest
@@ -72,24 +72,24 @@ package struct RevisionID: Hashable, Comparable, Sendable, CustomStringConvertib
     (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) || (0x41...0x46).contains(byte)
   }
 
-  /// Letters, digits and the marks that RFC 3986 leaves unreserved: safe in a URL and in an ETag.
+  /// Letters, digits, `-`, `.`, `_` and `~`, which are unreserved in RFC 3986: safe in a URL and in an ETag.
   private static func isDigestByte(_ byte: UInt8) -> Bool {
     (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || (0x41...0x5A).contains(byte)
       || byte == 0x2D || byte == 0x2E || byte == 0x5F || byte == 0x7E
   }
 }
 
-/// What follows the generation in a revision's id: a hash, or a peer's own short word.
+/// The part of a revision's id after the generation: a hash, or a peer's own short word.
 ///
-/// A hash is 32 lower-case hex digits and held as the 16 bytes that they stand for, because trees of
-/// hundreds of revisions are read, compared and written at every update; a text has one form only.
+/// A hash is 32 lower-case hex digits, held as the 16 bytes that they encode, because each update reads,
+/// compares and writes trees of hundreds of revisions. A text has only one of the two forms.
 package enum RevisionDigest: Hashable, Comparable, Sendable {
   /// 32 lower-case hex digits, the first 16 in the high word.
   case hash(high: UInt64, low: UInt64)
   /// Any other text.
   case word(String)
 
-  /// Takes a text, which is not checked.
+  /// Creates a digest from a text, without a check.
   package init(_ text: String) {
     var text = text
     self =
@@ -97,7 +97,7 @@ package enum RevisionDigest: Hashable, Comparable, Sendable {
       .map { .hash(high: $0.high, low: $0.low) } ?? .word(text)
   }
 
-  /// The hash of 16 bytes, the first ones; those that are missing count as 0.
+  /// Creates a hash from the first 16 bytes; missing bytes count as 0.
   package init(hash bytes: some Sequence<UInt8>) {
     var words: (high: UInt64, low: UInt64) = (0, 0)
     for (place, byte) in bytes.prefix(16).enumerated() {
@@ -107,7 +107,7 @@ package enum RevisionDigest: Hashable, Comparable, Sendable {
     self = .hash(high: words.high, low: words.low)
   }
 
-  /// The digest as it is written.
+  /// The digest as text.
   package var text: String {
     switch self {
     case .hash(let high, let low): Hex.string(high, low)
@@ -149,8 +149,8 @@ package enum RevisionDigest: Hashable, Comparable, Sendable {
     }
   }
 
-  /// By the bytes of the texts. Digits come before letters there, so that hashes are in the order of their
-  /// numbers.
+  /// Orders by the bytes of the texts. In ASCII digits come before letters, so hashes are in the order of
+  /// their numbers.
   package static func < (left: RevisionDigest, right: RevisionDigest) -> Bool {
     switch (left, right) {
     case (.hash(let high, let low), .hash(let otherHigh, let otherLow)):

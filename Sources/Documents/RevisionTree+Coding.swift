@@ -1,27 +1,30 @@
 extension RevisionTree {
   /// The layout's version, the first byte of an encoded tree.
   private static let layoutVersion: UInt8 = 1
-  /// The same layout, with what is known of closed branches behind the nodes: two counts and as many marks.
+  /// The same layout; after the nodes follow two counts of closed branches, and then the branches.
   private static let markedVersion: UInt8 = 2
-  /// What the versions above are raised by where the count is preceded by that of ``older`` revisions.
+  /// Added to the version when older revisions are kept apart; their number ``older`` then comes before the
+  /// count.
   private static let piecesVersion: UInt8 = 2
 
-  /// What the flag byte before each node says.
+  /// The bits of the flag byte before each node.
   private enum Flag {
     static let deleted: UInt8 = 1
     static let leaf: UInt8 = 2
-    /// The digest is 32 hex digits, kept as 16 bytes.
+    /// The digest is 32 hex digits, stored as 16 bytes.
     static let hash: UInt8 = 4
-    /// The parent is the node before, so neither parent nor generation is written.
+    /// The parent is the node before, one generation lower, so neither parent nor generation is written.
     static let follows: UInt8 = 8
     static let root: UInt8 = 16
-    /// The highest value that flags make.
+    /// The highest value of a flag byte.
     static let all: UInt8 = 31
   }
 
-  /// The tree as an engine keeps it: a version byte, for the newest piece of a history how many revisions are older,
-  /// a count, then per node a flag byte, where needed the parent's place and the generation, and the digest.
-  /// Integers are LEB128.
+  /// The tree as an engine stores it.
+  ///
+  /// A version byte; ``older``, if it is not 0; the number of nodes; then for each node a flag byte, the
+  /// parent's index and the generation where needed, and the digest; then the closed branches, if there are
+  /// any. Integers are LEB128.
   package var encoded: [UInt8] {
     var bytes: [UInt8] = [closed.isEmpty ? Self.layoutVersion : Self.markedVersion]
     bytes.reserveCapacity(nodes.count * 18 + 8)
@@ -30,7 +33,8 @@ extension RevisionTree {
       Self.append(older, to: &bytes)
     }
     Self.append(nodes.count, to: &bytes)
-    // By their places: a node in a variable is a copy, of a thousand at each edit of a long history.
+    // The loop uses indices: a loop over nodes copies each of them, up to a thousand at each edit of a long
+    // history.
     for place in nodes.indices {
       let parent = nodes[place].parent
       let generation = nodes[place].revision.generation
@@ -60,8 +64,8 @@ extension RevisionTree {
     return bytes
   }
 
-  /// Reads an encoded tree.
-  /// - Throws: ``DocumentError`` with code `damaged` for any bytes that ``encoded`` does not make.
+  /// Decodes an encoded tree.
+  /// - Throws: ``DocumentError`` with code `damaged` for bytes that ``encoded`` can't produce.
   package init(decoding bytes: UnsafeRawBufferPointer) throws(DocumentError) {
     var reader = Reader(bytes: bytes)
     var version = try reader.byte()
@@ -74,14 +78,13 @@ extension RevisionTree {
       throw Reader.damaged
     }
     let count = try reader.integer()
-    // Each node takes two bytes or more, so a count beyond that is damage, not a reason to
-    // allocate.
+    // Each node takes two bytes or more. A higher count is damage, and memory must not be allocated for it.
     guard count <= bytes.count / 2 else { throw Reader.damaged }
     (nodes, byteCount) = ([], older * RevisionID.storedHashBytes)
     nodes.reserveCapacity(count)
     var generation = 0
     for place in 0..<count {
-      // Most of a long history, read without a call for each field.
+      // Most nodes of a long history have this form. One call reads all their fields.
       if place > 0, let node = reader.follower(of: generation, at: place) {
         nodes.append(node)
         byteCount += RevisionID.storedHashBytes
@@ -98,15 +101,15 @@ extension RevisionTree {
     else { throw Reader.damaged }
   }
 
-  /// What is remembered of closed branches alone, as ``encoded`` ends with it; empty where that is nothing.
+  /// The closed branches alone, in the same form as at the end of ``encoded``; empty when there are none.
   package var closedBytes: [UInt8] {
     var bytes: [UInt8] = []
     if !closed.isEmpty { appendClosed(to: &bytes) }
     return bytes
   }
 
-  /// Takes over what ``closedBytes`` told of another copy of the tree.
-  /// - Throws: ``DocumentError`` with code `damaged` for any bytes that it does not make.
+  /// Takes over the closed branches of another copy of the tree, from its ``closedBytes``.
+  /// - Throws: ``DocumentError`` with code `damaged` for bytes that `closedBytes` can't produce.
   package mutating func remember(closed bytes: [UInt8]) throws(DocumentError) {
     let found = bytes.withUnsafeBytes { bytes in
       Result { () throws(DocumentError) in
@@ -137,7 +140,7 @@ extension RevisionTree {
       marks: try reader.bytes(counts.marks * ClosedBranch.byteCount))
   }
 
-  /// Whether the leaves are exactly the nodes that no other names as its parent.
+  /// Whether exactly the nodes without children are marked as leaves.
   private var hasLeavesWhereItEnds: Bool {
     var isLeaf = [Bool](repeating: true, count: nodes.count)
     for place in nodes.indices { if let parent = nodes[place].parent { isLeaf[parent] = false } }
@@ -196,7 +199,7 @@ extension RevisionTree {
     bytes.append(UInt8(truncatingIfNeeded: rest))
   }
 
-  /// Reads bytes with every bound checked.
+  /// Reads bytes and checks every bound.
   private struct Reader {
     static let damaged = DocumentError(.damaged, "The stored revision tree is damaged")
     let bytes: UnsafeRawBufferPointer
@@ -218,7 +221,7 @@ extension RevisionTree {
       return bytes[position..<position + count]
     }
 
-    /// The next node, if it is a hash whose parent is the node before; nil for any other.
+    /// The next node, if its digest is a hash and its parent is the node before; nil for any other node.
     mutating func follower(of generation: Int, at place: Int) -> Node? {
       guard bytes.count - position >= 17, generation < RevisionID.maximumGeneration else {
         return nil
@@ -235,7 +238,7 @@ extension RevisionTree {
         parent: place - 1, isDeleted: flags & Flag.deleted != 0, isLeaf: flags & Flag.leaf != 0)
     }
 
-    /// Eight bytes, the highest first.
+    /// Eight bytes, big-endian.
     mutating func word() throws(DocumentError) -> UInt64 {
       guard bytes.count - position >= 8 else { throw Self.damaged }
       defer { position += 8 }
@@ -249,7 +252,7 @@ extension RevisionTree {
         let next = try byte()
         value |= UInt64(next & 0x7F) << shift
         if next & 0x80 == 0 {
-          // A last byte of zero says nothing: the integer has a shorter spelling.
+          // A last byte of zero is invalid: the integer has a shorter form.
           guard next != 0 || shift == 0 else { throw Self.damaged }
           return Int(value)
         }
@@ -260,10 +263,10 @@ extension RevisionTree {
 }
 
 extension RevisionID {
-  /// Bytes of a hash in a stored tree, with its flags.
+  /// Bytes of a stored hash with its flag byte.
   static let storedHashBytes = 17
 
-  /// Bytes that a revision takes in a stored tree, but for its generation.
+  /// Bytes of a stored revision, without its generation.
   var storedBytes: Int {
     switch digest {
     case .hash: Self.storedHashBytes

@@ -1,16 +1,18 @@
 extension RevisionTree {
-  /// What a peer's history taught a tree.
+  /// What a peer's history added to a tree.
   package enum Growth: Sendable {
-    /// Nothing: all of it was known.
+    /// Nothing: the tree knew all of it.
     case nothing
-    /// Ancestors of a newest revision that was known.
+    /// Ancestors of a known revision.
     case ancestors
-    /// The newest revision, maybe with ancestors.
+    /// The newest revision, and perhaps ancestors.
     case revision
   }
 
-  /// Adds a revision below a leaf, or a root when `parent` is nil.
-  /// - Returns: false when the revision was known.
+  /// Adds a revision as a child of `parent`, or as a root when `parent` is nil.
+  /// - Returns: false when the tree already knew the revision.
+  /// - Throws: `missing` when the parent is unknown; `tooManyLeaves` when the tree would have one branch too
+  ///   many or be too large.
   @discardableResult
   package mutating func insert(
     _ revision: RevisionID, below parent: RevisionID?, isDeleted: Bool,
@@ -28,20 +30,23 @@ extension RevisionTree {
     return true
   }
 
-  /// Grafts a peer's history, newest first, one generation a step: adds what is unknown, and joins
-  /// a branch that had been cut off (a root) to the ancestors that the history names, also where the
-  /// newest revision is known. Ancestors that are new come without a body and are counted as live.
+  /// Merges a peer's history into the tree. The history is newest first; each step is one generation.
   ///
-  /// So histories that were cut off anywhere make one tree, in whatever order they come. Source: CouchDB,
-  /// `couch_key_tree:merge`.
-  /// - Throws: `tooManyLeaves` when the graft would open one branch too many or make the tree too large; `invalidRevision`
-  ///   when the history skips a generation.
+  /// Unknown revisions are added. A branch whose older part is missing (it starts at a root) is joined to the
+  /// ancestors in the history, also when the tree knows the newest revision. New ancestors have no body and
+  /// count as live.
+  ///
+  /// So histories that were cut at different revisions make the same tree in every order of arrival. Source:
+  /// CouchDB, `couch_key_tree:merge`.
+  /// - Throws: `tooManyLeaves` when the tree would have one branch too many or be too large;
+  ///   `invalidRevision` when the history skips a generation; `damaged` when revisions of the tree are kept
+  ///   apart (``older``).
   @discardableResult
   package mutating func graft(
     _ history: [RevisionID], isDeleted: Bool, within limits: HistoryLimits = .standard
   ) throws(DocumentError) -> Growth {
     guard let newest = history.first else { return .nothing }
-    // What a peer names may stand among those that are kept apart.
+    // The history may name revisions that are kept apart.
     guard older == 0 else { throw HistoryPiece.damaged }
     guard zip(history, history.dropFirst()).allSatisfy({ $0.generation - 1 == $1.generation })
     else { throw DocumentError(.invalidRevision, "A history goes back one generation a step") }
@@ -71,10 +76,10 @@ extension RevisionTree {
     return isKnown ? (hasJoined ? .ancestors : .nothing) : .revision
   }
 
-  /// As much of a history as the tree has nothing against, with the places of what it knows.
+  /// The part of a history that does not contradict the tree, with the indices of the known revisions.
   ///
-  /// Where the tree and the history agree, the history may know what is below a branch's root; where they
-  /// don't, the tree's own word stands. So what a tree knows does not depend on the order of arrival.
+  /// Where tree and history agree, the history may know ancestors of a branch's root. Where they disagree,
+  /// the tree stays as it is. So the content of the tree does not depend on the order of arrival.
   private func path(of history: [RevisionID]) -> [(revision: RevisionID, known: Int?)] {
     var path: [(revision: RevisionID, known: Int?)] = []
     var agreed: Int?
@@ -91,14 +96,14 @@ extension RevisionTree {
     return path
   }
 
-  /// Each revision with its parent: equal for trees that know the same, in whatever order they learnt it.
+  /// Each revision with its parent. Equal for trees with the same revisions, whatever the order of arrival.
   var parents: [RevisionID: RevisionID?] {
     Dictionary(
       nodes.map { ($0.revision, $0.parent.map { nodes[$0].revision }) },
       uniquingKeysWith: { first, _ in first })
   }
 
-  /// Where each revision of a history stands, nil for the unknown; goes through the tree once.
+  /// The index of each revision of a history, nil for unknown ones. Walks over the tree once.
   private func places(of history: [RevisionID]) -> [Int?] {
     var places = [Int?](repeating: nil, count: history.count)
     guard let newest = history.first else { return places }
@@ -119,7 +124,7 @@ extension RevisionTree {
     nodes[place].isLeaf = false
   }
 
-  /// Puts parents before their children again; a child is one generation above its parent.
+  /// Puts parents before their children again, by generation.
   private mutating func restoreOrder() {
     guard nodes.enumerated().contains(where: { ($1.parent ?? -1) > $0 }) else { return }
     let order = nodes.indices.sorted {
@@ -135,7 +140,8 @@ extension RevisionTree {
     }
   }
 
-  /// A branch that was closed by a tombstone makes room again: a merge leaves one behind each time.
+  /// Checks the limits of leaves and bytes. Live leaves and tombstones have separate limits, because each
+  /// merge leaves a tombstone behind.
   private func requireRoom(
     for bytes: Int, whenBelow parent: Int?, isDeleted: Bool, _ limits: HistoryLimits
   ) throws(DocumentError) {
@@ -163,9 +169,9 @@ extension RevisionTree {
 }
 
 extension RevisionTree {
-  /// Forgets revisions that are more than `limit` steps from every leaf, the leaf counted.
-  /// What remains of a cut branch starts at a new root.
-  /// - Returns: the forgotten revisions, but for those that are kept apart.
+  /// Forgets revisions that are more than `limit` steps from every leaf; the leaf is the first step. The
+  /// oldest revision that stays on a branch becomes a root.
+  /// - Returns: the forgotten revisions, without those that are kept apart.
   @discardableResult
   package mutating func prune(to limit: Int) -> [RevisionID] {
     guard count > max(limit, 1) else { return [] }
@@ -177,8 +183,8 @@ extension RevisionTree {
     return remove { allowance[$0] == 0 }
   }
 
-  /// Forgets revisions until the tree is within limits: those that are too many steps from every leaf, and where what
-  /// remains takes too many bytes, those that are half as many, and so on.
+  /// Forgets revisions until the tree is within the limits: first those that are too many steps from every
+  /// leaf. While the tree takes too many bytes, the allowed number of steps is halved.
   package mutating func prune(to limits: HistoryLimits) {
     var steps = max(limits.revisions, 1)
     prune(to: steps)
@@ -188,21 +194,21 @@ extension RevisionTree {
     }
   }
 
-  /// The revisions whose bodies an engine keeps: the leaves and, for history and restore, so many
-  /// ancestors of each.
+  /// The revisions whose bodies an engine keeps: the leaves, and the nearest `ancestors` ancestors of each,
+  /// for history and restore.
   package func revisions(withinSteps ancestors: Int) -> Set<RevisionID> {
     guard !isLine else { return Set(nodes.suffix(max(ancestors, 0) + 1).map(\.revision)) }
     let allowance = allowances(max(ancestors, 0) + 1)
     return Set(nodes.indices.lazy.filter { allowance[$0] > 0 }.map { nodes[$0].revision })
   }
 
-  /// Whether there are no branches, as in most documents: then the oldest stand first, and each is followed by its
-  /// child.
+  /// Whether the tree has no branches, as most trees: each node is the parent of the next one.
   var isLine: Bool {
     nodes.indices.allSatisfy { nodes[$0].parent == ($0 == 0 ? nil : $0 - 1) }
   }
 
-  /// How many further steps up from each node some leaf allows, the leaf counted; 0 means: too far.
+  /// For each node, how many further steps towards the root some leaf allows; the leaf is the first step. 0
+  /// means too far from every leaf.
   func allowances(_ limit: Int) -> [Int] {
     var allowance = [Int](repeating: 0, count: nodes.count)
     for place in nodes.indices.reversed() {
@@ -214,8 +220,8 @@ extension RevisionTree {
     return allowance
   }
 
-  /// Takes nodes out by their places; a node whose parent goes becomes a root.
-  /// - Returns: their revisions.
+  /// Removes nodes by their indices. A node whose parent is removed becomes a root.
+  /// - Returns: the removed revisions.
   @discardableResult
   mutating func remove(_ isDropped: (Int) -> Bool) -> [RevisionID] {
     if older > 0, isDropped(0) { forgetOlder(to: 0) }
@@ -242,7 +248,8 @@ extension RevisionTree {
     return dropped
   }
 
-  /// Takes the oldest nodes out, as an edit of a document with one branch does each time: the others only move.
+  /// Removes the oldest nodes, as each edit of a long history without branches does. The other nodes only
+  /// move.
   private mutating func removeFirst(_ count: Int) -> [RevisionID] {
     guard count > 0 else { return [] }
     forgetOlder(to: 0)
@@ -258,19 +265,19 @@ extension RevisionTree {
   }
 }
 
-/// What is left of the revisions of one document that were purged: marks that make them known, each in
-/// ``ClosedBranch/byteCount`` bytes for two revisions, one below the other.
+/// Marks of the purged revisions of one document. A mark takes ``ClosedBranch/byteCount`` bytes and stands
+/// for a revision and its parent, if it has one.
 ///
-/// So whoever still has a purged revision does not bring it back, and a new document of the same id goes on from the
-/// latest, so that it never gets a purged id. A mark is kept for ``ClosedBranches/days`` days, and of many the newest
-/// ``ClosedBranches/maximumMarks``.
+/// With the marks, a peer that still has a purged revision can't bring it back. A new document with the same
+/// id continues after the latest purged revision, so it never gets the id of a purged revision. A mark is
+/// kept for ``ClosedBranches/days`` days; only the newest ``ClosedBranches/maximumMarks`` marks are kept.
 package struct PurgedRevisions: Sendable, Equatable {
   private var marks = ClosedBranches()
 
-  /// None.
+  /// Creates an empty set of marks.
   package init() {}
 
-  /// Reads marks as ``bytes`` wrote them.
+  /// Reads marks that ``bytes`` wrote.
   /// - Throws: `damaged` for other bytes.
   package init(_ bytes: [UInt8]) throws(DocumentError) {
     let marks: Result<ClosedBranches, DocumentError> = bytes.withUnsafeBytes { all in
@@ -283,20 +290,20 @@ package struct PurgedRevisions: Sendable, Equatable {
     self.marks = try marks.get()
   }
 
-  /// The marks, the oldest first.
+  /// The stored marks, oldest first.
   package var bytes: [UInt8] { marks.marks }
 
   /// Whether a revision was purged.
   package func knows(_ revision: RevisionID) -> Bool { marks.hasMark(of: revision) }
 
-  /// The latest revision that was purged and that an edit can follow, by its generation and then by its digest. Of a
-  /// peer's own word the hash stands for it.
+  /// The latest purged revision that an edit can follow, by its generation and then by its digest. A digest
+  /// that is a peer's own word is replaced by its hash.
   package var latest: RevisionID? {
     marks.marked.map(\.marked).filter { $0.generation < RevisionID.maximumGeneration }.max()
   }
 
-  /// Remembers the revisions that a purge takes out of a tree, and forgets what was purged long ago.
-  /// - Parameter rest: what is left of the tree.
+  /// Adds marks for the revisions that a purge removes from a tree, and removes marks that are too old.
+  /// - Parameter rest: the tree after the purge.
   /// - Parameter day: today, in days since 1970.
   package mutating func add(
     from tree: RevisionTree, leaving rest: RevisionTree, on day: Int
@@ -304,7 +311,8 @@ package struct PurgedRevisions: Sendable, Equatable {
     let left = Set(rest.nodes.map(\.revision))
     var isMarked = tree.nodes.map { left.contains($0.revision) }
     var branches: [ClosedBranch] = []
-    // Parents stand before their children: from the leaves on, each mark takes a revision and its parent.
+    // Parents come before their children, so this loop starts at the leaves. Each mark covers a revision and
+    // its parent.
     for place in tree.nodes.indices.reversed() where !isMarked[place] {
       let node = tree.nodes[place]
       branches.append(
@@ -312,14 +320,14 @@ package struct PurgedRevisions: Sendable, Equatable {
           tombstone: node.revision, leaf: node.parent.map { tree.nodes[$0].revision }, day: day))
       if let parent = node.parent { isMarked[parent] = true }
     }
-    // The leaves last: they are the last to be forgotten.
+    // The leaves are added last, so they are forgotten last.
     for branch in branches.reversed() { marks.mark(branch, on: day) }
     marks.forgetOldMarks(on: day)
   }
 }
 
 extension ClosedBranches {
-  /// The branches of which a mark is left, the oldest first.
+  /// The branches of the marks, oldest first.
   fileprivate var marked: [ClosedBranch] {
     let size = ClosedBranch.byteCount
     return stride(from: 0, to: marks.count, by: size).compactMap { place in
@@ -329,6 +337,6 @@ extension ClosedBranches {
 }
 
 extension ClosedBranch {
-  /// The revision that the mark stands for.
+  /// The revision of the mark; a word is replaced by its hash.
   fileprivate var marked: RevisionID { RevisionID(generation: generation, digest: tombstone.hash) }
 }

@@ -1,6 +1,6 @@
-/// Looking many revisions up at the cost of one walk over the tree.
+/// Look-ups of many revisions with one walk over the tree.
 extension RevisionTree {
-  /// Where revisions stand among ``nodes``; those that are unknown are left out.
+  /// The indices of revisions in ``nodes``; unknown revisions are left out.
   package func places(of revisions: some Collection<RevisionID>) -> [RevisionID: Int] {
     var places: [RevisionID: Int] = [:]
     guard revisions.count > 1 else {
@@ -12,7 +12,7 @@ extension RevisionTree {
       let highest = wanted.lazy.map(\.generation).max()
     else { return places }
     for place in nodes.indices {
-      // Spares most nodes of a long history the hashing.
+      // This comparison saves the hash of most nodes of a long history.
       guard (lowest...highest).contains(nodes[place].revision.generation),
         wanted.contains(nodes[place].revision)
       else { continue }
@@ -21,10 +21,10 @@ extension RevisionTree {
     return places
   }
 
-  /// The revision at a place and its known ancestors, newest first.
+  /// The revision at an index and its known ancestors, newest first.
   package func history(at place: Int) -> [RevisionID] { line(at: place).map(\.revision) }
 
-  /// The node at a place and its known ancestors, newest first.
+  /// The node at an index and its known ancestors, newest first.
   package func line(at place: Int) -> [Node] {
     var line: [Node] = []
     var next: Int? = nodes.indices.contains(place) ? place : nil
@@ -35,11 +35,11 @@ extension RevisionTree {
     return line
   }
 
-  /// The leaves that descend from a revision, or the revision itself if it is one; winner first.
+  /// The leaves that descend from a revision, winner first; the revision itself when it is a leaf.
   package func leaves(below revision: RevisionID) -> [Node] {
     guard let first = index(of: revision) else { return [] }
     guard !nodes[first].isLeaf else { return [nodes[first]] }
-    // Parents stand first, so that one walk upwards finds all that descend.
+    // Parents come before their children, so one forward walk finds all descendants.
     var isBelow = [Bool](repeating: false, count: nodes.count)
     isBelow[first] = true
     var leaves: [Node] = []
@@ -52,15 +52,16 @@ extension RevisionTree {
   }
 }
 
-/// The leaves below any revision of a tree: two walks over it, and then no more than what is asked for.
+/// The leaves below each revision of a tree. The initialiser walks over the tree twice; after that an answer
+/// takes time only for its own leaves.
 package struct LeavesBelow: Sendable {
   private let tree: RevisionTree
-  /// The leaves by their places, those of one branch beside each other.
+  /// The indices of the leaves; the leaves below one node are next to each other.
   private var leaves: [Int]
-  /// For each node the first of its leaves among ``leaves``, and how many they are.
+  /// For each node the position of its first leaf in ``leaves``, and how many leaves it has.
   private var ranges: [(first: Int, count: Int)]
 
-  /// Walks over a tree.
+  /// Prepares the answers for a tree.
   package init(_ tree: RevisionTree) {
     self.tree = tree
     let nodes = tree.nodes
@@ -69,7 +70,7 @@ package struct LeavesBelow: Sendable {
       if nodes[place].isLeaf { ranges[place].count = 1 }
       if let parent = nodes[place].parent { ranges[parent].count += ranges[place].count }
     }
-    // Where the next child of each node puts its leaves.
+    // For each node, the position in `leaves` for the leaves of its next child.
     var free = [Int](repeating: 0, count: nodes.count)
     var end = 0
     for place in nodes.indices {
@@ -86,7 +87,8 @@ package struct LeavesBelow: Sendable {
     for place in nodes.indices where nodes[place].isLeaf { leaves[ranges[place].first] = place }
   }
 
-  /// Where the leaves stand that descend from the node at a place, or the node itself if it is one; winner first.
+  /// The indices of the leaves that descend from the node at an index, winner first; the index itself when
+  /// the node is a leaf.
   package func places(at place: Int) -> [Int] {
     guard ranges.indices.contains(place) else { return [] }
     let (first, count) = ranges[place]
@@ -96,22 +98,23 @@ package struct LeavesBelow: Sendable {
   }
 }
 
-/// Where a tree's revisions stand and how many leaves it has, for who adds many to it: without this each look-up is a
-/// walk over the tree.
+/// The indices of a tree's revisions, and the numbers of its leaves. It makes many additions to a tree fast:
+/// without it each look-up walks over the tree.
 ///
-/// A hash table with open addressing. What it is keyed by comes from peers, so that its slots depend on a random number.
+/// A hash table with open addressing. The keys come from peers, so the hash includes random numbers, and a
+/// peer can't choose keys that collide.
 struct RevisionPlaces: Sendable {
   /// How many leaves are no tombstones.
   private(set) var openLeaves = 0
   /// How many leaves are tombstones.
   private(set) var closedLeaves = 0
 
-  /// Places counted from 1; 0 for a free slot. A power of two in number, and at most half of them taken.
+  /// Indices plus 1; 0 for a free slot. The number of slots is a power of two; at most half of them are used.
   private var slots: [UInt32]
   private let multiplier = UInt64.random(in: .min ... .max) | 1
   private let seed = UInt64.random(in: .min ... .max)
 
-  /// The places of these nodes.
+  /// Indexes these nodes.
   init(_ nodes: [RevisionTree.Node]) {
     var capacity = 64
     while capacity < nodes.count * 4 { capacity *= 2 }
@@ -122,14 +125,14 @@ struct RevisionPlaces: Sendable {
     }
   }
 
-  /// Where a revision stands; nil when unknown.
+  /// The index of a revision; nil when unknown.
   func place(of revision: RevisionID, among nodes: [RevisionTree.Node]) -> Int? {
     let place = Int(slots[slot(of: revision, among: nodes)])
     return place == 0 ? nil : place - 1
   }
 
-  /// Takes in the last of the nodes, a new leaf.
-  /// - Returns: whether there is room for a further one.
+  /// Adds the last of the nodes, which is a new leaf.
+  /// - Returns: whether there is room for one more node.
   mutating func addLast(of nodes: [RevisionTree.Node]) -> Bool {
     guard let last = nodes.last else { return true }
     slots[slot(of: last.revision, among: nodes)] = UInt32(nodes.count)
@@ -137,7 +140,7 @@ struct RevisionPlaces: Sendable {
     return nodes.count < slots.count / 2
   }
 
-  /// A leaf has a child now.
+  /// Counts the leaves again after `node` got a child.
   mutating func noLongerLeaf(_ node: RevisionTree.Node) {
     if node.isLeaf { count(isDeleted: node.isDeleted, -1) }
   }
@@ -146,7 +149,7 @@ struct RevisionPlaces: Sendable {
     if isDeleted { closedLeaves += change } else { openLeaves += change }
   }
 
-  /// The slot of a revision, or the free one where it belongs.
+  /// The slot of a revision, or the free slot for it.
   private func slot(of revision: RevisionID, among nodes: [RevisionTree.Node]) -> Int {
     var slot = hash(of: revision) & (slots.count - 1)
     while slots[slot] != 0, nodes[Int(slots[slot]) - 1].revision != revision {
@@ -166,18 +169,18 @@ struct RevisionPlaces: Sendable {
   }
 }
 
-/// A tree as a list of its revisions, to be written down elsewhere and put together again.
+/// A tree as a list of its revisions, to be stored elsewhere and read back.
 extension RevisionTree {
-  /// One revision of a list, parents first.
+  /// One revision of a list. Parents come before their children.
   package struct Listed: Sendable, Equatable {
     /// The revision's id.
     package let revision: RevisionID
-    /// The parent's place in the list; nil for a root.
+    /// The parent's index in the list; nil for a root.
     package let parent: Int?
     /// Whether this revision deletes the document.
     package let isDeleted: Bool
 
-    /// A revision by its parts.
+    /// Creates a revision of a list.
     package init(revision: RevisionID, parent: Int?, isDeleted: Bool) {
       self.revision = revision
       self.parent = parent
@@ -190,10 +193,10 @@ extension RevisionTree {
     nodes.map { Listed(revision: $0.revision, parent: $0.parent, isDeleted: $0.isDeleted) }
   }
 
-  /// Puts a tree together of such a list: the very same that was listed, if it was within the limits.
-  /// - Throws: ``DocumentError`` with code `invalidDocument` for an empty list, a revision that stands in it twice, a
-  ///   parent that does not stand before its child or is not one generation below it; `tooManyLeaves` for a tree beyond
-  ///   the limits.
+  /// Creates a tree from such a list. The tree equals the one that was listed, if that was within the limits.
+  /// - Throws: ``DocumentError`` with code `invalidDocument` for an empty list, a revision that occurs twice,
+  ///   or a parent that does not come before its child or is not one generation lower; `tooManyLeaves` for a
+  ///   tree beyond the limits.
   package init(_ list: [Listed], within limits: HistoryLimits) throws(DocumentError) {
     var nodes: [Node] = []
     nodes.reserveCapacity(list.count)

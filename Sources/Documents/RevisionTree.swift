@@ -1,29 +1,31 @@
-/// The history of a document: every known revision with its parent. A value; no engine changes it.
+/// The history of a document: every known revision with its parent. A value.
 ///
-/// Nodes stand parents first, so a parent's index is always below its child's. Drawn in tests as
-/// `"1-a(2-b† 2-c*)"`: `†` a tombstone, `*` the winner.
+/// In ``nodes`` each parent comes before its children, so a parent's index is always lower than its child's.
+/// Tests write a tree as `"1-a(2-b† 2-c*)"`: `†` is a tombstone, `*` the winner.
 package struct RevisionTree: Sendable, Equatable {
   /// One revision.
   package struct Node: Sendable, Equatable {
     /// The revision's id.
     package let revision: RevisionID
-    /// The parent's place in ``RevisionTree/nodes``; nil for a root.
+    /// The parent's index in ``RevisionTree/nodes``; nil for a root.
     package internal(set) var parent: Int?
     /// Whether this revision deletes the document.
     package let isDeleted: Bool
-    /// Whether no other revision names this one as its parent.
+    /// Whether no known revision has this one as its parent.
     package internal(set) var isLeaf: Bool
   }
 
-  /// Every known revision, parents first.
+  /// Every known revision that is not kept in pieces, parents first.
   package internal(set) var nodes: [Node]
-  /// Bytes that the revisions take as they are stored, but for the few that tell where a branch begins.
+  /// The bytes of the stored revisions, without the few bytes that say where a branch begins.
   package internal(set) var byteCount: Int
-  /// How many revisions below the first node are kept apart from the tree; see ``HistoryPiece``. None in most trees.
+  /// How many older ancestors of the first node are kept apart from the tree; see ``HistoryPiece``. 0 for
+  /// most trees.
   package internal(set) var older = 0
-  /// What is known of branches that merges closed.
+  /// What the tree remembers of branches that were closed by merges.
   var closed = ClosedBranches()
-  /// Finds revisions; nil for a tree that few are looked for in, or that was put in another order since.
+  /// An index of the revisions; nil in a tree with few look-ups, and after the nodes were put in another
+  /// order.
   var finder: RevisionPlaces?
 
   /// How many revisions are known.
@@ -37,21 +39,21 @@ package struct RevisionTree: Sendable, Equatable {
     byteCount = nodes.reduce(0) { $0 + $1.revision.storedBytes }
   }
 
-  /// The leaves, winner first: not deleted before deleted, then the higher id.
+  /// The leaves, winner first: live leaves before tombstones, then the higher id.
   package var leaves: [Node] {
     nodes.indices.filter { nodes[$0].isLeaf }.map { nodes[$0] }.sorted(by: Self.wins)
   }
 
-  /// The leaves that are no tombstones, winner first.
+  /// The live leaves, winner first.
   package var liveLeaves: [Node] {
     nodes.indices.filter { nodes[$0].isLeaf && !nodes[$0].isDeleted }.map { nodes[$0] }
       .sorted(by: Self.wins)
   }
 
-  /// The leaf that stands for the document; nil only for an empty tree.
+  /// The winner; nil only for an empty tree.
   package var winner: Node? {
     var best: Int?
-    // By their places: to look at one field of a node in a loop copies all of it.
+    // The loop uses indices: a loop over nodes copies each node to read one field.
     for place in nodes.indices where nodes[place].isLeaf {
       if let current = best, !Self.wins(nodes[place], nodes[current]) { continue }
       best = place
@@ -59,12 +61,12 @@ package struct RevisionTree: Sendable, Equatable {
     return best.map { nodes[$0] }
   }
 
-  /// The leaves beside the winner that are no tombstones, highest first.
+  /// The conflicts: the live leaves except the winner, highest first.
   package var conflicts: [RevisionID] {
     leaves.dropFirst().filter { !$0.isDeleted }.map(\.revision)
   }
 
-  /// The tombstone leaves beside the winner, highest first.
+  /// The tombstone leaves except the winner, highest first.
   package var deletedConflicts: [RevisionID] {
     leaves.dropFirst().filter(\.isDeleted).map(\.revision)
   }
@@ -79,24 +81,25 @@ package struct RevisionTree: Sendable, Equatable {
     index(of: revision).map { history(at: $0) } ?? []
   }
 
-  /// The closest revision that both descend from (or are); nil when they share none.
+  /// The newest common revision of two histories, which may be one of the two; nil when they have none.
   package func commonAncestor(_ first: RevisionID, _ second: RevisionID) -> RevisionID? {
     let known = Set(history(of: first))
     return history(of: second).first { known.contains($0) }
   }
 
-  /// Where a revision stands among ``nodes``; nil when unknown. The newest are asked for most, and stand last.
+  /// The index of a revision in ``nodes``; nil when unknown. The search starts at the end, because most
+  /// look-ups are for the newest revisions.
   package func index(of revision: RevisionID) -> Int? {
     if let finder { return finder.place(of: revision, among: nodes) }
     return nodes.lastIndex { $0.revision == revision }
   }
 
-  /// Gets ready for many look-ups and edits.
+  /// Builds an index for many look-ups and edits.
   package mutating func prepareForMany() {
     if finder == nil { finder = RevisionPlaces(nodes) }
   }
 
-  /// How many leaves are no tombstones.
+  /// How many leaves are live.
   package var openLeafCount: Int {
     finder?.openLeaves ?? nodes.indices.count { nodes[$0].isLeaf && !nodes[$0].isDeleted }
   }
@@ -110,7 +113,7 @@ package struct RevisionTree: Sendable, Equatable {
     left.nodes == right.nodes && left.older == right.older && left.closed == right.closed
   }
 
-  /// CouchDB's order of leaves, so that every compatible peer picks the same winner.
+  /// CouchDB's order of leaves, so that all compatible peers have the same winner.
   static func wins(_ left: Node, _ right: Node) -> Bool {
     left.isDeleted != right.isDeleted
       ? !left.isDeleted : left.revision > right.revision
@@ -118,28 +121,29 @@ package struct RevisionTree: Sendable, Equatable {
 }
 
 extension RevisionTree {
-  /// The tree without some of its leaves, and without those ancestors that no other leaf descends from.
-  /// Revisions that are no leaves stay as they are.
+  /// The tree without some of its leaves, and without the ancestors that no other leaf has. Given revisions
+  /// that are not leaves stay.
   ///
-  /// A leaf comes from one peer and its ancestors may come from several, so that what another leaf needs
-  /// is kept. Source: CouchDB, "POST /{db}/_purge".
-  /// - Returns: an empty tree when no leaf is left.
+  /// Ancestors of another leaf stay, because a leaf comes from one peer, but its ancestors may come from
+  /// several. Source: CouchDB, "POST /{db}/_purge".
+  /// - Returns: an empty tree when no leaf stays.
   package func purging(_ revisions: Set<RevisionID>) -> RevisionTree {
     var isNeeded = nodes.map { $0.isLeaf && !revisions.contains($0.revision) }
-    // Parents stand before their children, so that going backwards every child is settled first.
+    // Parents come before their children, so a backward loop sees all children of a node before the node.
     for place in nodes.indices.reversed() where isNeeded[place] {
       if let parent = nodes[place].parent { isNeeded[parent] = true }
     }
     var rest = self
     rest.remove { !isNeeded[$0] }
-    // What was merged may have gone with them: whoever has a branch still may bring it back.
+    // A merge may be among the purged revisions. Without the marks a peer can send the merged branches again.
     if rest.nodes.count < nodes.count { rest.closed = ClosedBranches() }
     return rest
   }
 
-  /// The tree up to the newest revision on each branch that is one of these: what stands for a document of which
-  /// nothing else is left.
-  /// - Returns: an empty tree when none is.
+  /// The given revisions with their ancestors. The newest given revision of each branch becomes a leaf.
+  ///
+  /// For a document of which nothing else is left.
+  /// - Returns: an empty tree when none of the revisions is known.
   package func keeping(_ revisions: Set<RevisionID>) -> RevisionTree {
     var isNeeded = nodes.map { revisions.contains($0.revision) }
     for place in nodes.indices.reversed() where isNeeded[place] {
@@ -156,27 +160,29 @@ extension RevisionTree {
 }
 
 extension RevisionTree {
-  /// Whether a peer need not bring a revision: it is in the tree, or the end of a branch that was merged and let go of.
+  /// Whether a peer need not send a revision: it is in the tree, or it is the end of a merged branch that was
+  /// removed.
   package func knows(_ revision: RevisionID) -> Bool {
     index(of: revision) != nil || hasMark(of: revision)
   }
 
-  /// Whether a revision is the end of a branch that was merged and let go of.
+  /// Whether a revision is the end of a merged branch that was removed.
   package func hasMark(of revision: RevisionID) -> Bool { closed.hasMark(of: revision) }
 
-  /// How many branches are remembered by a mark alone.
+  /// How many removed branches have a mark.
   package var markCount: Int { closed.markCount }
 
-  /// Whether the tree says more than its winner's id.
+  /// Whether the tree holds more than one revision or remembers closed branches.
   package var isMoreThanOneRevision: Bool { count > 1 || !closed.isEmpty }
 
-  /// Lets go of branches with a tombstone beside a live winner, but for the newest
-  /// ``ClosedBranches/maximumStanding`` that were closed less than ``ClosedBranches/days`` days ago: of each a mark
-  /// remains. Revisions that another leaf descends from stay.
+  /// Removes branches that end in a tombstone, when the winner is live. A mark remains of each.
   ///
-  /// What is merged is in the winner and stays there. The mark alone keeps a peer from bringing the branch back.
-  /// - Parameter day: today, in days since 1970. Branches that were closed before this was noted count as closed today.
-  /// - Returns: whether revisions went.
+  /// Kept are the newest ``ClosedBranches/maximumStanding`` of these branches, if they were closed at most
+  /// ``ClosedBranches/days`` days ago. Revisions that are ancestors of another leaf are kept too.
+  ///
+  /// The winner contains what was merged. The mark keeps a peer from sending the branch again.
+  /// - Parameter day: today, in days since 1970. A branch without a recorded day counts as closed today.
+  /// - Returns: whether revisions were removed.
   @discardableResult
   package mutating func shrinkClosedBranches(on day: Int) -> Bool {
     defer { if !closed.isEmpty { closed.forgetOldMarks(on: day) } }
@@ -208,7 +214,8 @@ extension RevisionTree {
     return !going.isEmpty
   }
 
-  /// Whether a peer's history ends in a branch that was merged and let go of, or only closes such a branch.
+  /// Whether a peer's history ends in a merged branch that was removed, or adds only a tombstone to such a
+  /// branch.
   func isMarked(_ history: [RevisionID], isDeleted: Bool) -> Bool {
     guard let newest = history.first, !closed.isEmpty, index(of: newest) == nil else {
       return false
@@ -218,7 +225,7 @@ extension RevisionTree {
     return closed.hasMark(ofLeaf: history[1])
   }
 
-  /// Takes leaves out, with the ancestors that no other leaf descends from.
+  /// Removes leaves, and the ancestors that no other leaf has.
   private mutating func letGo(of leaves: Set<Int>) {
     var isNeeded = nodes.indices.map { nodes[$0].isLeaf && !leaves.contains($0) }
     for place in nodes.indices.reversed() where isNeeded[place] {
@@ -229,12 +236,12 @@ extension RevisionTree {
 }
 
 extension ClosedBranch {
-  /// Tells one tombstone of a tree from the others.
+  /// Identifies a tombstone within a tree.
   struct Key: Hashable {
     let generation: Int
     let tombstone: Digest
   }
 
-  /// Which tombstone it is.
+  /// The key of the branch's tombstone.
   var key: Key { Key(generation: generation, tombstone: tombstone) }
 }

@@ -1,12 +1,13 @@
-/// A moment in UTC, in whole milliseconds since 1970. Rules are given one; they never ask a clock.
+/// A moment in UTC, in whole milliseconds since 1970. Rules get the time as a parameter; they never read a
+/// clock.
 package struct Timestamp: Sendable, Hashable, Comparable {
-  /// Milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+  /// Milliseconds since 1970-01-01T00:00:00Z, without leap seconds.
   package let milliseconds: Int64
 
   /// A moment from its milliseconds.
   package init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-  /// A moment from whole seconds; what does not fit is the furthest moment there is.
+  /// A moment from whole seconds. A value outside the range becomes the nearest possible moment.
   package init(seconds: Int64) {
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
     milliseconds = overflow ? (seconds < 0 ? .min : .max) : product
@@ -16,7 +17,7 @@ package struct Timestamp: Sendable, Hashable, Comparable {
     left.milliseconds < right.milliseconds
   }
 
-  /// The moment so many seconds later (or earlier).
+  /// The moment this many seconds later; earlier for a negative number.
   package func adding(seconds: Int64) -> Timestamp {
     let span = Timestamp(seconds: seconds).milliseconds
     let (sum, overflow) = milliseconds.addingReportingOverflow(span)
@@ -31,8 +32,8 @@ package struct Timestamp: Sendable, Hashable, Comparable {
   /// Whole days since 1970, rounded down.
   package var day: Int { Int(clamping: seconds.floored(by: 86_400)) }
 
-  /// RFC 3339 in UTC with milliseconds, `2026-11-21T02:09:00.000Z`; years 0 to 9999, others
-  /// clipped.
+  /// RFC 3339 in UTC with milliseconds, `2026-11-21T02:09:00.000Z`. Moments outside the years 0 to 9999
+  /// become the nearest moment in them.
   package var rfc3339: String {
     let clipped = min(max(milliseconds, -62_167_219_200_000), 253_402_300_799_999)
     let day = Timestamp(milliseconds: clipped).seconds.floored(by: 86_400)
@@ -47,8 +48,9 @@ package struct Timestamp: Sendable, Hashable, Comparable {
     ].joined()
   }
 
-  /// Reads RFC 3339, `2026-11-21T02:09:00Z`, `2026-11-21T02:09:00.25+01:00`: to the millisecond, later digits dropped;
-  /// nil for any other text, and for a day that no month has. A leap second counts as the next second.
+  /// Reads RFC 3339, for example `2026-11-21T02:09:00Z` or `2026-11-21T02:09:00.25+01:00`. Digits after the
+  /// milliseconds are dropped. A leap second counts as the next second.
+  /// - Returns: nil for any other text, and for a day that the month does not have.
   package init?(rfc3339 text: String) {
     let bytes = Array(text.utf8)
     guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] | 0x20 == 0x74,
@@ -73,7 +75,7 @@ package struct Timestamp: Sendable, Hashable, Comparable {
     self.init(milliseconds: seconds * 1_000 + milliseconds)
   }
 
-  /// Seconds that a zone is ahead of UTC: `Z`, `+01:00`.
+  /// The seconds by which a zone (`Z`, `+01:00`) is ahead of UTC.
   private static func offset(_ zone: ArraySlice<UInt8>) -> Int64? {
     let bytes = Array(zone)
     if bytes.count == 1 { return bytes[0] | 0x20 == 0x7A ? 0 : nil }

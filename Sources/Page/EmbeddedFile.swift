@@ -1,13 +1,13 @@
 import CPage
 
-/// One file of the web page, as it was when the program was built.
+/// One file of the web page, embedded when the program was built.
 package struct EmbeddedFile: Sendable {
-  /// Its name below `Sources/Page/Files`: `index.html`.
+  /// The file's name below `Sources/Page/Files`, for example `index.html`.
   package let name: String
-  /// What it holds, as browsers get it: scripts and styles without comments and indentation (``PageSource``).
+  /// The content that browsers get: scripts and styles are without comments and indentation (``PageSource``).
   package let bytes: [UInt8]
 
-  /// Every file, in the order of the table in `page.c`.
+  /// All files, in the order of the table in `page.c`.
   package static let all: [EmbeddedFile] = (0..<cpage_count()).map { index in
     let file = cpage_at(index)
     let name = String(cString: file.name)
@@ -21,16 +21,16 @@ package struct EmbeddedFile: Sendable {
   }
 }
 
-/// What a browser needs of a source file of the page: the same without comments and indentation.
+/// Removes comments and indentation from the source files of the page.
 ///
-/// The files in the repository are written for people. These rules look at lines alone, so they know nothing of the
-/// languages: the files keep to them, and the tests in a browser load each of them.
+/// The rules look only at lines and do not parse the languages. So the source files must follow the rules
+/// below; the browser tests load each of them.
 package enum PageSource {
-  /// A file of JavaScript without the lines that are only a comment, empty lines, indentation, and the ends of lines
-  /// after `{`, `(`, `[` and `,`, where they mean nothing.
+  /// A JavaScript file without comment lines, empty lines and indentation, and without line breaks after `{`,
+  /// `(`, `[` and `,`, where they have no meaning.
   ///
-  /// A line is a comment if it begins with `//`, `/*`, `* ` or `*/`, or is `*`. No template literal may go over the end of a line.
-  /// A line with `//` keeps its end, as that may be the end of a comment.
+  /// A line is a comment if it begins with `//`, `/*`, `* ` or `*/`, or is `*`. No template literal may
+  /// contain a line break. A line that contains `//` keeps its line break, because a comment may end there.
   package static func script(_ text: [UInt8]) -> [UInt8] {
     joined(text) { line in
       !line.starts(with: "//".utf8) && !line.starts(with: "/*".utf8)
@@ -42,9 +42,11 @@ package enum PageSource {
     }
   }
 
-  /// A style sheet without the lines that are only a comment, empty lines, indentation, and the spaces after `:`, `;`,
-  /// `,`, `{`, `}` and before `{` and `}`, the `;` before `}`, and ends of lines after `}`. No string in a sheet may have
-  /// such a space, and a space before `:` is kept, as it means something in a selector.
+  /// A style sheet without comment lines, empty lines, indentation and line breaks after `}`. Also removed
+  /// are spaces after `:`, `;`, `,`, `{`, `}` and before `{` and `}`, and a `;` before `}`.
+  ///
+  /// No string in a sheet may contain such a space. A space before `:` stays, because it has a meaning in a
+  /// selector.
   package static func style(_ text: [UInt8]) -> [UInt8] {
     let lines = joined(text) {
       !$0.starts(with: "/*".utf8) || !$0.suffix(2).elementsEqual("*/".utf8)

@@ -2,20 +2,20 @@ private import CXXHash
 private import Crypto
 package import Documents
 
-/// What a row's values add up to, by XXH3 with 64 bits: what tells a row that was read back as written from one in which
-/// a bit has turned, which SQLite itself can't see. Why XXH3: <doc:FastChecksums>.
+/// The checksum of a row's values: XXH3 with 64 bits. It detects changed bits, which SQLite itself can't
+/// detect. The reasons for XXH3 are in <doc:FastChecksums>.
 ///
-/// Every value is written with its length or a fixed width, so that two rows never look alike. Rows that were written
-/// before version 6 of the schema carry the first eight bytes of a SHA-256 over the same; they count as they are, and get
-/// the other when they are next written.
+/// Every value is written with its length or a fixed width, so that different rows never have the same bytes.
+/// Rows that were written before version 6 of the schema have the first eight bytes of a SHA-256 over the
+/// same bytes. They are still accepted, and get the new checksum at their next write.
 package struct Checksum {
-  /// What kind of row it is, so that a row of one table never passes for one of another.
+  /// The kind of the row, so that a row of one table is never accepted as a row of another.
   package enum Kind: UInt8 {
     /// The header of a store's file.
     case header = 1
     /// A document's columns before body and tree.
     case head = 2
-    /// What a revision says.
+    /// The body of a revision.
     case body = 3
     /// A document's history.
     case tree = 4
@@ -23,24 +23,24 @@ package struct Checksum {
     case local = 5
     /// An entry of the registry.
     case entry = 6
-    /// What is known of an index.
+    /// The state of an index.
     case index = 7
-    /// A document's place in an index.
+    /// A document's entry in an index.
     case place = 8
-    /// When a revision came, and from whom.
+    /// When a revision came and from whom.
     case arrival = 9
     /// Old revisions of a document's history.
     case history = 10
   }
 
-  /// What was added so far.
+  /// The bytes that were added so far.
   package private(set) var bytes: [UInt8]
-  /// What stands behind it: a body, a tree.
+  /// The bytes that follow them: a body or a tree.
   package var content: [UInt8] = []
-  /// How many bytes that is.
+  /// The number of bytes that were added so far.
   package var count: Int { bytes.count }
 
-  /// Begins the checksum of one row.
+  /// Starts the checksum of one row.
   package init(_ kind: Kind) {
     bytes = []
     bytes.reserveCapacity(192)
@@ -65,13 +65,13 @@ package struct Checksum {
     text.withUTF8 { bytes.append(contentsOf: $0) }
   }
 
-  /// Adds a text's length and bytes, whether they are UTF-8 or not.
+  /// Adds a text's length and bytes, which need not be UTF-8.
   package mutating func append(bytes text: [UInt8]) {
     append(Int64(text.count))
     bytes += text
   }
 
-  /// Adds such a text, or its absence.
+  /// Adds a text that need not be UTF-8, or its absence.
   package mutating func append(optionalBytes text: [UInt8]?) {
     bytes.append(text == nil ? 0 : 1)
     append(bytes: text ?? [])
@@ -90,13 +90,13 @@ package struct Checksum {
     revision.digest.append(to: &bytes)
   }
 
-  /// What a row of these values carries when it is written.
+  /// The checksum to store with these values.
   package var value: Int64 { Self.value(of: bytes, over: content) }
 
-  /// Whether a row that carries this was written with these values.
+  /// Whether `found` is the checksum of these values.
   package func matches(_ found: Int64) -> Bool { Self.matches(found, bytes, over: content) }
 
-  /// What bytes that were put together before, and `content` behind them, add up to.
+  /// The checksum of `bytes` followed by `content`.
   package static func value(of bytes: [UInt8], over content: [UInt8]) -> Int64 {
     let sum = bytes.withUnsafeBytes { head in
       content.withUnsafeBytes { rest in
@@ -106,7 +106,7 @@ package struct Checksum {
     return Int64(bitPattern: sum)
   }
 
-  /// The same by the rule before version 6.
+  /// The same by the rule before version 6 of the schema.
   package static func formerValue(of bytes: [UInt8], over content: [UInt8]) -> Int64 {
     var hash = SHA256()
     bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
@@ -116,12 +116,12 @@ package struct Checksum {
     }
   }
 
-  /// Whether bytes add up to this by either rule.
+  /// Whether `found` is the checksum of the bytes by one of the two rules.
   package static func matches(_ found: Int64, _ bytes: [UInt8], over content: [UInt8]) -> Bool {
     found == value(of: bytes, over: content) || found == formerValue(of: bytes, over: content)
   }
 
-  /// The checksum that a stored body carries wherever it stands: as winner or beside it.
+  /// The checksum of a stored body, whether it is the winner's or another one.
   package static func body(_ id: DocumentID, _ revision: RevisionID, _ body: [UInt8]) -> Checksum {
     var checksum = Checksum(.body)
     checksum.append(id.text)

@@ -1,17 +1,17 @@
 import NIOConcurrencyHelpers
 
-/// Writes that wait to share a commit, in the order they came.
+/// A queue of writes that wait for a shared commit, in the order of arrival.
 package final class Inbox<Write: Sendable>: Sendable {
   private let waiting = NIOLockedValueBox<[Write]>([])
   private let limit: Int
 
-  /// An empty inbox that takes so many writes at once.
+  /// Creates an empty queue with a maximum length.
   package init(limit: Int) {
     self.limit = limit
   }
 
-  /// Puts a write in the line.
-  /// - Returns: false when the line is full.
+  /// Adds a write to the end of the queue.
+  /// - Returns: false when the queue is full.
   package func append(_ write: Write) -> Bool {
     waiting.withLockedValue { waiting in
       guard waiting.count < limit else { return false }
@@ -20,16 +20,16 @@ package final class Inbox<Write: Sendable>: Sendable {
     }
   }
 
-  /// Puts writes back that were taken and are not done, before all others.
+  /// Puts unfinished writes back at the head of the queue.
   package func putBack(_ writes: ArraySlice<Write>) {
     guard !writes.isEmpty else { return }
     waiting.withLockedValue { $0 = writes + $0 }
   }
 
-  /// Whether nothing waits.
+  /// Whether no write waits.
   package var isEmpty: Bool { waiting.withLockedValue { $0.isEmpty } }
 
-  /// Takes the first writes out of the line.
+  /// Removes the first writes from the queue and returns them.
   package func take(atMost count: Int) -> [Write] {
     waiting.withLockedValue { waiting in
       guard waiting.count > count else {

@@ -1,38 +1,37 @@
 package import Documents
 import Stores
 
-/// What an update finds of the documents that it may change: each is read once, for the rule, the quota and
-/// the writer.
+/// The stored documents that an update may change. Each is read once, for the rule, the quota and the writer.
 ///
-/// What was found holds until the update is written, because nothing else is written meanwhile and a
-/// rule changes each document once. Confined, as the rows are, to the actor that owns them.
+/// The values stay correct until the update is written, because nothing else is written meanwhile and a rule
+/// changes each document only once. Like the rows, the object is used only by the actor that owns it.
 package final class LoadedDocuments {
-  /// A document with all that stands in its row.
+  /// A document with the content of its row.
   package final class Found {
     /// The columns before body and tree.
     package let row: StoredDocument
-    /// The winner's body, not verified, as it would stand beside another winner's.
+    /// The winner's body, not verified, in the form in which other bodies are stored.
     package let content: StoredBody
     /// The winner's body, not verified.
     package var body: [UInt8] { content.bytes }
-    /// Empty where the tree is known.
+    /// Empty when the tree was given.
     private let encodedTree: [UInt8]
     private var decodedTree: RevisionTree?
-    /// The whole history, once an engine has put it together.
+    /// The complete history, when an engine has put it together.
     package var wholeTree: RevisionTree?
-    /// The pieces of the history, once an engine has read them. Not verified.
+    /// The pieces of the history, when an engine has read them. Not verified.
     package var knownPieces: [StoredPiece]?
 
-    /// A document as it was read.
-    /// - Parameter encodedTree: not looked at where there is one revision only.
+    /// Creates a document that was read.
+    /// - Parameter encodedTree: not used when there is only one revision.
     package init(row: StoredDocument, body: StoredBody, encodedTree: [UInt8]) {
       self.row = row
       content = body
       self.encodedTree = encodedTree
     }
 
-    /// A document as it was written.
-    /// - Parameter tree: without the revisions that are stored apart.
+    /// Creates a document that was written.
+    /// - Parameter tree: the history without the revisions that are stored separately.
     package init(row: StoredDocument, body: StoredBody, tree: RevisionTree) {
       self.row = row
       content = body
@@ -40,8 +39,8 @@ package final class LoadedDocuments {
       decodedTree = tree
     }
 
-    /// The history, without the revisions that are stored apart.
-    /// - Throws: `integrity` when it is not what was written.
+    /// The history without the revisions that are stored separately.
+    /// - Throws: `integrity` when it differs from what was written.
     package func tree() throws -> RevisionTree {
       if let decodedTree { return decodedTree }
       let tree = try row.tree(encodedTree)
@@ -50,11 +49,11 @@ package final class LoadedDocuments {
     }
   }
 
-  /// What is known of an id.
+  /// The result of a look-up.
   package enum Answer {
-    /// The update may not change it: it is read like any other.
+    /// The document is not one of those that the update loads; read it in the usual way.
     case notLoaded
-    /// It was never used.
+    /// The id was never used.
     case absent
     /// The document.
     case found(Found)
@@ -64,16 +63,16 @@ package final class LoadedDocuments {
   private let ids: Set<DocumentID>
   private var known: [DocumentID: Found?]
 
-  /// The documents of an update, none of them read yet.
-  /// - Parameter read: reads one from its row; nil when the id was never used.
+  /// Creates a collection for an update. No document is read yet.
+  /// - Parameter read: reads a document from its row; nil when the id was never used.
   package init(_ ids: Set<DocumentID>, read: @escaping (DocumentID) throws -> Found?) {
     self.ids = ids
     self.read = read
     known = Dictionary(minimumCapacity: ids.count)
   }
 
-  /// A document, if it is one of these.
-  /// - Throws: `integrity` for columns that were not written so.
+  /// A document, if it is one of those that the update loads.
+  /// - Throws: `integrity` when columns differ from what was written.
   package func answer(for id: DocumentID) throws -> Answer {
     if let known = known[id] { return known.map { .found($0) } ?? .absent }
     guard ids.contains(id) else { return .notLoaded }
@@ -82,8 +81,8 @@ package final class LoadedDocuments {
     return document.map { .found($0) } ?? .absent
   }
 
-  /// The document that a rule changes; nil when the id was never used.
-  /// - Throws: as ``answer(for:)`` does.
+  /// A document that a rule changes; nil when the id was never used.
+  /// - Throws: the errors of ``answer(for:)``.
   package func document(_ id: DocumentID) throws -> Found? {
     switch try answer(for: id) {
     case .found(let document): document

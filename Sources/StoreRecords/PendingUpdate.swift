@@ -3,20 +3,20 @@ package import Lanes
 import NIOConcurrencyHelpers
 package import Stores
 
-/// An update that waits for its commit, whatever its rule answers.
+/// An update that waits for its commit, without the type of its rule's result.
 package protocol PendingUpdate: AnyObject, Sendable {
-  /// The documents that are read before its rule runs.
+  /// The documents that are read before the rule runs.
   var ids: Set<DocumentID> { get }
-  /// The moment that documents are stamped with.
+  /// The time that documents get.
   var now: Timestamp { get }
-  /// The request that it belongs to, which pays for it.
+  /// The request of the update; the update's processor time is charged to it.
   var work: Work? { get }
-  /// Whether it has its outcome.
+  /// Whether the update has its outcome.
   var isDone: Bool { get }
-  /// Runs the rule and keeps its answer; may run again.
-  /// - Throws: what the rule throws; `storage` where it breaks the port's rules.
+  /// Runs the rule and keeps its result. May be called again.
+  /// - Throws: what the rule throws; `storage` when the rule changes a document twice.
   func run(_ changes: inout StoreChanges) throws
-  /// Gives it its outcome, after the commit.
+  /// Sets the outcome, after the commit.
   func finish(_ outcome: Result<Void, any Error>)
 }
 
@@ -29,14 +29,14 @@ package final class RuleUpdate<Value: Sendable>: PendingUpdate {
   private let state = NIOLockedValueBox(State())
 
   private struct State {
-    /// What the rule answered when it last ran.
+    /// The result of the rule's last run.
     var value: Value?
     var outcome: Result<Value, any Error>?
-    /// Who waits for the outcome.
+    /// The task that waits for the outcome.
     var caller: CheckedContinuation<Void, Never>?
   }
 
-  /// An update that has not run.
+  /// Creates an update that has not run.
   package init(
     loading ids: Set<DocumentID>, now: Timestamp,
     rule: @escaping @Sendable (inout StoreChanges) throws -> Value
@@ -69,7 +69,7 @@ package final class RuleUpdate<Value: Sendable>: PendingUpdate {
     caller?.resume()
   }
 
-  /// Waits for the outcome, which comes whatever happens.
+  /// Waits for the outcome. The wait can't be cancelled; every update gets an outcome.
   package func finished() async {
     guard !isDone else { return }
     await withCheckedContinuation { continuation in
@@ -81,7 +81,8 @@ package final class RuleUpdate<Value: Sendable>: PendingUpdate {
     }
   }
 
-  /// What became of it.
+  /// The result of the update.
+  /// - Throws: the error of the update; `unavailable` when it has no outcome.
   package func outcome() throws -> Value {
     guard let outcome = state.withLockedValue({ $0.outcome }) else { throw ServiceError.closed }
     return try outcome.get()

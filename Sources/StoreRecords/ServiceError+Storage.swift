@@ -1,17 +1,17 @@
 package import Stores
 
 extension ServiceError {
-  /// The error of calls that come after the storage was closed.
+  /// The error of a call after the storage was closed.
   package static let closed = ServiceError(.unavailable, "The database is closed")
 
-  /// The error of a write that finds no room, or only that which is held back for deletions.
+  /// The error of a write for which there is no space, except perhaps the reserve for deletions.
   package static let full = ServiceError(.storageFull, "There is no room left to store this")
 
-  /// The error of a write to a storage that takes none.
+  /// The error of a write to a read-only storage.
   package static let readOnly = ServiceError(
     .readOnly, "The storage takes no writes at present")
 
-  /// The error of a store that is not what was written.
+  /// The error of a store whose content differs from what was written.
   package static func damaged(_ detail: String) -> ServiceError {
     ServiceError(.damaged, "The database is damaged; it needs to be restored", detail: detail)
   }

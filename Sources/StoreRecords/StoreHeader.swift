@@ -1,16 +1,16 @@
 package import Stores
 
-/// The one row of a store's file that says whose it is and what it counts.
+/// The row of a store's file that has the store's name and counts. There is one.
 ///
-/// It is kept in memory while the store is open and written once a commit.
+/// It is kept in memory while the store is open, and is written once in each commit.
 package struct StoreHeader: Equatable, Sendable {
-  /// The store's key; a file under another store's name is found out by it.
+  /// The store's key. It shows when a file has the name of another store.
   package var key: String
-  /// Drawn when the file was made; see `StoreInfo.epoch`.
+  /// A random text from when the file was created; see `StoreInfo.epoch`.
   package var epoch: String
-  /// The number of the last change.
+  /// The sequence number of the last change.
   package var lastSequence: Int64 = 0
-  /// The number of the last document, which is less than ``lastSequence`` when a purge came after it.
+  /// The highest sequence number of a document. It is lower than ``lastSequence`` when a purge came after it.
   package var newest: Int64 = 0
   /// Documents whose winner is live.
   package var live: Int64 = 0
@@ -21,7 +21,7 @@ package struct StoreHeader: Equatable, Sendable {
   /// Bytes of the other bodies, the rows of `bodies`.
   package var otherBodyBytes: Int64 = 0
 
-  /// A header with these counts; those of an empty store unless said otherwise.
+  /// Creates a header. The defaults are the counts of an empty store.
   package init(
     key: String, epoch: String, lastSequence: Int64 = 0, newest: Int64 = 0, live: Int64 = 0,
     deleted: Int64 = 0, bytes: Int64 = 0, otherBodyBytes: Int64 = 0
@@ -36,23 +36,23 @@ package struct StoreHeader: Equatable, Sendable {
     self.otherBodyBytes = otherBodyBytes
   }
 
-  /// What the store tells of itself.
+  /// The counts as a ``StoreInfo``.
   package var info: StoreInfo {
     StoreInfo(
       documentCount: live, deletedCount: deleted, lastSequence: lastSequence, bodyBytes: bytes,
       keptBytes: otherBodyBytes, epoch: epoch)
   }
 
-  /// What the row must add up to.
+  /// The checksum of the row.
   package var checksum: Checksum {
     var checksum = Checksum(.header)
     checksum.append(key)
     checksum.append(epoch)
     for count in [lastSequence, live, deleted, bytes] { checksum.append(count) }
-    // As before there were purges, so that files of then are read as they are.
+    // Left out when there was no purge, so that files from before there were purges stay readable.
     if newest != lastSequence { checksum.append(newest) }
     if otherBodyBytes != 0 {
-      // The column's name.
+      // The name of the column.
       checksum.append("kept")
       checksum.append(otherBodyBytes)
     }

@@ -1,62 +1,65 @@
 package import Documents
 package import Stores
 
-/// The tables of one store inside an open transaction, as the ``StoreWriter`` uses them. An engine fills it with its SQL.
+/// The tables of one store inside an open transaction, as the ``StoreWriter`` uses them. Each engine
+/// implements it with its own SQL.
 ///
-/// What is written is seen by whoever reads afterwards in the same transaction.
+/// A read sees what was written before in the same transaction.
 package protocol StoreTables {
-  /// What a revision says that is not the winner; nil when it is not stored. Not verified.
-  /// - Parameter first: the document's name among the bodies.
+  /// The body of a revision that is not the winner; nil when it is not stored. Not verified.
+  /// - Parameter first: the document's key in the table of bodies.
   func body(of first: Int64, _ revision: RevisionID) throws -> StoredBody?
-  /// The stored bodies of a document below a generation, but for the winner's; none is read.
+  /// The places of a document's stored bodies below a generation, without the winner's. The bodies are not
+  /// read.
   func bodies(of first: Int64, below generation: Int) throws -> [BodyPlace]
-  /// Stores what a revision says.
-  /// - Parameter place: the row of a body that goes; nil for a row of its own.
+  /// Stores a body.
+  /// - Parameter place: the body whose row is reused; nil for a new row.
   /// - Returns: by how many bytes the table has grown.
   func insert(
     _ body: StoredBody, of first: Int64, _ revision: RevisionID, insteadOf place: BodyPlace?
   ) throws -> Int64
-  /// Removes what a revision says.
-  /// - Returns: how many bytes that was; 0 where nothing was stored.
+  /// Removes the body of a revision.
+  /// - Returns: its number of bytes; 0 when it was not stored.
   func removeBody(of first: Int64, _ revision: RevisionID) throws -> Int64
-  /// Removes a body.
-  /// - Parameter first: the document's name among the bodies.
-  /// - Returns: how many bytes that was.
+  /// Removes a body by its place.
+  /// - Parameter first: the document's key in the table of bodies.
+  /// - Returns: its number of bytes.
   func removeBody(at place: BodyPlace, of first: Int64) throws -> Int64
 
-  /// Puts a document's row in the place of its old one; nil for a document that is new.
+  /// Replaces a document's row; `old` is nil for a new document.
   func put(
     _ row: StoredDocument, body: StoredBody, tree: [UInt8]?, replacing old: StoredDocument?
   ) throws
-  /// Writes the old revisions of a history apart from the document's row, and removes those that are forgotten. An
-  /// engine that stores histories as a whole does nothing.
-  /// - Parameter first: the document's name among the bodies.
-  /// - Parameter old: the document as it was; nil for a new one.
-  /// - Returns: the history that the document's row has to hold.
+  /// Writes old revisions of a history to rows of their own, and removes those that are forgotten. An engine
+  /// that stores complete histories does nothing.
+  /// - Parameter first: the document's key in the table of bodies.
+  /// - Parameter old: the document before the change; nil for a new one.
+  /// - Returns: the history for the document's own row.
   func writeHistory(
     _ tree: RevisionTree, of id: DocumentID, _ first: Int64, replacing old: LoadedDocuments.Found?
   ) throws -> RevisionTree
-  /// Removes the revisions of a document that are stored apart.
+  /// Removes a document's revisions that are stored separately.
   func removeHistory(of first: Int64) throws
   /// Removes a document's row.
   func remove(_ row: StoredDocument) throws
-  /// The number of the last document, 0 for none.
+  /// The highest sequence number of a document, 0 when there is none.
   func newestSequence() throws -> Int64
 
   /// Removes some of the local documents that have expired at a moment.
   func removeExpiredLocals(at now: Timestamp) throws
   /// Writes or removes a local document.
   func apply(_ edit: LocalEdit) throws
-  /// Writes into an index, or removes it.
+  /// Changes an index, or removes it.
   func apply(_ edit: IndexEdit) throws
-  /// Forgets a document in every index.
+  /// Removes a document from all indexes.
   func removeEntries(of id: DocumentID) throws
 
-  /// A document has got another number; its first one, or none any more.
+  /// Records that a document's sequence number has changed: nil `old` for a new document, nil `new` for a
+  /// removed one.
   func noteMove(from old: Int64?, to new: Int64?)
-  /// A document is now this one, of so many revisions.
+  /// Records a document's new state and its number of revisions.
   func note(_ document: LoadedDocuments.Found, revisions: Int)
-  /// A document is gone, or another.
+  /// Records that the known state of a document is no longer valid.
   func forget(_ id: DocumentID)
 }
 

@@ -2,30 +2,30 @@ package import Documents
 import JSON
 package import Stores
 
-/// Writes what rules record into the open transaction and keeps count. A value: whoever undoes the transaction
-/// throws the writer away with it.
+/// Writes what rules record into the open transaction, and keeps the counts. A value: when the transaction is
+/// rolled back, the writer is discarded with it.
 package struct StoreWriter<Tables: StoreTables> {
   /// The store's tables.
   package let rows: Tables
-  /// The counts, with what was written so far.
+  /// The counts, including what was written so far.
   package var header: StoreHeader
   /// Whether anything was written.
   package private(set) var hasWritten = false
-  /// Whether an update was being written when an error came up: what it wrote must be undone.
+  /// Whether an error interrupted the write of an update, so that the update must be undone.
   package private(set) var isWriting = false
-  /// How many ancestors' bodies the update that is being written keeps.
+  /// How many ancestors' bodies the current update keeps.
   package private(set) var ancestors = StoreLimits.storedAncestors
-  /// When the revisions of the update that is being written came, and from whom.
+  /// The time and the author of the current update's revisions.
   package private(set) var arrival = Arrival(time: Timestamp(milliseconds: 0), author: .server)
 
-  /// A writer at the beginning of a transaction.
+  /// Creates a writer at the start of a transaction.
   package init(rows: Tables, header: StoreHeader) {
     self.rows = rows
     self.header = header
   }
 
   /// Writes what one rule recorded.
-  /// - Parameter loaded: what the rule read.
+  /// - Parameter loaded: the documents that the rule read.
   package mutating func write(
     _ changes: StoreChanges, of loaded: LoadedDocuments, at now: Timestamp
   ) throws {
@@ -54,8 +54,8 @@ package struct StoreWriter<Tables: StoreTables> {
     isWriting = false
   }
 
-  /// Puts a document in its next state: the row moves to the end under the next number, with the new
-  /// winner's body; the body of the old winner, or of the new revision if it loses, goes to `bodies`.
+  /// Writes a document's next state. Its row gets the next sequence number and the winner's body. The body of
+  /// the former winner, or of a new revision that is not the winner, is written to `bodies`.
   private mutating func write(
     _ mutation: Mutation, replacing old: LoadedDocuments.Found?, at now: Timestamp
   ) throws {
@@ -85,8 +85,8 @@ package struct StoreWriter<Tables: StoreTables> {
       revisions: newest.count)
   }
 
-  /// The bodies that a mutation puts beside the winner's: the former winner's where it is kept, the mutation's
-  /// own where it loses, and those of the tombstones on branches that it closed.
+  /// The bodies that a mutation adds to `bodies`: the former winner's if it is kept, the new revision's if it
+  /// is not the winner, and those of tombstones on closed branches.
   private func losing(
     _ mutation: Mutation, to winner: RevisionID, _ old: LoadedDocuments.Found?
   ) -> [LosingBody] {
@@ -106,7 +106,7 @@ package struct StoreWriter<Tables: StoreTables> {
     return losing
   }
 
-  /// Whether the body of a revision that was the winner is kept.
+  /// Whether the body of the former winner is kept.
   private func isKept(_ revision: RevisionID, in tree: RevisionTree) -> Bool {
     guard let node = tree[revision] else { return false }
     return node.isLeaf || ancestors > 0
@@ -121,7 +121,7 @@ package struct StoreWriter<Tables: StoreTables> {
     header.bytes += Int64(body.count) - Int64(old?.body.count ?? 0)
   }
 
-  /// A document that comes back from its tombstone begins a new life.
+  /// A document that is restored after a tombstone gets a new creation time.
   private static func created(
     _ mutation: Mutation, _ winner: RevisionTree.Node, _ old: StoredDocument?, _ now: Timestamp
   ) -> Timestamp {
@@ -131,10 +131,10 @@ package struct StoreWriter<Tables: StoreTables> {
   }
 }
 
-/// Forgetting revisions, as if they had never been there.
+/// Purges.
 extension StoreWriter {
-  /// Takes revisions out of a document, or the whole document out of the store. Either way the store's
-  /// sequence advances by one, and bodies that no revision has any more are gone.
+  /// Removes revisions of a document, or the complete document. In both cases the store's sequence number
+  /// grows by one, and bodies of removed revisions are removed.
   package mutating func write(
     _ purge: Purge, replacing old: LoadedDocuments.Found, at now: Timestamp
   ) throws {
@@ -157,7 +157,7 @@ extension StoreWriter {
       isDeleted: winner.isDeleted, type: content.type, created: old.row.created,
       updated: now.milliseconds, bodyChecksum: content.body.checksum,
       treeChecksum: tree.map { Checksum.tree(purge.id, winner.revision, $0).value })
-    // An ancestor that the purged leaf was near may be too far from those that are left.
+    // Without the purged leaf, an ancestor may be too far from all remaining leaves.
     let kept = purge.tree.revisions(withinSteps: ancestors)
     var grown: Int64 = 0
     if old.row.revision != winner.revision, kept.contains(old.row.revision) {
@@ -189,7 +189,7 @@ extension StoreWriter {
     header.bytes -= Int64(body.count)
   }
 
-  /// What the winner says that is left: the winner of before, or a leaf that had lost.
+  /// The body of the winner after a purge: that of the former winner, or of another leaf.
   private mutating func content(
     of winner: RevisionID, _ id: DocumentID, _ old: LoadedDocuments.Found
   ) throws -> (body: StoredBody, type: String?) {
@@ -200,9 +200,9 @@ extension StoreWriter {
   }
 }
 
-/// Which body stands with the winner, and which are kept beside it.
+/// Which body is stored with the winner, and which are stored in `bodies`.
 extension StoreWriter {
-  /// What the mutation's revision says, as it is stored; nil where it adds no revision.
+  /// The stored form of the body of the mutation's revision; nil when the mutation adds no revision.
   package func body(of mutation: Mutation) -> StoredBody? {
     guard let bytes = mutation.body?.bytes else { return nil }
     return StoredBody(
@@ -210,7 +210,7 @@ extension StoreWriter {
       arrival: StoredArrival(arrival, of: mutation.revision, mutation.id))
   }
 
-  /// What a further revision of several edits says, as it is stored.
+  /// The stored form of the body of another revision that the mutation adds.
   package func body(of added: AddedRevision, _ id: DocumentID) -> StoredBody {
     let bytes = added.body.bytes
     return StoredBody(
@@ -218,7 +218,7 @@ extension StoreWriter {
       arrival: StoredArrival(arrival, of: added.revision, id))
   }
 
-  /// What a tombstone on a closed branch says, as it is stored.
+  /// The stored form of the body of a tombstone on a closed branch.
   package func tombstone(_ id: DocumentID, _ revision: RevisionID) -> StoredBody {
     let bytes = DocumentBody.empty.bytes
     return StoredBody(
@@ -226,8 +226,9 @@ extension StoreWriter {
       arrival: StoredArrival(arrival, of: revision, id))
   }
 
-  /// What the winner says: the mutation's revision, the winner of before, or a leaf that had lost until
-  /// the mutation put a tombstone or a descendant on the winner; that one's body leaves `bodies`.
+  /// The body of the winner: that of the mutation's revision, of the former winner, or of another leaf that
+  /// now wins because the mutation added a tombstone or a descendant to the winner. The body of such a leaf
+  /// is removed from `bodies`.
   package mutating func content(
     of winner: RevisionID, _ mutation: Mutation, _ old: LoadedDocuments.Found?
   ) throws -> (body: StoredBody, type: String?) {
@@ -244,7 +245,7 @@ extension StoreWriter {
     return try promoted(winner, of: mutation.id, first: old.row.first)
   }
 
-  /// What a leaf says that had lost and wins now; its body leaves `bodies`.
+  /// The body of a leaf that now is the winner. It is removed from `bodies`.
   package mutating func promoted(
     _ winner: RevisionID, of id: DocumentID, first: Int64
   ) throws -> (body: StoredBody, type: String?) {
@@ -257,7 +258,7 @@ extension StoreWriter {
     return (stored, type)
   }
 
-  /// Removes the bodies of a document's revisions that are no leaves.
+  /// Removes the bodies of a document's revisions that are not leaves.
   package mutating func dropHistory(of old: LoadedDocuments.Found) throws {
     let leaves = Set(try old.tree().leaves.map(\.revision))
     var removed: Int64 = 0
@@ -268,17 +269,18 @@ extension StoreWriter {
     header.otherBodyBytes -= removed
   }
 
-  /// A body that is to stand beside the winner's, and whose it is.
+  /// A body for `bodies`, with its revision.
   package typealias LosingBody = (body: StoredBody, revision: RevisionID)
 
-  /// Stores bodies beside the winner's, and removes those that are too old: of revisions that the tree has
-  /// forgotten, and of those more than ``ancestors`` steps above every leaf. One that comes takes the row of one
-  /// that goes, so that an edit writes one of their pages and not two.
+  /// Stores bodies in `bodies` and removes those that are too old: bodies of forgotten revisions, and of
+  /// revisions more than ``ancestors`` steps from every leaf. A new body takes the row of a removed one, so
+  /// that an edit writes one page instead of two.
   ///
-  /// Only bodies that many generations below the new revision can have become too old by it, so that
-  /// the tree is measured only when there is one; where no ancestors are kept, branches were joined without a new
-  /// revision, closed ones were let go of, or there are several new ones, every body may go.
-  /// - Parameter hasOthers: whether there may be bodies already: not those of a document that is new.
+  /// An edit can only make bodies too old that are more than ``ancestors`` generations below the new revision. So
+  /// the tree is measured only when there is such a body. Any body may be removed when no ancestors are kept, when
+  /// branches were joined without a new revision, when closed branches were removed, or when there are several
+  /// new revisions.
+  /// - Parameter hasOthers: whether the document may already have bodies there; false for a new document.
   /// - Returns: by how many bytes the table has grown.
   package func exchangeBodies(
     of first: Int64, for losing: [LosingBody], _ mutation: Mutation, hasOthers: Bool

@@ -1,24 +1,25 @@
 package import Documents
 package import Stores
 
-/// When a revision came and from whom, as the last column of its row.
+/// When a revision came and from whom: the last column of its row.
 ///
-/// Eight bytes of checksum, eight of milliseconds since 1970, one that says what the author is, and the sixteen of an
-/// account's id. It has a checksum of its own, so that whoever reads a document need not read it.
+/// 8 bytes of checksum, 8 bytes of milliseconds since 1970, 1 byte for the kind of the author, and 16 bytes
+/// of an account's id for a guest or a user. The column has its own checksum, so that a read of the document
+/// need not read it.
 package struct StoredArrival: Equatable {
-  /// The column; empty where it is null.
+  /// The bytes of the column; empty for a null.
   package let bytes: [UInt8]
 
-  /// Not known: the row is older than the column.
+  /// An unknown arrival: the row is older than the column.
   package static let unknown = StoredArrival(bytes: [])
 
-  /// Bytes of the checksum before the others.
+  /// How many bytes the checksum takes.
   package static let checksumBytes = 8
 
-  /// A column as read.
+  /// Creates a value from the column's bytes.
   package init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// What is to be stored of a revision's arrival.
+  /// Encodes a revision's arrival.
   package init(_ arrival: Arrival, of revision: RevisionID, _ id: DocumentID) {
     var content = Self.bytes(arrival.time.milliseconds)
     switch arrival.author {
@@ -34,8 +35,8 @@ package struct StoredArrival: Equatable {
     bytes = Self.bytes(Self.checksum(of: content, revision, id).value) + content
   }
 
-  /// The arrival; nil where it is not known.
-  /// - Throws: `integrity` for bytes that are not what was written.
+  /// Decodes the arrival; nil when it is unknown.
+  /// - Throws: `integrity` when the bytes differ from what was written.
   package func arrival(of revision: RevisionID, in document: StoredDocument) throws -> Arrival? {
     guard !bytes.isEmpty else { return nil }
     let content = Array(bytes.dropFirst(Self.checksumBytes))
@@ -49,15 +50,15 @@ package struct StoredArrival: Equatable {
       time: Timestamp(milliseconds: Self.number(content.prefix(8))), author: author)
   }
 
-  /// The first eight bytes: what the others must add up to.
+  /// The checksum in the first eight bytes.
   package var checksum: Int64 { Self.number(bytes.prefix(Self.checksumBytes)) }
 
-  /// A checksum or a time as it is stored.
+  /// The stored form of a checksum or a time.
   package static func bytes(_ number: Int64) -> [UInt8] {
     withUnsafeBytes(of: number.bigEndian) { Array($0) }
   }
 
-  /// What an author is.
+  /// The kind of an author.
   private enum Kind: UInt8 {
     case server = 0
     case administrator = 1

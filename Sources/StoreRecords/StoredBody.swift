@@ -1,15 +1,15 @@
 package import Documents
 
-/// What a revision says, as it is stored: with the winner or beside it.
+/// The stored form of a revision's body, of the winner or of another revision.
 package struct StoredBody {
   /// The bytes, `{…}`.
   package let bytes: [UInt8]
-  /// What it must add up to; see ``Checksum/body(_:_:_:)``.
+  /// The body's checksum; see ``Checksum/body(_:_:_:)``.
   package let checksum: Int64
-  /// When the revision came.
+  /// When the revision came and from whom.
   package var arrival = StoredArrival.unknown
 
-  /// A body to be stored, or as read.
+  /// Creates a body, to be stored or as read.
   package init(bytes: [UInt8], checksum: Int64, arrival: StoredArrival = .unknown) {
     self.bytes = bytes
     self.checksum = checksum
@@ -17,16 +17,16 @@ package struct StoredBody {
   }
 }
 
-/// Where a body stands that is not the winner's.
+/// The place of a stored body that is not the winner's.
 package struct BodyPlace {
-  /// The row's number, for an engine whose rows have one.
+  /// The row's number, in an engine whose rows have one.
   package let number: Int64
-  /// Whose it is.
+  /// The body's revision.
   package let revision: RevisionID
   /// How many bytes it has.
   package let count: Int64
 
-  /// A place as read.
+  /// Creates a place.
   package init(number: Int64 = 0, revision: RevisionID, count: Int64) {
     self.number = number
     self.revision = revision
@@ -34,14 +34,14 @@ package struct BodyPlace {
   }
 }
 
-/// Old revisions of a document's history that are stored apart from its row.
+/// Old revisions of a document's history that are stored separately from its row.
 package struct StoredPiece {
   /// The revisions.
   package let piece: HistoryPiece
-  /// What it must add up to; see ``Checksum/piece(_:_:)``.
+  /// The checksum of the piece; see ``Checksum/piece(_:_:)``.
   package let checksum: Int64
 
-  /// A piece to be stored, or as read.
+  /// Creates a piece, to be stored or as read.
   package init(piece: HistoryPiece, checksum: Int64) {
     self.piece = piece
     self.checksum = checksum

@@ -3,11 +3,11 @@ import Stores
 
 /// The columns of a document's row before body and tree.
 package struct StoredDocument {
-  /// The number of the last change, the row's place.
+  /// The sequence number of the last change; it is the key of the row.
   package var sequence: Int64
   /// The document's id.
   package var id: DocumentID
-  /// The number of the document's first change: its name among the bodies.
+  /// The sequence number of the document's first change; it is the document's key in the table of bodies.
   package var first: Int64
   /// The winner.
   package var revision: RevisionID
@@ -15,16 +15,16 @@ package struct StoredDocument {
   package var isDeleted: Bool
   /// The winner's `type`.
   package var type: String?
-  /// When this life of the document began, in milliseconds.
+  /// When the document was created, or restored after a tombstone, in milliseconds.
   package var created: Int64
-  /// When it last changed, in milliseconds.
+  /// When the document last changed, in milliseconds.
   package var updated: Int64
-  /// What the winner's body must add up to.
+  /// The checksum of the winner's body.
   package var bodyChecksum: Int64
-  /// What the tree must add up to; nil when the row has none because there is one revision only.
+  /// The checksum of the tree; nil when the row has no tree, because there is only one revision.
   package var treeChecksum: Int64?
 
-  /// A row of these columns.
+  /// Creates a row.
   package init(
     sequence: Int64, id: DocumentID, first: Int64, revision: RevisionID, isDeleted: Bool,
     type: String?, created: Int64, updated: Int64, bodyChecksum: Int64, treeChecksum: Int64? = nil
@@ -41,7 +41,7 @@ package struct StoredDocument {
     self.treeChecksum = treeChecksum
   }
 
-  /// What these columns add up to.
+  /// The checksum of these columns.
   package var checksum: Checksum {
     var checksum = Checksum(.head)
     checksum.append(sequence)
@@ -60,7 +60,7 @@ package struct StoredDocument {
 
 extension StoredDocument {
   /// The document with its body.
-  /// - Throws: `integrity` when the body is not what was written.
+  /// - Throws: `integrity` when the body differs from what was written.
   package func document(_ body: [UInt8]) throws -> Document {
     guard Checksum.body(id, revision, body).matches(bodyChecksum) else {
       throw ServiceError.integrity("the body of change \(sequence) fails its checksum")
@@ -71,9 +71,9 @@ extension StoredDocument {
       body: body)
   }
 
-  /// The history, without the revisions that are stored apart.
-  /// - Parameter encoded: the row's tree; not looked at where there is none.
-  /// - Throws: `integrity` when the tree is not what was written.
+  /// The history without the revisions that are stored separately.
+  /// - Parameter encoded: the row's tree; not used when the row has no tree.
+  /// - Throws: `integrity` when the tree differs from what was written.
   package func tree(_ encoded: [UInt8]) throws -> RevisionTree {
     guard let treeChecksum else {
       var tree = RevisionTree()

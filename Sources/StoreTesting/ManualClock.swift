@@ -1,10 +1,10 @@
 import NIOConcurrencyHelpers
 
-/// A clock that stands still until a test moves it.
+/// A clock whose time changes only when a test advances it.
 package final class ManualClock: Clock, Sendable {
   /// A point in the clock's time, from its start.
   package struct Instant: InstantProtocol {
-    /// The time since the start.
+    /// The time since the clock's start.
     package let offset: Swift.Duration
 
     package func advanced(by duration: Swift.Duration) -> Instant {
@@ -29,13 +29,13 @@ package final class ManualClock: Clock, Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// A clock at its start.
+  /// Creates a clock at its start.
   package init() {}
 
   package var now: Instant { state.withLockedValue { $0.now } }
   package var minimumResolution: Swift.Duration { .zero }
 
-  /// Moves the clock on and wakes whoever has slept long enough.
+  /// Advances the clock and wakes the tasks whose deadline is reached.
   package func advance(by duration: Swift.Duration) {
     let due = state.withLockedValue { state in
       state.now = state.now.advanced(by: duration)
@@ -46,7 +46,7 @@ package final class ManualClock: Clock, Sendable {
     for continuation in due { continuation.resume(returning: true) }
   }
 
-  /// Returns as soon as so many tasks sleep.
+  /// Returns when at least this many tasks sleep.
   package func waitForSleepers(_ count: Int) async {
     await withCheckedContinuation { continuation in
       let isThere = state.withLockedValue { state in

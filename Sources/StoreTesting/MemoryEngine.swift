@@ -3,11 +3,11 @@ import NIOConcurrencyHelpers
 package import Stores
 import Synchronization
 
-/// An engine over plain dictionaries: full semantics, no disk. It also refuses what the port
-/// forbids its callers (a name open twice, erasing an open store), and fails where a test wants it
-/// to.
+/// An engine that keeps its stores in dictionaries: it does everything that an engine must do, but has no
+/// disk. It also refuses calls that ``StorageEngine`` forbids (opening a store twice, erasing an open store),
+/// and fails when a test wants it to.
 package final class MemoryEngine: StorageEngine {
-  /// What the engine has been asked so far.
+  /// Counts of the engine's calls.
   package struct Tally: Sendable, Equatable {
     /// Stores that are open now.
     package var open = 0
@@ -15,11 +15,11 @@ package final class MemoryEngine: StorageEngine {
     package var highest = 0
     /// How often a store was opened.
     package var opened = 0
-    /// How often a store was made.
+    /// How often a store was created.
     package var created = 0
-    /// How often an absent store was asked for and not made.
+    /// How often an absent store was asked for and not created.
     package var absent = 0
-    /// Calls that the port forbids.
+    /// How many calls broke the rules of ``StorageEngine``.
     package var violations = 0
   }
 
@@ -34,26 +34,26 @@ package final class MemoryEngine: StorageEngine {
   private let state = NIOLockedValueBox(State())
   private let beforeOpening: @Sendable (StoreName) async -> Void
 
-  /// An engine without stores.
-  /// - Parameter beforeOpening: runs before each opening, for tests that hold one up.
+  /// Creates an engine without stores.
+  /// - Parameter beforeOpening: runs before each opening, for tests that delay one.
   package init(beforeOpening: @escaping @Sendable (StoreName) async -> Void = { _ in }) {
     self.beforeOpening = beforeOpening
   }
 
-  /// Like a file-based engine's.
+  /// The same number as in an engine with files.
   package let descriptorsPerStore = 3
 
-  /// What the engine has been asked.
+  /// The counts so far.
   package var tally: Tally { state.withLockedValue { $0.tally } }
 
-  /// Makes every later opening of a store throw `damaged`, or mends it.
+  /// Makes every later opening of a store throw `damaged`, or ends this.
   package func setDamaged(_ name: StoreName, _ isDamaged: Bool = true) {
     state.withLockedValue { state in
       if isDamaged { state.damaged.insert(name) } else { state.damaged.remove(name) }
     }
   }
 
-  /// Makes every later update of a store throw, until it is opened again.
+  /// Makes every later update of a store throw, until the store is opened again.
   package func failWrites(to name: StoreName, with error: ServiceError) {
     let file = state.withLockedValue { $0.files[name] }
     file?.writeFault.withLockedValue { $0 = error }
@@ -141,16 +141,15 @@ package final class MemoryEngine: StorageEngine {
   }
 }
 
-/// A store in memory that behaves as the port says. What it holds belongs to its ``MemoryEngine``
-/// and outlives it.
+/// A store in memory. Its content belongs to its ``MemoryEngine`` and stays when the store is closed.
 package final class MemoryStorage: StoreStorage {
-  /// A store's content and the errors that a test wants of it.
+  /// The content of a store, and the errors that a test has set for it.
   final class File: Sendable {
     let state = NIOLockedValueBox(MemoryState())
     let writeFault = NIOLockedValueBox<ServiceError?>(nil)
   }
 
-  /// What readers have asked so far.
+  /// Counts of reads and commits.
   package let reads = ReadCounter()
 
   private let file: File
@@ -199,26 +198,26 @@ package final class MemoryStorage: StoreStorage {
   }
 }
 
-/// What readers have asked of a store in memory so far: for claims about costs.
+/// Counts of the reads and commits of a store in memory, for tests about costs.
 package final class ReadCounter: Sendable {
-  /// How often something was read.
+  /// Numbers of reads and commits.
   package struct Counts: Sendable, Equatable {
-    /// States of the store that were looked at.
+    /// How often a state of the store was read.
     package var states = 0
-    /// Trees that were read.
+    /// How many trees were read.
     package var trees = 0
-    /// Winners that were read by their ids.
+    /// How many winners were read by their ids.
     package var documents = 0
-    /// Commits.
+    /// How many commits there were.
     package var commits = 0
   }
 
   private let state = NIOLockedValueBox(Counts())
 
-  /// Nothing has been read.
+  /// Creates a counter that starts at 0.
   package init() {}
 
-  /// What has been read.
+  /// The counts so far.
   package var counts: Counts { state.withLockedValue { $0 } }
 
   func count(_ what: WritableKeyPath<Counts, Int>) {

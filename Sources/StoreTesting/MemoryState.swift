@@ -1,41 +1,41 @@
 package import Documents
 package import Stores
 
-/// All that one store holds, as a value: a copy is a snapshot.
+/// The content of one store, as a value: a copy is a snapshot.
 struct MemoryState: Sendable {
   /// One document.
   struct Record: Sendable {
     var tree: RevisionTree
     var bodies: [RevisionID: DocumentBody]
-    /// When the revisions came that have a body.
+    /// When and from whom the revisions with a body came.
     var arrivals: [RevisionID: Arrival]
     var sequence: Int64
     var created: Timestamp
     var updated: Timestamp
   }
 
-  /// A local document with the moment that ends it.
+  /// A local document and its time of expiry.
   struct Local: Sendable {
     var document: LocalDocument
     var expires: Timestamp?
   }
 
-  /// Drawn when the store was made.
+  /// A random text from when the store was created.
   let epoch: String
   /// The documents.
   private(set) var records: [DocumentID: Record] = [:]
-  /// Their ids in byte order.
+  /// The documents' ids in byte order.
   private(set) var order: [DocumentID] = []
-  /// Every change in order; stale where the document has changed again.
+  /// Every change in order. An entry is stale when its document has changed again.
   private(set) var log: [(sequence: Int64, id: DocumentID)] = []
   /// The local documents.
   private(set) var locals: [LocalID: Local] = [:]
   /// The indexes.
   private(set) var indexes: [IndexID: MemoryIndex] = [:]
-  /// Counts.
+  /// The store's counts.
   private(set) var info: StoreInfo
 
-  /// A new store.
+  /// Creates an empty store.
   init() {
     var generator = SystemRandomNumberGenerator()
     epoch = Hex.string(generator.next(), generator.next())
@@ -44,7 +44,7 @@ struct MemoryState: Sendable {
   }
 
   /// Commits what a rule recorded.
-  /// - Throws: `storage` when it breaks the port's rules; nothing has changed then.
+  /// - Throws: `storage` when the rule breaks the rules of ``StoreStorage``; nothing has changed then.
   mutating func commit(_ changes: StoreChanges, at now: Timestamp) throws {
     guard !changes.changesTwice, changes.mutations.allSatisfy({ $0.tree.winner != nil })
     else { throw ServiceError(.storage, "An update changes a document twice") }
@@ -132,7 +132,7 @@ struct MemoryState: Sendable {
     let added = mutation.further.map(\.revision) + mutation.closed
     for revision in added + (mutation.body == nil ? [] : [mutation.revision])
     where bodies[revision] != nil { arrivals[revision] = arrival }
-    // A tombstone keeps the time of the life that it ended; a document brought back begins anew.
+    // A tombstone keeps the creation time; a document that is restored after it gets a new one.
     let isReborn =
       mutation.isReborn || old.map { $0.isDeleted && !winner.isDeleted } ?? true
     let record = Record(
@@ -151,7 +151,7 @@ struct MemoryState: Sendable {
     info.keptBytes += sign * (record.storedBytes - winner)
   }
 
-  /// Where a text stands or would stand among the ids.
+  /// The index of an id in ``order``, or the index at which it would be inserted.
   func place(of text: String) -> Int {
     var (low, high) = (0, order.count)
     while low < high {
@@ -164,7 +164,7 @@ struct MemoryState: Sendable {
 
 /// One index in memory.
 struct MemoryIndex: Sendable {
-  /// How far it has been built; nil while it is being removed.
+  /// The sequence number up to which the index is built; nil while the index is being removed.
   var sequence: Int64? = 0
   /// Each document's entry.
   var places: [DocumentID: IndexEntry] = [:]
@@ -182,23 +182,24 @@ struct MemoryIndex: Sendable {
 extension MemoryState.Record {
   /// Whether the winner is a tombstone.
   var isDeleted: Bool { tree.winner?.isDeleted ?? true }
-  /// Bytes of all its bodies.
+  /// The bytes of all stored bodies.
   var storedBytes: Int64 { bodies.values.reduce(0) { $0 + Int64($1.bytes.count) } }
-  /// What the winner says.
+  /// The winner's body.
   var winningBody: DocumentBody? { tree.winner.flatMap { bodies[$0.revision] } }
 }
 
 extension MemoryState.Local {
-  /// Whether its time is over.
+  /// Whether the document has expired at a moment.
   func isExpired(at now: Timestamp) -> Bool { expires.map { $0 <= now } ?? false }
 }
 
 /// One state of a store in memory.
 package struct MemoryView: StoreView {
   let state: MemoryState
-  /// The moment that local documents expire at; nil for a reader, which sees those not swept yet.
+  /// The time at which local documents are tested for expiry; nil for a reader, which also sees expired ones
+  /// that are not removed yet.
   let now: Timestamp?
-  /// Counts what is read; nil where nobody asks.
+  /// Counts the reads; nil when nobody needs the counts.
   var reads: ReadCounter?
 
   package func document(_ id: DocumentID) throws -> Document? {
@@ -240,7 +241,7 @@ package struct MemoryView: StoreView {
     }
   }
 
-  /// Where the ids of a range stand, tombstones included.
+  /// The indices of a range's ids in the state's ``MemoryState/order``, tombstones included.
   private func places(of range: DocumentRange) -> Range<Int> {
     let first = range.start.map { state.place(of: $0) } ?? 0
     var last = state.order.count
@@ -359,7 +360,7 @@ package struct MemoryView: StoreView {
 
   package func fileBytes() throws -> Int64 { 0 }
 
-  /// The bodies alone.
+  /// Counts only bodies.
   package func holds(moreThan bytes: Int64) throws -> Bool {
     state.info.storedBytes > bytes
   }
@@ -370,7 +371,7 @@ package struct MemoryView: StoreView {
 
   package func info() throws -> StoreInfo { state.info }
 
-  /// Sequence numbers stand without a gap from 1, so the place follows from the number.
+  /// Sequence numbers start at 1 without gaps, so a number is the index of the next entry.
   private func firstEntry(after sequence: Int64) -> Int {
     Int(clamping: min(max(sequence, 0), Int64(clamping: state.log.count)))
   }

@@ -3,28 +3,28 @@ import NIOConcurrencyHelpers
 package import Stores
 import TestSupport
 
-/// Makes stores with whatever a store may hold: long histories, conflicts, tombstones, branches that were let go of, notes.
-/// The same seed makes the same store.
+/// Creates stores with everything that a store can contain: long histories, conflicts, tombstones, removed
+/// branches, notes. The same seed creates the same store.
 package struct RandomStore {
   private var generator: SeededGenerator
   private let moment = NIOLockedValueBox(Timestamp.start)
 
-  /// Notes that go with documents, and such as are told alone.
+  /// Notes that are exported and imported with documents, and notes that are only exported.
   package static let notes = PortableNotes(kept: ["facts/"], told: ["guest/"])
 
-  /// A maker of stores.
+  /// Creates a generator of stores.
   package init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
   /// The name of a user's store.
   package mutating func name() throws -> StoreName { .user(.random(using: &generator)) }
 
-  /// Stores whose clock goes on with every document that is made.
+  /// A manager whose clock advances with each document that is made.
   package func manager(of engine: any StorageEngine) -> DatabaseManager {
     DatabaseManager(
       engine: engine, maximumOpen: 4, now: { [moment] in moment.withLockedValue { $0 } })
   }
 
-  /// Fills a store.
+  /// Fills a store with documents and notes.
   package mutating func fill(_ store: DocumentStore) async throws {
     for number in 0..<14 {
       let id = try DocumentID(number.isMultiple(of: 3) ? "h/\(number) é\u{301}" : "h\(number)")
@@ -37,7 +37,7 @@ package struct RandomStore {
     }
   }
 
-  /// Edits and grafts, some of them on old revisions, each at a time of its own.
+  /// Makes random edits and grafts, some of them on old revisions, each at another time.
   private mutating func makeHistory(of id: DocumentID, in store: DocumentStore) async throws {
     for step in 0..<Int.random(in: 1...40, using: &generator) {
       let seconds = Int64.random(in: 1...90_000, using: &generator)
@@ -46,7 +46,7 @@ package struct RandomStore {
       let tree = try await store.read { view in try view.tree(id) }
       let dice = Int.random(in: 0..<10, using: &generator)
       if let tree, dice < 3, let node = tree.nodes.randomElement(using: &generator) {
-        // A peer's branch; its own revision is a word now and then.
+        // A peer's branch. Sometimes the digest of its newest revision is a word.
         let word = dice == 0 ? "w\(step)" : Hex.string(generator.next(), generator.next())
         let newest = RevisionID(generation: node.revision.generation + 1, digest: word)
         let history = [newest] + tree.history(of: node.revision)
@@ -69,7 +69,7 @@ package struct RandomStore {
     }
   }
 
-  /// Lets go of branches that were closed long ago, as merges do.
+  /// Removes branches that were closed long ago, as merges do.
   private func shrink(
     _ tree: RevisionTree, of id: DocumentID, in store: DocumentStore
   ) async throws {
@@ -84,7 +84,7 @@ package struct RandomStore {
     try await store.update(loading: [id]) { changes in changes.write(change) }
   }
 
-  /// All bytes of an export.
+  /// All bytes of an export of a store.
   package func export(
     of name: StoreName, from manager: DatabaseManager
   ) async throws -> [UInt8] {
@@ -98,7 +98,7 @@ package struct RandomStore {
     return bytes
   }
 
-  /// Reads an export in, which comes in pieces of any length.
+  /// Imports an export that arrives in pieces of random length.
   package mutating func read(
     _ export: [UInt8], into name: StoreName, of manager: DatabaseManager
   ) async throws -> ExportCounts {
@@ -117,7 +117,8 @@ package struct RandomStore {
     }
   }
 
-  /// What an export says of the store: its lines but for those that tell of the account and of the store's counter.
+  /// The lines of an export that describe the store's content: without the lines about the account, sections
+  /// and sums.
   package static func told(_ export: [UInt8]) -> [String] {
     let facts = [#"{"export""#, #"{"section""#, #"{"end""#, #"{"note":"guest/"#, #"{"manifest""#]
     return export.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }

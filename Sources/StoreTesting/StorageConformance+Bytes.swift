@@ -81,7 +81,7 @@ extension StorageConformance {
     _ = try await storage.purge(id, to: tree.purging(Set(leaves)))
   }
 
-  /// Counts every body anew.
+  /// Compares the store's counts with a new count of all bodies.
   private static func requireCounted(
     _ storage: any StoreStorage, _ ids: [DocumentID], _ what: String
   ) async throws {
@@ -103,14 +103,14 @@ extension StorageConformance {
 }
 
 extension StoreStorage {
-  /// Bytes of a document's bodies.
+  /// The bytes of a document's bodies.
   fileprivate func storedBytes(of id: DocumentID) async throws -> Int64 {
     try await read { view in try view.storedBytes(of: id) }
   }
 }
 
 extension StorageConformance {
-  /// Claims about the way down the feed and about counts.
+  /// Claims about the feed in descending order and about counts.
   static let counts: [Claim] = [
     Claim("the feed is walked down from any number, each document at its last change") { bench in
       try await bench.withStorage { storage in
@@ -138,7 +138,7 @@ extension StorageConformance {
           try require(
             try await storage.changeCount(after: sequence), is: wanted, "after \(sequence)")
         }
-        // More documents, so that an engine that counts in two ways counts in both.
+        // An engine may count long feeds in another way than short ones, so both are tested.
         for number in 0..<120 { try await storage.put(try DocumentID("n\(number)"), "{}") }
         for sequence in stride(from: Int64(0), through: 126, by: 3) {
           let wanted = Int64(try await storage.changes(after: sequence).count)
@@ -228,7 +228,7 @@ extension StorageConformance {
     },
   ]
 
-  /// Puts a, b and c, then changes a, deletes b and puts d: numbers 2, 4, 5 and 6 are left.
+  /// Adds a, b and c, then changes a, deletes b and adds d. The feed then has the numbers 2, 4, 5 and 6.
   private static func fiveChanges(_ storage: any StoreStorage) async throws {
     let (a, b) = (try DocumentID("a"), try DocumentID("b"))
     let first = try await storage.put(a, "{}")

@@ -2,7 +2,7 @@ import Documents
 import Stores
 
 extension StorageConformance {
-  /// Claims about finding documents.
+  /// Claims about reading documents.
   static let documents: [Claim] = [
     Claim("a document comes back as it was put, byte for byte") { bench in
       try await bench.withStorage { storage in
@@ -20,7 +20,7 @@ extension StorageConformance {
     },
     Claim("ids are told apart and ordered by their bytes") { bench in
       try await bench.withStorage { storage in
-        // In byte order; "é" comes composed and decomposed.
+        // In byte order; "é" occurs composed and decomposed.
         let texts = [
           "\r\n", "%2f", "/\u{338}", "A", "_design/x", "a", "e\u{301}", "\u{e9}", "\u{202e}x",
           "\u{ff21}", String(repeating: "\u{1f3e8}", count: 128), "\u{1f468}\u{200d}\u{1f469}",

@@ -230,7 +230,7 @@ extension StorageConformance {
     },
   ]
 
-  /// Authors of all kinds, in turn.
+  /// An author of each kind, by turns.
   private static func author(_ number: Int) throws -> Author {
     let account = try required(
       AccountID(String(repeating: "0", count: 30) + (number % 2 == 0 ? "7f" : "ff")), "an id")

@@ -61,7 +61,7 @@ extension StorageConformance {
           ("a", [1]), ("b", [1, 0]), ("c", [2]), ("d", [2]), ("e", [2, 7]), ("f", [3]),
         ]
         try await storage.edit(try advance(index, entries, upTo: 1))
-        // What stands around it is another index's.
+        // Another index, whose entry must not be found.
         try await storage.edit(try advance(IndexID("next"), [("x", [2])], upTo: 1))
         let cases: [(IndexRange, [String])] = [
           (IndexRange(start: [2]), ["c", "d", "e", "f"]),
@@ -191,7 +191,7 @@ extension StorageConformance {
     },
   ]
 
-  /// An advance of an index over documents that each have an entry.
+  /// An edit that advances an index with one entry for each document.
   static func advance(
     _ index: IndexID, _ entries: [(String, [UInt8])], upTo sequence: Int64
   ) throws -> IndexEdit {

@@ -144,7 +144,7 @@ extension StorageConformance {
   }
 }
 
-/// All that can be read of a store.
+/// All that can be read from a store.
 private struct Snapshot: Sendable, Equatable {
   var info: StoreInfo
   var changes: [Change]
@@ -172,7 +172,7 @@ private struct Snapshot: Sendable, Equatable {
 }
 
 extension StorageConformance {
-  /// Claims about giving space back.
+  /// Claims about compaction.
   static let compaction: [Claim] = [
     Claim("compaction changes nothing that a store holds, and the store goes on after it") {
       bench in
@@ -225,7 +225,7 @@ extension StorageConformance {
     },
   ]
 
-  /// All that the claim's store holds, as text.
+  /// The complete content of the claim's store, as text.
   private static func everything(
     _ storage: any StoreStorage, _ index: IndexID, _ local: LocalID
   ) async throws -> [String] {

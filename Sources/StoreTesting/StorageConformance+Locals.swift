@@ -140,7 +140,7 @@ extension StorageConformance {
     }
   }
 
-  /// The revisions of the local documents in a range at a moment, each of which must be its body too.
+  /// The revisions of the local documents in a range at a moment. The body of each must be its revision.
   private static func locals(
     _ storage: any StoreStorage, _ range: DocumentRange, at now: Timestamp, limit: Int = .max
   ) async throws -> [Int64] {

@@ -3,7 +3,7 @@ import Stores
 import TestSupport
 
 extension StorageConformance {
-  /// Claims about a store that takes another's place, and about what is read out of stores and into them.
+  /// Claims about a store that replaces another one, and about exports and imports.
   static let replacing: [Claim] = [
     Claim("a store takes another's place with all that it holds") { bench in
       let (id, note) = (try DocumentID("a"), LocalID(receipt: "facts/a"))

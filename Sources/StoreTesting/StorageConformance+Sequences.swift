@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 import Stores
 
 extension StorageConformance {
-  /// Claims about forgetting revisions.
+  /// Claims about purges.
   static let purges: [Claim] = [
     Claim("where the winner is purged the next leaf wins, with its body, at a new number") {
       bench in
@@ -51,7 +51,7 @@ extension StorageConformance {
         try require(document.text, is: #"{"w":1}"#, "its body")
         try require(document.sequence, is: 3, "its number")
         try require(try await storage.body(id, loser), is: nil, "the purged body")
-        // Known again, it comes with its body again.
+        // When the revision comes again, its body comes too.
         _ = try await storage.graft(id, [loser], #"{"l":2}"#)
         try require(try await storage.body(id, loser), is: #"{"l":2}"#, "the body of a peer")
       }
@@ -242,7 +242,7 @@ extension StorageConformance {
         _ = try await storage.graft(id, [ids[1]], #"{"type":"lost"}"#)
         _ = try await storage.graft(id, [ids[0]], #"{"type":"new"}"#)
         let before = try await storage.info()
-        // The text is not looked at: the store has the revision.
+        // The sent body is ignored, because the store has the revision.
         let changes = try await storage.graft(id, ids, #"{"type":"other"}"#)
         try require(
           changes, is: [Change(sequence: 4, id: id, revision: ids[0], isDeleted: false)], "changes")
@@ -292,7 +292,7 @@ extension StorageConformance {
         _ = try await storage.graft(id, Array(path.prefix(length - 2)), "{}")
         let (second, first) = (path[length - 2], path[length - 1])
         try require(try await storage.body(id, first), is: #"{"old":true}"#, "a leaf's body")
-        // Told of a revision that is no leaf.
+        // The newest revision of this history is not a leaf.
         _ = try await storage.graft(id, [path[length - 3], second, first], "{}")
         let tree = try required(try await storage.tree(id), "the tree")
         try require(tree.history(of: path[0]), is: path, "the history")
@@ -355,13 +355,13 @@ extension StorageConformance {
     },
   ]
 
-  /// Reads page after page until it is told to stop and nothing is left.
+  /// Reads pages until `isDone` returns true and the feed has no more changes.
   private static func poll(
     _ storage: any StoreStorage, until isDone: @escaping @Sendable () -> Bool
   ) async throws -> [Int64] {
     var seen: [Int64] = []
     while true {
-      // Asked before reading, so that what was written before the end is read after it.
+      // Called before the read, so that changes from before the end are in the page.
       let isLast = isDone()
       let page = try await storage.changes(after: seen.last ?? 0, limit: 7)
       seen += page.map(\.sequence)

@@ -1,7 +1,8 @@
 import Documents
 package import Stores
 
-/// What every storage engine must do, one claim at a time. An engine's tests need these lines:
+/// The requirements of every storage engine, as claims that are tested one by one. The tests of an engine
+/// need these lines:
 ///
 /// ```swift
 /// @Test(arguments: StorageConformance.claims)
@@ -10,9 +11,9 @@ package import Stores
 /// }
 /// ```
 package struct StorageConformance: Sendable {
-  /// One sentence about engines, and the code that proves it.
+  /// One claim about engines, and the code that tests it.
   package struct Claim: Sendable, CustomStringConvertible {
-    /// The sentence.
+    /// The claim as a sentence.
     package let description: String
     let prove: @Sendable (StorageBench) async throws -> Void
 
@@ -22,7 +23,7 @@ package struct StorageConformance: Sendable {
     }
   }
 
-  /// Every claim.
+  /// All claims.
   package static let claims: [Claim] =
     sequences + counts + bytes + atomicity + documents + histories + purges + locals + indexes
     + compaction + replacing
@@ -30,14 +31,14 @@ package struct StorageConformance: Sendable {
 
   private let makeEngine: @Sendable () async throws -> any StorageEngine
 
-  /// A suite over one kind of engine.
-  /// - Parameter makeEngine: makes an engine without stores, on a place of its own.
+  /// Creates a suite for one kind of engine.
+  /// - Parameter makeEngine: creates an engine without stores, in a place that no other engine uses.
   package init(makeEngine: @escaping @Sendable () async throws -> any StorageEngine) {
     self.makeEngine = makeEngine
   }
 
-  /// Proves one claim on a new engine, and closes the engine.
-  /// - Throws: ``ConformanceFailure`` or what the engine throws.
+  /// Tests one claim on a new engine, and closes the engine.
+  /// - Throws: ``ConformanceFailure``, or what the engine throws.
   package func check(_ claim: Claim) async throws {
     let engine = try await makeEngine()
     do {
@@ -50,13 +51,13 @@ package struct StorageConformance: Sendable {
   }
 }
 
-/// A claim that does not hold.
+/// The error of a claim that does not hold.
 package struct ConformanceFailure: Error, CustomStringConvertible {
-  /// What was found where.
+  /// What was found, and where in the code.
   package let description: String
 }
 
-/// An engine on the bench, with shorthands.
+/// An engine under test, with helper methods.
 struct StorageBench: Sendable {
   /// The engine.
   let engine: any StorageEngine
@@ -64,12 +65,12 @@ struct StorageBench: Sendable {
   /// The store that most claims use.
   static let name = StoreName.system
 
-  /// Opens a store, making it.
+  /// Opens a store, and creates it if it is absent.
   func open(_ name: StoreName = Self.name) async throws -> any StoreStorage {
     try required(try await engine.open(name, creating: true), "a store that was to be made")
   }
 
-  /// Opens a new store for the time of one claim.
+  /// Opens a store while `use` runs, and closes it.
   func withStorage(_ use: (any StoreStorage) async throws -> Void) async throws {
     let storage = try await open()
     do { try await use(storage) } catch {
@@ -89,7 +90,7 @@ func require(
   throw ConformanceFailure(description: "\(what()) (\(file):\(line))")
 }
 
-/// Fails the claim unless both are equal.
+/// Fails the claim unless both values are equal.
 func require<Value: Equatable>(
   _ value: Value, is wanted: Value, _ what: String, file: StaticString = #fileID,
   line: UInt = #line
@@ -97,7 +98,7 @@ func require<Value: Equatable>(
   try require(value == wanted, "\(what): \(value) instead of \(wanted)", file: file, line: line)
 }
 
-/// Fails the claim for nil.
+/// Fails the claim if the value is nil.
 func required<Value>(
   _ value: Value?, _ what: String, file: StaticString = #fileID, line: UInt = #line
 ) throws -> Value {
@@ -108,7 +109,7 @@ func required<Value>(
 }
 
 extension StorageConformance {
-  /// Claims about all or nothing.
+  /// Claims that an update is committed completely or not at all.
   static let atomicity: [Claim] = [
     Claim("a rule that throws changes nothing, not even the sequence counter") { bench in
       try await bench.withStorage { storage in

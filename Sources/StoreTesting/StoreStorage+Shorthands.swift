@@ -2,12 +2,12 @@ import Documents
 import Stores
 
 extension Timestamp {
-  /// The moment at which most claims write.
+  /// The time of most claims' writes.
   static let start = Timestamp(seconds: 1_800_000_000)
 }
 
 extension StoreStorage {
-  /// Puts a revision.
+  /// Adds a revision to a document.
   @discardableResult
   func put(
     _ id: DocumentID, _ text: String, base: RevisionID? = nil, isDeleted: Bool = false,
@@ -26,8 +26,9 @@ extension StoreStorage {
     }
   }
 
-  /// Puts one document's revisions one after the other, `{"n":0}`, `{"n":1}` and so on; oldest
-  /// first.
+  /// Adds revisions to one document, each the child of the one before, with the bodies `{"n":0}`, `{"n":1}`
+  /// and so on.
+  /// - Returns: the revisions, oldest first.
   func putChain(_ id: DocumentID, count: Int) async throws -> [RevisionID] {
     var revisions: [RevisionID] = []
     for number in 0..<count {
@@ -36,8 +37,8 @@ extension StoreStorage {
     return revisions
   }
 
-  /// Inserts a peer's revision with its history, newest first.
-  /// - Returns: what changed by that.
+  /// Adds a peer's revision with its history, newest first.
+  /// - Returns: the changes that follow from it.
   @discardableResult
   func graft(
     _ id: DocumentID, _ history: [RevisionID], _ text: String, isDeleted: Bool = false,
@@ -99,7 +100,7 @@ extension StoreStorage {
     try await read { view in try view.ids(ofType: type) }.map(\.text)
   }
 
-  /// The ids that a range finds, at most so many.
+  /// The ids of a range, at most `limit`.
   func ids(in range: DocumentRange, limit: Int = .max) async throws -> [String] {
     try await read { view in
       var ids: [String] = []
@@ -112,9 +113,9 @@ extension StoreStorage {
   }
 }
 
-/// What the port has for counting, purging and indexes.
+/// Calls about counts, purges and indexes.
 extension StoreStorage {
-  /// Leaves a document with a tree.
+  /// Purges a document so that `tree` is left of it.
   func purge(
     _ id: DocumentID, to tree: RevisionTree = RevisionTree(), at now: Timestamp = .start
   ) async throws {
@@ -131,7 +132,7 @@ extension StoreStorage {
     try await read { view in try view.changeCount(after: sequence) }
   }
 
-  /// Counts a range in parts of so many ids.
+  /// Counts a range in parts of `ids` ids.
   func count(_ range: DocumentRange, among ids: Int) async throws -> Int {
     try await read { view in
       var (count, rest) = (0, range)
@@ -144,7 +145,7 @@ extension StoreStorage {
     }
   }
 
-  /// Edits indexes.
+  /// Changes indexes.
   func edit(_ edits: IndexEdit...) async throws {
     try await update(loading: [], at: .start) { changes in
       for edit in edits { changes.write(edit) }
@@ -159,7 +160,7 @@ extension StoreStorage {
     try await read { view in try view.indexes() }
   }
 
-  /// An index's entries in a range.
+  /// The entries of an index in a range.
   func entries(of index: IndexID, _ range: IndexRange) async throws -> [IndexEntry] {
     try await read { view in
       var entries: [IndexEntry] = []
@@ -171,7 +172,7 @@ extension StoreStorage {
     }
   }
 
-  /// The ids of an index's entries in a range, at most so many.
+  /// The ids of an index's entries in a range, at most `limit`.
   func ids(
     in index: IndexID, _ range: IndexRange = IndexRange(), limit: Int = .max
   ) async throws -> [String] {

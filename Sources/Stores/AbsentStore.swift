@@ -1,11 +1,12 @@
 import Documents
 
 extension DatabaseManager {
-  /// What stands for a store that has not been made yet: reads find nothing, and what would write is refused as
-  /// `absent`. A guest's or user's store is made at the first write, and until then it is read as an empty one.
+  /// A substitute for a store that does not exist yet. Reads find nothing; an update that would write fails
+  /// with `absent`.
   ///
-  /// Its epoch is no store's, so that a sequence that a client keeps from it is known as outdated once the
-  /// store is there.
+  /// A guest's or user's store is created at the first write. Until then it is read as an empty store. The
+  /// epoch of the substitute differs from the epoch of every store, so that a sequence number from it is
+  /// known to be outdated when the store exists.
   package nonisolated func absent(_ name: StoreName) -> DocumentStore {
     DocumentStore(
       name: name, storage: AbsentStorage(), feed: ChangeFeed(), limits: limits(name), now: now)
@@ -20,7 +21,7 @@ private struct AbsentStorage: StoreStorage {
     try query(AbsentView())
   }
 
-  /// Refuses as the rules do for an empty store; purges and indexes have nothing to act upon.
+  /// Runs the rule on an empty store. Purges and indexes have no effect.
   /// - Throws: `absent` for a rule that would write.
   func update<Value: Sendable>(
     loading ids: Set<DocumentID>, at now: Timestamp,
@@ -37,7 +38,7 @@ private struct AbsentStorage: StoreStorage {
   func close() async {}
 }
 
-/// The one state of a store that is not there.
+/// The state of an absent store.
 private struct AbsentView: StoreView {
   func document(_ id: DocumentID) throws -> Document? { nil }
   func tree(_ id: DocumentID) throws -> RevisionTree? { nil }

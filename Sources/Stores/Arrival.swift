@@ -1,49 +1,49 @@
 package import Documents
 
-/// Who brought a revision to a store. An account is its id, which names nobody: a store that others share keeps no
-/// name of somebody whose account is gone.
+/// Who wrote a revision to a store. An account is stored as its id, not its name: a shared store then keeps
+/// no name of a person whose account was erased.
 package enum Author: Sendable, Hashable {
   /// A guest.
   case guest(AccountID)
   /// A user.
   case user(AccountID)
-  /// The one whom the configuration names.
+  /// The administrator from the configuration.
   case administrator
-  /// The service itself: a merge, newer facts of the upstream.
+  /// The service itself: a merge, or newer facts of the upstream.
   case server
 
-  /// Who asks for what the current task does. `RequestRouter` sets it once it knows who calls, ``DocumentStore``
-  /// reads it for each update; what no request asks for is the server's.
+  /// The author of what the current task writes. `RequestRouter` sets it when it knows the caller;
+  /// ``DocumentStore`` reads it for each update. Without a request it is the server.
   @TaskLocal package static var current = Author.server
 }
 
-/// When a revision came to a store, and who brought it.
+/// When a revision came to a store, and who wrote or delivered it.
 package struct Arrival: Sendable, Hashable {
-  /// The store's clock then.
+  /// The time of the store's clock.
   package let time: Timestamp
   /// Who wrote the revision here, or delivered it by sync.
   package let author: Author
 
-  /// An arrival.
+  /// Creates an arrival.
   package init(time: Timestamp, author: Author) {
     self.time = time
     self.author = author
   }
 }
 
-/// What a store knows of a revision whose body it keeps, beside the body.
+/// What a store knows of a revision whose body it keeps, apart from the body.
 package struct KeptRevision: Sendable, Equatable {
-  /// When it came; nil for one that was stored before this was noted.
+  /// When the revision came and from whom; nil for a revision that was stored before arrivals were recorded.
   package let arrival: Arrival?
 
-  /// A revision as read.
+  /// Creates a value from stored data.
   package init(arrival: Arrival?) { self.arrival = arrival }
 }
 
-/// What the service writes by itself behind somebody's write: merges, notes of a step that is to follow. Its author is the
-/// server, and it is never the answer to that write.
+/// What the service writes on its own after a client's write: merges, and notes about a step that follows.
+/// Its author is the server, and no stored answer belongs to it.
 package enum Upkeep {
-  /// Runs what writes by itself.
+  /// Runs work that writes on the service's own account.
   nonisolated(nonsending) package static func run<Value>(
     _ body: () async throws -> Value
   ) async rethrows -> Value {

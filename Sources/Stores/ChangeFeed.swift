@@ -1,9 +1,9 @@
 package import Documents
 import NIOConcurrencyHelpers
 
-/// Tells the readers of one store that something was committed, and nothing more: a wake-up carries
-/// no payload and is coalesced, so that a slow reader costs one slot and loses no change (it
-/// re-reads by sequence number).
+/// Tells the readers of one store that something was committed. A wake-up has no content: the reader reads
+/// again by sequence number. Several wake-ups become one, so a slow reader costs one slot of a buffer and
+/// misses no change.
 package final class ChangeFeed: Sendable {
   private let readers = NIOLockedValueBox<Readers>(Readers())
 
@@ -13,18 +13,18 @@ package final class ChangeFeed: Sendable {
     var isFinished = false
   }
 
-  /// A feed without readers.
+  /// Creates a feed without readers.
   package init() {}
 
-  /// Wakes every reader that is not awake already.
+  /// Wakes every reader that has no wake-up waiting.
   package func wake() {
-    // Outside the lock: to wake a task takes the task's own lock, which whoever cancels it holds while this
-    // stream's end takes ours.
+    // The lock is released first. To wake a task takes the task's lock; a thread that cancels the task holds
+    // that lock, and the end of its stream takes the feed's lock.
     let open = readers.withLockedValue { Array($0.open.values) }
     for continuation in open { continuation.yield() }
   }
 
-  /// A stream of wake-ups; the first is there at once, so that a reader begins by reading.
+  /// A stream of wake-ups. The first one comes at once, so that a reader begins with a read.
   package func wakeUps() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -48,7 +48,7 @@ package final class ChangeFeed: Sendable {
   /// How many readers there are.
   package var readerCount: Int { readers.withLockedValue { $0.open.count } }
 
-  /// Ends every reader's stream: the store is erased or the service stops.
+  /// Ends every reader's stream, because the store is erased or the service stops.
   package func finish() {
     let open = readers.withLockedValue { readers in
       readers.isFinished = true
@@ -59,17 +59,17 @@ package final class ChangeFeed: Sendable {
   }
 }
 
-/// The feeds of all stores that are open or read: one object a name, however often the store is
-/// closed and opened meanwhile.
+/// The feeds of all stores that are open or read. A store has the same feed object while it is closed and
+/// opened again.
 struct ChangeFeeds: Sendable {
   private var feeds: [StoreName: ChangeFeed] = [:]
   private var threshold = 64
   private var isFinished = false
 
-  /// How many feeds are kept.
+  /// How many feeds exist.
   var count: Int { feeds.count }
 
-  /// The feed of a store, one and the same until it is finished.
+  /// The feed of a store; the same object until it is finished.
   mutating func feed(for name: StoreName) -> ChangeFeed {
     if let feed = feeds[name] { return feed }
     let feed = ChangeFeed()
@@ -85,20 +85,20 @@ struct ChangeFeeds: Sendable {
     return feed
   }
 
-  /// Forgets the feeds that nobody holds, reads or can wake.
+  /// Removes the feeds that have no reader and no other owner.
   mutating func sweep() {
     for name in Array(feeds.keys) {
       guard var feed = feeds.removeValue(forKey: name) else { continue }
-      // Nobody else can come by a reference meanwhile: this value's owner holds a lock.
+      // No other thread can get a reference meanwhile, because the owner of this value holds a lock.
       if isKnownUniquelyReferenced(&feed), feed.readerCount == 0 { continue }
       feeds[name] = feed
     }
   }
 
-  /// Forgets a store's feed; the caller finishes it.
+  /// Removes a store's feed. The caller finishes it.
   mutating func remove(_ name: StoreName) -> ChangeFeed? { feeds.removeValue(forKey: name) }
 
-  /// Forgets every feed, for good; the caller finishes them.
+  /// Removes all feeds; later ones are finished from the start. The caller finishes the removed ones.
   mutating func removeAll() -> [ChangeFeed] {
     isFinished = true
     defer { feeds = [:] }
@@ -106,18 +106,19 @@ struct ChangeFeeds: Sendable {
   }
 }
 
-/// A rule that follows commits into any store, whatever route they took: where a commit concerns it, it
-/// runs before the commit is acknowledged, and may commit more.
+/// A rule that runs after commits to any store. If a commit concerns it, it runs before the commit is
+/// acknowledged, and may commit more.
 package struct CommitFollower: Sendable {
-  /// Whether a mutation concerns it. Asked inside the transaction, so it must be quick; what it commits
-  /// itself must not concern it for ever.
+  /// Whether a mutation concerns the rule. Called inside the transaction, so it must be quick. The rule's own
+  /// commits must not concern it without end.
   package let concerns: @Sendable (Mutation) -> Bool
-  /// Runs after such a commit, with the documents that concern it. What it throws is left to the next time: the commit before it stands.
+  /// Runs after a commit with the documents that concern the rule. After an error the rest is done after the
+  /// next such commit; the first commit is not undone.
   package let follow: @Sendable (DocumentStore, [DocumentID]) async throws -> Void
-  /// Puts together again what can be derived, after revisions were lost to damage.
+  /// Restores what can be computed from other documents, after damage has destroyed revisions.
   package let restore: @Sendable (DocumentStore, [Damage]) async throws -> Void
 
-  /// A rule that follows commits.
+  /// Creates a rule.
   package init(
     concerns: @escaping @Sendable (Mutation) -> Bool,
     follow: @escaping @Sendable (DocumentStore, [DocumentID]) async throws -> Void,
@@ -130,6 +131,6 @@ package struct CommitFollower: Sendable {
     self.restore = restore
   }
 
-  /// None.
+  /// A rule that no commit concerns.
   package static let none = CommitFollower(concerns: { _ in false }, follow: { _, _ in })
 }

@@ -3,27 +3,27 @@ import JSON
 import Lanes
 import Synchronization
 
-/// A revision of a document whose body or history is not what was written and could not be computed back. Its bytes
-/// are set aside in a local document, so that everything else goes on.
+/// A revision whose body or history was damaged and could not be restored from other data. Its bytes are
+/// moved to a local document, so that the rest of the store stays usable.
 ///
-/// It is part of what a store tells about itself until somebody writes the document anew or ``keptSeconds`` have
-/// passed.
+/// A store reports the damage until somebody writes the document again, or until ``keptSeconds`` have passed.
 package struct Damage: Sendable, Equatable {
   /// How long the bytes are kept: 90 days.
   package static let keptSeconds: Int64 = 90 * 86_400
-  /// How many are told of at once, at most.
+  /// How many cases of damage a store reports at most.
   package static let maximumNamed = 100
 
-  /// The document; what is known of its id where that is damaged, too.
+  /// The document's id; if the id is damaged too, the part that is known.
   package let id: String
-  /// The revision that is lost, as it stood in the row.
+  /// The lost revision, as it was stored.
   package let revision: String
-  /// The revision that stands for the document since: an ancestor's body or another branch; nil for none.
+  /// The revision that now is the winner: one with an ancestor's body, or another branch; nil when there is
+  /// none.
   package let restored: RevisionID?
-  /// When it was found.
+  /// When the damage was found.
   package let found: Timestamp
 
-  /// A loss.
+  /// Creates a record of damage.
   package init(id: String, revision: String, restored: RevisionID?, found: Timestamp) {
     self.id = id
     self.revision = revision
@@ -33,7 +33,7 @@ package struct Damage: Sendable, Equatable {
 }
 
 extension Damage {
-  /// The local document that keeps the loss: one line of JSON, and behind it the bytes as they were found.
+  /// The local document that stores the damage: one line of JSON, then the damaged bytes.
   package func note(with bytes: [UInt8]) -> LocalDocument {
     var writer = JSONWriter()
     writer.beginObject()
@@ -45,7 +45,7 @@ extension Damage {
     return LocalDocument(revision: 1, body: writer.bytes + [0x0A] + bytes)
   }
 
-  /// Reads such a document; nil for any other.
+  /// Reads such a local document; nil for any other.
   init?(_ note: LocalDocument) {
     let line = note.body.prefix { $0 != 0x0A }
     guard let root = try? ParsedJSON(Array(line), limits: .request).root,
@@ -61,7 +61,7 @@ extension Damage {
 }
 
 extension JSONWriter {
-  /// The member `damaged`, for whom a store belongs to: what it has lost, by document.
+  /// Writes the member `damaged` for the owner of a store: its lost revisions.
   package mutating func damaged(_ damage: [Damage]) {
     name("damaged")
     beginArray()
@@ -78,21 +78,22 @@ extension JSONWriter {
 }
 
 extension LocalID {
-  /// What the ids of damage that was set aside start with.
+  /// The prefix of the ids of local documents with damaged bytes.
   package static let damagePrefix = receiptPrefix + "damaged/"
 
-  /// A place for bytes that are set aside.
-  /// - Parameter number: the store's next sequence number then; `part` tells apart what has the same.
+  /// The id of a local document for damaged bytes.
+  /// - Parameter number: the store's next sequence number at that time.
+  /// - Parameter part: distinguishes documents with the same number.
   package init(damage number: Int64, part: Int) {
     self.init(receipt: "damaged/\(number)-\(part)")
   }
 }
 
 extension StoreView {
-  /// What the store has lost to damage and nobody has written anew, ``Damage/maximumNamed`` at most.
+  /// The lost revisions of documents that nobody has written since; at most ``Damage/maximumNamed``.
   package func damage() throws -> [Damage] {
     var notes: [Damage] = []
-    // The byte after a slash is a nought.
+    // In ASCII `0` follows the slash.
     let range = DocumentRange(
       start: LocalID.damagePrefix, end: String(LocalID.damagePrefix.dropLast()) + "0")
     try locals(range) { _, note in
@@ -101,7 +102,7 @@ extension StoreView {
     }
     var open: [Damage] = []
     for damage in notes where open.count < Damage.maximumNamed {
-      // Only its history is lost.
+      // The body was kept; only the history is lost.
       guard damage.restored?.description != damage.revision else { continue }
       let stands = try document(DocumentID(stored: damage.id))?.revision
       if stands == damage.restored { open.append(damage) }
@@ -110,35 +111,36 @@ extension StoreView {
   }
 }
 
-/// What looking for damage in a store came to.
+/// The result of a search for damage in a store.
 package struct Mending: Sendable, Equatable {
-  /// Whether what can't be computed back is set aside, or left as it is.
+  /// What a repair does with data that can't be restored.
   package enum Extent: Sendable {
-    /// An older body, another branch or nothing takes the place of what is lost.
+    /// Moves damaged bytes aside; an older body, another branch or nothing takes the place of the lost
+    /// revision.
     case everything
-    /// Only what loses nothing.
+    /// Repairs only what can be repaired without loss.
     case withoutLoss
   }
 
-  /// Rows that are again what was written.
+  /// How many rows were restored.
   package var mended = 0
-  /// Revisions that were set aside.
+  /// The revisions that were lost.
   package var lost: [Damage] = []
-  /// Bodies of ancestors, local documents and query indexes that were dropped: nobody needs the first, and clients
-  /// and the service make the others anew.
+  /// How many ancestors' bodies, local documents and query indexes were removed. Nobody needs the ancestors'
+  /// bodies; clients and the service write the other two again.
   package var dropped = 0
-  /// Rows that are damaged still.
+  /// How many rows are still damaged.
   package var left = 0
 
-  /// Nothing found.
+  /// Creates an empty result.
   package init() {}
 
   /// Whether the store was changed.
   package var hasChanged: Bool { mended > 0 || !lost.isEmpty || dropped > 0 }
-  /// How much damage there was.
+  /// How many cases of damage were found.
   package var count: Int { mended + lost.count + dropped + left }
 
-  /// Adds what was found elsewhere.
+  /// Adds another result.
   package static func += (sum: inout Mending, other: Mending) {
     sum.mended += other.mended
     sum.lost += other.lost
@@ -148,10 +150,10 @@ package struct Mending: Sendable, Equatable {
 }
 
 extension DocumentStore {
-  /// Looks through the store, mends what is damaged and sets aside what can't be.
+  /// Checks the store, repairs damage, and moves aside what can't be repaired.
   ///
-  /// The accounts' store is never guessed at: an older body could be an older password, and a name whose account was
-  /// set aside would be free.
+  /// In the accounts' store only repairs without loss are made: an older body could contain an older
+  /// password, and the name of a lost account would be free for others.
   @discardableResult
   package func mend(pause: Duration = .zero) async throws -> Mending {
     let extent = name == .system ? Mending.Extent.withoutLoss : .everything
@@ -160,7 +162,7 @@ extension DocumentStore {
     }
     guard mending.hasChanged else { return mending }
     feed.wake()
-    // What it could not do now, the next look at the document does; what was set aside stays so.
+    // The next read of the document does what could not be done now. An error here does not undo the repair.
     if !mending.lost.isEmpty {
       try? await Author.$current.withValue(.server) {
         try await follower.restore(self, mending.lost)
@@ -169,14 +171,15 @@ extension DocumentStore {
     return mending
   }
 
-  /// Puts together what follows from other documents, in a store that was made anew and lacks some; see ``mend(pause:)``.
+  /// Restores what can be computed from other documents, in a store that was rebuilt and lacks some
+  /// documents; see ``mend(pause:)``.
   package func restoreLost() async throws {
     let lost = try await read { view in try view.damage() }
     guard !lost.isEmpty else { return }
     try await Author.$current.withValue(.server) { try await follower.restore(self, lost) }
   }
 
-  /// Runs work, and once more where damage was in its way that could be mended.
+  /// Runs `work`. If damage made it fail and was repaired, runs it once more.
   func mending<Value: Sendable>(
     _ work: () async throws -> Value
   ) async throws -> Value {
@@ -186,7 +189,7 @@ extension DocumentStore {
     return try await noting(work)
   }
 
-  /// Calls the engine, and takes note of errors after which the store is to be opened anew.
+  /// Calls the engine, and records errors after which the store must be opened again.
   func noting<Value: Sendable>(
     _ work: () async throws -> Value
   ) async throws -> Value {
@@ -196,27 +199,26 @@ extension DocumentStore {
     }
   }
 
-  /// Whether damage was the reason for an error and is out of the way now. What belongs to the accounts waits for the
-  /// scrub: to look through all of it for one log-in would be dear.
+  /// Whether an error was caused by damage that is now repaired. The accounts' store waits for the scrub
+  /// instead: to check all of it for one login would take too long.
   func hasMended(after error: any Error) async -> Bool {
     guard ServiceError(error)?.code == .integrity, name != .system else { return false }
     return (try? await mend().hasChanged) ?? false
   }
 }
 
-/// Whether an open store has failed below since it was opened.
+/// Whether an open store has had a storage error since it was opened.
 final class StorageHealth: Sendable {
   private let failed = Atomic<Bool>(false)
 
-  /// Sound, as far as known.
+  /// Creates a state without errors.
   init() {}
 
-  /// Whether something failed.
+  /// Whether an error has occurred.
   var hasFailed: Bool { failed.load(ordering: .acquiring) }
 
-  /// Takes note of an error that leaves the state in memory in doubt. After a failed fsync the
-  /// system may have dropped the pages and call the next fsync a success, so only the disk's word
-  /// counts.
+  /// Records an error after which the state in memory may be wrong. After a failed fsync the system may drop
+  /// the pages and report success for the next fsync, so the store must be read from disk again.
   func note(_ error: any Error) {
     switch ServiceError(error)?.code {
     case .storage, .integrity, .damaged: failed.store(true, ordering: .releasing)
@@ -225,37 +227,38 @@ final class StorageHealth: Sendable {
   }
 }
 
-/// What is kept for a time only, by kind: how much of it a piece of upkeep removed, and how much it left.
+/// Counts of data with a limited life, by kind: what a run of upkeep removed, and what it left.
 package struct Remains: Sendable, Equatable {
-  /// A kind of thing that is kept for a time.
+  /// A kind of data with a limited life.
   package enum Kind: String, Sendable, CaseIterable {
     /// Guests' stores.
     case guests
-    /// Notes that a guest has become a user's, or was erased, and receipts of what was taken over.
+    /// Notes that a guest has become a user's or was erased, and receipts of adoptions.
     case adoptions
-    /// Tombstones of accounts, and of notes on stores that were to be erased.
+    /// Tombstones of accounts, and of notes about stores to be erased.
     case names
-    /// Kept answers to writes, and what else has a time at which it ends.
+    /// Stored answers to writes, and other local documents that expire.
     case receipts
-    /// Branches of lists of which a mark is left.
+    /// Closed branches of lists of which only a mark is kept.
     case branches
-    /// Documents of whose purged revisions marks are left. Those that go count as ``receipts``.
+    /// Documents with marks of purged revisions. Removed ones count as ``receipts``.
     case purges
-    /// Documents that were forgotten for their age, in whole or in part; what is left are tombstones of any age.
+    /// Documents that were purged for their age, completely or in part. What is left counts tombstones of any
+    /// age.
     case tombstones
   }
 
-  /// What went.
+  /// What was removed.
   package var removed: [Kind: Int] = [:]
   /// What was left.
   package var kept: [Kind: Int] = [:]
 
-  /// What went and what was left.
+  /// Creates counts.
   package init(removed: [Kind: Int] = [:], kept: [Kind: Int] = [:]) {
     (self.removed, self.kept) = (removed, kept)
   }
 
-  /// Adds what another piece of upkeep did.
+  /// Adds the counts of another run.
   package mutating func add(_ other: Remains) {
     removed.merge(other.removed, uniquingKeysWith: +)
     kept.merge(other.kept, uniquingKeysWith: +)
@@ -266,11 +269,11 @@ extension DocumentStore {
   /// How many local documents one update removes at most.
   private static var expiredAtOnce: Int { 100 }
 
-  /// Removes the local documents whose time is over. A store that is written to does so by itself; this is for one
-  /// that is not.
-  /// - Parameter moment: when they are over.
-  /// - Returns: how many went, and how many kept answers and purged documents' marks are left.
-  /// - Throws: as ``update(loading:_:)``; `ended`.
+  /// Removes the local documents that have expired. Writes to a store remove them too; this call is for a
+  /// store without writes.
+  /// - Parameter moment: the time at which they have expired.
+  /// - Returns: how many were removed, and how many stored answers and marks of purged documents are left.
+  /// - Throws: the errors of ``update(loading:_:)``; `ended`.
   package func removeExpired(at moment: Timestamp) async throws -> Remains {
     var remains = Remains()
     let limit = Self.expiredAtOnce

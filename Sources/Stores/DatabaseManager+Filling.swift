@@ -1,21 +1,25 @@
 import Lanes
 import NIOConcurrencyHelpers
 
-/// Filling a store with what comes in parts, so that others find all of it there or nothing.
+/// Fills a store with data that arrives in parts. Other callers see either all of the data or none.
 ///
-/// The parts go into another store, which is named after the one to be filled (``StoreName/staged(_:)``). Nobody can ask
-/// for that one: no backup has it, no feed tells of it. In the end it takes the other's place in one step of the engine
-/// (``StorageEngine/replace(_:by:)``). What a failure leaves is removed at once, what a crash leaves at the next start.
+/// The parts are written to another store, the staged store, whose name is made from the name of the store to
+/// be filled (``StoreName/staged(_:)``). No client can ask for it, no backup contains it, and no feed reports
+/// it. At the end it takes the place of the other store in one step of the engine
+/// (``StorageEngine/replace(_:by:)``). After a failure the staged store is erased at once; after a crash it
+/// is erased at the next start.
 extension DatabaseManager {
-  /// Stores that are filled at once, at most: each is open beside those that are leased.
+  /// How many stores are filled at once, at most. Each of them is open in addition to the leased stores.
   package static let filledAtOnce = 8
 
-  /// Has an empty store filled: one without documents and tombstones, or an absent one. Whoever reads it meanwhile reads
-  /// an empty store; once it is filled, feeds that waited for it end, and its epoch is another.
-  /// - Parameter use: writes into the store that takes its place; what it throws leaves nothing of that.
-  /// - Returns: what `use` returned, everything being durable.
+  /// Fills an empty store: an absent one, or one without documents and tombstones.
+  ///
+  /// While the store is being filled, readers see an empty store. When it is filled, the feeds of the empty
+  /// store end, and the store has another epoch.
+  /// - Parameter use: writes into the staged store. When it throws, nothing of what it wrote stays.
+  /// - Returns: what `use` returned; all data is durable then.
   /// - Throws: what `use` throws; `notEmpty`, also when somebody wrote to the store meanwhile; `beingFilled`;
-  ///   `unavailable` where too many are filled at once; the store's errors.
+  ///   `unavailable` when too many stores are being filled; the store's errors.
   nonisolated(nonsending) package func fill<Value>(
     _ name: StoreName, _ use: (DocumentStore) async throws -> Value
   ) async throws -> Value {
@@ -26,7 +30,7 @@ extension DatabaseManager {
     }
     try Self.requireEmpty(info)
     let staged = StoreName.staged(name)
-    // Of an earlier time, whose end failed.
+    // An earlier import may have failed to erase its staged store.
     _ = try await engine.erase(staged)
     do {
       let value = try await staging(staged, use)
@@ -36,7 +40,8 @@ extension DatabaseManager {
       case .leased, .absent, .alone, .stopped: throw ServiceError.stopping
       }
     } catch {
-      // A task of its own: the caller's may have been cancelled. What stays is removed at the next start.
+      // A task of its own, because the caller's task may be cancelled. If it fails, the next start erases the
+      // store.
       let engine = engine
       _ = await Task(executorPreference: WorkExecutor.outlasting) {
         try? await engine.erase(staged)
@@ -45,10 +50,10 @@ extension DatabaseManager {
     }
   }
 
-  /// Removes what was left of stores that were being filled when the service stopped; once at every start, before
-  /// requests are taken.
-  /// - Returns: why some could not be removed; they are left for the next start.
-  /// - Throws: what the registry of stores throws.
+  /// Erases the staged stores of imports that were under way when the service stopped. Called once at every
+  /// start, before the service accepts requests.
+  /// - Returns: the errors of stores that could not be erased; the next start tries again.
+  /// - Throws: the errors of the registry of stores.
   package nonisolated func removeStaged() async throws -> [any Error] {
     var (failures, last): ([any Error], String?) = ([], nil)
     while true {
@@ -57,14 +62,15 @@ extension DatabaseManager {
       guard let end = names.last else { return failures }
       last = end.key
       for case .staged(let name) in names {
-        // One that had taken its place already is known from here on.
+        // If the staged store had already taken its place, this visit opens the filled store and so registers
+        // it.
         do { try await visit(name) { _ in } } catch { failures.append(error) }
         do { _ = try await engine.erase(.staged(name)) } catch { failures.append(error) }
       }
     }
   }
 
-  /// Puts a filled store in the place of an empty one. Nobody else has either open.
+  /// Puts the staged store in the place of an empty store. Nobody else has either of them open.
   nonisolated func replaceEmpty(_ name: StoreName) async throws {
     if let storage = try await engine.open(name, creating: false) {
       let info: Result<StoreInfo, any Error>
@@ -77,7 +83,7 @@ extension DatabaseManager {
     try await engine.replace(name, by: .staged(name))
   }
 
-  /// Has the store written that is to take another's place, and closes it.
+  /// Opens the staged store, runs `use` with it and closes it.
   nonisolated(nonsending) private func staging<Value>(
     _ name: StoreName, _ use: (DocumentStore) async throws -> Value
   ) async throws -> Value {

@@ -2,16 +2,18 @@ package import Documents
 import Lanes
 import NIOConcurrencyHelpers
 
-/// Leases stores. A store is opened once however many ask for it, stays open while it is used and
-/// for a while after, makes way for another when all slots are taken, and is never closed under a
-/// lease.
+/// Opens stores and lends them to callers.
 ///
-/// The stores that are open stand in a value, ``OpenStores``, behind a mutex: leasing an open store
-/// is two short critical sections, without a hop to another executor. Opening, closing and erasing
-/// are tasks of their own, so that a caller that gives up takes nobody else's store away.
+/// A store is opened once, however many callers ask for it. It stays open while it is used and for some time
+/// after. When all slots are taken, an unused store is closed, so that another one can be opened. A store is
+/// never closed while it is leased.
+///
+/// The list of open stores is a value, ``OpenStores``, which a mutex protects. So the lease of an open store
+/// takes two short critical sections and no change of executor. Opening, closing and erasing run in tasks of
+/// their own: a caller that gives up does not cancel the work for other callers.
 package actor DatabaseManager {
-  /// The most stores that are open at once, whatever the system allows: about 120 MiB, and up to half
-  /// a MiB more for each that is read widely or edits long histories.
+  /// The highest number of stores that are open at once, also if the system allows more. They take about 120
+  /// MiB, and up to half a MiB more for each store of which much is read or whose long histories are edited.
   package static let maximumOpenStores = 2_000
 
   nonisolated let engine: any StorageEngine
@@ -23,39 +25,39 @@ package actor DatabaseManager {
   nonisolated let sweepInterval: Duration
   nonisolated let state: NIOLockedValueBox<State>
 
-  /// An open store. An object, so that a lease is one reference.
+  /// An open store. A class, so that a lease is one reference.
   final class OpenStore: Sendable {
-    /// What a lease gives.
+    /// The store that a lease gives to its holder.
     let store: DocumentStore
 
     init(_ store: DocumentStore) { self.store = store }
   }
 
-  /// All that changes.
+  /// All mutable state; a mutex protects it.
   struct State: Sendable {
-    /// Which stores are open, and who waits.
+    /// Which stores are open, and which callers wait for them.
     var stores: OpenStores<OpenStore>
-    /// The feeds.
+    /// The change feeds.
     var feeds = ChangeFeeds()
-    /// The callers that wait.
+    /// The continuations of the waiting callers, by ticket.
     var waiting: [UInt64: CheckedContinuation<OpenStores<OpenStore>.Answer, Never>] = [:]
-    /// The stores that are being filled.
+    /// The stores that an import fills.
     var filling: Set<StoreName> = []
-    /// The last ticket that was drawn.
+    /// The number of the last ticket.
     var lastTicket: UInt64 = 0
   }
 
-  /// A manager over an engine, with no store open.
+  /// Creates a manager over an engine. No store is open.
   /// - Parameter maximumOpen: how many stores may be open at once, at least 1; see
   ///   ``maximumOpen(descriptorLimit:descriptorsPerStore:)``.
-  /// - Parameter idleSeconds: a store that nobody has used this long is closed by ``run()``, within
-  ///   half as much again.
-  /// - Parameter leaseWaitSeconds: how long a caller waits for a slot or for another's lease to
-  ///   end.
-  /// - Parameter limits: what each store takes.
-  /// - Parameter now: stamps documents.
-  /// - Parameter follower: the rule that follows commits into any store.
-  /// - Parameter clock: measures waits.
+  /// - Parameter idleSeconds: after how much time without use ``run()`` closes a store; it may take up to
+  ///   half of that time longer.
+  /// - Parameter leaseWaitSeconds: how long a caller waits for a free slot, or until the lease of another
+  ///   caller ends.
+  /// - Parameter limits: the limits of each store.
+  /// - Parameter now: the clock that gives documents their times.
+  /// - Parameter follower: the rule that runs after commits to any store.
+  /// - Parameter clock: the clock that measures waits.
   package init(
     engine: any StorageEngine, maximumOpen: Int, idleSeconds: Int = 60, leaseWaitSeconds: Int = 5,
     limits: @escaping @Sendable (StoreName) -> StoreLimits = { StoreLimits.standard(for: $0) },
@@ -72,7 +74,7 @@ package actor DatabaseManager {
     state = NIOLockedValueBox(State(stores: OpenStores(maximumOpen: maximumOpen)))
   }
 
-  /// How many stores may be open: a reserve of 512 descriptors, or half of few, is left to
+  /// How many stores may be open. 512 descriptors, or half of the limit if that is less, stay free for
   /// connections.
   /// - Parameter descriptorLimit: the process's soft RLIMIT_NOFILE.
   /// - Returns: at least 4, at most ``maximumOpenStores``.
@@ -82,22 +84,22 @@ package actor DatabaseManager {
     return max(4, min(maximumOpenStores, free / max(1, descriptorsPerStore)))
   }
 
-  /// What a store takes.
+  /// The limits of a store.
   package nonisolated func limits(of name: StoreName) -> StoreLimits { limits(name) }
 
-  /// The feed of a store, which stays the same while the store is closed and opened again and ends
-  /// when it is erased. A reader holds no lease: it leases the store for each page.
+  /// The change feed of a store. It stays the same while the store is closed and opened again, and ends when
+  /// the store is erased. A reader of the feed holds no lease; it leases the store for each page.
   package func feed(for name: StoreName) -> ChangeFeed {
     state.withLockedValue { $0.feeds.feed(for: name) }
   }
 
-  /// Ends a store: waits until nobody uses it, ends its feed, closes and erases it. Whoever asks
-  /// for it meanwhile waits, and then finds it absent or makes a new one.
-  /// - Parameter isNoted: whether a backup from before must not bring it back. What was erased by the clock alone
-  ///   may come back: it is erased again, unless the clock was wrong.
-  /// - Returns: false when it was absent.
-  /// - Throws: what the engine throws; `unavailable` when the service stops or the task is
-  ///   cancelled.
+  /// Erases a store: waits until nobody uses it, ends its feed, closes it and erases it. A caller that asks
+  /// for the store meanwhile waits; after that the store is absent, or the caller creates a new one.
+  /// - Parameter isNoted: whether to record the erasure, so that an older backup does not bring the store
+  ///   back. A store that is erased only because of its age needs no record: after a restore it is erased
+  ///   again, unless the clock was wrong.
+  /// - Returns: false when the store was absent.
+  /// - Throws: what the engine throws; `unavailable` when the service stops or the task is cancelled.
   package func erase(_ name: StoreName, isNoted: Bool = true) async throws -> Bool {
     if isNoted { try await engine.noteErasure(of: name) }
     switch await answer(to: .erase, for: name) {
@@ -107,15 +109,15 @@ package actor DatabaseManager {
     }
   }
 
-  /// Ends every feed, refuses further leases, waits for those that are out and closes every store.
-  /// The engine stays open: its owner closes it afterwards.
+  /// Ends every feed, refuses new leases, waits until all leases are given back, and closes every store. The
+  /// engine stays open: its owner closes it afterwards.
   package func close() async {
     let feeds = state.withLockedValue { $0.feeds.removeAll() }
     for feed in feeds { feed.finish() }
     _ = await stopped()
   }
 
-  /// Closes idle stores, until the task is cancelled.
+  /// Closes idle stores until the task is cancelled.
   package func run() async {
     while (try? await clock.sleep(for: sweepInterval)) != nil {
       let outcome = state.withLockedValue { state in
@@ -126,25 +128,25 @@ package actor DatabaseManager {
     }
   }
 
-  /// How many stores hold a slot: open, being opened or being closed.
+  /// How many stores have a slot: those that are open, being opened or being closed.
   package nonisolated var openCount: Int { state.withLockedValue { $0.stores.openCount } }
-  /// How many stores are in use.
+  /// How many stores are leased.
   package nonisolated var leasedCount: Int { state.withLockedValue { $0.stores.leasedCount } }
   /// How many callers wait.
   package nonisolated var waitingCount: Int { state.withLockedValue { $0.stores.waitingCount } }
-  /// How many feeds are kept.
+  /// How many feeds exist.
   package nonisolated var feedCount: Int { state.withLockedValue { $0.feeds.count } }
 }
 
 extension DatabaseManager {
-  /// Lends a store for as long as `use` runs, on the caller's own executor.
+  /// Leases a store while `use` runs, on the caller's own executor.
   ///
-  /// Do not lease a store inside a lease of the same store: where the outer one stands in the way
-  /// of an erasure, the inner one waits for it in vain.
-  /// - Parameter creating: whether to make an absent store, durably, before `use` runs.
-  /// - Parameter use: given nil when the store is absent and `creating` is false.
-  /// - Throws: what `use` throws, and what opening throws: `damaged`, `unavailable` (no slot came free in time, the
-  ///   task was cancelled, the service stops), `storage`, `storageFull`, `readOnly`.
+  /// Do not lease a store again inside a lease of the same store: an erasure waits for the outer lease, and
+  /// the inner lease waits for the erasure.
+  /// - Parameter creating: whether to create an absent store, durably, before `use` runs.
+  /// - Parameter use: gets nil when the store is absent and `creating` is false.
+  /// - Throws: what `use` throws, and the errors of opening: `damaged`, `storage`, `storageFull`, `readOnly`,
+  ///   `unavailable` (no slot became free in time, the task was cancelled, or the service stops).
   nonisolated(nonsending) package func withStore<Value>(
     _ name: StoreName, creating: Bool, _ use: (DocumentStore?) async throws -> Value
   ) async throws -> Value {
@@ -153,7 +155,7 @@ extension DatabaseManager {
     return try await use(lease?.store)
   }
 
-  /// Lends a store, making it if absent; see ``withStore(_:creating:_:)``.
+  /// Leases a store, and creates it if it is absent; see ``withStore(_:creating:_:)``.
   nonisolated(nonsending) package func withStore<Value>(
     _ name: StoreName, _ use: (DocumentStore) async throws -> Value
   ) async throws -> Value {
@@ -163,8 +165,8 @@ extension DatabaseManager {
     }
   }
 
-  /// Lends a store that exists; see ``withStore(_:creating:_:)``.
-  /// - Throws: besides, `absent`.
+  /// Leases a store that exists; see ``withStore(_:creating:_:)``.
+  /// - Throws: also `absent`.
   nonisolated(nonsending) package func withExisting<Value>(
     _ name: StoreName, _ use: (DocumentStore) async throws -> Value
   ) async throws -> Value {
@@ -174,10 +176,10 @@ extension DatabaseManager {
     }
   }
 
-  /// Lends a store that exists to upkeep. One that nobody else has open is closed again at once, so that a walk over
-  /// all stores takes no place from those that people come back to.
-  /// - Parameter use: given nil when the store is absent.
-  /// - Throws: as ``withStore(_:creating:_:)`` does.
+  /// Leases a store for background work. If the store was not in use before, it is closed as soon as nobody
+  /// uses it, so that a walk over all stores does not take slots from stores that clients use again.
+  /// - Parameter use: gets nil when the store is absent.
+  /// - Throws: the errors of ``withStore(_:creating:_:)``.
   nonisolated(nonsending) package func visit<Value>(
     _ name: StoreName, _ use: (DocumentStore?) async throws -> Value
   ) async throws -> Value {
@@ -187,14 +189,15 @@ extension DatabaseManager {
     return try await use(lease?.store)
   }
 
-  /// Whether a store is open, about to be or waited for: somebody uses it, or has done so a moment ago.
+  /// Whether a store is open, is being opened, or has waiting callers: a caller uses it now or used it a
+  /// short time ago.
   package nonisolated func isInUse(_ name: StoreName) -> Bool {
     state.withLockedValue { $0.stores.isInUse(name) }
   }
 
-  /// Lends what a store is kept in, for its engine to look after: to copy it, to check it.
-  /// - Parameter use: given nil when the store is absent.
-  /// - Throws: what `use` throws, and as ``withStore(_:creating:_:)`` does.
+  /// Leases a store's storage, so that its engine can copy or check it.
+  /// - Parameter use: gets nil when the store is absent.
+  /// - Throws: what `use` throws, and the errors of ``withStore(_:creating:_:)``.
   nonisolated(nonsending) package func withStorage<Value>(
     _ name: StoreName, _ use: ((any StoreStorage)?) async throws -> Value
   ) async throws -> Value {
@@ -203,7 +206,8 @@ extension DatabaseManager {
     return try await use(lease?.store.storage)
   }
 
-  /// Works at a store's file while nobody has it open; whoever asks for the store meanwhile waits.
+  /// Runs `work` on a store's file while the store is closed. A caller that asks for the store meanwhile
+  /// waits.
   /// - Parameter work: must not ask for the store.
   /// - Throws: what `work` throws; `unavailable` when the service stops.
   nonisolated(nonsending) package func withClosed<Value>(
@@ -215,14 +219,14 @@ extension DatabaseManager {
     case .leased, .absent, .erased, .stopped: throw ServiceError.stopping
     }
     defer {
-      // Feeds of before would go on with numbers that mean other changes now.
+      // An old feed would continue with sequence numbers that mean other changes now.
       state.withLockedValue { $0.feeds.remove(name) }?.finish()
       settle(state.withLockedValue { $0.stores.erased(name, .success(true)) })
     }
     return try await work()
   }
 
-  /// Takes a lease at once where the store is open, or waits for one; nil for an absent store.
+  /// Leases an open store at once, or waits for a lease; nil for an absent store.
   nonisolated(nonsending) private func lease(
     _ name: StoreName, creating: Bool
   ) async throws -> OpenStore? {
@@ -246,7 +250,7 @@ extension DatabaseManager {
 extension DatabaseManager {
   typealias Stores = OpenStores<OpenStore>
 
-  /// Waits in a store's line; a cancelled task leaves it.
+  /// Adds a request to a store's queue and waits for the answer. A task that is cancelled leaves the queue.
   nonisolated func answer(to request: Stores.Request, for name: StoreName) async -> Stores.Answer {
     let ticket = drawTicket()
     var timer: Task<Void, Never>?
@@ -259,7 +263,8 @@ extension DatabaseManager {
           return (outcome, state.stores.isCertain(ticket, for: name))
         }
         settle(outcome)
-        // The handler has run before the ticket was in the line, if the task was cancelled already.
+        // If the task was cancelled before, the cancellation handler has run before the ticket was in the
+        // queue.
         if Task.isCancelled { withdraw(ticket, from: name, .withdrawn) }
         if !request.isAlone, !isCertain, isWaiting(ticket) { timer = expire(ticket, for: name) }
       }
@@ -268,7 +273,7 @@ extension DatabaseManager {
     }
   }
 
-  /// Waits until every store is closed; not to be cancelled, since data is being closed.
+  /// Waits until every store is closed. It can't be cancelled, because closing protects data.
   nonisolated func stopped() async -> Stores.Answer {
     let ticket = drawTicket()
     return await withCheckedContinuation { continuation in
@@ -280,7 +285,7 @@ extension DatabaseManager {
     }
   }
 
-  /// Gives answers and begins work; never under the lock.
+  /// Resumes callers with their answers and starts work. Never called while the mutex is held.
   nonisolated func settle(_ outcome: Stores.Outcome) {
     for (ticket, answer) in outcome.answers {
       let continuation = state.withLockedValue { $0.waiting.removeValue(forKey: ticket) }
@@ -347,8 +352,7 @@ extension DatabaseManager {
     settle(state.withLockedValue { $0.stores.withdraw(ticket, for: name, error) })
   }
 
-  /// Takes a caller out of the line when it has waited long enough, unless its store is being
-  /// opened.
+  /// Removes a caller from the queue after the longest wait, unless its store is being opened.
   nonisolated private func expire(_ ticket: UInt64, for name: StoreName) -> Task<Void, Never> {
     Task { [clock, leaseWait] in
       guard (try? await clock.sleep(for: leaseWait)) != nil else { return }

@@ -3,33 +3,35 @@ import Lanes
 
 /// One revision in a document's history.
 package struct PastRevision: Sendable, Equatable {
-  /// The revision.
+  /// The revision's id.
   package let revision: RevisionID
-  /// The one that it goes on from; nil for the first, and where that is forgotten.
+  /// The revision's parent; nil for the first revision, and when the parent is forgotten.
   package let parent: RevisionID?
-  /// Whether it is a tombstone.
+  /// Whether the revision is a tombstone.
   package let isDeleted: Bool
-  /// Whether it stands for the document.
+  /// Whether the revision is the winner.
   package let isCurrent: Bool
-  /// Whether it is a live leaf beside the one that stands for the document.
+  /// Whether the revision is a conflict: a live leaf that is not the winner.
   package let isConflicting: Bool
-  /// What is known of it; nil where its body was compacted away.
+  /// What is known of the revision; nil when its body was removed.
   package fileprivate(set) var kept: KeptRevision?
 }
 
-/// A page of a document's history, newest first: by generation, and those of one generation by digest, for the times
-/// of some are not known, and clocks are wrong. What is written meanwhile moves no revision to another page.
+/// A page of a document's history. The order is newest first: by generation, then by digest.
+///
+/// Times do not define the order, because some are unknown and clocks can be wrong. A write during the
+/// reading of pages moves no revision to another page.
 package struct HistoryPage: Sendable, Equatable {
-  /// How many revisions a page has at most.
+  /// The highest number of revisions of a page.
   package static let maximumRevisions = 100
 
-  /// The revisions.
+  /// The revisions of the page.
   package let revisions: [PastRevision]
-  /// The last of them, after which the next page begins; nil at the end.
+  /// The last revision of the page, after which the next page begins; nil on the last page.
   package let next: RevisionID?
 }
 
-/// Reads a page in slices: the tree in the first, and then what is known of each revision.
+/// Reads a page in slices: first the tree, then what is known of each revision.
 struct HistoryReader: Sendable {
   private let id: DocumentID
   private let limit: Int
@@ -37,19 +39,21 @@ struct HistoryReader: Sendable {
   private var page: [PastRevision] = []
   private var hasBegun = false
   private var hasMore = false
-  /// Revisions near enough to a leaf: beyond them no body is kept, so none is looked for.
+  /// Revisions that are close enough to a leaf. The store keeps no bodies of others, so they are not looked
+  /// up.
   private var near: Set<RevisionID> = []
   private var next = 0
 
-  /// Nothing read yet.
+  /// Creates a reader that has read nothing.
   init(_ id: DocumentID, limit: Int, after: RevisionID?) {
     self.id = id
     self.limit = min(max(limit, 1), HistoryPage.maximumRevisions)
     self.after = after
   }
 
-  /// Goes on in a state of the store until the slice is over.
-  /// - Returns: the page once it is read, nil in it for an id that was never used.
+  /// Continues to read, in this state of the store, until the slice is over.
+  /// - Returns: nil while the page is not complete. Then the page, or an inner nil for an id that was never
+  ///   used.
   mutating func read(_ view: any StoreView) throws -> HistoryPage?? {
     if !hasBegun {
       guard let tree = try view.tree(id) else { return .some(nil) }
@@ -81,8 +85,8 @@ struct HistoryReader: Sendable {
     }
   }
 
-  /// The places of the page's revisions in the tree, and one more if there is one. A tree may have ten thousands, so
-  /// that never more than a few pages of them are sorted.
+  /// The indices of the page's revisions, and one more if there is one. A tree may have tens of thousands of
+  /// revisions, so never more than a few pages of them are sorted.
   private func newest(in tree: RevisionTree) -> [Int] {
     func cut(_ places: [Int]) -> [Int] {
       let sorted = places.sorted { tree.nodes[$0].revision > tree.nodes[$1].revision }
@@ -101,7 +105,8 @@ struct HistoryReader: Sendable {
 extension DocumentStore {
   /// A page of a document's history.
   /// - Parameter limit: how many revisions, at most ``HistoryPage/maximumRevisions``.
-  /// - Parameter after: where the page before ended; nil for the first page. It need not be there any more.
+  /// - Parameter after: the last revision of the page before; nil for the first page. The revision may be
+  ///   forgotten meanwhile.
   /// - Returns: nil for an id that was never used.
   /// - Throws: the store's errors.
   package func history(
@@ -112,18 +117,18 @@ extension DocumentStore {
     }
   }
 
-  /// One revision of a document, as it is stored.
-  /// - Returns: nil for an unknown one.
-  /// - Throws: as ``StoreView/revision(_:of:)`` does.
+  /// One revision of a document, as stored.
+  /// - Returns: nil for an unknown revision.
+  /// - Throws: the errors of ``StoreView/revision(_:of:)``.
   package func revision(_ revision: RevisionID, of id: DocumentID) async throws -> Document? {
     try await read { view in try view.revision(revision, of: id) }
   }
 }
 
 extension StoreView {
-  /// One revision of a document, with the document's sequence and times.
-  /// - Returns: nil for an unknown one.
-  /// - Throws: `missing` where its body was compacted away.
+  /// One revision of a document, with the document's sequence number and times.
+  /// - Returns: nil for an unknown revision.
+  /// - Throws: `missing` when its body was removed.
   package func revision(_ revision: RevisionID, of id: DocumentID) throws -> Document? {
     guard let winner = try document(id) else { return nil }
     if winner.revision == revision { return winner }

@@ -2,11 +2,11 @@ package import Documents
 import Lanes
 import NIOConcurrencyHelpers
 
-/// One store as use cases see it: the engine's port with the quota held in every update, and the
-/// common document verbs. A value; good for as long as its lease (see
+/// One store as use cases see it: an engine's storage, with the quota checked in every update, and the common
+/// operations on documents. A value; valid as long as its lease (see
 /// ``DatabaseManager/withStore(_:creating:_:)``).
 package struct DocumentStore: Sendable {
-  /// Which store.
+  /// The name of the store.
   package let name: StoreName
   let storage: any StoreStorage
   let feed: ChangeFeed
@@ -16,9 +16,9 @@ package struct DocumentStore: Sendable {
   /// Whether the storage has failed since it was opened.
   let health = StorageHealth()
 
-  /// A store over its storage.
-  /// - Parameter now: the clock that stamps documents.
-  /// - Parameter follower: the rule that follows commits.
+  /// Creates a store over its storage.
+  /// - Parameter now: the clock that gives documents their times.
+  /// - Parameter follower: the rule that runs after commits.
   package init(
     name: StoreName, storage: any StoreStorage, feed: ChangeFeed, limits: StoreLimits,
     now: @escaping @Sendable () -> Timestamp, follower: CommitFollower = .none
@@ -38,15 +38,17 @@ package struct DocumentStore: Sendable {
     try await mending { try await storage.read(query) }
   }
 
-  /// Reads in slices, for what a stranger sizes: `step` is called again and again, each time with what the call
-  /// before left in `progress`, until it answers. It goes on until ``Slice/isOver`` and answers nil then; between two
-  /// calls others have their turn, also those who write, so that each call may see another state of the store.
+  /// Reads in slices, for reads whose size a client decides.
+  ///
+  /// `step` is called repeatedly until it returns a value. Each call gets the `progress` that the call before
+  /// left. A call works until ``Slice/isOver`` and then returns nil. Between two calls other callers can read
+  /// and write, so that each call may see another state of the store.
   /// - Throws: what `step` throws; `ended`.
   package func read<Progress: Sendable, Value: Sendable>(
     inSlices progress: Progress,
     _ step: @escaping @Sendable (inout Progress, any StoreView) throws -> Value?
   ) async throws -> Value {
-    // In a box, so that what grows from call to call is never copied.
+    // In a box, so that growing progress is not copied at each call.
     let reached = NIOLockedValueBox(progress)
     while true {
       do {
@@ -59,7 +61,7 @@ package struct DocumentStore: Sendable {
         guard await hasMended(after: error) else { throw error }
         reached.withLockedValue { $0 = progress }
       }
-      // The store's thread was left, so others have had their turn; the task's own may go on for long.
+      // Other callers can use the store between two reads, but this task may still run for long.
       try await Slice.giveWay()
       if Slice.isEnded { throw ServiceError.ended }
     }
@@ -73,10 +75,10 @@ package struct DocumentStore: Sendable {
   }
 
   /// Commits what a rule records; see ``StoreStorage/update(loading:at:_:)``.
-  /// - Parameter ids: the documents that the rule reads or changes, as far as they are known before.
   ///
-  /// Of a write whose answer is kept (``WriteReceipt/current``), the answer is written besides.
-  /// - Throws: besides, `quotaExceeded` when documents would be added or grow beyond the quota;
+  /// If the write has a ``WriteReceipt/current``, the same commit stores the answer.
+  /// - Parameter ids: the documents that the rule reads or changes, as far as they are known before.
+  /// - Throws: also `quotaExceeded` when documents are added or grow beyond the quota;
   ///   ``WriteReceipt/AnsweredBefore``, and `receiptMismatch`.
   @discardableResult
   package func update<Value: Sendable>(
@@ -103,27 +105,28 @@ package struct DocumentStore: Sendable {
     }
     if let kept { receipt?.note(kept) }
     if wakes { feed.wake() }
-    // What it could not do now it does at the next such commit; this one stands.
+    // An error of the follower does not undo this commit. The follower does the rest after the next such
+    // commit.
     if !followed.isEmpty {
       try? await Upkeep.run { try await follower.follow(self, followed) }
     }
     return value
   }
 
-  /// Gives disk space back; see ``StoreStorage/compact()``.
+  /// Gives free disk space back to the system; see ``StoreStorage/compact()``.
   package func compact() async throws {
     try await noting { try await storage.compact() }
   }
 
-  /// Wake-ups after commits: read again by sequence number after each. The first comes at once.
+  /// Wake-ups after commits. The first comes at once; after each, the reader reads again by sequence number.
   package func wakeUps() -> AsyncStream<Void> { feed.wakeUps() }
 
-  /// The winner, a tombstone included.
+  /// The winner, which may be a tombstone.
   package func document(_ id: DocumentID) async throws -> Document? {
     try await readInline { view in try view.document(id) }
   }
 
-  /// Puts a revision on a document; see ``StoreChanges/put(_:base:body:isDeleted:)``.
+  /// Adds a revision to a document; see ``StoreChanges/put(_:base:body:isDeleted:)``.
   @discardableResult
   package func put(
     _ id: DocumentID, base: RevisionID?, body: DocumentBody
@@ -133,7 +136,7 @@ package struct DocumentStore: Sendable {
     }
   }
 
-  /// Puts a tombstone on a document; see ``StoreChanges/delete(_:base:)``.
+  /// Adds a tombstone to a document; see ``StoreChanges/delete(_:base:)``.
   @discardableResult
   package func delete(
     _ id: DocumentID, base: RevisionID?
@@ -143,8 +146,8 @@ package struct DocumentStore: Sendable {
     }
   }
 
-  /// How much history each document of this store may have.
+  /// How much history each document of this store keeps.
   package var historyLimits: HistoryLimits { limits.history }
-  /// What this store takes.
+  /// The limits of this store.
   package var quota: StoreLimits { limits }
 }

@@ -2,17 +2,18 @@ package import Documents
 import JSON
 import Lanes
 
-/// Forgetting what has been deleted for long: tombstones, and branches that end in one.
+/// Purges what was deleted long ago: tombstones, and branches that end in a tombstone.
 ///
-/// A store is walked in the order of its changes, and each document is looked at once, when its last change has become
-/// old. How far the walk has come is noted (``PurgeLog/examined``), so that a visit costs what has become old since the
-/// one before. Of each forgotten revision a mark remains; see ``PurgedRevisions``.
+/// A run reads the store in the order of its changes. It looks at each document once, when the document's
+/// last change has become old. The position is stored (``PurgeLog/examined``), so that the next run only
+/// reads what has become old since. A mark remains of each purged revision; see ``PurgedRevisions``.
 extension DocumentStore {
-  /// Forgets, in small updates, the tombstones that are old, and of live documents whose last change is old the
-  /// branches that end in a tombstone. Which is old is said by when a document last changed.
-  /// - Parameter spared: a document whose branches are forgotten by a rule of its own.
-  /// - Returns: how many documents were forgotten in whole or in part, and how many tombstones are left.
-  /// - Throws: as ``update(loading:_:)``; `ended`.
+  /// Purges old tombstones, and branches that end in a tombstone from live documents whose last change is
+  /// old. Works in small updates.
+  /// - Parameter spared: a document whose branches another rule purges.
+  /// - Parameter isOld: whether a document whose last change was at this time is old.
+  /// - Returns: how many documents were purged, completely or in part, and how many tombstones are left.
+  /// - Throws: the errors of ``update(loading:_:)``; `ended`.
   package func forget(
     sparing spared: DocumentID, _ isOld: @escaping @Sendable (Timestamp) -> Bool
   ) async throws -> Remains {
@@ -39,32 +40,33 @@ extension DocumentStore {
   }
 }
 
-/// A walk over a store's changes that looks for what is old enough to be forgotten.
+/// Searches a store's changes for documents that are old enough to be purged.
 private struct AgeWalk: Sendable {
-  /// Documents that one update forgets at most; each leaves as many marks as it has revisions.
+  /// How many documents one update purges at most. Each leaves marks for all its revisions.
   private static let atOnce = 20
-  /// Changes that are read at once, and after which it is noted how far the walk has come though nothing is forgotten.
+  /// How many changes are read together. After as many changes the position is stored, also if nothing is
+  /// purged.
   private static let page = 100
 
-  /// The number of the last change that was looked at; nil before the first.
+  /// The sequence number of the last change that was looked at; nil before the first.
   private(set) var examined: Int64?
-  /// Whatever follows is too young, or there is nothing.
+  /// Whether the rest is not old enough, or there is no rest.
   private(set) var isAtEnd = false
-  /// The documents that are to be forgotten, in whole or in part.
+  /// The documents to be purged, completely or in part.
   private(set) var old: [DocumentID] = []
   private var count = 0
   private let spared: DocumentID
 
-  /// A walk that goes on after a change; where it was noted last, for nil.
+  /// Creates a walk that starts after a change; nil starts it at the stored position.
   init(after examined: Int64?, sparing spared: DocumentID) {
     (self.examined, self.spared) = (examined, spared)
   }
 
-  /// Whether an update is to follow.
+  /// Whether an update must follow.
   var isWorthNoting: Bool { !old.isEmpty || count >= Self.page }
 
-  /// Goes on until the slice is over.
-  /// - Returns: whether enough was found, or all was looked at.
+  /// Continues until the slice is over.
+  /// - Returns: whether enough was found, or everything was looked at.
   mutating func goOn(
     in view: any StoreView, _ isOld: (Timestamp) -> Bool
   ) throws -> Bool {
@@ -98,8 +100,9 @@ private struct AgeWalk: Sendable {
 }
 
 extension StoreChanges {
-  /// Forgets what a walk has found, as far as nobody has written to it since, and notes how far the walk has come.
-  /// - Returns: how many documents.
+  /// Purges the documents that a walk has found, unless somebody has written to them since, and stores the
+  /// position.
+  /// - Returns: how many documents were purged.
   fileprivate mutating func forget(
     _ walk: AgeWalk, _ isOld: (Timestamp) -> Bool
   ) throws -> Int {
@@ -119,22 +122,22 @@ extension StoreChanges {
   }
 }
 
-/// What a store knows of its own forgetting: the local document ``LocalID/purgeCount``, whose revision is ``count`` and
-/// whose body is `{"forgotten"?,"examined"?}`.
+/// What a store has stored about its purges: the local document ``LocalID/purgeCount``, whose revision is
+/// ``count`` and whose body is `{"forgotten"?,"examined"?}`.
 package struct PurgeLog: Sendable, Equatable {
-  /// How often revisions were forgotten, but for those that went for their age.
+  /// How often revisions were purged, without purges for age.
   package var count: Int64 = 0
-  /// The number of the last change that was a tombstone and went for its age; 0 for none. Tombstones go in the order of
-  /// their numbers: whoever has read so far has missed none.
+  /// The highest sequence number of a tombstone that was purged for its age; 0 for none. Tombstones are
+  /// purged in the order of their numbers: a reader that has read up to this number has missed none.
   package var forgotten: Int64 = 0
-  /// The number of the last change of which it was seen to whether it is to be forgotten.
+  /// The sequence number of the last change that a run has looked at.
   var examined: Int64 = 0
 
-  /// Nothing was forgotten.
+  /// Creates a log without purges.
   init() {}
 
   /// Reads a log.
-  /// - Throws: `integrity`.
+  /// - Throws: `integrity` when the document is not JSON.
   init(_ local: LocalDocument) throws {
     guard let root = try? ParsedJSON(local.body, limits: .small).root else {
       throw ServiceError(.integrity, "What was purged can't be read")
@@ -144,7 +147,7 @@ package struct PurgeLog: Sendable, Equatable {
     examined = Int64(root["examined"]?.int ?? 0)
   }
 
-  /// What is stored.
+  /// The edit that stores the log.
   var edit: LocalEdit {
     var body: JSONObject = [:]
     if forgotten > 0 { body.append("forgotten", .number(JSONNumber(Int(forgotten)))) }
@@ -155,6 +158,6 @@ package struct PurgeLog: Sendable, Equatable {
 }
 
 extension StoreView {
-  /// What the store knows of its own forgetting; nil where it has forgotten nothing.
+  /// The log of the store's purges; nil when there was none.
   package func purgeLog() throws -> PurgeLog? { try local(.purgeCount).map(PurgeLog.init) }
 }

@@ -1,25 +1,25 @@
 package import Documents
 
-/// The name of an index: what it is made of, so that another definition is another index.
+/// The name of an index. It is made from the index's definition, so that another definition is another index.
 package struct IndexID: ByteString {
   /// The name; 1 to 128 bytes.
   package let text: String
 
-  /// An index of this name.
+  /// Creates the name of an index.
   package init(_ text: String) { self.text = text }
 }
 
-/// A document's place in an index, and what the index keeps of it.
+/// The entry of a document in an index.
 package struct IndexEntry: Sendable, Equatable {
-  /// The document.
+  /// The document's id.
   package let id: DocumentID
-  /// What the index sorts by, compared by bytes. What it means is the rule's affair.
+  /// The key by which the index is sorted, compared by bytes. Only the rule knows its meaning.
   package let key: [UInt8]
-  /// What the index keeps of the document, so that it need not be read; nil where it keeps nothing, and where a walk
-  /// doesn't want it. What it means is the rule's affair.
+  /// What the index stores of the document, so that the document need not be read; nil when it stores
+  /// nothing, or when the reader does not want it. Only the rule knows its meaning.
   package let content: [UInt8]?
 
-  /// A document's place.
+  /// Creates an entry.
   package init(id: DocumentID, key: [UInt8], content: [UInt8]? = nil) {
     self.id = id
     self.key = key
@@ -27,21 +27,22 @@ package struct IndexEntry: Sendable, Equatable {
   }
 }
 
-/// Which keys of an index to walk.
+/// A range of keys of an index.
 package struct IndexRange: Sendable, Equatable {
-  /// The least key wanted, that one included; empty from the first.
+  /// The first key of the range, included; empty for no bound.
   package var start: [UInt8]
-  /// The key that ends the range, that one left out; nil to the last.
+  /// The upper end of the range, not included; nil for no bound.
   package var end: [UInt8]?
-  /// Whether to walk from the end down.
+  /// Whether to read from the upper end down.
   package var descending: Bool
-  /// Where a walk goes on: upwards, entries at ``start`` whose id is not behind this one are left out; downwards,
-  /// those at ``end`` whose id is before this one are wanted too. Empty for neither.
+  /// The id at which a listing continues; empty for none. Upwards, entries with the key ``start`` are left
+  /// out unless their id is greater. Downwards, entries with the key ``end`` are included if their id is
+  /// lower.
   package var id: String
-  /// Whether entries come with their ``IndexEntry/content``, which is checked then.
+  /// Whether to read the entries' ``IndexEntry/content``. It is then also checked.
   package var wantsContent: Bool
 
-  /// A range of keys.
+  /// Creates a range.
   package init(
     start: [UInt8] = [], end: [UInt8]? = nil, descending: Bool = false, id: String = "",
     wantsContent: Bool = false
@@ -54,14 +55,14 @@ package struct IndexRange: Sendable, Equatable {
   }
 }
 
-/// What a rule writes into an index. Indexes hold nothing that documents don't say: one that is lost or
-/// behind is built again from the change feed, and no write of a document waits for one.
+/// A change of an index. An index holds nothing that is not in the documents: one that is lost or not up to
+/// date is built again from the change feed, and no write of a document waits for an index.
 package enum IndexEdit: Sendable {
-  /// Makes the index if it is absent, forgets every entry of `documents`, adds `entries` (at most one a
-  /// document, each of `documents`), and says that the index has seen every change up to `sequence`.
+  /// Creates the index if it is absent, removes all entries of `documents`, adds `entries` (at most one for
+  /// each document, all of `documents`), and sets the index's sequence number to `sequence`.
   case advance(
     IndexID, documents: [DocumentID], entries: [IndexEntry], sequence: Int64)
-  /// Removes so many of an index's entries at most, and with its last one the index. One of which entries are left
-  /// has been built up to nowhere.
+  /// Removes at most this many entries of an index, and with its last entry the index. An index of which
+  /// entries remain counts as not built.
   case remove(IndexID, entries: Int)
 }

@@ -1,7 +1,7 @@
 import DequeModule
 
 extension OpenStores {
-  /// Does for a store what its phase and the head of its line allow.
+  /// Does what a store's phase and the first request in its queue allow.
   mutating func advance(_ name: StoreName, _ outcome: inout Outcome) {
     while let entry = entries[name] {
       switch entry.phase {
@@ -26,7 +26,7 @@ extension OpenStores {
     }
   }
 
-  /// Gives back a store's slot.
+  /// Frees a store's slot.
   mutating func shut(_ name: StoreName, _ outcome: inout Outcome) {
     entries[name]?.phase = .shut
     entries[name]?.isSuspect = false
@@ -34,7 +34,7 @@ extension OpenStores {
     grantSlots(&outcome)
   }
 
-  /// Begins to close an idle store.
+  /// Starts to close an idle store.
   mutating func close(_ name: StoreName, _ outcome: inout Outcome) {
     guard case .open(let store)? = entries[name]?.phase else { return }
     entries[name]?.phase = .closing
@@ -42,7 +42,7 @@ extension OpenStores {
     outcome.work.append(.close(name, store))
   }
 
-  /// Answers those at the head of a store's line whose request is as wanted.
+  /// Answers the callers at the head of a store's queue, as long as their requests match.
   mutating func answerLeases(
     of name: StoreName, _ answer: Answer, while isWanted: (Request) -> Bool,
     _ outcome: inout Outcome
@@ -53,7 +53,7 @@ extension OpenStores {
     entries[name]?.queue.removeFirst(answered.count)
   }
 
-  /// What becomes of a store that is shut.
+  /// Decides what happens next with a store that is not open.
   private mutating func start(
     _ name: StoreName, for head: Waiter?, _ outcome: inout Outcome
   ) {
@@ -82,7 +82,7 @@ extension OpenStores {
     }
   }
 
-  /// What becomes of an open store that nobody uses or wants.
+  /// Decides what happens with an open store that nobody uses or waits for.
   private mutating func settle(_ name: StoreName, _ entry: Entry, _ outcome: inout Outcome) {
     guard !entry.isSuspect, !isClosing else {
       close(name, &outcome)
@@ -92,8 +92,8 @@ extension OpenStores {
     if !line.isEmpty { grantSlots(&outcome) }
   }
 
-  /// Opens the stores at the head of the line while slots are free, and closes as many idle stores
-  /// as there are stores that still wait.
+  /// Opens the first waiting stores while slots are free. Then closes as many idle stores as there are stores
+  /// that still wait.
   private mutating func grantSlots(_ outcome: inout Outcome) {
     while openCount < maximumOpen, let name = line.popFirst() {
       entries[name]?.isInLine = false
@@ -121,41 +121,41 @@ extension OpenStores {
 }
 
 extension OpenStores {
-  /// Stands for one waiting caller; drawn by ``DatabaseManager``.
+  /// Identifies one waiting caller. ``DatabaseManager`` draws it.
   typealias Ticket = UInt64
 
-  /// What a caller may wait for.
+  /// What a caller waits for.
   enum Request: Sendable, Equatable {
-    /// The store, made if absent where `creating`.
+    /// The store; an absent one is created if `creating` is true.
     case lease(creating: Bool)
-    /// The store's end.
+    /// The erasure of the store.
     case erase
-    /// Another store in its place.
+    /// The replacement of the store by another one.
     case replace
-    /// The store's file, closed.
+    /// Exclusive use of the store's file while the store is closed.
     case alone
 
     /// Whether nobody may have the store open meanwhile.
     var isAlone: Bool { self == .erase || self == .replace || self == .alone }
   }
 
-  /// What a caller that waited is told.
+  /// The answer to a caller that waited.
   enum Answer: Sendable {
-    /// The store is the caller's until it releases it.
+    /// The caller has the store until it releases it.
     case leased(Store)
-    /// There is no such store, and none was to be made.
+    /// The store does not exist and was not to be created.
     case absent
-    /// The store is gone, or another is in its place; false when there was none.
+    /// The store is erased or replaced; false when it did not exist.
     case erased(Bool)
-    /// Nobody has the store open until the caller reports back with ``OpenStores/erased(_:_:)``.
+    /// Nobody can open the store until the caller calls ``OpenStores/erased(_:_:)``.
     case alone
-    /// Nothing came of it.
+    /// The request failed.
     case failed(any Error)
     /// Every store is closed.
     case stopped
   }
 
-  /// What an engine is to be asked; each is to be reported back when done.
+  /// Work for the engine. The result of each must be reported.
   enum Work: Sendable {
     /// Report with ``OpenStores/opened(_:_:)``.
     case open(StoreName, creating: Bool)
@@ -167,25 +167,25 @@ extension OpenStores {
     case replace(StoreName)
   }
 
-  /// What follows from a step: answers to give and work to begin, in order.
+  /// The result of a step: answers to give and work to start, in order.
   struct Outcome: Sendable {
-    /// Which callers are told what.
+    /// The answers, with the callers that get them.
     var answers: [(ticket: Ticket, answer: Answer)] = []
-    /// What the engine is to do.
+    /// The work for the engine.
     var work: [Work] = []
   }
 
-  /// A caller in a store's own line.
+  /// A caller in the queue of a store.
   struct Waiter: Sendable {
-    /// Who.
+    /// The caller's ticket.
     let ticket: Ticket
-    /// For what.
+    /// What the caller waits for.
     let request: Request
   }
 
-  /// One store that is open, about to be or about to go.
+  /// One store that is open, is changing its state, or has waiting callers.
   struct Entry: Sendable {
-    /// Where a store stands; `opening`, `open` and `closing` hold one of the slots.
+    /// The state of a store. In the states `opening`, `open` and `closing` it has a slot.
     enum Phase: Sendable {
       case shut
       case opening(creating: Bool)
@@ -194,38 +194,40 @@ extension OpenStores {
       case erasing(Ticket)
     }
 
-    /// Where it stands.
+    /// The store's state.
     var phase = Phase.shut
-    /// How many callers use it now.
+    /// How many callers use the store now.
     var leases = 0
-    /// Whether it failed below and must be read from disk again before the next lease.
+    /// Whether the storage has failed, so that the store must be closed and opened again before the next
+    /// lease.
     var isSuspect = false
-    /// Whether it stands in the line for a slot.
+    /// Whether the store waits for a slot.
     var isInLine = false
-    /// Who waits for it, in the order of asking.
+    /// The waiting callers, in the order of their requests.
     var queue: [Waiter] = []
-    /// Number of its last use, over all stores.
+    /// The number of the store's last use, counted over all stores.
     var lastUse: UInt64 = 0
-    /// The sweep that it was last used in.
+    /// How many sweeps had run when the store was last used.
     var lastSweep: UInt64 = 0
 
-    /// Whether it is open and nobody uses it.
+    /// Whether the store is open and nobody uses it.
     var isIdle: Bool {
       guard case .open = phase else { return false }
       return leases == 0
     }
 
-    /// Whether it may stay open and idle, as far as it alone decides.
+    /// Whether nothing in this entry requires to close the store.
     var canRest: Bool { isIdle && !isSuspect && queue.isEmpty }
 
-    /// Takes a lease if nothing stands in the way.
+    /// Leases the store if it is open, has no error, and nobody waits for it.
     mutating func lease() -> Store? {
       guard case .open(let store) = phase, !isSuspect, queue.isEmpty else { return nil }
       leases += 1
       return store
     }
 
-    /// Whether a caller's answer is on its way: the store is being opened, for it among others.
+    /// Whether the store is being opened for this caller, with no erasure or other exclusive request before
+    /// it.
     func isCertain(_ ticket: Ticket) -> Bool {
       guard case .opening = phase else { return false }
       for waiter in queue {

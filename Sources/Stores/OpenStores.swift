@@ -1,52 +1,54 @@
 import DequeModule
 
-/// Which stores are open, who uses them and who waits: a value without I/O. It says what is to be
-/// opened, closed and erased; ``DatabaseManager`` does it and reports back.
+/// Which stores are open, who uses them and who waits: a value without I/O. It says what is to be opened,
+/// closed and erased; ``DatabaseManager`` does the work and reports the result.
 ///
-/// Rules: a name is open once at most; at most ``maximumOpen`` stores hold a slot, a slot being
-/// free again only when its store is closed; a leased store is never closed; the store that was
-/// idle longest goes first; callers of one store are served in the order of asking, and so are
-/// stores that wait for a slot.
+/// Rules:
+/// - A store is open at most once.
+/// - At most ``maximumOpen`` stores have a slot. A slot is free again only when its store is closed.
+/// - A leased store is never closed.
+/// - The store that has been idle longest is closed first.
+/// - Callers of one store are served in the order of their requests. So are stores that wait for a slot.
 struct OpenStores<Store: Sendable>: Sendable {
-  /// How many stores may be open at once, those that open and close counted.
+  /// How many stores may have a slot at once, including those that are being opened or closed.
   let maximumOpen: Int
-  /// How many slots are taken.
+  /// How many slots are used.
   var openCount = 0
-  /// How many of them are about to come free.
+  /// How many of them become free soon, because their stores are being closed.
   var closingCount = 0
-  /// Every store that is open, in transition or waited for.
+  /// Every store that is open, is changing its state, or has waiting callers.
   var entries: [StoreName: Entry] = [:]
-  /// Stores that wait for a slot.
+  /// Stores that wait for a slot, in order.
   var line = Deque<StoreName>()
-  /// Idle stores, the one longest idle first; entries whose store was used since are stale.
+  /// Idle stores, longest idle first. An entry whose store was used again is stale.
   var idle = Deque<(name: StoreName, use: UInt64)>()
   private var uses: UInt64 = 0
   private var sweeps: UInt64 = 0
   private var isStopping = false
   private var stoppers: [Ticket] = []
 
-  /// No store is open.
+  /// Creates a state without open stores.
   init(maximumOpen: Int) { self.maximumOpen = max(1, maximumOpen) }
 
-  /// How many stores are in use.
+  /// How many stores are leased.
   var leasedCount: Int { entries.values.count { $0.leases > 0 } }
   /// How many callers wait.
   var waitingCount: Int { entries.values.reduce(0) { $0 + $1.queue.count } }
 
-  /// Leases a store that is open already; nil when the caller has to ``ask(_:for:as:)``.
+  /// Leases a store that is already open; nil when the caller must use ``ask(_:for:as:)``.
   mutating func lease(_ name: StoreName) -> Store? {
     guard !isStopping, let place = entries.index(forKey: name) else { return nil }
     return entries.values[place].lease()
   }
 
-  /// Whether a store is open, about to be or waited for.
+  /// Whether a store is open, is being opened, or has waiting callers.
   func isInUse(_ name: StoreName) -> Bool {
     guard let entry = entries[name] else { return false }
     if case .closing = entry.phase { return !entry.queue.isEmpty }
     return true
   }
 
-  /// Puts a caller in a store's line.
+  /// Adds a caller to a store's queue.
   mutating func ask(_ request: Request, for name: StoreName, as ticket: Ticket) -> Outcome {
     var outcome = Outcome()
     guard !isStopping else {
@@ -58,8 +60,8 @@ struct OpenStores<Store: Sendable>: Sendable {
     return outcome
   }
 
-  /// Takes a caller out of the line and answers with `error`; nothing if its answer was given
-  /// before.
+  /// Removes a caller from the queue and answers it with `error`. Does nothing if the caller already has its
+  /// answer.
   mutating func withdraw(_ ticket: Ticket, for name: StoreName, _ error: ServiceError) -> Outcome {
     var outcome = Outcome()
     guard let place = entries[name]?.queue.firstIndex(where: { $0.ticket == ticket }) else {
@@ -71,13 +73,14 @@ struct OpenStores<Store: Sendable>: Sendable {
     return outcome
   }
 
-  /// Whether a caller waits for nothing but the opening that is under way.
+  /// Whether a caller only waits for an opening that is already under way.
   func isCertain(_ ticket: Ticket, for name: StoreName) -> Bool {
     entries[name]?.isCertain(ticket) ?? false
   }
 
   /// Gives a lease back.
-  /// - Parameter failed: whether the store must be closed, and read from disk again by the next who asks for it.
+  /// - Parameter failed: whether the store must be closed, so that the next caller gets it read from disk
+  ///   again.
   mutating func release(_ name: StoreName, failed: Bool) -> Outcome {
     var outcome = Outcome()
     guard let place = entries.index(forKey: name), entries.values[place].leases > 0 else {
@@ -87,7 +90,7 @@ struct OpenStores<Store: Sendable>: Sendable {
     if failed { entries.values[place].isSuspect = true }
     guard entries.values[place].leases == 0 else { return outcome }
     if !isStopping, line.isEmpty, entries.values[place].canRest {
-      // Nobody waits for anything: so it is nearly always.
+      // In nearly all cases nobody waits.
       rest(name, at: place)
     } else {
       advance(name, &outcome)
@@ -95,7 +98,7 @@ struct OpenStores<Store: Sendable>: Sendable {
     return outcome
   }
 
-  /// The engine has opened a store, found it absent or failed.
+  /// Reports that the engine has opened a store, has found it absent, or has failed.
   mutating func opened(_ name: StoreName, _ result: Result<Store?, any Error>) -> Outcome {
     var outcome = Outcome()
     guard case .opening(let creating)? = entries[name]?.phase else { return outcome }
@@ -122,7 +125,7 @@ struct OpenStores<Store: Sendable>: Sendable {
     return outcome
   }
 
-  /// The engine has closed a store.
+  /// Reports that the engine has closed a store.
   mutating func closed(_ name: StoreName) -> Outcome {
     var outcome = Outcome()
     guard case .closing? = entries[name]?.phase else { return outcome }
@@ -133,7 +136,7 @@ struct OpenStores<Store: Sendable>: Sendable {
     return outcome
   }
 
-  /// The engine has erased a store, or put another in its place, or failed to.
+  /// Reports that the engine has erased or replaced a store, or has failed.
   mutating func erased(_ name: StoreName, _ result: Result<Bool, any Error>) -> Outcome {
     var outcome = Outcome()
     guard case .erasing(let ticket)? = entries[name]?.phase else { return outcome }
@@ -147,7 +150,7 @@ struct OpenStores<Store: Sendable>: Sendable {
     return outcome
   }
 
-  /// Closes what nobody has used since the sweep before the last one.
+  /// Closes stores that have been idle for more than two sweeps.
   mutating func sweep() -> Outcome {
     var outcome = Outcome()
     sweeps += 1
@@ -158,7 +161,7 @@ struct OpenStores<Store: Sendable>: Sendable {
     return outcome
   }
 
-  /// Refuses every caller from now on, and answers `stopped` when the last lease is back and all is
+  /// Refuses every caller from now on. Answers `stopped` when all leases are given back and all stores are
   /// closed.
   mutating func stop(as ticket: Ticket) -> Outcome {
     var outcome = Outcome()
@@ -172,17 +175,17 @@ struct OpenStores<Store: Sendable>: Sendable {
     return outcome
   }
 
-  /// Whether stores are only being closed any more.
+  /// Whether the service is stopping, so that stores are only closed.
   var isClosing: Bool { isStopping }
 
-  /// Notes that a store fell idle now.
+  /// Records that a store is now idle.
   mutating func rest(_ name: StoreName, at place: Dictionary<StoreName, Entry>.Index) {
     uses += 1
     entries.values[place].lastUse = uses
     entries.values[place].lastSweep = sweeps
     idle.append((name, uses))
-    // Each further use leaves a stale entry behind; clearing them out when they are the half is
-    // cheap.
+    // Each further use leaves a stale entry. They are removed when they are about half of the queue, so the
+    // cost per use is small.
     guard idle.count > 64 + 2 * entries.count else { return }
     let entries = entries
     idle.removeAll { entries[$0.name]?.lastUse != $0.use }
@@ -196,13 +199,13 @@ struct OpenStores<Store: Sendable>: Sendable {
 }
 
 extension ServiceError {
-  /// The error of every lease while the service stops.
+  /// The error of every request while the service stops.
   static let stopping = ServiceError(.unavailable, "The service is stopping")
-  /// The error of a store that an engine was told to make and did not.
+  /// The error of an engine that has not created a store as it was told to.
   static let notMade = ServiceError(.storage, "The store could not be made")
-  /// The error of a caller that waited for a store as long as it may.
+  /// The error of a caller that has waited the longest allowed time for a store.
   static let crowded = ServiceError(
     .unavailable, "Too many stores are in use at this moment; try again soon")
-  /// The error of a caller that gave up.
+  /// The error of a caller that stopped waiting.
   static let withdrawn = ServiceError(.unavailable, "The request was cancelled while it waited")
 }

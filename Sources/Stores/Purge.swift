@@ -1,22 +1,23 @@
 package import Documents
 
-/// Revisions of one document that a store forgets: unlike a deletion it leaves no tombstone, and it is not
-/// replicated. For a time marks are left, by which the store knows what a peer would bring back.
+/// Removes revisions of one document for ever. Unlike a deletion, a purge leaves no tombstone and is not
+/// replicated. For some time the store keeps marks, so that a peer can't bring the revisions back.
 ///
 /// Source: CouchDB, "POST /{db}/_purge".
 package struct Purge: Sendable {
-  /// Which document.
+  /// The document's id.
   package let id: DocumentID
-  /// What is left of its tree; an empty one removes the document, which is then in no feed. One that is
-  /// left keeps its time of birth and moves to the feed's end.
+  /// The document's tree after the purge. An empty tree removes the document, also from the feed. Otherwise
+  /// the document keeps its creation time and moves to the end of the feed.
   package let tree: RevisionTree
 
-  /// Whether marks are left: not where no peer could bring anything back.
+  /// Whether marks are kept. They are not needed where no peer could bring revisions back.
   let leavesMarks: Bool
-  /// Whether they are old tombstones: a copy of the store that has read them already is none the worse.
+  /// Whether the revisions are old tombstones. A copy of the store that has already read them is still
+  /// correct.
   let isForAge: Bool
 
-  /// A document's tree after revisions were forgotten.
+  /// Creates a purge.
   package init(
     id: DocumentID, tree: RevisionTree, leavesMarks: Bool = true, isForAge: Bool = false
   ) {
@@ -28,8 +29,8 @@ package struct Purge: Sendable {
 }
 
 extension StoreView {
-  /// How often the store has forgotten revisions, but for old tombstones: who keeps a copy of it can't learn of that
-  /// from the feed.
+  /// How often the store has purged revisions, without old tombstones. The owner of a copy compares it,
+  /// because the feed does not report purges.
   package func purgeCount() throws -> Int64 {
     try local(.purgeCount)?.revision ?? 0
   }
@@ -40,27 +41,28 @@ extension LocalID {
   package static let purgeCount = LocalID(receipt: "purges")
 }
 
-/// What is left of purged revisions in one state of a store: looked up only where there was ever a purge.
+/// The marks of purged revisions in one state of a store. Nothing is read from a store without purges.
 package struct PurgeMarks {
   private let view: any StoreView
-  /// Whether the store has forgotten anything yet.
+  /// Whether the store has never purged anything.
   package let isEmpty: Bool
 
-  /// The marks in one state.
+  /// Creates the marks of one state.
   package init(_ view: any StoreView) throws {
     self.view = view
     isEmpty = try view.local(.purgeCount) == nil
   }
 
-  /// The marks of a document's purged revisions; none where nothing was purged lately.
+  /// The marks of a document's purged revisions; empty when nothing was purged in the last time.
   /// - Throws: `integrity` for marks that can't be read.
   package func of(_ id: DocumentID) throws -> PurgedRevisions {
     guard !isEmpty else { return PurgedRevisions() }
     return try Self.stored(id, in: view)
   }
 
-  /// What a document goes on from that is not there: its latest purged revision; nil for none.
-  /// - Parameter tree: the document's tree; of one that is there nil is the answer.
+  /// The latest purged revision of an absent document, which a new document continues; nil when there is
+  /// none.
+  /// - Parameter tree: the document's tree. For a document that exists the result is nil.
   package func former(
     _ id: DocumentID, _ tree: RevisionTree?
   ) throws -> RevisionID? {
@@ -68,7 +70,7 @@ package struct PurgeMarks {
     return try of(id).latest
   }
 
-  /// Records, besides the purges of an update, that there were some, and what they take away.
+  /// Records in an update that it purges revisions, and the marks of those revisions.
   static func note(in changes: inout StoreChanges, at now: Timestamp) throws {
     guard !changes.purges.isEmpty else { return }
     if changes.purges.contains(where: { !$0.isForAge }) {
@@ -81,7 +83,7 @@ package struct PurgeMarks {
     }
   }
 
-  /// The note that makes known what a purge takes away; nil where none is to be left.
+  /// The local document with the marks of a purge; nil when no marks are kept.
   private static func note(
     _ purge: Purge, in view: any StoreView, at now: Timestamp
   ) throws -> LocalEdit? {
@@ -106,7 +108,7 @@ package struct PurgeMarks {
 }
 
 extension StoreView {
-  /// What a document goes on from that is not there; see ``PurgeMarks/former(_:_:)``.
+  /// The latest purged revision of an absent document; see ``PurgeMarks/former(_:_:)``.
   package func former(
     _ id: DocumentID, _ tree: RevisionTree?
   ) throws -> RevisionID? {
@@ -116,15 +118,16 @@ extension StoreView {
 }
 
 extension LocalID {
-  /// What the ids of local documents with such marks start with.
+  /// The prefix of the ids of local documents with marks.
   package static let purgedPrefix = receiptPrefix + "purged/"
 
-  /// The local documents that rules read with documents, for an engine to which each read costs a round trip.
+  /// The local documents that rules read together with documents. For an engine in which each read takes a
+  /// round trip.
   package static func read(with ids: Set<DocumentID>) -> [LocalID] {
     ids.isEmpty ? [] : [purgeCount] + ids.map { purged($0) }
   }
 
-  /// The marks of one document's purged revisions.
+  /// The id of the local document with the marks of one document.
   fileprivate static func purged(_ id: DocumentID) -> LocalID {
     LocalID(receipt: "purged/" + id.text)
   }

@@ -1,12 +1,13 @@
 import Documents
 
-/// The rule that a store's quota is never exceeded, and never in the way of a deletion.
+/// The rule that a store never exceeds its quota, and that the quota never prevents a deletion.
 ///
-/// The bytes of every stored body count. So that deleting makes room and history never stands in a document's
-/// way, what is written in a store that is filling up, or has much history, keeps no bodies of ancestors; see
-/// ``StoreLimits/fillingPercent`` and ``StoreLimits/historyPercent``.
+/// The bytes of all stored bodies count. A store that is nearly full, or has much history, keeps no bodies of
+/// ancestors for the documents that are written. So a deletion makes room, and history does not prevent new
+/// documents; see ``StoreLimits/fillingPercent`` and ``StoreLimits/historyPercent``.
 enum Quota {
-  /// Holds what is recorded against a store's limits, and says whether it keeps history.
+  /// Checks the recorded changes against a store's limits, and sets whether the written documents keep
+  /// history.
   /// - Throws: `quotaExceeded`.
   static func check(
     _ changes: inout StoreChanges, against limits: StoreLimits
@@ -18,9 +19,9 @@ enum Quota {
     try check(changes.locals, against: limits, in: changes.view)
   }
 
-  /// Purges are never refused, and make room for the mutations of their update.
-  /// - Returns: whether the documents that are written may keep bodies of ancestors.
-  /// - Throws: `quotaExceeded` when a revision that is no mere deletion adds a live document or bytes,
+  /// Checks mutations. Purges are never refused; they make room for the mutations of the same update.
+  /// - Returns: whether the written documents may keep bodies of ancestors.
+  /// - Throws: `quotaExceeded` when a revision that is not a plain deletion adds a live document or bytes
   ///   beyond the limits.
   private static func check(
     _ mutations: [Mutation], purges: [Purge], against limits: StoreLimits, in view: any StoreView
@@ -45,9 +46,9 @@ enum Quota {
     return false
   }
 
-  /// Documents that come with their histories, of which nothing is left out.
+  /// Checks documents that are copied with their complete histories.
   /// - Returns: true.
-  /// - Throws: `quotaExceeded` when they come to more than the limits.
+  /// - Throws: `quotaExceeded` when they exceed the limits.
   private static func checkWhole(
     _ mutations: [Mutation], against limits: StoreLimits, in view: any StoreView
   ) throws -> Bool {
@@ -70,8 +71,9 @@ enum Quota {
     ServiceError(.quotaExceeded, "This store is full: it holds at most \(limits.bytes) bytes")
   }
 
-  /// What has no body of its own, a history or the tombstone of a document that was never here, is bounded by what
-  /// the store holds in all: beyond it no id is new and no history longer than by an edit or two.
+  /// Limits what has no body of its own: histories, and tombstones of documents that never existed here. When
+  /// the store's complete content is too large, no new id is accepted, and a history can only grow by the
+  /// revisions of an edit or a merge.
   private static func checkOverall(
     _ mutations: [Mutation], against limits: StoreLimits, in view: any StoreView
   ) throws {
@@ -88,10 +90,10 @@ enum Quota {
     }
   }
 
-  /// By how many revisions an edit, or the merge of two branches, makes a tree longer.
+  /// By how many revisions one edit, or the merge of two branches, makes a tree longer, at most.
   private static let editedNodes = 3
 
-  /// A tombstone as deletions make it may always be put; one that carries a text is no mere deletion.
+  /// A tombstone with a body of at most this many bytes is a plain deletion and is always accepted.
   private static let plainTombstoneBytes = 64
 
   private static func isGrowth(_ mutation: Mutation) -> Bool {
@@ -110,7 +112,7 @@ enum Quota {
     limits.bytes / 100 * percent + limits.bytes % 100 * percent / 100
   }
 
-  /// What the mutations add in bytes if nothing of before goes.
+  /// The bytes that the mutations add if no stored body is removed.
   private static func longest(_ mutations: [Mutation]) -> Int64 {
     mutations.reduce(0) {
       $0 + Int64(($1.body?.bytes.count ?? 0) + $1.closed.count * emptyBytes)
@@ -118,7 +120,7 @@ enum Quota {
     }
   }
 
-  /// By how many there are more live documents.
+  /// By how much the number of live documents grows.
   private static func added(
     _ mutations: [Mutation], _ purges: [Purge], in view: any StoreView
   ) throws -> Int64 {
@@ -130,7 +132,7 @@ enum Quota {
     return documents
   }
 
-  /// By how many bytes there are more when no written document keeps its history.
+  /// By how much the number of bytes grows when no written document keeps its history.
   private static func grown(
     _ mutations: [Mutation], _ purges: [Purge], in view: any StoreView
   ) throws -> Int64 {
@@ -161,20 +163,20 @@ enum Quota {
   private static let emptyBytes = DocumentBody.empty.bytes.count
 }
 
-/// How many local documents clients may have, and of what size together: as many, and as many bytes, as
-/// documents, counted apart. Kept answers have a number of their own for each person who writes, and their bytes count
-/// with these.
+/// Limits of clients' local documents. Their number and their bytes have the same limits as documents, but
+/// are counted separately. For stored answers each writer has a separate limit of number; their bytes count
+/// with the local documents.
 ///
-/// An answer is never dropped to make room for another: a key that was answered is answered again for its whole
-/// time. So it is the next that is refused.
+/// An answer is never removed to make room for another one: a retry must get its answer until the answer
+/// expires. So the next write with an answer is refused.
 extension Quota {
-  /// What a kind of local documents comes to.
+  /// Number and bytes of a kind of local documents.
   fileprivate struct Usage {
     var count: Int64
     var bytes: Int64
   }
 
-  /// - Throws: `quotaExceeded` when clients' local documents, or answers, become more or longer, beyond the limits.
+  /// - Throws: `quotaExceeded` when clients' local documents, or answers, grow beyond the limits.
   static func check(
     _ edits: [LocalEdit], against limits: StoreLimits, in view: any StoreView
   ) throws {
@@ -204,7 +206,7 @@ extension Quota {
     }
   }
 
-  /// Holds one person's answers against their number, in a store without other limits, too.
+  /// Limits the number of one writer's answers, also in a store without other limits.
   private static func checkNumber(
     _ answers: [LocalEdit], of owner: String, in view: any StoreView
   ) throws {
@@ -237,7 +239,7 @@ extension Quota {
 }
 
 extension Quota.Usage {
-  /// What it comes to with these edits.
+  /// The usage after these edits.
   fileprivate func adding(
     _ edits: [LocalEdit], in view: any StoreView
   ) throws -> Self {

@@ -2,21 +2,22 @@ package import Documents
 package import JSON
 import Lanes
 
-/// Why something was not done as asked: the one error of everything above the rules about documents.
+/// Why an operation failed: the only error type above the rules about documents.
 ///
-/// Functions that can fail are `throws`. They throw this, or let a ``DocumentError`` or a ``JSONError`` pass;
-/// ``init(_:)`` makes one of these of all. `ErrorTable` in `HTTPAPI` says which status and words each code has.
+/// Functions that can fail are `throws`. They throw this error, or let a ``DocumentError`` or a ``JSONError``
+/// pass; ``init(_:)`` converts all of them to this type. `ErrorTable` in `HTTPAPI` gives each code its status
+/// and words.
 package struct ServiceError: Error, Sendable, Equatable, CustomDebugStringConvertible {
   /// What went wrong.
   package let code: Code
   /// A sentence for the client.
   package let reason: String
-  /// What an operator needs: result codes, file names. Never shown to a client.
+  /// Details for an operator: result codes, file names. Never shown to a client.
   package let detail: String
-  /// Whole seconds after which trying again makes sense, where that is known.
+  /// After how many whole seconds the client can try again, if that is known.
   package let retryAfterSeconds: Int?
 
-  /// An error with its words.
+  /// Creates an error.
   package init(_ code: Code, _ reason: String, retryAfterSeconds: Int? = nil, detail: String = "") {
     self.code = code
     self.reason = reason
@@ -28,13 +29,13 @@ package struct ServiceError: Error, Sendable, Equatable, CustomDebugStringConver
 }
 
 extension ServiceError {
-  /// What went wrong; closed, so that `ErrorTable` maps every case. Raw values are the names that clients read, where
-  /// one name belongs to one code.
+  /// What went wrong. The enumeration is complete, so that `ErrorTable` handles every case. If a name for
+  /// clients belongs to only one code, it is the code's raw value.
   package enum Code: String, Sendable, CaseIterable {
     // Stores.
-    /// There is no such store.
+    /// The store does not exist.
     case absent
-    /// A store of this name exists already.
+    /// A store of this name already exists.
     case exists = "file_exists"
     /// The store's file is missing, empty, foreign or damaged. Its data is never shown as an empty store.
     case damaged = "store_damaged"
@@ -42,57 +43,58 @@ extension ServiceError {
     case integrity = "integrity_error"
     /// The store can't be opened now: out of descriptors, no permission, the process is stopping.
     case unavailable
-    /// Reading or writing failed below.
+    /// Reading or writing failed in the storage.
     case storage = "storage_error"
     /// The disk is full.
     case storageFull = "insufficient_storage"
     /// The disk is read-only.
     case readOnly = "read_only"
-    /// A change may have been made or not: the answer of the database was lost, or no standby has confirmed it.
+    /// It is unknown whether a change was made: the database's answer was lost, or no standby has confirmed
+    /// the change.
     case outcomeUnknown = "outcome_unknown"
-    /// More writes are waiting for this store than it takes.
+    /// Too many writes wait for this store.
     case overloaded
     /// The write would exceed the store's quota.
     case quotaExceeded = "quota_exceeded"
-    /// Nobody waits for the result any more, or it may cost no more.
+    /// Nobody waits for the result any more, or the request has used all the time that it may use.
     case ended
     /// The store has documents, and only an empty one may be filled.
     case notEmpty = "account_not_empty"
-    /// The store is being filled already.
+    /// Another import already fills the store.
     case beingFilled = "import_running"
-    /// A line of an export is not as it must be, or lines are missing.
+    /// A line of an export is invalid, or lines are missing.
     case invalidExport = "invalid_export"
 
     // Documents, as in ``DocumentError``.
-    /// The revision that the edit is based on is no leaf.
+    /// The revision that the edit is based on is not a leaf.
     case conflict
-    /// There is no such document, revision or other thing.
+    /// There is no such document, revision or other object.
     case missing
     /// The document is a tombstone.
     case deleted
-    /// The id can't be a document's.
+    /// The text is not a valid document id.
     case invalidID = "illegal_docid"
-    /// The text is no revision.
+    /// The text is not a valid revision.
     case invalidRevision
-    /// The document, or what stands for one, is not as it must be.
+    /// The document, or an object in its place, is invalid.
     case invalidDocument = "doc_validation"
-    /// The document is over its size.
+    /// The document is larger than the limit.
     case documentTooLarge = "document_too_large"
     /// Attachments are not supported.
     case attachmentsUnsupported = "bad_content_type"
-    /// The document has as many open branches as it may have.
+    /// The document has the highest number of open branches.
     case tooManyLeaves = "too_many_leaves"
-    /// A revision of that id exists with another history.
+    /// The revision is known with another body.
     case revisionCollision = "rev_collision"
 
     // JSON, as in ``JSONError``.
-    /// The text is no JSON.
+    /// The text is not JSON.
     case invalidJSON = "invalid_json"
     /// A string is not UTF-8.
     case invalidUTF8 = "invalid_utf8"
-    /// An object has a name twice.
+    /// An object has the same name twice.
     case duplicateKey = "duplicate_key"
-    /// Values stand in one another too deep.
+    /// Values are nested too deeply.
     case tooDeep = "too_deep"
     /// An object or array has too many members.
     case tooManyMembers = "too_many_members"
@@ -100,7 +102,7 @@ extension ServiceError {
     case stringTooLong = "string_too_long"
     /// A number has too many digits.
     case numberOutOfRange = "number_out_of_range"
-    /// The text is over its size.
+    /// The text is larger than the limit.
     case jsonTooLarge
     /// The text has too many values.
     case tooManyValues
@@ -110,19 +112,19 @@ extension ServiceError {
     case badRequest = "bad_request"
     /// A parameter can't be understood.
     case invalidQuery = "query_parse_error"
-    /// A parameter has a value that it can't have.
+    /// A parameter has a value that is not allowed.
     case invalidArgument = "bad_arg"
-    /// The request or its answer is over a limit.
+    /// The request or its answer exceeds a limit.
     case tooLarge = "too_large"
-    /// The caller may not do that.
+    /// The caller has no right to do this.
     case forbidden
-    /// It is not offered.
+    /// The service does not support this.
     case notImplemented = "not_implemented"
-    /// All or nothing is not offered.
+    /// The service does not support all-or-nothing writes.
     case notAtomic
-    /// The caller has too much of this at once.
+    /// The caller uses too many of these at the same time.
     case tooManyRequests = "too_many_requests"
-    /// The text is no database's name.
+    /// The text is not a valid name of a database.
     case invalidDatabaseName = "illegal_database_name"
     /// The name is too long for a database.
     case databaseNameTooLong = "database_name_too_long"
@@ -155,54 +157,54 @@ extension ServiceError {
     case unsupportedMixedSort = "unsupported_mixed_sort"
 
     // Bookmarks.
-    /// The bookmark is not in the state that the request demands.
+    /// The bookmark is not in the state that the request requires.
     case precondition = "precondition_failed"
-    /// No hotel of the id is known, and none is bookmarked.
+    /// The hotel is unknown and is not bookmarked.
     case unknownHotel
-    /// A document that is no hotel has the hotel's id.
+    /// A document with the hotel's id exists but is not a hotel.
     case occupied
     /// The idempotency key was used for another request.
     case receiptMismatch = "idempotency_key_reused"
 
     // Lists.
-    /// The invitation was used, withdrawn or has expired.
+    /// The invitation was used or withdrawn, or has expired.
     case invitationGone = "invitation_gone"
 
     // Accounts.
-    /// The name can't be a user's.
+    /// The text is not a valid user name.
     case invalidName = "invalid_username"
-    /// The password is too short, too long, known to everybody or has a NUL.
+    /// The password is too short or too long, is commonly known, or contains a NUL.
     case invalidPassword = "invalid_password"
-    /// Who has no password here can't change it.
+    /// The user has no password here, so it can't be changed.
     case noPassword
-    /// The name belongs to somebody.
+    /// Another user has this name.
     case taken
-    /// No such user, or not their password; in the same words.
+    /// The user is unknown or the password is wrong; the answer is the same for both.
     case badCredentials
-    /// The token is not one of ours, or was revoked.
+    /// The token was not issued by this service, or was revoked.
     case invalidToken
-    /// The token was good once.
+    /// The token has expired.
     case expiredToken
     /// Too many wrong passwords for this name from this address.
     case lockedOut
     /// Too many requests of this kind from this address.
     case tooMany
-    /// That guest has become another user's, or was erased.
+    /// The guest has become another user's, or was erased.
     case guestSpent = "guest_spent"
-    /// What was taken over from that guest can't be undone any more.
+    /// The adoption of that guest can no longer be undone.
     case undoOver = "undo_over"
-    /// No such user (command line only).
+    /// The user is unknown (command line only).
     case unknownUser
-    /// More passwords are waiting to be hashed than the service takes.
+    /// Too many passwords wait to be hashed.
     case hashingBusy
-    /// It is for users; a guest has to sign up first.
+    /// Only users can do this; a guest must sign up first.
     case accountNeeded = "account_needed"
-    /// The keys of a token's issuer can't be had now.
+    /// The keys of a token's issuer are not available now.
     case issuerUnavailable = "issuer_unavailable"
-    /// A file of keys or of the administrator's password can't be used.
+    /// A file with keys or with the administrator's password is unusable.
     case keys
 
-    /// Whether the storage itself failed: another try, or another way, may find what is asked for.
+    /// Whether the storage itself failed: another attempt, or another source, may succeed.
     package var isOfStorage: Bool {
       switch self {
       case .damaged, .integrity, .unavailable, .storage, .storageFull, .readOnly: true
@@ -213,30 +215,30 @@ extension ServiceError {
 }
 
 extension ServiceError {
-  /// The error of work that goes no further; why, its request knows.
+  /// The error of work that stops before its end. The request knows the reason.
   package static let ended = ServiceError(
     .ended, "The request was ended before it was answered")
 
   /// The error of a store that does not exist.
   package static let absent = ServiceError(.absent, "Database does not exist.")
 
-  /// 400 for a request that can't be understood.
+  /// 400: the request can't be understood.
   package static func badRequest(_ reason: String) -> ServiceError {
     ServiceError(.badRequest, reason)
   }
 
-  /// 400 for a parameter of a query that can't be understood.
+  /// 400: a query parameter can't be understood.
   package static func badQuery(_ reason: String) -> ServiceError {
     ServiceError(.invalidQuery, reason)
   }
 
-  /// 413 for an answer or a request beyond a limit.
+  /// 413: an answer or a request exceeds a limit.
   package static func tooLarge(_ reason: String) -> ServiceError {
     ServiceError(.tooLarge, reason)
   }
 
-  /// What any thrown error is.
-  /// - Returns: nil for one that the service does not know.
+  /// Converts any thrown error.
+  /// - Returns: nil for an error that the service does not know.
   package init?(_ error: any Error) {
     switch error {
     case let error as ServiceError: self = error
@@ -247,7 +249,7 @@ extension ServiceError {
     }
   }
 
-  /// The refusal of a rule about documents.
+  /// Converts the error of a rule about documents.
   package init(_ error: DocumentError) {
     if let json = error.json {
       self.init(json)
@@ -271,7 +273,7 @@ extension ServiceError {
     self.init(code, error.reason)
   }
 
-  /// The parser's refusal.
+  /// Converts the parser's error.
   package init(_ error: JSONError) {
     let code: Code =
       switch error.code {

@@ -1,52 +1,63 @@
 package import Documents
 
-/// The port that makes, opens and erases stores. It keeps a registry, so that it knows which stores
-/// exist without looking for files: a registered store whose file is not right is `damaged`, never
+/// Creates, opens and erases stores.
+///
+/// An engine keeps a registry of its stores, so that it knows which stores exist without a search for files.
+/// If the file of a registered store is missing or invalid, the store is `damaged`; it is never treated as
 /// empty.
 package protocol StorageEngine: Sendable {
   /// How many file descriptors an open store holds.
   var descriptorsPerStore: Int { get }
 
-  /// Opens a store. The caller sees to it that one name is open once at most.
-  /// - Parameter creating: whether to make the store if it is absent, durably, before answering.
+  /// Opens a store. The caller makes sure that a store is open at most once.
+  /// - Parameter creating: whether to create an absent store. The new store is durable before the call
+  ///   returns.
   /// - Returns: nil when the store is absent and `creating` is false.
   /// - Throws: `damaged`, `unavailable`, `storage`, `storageFull`, `readOnly`.
   func open(_ name: StoreName, creating: Bool) async throws -> (any StoreStorage)?
 
-  /// Notes, durably and for whoever restores a backup, that a store is about to be erased for good. Nothing to do for
-  /// one that is absent, and for an engine without backups.
+  /// Records durably that a store will be erased for good, for the person who restores a backup. Does nothing
+  /// when the store is absent, and in an engine without backups.
   func noteErasure(of name: StoreName) async throws
 
-  /// Removes a store that is not open, its files and its entry, so that nothing can be read back.
-  /// - Returns: false when it was absent.
+  /// Erases a store that is not open: its files and its entry in the registry. Its data can't be read
+  /// afterwards.
+  /// - Returns: false when the store was absent.
   func erase(_ name: StoreName) async throws -> Bool
 
-  /// Puts a store in the place of another one: what was there is erased without a note, and what the first holds is
-  /// there under the other's name, with its own epoch. Neither is open.
+  /// Replaces a store by another one. Neither store is open.
   ///
-  /// After a crash the first is there as it was or can be erased, and the other is as it was, absent, or whole with all
-  /// that the first held.
-  /// - Throws: `absent` without a first one; the other is as it was or absent then.
+  /// The content of `name` is erased, and no note of the erasure is made. The content of `other` then has the
+  /// name `name`, and keeps its own epoch.
+  ///
+  /// After a crash, `other` either is unchanged or can be erased; `name` either is unchanged, or is absent,
+  /// or has the complete content of `other`.
+  /// - Parameter name: the store that is replaced. It may be absent.
+  /// - Parameter other: the store that takes its place.
+  /// - Throws: `absent` when `other` does not exist; `name` is then unchanged or absent.
   func replace(_ name: StoreName, by other: StoreName) async throws
 
   /// The registered stores of one namespace (see ``StoreName/namespace``), by key in byte order.
-  /// - Parameter key: start after this key; nil from the first.
+  /// - Parameter key: the listing starts after this key; nil starts it at the first.
   func names(
     in namespace: String, after key: String?, limit: Int
   ) async throws -> [StoreName]
 
-  /// What is known of some stores without opening them; in the order of the names.
-  /// - Parameter names: a page of them, for which all files are looked at in one go.
+  /// What the engine knows of some stores without opening them, in the order of `names`.
+  /// - Parameter names: one page of names. The engine looks at all their files in one pass.
   func figures(of names: [StoreName]) async throws -> [StoreFigures]
 
-  /// Whether a write would find a disk that takes it; for readiness. Blocks for as long as the disk takes, whatever
-  /// else the engine does: for a thread that does nothing else. One call at a time.
+  /// Checks for readiness that the disk accepts a write. Throws when it does not.
+  ///
+  /// The call blocks its thread until the disk has answered, so use a thread that does nothing else. Only one
+  /// call at a time is allowed. It does not wait for the engine's other work.
   func checkWritable() throws
 
-  /// How much damage is known that nobody could mend without a loss, since the start; for readiness.
+  /// How many cases of damage were found since the start that could not be repaired without loss of data; for
+  /// readiness.
   var knownDamage: Int { get }
 
-  /// Gives everything back to the system; all stores are closed before.
+  /// Releases all resources. The caller closes all stores first.
   func close() async
 }
 
@@ -58,9 +69,9 @@ extension StorageEngine {
   }
 }
 
-/// The port that an engine fills: one open store. Low and dumb: every rule is the caller's.
+/// One open store of an engine. It only stores and reads data; the rules of documents are the caller's work.
 ///
-/// The conformance suite in `StoreTesting` says in code what is said here in words.
+/// The conformance suite in `StoreTesting` tests what these comments say.
 package protocol StoreStorage: Sendable {
   /// Reads one state of the store.
   /// - Throws: what `query` throws; `damaged`, `integrity`, `storage`, `unavailable`.
@@ -68,47 +79,51 @@ package protocol StoreStorage: Sendable {
     _ query: @escaping @Sendable (any StoreView) throws -> Value
   ) async throws -> Value
 
-  /// Reads a document or two of one state of the store, as ``read(_:)``; an engine may do that on the caller's
-  /// thread as long as it need not wait for anything.
-  /// - Parameter query: takes microseconds; may run a second time when its first answer is thrown away.
+  /// Reads one or two documents from one state of the store, as ``read(_:)`` does. An engine may read on the
+  /// caller's thread if it need not wait for anything.
+  /// - Parameter query: takes microseconds. It may run a second time; its first result is then discarded.
   func readInline<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws -> Value
   ) async throws -> Value
 
   /// Runs `rule` inside a transaction and commits what it records: all of it, durably, or nothing.
   ///
-  /// One sequence number for each document's next state, in order, none for ancestors that a graft brought
-  /// along; then one for each purge of a document that is there. Concurrent updates may share one commit;
-  /// each sees what those before it wrote. Each revision that is added keeps, for as long as its body is kept, `now`
-  /// and the author that the changes name. `rule` may run more than once and must not have side effects.
-  /// - Parameter ids: documents that are read in one go before the rule runs. It may read and change others, each of
-  ///   which costs a read of its own.
-  /// - Parameter now: the moment that new documents are stamped with and that local documents
-  ///   expire at.
-  /// - Returns: what the rule returned when it last ran.
-  /// - Throws: what `rule` throws, nothing having been written, not even the sequence counter;
-  ///   `storageFull`, `readOnly`, `storage`, `overloaded`, `damaged`, `integrity`, `unavailable`; `outcomeUnknown` where
-  ///   an engine can't tell whether what was recorded is written.
+  /// The next state of each document takes one sequence number, in order; ancestors that a graft added take
+  /// none of their own. After them each purge of an existing document takes one. Concurrent updates may share
+  /// one commit; each update sees what the updates before it wrote. With each added revision the engine
+  /// stores `now` and the author that the changes name, for as long as it keeps the revision's body. `rule`
+  /// may run more than once and must not have side effects.
+  /// - Parameter ids: documents that the engine reads together before the rule runs. The rule may read and
+  ///   change other documents too; each of them costs a separate read.
+  /// - Parameter now: the creation time of new documents, and the time at which local documents are tested
+  ///   for expiry.
+  /// - Returns: the result of the last run of the rule.
+  /// - Throws: what `rule` throws; nothing is then written, and the sequence counter is unchanged. Also
+  ///   `storageFull`, `readOnly`, `storage`, `overloaded`, `damaged`, `integrity`, `unavailable`;
+  ///   `outcomeUnknown` when the engine can't tell whether the changes were written.
   @discardableResult
   func update<Value: Sendable>(
     loading ids: Set<DocumentID>, at now: Timestamp,
     _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value
 
-  /// Gives the disk space of what was removed back to the system, without changing what the store holds.
-  /// Nothing to do for an engine without a disk, or when there is little to give back.
-  /// - Throws: `storageFull`, `readOnly`, `storage`, `damaged`, `unavailable`; nothing is lost then.
+  /// Gives the disk space of removed data back to the system. The content of the store does not change.
+  ///
+  /// Does nothing when there is little space to give back, and in an engine without a disk.
+  /// - Throws: `storageFull`, `readOnly`, `storage`, `damaged`, `unavailable`. No data is lost then.
   func compact() async throws
 
-  /// Looks at all that is stored, piece by piece, and mends what is not what was written; see ``Mending``. Others have
-  /// their turn between the pieces. Nothing to do for an engine that can't be damaged.
-  /// - Parameter pause: for how long it rests after each piece.
-  /// - Throws: `damaged` for what no mending helps, `storage`, `storageFull`, `readOnly`, `unavailable`.
+  /// Checks all stored data in parts and repairs what differs from what was written; see ``Mending``.
+  ///
+  /// Other callers can use the store between two parts. An engine whose data can't be damaged does nothing.
+  /// - Parameter pause: how long the check waits after each part.
+  /// - Throws: `damaged` for damage that can't be repaired, `storage`, `storageFull`, `readOnly`,
+  ///   `unavailable`.
   func mend(
     _ extent: Mending.Extent, at now: Timestamp, pause: Duration
   ) async throws -> Mending
 
-  /// Gives the store's files back to the system. Whoever calls it sees to it that nothing follows.
+  /// Closes the store's files. The caller makes sure that no other call follows.
   func close() async
 }
 

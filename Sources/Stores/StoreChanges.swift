@@ -1,90 +1,92 @@
 package import Documents
 
-/// One update of a store in the making: what a rule reads, and what it records to be written.
+/// The changes of one update: what a rule reads, and what it records to be written.
 ///
 /// ```swift
 /// let revision = try await store.update(loading: [id]) { changes in
 ///   try changes.put(id, base: base, body: body)
 /// }
 /// ```
-/// A rule is a pure function: it may run more than once, and all that it records is written together or not at all. A
-/// rule that throws has written nothing. What it returns is the answer of the update. A document is recorded once; see
-/// ``DocumentEdits`` for several edits of one.
+/// A rule is a pure function and may run more than once. All that it records is written together, or nothing is. A
+/// rule that throws writes nothing. The update returns the result of the rule. A document is recorded once at most; for
+/// several edits of one document see ``DocumentEdits``.
 package struct StoreChanges {
-  /// What the store holds: what updates before this one wrote, and nothing of what this one records.
+  /// What the store holds: what earlier updates wrote, without what this update records.
   package let view: any StoreView
   /// Who writes.
   package var author = Author.server
-  /// How much history the documents keep that ``put(_:base:body:isDeleted:)`` and ``delete(_:base:)`` write.
+  /// How much history ``put(_:base:body:isDeleted:)`` and ``delete(_:base:)`` keep of a document.
   package var historyLimits = HistoryLimits.standard
-  /// Documents' next states, in order; each takes the next sequence number.
+  /// The next states of documents, in order. Each takes the next sequence number.
   package private(set) var mutations: [Mutation] = []
-  /// Local documents' next states, in order.
+  /// The next states of local documents, in order.
   package private(set) var locals: [LocalEdit] = []
-  /// Revisions to forget; each takes a sequence number after those of ``mutations``.
+  /// Revisions to purge. Each purge takes a sequence number after those of ``mutations``.
   package private(set) var purges: [Purge] = []
-  /// Documents that are to keep the bodies of their leaves alone. They do not change by that, and get no number.
+  /// Documents that keep only the bodies of their leaves from now on. This is no change of the document, so
+  /// it takes no sequence number.
   package private(set) var withoutHistory: [DocumentID] = []
-  /// What to write into indexes, in order.
+  /// Changes of indexes, in order.
   package private(set) var indexes: [IndexEdit] = []
-  /// Whether written documents keep bodies of ancestors; without them, only leaves' bodies are left.
+  /// Whether written documents keep bodies of ancestors. If not, they keep only the bodies of their leaves.
   package var keepsHistory = true
-  /// Whether it brings whole documents from another store, with as much history as that one kept: the quota holds for
-  /// all of it, and none of it is left out.
+  /// Whether the update copies complete documents from another store, with as much history as that store
+  /// kept. The quota then counts all of that history, and none of it is left out.
   package var isWhole = false
-  /// What the use case answers, where that is not what the rule returns; see ``WriteReceipt``.
+  /// The answer of the use case, where it is not the result of the rule; see ``WriteReceipt``.
   package var outcome: (any Sendable)?
-  /// Whether it is one step of an erasure: a full disk takes it, as it takes what makes room by itself.
+  /// Whether the update is one step of an erasure. An engine then accepts it when the disk is full, as it accepts an
+  /// update that frees space by itself.
   package var freesSpace = false
 
-  /// Nothing yet.
+  /// Creates an update without changes.
   package init(of view: any StoreView) { self.view = view }
 
-  /// Whether nothing is to be written.
+  /// Whether there is nothing to write.
   package var isEmpty: Bool {
     mutations.isEmpty && locals.isEmpty && purges.isEmpty && indexes.isEmpty
       && withoutHistory.isEmpty
   }
 
-  /// Whether a document is recorded twice, which no engine writes.
+  /// Whether a document is recorded twice. No engine writes such an update.
   package var changesTwice: Bool {
     let ids = mutations.map(\.id) + purges.map(\.id)
     return ids.count > 1 && Set(ids).count != ids.count
   }
 
-  /// Records a document's next state, if there is one.
+  /// Records a document's next state; does nothing when `mutation` is nil.
   package mutating func write(_ mutation: Mutation?) {
     if let mutation { mutations.append(mutation) }
   }
 
-  /// Records a local document's next state. The rule has compared revisions.
+  /// Records a local document's next state. The rule has already compared revisions.
   package mutating func write(_ local: LocalEdit) { locals.append(local) }
 
-  /// Records that revisions are to be forgotten.
+  /// Records that revisions are to be purged.
   package mutating func purge(_ purge: Purge) { purges.append(purge) }
 
-  /// Records that a document is to keep the bodies of its leaves alone.
+  /// Records that a document keeps only the bodies of its leaves from now on.
   package mutating func dropHistory(of id: DocumentID) { withoutHistory.append(id) }
 
   /// Records a change of an index.
   package mutating func write(_ index: IndexEdit) { indexes.append(index) }
 
-  /// The history of a document, with what is recorded of it.
+  /// The complete revision tree of a document, with what this update has recorded.
   package func tree(_ id: DocumentID) throws -> RevisionTree? {
     guard let mutation = mutations.last(where: { $0.id == id }) else { return try view.tree(id) }
     guard mutation.tree.older > 0 else { return mutation.tree }
     return try mutation.tree.completed(from: try view.tree(id) ?? RevisionTree())
   }
 
-  /// A local document, with what is recorded of it.
+  /// A local document, with what this update has recorded.
   package func local(_ id: LocalID) throws -> LocalDocument? {
     if let edit = locals.last(where: { $0.id == id }) { return edit.document }
     return try view.local(id)
   }
 
-  /// Puts a revision on a document; see ``Edit/put(_:in:base:after:body:isDeleted:limit:)``.
+  /// Adds a revision to a document; see ``Edit/put(_:in:base:after:body:isDeleted:limit:)``.
   /// - Returns: the new revision.
-  /// - Throws: ``DocumentError``, such as `conflict` where `base` is no leaf.
+  /// - Throws: ``DocumentError``, for example `conflict` when `base` is not a leaf.
   @discardableResult
   package mutating func put(
     _ id: DocumentID, base: RevisionID?, body: DocumentBody, isDeleted: Bool = false
@@ -98,9 +100,9 @@ package struct StoreChanges {
     return mutation.revision
   }
 
-  /// Puts a tombstone on a document; see ``Edit/delete(_:in:base:body:limit:)``.
+  /// Adds a tombstone to a document; see ``Edit/delete(_:in:base:body:limit:)``.
   /// - Returns: the tombstone's revision.
-  /// - Throws: as ``put(_:base:body:isDeleted:)``.
+  /// - Throws: the errors of ``put(_:base:body:isDeleted:)``.
   @discardableResult
   package mutating func delete(
     _ id: DocumentID, base: RevisionID?
@@ -114,11 +116,11 @@ package struct StoreChanges {
 
 /// A local document's next state. The rule has already compared revisions.
 package struct LocalEdit: Sendable {
-  /// Which one.
+  /// The document's id.
   package let id: LocalID
   /// Its next state; nil removes it.
   package let document: LocalDocument?
-  /// When it may be forgotten; nil for never.
+  /// When the document expires; nil when it never expires.
   package let expires: Timestamp?
 
   /// A local document's next state.

@@ -1,17 +1,18 @@
 package import Documents
 
-/// What is known of a store without opening it, for its operator.
+/// What is known of a store without opening it, for the operator.
 package struct StoreFigures: Sendable, Equatable {
-  /// Which store.
+  /// The store's name.
   package let name: StoreName
-  /// Bytes of its files; nil where they can't be looked at.
+  /// Bytes of the store's files; nil when they can't be examined.
   package var bytes: Int64?
-  /// When its files changed last, which is about when it was last used; nil where they can't be looked at.
+  /// When the files last changed, which is about the time of the last use; nil when they can't be examined.
   package var changedAt: Timestamp?
-  /// What it counted when it was last open; nil where it has not been open since the start, or long ago.
+  /// The store's counts from when it was last open; nil when it was not open since the start, or was open
+  /// long ago.
   package var counts: StoreCounts?
 
-  /// Figures of a store.
+  /// Creates figures.
   package init(
     _ name: StoreName, bytes: Int64? = nil, changedAt: Timestamp? = nil, counts: StoreCounts? = nil
   ) {
@@ -22,16 +23,16 @@ package struct StoreFigures: Sendable, Equatable {
   }
 }
 
-/// What a store counts.
+/// The counts of a store.
 package struct StoreCounts: Sendable, Equatable {
   /// Documents whose winner is live.
   package let documents: Int64
   /// Documents whose winner is a tombstone.
   package let deleted: Int64
-  /// The number of the last change, 0 for none.
+  /// The sequence number of the last change; 0 when there is none.
   package let lastSequence: Int64
 
-  /// Counts as read.
+  /// Creates counts.
   package init(documents: Int64, deleted: Int64, lastSequence: Int64) {
     self.documents = documents
     self.deleted = deleted

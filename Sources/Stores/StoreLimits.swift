@@ -1,18 +1,18 @@
 package import Documents
 import JSON
 
-/// What a store takes. Every limit is shown by `GET /v1/limits`.
+/// The limits of a store. `GET /v1/limits` shows all of them.
 package struct StoreLimits: Sendable, Equatable {
-  /// Live documents at most.
+  /// The highest number of live documents.
   package var documents: Int64
-  /// Bytes of all stored bodies at most: winners', losing leaves', kept ancestors'.
+  /// The highest number of bytes of all stored bodies: winners', losing leaves' and kept ancestors'.
   package var bytes: Int64
   /// How much history each document may have.
   package var history: HistoryLimits
-  /// Bytes of one document's body at most.
+  /// The highest number of bytes of one document's body.
   package var documentBytes: Int
 
-  /// Limits by number; `.max` is none.
+  /// Creates limits; `.max` means no limit.
   package init(
     documents: Int64, bytes: Int64, history: HistoryLimits = .standard,
     documentBytes: Int = JSONLimits.document.maximumBytes
@@ -23,48 +23,48 @@ package struct StoreLimits: Sendable, Equatable {
     self.documentBytes = documentBytes
   }
 
-  /// Whether the store may grow as long as there is a disk.
+  /// Whether only the disk limits the store.
   var isUnbounded: Bool { documents == .max && bytes == .max }
 
-  /// How many times ``bytes`` a store holds in all, histories, tombstones, local documents and indexes included,
-  /// before it takes no further document.
+  /// The store's complete content, with histories, tombstones, local documents and indexes, may take this
+  /// many times ``bytes``. Above that, no new document is accepted.
   package static let overallFactor: Int64 = 16
-  /// ``bytes``, that many times; no limit where that is none.
+  /// ``bytes`` times ``overallFactor``; `.max` when there is no limit.
   var overallBytes: Int64 {
     let (product, isBeyond) = bytes.multipliedReportingOverflow(by: Self.overallFactor)
     return isBeyond ? .max : product
   }
 
-  /// Answers to one person's writes that a store keeps at once (see ``WriteReceipt``); a further one is refused until
-  /// the oldest are a day old. With their bytes they count as clients' local documents do.
+  /// How many answers to one person's writes a store keeps at once (see ``WriteReceipt``). Further ones are
+  /// refused until the oldest have expired. Their bytes count like those of clients' local documents.
   package static let receipts: Int64 = 1_000
   /// How long an answer is kept, in seconds: 24 hours.
   package static let receiptSeconds: Int64 = 86_400
   /// The longest idempotency key, in bytes of UTF-8.
   package static let receiptKeyBytes = 255
-  /// Updates of one store that may wait at once; one more is `overloaded`.
+  /// How many updates of one store may wait at once; a further one fails with `overloaded`.
   package static let pendingUpdates = 256
-  /// Bodies of ancestors that are kept for history and restore, newest first.
+  /// How many ancestors' bodies are kept for history and restore, newest first.
   package static let storedAncestors = 20
-  /// Percent of ``bytes`` that bodies other than winners' may take; beyond it, a document that is
-  /// written keeps no ancestors' bodies.
+  /// The percentage of ``bytes`` that bodies other than winners' may take. Above it, a written document keeps
+  /// no bodies of ancestors.
   package static let historyPercent: Int64 = 12
-  /// Percent of ``bytes`` from which a store is filling up: beyond it, too, a document that is written
-  /// keeps no ancestors' bodies, so that deleting makes room.
+  /// The percentage of ``bytes`` from which a store counts as nearly full. Above it, too, a written document
+  /// keeps no bodies of ancestors, so that deletions make room.
   package static let fillingPercent: Int64 = 75
-  /// A user's or a list's store: 50,000 documents, 256 MiB.
+  /// The store of a user or of a list: 50,000 documents, 256 MiB.
   package static let full = StoreLimits(documents: 50_000, bytes: 256 << 20)
-  /// A guest's store: 200 documents (the list counts as one), 1 MiB.
+  /// The store of a guest: 200 documents and the list, 1 MiB.
   package static let guest = StoreLimits(documents: 201, bytes: 1 << 20)
-  /// A database of the administrator's, unless an operator says otherwise, is bounded as CouchDB's are: by the disk,
-  /// and documents by 8 MB (`max_document_size`).
+  /// A database of the administrator, unless an operator sets other limits. As in CouchDB only the disk
+  /// limits it; a document has at most 8 MB (`max_document_size`).
   package static let database = StoreLimits(
     documents: .max, bytes: .max, history: .database, documentBytes: 8_000_000)
-  /// The system store grows with the accounts.
+  /// The system store, which grows with the number of accounts.
   package static let unbounded = StoreLimits(
     documents: .max, bytes: .max, history: HistoryLimits(revisions: 20))
 
-  /// The limits that hold for a store.
+  /// The default limits of a store.
   package static func standard(for name: StoreName) -> StoreLimits {
     switch name {
     case .guest: .guest

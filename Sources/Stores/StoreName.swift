@@ -1,6 +1,6 @@
 import Documents
 
-/// Which store: the namespaces never meet, whatever a user is called.
+/// The name of a store. Names of different namespaces are always different, whatever a user is called.
 package indirect enum StoreName: Hashable, Sendable {
   /// A guest's own store.
   case guest(AccountID)
@@ -10,14 +10,14 @@ package indirect enum StoreName: Hashable, Sendable {
   case list(AccountID)
   /// The service's own documents: accounts, sessions, revocations.
   case system
-  /// A database that the administrator made.
+  /// A database that the administrator created.
   case named(DatabaseName)
-  /// What is to take the place of another store once it is whole; nobody can ask for it. See
+  /// A store that an import fills and that then takes the place of another one. No client can ask for it. See
   /// ``DatabaseManager/fill(_:_:)``.
   case staged(StoreName)
 
-  /// The text that stands for the name in the registry, in file names (hashed) and in metrics'
-  /// kinds; unique over all names.
+  /// The name as text, unique over all names: in the registry, hashed in file names, and as the kind in
+  /// metrics.
   package var key: String {
     switch self {
     case .guest(let id): "guest/" + id.text
@@ -29,13 +29,14 @@ package indirect enum StoreName: Hashable, Sendable {
     }
   }
 
-  /// The namespace of stores that are not whole yet: whatever is in it when the service starts is a leftover.
+  /// The namespace of staged stores. When the service starts, every store in it is left from an interrupted
+  /// import.
   package static let stagedNamespace = "staged"
 
-  /// All namespaces of whole stores, in byte order, in which ``key`` has them, too.
+  /// All other namespaces, in byte order, which is also the order of ``key``.
   package static let namespaces = ["guest", "list", "named", "system", "user"]
 
-  /// The namespace alone: one of ``namespaces``, or ``stagedNamespace``.
+  /// The name's namespace: one of ``namespaces``, or ``stagedNamespace``.
   package var namespace: String {
     switch self {
     case .guest: "guest"
@@ -47,7 +48,7 @@ package indirect enum StoreName: Hashable, Sendable {
     }
   }
 
-  /// Whether it is somebody's own store, or a list's: not the service's own, nor the administrator's.
+  /// Whether this is the store of a guest, a user or a list, not the service's own or the administrator's.
   package var isPersonal: Bool {
     switch self {
     case .guest, .user, .list: true
@@ -55,14 +56,14 @@ package indirect enum StoreName: Hashable, Sendable {
     }
   }
 
-  /// Reads ``key`` back; nil for any other text.
+  /// Reads a ``key``; nil for any other text.
   package init?(key: String) {
     if key.equalsBytes(of: "system") {
       self = .system
       return
     }
     guard let slash = key.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
-    // By bytes: as a character, a slash may have swallowed a combining mark.
+    // The search uses bytes: as a character, a slash may include a combining mark.
     let rest = String(key[key.utf8.index(after: slash)...])
     switch key[..<slash] {
     case "named":
@@ -85,19 +86,19 @@ package indirect enum StoreName: Hashable, Sendable {
   }
 }
 
-/// A guest's, user's or list's id: 128 random bits as 32 lower-case hex digits. Never derived from
-/// a name.
+/// The id of a guest, a user or a list: 128 random bits as 32 lower-case hex digits. It is never computed
+/// from a name.
 package struct AccountID: ByteString {
   /// The 32 digits.
   package let text: String
 
-  /// Takes 32 lower-case hex digits; nil for any other text.
+  /// Creates an id from 32 lower-case hex digits; nil for any other text.
   package init?(_ text: String) {
     guard text.utf8.count == 32, Hex.bytes(text.utf8) != nil else { return nil }
     self.text = text
   }
 
-  /// A new id.
+  /// Creates a new random id.
   package static func random(using generator: inout some RandomNumberGenerator) -> AccountID {
     AccountID(high: generator.next(), low: generator.next())
   }
@@ -105,10 +106,10 @@ package struct AccountID: ByteString {
   private init(high: UInt64, low: UInt64) { text = Hex.string(high, low) }
 }
 
-/// The name of a database that the administrator makes.
+/// The name of a database that the administrator creates.
 ///
-/// Source: CouchDB, "PUT /{db}": a lower-case letter, then lower-case letters, digits and
-/// `_$()+-/`; at most 238 bytes. Names of people's own stores (``isPersonal(_:)``) are not among them.
+/// Source: CouchDB, "PUT /{db}": a lower-case letter, then lower-case letters, digits and `_$()+-/`; at most
+/// 238 bytes. Names of stores of guests, users and lists (``isPersonal(_:)``) are not allowed.
 package struct DatabaseName: ByteString {
   /// The longest name, in bytes, as in CouchDB 3.
   package static let maximumBytes = 238
@@ -116,7 +117,7 @@ package struct DatabaseName: ByteString {
   /// The name.
   package let text: String
 
-  /// Checks the rule; nil for any other text.
+  /// Creates a name; nil for a text that breaks the rule.
   package init?(_ text: String) {
     guard (1...Self.maximumBytes).contains(text.utf8.count),
       let first = text.utf8.first, (0x61...0x7A).contains(first),
@@ -125,8 +126,8 @@ package struct DatabaseName: ByteString {
     self.text = text
   }
 
-  /// Whether a text is how clients call somebody's own store or a list's: `guest-`, `user-` or `list-` and an
-  /// account's id, 32 lower-case hex digits.
+  /// Whether a text is the name by which clients call the store of a guest, a user or a list: `guest-`,
+  /// `user-` or `list-` and 32 lower-case hex digits, an account's id.
   package static func isPersonal(_ text: String) -> Bool {
     for kind in ["guest-", "user-", "list-"] where text.utf8.starts(with: kind.utf8) {
       return AccountID(String(Substring(text.utf8.dropFirst(kind.utf8.count)))) != nil

@@ -1,83 +1,87 @@
 package import Documents
 
-/// What a rule or a query sees of one store: one state, on the engine's own executor, without
-/// waiting.
+/// One state of one store, as a rule or a query reads it.
 ///
-/// Inside an update the view shows what earlier updates of the same commit wrote.
+/// Calls run on the engine's own executor and do not wait. Inside an update the view also shows what earlier
+/// updates of the same commit wrote.
 package protocol StoreView {
-  /// The winner, a tombstone included; nil when the id was never used. One indexed read.
+  /// The winner, which may be a tombstone; nil when the id was never used. One indexed read.
   func document(_ id: DocumentID) throws -> Document?
-  /// The whole history.
+  /// The complete revision tree of a document; nil when the id was never used.
   func tree(_ id: DocumentID) throws -> RevisionTree?
-  /// The history without revisions that an engine keeps apart (``HistoryPiece``): for who asks of leaves or edits them,
-  /// whatever the history's length.
+  /// The revision tree without the old revisions that an engine stores separately (``HistoryPiece``). It is
+  /// enough to read or edit leaves, whatever the length of the history.
   func newest(_ id: DocumentID) throws -> RevisionTree?
-  /// What a revision says; nil when the revision is unknown or its body was compacted away.
+  /// The body of a revision; nil when the revision is unknown or its body was removed.
   func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]?
-  /// The same for who has the document's tree of this state at hand, which is not read again then.
+  /// The body of a revision whose tree, of this same state, the caller has already read. The tree is not read
+  /// again.
   func body(
     _ id: DocumentID, of node: RevisionTree.Node, in tree: RevisionTree
   ) throws -> [UInt8]?
-  /// What is known of a revision whose body is kept; nil when it is unknown or its body was compacted away. Reads no
-  /// body.
+  /// What is known of a revision whose body is kept; nil when the revision is unknown or its body was
+  /// removed. The body itself is not read.
   func kept(_ id: DocumentID, _ revision: RevisionID) throws -> KeptRevision?
-  /// Winners by id in byte order, tombstones included where asked, until `visit` answers false.
+  /// Calls `visit` with the winners of a range, by id in byte order, until it returns false. Tombstones are
+  /// included only if the range asks for them.
   func documents(
     _ range: DocumentRange, _ visit: (Document) throws -> Bool
   ) throws
-  /// Documents that changed after a sequence number, each once, at its last change, in order.
-  /// - Parameter limit: how many rows at most.
+  /// The documents that changed after a sequence number, in the order of their last change. Each document
+  /// occurs once.
+  /// - Parameter limit: the highest number of rows.
   func changes(after sequence: Int64, limit: Int) throws -> [Change]
-  /// The documents that ``changes(after:limit:)`` names, tombstones included, in its order until `visit` answers false.
+  /// Calls `visit` with the documents of ``changes(after:limit:)``, in the same order, tombstones included,
+  /// until it returns false.
   func changedDocuments(
     after sequence: Int64, limit: Int, _ visit: (Document) throws -> Bool
   ) throws
-  /// The changes of live documents whose body's `type` is this.
+  /// The changes of live documents whose body has this string as its member `type`.
   func changes(
     ofType type: String, after sequence: Int64, limit: Int
   ) throws -> [Change]
-  /// Documents that changed up to a sequence number, that one included, each once, at its last change,
-  /// newest first.
-  /// - Parameter limit: how many rows at most.
+  /// The documents whose last change has this sequence number or a lower one, newest first. Each document
+  /// occurs once.
+  /// - Parameter limit: the highest number of rows.
   func changes(upTo sequence: Int64, limit: Int) throws -> [Change]
-  /// How many rows ``changes(after:limit:)`` has behind a sequence number. Counts them: not for every
-  /// page of a walk.
+  /// The number of rows that ``changes(after:limit:)`` has after a sequence number. The call counts them, so
+  /// do not use it for every page of a listing.
   func changeCount(after sequence: Int64) throws -> Int64
-  /// How many winners are among the first so many ids of a range, in its direction, tombstones included where
-  /// asked. Counts them, without their bodies.
-  /// - Returns: besides, the last of those ids, if there are so many; nil when the range has no more.
+  /// Counts the winners among the first `ids` ids of a range, in the range's direction, without reading
+  /// bodies. Tombstones are counted only if the range asks for them.
+  /// - Returns: the count, and the last of those ids; the id is nil when the range has fewer than `ids` ids.
   func count(
     _ range: DocumentRange, among ids: Int
   ) throws -> (count: Int, last: DocumentID?)
-  /// A local document; nil when absent (or expired).
+  /// A local document; nil when it is absent or has expired.
   func local(_ id: LocalID) throws -> LocalDocument?
-  /// Local documents by id in byte order, or downwards, until `visit` answers false. Expired ones are
-  /// left out.
+  /// Calls `visit` with the local documents of a range, by id in byte order, or in the reverse order, until
+  /// it returns false. Expired documents are left out.
   func locals(
     _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Bool
   ) throws
-  /// Local documents whose ids start so (``LocalID/clientPrefix``, ``LocalID/answerPrefix``) and that have not expired:
-  /// how many, and the bytes of their bodies. Counts them.
+  /// Counts the local documents whose ids start with a prefix (``LocalID/clientPrefix``,
+  /// ``LocalID/answerPrefix``), and the bytes of their bodies. Expired documents are left out.
   func localUsage(of prefix: String) throws -> (count: Int64, bytes: Int64)
-  /// Local documents whose time is over at a moment and that are still kept, in no order.
-  /// - Parameter limit: how many at most.
+  /// The local documents that have expired at `moment` and are still stored, in no order.
+  /// - Parameter limit: the highest number of ids.
   func expiredLocals(at moment: Timestamp, limit: Int) throws -> [LocalID]
-  /// How far an index has been built, as a sequence number; nil for an index that is not there, or not whole any
-  /// more.
+  /// The sequence number up to which an index is built; nil when the index is absent or no longer complete.
   func indexedSequence(_ index: IndexID) throws -> Int64?
-  /// The indexes that are there, in byte order.
+  /// The existing indexes, in byte order.
   func indexes() throws -> [IndexID]
-  /// Entries of an index by key in byte order (by id in byte order where keys are equal), or downwards in
-  /// both, until `visit` answers false. None for an index that is not there.
+  /// Calls `visit` with the entries of an index, by key and then by id, both in byte order, or both in
+  /// reverse order, until it returns false. An absent index has no entries.
   func entries(
     _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool
   ) throws
-  /// Bytes that the store takes on the disk, beside its log; 0 for one without a file.
+  /// The bytes that the store takes on the disk, without its log; 0 for a store without a file.
   func fileBytes() throws -> Int64
-  /// Whether all that the store holds, histories, tombstones and indexes included but for its file's free room,
-  /// takes more bytes than that. Inside an update a file that was short enough when the commit began still is.
+  /// Whether the store's content takes more than `bytes`. Histories, tombstones and indexes count; free pages
+  /// in the file do not. Inside an update, a file that was small enough when the commit began still counts as
+  /// small enough.
   func holds(moreThan bytes: Int64) throws -> Bool
-  /// Bytes of all bodies that are kept of a document, the winner's included; 0 for an id that was never used.
+  /// The bytes of all stored bodies of a document, the winner's included; 0 for an id that was never used.
   func storedBytes(of id: DocumentID) throws -> Int64
   /// Counts and the last sequence number.
   func info() throws -> StoreInfo
@@ -98,8 +102,8 @@ extension StoreView {
     }
   }
 
-  /// The ids of live documents whose body's `type` is this, in byte order: for types of which there are few, or
-  /// where nobody waits.
+  /// The ids of live documents whose body has this `type`, in byte order. Use it for types with few
+  /// documents, or where no client waits.
   package func ids(ofType type: String) throws -> [DocumentID] {
     var (ids, last): ([DocumentID], Int64) = ([], 0)
     while true {
@@ -111,17 +115,17 @@ extension StoreView {
   }
 }
 
-/// Which ids to walk, in byte order.
+/// A range of ids in byte order.
 package struct DocumentRange: Sendable {
-  /// The first id wanted, compared by bytes; nil from the very first. Any text, legal id or not.
+  /// The first id of the range; nil for no bound. Compared by bytes; it need not be a valid id.
   package var start: String?
-  /// The last id wanted; nil to the very last.
+  /// The last id of the range; nil for no bound.
   package var end: String?
-  /// Whether a document whose id equals ``end`` is wanted.
+  /// Whether the range includes the id that equals ``end``.
   package var includesEnd: Bool
-  /// Whether to walk from ``end`` down to ``start``.
+  /// Whether to read from ``end`` down to ``start``.
   package var descending: Bool
-  /// Whether tombstones are wanted.
+  /// Whether to include tombstones.
   package var includesDeleted: Bool
 
   /// A range of ids.
@@ -136,19 +140,19 @@ package struct DocumentRange: Sendable {
     self.includesDeleted = includesDeleted
   }
 
-  /// What is left of the range, in its direction, behind an id.
+  /// The part of the range that follows an id in the range's direction.
   package func behind(_ id: String) -> DocumentRange {
     var rest = self
     if descending {
       (rest.end, rest.includesEnd) = (id, false)
     } else {
-      // The next text in the order of bytes.
+      // The smallest text that is greater than `id` in byte order.
       rest.start = id + "\0"
     }
     return rest
   }
 
-  /// Whether an id lies within the range's ends.
+  /// Whether an id is between the range's ends.
   package func contains(_ id: String) -> Bool {
     if let start, id.precedesBytes(of: start) { return false }
     guard let end else { return true }
@@ -156,13 +160,13 @@ package struct DocumentRange: Sendable {
   }
 }
 
-/// One row of the change feed: a document at its last change.
+/// One row of the change feed: the last change of a document.
 package struct Change: Sendable, Equatable {
-  /// The store's number of that change.
+  /// The sequence number of the change.
   package let sequence: Int64
   /// The document.
   package let id: DocumentID
-  /// The winner after it.
+  /// The winner after the change.
   package let revision: RevisionID
   /// Whether the winner is a tombstone.
   package let isDeleted: Bool
@@ -176,11 +180,11 @@ package struct Change: Sendable, Equatable {
   }
 }
 
-/// A local document: a body with a plain counter as its revision (`0-N` for clients).
+/// A local document. Its revision is a counter (`0-N` for clients).
 package struct LocalDocument: Sendable, Equatable {
-  /// How often it was written, from 1.
+  /// How often the document was written, from 1.
   package let revision: Int64
-  /// Its bytes; JSON for clients' documents.
+  /// The body. The body of a client's document is JSON.
   package let body: [UInt8]
 
   /// A local document as read.
@@ -190,23 +194,23 @@ package struct LocalDocument: Sendable, Equatable {
   }
 }
 
-/// Counts of one store.
+/// Counts and sizes of one store.
 package struct StoreInfo: Sendable, Equatable {
   /// Documents whose winner is live.
   package var documentCount: Int64
   /// Documents whose winner is a tombstone.
   package var deletedCount: Int64
-  /// The number of the last change, 0 for none.
+  /// The sequence number of the last change; 0 when there is none.
   package var lastSequence: Int64
   /// Bytes of the winners' bodies.
   package var bodyBytes: Int64
-  /// Bytes of the other bodies: those of losing leaves and of ancestors that are kept for history.
+  /// Bytes of the other bodies: those of losing leaves, and those of ancestors that are kept for the history.
   package var keptBytes: Int64
-  /// Drawn at random when the store was made (32 hex digits): tells this store from an earlier one
-  /// of the same name, so that a reader's old sequence numbers are not mistaken for this store's.
+  /// A random text (32 hex digits) from when the store was created. A store that was created again under the
+  /// same name has another epoch, so a reader notices that its old sequence numbers do not apply.
   package var epoch: String
 
-  /// Counts as read.
+  /// Creates counts from stored values.
   package init(
     documentCount: Int64, deletedCount: Int64, lastSequence: Int64, bodyBytes: Int64,
     keptBytes: Int64 = 0, epoch: String
@@ -219,6 +223,6 @@ package struct StoreInfo: Sendable, Equatable {
     self.epoch = epoch
   }
 
-  /// Bytes of all bodies: what the quota counts.
+  /// Bytes of all bodies, which the quota counts.
   package var storedBytes: Int64 { bodyBytes + keptBytes }
 }

@@ -2,53 +2,55 @@ package import Documents
 package import JSON
 import NIOConcurrencyHelpers
 
-/// A write whose answer is kept in the very update that carries it out, for a client that may not have heard it: its
-/// retry with the same idempotency key is answered and not done again, and its receipt never says of a write that it
-/// is committed which is not there.
+/// A write whose answer is stored in the same transaction as the write, for a client that may not receive the
+/// answer.
 ///
-/// It travels as ``current`` with the task that carries the write out. The update whose outcome ``encodes(_:)`` knows
-/// how to answer writes the answer as a local document, in the same transaction. A use case that says nothing of its
-/// answer is served, too: its first update that writes anything notes that, and the answer follows in an update of its
-/// own (``DocumentStore/keep(_:of:)``). Where the server stops between the two, it is known what was changed, but not
-/// in which words it would have been answered.
+/// When the client retries with the same idempotency key, it gets the stored answer, and the write is not
+/// repeated. A receipt never reports a write as committed that is not in the store.
+///
+/// The task that runs the write carries it as ``current``. The update whose outcome ``encodes(_:)`` can
+/// encode stores the answer as a local document in its own transaction. A use case without an encoding is
+/// handled too: its first update that writes anything stores the changed documents, and the complete answer
+/// follows in another update (``DocumentStore/keep(_:of:)``). If the server stops between the two, the
+/// changes are known, but the words of the answer are not.
 package final class WriteReceipt: Sendable {
-  /// The write that the task carries out; nil for one whose answer nobody keeps, and for upkeep on its way.
+  /// The write that the task runs; nil when no answer is to be stored, and for upkeep (``Upkeep``).
   @TaskLocal package static var current: WriteReceipt?
 
-  /// Makes the answer of what an update, or the use case behind it, comes out with; nil for anything else. Runs inside
-  /// the transaction.
+  /// Makes the answer from the outcome of an update or of its use case; nil for any other outcome. Runs
+  /// inside the transaction.
   package typealias Encoding = @Sendable (any Sendable) -> KeptAnswer?
 
-  /// Which answer: whose, and of which of their writes.
+  /// The key of a stored answer: its owner, and one of the owner's writes.
   package struct Name: Hashable, Sendable {
-    /// Who writes.
+    /// The account that writes.
     package let owner: AccountID
-    /// 32 hex digits: of the idempotency key's digest, or drawn for the receipt.
+    /// 32 hex digits: from the digest of the idempotency key, or random for a receipt.
     package let token: String
 
-    /// A name.
+    /// Creates a key.
     package init(owner: AccountID, token: String) {
       self.owner = owner
       self.token = token
     }
 
-    /// The local document that keeps the answer.
+    /// The id of the local document with the answer.
     package var id: LocalID { LocalID(answer: token, to: owner.text) }
   }
 
-  /// The request was carried out before: this is the answer of that time, and nothing was written now.
+  /// The request was carried out before. This error has the answer of that time; nothing was written now.
   package struct AnsweredBefore: Error {
-    /// The answer.
+    /// The stored answer.
     package let answer: KeptAnswer
   }
 
-  /// What is kept of it.
+  /// A stored answer and its place.
   package struct Kept: Sendable {
-    /// In which store.
+    /// The store that has the answer.
     package let store: StoreName
     /// The answer.
     package let answer: KeptAnswer
-    /// Whether it is the answer that the use case gives, and not just what was changed.
+    /// Whether this is the answer of the use case, and not only the list of changes.
     package let isWhole: Bool
   }
 
@@ -57,45 +59,46 @@ package final class WriteReceipt: Sendable {
     var kept: Kept?
     var isOver = false
 
-    /// Whether the next update may be the one that is answered.
+    /// Whether the next update may store the answer.
     var isNext: Bool { kept == nil && !isOver }
   }
 
-  /// Whose write it is, and which.
+  /// The key of the answer.
   package let name: Name
-  /// The digest of the request, which tells it from another one with the same key.
+  /// The digest of the request. It distinguishes the request from another one with the same key.
   package let request: [UInt8]
   private let stores: [StoreName]
   private let state = NIOLockedValueBox(State())
 
-  /// A write that begins.
-  /// - Parameter stores: where the answer may be kept: where it is looked for.
+  /// Creates a receipt for a write.
+  /// - Parameter stores: the stores that may hold the answer and are searched for it.
   package init(_ name: Name, request: [UInt8], in stores: [StoreName]) {
     self.name = name
     self.request = request
     self.stores = stores
   }
 
-  /// Runs a step towards the write that is to be answered: what it writes is not yet that write.
+  /// Runs a step before the write that is to be answered. What the step writes gets no stored answer.
   nonisolated(nonsending) package static func aside<Value>(
     _ step: () async throws -> Value
   ) async rethrows -> Value {
     try await $current.withValue(nil) { try await step() }
   }
 
-  /// Says how the outcome of the use case is answered; before it runs.
+  /// Sets how the outcome of the use case becomes an answer. Call it before the use case runs.
   package func encodes(_ encoding: @escaping Encoding) {
     state.withLockedValue { $0.encoding = encoding }
   }
 
-  /// What is kept so far; nil for a write that has changed nothing.
+  /// What is stored so far; nil for a write that has changed nothing.
   package var kept: Kept? { state.withLockedValue { $0.kept } }
 
-  /// Ends it: what a task that outlives the request writes is no part of it.
+  /// Ends the receipt. What a task writes after the request has ended is not part of it.
   package func end() { state.withLockedValue { $0.isOver = true } }
 
-  /// - Throws: ``AnsweredBefore`` where the store has the answer of an earlier request, `receiptMismatch` where that
-  ///   was another request.
+  /// Checks whether the store already has the answer.
+  /// - Throws: ``AnsweredBefore`` if it has the answer to an earlier request, `receiptMismatch` if that was
+  ///   another request.
   func checkEarlier(
     in view: any StoreView, of store: StoreName, at now: Timestamp
   ) throws {
@@ -106,7 +109,7 @@ package final class WriteReceipt: Sendable {
     throw AnsweredBefore(answer: try note.answer(to: request))
   }
 
-  /// What an update writes besides; nil for one that is not to be answered.
+  /// The local document that an update writes in addition; nil for an update without a stored answer.
   func entry(
     of outcome: any Sendable, in changes: StoreChanges, of store: StoreName, at now: Timestamp
   ) throws -> (edit: LocalEdit, kept: Kept)? {
@@ -128,12 +131,12 @@ package final class WriteReceipt: Sendable {
     return (edit, Kept(store: store, answer: answer, isWhole: state.encoding != nil))
   }
 
-  /// Takes note that an update with an ``entry(of:in:of:at:)`` is committed.
+  /// Records that the update with an ``entry(of:in:of:at:)`` is committed.
   func note(_ kept: Kept) { state.withLockedValue { $0.kept = kept } }
 }
 
 extension WriteReceipt.Name {
-  /// What keeps an answer for its time.
+  /// The edit that stores an answer until it expires.
   fileprivate func edit(
     _ answer: KeptAnswer, to request: [UInt8], over view: any StoreView, at now: Timestamp
   ) throws -> LocalEdit {
@@ -146,7 +149,7 @@ extension WriteReceipt.Name {
 
 extension AnswerNote {
   /// The answer.
-  /// - Throws: `receiptMismatch` when it is another request's.
+  /// - Throws: `receiptMismatch` when it is the answer to another request.
   fileprivate func answer(to request: [UInt8]) throws -> KeptAnswer {
     guard self.request == request else { throw ServiceError.receiptMismatch }
     return answer
@@ -154,15 +157,15 @@ extension AnswerNote {
 }
 
 extension ServiceError {
-  /// 422 for a key that was used for another request.
+  /// 422: the key was used for another request.
   package static let receiptMismatch = ServiceError(
     .receiptMismatch, "The idempotency key was used for another request before")
 }
 
 extension DocumentStore {
-  /// The kept answer to a write; nil where there is none.
-  /// - Parameter request: the digest of the request that it must be an answer to; nil for any.
-  /// - Throws: `receiptMismatch` for the answer to another request, unless that was a refusal.
+  /// The stored answer to a write; nil when there is none.
+  /// - Parameter request: the digest of the request that the answer must belong to; nil for any request.
+  /// - Throws: `receiptMismatch` for the answer to another request, unless that answer is a refusal.
   package func answer(
     kept name: WriteReceipt.Name, to request: [UInt8]? = nil
   ) async throws -> KeptAnswer? {
@@ -174,10 +177,12 @@ extension DocumentStore {
     }
   }
 
-  /// Keeps an answer that no update has kept, or that is to take the place of what one did. A refusal never takes the
-  /// place of another answer: what failed may have been carried out all the same.
-  /// - Parameter answer: nil to forget it; what was changed is what it was.
-  /// - Throws: as ``update(loading:_:)``.
+  /// Stores an answer that no update has stored, or replaces the one that an update has stored.
+  ///
+  /// A refusal never replaces an answer that is not a refusal, because a request that failed may still have
+  /// been carried out. The list of changes stays as it was.
+  /// - Parameter answer: nil to remove the stored answer.
+  /// - Throws: the errors of ``update(loading:_:)``.
   package func keep(_ answer: KeptAnswer?, of receipt: WriteReceipt) async throws {
     let (name, request, moment) = (receipt.name, receipt.request, now())
     let changed = receipt.kept?.answer.changes ?? []
@@ -197,7 +202,7 @@ extension DocumentStore {
   }
 }
 
-/// The answer to a write, kept for whoever asks for it again: what its client was told, or would have been.
+/// The stored answer to a write: what its client received, or would have received.
 package struct KeptAnswer: Sendable, Equatable {
   /// One header field.
   package struct Field: Sendable, Equatable {
@@ -206,7 +211,7 @@ package struct KeptAnswer: Sendable, Equatable {
     /// The value.
     package let value: String
 
-    /// A field.
+    /// Creates a field.
     package init(name: String, value: String) {
       self.name = name
       self.value = value
@@ -215,22 +220,22 @@ package struct KeptAnswer: Sendable, Equatable {
 
   /// A document that the write changed.
   package struct Change: Sendable, Equatable {
-    /// Which one.
+    /// The document's id.
     package let id: DocumentID
-    /// The revision that it got.
+    /// The document's new revision.
     package let revision: RevisionID
   }
 
-  /// The status code. From 400 on, the write was not carried out.
+  /// The status code. From 400 on, the write was refused.
   package let status: Int
-  /// The header fields that belong to this answer: `Location`, `ETag`.
+  /// The header fields of this answer: `Location`, `ETag`.
   package let fields: [Field]
-  /// The body, JSON; empty for none.
+  /// The body, JSON; empty when there is none.
   package let body: [UInt8]
-  /// What the write changed, in the order of its sequence numbers.
+  /// The changes of the write, in the order of their sequence numbers.
   package internal(set) var changes: [Change] = []
 
-  /// An answer.
+  /// Creates an answer.
   package init(status: Int, fields: [Field] = [], body: [UInt8] = []) {
     self.status = status
     self.fields = fields
@@ -240,7 +245,7 @@ package struct KeptAnswer: Sendable, Equatable {
   /// Whether the write was refused.
   package var isRejection: Bool { status >= 400 }
 
-  /// An answer of which only this is known: that the write was carried out, and what it changed.
+  /// Creates an answer that only says that the write was carried out and what it changed.
   init(of changes: [Change]) {
     var writer = JSONWriter()
     writer.beginObject()
@@ -264,25 +269,25 @@ package struct KeptAnswer: Sendable, Equatable {
   }
 }
 
-/// A ``KeptAnswer`` as a local document holds it, with what tells the request from another.
+/// A ``KeptAnswer`` as it is stored in a local document, with the digest of its request.
 ///
 /// `{"request":hex,"expires":ms,"status":201,"fields":[name,value…],"changed":[{"id","rev"}…],"body":text}`
 struct AnswerNote {
   /// The digest of the request.
   let request: [UInt8]
-  /// When the answer is forgotten.
+  /// When the answer expires.
   let expires: Timestamp
   /// The answer.
   let answer: KeptAnswer
 
-  /// A note.
+  /// Creates a note.
   init(_ answer: KeptAnswer, to request: [UInt8], expires: Timestamp) {
     self.answer = answer
     self.request = request
     self.expires = expires
   }
 
-  /// Reads a note as ``bytes`` wrote it; nil for one that is past its time, or anything else.
+  /// Reads a note that ``bytes`` wrote; nil for one that has expired, and for any other bytes.
   init?(parsing bytes: [UInt8], at now: Timestamp) {
     guard let root = try? ParsedJSON(bytes, limits: .stored).root,
       let milliseconds = root["expires"]?.int, let status = root["status"]?.int,
@@ -307,7 +312,7 @@ struct AnswerNote {
     self.answer = answer
   }
 
-  /// The note's JSON. The body is a text in it, so that it comes back byte for byte.
+  /// The note's JSON. The body is stored in it as a string, so that it is returned byte for byte.
   var bytes: [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()

@@ -2,22 +2,22 @@ private import Crypto
 package import Documents
 import JSON
 
-/// An export that is being read, a piece at a time: a line about the account, a section for each store, the manifest.
+/// An export that is read piece by piece: a line about the account, a section for each store, the manifest.
 ///
 /// ```swift
 /// var export = AccountExport(of: account, made: now, from: stores, sections, notes)
 /// while let piece = try await export.next() { … }
 /// ```
-/// It holds one piece and one document's history at a time, and no lease between two pieces.
+/// It holds in memory one piece and one document's history. Between two pieces it holds no lease.
 package struct AccountExport: Sendable {
-  /// A store and what its section is called.
+  /// The name of a section, and its store.
   package typealias Section = (name: String, store: StoreName)
 
   private let account: ExportedAccount
   private let made: Timestamp
   private let stores: DatabaseManager
   private let notes: PortableNotes
-  /// The sections that are not begun, the next one last.
+  /// The sections that are not started; the next one is last.
   private var rest: [Section]
   private var current: (export: StoreExport, store: StoreName)?
   private var sum = ExportSum()
@@ -25,9 +25,9 @@ package struct AccountExport: Sendable {
   private var hasBegun = false
   private var isComplete = false
 
-  /// An export of which nothing is read.
+  /// Creates an export of which nothing is read.
   /// - Parameter sections: the stores, in order.
-  /// - Parameter notes: which of the service's own notes go with documents.
+  /// - Parameter notes: which of the service's own notes are exported with documents.
   package init(
     of account: ExportedAccount, made: Timestamp, from stores: DatabaseManager,
     _ sections: [Section], _ notes: PortableNotes
@@ -39,9 +39,9 @@ package struct AccountExport: Sendable {
     rest = sections.reversed()
   }
 
-  /// The next piece, in the first the account's line as well; nil after the last.
-  /// - Throws: the stores' errors; `unavailable` where what was read is of no use any more, as a store has become
-  ///   another one.
+  /// The next piece; nil after the last. The first piece begins with the account's line.
+  /// - Throws: the stores' errors; `unavailable` when a store has changed so that the export must start
+  ///   again.
   package mutating func next() async throws -> [UInt8]? {
     guard !isComplete else { return nil }
     var bytes = hasBegun ? [] : header
@@ -92,18 +92,18 @@ package struct AccountExport: Sendable {
   }
 }
 
-/// What the manifest says of all the lines before it.
+/// The sums of all lines before the manifest.
 struct ExportSum: Sendable {
-  /// Lines.
+  /// The number of lines.
   private(set) var lines = 0
-  /// Their bytes.
+  /// The number of their bytes.
   private(set) var bytes = 0
   private var hash = SHA256()
 
-  /// Nothing.
+  /// Creates empty sums.
   init() {}
 
-  /// Adds whole lines.
+  /// Adds complete lines.
   mutating func add(_ lines: [UInt8]) {
     hash.update(data: lines)
     bytes += lines.count

@@ -2,7 +2,7 @@ import Documents
 import JSON
 import Lanes
 
-/// Reads an export into a store that nobody else has, as the bytes come.
+/// Reads an export into a store that nobody else uses, while the bytes arrive.
 ///
 /// ```swift
 /// try await stores.fill(name) { store in
@@ -11,21 +11,21 @@ import Lanes
 ///   return try await reading.finish()
 /// }
 /// ```
-/// Revisions keep their ids and histories, documents their times. It commits some documents at a time and holds one line
-/// and what is not committed; see ``heldBytes``.
+/// Revisions keep their ids and histories; documents keep their times. The import commits some documents at a
+/// time. It holds in memory one line and what is not committed; see ``heldBytes``.
 package struct AccountImport {
-  /// Bytes of bodies after which documents are committed: 1 MiB.
+  /// After how many bytes of bodies documents are committed: 1 MiB.
   private static let commitBytes = 1 << 20
-  /// Documents that one commit takes at most.
+  /// How many documents one commit takes at most.
   private static let commitDocuments = 200
 
   private let own: ImportTarget
   private let openList: @Sendable (AccountID) async throws -> ImportTarget
-  /// Where the section goes that is being read.
+  /// The store of the current section.
   private var target: ImportTarget
   private var section = ExportFormat.own
   private let notes: PortableNotes
-  /// What has come of a line.
+  /// The part of the current line that has arrived.
   private var rest: [UInt8] = []
   private var line = 0
   private var sum = ExportSum()
@@ -38,7 +38,7 @@ package struct AccountImport {
   private var noteCount: Int64 = 0
   private var noteBytes: Int64 = 0
 
-  /// What may come next.
+  /// Which lines may come next.
   fileprivate enum Stage: Equatable {
     case header
     case section
@@ -48,9 +48,9 @@ package struct AccountImport {
     case over
   }
 
-  /// An import of which nothing has come.
+  /// Creates an import that has read nothing.
   /// - Parameter store: an empty store that nobody else uses.
-  /// - Parameter openList: makes a store for a shared list, by its id in the export.
+  /// - Parameter openList: creates a store for a shared list from the list's id in the export.
   package init(
     into store: DocumentStore, _ notes: PortableNotes,
     openList: @escaping @Sendable (AccountID) async throws -> ImportTarget = { _ in
@@ -63,11 +63,12 @@ package struct AccountImport {
     self.notes = notes
   }
 
-  /// Bytes in memory now, but for those of the line that is being read.
+  /// The bytes that the import holds in memory, including an incomplete line, but without a line that is
+  /// being parsed.
   package var heldBytes: Int { rest.count + pendingBytes + (document?.waitingBytes ?? 0) }
 
-  /// Takes the next bytes, which may end anywhere.
-  /// - Throws: `invalidExport` with the number of a line that is not as it must be; `quotaExceeded`; the store's errors.
+  /// Reads the next bytes, which may end anywhere in a line.
+  /// - Throws: `invalidExport` with the number of an invalid line; `quotaExceeded`; the store's errors.
   package mutating func take(_ bytes: [UInt8]) async throws {
     var start = bytes.startIndex
     while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -82,9 +83,9 @@ package struct AccountImport {
     }
   }
 
-  /// Ends the import once all has come.
-  /// - Returns: what was read.
-  /// - Throws: `invalidExport` for lines that are missing.
+  /// Ends the import when all bytes have arrived.
+  /// - Returns: the counts of what was read.
+  /// - Throws: `invalidExport` when lines are missing.
   package mutating func finish() async throws -> ExportCounts {
     guard stage == .over, rest.isEmpty else {
       throw refusal("it is the last one, but an export ends with a manifest: send all of it")
@@ -147,7 +148,7 @@ package struct AccountImport {
       }
       try document?.take(revision, try target.body(body))
       counts.bodies += 1
-      // A document may have more than fits in memory.
+      // A document's bodies may be larger than the memory for them.
       if document?.waitingBytes ?? 0 >= Self.commitBytes { try await passOn() }
     case (.note(let name, let note), .documents):
       try await endDocument()
@@ -182,7 +183,7 @@ package struct AccountImport {
     pendingBytes += note.body.count
   }
 
-  /// - Throws: ``ImportedLine/Fault`` where the sums are not those of the lines before.
+  /// - Throws: ``ImportedLine/Fault`` when the manifest's sums differ from those of the lines before it.
   private func check(_ manifest: ImportedLine.Manifest) throws(ImportedLine.Fault) {
     guard manifest.counts == counts, manifest.lines == sum.lines, manifest.bytes == sum.bytes,
       manifest.digest.equalsBytes(of: sum.digest)
@@ -193,7 +194,7 @@ package struct AccountImport {
     }
   }
 
-  /// The document that came last has come whole.
+  /// Ends the current document, whose lines have all arrived.
   private mutating func endDocument() async throws {
     guard let last = document else { return }
     guard last.isWhole else {
@@ -209,10 +210,10 @@ package struct AccountImport {
     }
   }
 
-  /// Takes what has come of the document to what is to be committed.
+  /// Moves what has arrived of the document to the pending changes.
   private mutating func passOn() async throws {
     guard let isBegun = document?.isBegun, let id = document?.id else { return }
-    // One document's next state is recorded once in an update.
+    // An update may record a document only once.
     if isBegun { try await commit() }
     guard let mutation = document?.takeMutation() else { return }
     if !isBegun {
@@ -226,7 +227,7 @@ package struct AccountImport {
     }
   }
 
-  /// Commits what is pending; each such commit takes milliseconds.
+  /// Commits the pending changes. Each commit takes milliseconds.
   private mutating func commit() async throws {
     let (mutations, edits) = (pending, pendingNotes)
     guard !mutations.isEmpty || !edits.isEmpty else { return }
@@ -240,7 +241,7 @@ package struct AccountImport {
 }
 
 extension AccountImport.Stage {
-  /// What may come, in words.
+  /// The lines that may come, for an error message.
   fileprivate var words: String {
     switch self {
     case .header: "the first line must be that of the export"

@@ -1,6 +1,6 @@
 package import JSON
 
-/// What is in an export: lines of JSON, each ended by a line break.
+/// The format of an export: lines of JSON, each ended by a line break.
 ///
 /// ```
 /// {"export":"hotel-bookmarks","version":1,"made":"…","account":{"id":"…","kind":"user","username":"…"}}
@@ -12,49 +12,50 @@ package import JSON
 /// {"end":"own","sequence":14}
 /// {"manifest":{"documents":0,"tombstones":1,"bodies":2,"notes":1,"lines":7,"bytes":532,"sha256":"…"}}
 /// ```
-/// A section is a store. In a `history` a text is a revision below the one before it in the list, the first one without a
-/// parent; every other revision says what it is. The bodies that are kept follow their document, the winner's first. The
-/// manifest counts all lines and bytes before it and has their SHA-256.
+/// A section is a store. In a `history`, a string is a revision whose parent is the revision before it in the
+/// list; the first one has no parent. Every other revision is an object that names its parent. The stored
+/// bodies follow their document, the winner's first. The manifest has the number of all lines and bytes
+/// before it, and their SHA-256.
 package enum ExportFormat {
-  /// What the first line says of the format.
+  /// The name of the format in the first line.
   static let name = "hotel-bookmarks"
   /// The version of the layout.
   static let version = 1
-  /// The section of the account's own store.
+  /// The name of the section of the account's own store.
   package static let own = "own"
   private static let listPrefix = "list/"
 
-  /// The section of a shared list that the account owns.
+  /// The name of the section of a shared list that the account owns.
   package static func list(_ id: AccountID) -> String { listPrefix + id.text }
 
-  /// The list whose section has a name; nil for any other section.
+  /// The list's id from a section's name; nil for any other section.
   static func list(named name: String) -> AccountID? {
     guard name.utf8.starts(with: listPrefix.utf8) else { return nil }
     return AccountID(String(Substring(name.utf8.dropFirst(listPrefix.utf8.count))))
   }
-  /// The longest line that is read, in bytes: what a document's whole history takes at most.
+  /// The longest line that is read, in bytes. A document's complete history fits into it.
   package static let lineBytes = JSONLimits.request.maximumBytes
-  /// Lines that are read at most.
+  /// How many lines are read at most.
   package static let lines = 5_000_000
-  /// Bytes of a piece of an export, but for a line that is longer: 64 KiB.
+  /// The size of a piece of an export in bytes: 64 KiB. A longer line makes a longer piece.
   package static let pieceBytes = 64 << 10
-  /// How a line is parsed: a document's body stands one level deeper than by itself.
+  /// The limits for parsing a line. In a line a document's body is nested one level deeper than alone.
   static let limits = JSONLimits(
     maximumBytes: lineBytes, maximumDepth: JSONLimits.stored.maximumDepth)
 }
 
-/// Whose an export is. Of the account it says no secret.
+/// The account of an export. It contains no secret.
 package struct ExportedAccount: Sendable {
   /// The account's id.
   package let id: AccountID
   /// `guest` or `user`.
   package let kind: String
-  /// The name as signed up; nil for a guest.
+  /// The user name; nil for a guest.
   package let username: String?
-  /// When the account was made, RFC 3339; nil where that is not known.
+  /// When the account was created, RFC 3339; nil when unknown.
   package let created: String?
 
-  /// Somebody, by their facts.
+  /// Creates an account.
   package init(id: AccountID, kind: String, username: String?, created: String?) {
     self.id = id
     self.kind = kind
@@ -63,7 +64,7 @@ package struct ExportedAccount: Sendable {
   }
 }
 
-/// What an export holds, or an import has read.
+/// Counts of what an export contains, or what an import has read.
 package struct ExportCounts: Sendable, Equatable {
   /// Documents whose winner is live.
   package var documents = 0
@@ -71,13 +72,13 @@ package struct ExportCounts: Sendable, Equatable {
   package var tombstones = 0
   /// Bodies of revisions.
   package var bodies = 0
-  /// Notes of the service's own that go with documents.
+  /// The service's own notes that are exported with documents.
   package var notes = 0
 
-  /// Nothing.
+  /// Creates empty counts.
   package init() {}
 
-  /// Writes them as members of an open object.
+  /// Writes the counts as members of an open object.
   package func write(to writer: inout JSONWriter) {
     writer.member("documents", documents)
     writer.member("tombstones", tombstones)
@@ -85,7 +86,7 @@ package struct ExportCounts: Sendable, Equatable {
     writer.member("notes", notes)
   }
 
-  /// Adds what another one counts.
+  /// Adds other counts.
   package static func += (sum: inout ExportCounts, other: ExportCounts) {
     sum.documents += other.documents
     sum.tombstones += other.tombstones
@@ -94,15 +95,16 @@ package struct ExportCounts: Sendable, Equatable {
   }
 }
 
-/// Which of the service's own notes in a store go with its documents.
+/// Which of the service's own notes in a store are exported with its documents.
 package struct PortableNotes: Sendable {
-  /// What the ids of notes start with that are exported and stored again, without ``LocalID/receiptPrefix``: `facts/`.
+  /// The prefixes of the ids of notes that are exported and imported, without ``LocalID/receiptPrefix``: for
+  /// example `facts/`.
   package let kept: [String]
-  /// The same of notes that are exported as facts about the account, and read over by an import: what the service does
-  /// for an account by its own notes must not follow from a file.
+  /// The prefixes of notes that are exported as information about the account. An import ignores them,
+  /// because what the service does for an account must not depend on a file.
   package let told: [String]
 
-  /// Notes by their prefixes, which end with a slash.
+  /// Creates a value from prefixes, each of which ends with a slash.
   package init(kept: [String], told: [String]) {
     self.kept = kept
     self.told = told

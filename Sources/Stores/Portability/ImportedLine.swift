@@ -2,24 +2,24 @@ import Documents
 import JSON
 import Lanes
 
-/// One line of an export, read back; see ``ExportFormat``.
+/// One parsed line of an export; see ``ExportFormat``.
 enum ImportedLine: Sendable {
   /// The first line.
   case header
-  /// A section begins.
+  /// The start of a section.
   case section(String)
   /// A document without its bodies.
   case document(ImportedDocument)
-  /// What a revision of the document before says.
+  /// A body of a revision of the document before.
   case body(RevisionID, DocumentBody)
-  /// A note of the service's own, without ``LocalID/receiptPrefix``.
+  /// One of the service's own notes, without ``LocalID/receiptPrefix``.
   case note(String, LocalDocument)
-  /// A section ends.
+  /// The end of a section.
   case end(String)
   /// The last line.
   case manifest(Manifest)
 
-  /// What the last line says.
+  /// The content of the last line.
   struct Manifest: Sendable {
     let counts: ExportCounts
     let lines: Int
@@ -27,13 +27,13 @@ enum ImportedLine: Sendable {
     let digest: String
   }
 
-  /// Why a line is not as it must be: a sentence's end that says what to change.
+  /// Why a line is invalid: the end of a sentence that says what to change.
   struct Fault: Error {
     let reason: String
   }
 
-  /// Reads a line, giving way to others between its parts.
-  /// - Parameter limits: what the store takes.
+  /// Reads a line. Lets other work run between its parts.
+  /// - Parameter limits: the limits of the store.
   /// - Throws: ``Fault``; ``JSONError``, ``DocumentError``; `ended`.
   static func read(_ bytes: [UInt8], limits: StoreLimits) async throws -> ImportedLine {
     var reader = JSONReader(bytes, limits: ExportFormat.limits)
@@ -166,27 +166,27 @@ enum ImportedLine: Sendable {
   }
 }
 
-/// A document of an import while its bodies come.
+/// A document of an import while its bodies arrive.
 struct ImportedDocument: Sendable {
-  /// Which document.
+  /// The document's id.
   private(set) var id: DocumentID
-  /// Its whole history.
+  /// The document's complete history.
   let tree: RevisionTree
-  /// When this life of it began.
+  /// When the document was created, or restored after a tombstone.
   let created: Timestamp
-  /// When it last changed.
+  /// When the document last changed.
   let updated: Timestamp
 
-  /// Bodies that have come and are not on their way to the store, in order.
+  /// Bodies that have arrived and are not yet part of a mutation, in order.
   private var waiting: [AddedRevision] = []
-  /// Whether some of it is on its way to the store.
+  /// Whether a part of the document is already in a mutation.
   private(set) var isBegun = false
-  /// Bytes of the waiting bodies.
+  /// How many bytes the waiting bodies have.
   private(set) var waitingBytes = 0
   private var known: Set<RevisionID> = []
   private var leavesMissing: Int
 
-  /// A document of which no body has come.
+  /// Creates a document without bodies.
   init(id: DocumentID, tree: RevisionTree, created: Timestamp, updated: Timestamp) {
     self.id = id
     self.tree = tree
@@ -195,7 +195,7 @@ struct ImportedDocument: Sendable {
     leavesMissing = tree.nodes.count { $0.isLeaf }
   }
 
-  /// The same under another id.
+  /// The same document with another id.
   func called(_ id: DocumentID) -> ImportedDocument {
     var document = self
     document.id = id
@@ -205,9 +205,9 @@ struct ImportedDocument: Sendable {
   /// Whether every leaf has its body.
   var isWhole: Bool { leavesMissing == 0 }
 
-  /// Takes a body.
-  /// - Throws: ``ImportedLine/Fault`` for a revision that is not the document's, that came before, or for another than
-  ///   the winner at first.
+  /// Adds a body.
+  /// - Throws: ``ImportedLine/Fault`` when the revision is not in the document's history or came before, or
+  ///   when the first body is not the winner's.
   mutating func take(_ revision: RevisionID, _ body: DocumentBody) throws(ImportedLine.Fault) {
     guard let node = tree[revision] else {
       throw ImportedLine.Fault(reason: "\(revision) is not in the history of \(id.text)")
@@ -223,9 +223,9 @@ struct ImportedDocument: Sendable {
     waitingBytes += body.bytes.count
   }
 
-  /// Takes what waits to the store; nil for nothing.
+  /// The mutation that stores the waiting bodies; nil when there are none.
   mutating func takeMutation() -> Mutation? {
-    // The winner among the first ones, so that the document is one from then on.
+    // The first mutation contains the winner's body, so the document is readable from then on.
     guard let last = waiting.popLast() else { return nil }
     var mutation = Mutation(
       id: id, tree: tree, revision: last.revision, body: last.body, created: created)
@@ -236,23 +236,24 @@ struct ImportedDocument: Sendable {
   }
 }
 
-/// Where a section of an import goes.
+/// The store into which a section is imported.
 package struct ImportTarget: Sendable {
-  /// What the store takes.
+  /// The limits of the store.
   let quota: StoreLimits
   private let run:
     @Sendable (_ use: @Sendable (DocumentStore) async throws -> Bool) async throws -> Bool
-  /// The list's id in the export, and its id here; nil for the account's own store.
+  /// The list's id in the export and its new id; nil for the account's own store.
   private let list: (former: String, present: String)?
 
-  /// A store that nobody else has.
+  /// Creates a target from a store that nobody else uses.
   package init(_ store: DocumentStore) {
     quota = store.quota
     run = { use in try await use(store) }
     list = nil
   }
 
-  /// A shared list's store that nobody knows yet. Ids that have the list's id in them get its id here.
+  /// Creates a target from a shared list's store that no client knows yet. In the ids of documents the list's
+  /// former id is replaced by its new id.
   /// - Parameter former: the list's id in the export.
   package init(list present: AccountID, calledBefore former: AccountID, in stores: DatabaseManager)
   {
@@ -280,7 +281,7 @@ package struct ImportTarget: Sendable {
     }
   }
 
-  /// The id that a document has here.
+  /// The new id of a document.
   func id(_ id: DocumentID) throws -> DocumentID {
     guard let list, id.text.utf8.starts(with: list.former.utf8) else { return id }
     let rest = id.text.utf8.dropFirst(list.former.utf8.count)
@@ -288,7 +289,7 @@ package struct ImportTarget: Sendable {
     return try DocumentID(list.present + String(Substring(rest)))
   }
 
-  /// What a revision says here: a note names its list.
+  /// The new body of a revision: a note names its list by the list's new id.
   func body(_ body: DocumentBody) throws -> DocumentBody {
     guard let list, var members = try JSONValue(parsing: body.bytes, limits: .stored).object,
       members["wiki_id"]?.string?.equalsBytes(of: list.former) == true

@@ -2,48 +2,50 @@ import Documents
 import JSON
 import Lanes
 
-/// A store that is being written into an export, a piece at a time: documents by id in byte order, then notes.
+/// A store that is exported piece by piece: documents by id in byte order, then notes.
 ///
-/// Each document is as it is when it is reached. What is written to the store meanwhile is in the export or not, document
-/// by document; the section's two sequence numbers are the same when nothing was.
+/// Each document is exported in its state at the moment when it is read. A change that is made meanwhile may
+/// be in the export or not, for each document separately. If the section's two sequence numbers are equal,
+/// there was no change.
 struct StoreExport: Sendable {
-  /// What the section is called.
+  /// The name of the section.
   let section: String
-  /// Which notes go with the documents.
+  /// Which notes are exported with the documents.
   let notes: PortableNotes
-  /// What was written so far.
+  /// Counts of what was written so far.
   private(set) var counts = ExportCounts()
-  /// Whether all is written.
+  /// Whether the section is complete.
   private(set) var isComplete = false
 
   private var piece: [UInt8] = []
   private var epoch: String?
   private var step = Step.documents(DocumentRange(includesDeleted: true))
 
-  /// What comes next.
+  /// What is written next.
   private enum Step: Sendable {
     case documents(DocumentRange)
-    /// The bodies of a document's revisions that are left, the next one last.
+    /// The remaining bodies of a document, by the indices of their revisions; the next one is last.
     case bodies(DocumentID, RevisionTree, [Int], then: DocumentRange)
     case notes(Int, after: String?)
   }
 
-  /// A section of which nothing is written.
+  /// Creates a section of which nothing is written.
   init(section: String, notes: PortableNotes) {
     self.section = section
     self.notes = notes
   }
 
-  /// Takes what was written since the last call.
+  /// Returns what was written since the last call.
   mutating func takePiece() -> [UInt8] {
     defer { piece = [] }
     return piece
   }
 
-  /// Goes on in a state of the store until the piece is long enough, the slice is over or all is written.
-  /// - Returns: whether the piece is to be given away.
-  /// - Throws: the view's errors; `unavailable` where the store, or a document that was not written to its end, is no
-  ///   more what it was: what was written is of no use then.
+  /// Continues, in this state of the store, until the piece is long enough, the slice is over or the section
+  /// is complete.
+  /// - Returns: whether the piece is ready.
+  /// - Throws: the view's errors; `unavailable` when the store was replaced, or when a document was changed
+  ///   before all its bodies were written. The export must then start again.
   mutating func read(_ view: any StoreView) throws -> Bool {
     let info = try view.info()
     if epoch == nil {
@@ -88,13 +90,14 @@ struct StoreExport: Sendable {
     }
     if document.isDeleted { counts.tombstones += 1 } else { counts.documents += 1 }
     write(document.body, of: document.revision)
-    // No other has one.
+    // Only these revisions have stored bodies.
     let kept = tree.revisions(withinSteps: StoreLimits.storedAncestors)
     let rest = tree.nodes.indices.filter { place in
       let revision = tree.nodes[place].revision
       return revision != document.revision && kept.contains(revision)
     }
-    // Leaves first, which must not get lost while others write: they stand last.
+    // Leaves are written first (they are last in the array), because their bodies must not disappear while
+    // others write.
     let ordered =
       rest.filter { !tree.nodes[$0].isLeaf }.reversed() + rest.filter { tree.nodes[$0].isLeaf }
     step = .bodies(document.id, tree, ordered, then: range.behind(document.id.text))
@@ -130,7 +133,7 @@ struct StoreExport: Sendable {
       return
     }
     let prefix = LocalID.receiptPrefix + prefixes[place]
-    // A zero follows the slash that prefixes end with.
+    // In ASCII `0` follows the slash with which the prefixes end.
     let end = String(decoding: Array(prefix.utf8.dropLast()) + [0x30], as: UTF8.self)
     let range = DocumentRange(start: prefix, end: end, includesEnd: false)
     var reached: String?
