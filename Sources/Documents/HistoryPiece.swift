@@ -20,8 +20,8 @@ package struct HistoryPiece: Sendable, Equatable {
 
   /// How many revisions there are.
   package var count: Int { bytes.count / RevisionID.storedHashBytes }
-  /// The generation of the last (newest) revision.
-  package var last: Int { generation + count - 1 }
+  /// The generation of the last (newest) revision. It wraps, because a damaged row can name any generation.
+  package var last: Int { generation &+ count &- 1 }
 
   /// Creates a piece from stored bytes. ``RevisionTree/completed(by:)`` checks the bytes.
   package init(generation: Int, bytes: [UInt8]) {
