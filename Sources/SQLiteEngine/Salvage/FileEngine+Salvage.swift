@@ -2,20 +2,20 @@ package import Documents
 package import Lanes
 package import Stores
 
-/// Making stores anew of damaged files.
+/// Rebuilding stores from damaged files.
 extension FileEngine {
-  /// What came of making a store anew.
+  /// The result of rebuilding a store.
   package struct Salvage: Sendable {
-    /// Documents that are there.
+    /// The number of documents in the new file.
     package let documents: Int
-    /// Ids of documents that are lost, as far as they are known, and ``Damage/maximumNamed`` at most.
+    /// The ids of lost documents, as far as they are known; at most ``Damage/maximumNamed``.
     package let lost: [String]
-    /// How many more documents the damaged file counted; nil where it did not say.
+    /// How many documents more the damaged file counted; nil when its count is lost.
     package let missing: Int?
-    /// Whether everything is what it was.
+    /// Whether nothing was lost.
     package let isWhole: Bool
 
-    /// In words.
+    /// The result as a text for the operator.
     package var words: String {
       guard !isWhole else { return "its pages were damaged; all of it was read and written anew" }
       let rest = missing.map { "\($0) documents are lost" } ?? "it is not known how many are lost"
@@ -24,12 +24,12 @@ extension FileEngine {
     }
   }
 
-  /// Makes a store anew of what its damaged file shows. Nobody may have it open.
+  /// Rebuilds a store from the rows that its damaged file still contains. No process may have the store open.
   ///
-  /// The accounts' store comes out of it whole or not at all: see ``Mending``.
-  /// - Parameter lane: where it works: for seconds, as it reads the whole file.
-  /// - Returns: nil for a store that is not there.
-  /// - Throws: `damaged` where that can't be, the file being as it was; `storage`, `storageFull`.
+  /// The accounts' store is replaced only if nothing is lost; see ``Mending``.
+  /// - Parameter lane: the lane of the work. It reads the whole file, which takes seconds.
+  /// - Returns: nil for a store that does not exist.
+  /// - Throws: `damaged` when the store can't be rebuilt; the file is then not replaced. `storage`, `storageFull`.
   package func salvage(
     _ name: StoreName, at now: Timestamp, on lane: Lane
   ) async throws -> Salvage? {
@@ -41,7 +41,8 @@ extension FileEngine {
         try salvage.run(
           epoch: entry.epoch, name == .system ? .withoutLoss : .everything)
       }
-      // Cut off before this, the file is of another life than the registry knows, and is made anew once more.
+      // If the process stops before this line, the epochs of the file and of the registry differ, and the store is
+      // rebuilt once more.
       if !outcome.epoch.equalsBytes(of: entry.epoch) {
         try await registry.set(.init(epoch: outcome.epoch), for: name.key)
       }

@@ -7,16 +7,17 @@ struct LoggedPages {
   private static let headerBytes = 32
   private static let frameHeaderBytes = 24
 
-  /// Where the newest content of each page begins in the log.
+  /// The offset in the log of each page's newest content, by page number.
   private(set) var places: [UInt32: Int] = [:]
-  /// How many pages the file has after the last commit.
+  /// The number of pages of the file after the last commit.
   private(set) var pageCount: UInt32 = 0
 
   private let isBigEndian: Bool
   private var sums: (UInt32, UInt32) = (0, 0)
 
-  /// Copies the commits of the log into the file and empties the log. Done in part, it can be done again.
-  /// - Parameter isOurs: whether rows that the log shows are of this file. A log of another file is set aside unread.
+  /// Copies the log's commits into the file, then removes the log. After an interruption, the call can be repeated.
+  /// - Parameter isOurs: whether the rows that the log contains belong to this file. If not, the log is renamed to
+  ///   ``DatabaseFile/damagedLogPath`` and not copied.
   /// - Throws: ``SystemError``.
   static func copy(into file: DatabaseFile, where isOurs: ([SalvagedRow]) -> Bool) throws {
     guard let entry = try Disk.entry(at: file.logPath), entry.size > 0 else { return }
@@ -38,7 +39,7 @@ struct LoggedPages {
     try Disk.synchronizeDirectory(file.directory)
   }
 
-  /// The rows of the logged pages that need no other page.
+  /// The rows in the log that are complete on one page.
   private func rows(in log: [UInt8]) -> [SalvagedRow] {
     places.flatMap { number, place -> [SalvagedRow] in
       let page = Array(log[place..<place + PagedFile.pageSize])
@@ -54,7 +55,7 @@ struct LoggedPages {
     }
   }
 
-  /// Reads a log up to its last whole commit; nil for bytes that are none.
+  /// Reads a log up to its last complete commit; nil when the bytes are not a log.
   init?(_ log: [UInt8]) {
     guard let magic = log.uint32(at: 0), magic & ~1 == 0x377F_0682,
       log.uint32(at: 8) == UInt32(PagedFile.pageSize), log.count >= Self.headerBytes

@@ -1,51 +1,51 @@
 import Stores
 
-/// The cells of a page of a B-tree, as its bytes have them (<https://sqlite.org/fileformat2.html#b_tree_pages>).
+/// The cells of a page of a B-tree, read from its bytes (<https://sqlite.org/fileformat2.html#b_tree_pages>).
 struct PageLayout {
-  /// Kinds of pages.
+  /// The kind of a page.
   enum Kind: UInt8 {
     case indexInterior = 0x02
     case tableInterior = 0x05
     case indexLeaf = 0x0A
     case tableLeaf = 0x0D
 
-    /// Whether it leads to other pages.
+    /// Whether the page points to child pages.
     var isInterior: Bool { self == .indexInterior || self == .tableInterior }
   }
 
-  /// A cell.
+  /// An entry of a page: a row, a key, or a pointer to a child page.
   struct Cell {
     /// The row's number in a table; 0 in an index.
     var row: Int64 = 0
-    /// The page before it; 0 in a leaf.
+    /// The child page whose keys come before this cell; 0 in a leaf.
     var child: UInt32 = 0
-    /// Bytes of the record.
+    /// The length of the whole record in bytes.
     var payload = 0
-    /// Where the part of the record begins that is on this page.
+    /// The offset on this page where the record begins.
     var start = 0
-    /// How long that part is.
+    /// How many bytes of the record are on this page.
     var local = 0
-    /// The page with the next part; nil where there is none.
+    /// The overflow page with the record's next part; nil when there is none.
     var overflow: UInt32?
   }
 
-  /// The kind.
   let kind: Kind
   /// The cells that can be read.
   private(set) var cells: [Cell] = []
-  /// The last page below; 0 in a leaf.
+  /// The last child page; 0 in a leaf.
   private(set) var last: UInt32 = 0
-  /// Whether cells, free blocks and gaps fill the page exactly, and each cell's record has the length that it says.
+  /// Whether cells, free blocks and fragments fill the page exactly, and each cell's record has the length that it
+  /// states.
   private(set) var isSound = true
-  /// The bytes that tell where what is: a wrong one among them makes the page unreadable.
+  /// The ranges of bytes that describe the page's structure. A wrong byte in them makes the page unreadable.
   private(set) var structure: [Range<Int>] = []
 
   private var used = 0
   private var extents: [Range<Int>] = []
   private let pageCount: Int
 
-  /// Reads a page; nil for one that is of no kind.
-  /// - Parameter number: the page's number; the first begins with the file's header.
+  /// Reads a page; nil when its kind or its length is not one of SQLite's.
+  /// - Parameter number: the page's number. Page 1 begins with the file's header.
   init?(_ page: [UInt8], number: Int, of pageCount: Int) {
     let start = number == 1 ? 100 : 0
     guard page.count == PagedFile.pageSize, let kind = Kind(rawValue: page[start]),
@@ -59,7 +59,7 @@ struct PageLayout {
       if !isPage(last) { isSound = false }
     }
     structure.append(start..<pointers)
-    // A page without a cell begins at its end, which a page of 64 KiB would write as 0.
+    // On a page without cells, the cell content begins at the page's end. Only a page of 64 KiB would store that as 0.
     let end = min(pointers + 2 * count, page.count)
     if end > content || pointers + 2 * count > page.count { isSound = false }
     structure.append(pointers..<end)
@@ -131,7 +131,8 @@ struct PageLayout {
     cells.append(cell)
   }
 
-  /// How much of a record is on its page: a short one all, of a long one so much that the rest fills whole pages.
+  /// How many bytes of a record are on its own page. A short record is complete there. Of a long record, the page keeps
+  /// so many bytes that the rest fills whole overflow pages, or the minimum if that is too much for it.
   private static func local(_ payload: Int, isTable: Bool) -> Int {
     let usable = PagedFile.pageSize
     let most = isTable ? usable - 35 : (usable - 12) * 64 / 255 - 23
@@ -141,7 +142,7 @@ struct PageLayout {
     return fitting <= most ? fitting : least
   }
 
-  /// Bytes of the free blocks, each of which leads to the next.
+  /// The total length of the free blocks, which are a linked list.
   private mutating func freeBytes(_ page: [UInt8], from start: Int) -> Int {
     var (sum, last) = (0, 0)
     var place = page.uint16(at: start + 1) ?? 0

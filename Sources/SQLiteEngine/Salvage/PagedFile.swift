@@ -1,20 +1,20 @@
 import Glibc
 import Stores
 
-/// The pages of a database file that SQLite can't read, as bytes.
+/// A database file that SQLite can't read, as a sequence of pages.
 ///
-/// For one thread at a time. Calls block.
+/// Only one thread at a time may use it. Its calls block.
 final class PagedFile {
-  /// Bytes of a page: SQLite's default, which all files of ours have.
+  /// The bytes of a page: SQLite's default, which all files of this service have.
   static let pageSize = 4_096
 
-  /// How many pages the file has; a last one that is cut off is not counted.
+  /// The number of complete pages in the file.
   let count: Int
   private let descriptor: Int32
   private let path: String
 
   /// Opens a file.
-  /// - Parameter isWritten: whether pages are to be written as well.
+  /// - Parameter isWritten: whether the file is opened for writing, too.
   init(_ path: String, isWritten: Bool = false) throws(SystemError) {
     let flags = (isWritten ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW
     let opened = open(path, flags)
@@ -32,8 +32,8 @@ final class PagedFile {
 
   deinit { close(descriptor) }
 
-  /// A page; nil for one that is not there or that the disk does not give back.
-  /// - Parameter number: from 1 on.
+  /// A page; nil when the file does not have it or the disk can't read it.
+  /// - Parameter number: the page's number; the first is 1.
   func page(_ number: Int) -> [UInt8]? {
     guard number >= 1, number <= count else { return nil }
     var bytes = [UInt8](repeating: 0, count: Self.pageSize)
@@ -43,7 +43,7 @@ final class PagedFile {
     return read == Self.pageSize ? bytes : nil
   }
 
-  /// Writes a page; not on the disk before ``synchronize()``.
+  /// Writes a page. It is durable only after ``synchronize()``.
   func write(_ bytes: ArraySlice<UInt8>, at number: Int) throws(SystemError) {
     let written = bytes.withUnsafeBytes {
       pwrite(descriptor, $0.baseAddress, $0.count, off_t(number - 1) * off_t(Self.pageSize))
@@ -51,35 +51,35 @@ final class PagedFile {
     guard written == bytes.count else { throw SystemError("pwrite", path) }
   }
 
-  /// Cuts the file to a number of pages, or makes it that long.
+  /// Truncates or extends the file to a number of pages.
   func setCount(_ pages: Int) throws(SystemError) {
     guard ftruncate(descriptor, off_t(pages) * off_t(Self.pageSize)) == 0 else {
       throw SystemError("ftruncate", path)
     }
   }
 
-  /// Puts what was written on the disk.
+  /// Makes what was written durable.
   func synchronize() throws(SystemError) {
     guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
   }
 }
 
-/// Big-endian numbers in bytes that may be anything.
+/// Reading big-endian numbers from untrusted bytes.
 extension RandomAccessCollection where Element == UInt8, Index == Int {
-  /// Two bytes; nil beyond the end.
+  /// A number of two bytes; nil beyond the end.
   func uint16(at place: Int) -> Int? {
     guard place >= startIndex, place + 2 <= endIndex else { return nil }
     return Int(self[place]) << 8 | Int(self[place + 1])
   }
 
-  /// Four bytes; nil beyond the end.
+  /// A number of four bytes; nil beyond the end.
   func uint32(at place: Int) -> UInt32? {
     guard place >= startIndex, place + 4 <= endIndex else { return nil }
     return self[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  /// A number of one to nine bytes (<https://sqlite.org/fileformat2.html#varint>), and the place behind it; nil where it
-  /// goes beyond the end.
+  /// A number of one to nine bytes (<https://sqlite.org/fileformat2.html#varint>) and the offset after it; nil when it
+  /// extends beyond the end.
   func varint(at place: Int) -> (value: Int64, end: Int)? {
     var value: UInt64 = 0
     for offset in 0..<9 {

@@ -1,9 +1,10 @@
 import Stores
 
-/// The values of a row, as a page has them (<https://sqlite.org/fileformat2.html#record_format>). Texts and blobs are
-/// both bytes: which of them it is has turned where that bit has.
+/// The values of a row, as a page stores them (<https://sqlite.org/fileformat2.html#record_format>).
+///
+/// Texts and blobs are both read as bytes, because damage to one bit of the type can turn one into the other.
 struct Record {
-  /// A value.
+  /// A value of a column.
   enum Value: Equatable {
     case null
     case integer(Int64)
@@ -19,14 +20,14 @@ struct Record {
       guard case .bytes(let bytes) = self else { return nil }
       return bytes
     }
-    /// Whether there is no value.
+    /// Whether the value is null.
     var isNull: Bool { self == .null }
   }
 
-  /// The values, in the order in which the table has its columns.
+  /// The values, in the order of the table's columns.
   let values: [Value]
 
-  /// Reads a record; nil where it says another length than it has.
+  /// Reads a record; nil when its values do not fit into the bytes.
   init?(_ bytes: [UInt8]) {
     guard let length = bytes.varint(at: 0), length.value >= 0, length.value <= Int64(bytes.count)
     else { return nil }
@@ -55,7 +56,7 @@ struct Record {
     }
   }
 
-  /// Bytes of a value; nil for a type that there is not.
+  /// The bytes of a value; nil for a type that does not exist.
   private static func size(of type: Int64) -> Int? {
     switch type {
     case 0, 8, 9: 0
@@ -67,7 +68,8 @@ struct Record {
     }
   }
 
-  /// Where the part of a record ends that says how long its values are; nil where they are not as long as the record.
+  /// The offset after a record's header, which states the lengths of its values; nil when these lengths do not add up
+  /// to the record's length.
   static func headerEnd(_ page: [UInt8], at start: Int, payload: Int) -> Int? {
     guard let length = page.varint(at: start), length.value >= 1, length.value <= 128 else {
       return nil

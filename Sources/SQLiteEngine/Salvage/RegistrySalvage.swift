@@ -3,20 +3,20 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// Makes a data directory's registry anew: of what is left of it, and of the stores' files, each of which says whose it
-/// is.
+/// Rebuilds a data directory's registry from its readable entries and from the stores' files, whose headers name their
+/// stores.
 ///
-/// A store whose erasure had begun stays marked as one that is being removed: its entry says so, or, where that can't be
-/// read, the log of erasures.
+/// A store whose erasure had begun stays marked as being removed. Its entry in the registry says so or, when the entry
+/// can't be read, the log of erasures.
 package struct RegistrySalvage {
-  /// What came of it.
+  /// The result of rebuilding a registry.
   package struct Outcome: Sendable {
-    /// Entries of the new registry.
+    /// The number of entries in the new registry.
     package var entries = 0
-    /// Files of stores that don't say whose they are.
+    /// The stores' files that can't be assigned to a store.
     package var unknown: [String] = []
 
-    /// In words.
+    /// The result as a text for the operator.
     package var words: String {
       "it was damaged and was made anew of what is left of it and of the stores' files: \(entries) stores"
     }
@@ -26,10 +26,10 @@ package struct RegistrySalvage {
   private let blank: BlankDatabase
   private let storeBlank: BlankDatabase
 
-  /// Makes the registry anew if it is damaged or missing.
-  /// - Parameter path: a data directory that nobody uses.
-  /// - Returns: nil where the registry is sound.
-  /// - Throws: ``DataDirectoryError``; `storage`, `storageFull`; the old registry is in place then.
+  /// Rebuilds the registry if it is damaged or missing.
+  /// - Parameter path: a data directory that no process uses.
+  /// - Returns: nil when the registry is sound.
+  /// - Throws: ``DataDirectoryError``; `storage`, `storageFull`. The old registry is then still in place.
   package static func run(_ path: String) throws -> Outcome? {
     try FileEngine.requireDirectory(path)
     let directory = try DataDirectory(path)
@@ -44,7 +44,8 @@ package struct RegistrySalvage {
     } catch { throw ServiceError.translated(error) }
   }
 
-  /// Whether the file can be read, all of it says what was written, and none of its pages is wrong.
+  /// Whether SQLite can read the file and finds no damage in it, and every entry matches its checksum. A new data
+  /// directory without stores needs no registry.
   private func isSound() throws -> Bool {
     guard try directory.registry.exists() else {
       return try Disk.entry(at: directory.stores) == nil
@@ -85,7 +86,7 @@ package struct RegistrySalvage {
     return outcome
   }
 
-  /// The entries that the damaged registry shows.
+  /// The entries that can be read or repaired in the damaged registry.
   private func readableEntries() throws -> [String: Registry.Entry] {
     var entries: [String: Registry.Entry] = [:]
     guard try directory.registry.exists() else { return entries }
@@ -109,7 +110,7 @@ package struct RegistrySalvage {
     return entries
   }
 
-  /// What a file says of itself, damaged or not; nil where that is lost.
+  /// The header of a store's file, which may be damaged; nil when the header is lost.
   private func header(of file: DatabaseFile) -> StoreHeader? {
     if let connection = try? Connection.inspecting(file, as: storeBlank.schema) {
       defer { try? connection.close() }

@@ -1,25 +1,25 @@
 import Lanes
 import Stores
 
-/// All rows of a damaged file that its pages still show, whether or not the pages above lead to them.
+/// The rows of a damaged file, read from all of its pages, even from those that no other page points to.
 ///
-/// A page in which one byte of the structure has turned is computed back: each byte that tells where what is is tried
-/// with each of its other values, until the page is a page again.
+/// A page in whose structure one byte is wrong is repaired: the code tries every other value of each byte of the
+/// structure until the page is valid.
 struct SalvagedPages {
-  /// The file.
+  /// The damaged file.
   let file: PagedFile
-  /// Pages that hold nothing: what they once held was removed.
+  /// The pages that are not in use; their former content was removed.
   private let free: Set<Int>
-  /// Pages as they were before a byte turned, by number.
+  /// The repaired pages, by number.
   private var mended: [Int: [UInt8]] = [:]
-  /// Pages that hold something and could not be read.
+  /// The pages in use that could not be read.
   private(set) var unread: Set<Int> = []
-  /// Pages that belong to the record of another page.
+  /// The pages that contain the rest of a record that begins on another page.
   private var overflow: Set<Int> = []
-  /// How often a page is read with one byte changed, at most: that takes a second or two.
+  /// The most changed versions of a page that are tried, which takes one or two seconds.
   private static let maximumTrials = 400_000
 
-  /// Reads which pages are free.
+  /// Reads the list of free pages.
   init(_ file: PagedFile) {
     self.file = file
     free = Self.freePages(of: file)
@@ -31,12 +31,12 @@ struct SalvagedPages {
     let kind: PageLayout.Kind
     /// The row's number in a table.
     let number: Int64
-    /// Its values.
+    /// The row's values.
     let record: Record
   }
 
-  /// Visits every row of every page that is in use.
-  /// - Parameter visit: takes a row, in no order.
+  /// Visits every row of every page in use.
+  /// - Parameter visit: receives the rows, in no particular order.
   mutating func visit(_ visit: (Row) throws -> Void) throws {
     guard file.count > 0 else { return }
     for number in 1...file.count where !free.contains(number) {
@@ -50,8 +50,7 @@ struct SalvagedPages {
     unread.subtract(overflow)
   }
 
-  /// The pages of a tree that its root leads to.
-  /// - Returns: the rows, and whether every page could be read.
+  /// The rows of a tree, which are found by following its pages from the root.
   mutating func rows(below root: Int) -> (rows: [Record], isWhole: Bool) {
     var (rows, isWhole, waiting): ([Record], Bool, [Int]) = ([], true, [root])
     var seen: Set<Int> = []
@@ -71,7 +70,7 @@ struct SalvagedPages {
     return (rows, isWhole)
   }
 
-  /// A page and what is where on it; nil for one that belongs to the record of another, or is lost.
+  /// A page and its layout, repaired if possible; nil when neither the page nor its repair can be read.
   private mutating func read(_ number: Int) -> (page: [UInt8], layout: PageLayout)? {
     guard let found = file.page(number) else {
       unread.insert(number)
@@ -95,8 +94,10 @@ struct SalvagedPages {
     return layout.map { (page, $0) }
   }
 
-  /// Whether a document or an entry on a page is lost although the page is one: its number may have turned.
-  /// - Parameter isWhole: whether a document is lost of which the body alone is: where it ends may have turned.
+  /// Whether a valid page contains a document or a registry's entry that can't be repaired. The row's number, which is
+  /// part of the page's structure, may then be wrong.
+  /// - Parameter isWhole: whether a document whose columns are sound counts as lost when its body is damaged. The
+  ///   length of its record may then be wrong.
   private func hasLostRow(
     _ page: [UInt8], _ layout: PageLayout, whole isWhole: Bool = true
   ) -> Bool {
@@ -113,13 +114,13 @@ struct SalvagedPages {
     }
   }
 
-  /// The page as it was if one byte has turned. Of several that it may have been, the one with most rows.
+  /// The repaired page if one byte of it is wrong. Of several candidates, this is the one with the most sound rows.
   private func mending(
     _ page: [UInt8], _ layout: PageLayout?, at number: Int
   ) -> (page: [UInt8], layout: PageLayout)? {
     let start = number == 1 ? 100 : 0
     let structure = layout?.structure ?? []
-    // The page's own header first: where it is wrong, all else looks wrong.
+    // The page's header is tried first: if it is wrong, everything else appears wrong, too.
     let head = Set(structure.first ?? start..<start + 1)
     return LanePool.blocking {
       if let found = mending(page, at: number, trying: head) { return found }
@@ -149,7 +150,8 @@ struct SalvagedPages {
     return best.map { ($0.page, $0.layout) }
   }
 
-  /// How many rows of a page have the checksum that they should have.
+  /// A score for comparing candidates: 3 for a document whose body matches its checksum, 2 for another sound row, 1 for
+  /// any other row of a known kind.
   private func soundRows(_ page: [UInt8], _ layout: PageLayout?) -> Int {
     (layout?.cells ?? []).reduce(0) { count, cell in
       guard let bytes = record(of: cell, on: page), let record = Record(bytes),
@@ -160,7 +162,7 @@ struct SalvagedPages {
     }
   }
 
-  /// The bytes of a record; what is lost of it reads as zeros.
+  /// The bytes of a record; lost bytes are replaced by zeros.
   private func record(of cell: PageLayout.Cell, on page: [UInt8]) -> [UInt8]? {
     guard cell.start <= page.count, cell.payload <= file.count * PagedFile.pageSize else {
       return nil
@@ -176,7 +178,7 @@ struct SalvagedPages {
 }
 
 extension SalvagedPages {
-  /// Notes which pages belong to records of others, so that nobody takes them for pages that are lost.
+  /// Records which pages contain the rest of a record, so that they do not count as lost pages.
   mutating func noteOverflow() {
     guard file.count > 0 else { return }
     for number in 1...file.count where !free.contains(number) {

@@ -3,24 +3,24 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// A row that a page shows, by its shape.
+/// A row of a page, whose kind is recognised by the types of its values.
 enum SalvagedRow {
   /// A document: its columns, body, history and arrival.
   case document(DamagedDocument, StoredArrival)
-  /// A body beside a winner's, as it is.
+  /// The body of a revision that is not the winner, unverified.
   case body([Record.Value], number: Int64)
-  /// A piece of a document's history, as it is.
+  /// A piece of a document's history, unverified.
   case piece(StoredPiece, of: Int64)
   /// A local document.
   case local(RowValues)
-  /// The header.
+  /// A store's header.
   case header([Record.Value])
   /// An entry of the registry.
   case entry(RowValues)
-  /// The place of a table or an index, by its name.
+  /// The root page of a table or an index, by its name.
   case root(name: String, page: Int)
 
-  /// Tells what a row is; nil for one that follows from others, or is none of ours.
+  /// Recognises a row; nil for a row that is computed from others, and for a row of an unknown kind.
   init?(_ row: SalvagedPages.Row) {
     let values = row.record.values
     switch row.kind {
@@ -49,7 +49,7 @@ enum SalvagedRow {
     }
   }
 
-  /// Whether the row is what was written, as far as it tells by itself.
+  /// Whether the row matches its checksum. Rows that can't be checked alone count as sound.
   var isSound: Bool {
     switch self {
     case .document(let document, _): document.head.isSound

@@ -3,31 +3,31 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// What the pages of a damaged store show, put in order.
+/// The data of a store, read from the pages of its damaged file.
 struct SalvagedStore {
   private var pages: SalvagedPages
   private let now: Timestamp
-  /// The header, where it can be read.
+  /// The header; nil when it can't be read.
   private(set) var header: StoreHeader?
-  /// The newest row of each document, by its id.
+  /// The number of each document's newest row, by the document's id.
   private var newest: [[UInt8]: Int64] = [:]
-  /// Local documents.
+  /// The local documents that match their checksums, after repair if necessary.
   private(set) var locals: [RowValues] = []
-  /// The ids that the index of the ids has, with the numbers of their rows; nil where there is no such index.
+  /// The ids in the index of ids and the numbers of their rows; nil when the file has no such index.
   private var index: [[UInt8]: Int64]?
-  /// Whether all of the index could be read.
+  /// Whether every page of the index could be read.
   private var isIndexWhole = false
 
-  /// Nothing read yet.
+  /// Creates a store that has not been read yet.
   init(_ pages: SalvagedPages, now: Timestamp) {
     self.pages = pages
     self.now = now
   }
 
-  /// Whether there is no row.
+  /// Whether no row could be read.
   var isEmpty: Bool { newest.isEmpty && locals.isEmpty && header == nil }
 
-  /// Reads what is there, but for bodies.
+  /// Reads everything except bodies.
   mutating func read() throws {
     var (newest, locals, headers): ([[UInt8]: Int64], [RowValues], [[Record.Value]]) = ([:], [], [])
     var root: Int?
@@ -63,15 +63,15 @@ struct SalvagedStore {
     }
   }
 
-  /// The document with its columns computed back where that is possible; nil where they are lost.
+  /// The document with its columns repaired if necessary; nil when they are lost.
   private static func mended(_ found: DamagedDocument, _ now: Timestamp) -> DamagedDocument? {
     var document = found
     _ = document.mendHead(now: now)
     return document.head.isSound && document.head.document != nil ? document : nil
   }
 
-  /// Writes each document at its last change. One that the whole index of the ids does not know was removed: a page that
-  /// holds nothing any more still showed it.
+  /// Writes the newest row of each document. If the index of ids is complete, rows that are not in it are left out:
+  /// they were removed and are still visible on a page that is no longer used.
   mutating func writeDocuments(to rows: StoreRows) throws {
     let (newest, index, isIndexWhole, now) = (newest, index, isIndexWhole, now)
     try pages.visit { row in
@@ -87,7 +87,7 @@ struct SalvagedStore {
     }
   }
 
-  /// Writes the bodies beside the winners' of the documents that are there, and the pieces of their histories.
+  /// Writes the bodies of revisions that are not winners, and the pieces of histories.
   mutating func writeBodies(to rows: StoreRows) throws {
     try pages.visit { row in
       switch SalvagedRow(row) {
@@ -98,7 +98,7 @@ struct SalvagedStore {
     }
   }
 
-  /// Whether the new rows are all that the old header counts, and no page is lost.
+  /// Whether the new rows match the old header's counts, and no page is lost.
   func isWhole(_ counted: StoreHeader, epoch: String) -> Bool {
     guard let header, pages.unread.isEmpty else { return false }
     return header.live == counted.live && header.deleted == counted.deleted
@@ -106,7 +106,7 @@ struct SalvagedStore {
       && header.newest == counted.newest && header.epoch.equalsBytes(of: epoch)
   }
 
-  /// The ids that the index of the ids has and the new rows lack, in byte order.
+  /// The ids that are in the index of ids but not among the new rows, in byte order.
   func lostIDs(among rows: StoreRows) throws -> [String] {
     try (index ?? [:]).keys.filter { id in
       guard let id = String(validating: id, as: UTF8.self) else { return false }
@@ -117,7 +117,7 @@ struct SalvagedStore {
 }
 
 extension StoreRows {
-  /// Whether neither the id nor the number of a document is taken.
+  /// Whether no row has the document's id or sequence number.
   fileprivate func isAbsent(_ document: StoredDocument) throws -> Bool {
     let taken = try connection.statement(
       "SELECT 1 FROM documents WHERE id = ?1 OR sequence = ?2 LIMIT 1"
@@ -125,8 +125,8 @@ extension StoreRows {
     return taken == nil
   }
 
-  /// Adds the row of a body beside a winner's. Those of no document go when the rows are counted; what the others say is
-  /// checked when the store is looked through.
+  /// Adds the body of a revision that is not the winner. Bodies that belong to no document are removed by
+  /// ``recount(_:)``; the checksums of the others are verified when the store is checked later.
   fileprivate func insertBody(_ values: [Record.Value], number: Int64) throws {
     let arrival = values.count > 6 ? values[6].bytes : nil
     try connection.statement(

@@ -3,22 +3,22 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// Makes a store's file anew from the pages that are left of a damaged one.
+/// Rebuilds a store's file from the readable pages of the damaged one.
 ///
-/// The new file is written under another name and put in the old one's place when all of it is on the disk. The old one
-/// stays beside it (``DatabaseFile/damagedPath``).
+/// The new file is written under another name. When all of it is on the disk, it replaces the old file, which stays
+/// beside it (``DatabaseFile/damagedPath``).
 struct StoreSalvage {
-  /// What came of it.
+  /// The result of rebuilding a file.
   struct Outcome: Sendable, Equatable {
-    /// Documents of the new file.
+    /// The number of documents in the new file.
     var documents = 0
-    /// Documents that are not in it, as far as their ids are known; ``Damage/maximumNamed`` at most.
+    /// The ids of the documents that are lost, as far as they are known; at most ``Damage/maximumNamed``.
     var lost: [String] = []
-    /// How many documents the old file says that it had beyond those of the new one; nil where it does not say.
+    /// How many documents more the old file's header counted; nil when it can't be read.
     var missing: Int?
-    /// Whether everything is what it was.
+    /// Whether nothing was lost.
     var isWhole = false
-    /// The store's life from now on: another one unless everything is what it was.
+    /// The store's epoch after the rebuild. It is a new one if anything was lost.
     var epoch = ""
   }
 
@@ -26,21 +26,21 @@ struct StoreSalvage {
   let file: DatabaseFile
   /// The store's key.
   let key: String
-  /// What a file of this version looks like.
+  /// An empty database of this version.
   let blank: BlankDatabase
-  /// The clock.
+  /// The current time.
   let now: Timestamp
 
-  /// Makes the file anew.
-  /// - Parameter epoch: the life that the registry knows of.
-  /// - Parameter extent: whether a store may come out of it that lacks something.
-  /// - Throws: `damaged` where nothing is left, where the file is another store's, or something would be lost that may
-  ///   not be; `storageFull`, `storage`. The file is as it was then.
+  /// Rebuilds the file.
+  /// - Parameter epoch: the store's epoch in the registry.
+  /// - Parameter extent: whether data may be lost.
+  /// - Throws: `damaged` when the file is missing, when no row can be read, when the file is another store's, or when
+  ///   data would be lost although `extent` forbids it; `storageFull`, `storage`. The file is then not replaced.
   func run(epoch: String, _ extent: Mending.Extent) throws -> Outcome {
     guard try Disk.entry(at: file.path)?.isRegularFile == true else {
       throw ServiceError.damaged("\(file.path): the file is missing")
     }
-    // Every commit writes the header.
+    // Every commit writes the header, so every log of this file contains it.
     try LoggedPages.copy(into: file) { rows in
       rows.contains { row in
         guard case .header(let values) = row else { return false }
@@ -69,7 +69,7 @@ struct StoreSalvage {
     }
   }
 
-  /// Writes the new file, complete and on the disk.
+  /// Writes the new file completely and synchronises it to the disk.
   private func write(_ salvaged: inout SalvagedStore, epoch: String) throws -> Outcome {
     try Disk.write(try blank.image { _ in }, to: file.draftPath)
     let connection = try Connection(path: file.draftPath, mode: .readWrite)
@@ -87,7 +87,7 @@ struct StoreSalvage {
       outcome.missing = max(0, Int(clamping: old.live + old.deleted) - outcome.documents)
     }
     if !outcome.isWhole {
-      // The notes of what is lost have a number that no earlier note has.
+      // The notes of damage have a sequence number that no earlier note has.
       header.lastSequence += 1
       var generator = SystemRandomNumberGenerator()
       header.epoch = Hex.string(generator.next(), generator.next())
@@ -102,7 +102,7 @@ struct StoreSalvage {
     return outcome
   }
 
-  /// Notes which documents are lost, for whom the store belongs to.
+  /// Writes notes that tell the store's owner which documents are lost.
   private func note(_ ids: [String], in rows: StoreRows, _ header: StoreHeader) throws {
     for (part, id) in ids.prefix(Damage.maximumNamed).enumerated() {
       let damage = Damage(id: id, revision: "", restored: nil, found: now)
