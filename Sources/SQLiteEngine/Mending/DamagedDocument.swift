@@ -5,38 +5,38 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// A document of which something is not what was written: all that the file has of it.
+/// A document with damaged values: all data that the file has of it, unverified.
 struct DamagedDocument {
   /// The columns before body and tree.
   var head: RowValues
   /// The winner's body.
   var body: RowValues
-  /// The history; nil for one revision.
+  /// The revision tree; nil for a document with one revision.
   var tree: RowValues?
-  /// The bodies beside the winner's, by their rows' numbers.
+  /// The bodies of the other revisions, with the numbers of their rows.
   var others: [(number: Int64, row: RowValues)]
 
-  /// Whether nothing is wrong with it any more.
+  /// Whether everything is sound, except for bodies of ancestors that are missing.
   var isWhole: Bool {
     (tree?.isSound ?? true) && others.allSatisfy(\.row.isSound) && lacksOnlyAncestors
   }
 
-  /// Whether columns and body are both what was written.
+  /// Whether columns and body both match their checksums.
   var isBodySound: Bool {
     guard head.isSound, let row = head.document else { return false }
     return RowValues(body, of: row, sum: row.bodyChecksum).isSound
   }
 
-  /// Computes the columns back, if they can be.
-  /// - Returns: whether they are right and were not.
+  /// Repairs the columns if they are damaged and can be repaired.
+  /// - Returns: whether they were repaired.
   mutating func mendHead(now: Timestamp) -> Bool {
     guard !head.isSound, let mended = head.mended() ?? rebuiltHead(now: now) else { return false }
     head = mended
     return true
   }
 
-  /// Computes back what can be of all that belongs to columns that are right.
-  /// - Returns: how many values are right that were not.
+  /// Repairs the body, the tree and the other bodies as far as possible, if the columns are sound.
+  /// - Returns: how many values were repaired.
   mutating func mendContent() -> Int {
     guard head.isSound, let row = head.document else { return 0 }
     var count = 0
@@ -61,8 +61,9 @@ struct DamagedDocument {
     return count
   }
 
-  /// The columns anew, where body or history vouch for the id and the winner: what they don't tell is taken as it
-  /// stands, if it can be.
+  /// The columns with a new checksum, if the body or the history confirms the id and the winner; otherwise nil.
+  ///
+  /// Columns that body and history do not determine are kept if their values are possible, and replaced otherwise.
   private func rebuiltHead(now: Timestamp) -> RowValues? {
     guard var row = head.document else { return nil }
     let isBodySound = RowValues(body, of: row, sum: row.bodyChecksum).isSound
@@ -84,7 +85,7 @@ struct DamagedDocument {
     return RowValues(row)
   }
 
-  /// The history; nil where it is lost.
+  /// The revision tree; nil when it is lost.
   func history(of row: StoredDocument) -> RevisionTree? {
     guard let decoded = try? row.tree(tree?.content ?? []), let winner = decoded.winner,
       winner.revision == row.revision
@@ -92,7 +93,7 @@ struct DamagedDocument {
     return decoded
   }
 
-  /// Whether nothing is lost but bodies of ancestors.
+  /// Whether at most bodies of ancestors are lost.
   var lacksOnlyAncestors: Bool {
     guard let row = head.document, head.isSound, body.isSound, let tree = history(of: row) else {
       return false
@@ -101,14 +102,14 @@ struct DamagedDocument {
     return tree.nodes.allSatisfy { !$0.isLeaf || known.contains($0.revision) }
   }
 
-  /// The revisions whose bodies are what was written.
+  /// The revisions whose bodies match their checksums.
   private func soundRevisions(of row: StoredDocument) -> Set<RevisionID> {
     var revisions = Set(others.lazy.filter(\.row.isSound).compactMap(\.row.revision))
     if body.isSound { revisions.insert(row.revision) }
     return revisions
   }
 
-  /// What is left of the history: without one, the winner alone.
+  /// The tree of the revisions whose bodies are sound. If the history is lost, it contains the winner alone.
   func rest(of row: StoredDocument) -> RevisionTree {
     if let tree = history(of: row) { return tree.keeping(soundRevisions(of: row)) }
     var single = row
@@ -116,7 +117,8 @@ struct DamagedDocument {
     return body.isSound ? (try? single.tree([])) ?? RevisionTree() : RevisionTree()
   }
 
-  /// The bodies that nobody has any more: the damaged ones, and those whose place in a lost history nobody knows.
+  /// The bytes to keep as damage: the damaged bodies, the bodies whose position in a lost history is unknown, and a
+  /// damaged tree.
   func lostBodies(
     of row: StoredDocument, keeping rest: RevisionTree
   ) -> [(revision: String, bytes: [UInt8])] {
@@ -132,7 +134,7 @@ struct DamagedDocument {
 }
 
 extension RowValues {
-  /// The columns of a document.
+  /// Creates the columns of a document.
   init(_ row: StoredDocument) {
     self.init(
       kind: .head,
@@ -145,7 +147,7 @@ extension RowValues {
       ], checksum: row.checksum.value)
   }
 
-  /// A body or tree that belongs to a document's winner.
+  /// Creates the body or tree of a document's winner.
   init(_ content: RowValues, of row: StoredDocument, sum: Int64) {
     self.init(
       kind: content.kind,
@@ -155,7 +157,7 @@ extension RowValues {
       ], content: content.content, checksum: sum)
   }
 
-  /// A document's columns; nil where a text is none.
+  /// The document with these columns; nil when a value is invalid, for example a text that is not UTF-8.
   var document: StoredDocument? {
     guard kind == .head, values.count == 11, let id = string(1), let digest = string(4),
       let generation = Int(exactly: integer(3)), (0...1).contains(integer(5))
@@ -174,23 +176,23 @@ extension RowValues {
       treeChecksum: treeChecksum)
   }
 
-  /// The revision of a body beside the winner's; nil where it is none.
+  /// The revision of a body that is not the winner's; nil when the row is not such a body or its text is not UTF-8.
   var revision: RevisionID? {
     guard kind == .body, values.count == 3, let digest = string(2) else { return nil }
     return RevisionID(generation: Int(clamping: integer(1)), digest: digest)
   }
 
-  /// A document's revision for people, whatever its bytes are.
+  /// A document's revision for display. Invalid bytes are replaced.
   var revisionText: String { "\(integer(3))-\(text(4))" }
 
-  /// A text for people, whatever its bytes are.
+  /// A text for display. Invalid bytes are replaced.
   func text(_ place: Int) -> String { String(decoding: bytes(place), as: UTF8.self) }
 
   private func string(_ place: Int) -> String? {
     String(validating: bytes(place), as: UTF8.self)
   }
 
-  /// A text's bytes; none for no text.
+  /// A text's bytes; empty for null and for an integer.
   func bytes(_ place: Int) -> [UInt8] {
     switch values[place] {
     case .text(let bytes), .optionalText(.some(let bytes)): bytes
@@ -198,7 +200,7 @@ extension RowValues {
     }
   }
 
-  /// An integer; 0 for none.
+  /// An integer; 0 for null and for a text.
   func integer(_ place: Int) -> Int64 {
     switch values[place] {
     case .integer(let number), .optionalInteger(.some(let number)): number
@@ -207,13 +209,13 @@ extension RowValues {
   }
 }
 
-/// A row's values as the file has them, valid or not, and the checksum that they had when they were written: enough
-/// to find out which byte has turned since.
+/// A row's values as the file has them, valid or not, and the checksum that was computed when they were written.
+/// Together they are enough to find out which byte has changed since.
 ///
-/// One byte among a kilobyte can be wrong in some 260,000 ways, each of which is tried: the one that has the right
-/// checksum is what was written, but for a chance of 2⁻⁴⁶.
+/// One byte in a kilobyte can be wrong in about 260,000 ways. Each of them is tried. The one that matches the checksum
+/// is what was written, except with a probability of 2⁻⁴⁶.
 struct RowValues {
-  /// A value, in the order in which the checksum goes over them.
+  /// A value. The values are in the order in which the checksum covers them.
   enum Value: Equatable {
     case integer(Int64)
     case optionalInteger(Int64?)
@@ -221,23 +223,24 @@ struct RowValues {
     case optionalText([UInt8]?)
   }
 
-  /// Bytes that one search hashes at most: 512 MiB take half a second. Beyond a kilobyte that is single bits only,
-  /// beyond 8 KiB nothing.
+  /// The most bytes that one search hashes: 512 MiB, which take half a second. In rows of more than about a kilobyte,
+  /// only single bits of the content are tried; in rows of more than 8 KiB, nothing is.
   private static let budget = 512 << 20
 
   /// The kind of row.
   let kind: Checksum.Kind
-  /// What stands before the content.
+  /// The values before the content.
   var values: [Value]
-  /// Body or tree; empty for a row without.
+  /// The body or the tree; empty for a row without one.
   var content: [UInt8] = []
-  /// What the row must add up to.
+  /// The row's stored checksum.
   var checksum: Int64
 
-  /// Whether they are what was written.
+  /// Whether the row matches its checksum.
   var isSound: Bool { Checksum.matches(checksum, written.bytes, over: content) }
 
-  /// The row as it was written, if one byte of it has turned; nil where more have, or it is too long to be searched.
+  /// The row as it was written, if one byte of it is wrong; nil when more bytes are wrong or the row is too long to
+  /// search.
   /// - Parameter isKnown: whether only the content can be wrong.
   func mended(onlyContent isKnown: Bool = false) -> RowValues? {
     LanePool.blocking {
@@ -246,7 +249,7 @@ struct RowValues {
     }
   }
 
-  /// The bytes before the content, and where the values begin in them.
+  /// The bytes before the content, and the offset of each value in them.
   private var written: (bytes: [UInt8], places: [Int]) {
     var sum = Checksum(kind)
     var places: [Int] = []
@@ -269,7 +272,7 @@ struct RowValues {
     return (sum.bytes, places)
   }
 
-  /// The same values, if it is the checksum in which a byte has turned.
+  /// The row with a corrected checksum, if the wrong byte is in the checksum.
   private var withChecksumMended: RowValues? {
     let bytes = written.bytes
     let sums = [
@@ -290,7 +293,7 @@ struct RowValues {
   private var withValuesMended: RowValues? {
     var (bytes, places) = written
     let length = bytes.count + content.count
-    // Integers have at most 24 bytes in all of their widths, each with 255 other values.
+    // An integer can be stored in six widths, which have 24 bytes together. Each byte has 255 other values.
     let trials = values.reduce(0) { sum, value in
       switch value {
       case .integer, .optionalInteger: sum + 24 * 255
@@ -365,8 +368,8 @@ struct RowValues {
     return !overflows && work <= budget
   }
 
-  /// What an integer may have been before a byte of it turned: SQLite stores as many bytes as it needs, and the first
-  /// one's sign is that of the whole. <https://sqlite.org/fileformat2.html#record_format>
+  /// The values that an integer may have had before one of its bytes changed. SQLite stores an integer in 1, 2, 3, 4, 6
+  /// or 8 bytes; the first byte has the sign. <https://sqlite.org/fileformat2.html#record_format>
   private static func turned(_ value: Int64) -> [Int64] {
     var candidates: [Int64] = []
     for width in [1, 2, 3, 4, 6, 8] as [Int64] {

@@ -3,9 +3,10 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// Pieces of histories, which hold nothing but old ids: what is lost of them is as if it had been forgotten for its age.
+/// Repairing pieces of histories, which contain only ids of old revisions. Losing such ids is like forgetting them
+/// because of their age.
 extension StoreMending {
-  /// Computes pieces of a document's history back, and lets go of what is older than one that can't be.
+  /// Repairs the pieces of a document's history. Everything older than a piece that can't be repaired is removed.
   mutating func mendHistory(of id: DocumentID) throws {
     guard let found = try? rows.history(id), let newest = try? found.row.tree(found.tree),
       newest.older > 0
@@ -27,7 +28,7 @@ extension StoreMending {
     }
     sound.sort { $0.generation < $1.generation }
     guard (try? newest.completed(by: sound)) == nil else {
-      // It was older than all that is kept.
+      // The removed piece was older than the history that is kept.
       if hasRemoved { outcome.mended += 1 }
       return
     }
@@ -39,7 +40,7 @@ extension StoreMending {
     outcome.dropped += 1
   }
 
-  /// Keeps of a history what hangs together.
+  /// Shortens a history to its newest generations without a gap.
   private func shorten(
     _ newest: RevisionTree, of row: StoredDocument, to pieces: [HistoryPiece]
   ) throws {
@@ -62,10 +63,10 @@ extension StoreMending {
 }
 
 extension StoredPiece {
-  /// Whether the piece is what was written.
+  /// Whether the piece matches its checksum.
   func isSound(of id: DocumentID) -> Bool { Checksum.piece(id, piece).matches(checksum) }
 
-  /// The piece as it was written, if one byte of it has turned.
+  /// The piece as it was written, if one byte of it is wrong; otherwise nil.
   func mended(of id: DocumentID) -> StoredPiece? {
     let name = RowValues.Value.text(Array(id.text.utf8))
     let row = RowValues(
@@ -79,13 +80,13 @@ extension StoredPiece {
 }
 
 extension StoreRows {
-  /// Removes a piece as it was found.
+  /// Removes a piece, which may be damaged.
   func remove(_ stored: StoredPiece, of first: Int64) throws {
     try connection.statement("DELETE FROM histories WHERE first = ?1 AND generation = ?2")
       .run(.integer(first), .integer(stored.piece.generation))
   }
 
-  /// All pieces, whatever they say, in whatever order.
+  /// All pieces, unverified, in no particular order.
   func piecesAsFound() throws -> [(first: Int64, stored: StoredPiece)] {
     try connection.statement("SELECT first, generation, checksum, revisions FROM histories").all {
       row in
@@ -98,7 +99,7 @@ extension StoreRows {
     }
   }
 
-  /// Writes all pieces anew, in the right order.
+  /// Replaces all pieces, which also restores the order of the rows in their table.
   func replacePieces(with pieces: [(first: Int64, stored: StoredPiece)]) throws {
     try connection.statement("DELETE FROM histories").run()
     for piece in pieces { try insert(piece.stored, of: piece.first) }

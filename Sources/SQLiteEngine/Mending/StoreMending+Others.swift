@@ -2,18 +2,18 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// What stands beside the documents.
+/// Repairing rows that do not belong to documents.
 extension StoreMending {
-  /// Looks at the local documents behind an id.
-  /// - Returns: whether one of them is damaged, and how far it came; nil at the end.
+  /// Checks some local documents after an id.
+  /// - Returns: whether one of them is damaged, and the id of the last one that was checked; nil at the end.
   func damagedLocals(after id: [UInt8]) throws -> (isDamaged: Bool, last: [UInt8]?) {
     let piece = try rows.localsAsFound(after: id, limit: Self.localsAtOnce)
     let isDamaged = piece.contains { !$0.isSound }
     return (isDamaged, piece.count == Self.localsAtOnce ? piece.last?.bytes(0) : nil)
   }
 
-  /// Mends local documents, and drops those that can't be. A checkpoint that is gone makes a client compare all
-  /// once more, a receipt that is gone makes a batch run again.
+  /// Repairs local documents and removes those that can't be repaired. Without its checkpoint, a client compares all
+  /// documents once more; without its receipt, a batch runs again.
   mutating func mendLocals() throws {
     let found = try rows.localsAsFound()
     guard found.contains(where: { !$0.isSound }) else { return }
@@ -35,8 +35,8 @@ extension StoreMending {
     if extent == .everything { try notePurges() }
   }
 
-  /// Counts one more purge, so that whoever keeps a copy of the store begins anew. Where the count is lost, it goes on
-  /// from a number that it can't have reached: each purge has taken a sequence number.
+  /// Counts one more purge, so that clients with a copy of the store start over. If the count is lost, it continues
+  /// from the last sequence number. The count can't be higher than that, because each purge took a sequence number.
   mutating func notePurges() throws {
     let known = try rows.local(.purgeCount, at: now)?.revision
     let count = LocalDocument(
@@ -44,8 +44,9 @@ extension StoreMending {
     try rows.apply(LocalEdit(.purgeCount, count))
   }
 
-  /// Drops all query indexes where what is known of one is damaged: they are made anew when they are asked.
-  /// - Parameter all: whether to look at their entries, too, which takes some 50 milliseconds for each ten thousand.
+  /// Removes all query indexes if one of them is damaged. Queries build them again.
+  /// - Parameter all: whether to check the entries of the indexes, too, which takes about 50 ms for each 10,000
+  ///   entries.
   mutating func mendIndexes(all: Bool) throws {
     do {
       for index in try rows.indexNames() { _ = try rows.indexedSequence(index) }
@@ -64,14 +65,14 @@ extension StoreMending {
 }
 
 extension StoreRows {
-  /// The local documents, whatever they say, in whatever order.
+  /// All local documents, unverified, in no particular order.
   func localsAsFound() throws -> [RowValues] {
     try connection.statement("SELECT id, revision, expires, checksum, body FROM locals").all {
       row in Self.localAsFound(row)
     }
   }
 
-  /// Some of them, by id.
+  /// Some local documents, unverified: those after an id, in the order of their ids.
   func localsAsFound(after id: [UInt8], limit: Int) throws -> [RowValues] {
     try connection.statement(
       """
@@ -90,7 +91,7 @@ extension StoreRows {
       ], content: row.bytes(4), checksum: row.int64(3))
   }
 
-  /// Writes all local documents anew, in the right order.
+  /// Replaces all local documents, which also restores the order of the rows in their table.
   func replaceLocals(with locals: [RowValues]) throws {
     try connection.statement("DELETE FROM locals").run()
     for local in locals {
@@ -107,7 +108,7 @@ extension StoreRows {
     }
   }
 
-  /// Whether an entry of a query index leads to no document.
+  /// Whether an entry of a query index refers to a document that does not exist.
   func hasStrayEntries() throws -> Bool {
     try connection.statement(
       "SELECT 1 FROM entries WHERE id NOT IN (SELECT id FROM documents) LIMIT 1"
@@ -122,8 +123,8 @@ extension StoreRows {
 }
 
 extension StoreHeader {
-  /// Reads the row; one in which a byte has turned is computed back, and written right at the next commit.
-  /// - Throws: as ``init(readingFrom:)`` does.
+  /// Reads the row. If one byte of it is wrong, it is repaired in memory; the next commit writes the repaired row.
+  /// - Throws: the errors of ``init(readingFrom:)``.
   init(readingOrMendingFrom connection: Connection) throws {
     do { try self.init(readingFrom: connection) } catch {
       guard ServiceError(engine: error).code == .damaged,
@@ -135,7 +136,7 @@ extension StoreHeader {
     }
   }
 
-  /// The row computed back; nil where that is not possible, or it does not go with the documents.
+  /// The repaired row; nil when it can't be repaired or does not match the documents.
   private static func mended(in connection: Connection) throws -> StoreHeader? {
     guard try connection.userVersion() > 2 else { return nil }
     let row = try connection.statement(
@@ -149,7 +150,7 @@ extension StoreHeader {
         newest: row.int64(6), kept: row.int64(7), checksum: row.int64(8), last: row.int64(9))
     }
     guard let row else { return nil }
-    // Two of the numbers are part of the sum only where they say something.
+    // The checksum covers `newest` only if it differs from the last sequence number, and `kept` only if it is not 0.
     for hasNewest in [false, true] {
       for hasKept in [false, true] {
         guard let header = row.mended(hasNewest: hasNewest, hasKept: hasKept),
@@ -163,7 +164,7 @@ extension StoreHeader {
 }
 
 extension StoreHeader {
-  /// The row as a page of a damaged file shows it; one in which a byte has turned is computed back.
+  /// Creates the header from a row on a page of a damaged file, repaired if one byte of it is wrong.
   init?(salvaged values: [Record.Value]) {
     let row = HeaderRow(
       texts: [values[1].bytes ?? [], values[2].bytes ?? []],
@@ -181,17 +182,17 @@ extension StoreHeader {
   }
 }
 
-/// The header's row, whatever it says.
+/// The header's row, unverified.
 private struct HeaderRow {
   let texts: [[UInt8]]
   let counts: [Int64]
   let newest: Int64
   let kept: Int64
   let checksum: Int64
-  /// The last document's number.
+  /// The sequence number of the last document.
   let last: Int64
 
-  /// The row as it was written, if it had these parts and one byte of it has turned.
+  /// The row as it was written, if its checksum covers the given columns and one byte of it is wrong.
   func mended(hasNewest: Bool, hasKept: Bool) -> StoreHeader? {
     var values = texts.map { RowValues.Value.text($0) } + counts.map { .integer($0) }
     if hasNewest { values.append(.integer(newest)) }

@@ -167,13 +167,13 @@ extension StoreRows {
     let number: Int64
     /// Whether it is the winner's.
     let isWinner: Bool
-    /// Whose it is.
+    /// The revision.
     let revision: RevisionID
-    /// What stands there.
+    /// The stored arrival, unverified.
     let arrival: StoredArrival
   }
 
-  /// When a document's revisions came: the winner first, then those that have a body beside it.
+  /// The arrivals of a document's revisions: first the winner's, then those of the other revisions that have a body.
   func arrivalsAsFound(of document: StoredDocument) throws -> [ArrivalFound] {
     let winner = try arrival(at: document.sequence).map { arrival in
       ArrivalFound(
@@ -191,14 +191,14 @@ extension StoreRows {
     return (winner.map { [$0] } ?? []) + others
   }
 
-  /// When the winner came whose row has this number.
+  /// The arrival of the winner in the row with this sequence number.
   func arrival(at number: Int64) throws -> StoredArrival? {
     try connection.statement("SELECT arrival FROM documents WHERE sequence = ?1")
       .first(.integer(number)) { row in StoredArrival(bytes: row.bytes(0)) }
   }
 
-  /// Checks when a document's revisions came.
-  /// - Throws: `integrity` for the first that is not what was written.
+  /// Checks the arrivals of a document's revisions.
+  /// - Throws: `integrity` for the first arrival that fails its checksum.
   func checkArrivals(of document: StoredDocument) throws {
     for found in try arrivalsAsFound(of: document) {
       _ = try found.arrival.arrival(of: found.revision, in: document)
