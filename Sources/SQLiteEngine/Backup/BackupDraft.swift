@@ -74,7 +74,7 @@ struct BackupDraft {
       && end.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
   }
 
-  /// Whether a directory is this user's and holds a backup's files alone, a manifest among them.
+  /// Whether a directory belongs to this user and contains only a backup's files, including a manifest.
   private static func isDraft(_ path: String) -> Bool {
     guard (try? Disk.entry(at: path))?.owner == geteuid(),
       let names = try? Disk.names(in: path)
@@ -91,19 +91,20 @@ struct BackupDraft {
   }
 }
 
-/// A copy of a store's file that is being made through the store's own connection, step by step.
+/// A copy of a store's file, made step by step through the store's own connection.
 ///
-/// What that connection commits between two steps is put into the copy as well, so that the copy is the
-/// store as it is at the last step: one instant. Confined, as the connection is, to the store's actor.
+/// Changes that the connection commits between two steps are also made in the copy. The copy therefore shows the store
+/// at one instant: the last step. Like the connection, it is confined to the store's actor.
 /// <https://sqlite.org/backup.html>
 final class StoreCopy {
-  /// Pages a step: 64 are 256 KiB, which are read and written, not synchronised, in less time than a commit.
+  /// The pages of one step: 64 pages are 256 KiB. Reading and writing them without synchronising takes less time than a
+  /// commit.
   static let pagesPerStep: Int32 = 64
 
   private let destination: Connection
   private let backup: Backup
 
-  /// Begins a copy as a new file.
+  /// Begins a copy into a new file.
   init(of source: Connection, to path: String) throws {
     destination = try Connection(path: path, mode: .readWriteCreate)
     // Nothing reads the copy before it is complete, and a crash makes it useless. So it needs no journal, and is synced
@@ -111,13 +112,14 @@ final class StoreCopy {
     try destination.execute("PRAGMA journal_mode = MEMORY")
     try destination.execute("PRAGMA synchronous = OFF")
     try destination.execute("PRAGMA locking_mode = EXCLUSIVE")
-    // Pages beyond are written to the file: the copy of a large store takes no more memory than a small one's.
+    // Pages beyond this size are written to the file, so the copy of a large store takes no more memory than that of a
+    // small one.
     try destination.setCacheSize(kibibytes: 1_024)
     backup = try Backup(from: source, to: destination)
   }
 
-  /// Copies some pages.
-  /// - Returns: whether any are left; the copy is finished when there are none.
+  /// Copies the pages of one step.
+  /// - Returns: whether pages remain. When none remain, the copy is finished.
   func step() throws -> Bool {
     guard try !backup.step(pages: Self.pagesPerStep) else { return true }
     try backup.finish()
@@ -126,12 +128,12 @@ final class StoreCopy {
   }
 }
 
-/// Copying a store while it is used.
+/// Copying a store while it is in use.
 extension SQLiteStorage {
-  /// Copies the store as it is at one instant into a new file, which is not put on the disk. Between steps
-  /// other calls run. What a failure or a cancelled task leaves of the file is the caller's to remove.
-  /// - Throws: `unavailable` when the store's file was written anew meanwhile, so that the copy must begin
-  ///   again, and for a cancelled task; otherwise the error of either file.
+  /// Copies the store at one instant into a new file, which is not synchronised to the disk. Other calls run between
+  /// the steps. After a failure or a cancellation, the caller removes the file.
+  /// - Throws: `unavailable` for a cancelled task, and when the store's file was replaced meanwhile, so that the copy
+  ///   must begin again; otherwise the error of either file.
   nonisolated func copy(to path: String) async throws -> StoreHeader {
     try await beginCopy(to: path)
     while true {
@@ -147,12 +149,12 @@ extension SQLiteStorage {
     if let failure { throw failure }
     guard let rows else { throw ServiceError.closed }
     try Disk.remove(path)
-    // SQLite would make it for everybody who may read the directory.
+    // SQLite would create the file readable for everybody who can read the directory.
     try Disk.touch(path)
     copy = try StoreCopy(of: rows.connection, to: path)
   }
 
-  /// - Returns: the header as the copy has it, once it is whole.
+  /// - Returns: the header of the complete copy; nil before it is complete.
   private func continueCopy() throws -> StoreHeader? {
     guard let running = copy else {
       throw ServiceError(.unavailable, "The copy was interrupted", detail: key)

@@ -2,13 +2,13 @@ import Stores
 
 /// Why a backup can't be made, or one that was made can't be used.
 package struct BackupError: Error, Sendable, CustomDebugStringConvertible {
-  /// What is wrong; closed, so that the command line can pick its exit code.
+  /// The kind of error. The command line chooses its exit code by it.
   package enum Code: String, Sendable, CaseIterable {
-    /// There is something under the name already.
+    /// Something already exists at the path.
     case occupied
-    /// The place can't be read or written: absent, forbidden, full.
+    /// The path can't be read or written: it is absent, access is denied, or the disk is full.
     case unreachable
-    /// No backup, or not what was written.
+    /// The files are no backup, or differ from what was written.
     case damaged
     /// A newer version of this service made it.
     case newerFormat
@@ -18,14 +18,14 @@ package struct BackupError: Error, Sendable, CustomDebugStringConvertible {
     case failed
   }
 
-  /// What is wrong.
+  /// The kind of error.
   package let code: Code
   /// One line for the operator.
   package let reason: String
   /// Paths and result codes.
   package let detail: String
 
-  /// An error with its words.
+  /// Creates an error.
   package init(_ code: Code, _ reason: String, detail: String = "") {
     self.code = code
     self.reason = reason
@@ -34,18 +34,18 @@ package struct BackupError: Error, Sendable, CustomDebugStringConvertible {
 
   package var debugDescription: String { "BackupError(\(code.rawValue): \(reason) \(detail))" }
 
-  /// A system call that failed on a file of the backup.
+  /// Creates the error of a system call that failed on a file of the backup.
   init(_ error: SystemError) {
     self.init(.unreachable, "The backup can't be read or written: \(error.debugDescription)")
   }
 
-  /// A store's error that is the backup's: its disk is full, say.
+  /// Creates the error of a failed storage call on a file of the backup, for example because its disk is full.
   init(_ error: ServiceError) {
     self.init(.unreachable, "The backup can't be read or written: \(error.words)")
   }
 }
 
-/// Runs calls of the system or the engine where a backup's errors are expected.
+/// Runs calls of the system or the engine, and turns their errors into errors of a backup.
 @discardableResult
 func backing<Value>(_ body: () throws -> Value) throws(BackupError) -> Value {
   do { return try body() } catch {

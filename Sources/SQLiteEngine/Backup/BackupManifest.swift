@@ -4,34 +4,35 @@ import JSON
 import SQLite
 package import Stores
 
-/// What is in a backup: `manifest.ndjson`, one JSON object a line.
+/// The contents of a backup: `manifest.ndjson`, one JSON object a line.
 ///
 /// ```
 /// {"backup":1,"schema":3,"made":"…","by":"…"}
 /// {"store":"user/…","epoch":"…","bytes":…,"sha256":"…"}
 /// {"file":"keys.json","bytes":…,"sha256":"…"}
 /// {"missing":"guest/…","reason":"…"}
-/// {"end":4,"sha256":"…"}
+/// {"end":3,"sha256":"…"}
 /// ```
-/// The last line counts those before it and has their SHA-256, so that a manifest that was cut short, or in
-/// which a bit has turned, is known for it. No line has a path: where a file is follows from what it is.
+/// The last line has the number of the lines between the first and itself, and the SHA-256 of all lines before it. It
+/// shows whether the manifest was cut short or changed. No line has a path: the path of a file follows from its kind and
+/// its store.
 package enum BackupManifest {
   /// The version of the layout.
   static let format = 1
-  /// The file's name. It is written last, so that a directory without it is no backup.
+  /// The file's name. It is written last; a directory without it is no backup.
   static let name = "manifest.ndjson"
   /// The longest line, in bytes.
   static let maximumLine = 4_096
 
-  /// The files that a backup may hold besides stores.
+  /// The files that a backup may contain besides stores.
   package enum Extra: String, Sendable, CaseIterable {
     /// The keys that sign tokens. Secret.
     case keys = "keys.json"
     /// The hash of the administrator's password. Secret.
     case administrator = "administrator.json"
-    /// The embedded upstream's hotels.
+    /// The hotels of the embedded upstream.
     case catalogue = "catalogue.sqlite"
-    /// Who was erased.
+    /// The log of erased stores.
     case erasures = "erasures.log"
   }
 
@@ -47,7 +48,7 @@ package enum BackupManifest {
 
   /// A file's size and checksum.
   struct Sum: Sendable, Equatable {
-    /// Bytes.
+    /// The size in bytes.
     let bytes: Int64
     /// SHA-256 in hex.
     let digest: String
@@ -87,7 +88,7 @@ package enum BackupManifest {
       writer.member("sha256", sum.digest)
     }
 
-    /// Reads a line; nil for one that is none of these.
+    /// Reads a line; nil when it is no entry.
     init?(_ root: JSONNode) {
       let name = (root["store"] ?? root["missing"])?.string.flatMap { StoreName(key: $0) }
       if root["missing"] != nil {
@@ -109,14 +110,15 @@ package enum BackupManifest {
     }
   }
 
-  /// Where a store's copy is: one level of directories, as each must be synchronised.
+  /// The file of a store's copy. A backup has one level of directories for stores, because each directory must be
+  /// synchronised.
   static func file(of name: StoreName, in backup: String) -> DatabaseFile {
     let file = DataDirectory.fileName(for: name.key)
     let outer = String(decoding: file.utf8.prefix(2), as: UTF8.self)
     return DatabaseFile(directory: "\(backup)/\(DataDirectory.storesName)/\(outer)", name: file)
   }
 
-  /// What findings call a store's copy.
+  /// The name of a store's copy in findings.
   package static func place(of name: StoreName) -> String {
     let file = DataDirectory.fileName(for: name.key)
     return "\(DataDirectory.storesName)/\(file.prefix(2))/\(file)"
@@ -131,13 +133,13 @@ package enum BackupManifest {
 }
 
 extension BackupManifest {
-  /// Reads a whole manifest, line by line; bounded memory whatever its size.
+  /// Reads a whole manifest line by line, in bounded memory.
   ///
-  /// The lines are visited before the last one, which vouches for them, is known: read once for nothing
-  /// before anything is made of them.
-  /// - Parameter visit: takes each line between the first and the last; what it throws ends the reading.
-  /// - Returns: the first line.
-  /// - Throws: `damaged`, `newerFormat`, `unreachable`; what `visit` throws.
+  /// The lines are visited before the last line, which verifies them, has been read. A caller that acts on the lines
+  /// first reads the manifest once without a visitor.
+  /// - Parameter visit: receives each line between the first and the last. An error that it throws ends the reading.
+  /// - Returns: the first line, and the number of lines between the first and the last.
+  /// - Throws: `damaged`, `newerFormat`, `unreachable`; the errors of `visit`.
   @discardableResult
   static func read(
     in backup: String, _ visit: (Entry) throws(BackupError) -> Void = { _ in }

@@ -7,18 +7,19 @@ import SQLite
 import StoreRecords
 package import Stores
 
-/// Writes a backup beside its final name, which it gets when it is whole and on the disk.
+/// Writes a backup into a draft beside its final path. When the backup is complete and on the disk, the draft is
+/// renamed.
 ///
-/// Pinned to a lane, because every call blocks.
+/// The actor is pinned to a lane, because every call blocks.
 package actor BackupWriter {
-  /// Bytes of manifest that are held in memory.
+  /// The bytes of the manifest that are held in memory before they are written.
   private static let manifestBytes = 1 << 16
 
-  /// Where the backup will be.
+  /// The final path.
   private let place: String
-  /// Where it is written.
+  /// The draft's path.
   private let draft: String
-  /// The lock on that; nil before it is begun, and after its end.
+  /// The lock on the draft; nil before ``begin(made:by:)`` and after the end.
   private var lock: BackupDraft?
   private let lane: Lane
   private var manifest: [UInt8] = []
@@ -32,16 +33,17 @@ package actor BackupWriter {
     lane.asUnownedSerialExecutor()
   }
 
-  /// A backup that is not begun.
-  /// - Parameter path: its name, absolute; there may be an empty directory, nothing else.
+  /// Creates a writer of a backup that has not begun.
+  /// - Parameter path: the final path, absolute. Nothing or an empty directory may exist there.
   package init(to path: String, on lane: Lane) {
     place = path
     draft = BackupDraft.path(of: path)
     self.lane = lane
   }
 
-  /// Makes the draft's directory, readable by its owner alone. Drafts beside it that a kill left behind go.
-  /// - Throws: `occupied` when there is something under the final name, `unreachable`.
+  /// Creates the draft's directory, which only its owner can read. Removes drafts in the same directory that killed
+  /// processes left.
+  /// - Throws: `occupied` when something exists at the final path; `unreachable`.
   package func begin(made: Timestamp, by version: String) throws(BackupError) {
     let names: [String] = try backing {
       guard let entry = try Disk.entry(at: place) else { return [] }
@@ -63,7 +65,7 @@ package actor BackupWriter {
     try append(writer.bytes + [UInt8(ascii: "\n")])
   }
 
-  /// Where a store is to be copied to: under a name of its own in the draft.
+  /// The path in the draft to which a store is to be copied.
   package func place(of name: StoreName) throws(BackupError) -> String {
     let file = BackupManifest.file(of: name, in: draft)
     if directories.insert(file.directory).inserted {
@@ -72,29 +74,29 @@ package actor BackupWriter {
     return file.path
   }
 
-  /// Takes a store's copy into the backup; it is put on the disk at the end, together with the others.
+  /// Adds a store's copy to the backup. ``finish()`` synchronises all copies to the disk together.
   package func add(_ name: StoreName, epoch: String) throws(BackupError) {
     let file = BackupManifest.file(of: name, in: draft)
     try add(.store(name, epoch: epoch, try counted(file.path)))
   }
 
-  /// Notes that a store could not be copied because it is damaged.
+  /// Records that a store could not be copied because it is damaged.
   package func add(missing name: StoreName, reason: String) throws(BackupError) {
     try backing {
       try Disk.remove(BackupManifest.file(of: name, in: draft).path)
     }
-    // A reason is for people: what is too long for a line of the manifest is cut.
+    // The reason is for display. It is shortened to fit into a line of the manifest.
     try add(.missing(name, reason: String(reason.prefix(512))))
   }
 
-  /// Forgets the place of a store that is gone.
+  /// Removes the copy of a store that no longer exists.
   package func drop(_ name: StoreName) throws(BackupError) {
     try backing {
       try Disk.remove(BackupManifest.file(of: name, in: draft).path)
     }
   }
 
-  /// Takes a file of the data directory into the backup; one that is not there is left out.
+  /// Adds a file of the data directory to the backup. A file that does not exist is left out.
   package func add(_ extra: BackupManifest.Extra, from directory: String) throws(BackupError) {
     let path = draft + "/" + extra.rawValue
     let isThere = try backing {
@@ -105,8 +107,9 @@ package actor BackupWriter {
     try add(.file(extra, try counted(path)))
   }
 
-  /// Ends the manifest, puts all names on the disk and gives the backup its name.
-  /// - Returns: how many files it has, and their bytes.
+  /// Completes the manifest, synchronises all files and directories to the disk and renames the draft to the final
+  /// path.
+  /// - Returns: the number of files and their bytes.
   package func finish() async throws(BackupError) -> (files: Int, bytes: Int64) {
     var writer = JSONWriter()
     writer.beginObject()
@@ -122,7 +125,7 @@ package actor BackupWriter {
       try Disk.rename(path + ".new", to: path)
       try Disk.synchronizeDirectory(draft + "/" + DataDirectory.storesName)
       try Disk.synchronizeDirectory(draft)
-      // Takes an empty directory's place; one that is not empty stays.
+      // The rename replaces an empty directory and fails on one that is not empty.
       try Disk.rename(draft, to: place)
       try Disk.synchronizeDirectory(place.parent)
     }
@@ -164,22 +167,22 @@ package actor BackupWriter {
   }
 }
 
-/// What a backup needs of an engine in use.
+/// The calls that a backup needs from an engine in use.
 extension FileEngine {
-  /// The data directory, absolute.
+  /// The absolute path of the data directory.
   package var path: String { directory.path }
 
-  /// What findings call a store's file.
+  /// The name of a store's file in findings.
   package func place(of name: StoreName) -> String { directory.file(for: name.key).place }
 
-  /// How many stores there are.
+  /// The number of stores.
   package func storeCount() async throws -> Int {
     try await translating {
       try await registry.count()
     }
   }
 
-  /// What SQLite finds wrong with the registry.
+  /// The damage that SQLite finds in the registry.
   package func registryFindings() async throws -> [ScrubFinding] {
     try await translating {
       try await registry.findings().map {
@@ -188,11 +191,11 @@ extension FileEngine {
     }
   }
 
-  /// Copies an open store as it is at one instant, while others use it, into a new file.
-  /// - Parameter storage: what this engine opened; it must stay open meanwhile.
+  /// Copies an open store at one instant into a new file while others use the store.
+  /// - Parameter storage: a store that this engine opened. It must stay open until the call returns.
   /// - Returns: the store's epoch.
-  /// - Throws: `unavailable` when the copy must begin again; otherwise the error of either file. Whatever is
-  ///   there of the copy then is the caller's to remove.
+  /// - Throws: `unavailable` when the copy must begin again; otherwise the error of either file. The caller then
+  ///   removes the incomplete copy.
   package func copy(
     _ storage: any StoreStorage, to path: String
   ) async throws -> String {
@@ -202,8 +205,8 @@ extension FileEngine {
     }
   }
 
-  /// Looks through the copy of a store that a backup has taken.
-  /// - Returns: what was looked at.
+  /// Checks a store's copy in a backup.
+  /// - Returns: the counts of what was checked.
   package func scrub(
     copyAt path: String, of name: StoreName, epoch: String, on lane: Lane,
     _ reporter: ScrubReporter
@@ -219,10 +222,10 @@ extension FileEngine {
     }
   }
 
-  /// Looks through a copy of an open store.
-  /// - Parameter name: whose store it is.
-  /// - Returns: what was looked at.
-  /// - Throws: as ``copy(_:to:)`` does.
+  /// Checks an open store by copying it and checking the copy.
+  /// - Parameter name: the store's name.
+  /// - Returns: the counts of what was checked.
+  /// - Throws: the errors of ``copy(_:to:)``.
   package func scrub(
     _ storage: any StoreStorage, of name: StoreName, on lane: Lane, _ reporter: ScrubReporter
   ) async throws -> ScrubCounts {
@@ -248,13 +251,13 @@ extension FileEngine {
 }
 
 extension Registry {
-  /// What SQLite finds wrong with the file.
+  /// The damage that SQLite finds in the file.
   func findings() throws -> [String] {
     let connection = try opened()
     return try connection.integrityCheck(.full)
   }
 
-  /// How many stores exist.
+  /// The number of stores that exist.
   func count() throws -> Int {
     let connection = try opened()
     let count = try connection.statement("SELECT count(*) FROM stores WHERE is_erasing = 0").first {

@@ -16,7 +16,7 @@ package enum ErasureLog {
     let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw SystemError("open", path) }
     defer { close(file) }
-    // Begins with a line break as well: a power failure may have left half a line before.
+    // The text begins with a line break, too, because a power failure may have left an incomplete line before it.
     let line = Array(("\n" + name.key + "\n").utf8)
     let written = line.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
     guard written == line.count else {
@@ -27,8 +27,8 @@ package enum ErasureLog {
     if isNew { try Disk.synchronizeDirectory(path.parent) }
   }
 
-  /// Visits every store in a log, some perhaps twice; lines that name none are left out.
-  /// - Returns: false when there is no such file.
+  /// Visits every store in a log. A store may be visited twice. Lines that are not keys of such stores are ignored.
+  /// - Returns: false when the file does not exist.
   static func visit(
     _ path: String, _ body: (StoreName) -> Void
   ) throws(SystemError) -> Bool {

@@ -5,13 +5,13 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// Makes a data directory of a backup.
+/// Creates a data directory from a backup.
 ///
-/// Everything is written below `restoring` in the new directory and moved up at the end: as long as that is
-/// there, no service starts. Every store begins a new life, with an epoch of its own, so that whoever read the
-/// earlier one starts over instead of taking one change for another.
+/// Everything is written into `restoring` in the new directory and moved up at the end. While `restoring` exists, no
+/// service starts. Every store gets a new epoch, so that clients that have read the earlier store start over and don't
+/// mistake one change for another.
 ///
-/// Pinned to a lane, because every call blocks.
+/// The actor is pinned to a lane, because every call blocks.
 package actor Restoration {
   private let backup: String
   private let directory: DataDirectory
@@ -24,27 +24,27 @@ package actor Restoration {
     lane.asUnownedSerialExecutor()
   }
 
-  /// What was restored.
+  /// The result of a restoration.
   package struct Summary: Sendable {
     /// When the backup was begun, RFC 3339.
     package let made: String
-    /// Stores that are there again.
+    /// The number of restored stores.
     package var stores = 0
-    /// Stores that are not; they answer that they are damaged.
+    /// The number of stores that could not be restored. They report that they are damaged.
     package var missing = 0
-    /// Bytes of all files.
+    /// The bytes of all restored files.
     package var bytes: Int64 = 0
-    /// Files that are not what was backed up.
+    /// The number of findings: damaged files and damage in restored stores.
     package var findings = 0
   }
 
-  /// A restoration that is not begun; locks the new directory.
+  /// Creates a restoration and locks the new directory.
   /// - Parameter backup: the backup's path.
-  /// - Parameter path: the new data directory, absent or empty; what a file system keeps there for itself
-  ///   (`lost+found`) does not count, nor the lock of a restoration that failed.
-  /// - Parameter reporter: takes what is wrong with the backup, and how far it is.
-  /// - Throws: ``BackupError`` for a backup that can't be used, and `occupied` for a directory that is not
-  ///   empty; ``DataDirectoryError``.
+  /// - Parameter path: the new data directory, absent or empty. The directory `lost+found` of the file system and the
+  ///   lock of an earlier restoration that failed are allowed there.
+  /// - Parameter reporter: receives findings about the backup, and the progress.
+  /// - Throws: ``BackupError`` for a backup that can't be used, and `occupied` for a directory that is not empty;
+  ///   ``DataDirectoryError``.
   package static func begin(
     from backup: String, into path: String, on lane: Lane, _ reporter: ScrubReporter
   ) async throws -> Restoration {
@@ -60,7 +60,7 @@ package actor Restoration {
     }
   }
 
-  /// - Throws: ``BackupError`` for a backup that can't be looked into.
+  /// - Throws: ``BackupError`` for a backup that can't be read.
   private static func real(_ backup: String) throws -> String {
     do { return try DataDirectory.real(backup) } catch {
       throw BackupError(.unreachable, "The backup \(backup) can't be read; is it there?")
@@ -76,11 +76,11 @@ package actor Restoration {
     self.reporter = reporter
   }
 
-  /// Where everything is until it is done.
+  /// The directory that contains everything until the restoration is finished.
   package nonisolated var draft: String { directory.path + "/" + DataDirectory.restoringName }
 
-  /// Copies all that the backup holds, checking each file against the manifest. A store whose copy is not
-  /// sound is registered without a file, so that it answers that it is damaged, and is not simply empty.
+  /// Copies everything in the backup and checks each file against the manifest. A store whose copy is damaged is
+  /// registered without a file. It then reports that it is damaged instead of being empty.
   package func copy() throws(BackupError) -> Summary {
     try backing {
       try Disk.makeDirectory(draft)
@@ -138,14 +138,14 @@ package actor Restoration {
     }
   }
 
-  /// Puts every store on the disk.
+  /// Synchronises every store to the disk.
   package nonisolated func synchronize() async throws(BackupError) {
     try await TreeSynchronization.run(below: draft + "/" + DataDirectory.storesName)
   }
 
-  /// Adds logs of erasures that are newer than the backup to its own.
-  /// - Parameter logs: paths of logs, or of data directories or backups that hold one.
-  /// - Returns: who was erased, by any of the logs.
+  /// Adds the entries of newer logs of erasures to the backup's own log.
+  /// - Parameter logs: paths of logs, or of data directories or backups that contain one.
+  /// - Returns: the keys of all erased stores in any of the logs.
   package func takeErasures(from logs: [String]) throws(BackupError) -> Set<String> {
     let path = draft + "/" + BackupManifest.Extra.erasures.rawValue
     var known: Set<String> = []
@@ -175,7 +175,7 @@ package actor Restoration {
     return known
   }
 
-  /// Moves everything to its place and lets services have the directory.
+  /// Moves everything to its final path and releases the directory's lock.
   package func finish() throws(BackupError) {
     try backing {
       for name in try Disk.names(in: draft) ?? [] {
@@ -206,9 +206,9 @@ package actor Restoration {
   }
 }
 
-/// Puts stores of a backup into a new data directory, with a new registry. Confined to one thread.
+/// Restores a backup's stores into a new data directory, with a new registry. Confined to one thread.
 final class StoreRestoration {
-  /// Entries of the registry that share a transaction.
+  /// The number of the registry's entries in one transaction.
   private static let entriesPerCommit = 1_000
 
   private let draft: String
@@ -217,8 +217,8 @@ final class StoreRestoration {
   private var directories: Set<String> = []
   private var count = 0
 
-  /// Begins a registry.
-  /// - Parameter draft: the directory to be filled, with a directory for stores in it.
+  /// Creates the registry.
+  /// - Parameter draft: the directory to fill. It contains a directory for stores.
   init(_ draft: String) throws(BackupError) {
     self.draft = draft
     let file = DatabaseFile(directory: draft, name: DataDirectory.registryName)
@@ -232,9 +232,10 @@ final class StoreRestoration {
     }
   }
 
-  /// Copies a store, checks it and gives it an epoch.
-  /// - Returns: why the copy can't be used; it is registered then, without a file.
-  /// - Throws: when the new directory can't be written.
+  /// Copies a store, checks it and gives it a new epoch.
+  /// - Returns: the reason why the copy can't be used; nil if it can. A store whose copy can't be used is registered
+  ///   without a file.
+  /// - Throws: an error when the new directory can't be written.
   func restore(
     _ name: StoreName, epoch: String, from source: DatabaseFile, _ sum: BackupManifest.Sum
   ) throws(BackupError) -> String? {
@@ -266,8 +267,8 @@ final class StoreRestoration {
     return nil
   }
 
-  /// Looks through a store that was restored.
-  /// - Returns: how much damage there is.
+  /// Checks a restored store.
+  /// - Returns: the number of findings.
   func scrub(_ name: StoreName, _ reporter: ScrubReporter) -> Int {
     let file = DataDirectory.file(for: name.key, below: draft + "/" + DataDirectory.storesName)
     return StoreScrub.run(
@@ -275,12 +276,12 @@ final class StoreRestoration {
     ).findings
   }
 
-  /// Registers a store of which there is nothing.
+  /// Registers a store that has no file.
   func registerMissing(_ name: StoreName) throws(BackupError) {
     try register(name, epoch: Self.freshEpoch())
   }
 
-  /// Puts the registry on the disk; the stores are not.
+  /// Synchronises the registry to the disk, but not the stores' files.
   func finish() throws(BackupError) {
     try backing {
       try registry.commit()
@@ -340,14 +341,15 @@ final class StoreRestoration {
     return Hex.string(generator.next(), generator.next())
   }
 
-  /// Copies the log into the file, which closing would do without a word where it fails: a commit that is not
-  /// synchronised has not met the disk yet.
+  /// Copies the log into the file before closing it. Closing copies the log, too, but ignores an error, and a commit
+  /// without synchronisation has not reported an error of the disk yet.
   private static func close(_ connection: Connection) throws {
     try connection.checkpoint(.truncate)
     try connection.close()
   }
 
-  /// Opens a file that is worthless until it is done, and is put on the disk then.
+  /// Opens a file without synchronisation. The file is useless until it is complete; it is then synchronised to the
+  /// disk.
   private static func unsynchronized(_ path: String) throws -> Connection {
     let connection = try Connection(path: path, mode: .readWrite, exclusive: true)
     try connection.execute("PRAGMA synchronous = OFF")
