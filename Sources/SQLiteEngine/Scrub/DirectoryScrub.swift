@@ -6,14 +6,13 @@ import SQLite
 import StoreRecords
 import Stores
 
-/// Looks through whole directories without a trace: data directories that no server uses, and backups.
+/// Checks whole directories without changing anything in them: data directories that no server uses, and backups.
 ///
-/// Calls block for as long as it takes: for a ``Lane``.
+/// Its calls block until the check is complete; run them on a ``Lane``.
 package struct DirectoryScrub: Sendable {
   let blank: BlankDatabase
 
-  /// A scrub for any number of directories.
-  /// - Throws: `registry` when SQLite can't be used at all.
+  /// Creates a scrub, which can check any number of directories.
   package init() throws(DataDirectoryError) {
     do {
       blank = try BlankDatabase(.store)
@@ -24,9 +23,10 @@ package struct DirectoryScrub: Sendable {
     }
   }
 
-  /// Looks through one directory.
-  /// - Throws: `unreachable`, `notADirectory`, `noData` for what is no data directory and no backup, `newerFormat`, `unfinishedRestore`; `inUse` for one that a
-  ///   server uses, which must be asked to do it.
+  /// Checks one directory.
+  /// - Throws: `unreachable`, `notADirectory`; `noData` for a directory that is neither a data directory nor a backup;
+  ///   `newerFormat`, `unfinishedRestore`; `inUse` for a directory that a server uses. That server can check it
+  ///   instead.
   package func run(
     _ path: String, _ reporter: ScrubReporter
   ) throws(DataDirectoryError) -> ScrubCounts {
@@ -63,7 +63,7 @@ package struct DirectoryScrub: Sendable {
           done += 1
           let file = DataDirectory.file(for: key, below: stores)
           known.insert(Self.digits(of: file.name))
-          // What is not whole is erased at the next start, whatever it holds.
+          // Stores that are being removed, and staged stores, are erased at the next start, whatever they contain.
           let isStaged = StoreName(key: key)?.namespace == StoreName.stagedNamespace
           if let entry, !entry.isErasing, !isStaged {
             counts += StoreScrub.run(
@@ -81,8 +81,8 @@ package struct DirectoryScrub: Sendable {
     return counts
   }
 
-  /// Files that the registry does not know: what a crash left between making a store and registering it,
-  /// which the service takes over, so that it must be sound.
+  /// Checks files that the registry does not name. A crash between the creation of a store and its registration leaves
+  /// such a file. The service adopts the file, so it must be sound.
   private func strays(
     below stores: String, _ known: Set<UInt64>, _ reporter: ScrubReporter
   ) -> ScrubCounts {
@@ -100,14 +100,14 @@ package struct DirectoryScrub: Sendable {
     return counts
   }
 
-  /// The first 64 bits of a file's name, which no two of a million share.
+  /// The first 64 bits of a file's name. Among a million files, they are unique.
   private static func digits(of name: String) -> UInt64 {
     UInt64(String(decoding: name.utf8.prefix(16), as: UTF8.self), radix: 16) ?? 0
   }
 }
 
 extension DatabaseFile {
-  /// The file's place below its directory of stores' parent: `stores/ab/cd/<name>`.
+  /// The file's path relative to the data directory: `stores/ab/cd/<name>`.
   var place: String {
     let digits = String(decoding: name.utf8.prefix(4), as: UTF8.self)
     return "\(DataDirectory.storesName)/\(digits.prefix(2))/\(digits.suffix(2))/\(name)"
@@ -115,8 +115,7 @@ extension DatabaseFile {
 }
 
 extension DirectoryScrub {
-  /// Looks through a backup: the manifest, every file's size and checksum, and every store as in a data
-  /// directory.
+  /// Checks a backup: the manifest, every file's size and checksum, and every store as in a data directory.
   func backup(
     _ path: String, _ reporter: ScrubReporter
   ) throws(DataDirectoryError) -> ScrubCounts {
@@ -156,7 +155,7 @@ extension DirectoryScrub {
     return counts
   }
 
-  /// How a file is not what the manifest says; nil if it is.
+  /// How a file differs from the manifest; nil if it does not.
   private static func difference(_ path: String, _ sum: BackupManifest.Sum) -> String? {
     do {
       guard let found = try BackupManifest.sum(of: path) else { return "the file is missing" }
@@ -169,7 +168,7 @@ extension DirectoryScrub {
 }
 
 extension BackupManifest {
-  /// A file's size and checksum; nil when there is no file.
+  /// A file's size and checksum; nil when the file does not exist.
   static func sum(of path: String) throws(SystemError) -> Sum? {
     var hash = SHA256()
     var bytes: Int64 = 0
@@ -183,12 +182,12 @@ extension BackupManifest {
   }
 }
 
-/// Keeps servers from a directory while it is read. Several may read at once; a directory that never had a
-/// lock has no server.
+/// A lock that prevents servers from using a directory while it is read. Several readers can hold it at once. A
+/// directory without a lock file is in use by no server.
 struct DirectoryReadLock {
   private let descriptor: Int32?
 
-  /// Takes the lock; nothing is made for it.
+  /// Takes the lock. It creates no file.
   /// - Throws: `inUse` while a server uses the directory; `unreachable`.
   init(_ directory: String) throws(DataDirectoryError) {
     let file = directory + "/lock"
@@ -209,19 +208,19 @@ struct DirectoryReadLock {
     descriptor = opened
   }
 
-  /// Lets servers have the directory.
+  /// Releases the lock.
   func unlock() {
     if let descriptor { close(descriptor) }
   }
 }
 
 extension DataDirectory {
-  /// The registry's name.
+  /// The file name of the registry.
   static let registryName = "registry.sqlite"
   /// The name of the directory of stores.
   static let storesName = "stores"
 
-  /// Visits the files of all stores that a directory of stores holds, registered or not.
+  /// Visits the files of all stores in a directory of stores, registered or not.
   static func visitFiles(
     below stores: String, _ visit: (DatabaseFile) throws -> Void
   ) throws {
@@ -253,7 +252,7 @@ extension DataDirectory {
   }
 }
 
-/// Reads a registry's file without a trace: which stores a directory that nobody uses is said to hold.
+/// Reads the registry of a data directory that no server uses, without changing anything.
 struct RegistryReader {
   private let connection: Connection
 
@@ -263,12 +262,12 @@ struct RegistryReader {
     connection = try Connection.inspecting(file, as: .registry)
   }
 
-  /// What SQLite finds wrong with it; empty if nothing.
+  /// The damage that SQLite finds in the file; empty if there is none.
   func findings() throws -> [String] {
     try connection.integrityCheck(.full)
   }
 
-  /// How many entries there are.
+  /// The number of entries.
   func count() throws -> Int {
     let count = try connection.statement("SELECT count(*) FROM stores").first { row in
       row.int64(0)
@@ -276,7 +275,7 @@ struct RegistryReader {
     return Int(clamping: count ?? 0)
   }
 
-  /// Visits every entry, by key; one that fails its checksum, or is no store's, is nil.
+  /// Visits every entry, by key. The entry is nil if it fails its checksum or if the key is no store's.
   func visit(_ body: (_ key: String, Registry.Entry?) -> Void) throws {
     let statement = try connection.statement(
       "SELECT key, epoch, is_erasing, checksum FROM stores ORDER BY key")

@@ -1,34 +1,34 @@
-/// Damage that a scrub found: one line for the operator, without a name, an id or a text of anybody's.
+/// Damage that a scrub found: one line for the operator. It contains no name, id or text of a person.
 package struct ScrubFinding: Sendable, Equatable {
-  /// The file, relative to what was looked through.
+  /// The file's path, relative to the checked directory.
   package let file: String
   /// What is wrong with it.
   package let reason: String
 
-  /// A finding.
+  /// Creates a finding.
   package init(file: String, reason: String) {
     self.file = file
     self.reason = reason
   }
 }
 
-/// What a scrub looked at.
+/// The counts of what a scrub checked.
 package struct ScrubCounts: Sendable, Equatable {
-  /// Stores' files.
+  /// The number of stores' files.
   package var stores = 0
-  /// Documents, tombstones among them.
+  /// The number of documents, including tombstones.
   package var documents = 0
-  /// Stored bodies: winners', and those of leaves that lost and of ancestors.
+  /// The number of stored bodies: of winners, other leaves and ancestors.
   package var bodies = 0
-  /// Bytes of these bodies.
+  /// The bytes of these bodies.
   package var bytes = 0
-  /// Lines of damage.
+  /// The number of findings.
   package var findings = 0
 
-  /// Nothing yet.
+  /// Creates counts of zero.
   package init() {}
 
-  /// Adds what another scrub looked at.
+  /// Adds the counts of another scrub.
   package static func += (sum: inout ScrubCounts, other: ScrubCounts) {
     sum.stores += other.stores
     sum.documents += other.documents
@@ -38,14 +38,14 @@ package struct ScrubCounts: Sendable, Equatable {
   }
 }
 
-/// Takes what a scrub says while it runs.
+/// Receives a scrub's results while it runs.
 package struct ScrubReporter: Sendable {
-  /// Takes damage as it is found.
+  /// Receives each finding at once.
   package let finding: @Sendable (ScrubFinding) -> Void
-  /// Takes how many stores are done, and of how many.
+  /// Receives the number of stores that are checked, and the number of all stores.
   package let progress: @Sendable (_ done: Int, _ total: Int) -> Void
 
-  /// A reporter.
+  /// Creates a reporter.
   package init(
     finding: @escaping @Sendable (ScrubFinding) -> Void,
     progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void

@@ -12,26 +12,26 @@ struct StoreScrub {
 
   /// The open file.
   let rows: StoreRows
-  /// Its version of the tables.
+  /// The version of the file's tables.
   let version: Int32
   /// The file's name for findings.
   let name: String
-  /// Takes findings.
+  /// Receives the findings.
   let reporter: ScrubReporter
-  /// What was looked at so far.
+  /// The counts so far.
   private(set) var counts = ScrubCounts()
 
-  /// Whose file it must be; nil for what can't be known.
+  /// The store that the file must belong to; nil for what is not known.
   struct Owner {
     /// The store's key.
     var key: String?
-    /// The store's life.
+    /// The store's epoch.
     var epoch: String?
   }
 
-  /// Looks through a file.
-  /// - Parameter name: what findings call it.
-  /// - Returns: what was looked at; nothing where the file can't be opened at all.
+  /// Checks a file.
+  /// - Parameter name: the file's name in findings.
+  /// - Returns: the counts. If the file can't be opened, they are one store and one finding.
   static func run(
     _ file: DatabaseFile, of owner: Owner, as blank: BlankDatabase, name: String,
     _ reporter: ScrubReporter
@@ -74,7 +74,7 @@ struct StoreScrub {
     do { try part(&self) } catch { find(ServiceError(engine: error).words) }
   }
 
-  /// Reports damage, up to a number of lines.
+  /// Reports a finding. After ``maximumFindings``, one last line says that there are more.
   mutating func find(_ reason: String) {
     counts.findings += 1
     guard counts.findings <= Self.maximumFindings else {
@@ -86,16 +86,16 @@ struct StoreScrub {
     reporter.finding(ScrubFinding(file: name, reason: reason))
   }
 
-  /// Counts a body that was looked at.
+  /// Counts a body that was checked.
   mutating func count(body: Int) {
     counts.bodies += 1
     counts.bytes += body
   }
 
-  /// Counts a document that was looked at.
+  /// Counts a document that was checked.
   mutating func countDocument() { counts.documents += 1 }
 
-  /// The tables' definitions, and SQLite's checks of all pages and of indexes against their tables.
+  /// Checks the tables' definitions, and lets SQLite check all pages and the indexes against their tables.
   private mutating func structure(as blank: BlankDatabase) throws {
     if version == blank.schema.version {
       let found = try Schema.definitions(in: rows.connection)
@@ -109,8 +109,8 @@ struct StoreScrub {
 }
 
 extension Connection {
-  /// Opens a file of ours to be looked at, without a trace.
-  /// - Throws: `damaged` for one that is missing, empty or of another kind; `unavailable` for one of a newer
+  /// Opens a file of this service to check it, without changing anything.
+  /// - Throws: `damaged` for a file that is missing, empty or of another kind; `unavailable` for a file of a newer
   ///   version.
   static func inspecting(
     _ file: DatabaseFile, as schema: Schema
@@ -123,23 +123,23 @@ extension Connection {
 }
 
 extension ServiceError {
-  /// The error for an operator: the detail where there is one.
+  /// The error as a text for the operator, with the detail if there is one.
   var words: String {
     let detail = detail.split(whereSeparator: \.isNewline).joined(separator: " ")
     return detail.isEmpty ? reason : "\(reason) (\(detail))"
   }
 }
 
-/// Documents, their histories and bodies, and what the header counts of them.
+/// Checking documents, their histories and bodies, and the header's counts.
 extension StoreScrub {
-  /// What the rows add up to.
+  /// The sums over all rows.
   private struct Sums {
     var live: Int64 = 0
     var deleted: Int64 = 0
     var bytes: Int64 = 0
   }
 
-  /// Looks at every document, and then at what the header says of them.
+  /// Checks every document, and then the header.
   mutating func documentsAndCounts(of owner: Owner) throws {
     var sums = Sums()
     let statement = try rows.connection.statement(
@@ -167,7 +167,7 @@ extension StoreScrub {
     var lengths: [Int] = []
     defer { for length in lengths { count(body: length) } }
     try rows.check(stored, found.content, tree: row.bytes(13), into: &lengths)
-    // Files of earlier versions don't say when revisions came.
+    // Files of versions before 5 do not record when revisions arrived.
     if version > 4 { try rows.checkArrivals(of: stored) }
     let body = try DocumentBody(parsing: found.content, limits: .stored)
     guard body.type.map({ Array($0.utf8) }) == stored.type.map({ Array($0.utf8) }) else {
@@ -181,7 +181,7 @@ extension StoreScrub {
     } ?? 0
   }
 
-  /// Whose file it is, and whether it counts what is there.
+  /// Checks that the file belongs to the expected store and that the header's counts match the rows.
   private mutating func header(of owner: Owner, _ sums: Sums) throws {
     let header = try StoreHeader(readingFrom: rows.connection)
     if let key = owner.key, !key.equalsBytes(of: header.key) {
@@ -203,9 +203,9 @@ extension StoreScrub {
   }
 }
 
-/// What stands beside the documents.
+/// Checking rows that do not belong to documents.
 extension StoreScrub {
-  /// Bodies that no document can have, and documents that share a name among the bodies.
+  /// Finds bodies and pieces of histories that belong to no document, and documents with the same `first`.
   mutating func bodiesOfNobody() throws {
     let (orphans, shared) = (
       try number(
@@ -222,22 +222,24 @@ extension StoreScrub {
     if shared > 0 { find("\(shared) documents share the number of a first change with another") }
   }
 
-  /// Local documents.
+  /// Checks every local document.
   mutating func locals() throws {
     let ids = try rows.connection.statement("SELECT id FROM locals ORDER BY id").all {
       row in LocalID(stored: try row.string(0))
     }
     for id in ids {
       do {
-        // At the beginning of time none has expired.
+        // At the earliest possible time, no local document has expired.
         _ = try rows.local(id, at: Timestamp(milliseconds: .min))
       } catch { find(ServiceError(engine: error).words) }
     }
   }
 
-  /// What is known of indexes, entries of no index or no document, and those that fail their checksums, which files
-  /// before version 4 don't have. A key in which a bit has turned is another in the one of the two trees that hold it,
-  /// which SQLite's own check finds, too.
+  /// Checks the indexes' rows, and finds entries that belong to no index or no document, and entries that fail their
+  /// checksums. Entries in files before version 4 have no checksums.
+  ///
+  /// If one bit of an entry's key changes, the two trees that contain the key differ. SQLite's own check finds that,
+  /// too.
   mutating func indexes() throws {
     let last = try number("SELECT last_sequence FROM header")
     for index in try rows.indexNames() {
