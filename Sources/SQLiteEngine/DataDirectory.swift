@@ -265,15 +265,15 @@ extension DataDirectory {
   }
 }
 
-/// Why the service can't use its data directory: a reason not to start.
+/// The reason why the service can't use its data directory and therefore does not start.
 package struct DataDirectoryError: Error, Sendable, CustomDebugStringConvertible {
-  /// What is wrong; closed, so that the composition root can pick its exit code.
+  /// The kind of error. The process chooses its exit code by it.
   package enum Code: String, Sendable, CaseIterable {
-    /// The directory is not there and can't be made, or can't be read.
+    /// The directory does not exist and can't be created, or can't be read.
     case unreachable
     /// The path is not a directory.
     case notADirectory
-    /// The directory holds no data of this service.
+    /// The directory contains no data of this service.
     case noData
     /// The directory belongs to another user.
     case wrongOwner
@@ -290,7 +290,7 @@ package struct DataDirectoryError: Error, Sendable, CustomDebugStringConvertible
     case unfinishedRestore
   }
 
-  /// What is wrong.
+  /// The kind of error.
   package let code: Code
   /// One line for the operator that says what to do.
   package let reason: String

@@ -10,7 +10,7 @@ enum Disk {
     let isDirectory: Bool
     /// Whether it is a regular file: no link and no device.
     let isRegularFile: Bool
-    /// Bytes.
+    /// The size in bytes.
     let size: Int64
     /// The user it belongs to.
     let owner: uid_t
@@ -142,9 +142,9 @@ extension Disk {
     return isThere ? bytes : nil
   }
 
-  /// Reads a file piece by piece until `take` answers false. Links are not followed.
-  /// - Parameter piece: bytes that are held in memory.
-  /// - Returns: false when there is no file.
+  /// Reads a file piece by piece until `take` returns false. Links are not followed.
+  /// - Parameter piece: the bytes that are held in memory.
+  /// - Returns: false when the file does not exist.
   static func read(
     _ path: String, piece: Int = 1 << 16, _ take: (ArraySlice<UInt8>) throws(SystemError) -> Bool
   ) throws(SystemError) -> Bool {

@@ -50,10 +50,11 @@ extension SQLiteStorage {
     return true
   }
 
-  /// Whether an update may be written on a full disk.
+  /// Whether an update may be written on a full disk. Runs the update's rule and rolls its writes back.
   ///
-  /// True for a part of an erasure, and for an update that adds no live document and no bytes to the winners, and does
-  /// not change local documents or indexes alone. Runs the update's rule and rolls its writes back.
+  /// A part of an erasure may be written. Any other update may be written if both are true:
+  /// - It adds no live document and no bytes to the winners' bodies.
+  /// - It writes or purges a document, or changes nothing. Changes of local documents and indexes alone are not enough.
   private func deletesOrFreesSpace(_ update: any PendingUpdate) throws -> Bool {
     guard let rows else { throw ServiceError.closed }
     try rows.connection.begin()
@@ -97,8 +98,8 @@ extension SQLiteStorage {
 /// Disk space that is reserved so that changes that free space can be written to a full disk. A deletion needs some
 /// pages of log before it frees any.
 ///
-/// The reserve is a file without content. After it was released, the engine writes nothing that grows a store until the
-/// reserve is complete again, so that other updates don't take the space that deletions need.
+/// The reserve is a file of allocated space without content. After it was released, the engine writes nothing that
+/// grows a store until the reserve is complete again, so that other updates don't take the space that deletions need.
 final class DiskReserve: Sendable {
   /// The reserved bytes: 4 MiB, the usual maximum length of one store's log.
   static let bytes: Int64 = 4 << 20
