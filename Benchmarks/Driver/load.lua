@@ -1,8 +1,11 @@
--- Requests for wrk, of the kind that the file named by the first argument describes:
+-- Makes requests for wrk. The first argument names a file with the plan:
 --   return { kind = "get", targets = {{ path = "/couch/db", headers = {…} }}, … }
--- A target is one database or person; `pertarget` says after how many requests a thread goes on to the next,
--- `spread = "turn"` that every request goes to the next, `spread = "random"` to any,
--- `spread = "thread"` that each thread keeps one.
+-- `kind` selects one of the functions in `kinds` below. A target is one database or one person. The plan says how the
+-- requests are spread over the targets:
+--   `spread = "turn"`    each request takes the next target
+--   `spread = "random"`  each request takes any target
+--   `spread = "thread"`  each thread keeps one target
+--   `pertarget = N`      each thread takes the next target after N requests
 local threads = {}
 
 function setup(thread)
@@ -11,7 +14,8 @@ function setup(thread)
 end
 
 local plan, filler, made, target, revision, failures
--- Why a request was refused; only where the plan asks for it, for it costs a call for each answer.
+-- The status and body of the first error. It is recorded only if the plan says `explains`, because wrk then calls a
+-- function for each response.
 refusal = ""
 
 function init(arguments)
@@ -19,7 +23,7 @@ function init(arguments)
   made, target, failures = 0, 1, 0
   math.randomseed(number + plan.seed)
   filler = string.rep("x", plan.bytes or 1024)
-  -- A CouchDB takes JSON of this type only. Fields that a request has no body for do no harm.
+  -- CouchDB accepts JSON with this content type only. In a request without a body, the field has no effect.
   for _, at in ipairs(plan.targets) do at.headers["Content-Type"] = "application/json" end
   if plan.kind == "update" then response = take_revision end
   if plan.kind == "calls" then response = next_call end
@@ -56,23 +60,23 @@ end
 
 local kinds = {}
 
--- One of the first `count` documents, at random.
+-- Reads one of the first `count` documents, chosen at random.
 function kinds.get(at)
   return wrk.format("GET", at.path .. string.format("/doc-%06d", math.random(plan.count) - 1), at.headers)
 end
 
--- The same request each time.
+-- Sends the same request each time.
 function kinds.same(at)
   return wrk.format(plan.method, at.path .. plan.path, at.headers, plan.body)
 end
 
--- A new document.
+-- Creates a document.
 function kinds.put(at)
   local id = fresh_id()
   return wrk.format("PUT", at.path .. "/" .. id, at.headers, document(id))
 end
 
--- The next revision of one document; for one connection.
+-- Writes the next revision of one document. Works with one connection only.
 function kinds.update(at)
   local base = revision and string.format('"_rev":"%s",', revision) or ""
   local body = string.format('{%s"type":"note","n":%d,"text":"%s"}', base, made, filler)
@@ -83,7 +87,7 @@ function take_revision(status, headers, body)
   revision = body:match('"rev":"([^"]+)"') or revision
 end
 
--- `items` new documents in one request.
+-- Creates `items` documents in one request.
 function kinds.bulk(at)
   local documents, id = {}, fresh_id()
   for place = 1, plan.items do documents[place] = document(id .. "-" .. place) end
@@ -91,24 +95,25 @@ function kinds.bulk(at)
     "POST", at.path .. "/_bulk_docs", at.headers, '{"docs":[' .. table.concat(documents, ",") .. "]}")
 end
 
--- A new database.
+-- Creates a database.
 function kinds.database(at)
   return wrk.format("PUT", at.path .. "/" .. fresh_id(), at.headers)
 end
 
--- Bookmarks 50 hotels, then takes them back, and again; each person on their own.
+-- Bookmarks 50 hotels, removes these bookmarks, and repeats both. Each person has their own bookmarks.
 local steps = {}
 function kinds.bookmark(at)
   local step = steps[target] or 0
-  -- wrk makes the first thread's first request once more than it sends it.
+  -- wrk calls `request` once more for the first thread and does not send that request, so it is not counted.
   if made > 0 or number > 0 then steps[target] = step + 1 end
   local path = string.format("%s/bench-%d", at.path, step % 50)
   if math.floor(step / 50) % 2 == 1 then return wrk.format("DELETE", path, at.headers) end
   return wrk.format("PUT", path, at.headers, plan.body)
 end
 
--- Bookmarks 50 hotels, then takes them back, and again, as a client of plain CouchDB does: reads the list, writes
--- or deletes the hotel, writes the list. For one connection a thread, because each call needs the answer before it.
+-- Bookmarks 50 hotels, removes these bookmarks, and repeats both, with the calls of a client of plain CouchDB: it reads
+-- the list, writes or deletes the hotel, and writes the list. Works with one connection per thread only, because each
+-- call needs the response to the previous call.
 local call, hotels, revisions, list = 1, {}, {}, ""
 local function listed()
   local ids = #hotels == 0 and "" or '"' .. table.concat(hotels, '","') .. '"'

@@ -5,13 +5,16 @@ import JSON
 import SQLiteEngine
 import Stores
 
-/// Edits in a loop within one process: what a store's thread does for each, without a network.
+/// Measures edits in a loop within one process: the work of a store's thread for each edit, without a network.
 ///
 ///     EditLoop DIRECTORY edit|bookmark|peer DOCUMENTS BEFORE COUNT
 ///
-/// Each of so many documents is edited BEFORE times, and then COUNT edits go to them in turn and are timed. With `bookmark`
-/// the documents are hotels of one list, each of which is bookmarked and taken back; every edit of theirs is one of the
-/// list's, too. With `peer` they come as a replicator brings them, each with its whole history.
+/// Edits each of DOCUMENTS documents of one store in DIRECTORY BEFORE times. Then measures COUNT edits, which take the
+/// documents in turn.
+///
+/// With `edit`, each edit writes a document's next revision. With `bookmark`, the documents are hotels of one list;
+/// each edit adds a hotel's bookmark or removes it, and so edits the list, too. With `peer`, each edit inserts a
+/// revision with its whole history, as a replicator does.
 @main
 struct EditLoop {
   static func main() async throws {
@@ -41,7 +44,8 @@ struct EditLoop {
     await engine.close()
   }
 
-  /// The process's time so far in microseconds, its own and the system's, and the bytes that it has written (proc_pid_io(5)).
+  /// The processor time of the process so far in microseconds, in user mode and in the kernel, and the bytes that it
+  /// has written (proc_pid_io(5)).
   private static func spent() -> (user: Int, system: Int, bytes: Int) {
     var usage = rusage()
     getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -56,16 +60,16 @@ struct EditLoop {
     return numbers.count == texts.count && numbers.first != 0 ? numbers : nil
   }
 
-  /// The edits, each on its own after the other.
+  /// The edits, which run one after another.
   struct Edits {
-    /// The stores, of which one is used.
+    /// The database manager of the stores.
     let stores: DatabaseManager
-    /// Bookmarks in them.
+    /// The service that bookmarks hotels.
     let hotels: HotelService
-    /// The store.
+    /// The name of the store that is edited.
     let store: StoreName
 
-    /// Edits a document, or bookmarks a hotel that is not and takes one back that is.
+    /// Edits a document. With `bookmark`, removes the bookmark of a hotel that has one, and bookmarks any other hotel.
     func edit(_ number: Int, _ kind: String) async throws {
       guard kind == "bookmark" else {
         let id = try DocumentID("document-\(number)")
