@@ -170,10 +170,10 @@ package struct SweepState: Sendable, Equatable {
 
 /// The clock by which the sweep decides what nobody can use any more.
 ///
-/// It is never ahead of the wall clock, and runs at most twice as fast as the server's uptime. So a clock that is
-/// set wrong removes nothing before somebody has had days to notice. When it is more than ``longestGap`` behind
-/// (the wall clock was never right before, or the server was off for long), it starts anew, and everything counts
-/// as used at that time.
+/// It is never ahead of the wall clock, and runs at most twice as fast as the server's uptime. So a clock that is set
+/// wrong removes nothing before the operator has had days to notice. When it is more than ``longestGap`` behind (the
+/// wall clock was never right before, or the server was off for long), it is set to the wall clock's time, and
+/// everything counts as used at that time.
 struct SweepClock: Sendable, Equatable {
   /// How many times faster than the server's uptime it may run.
   static let haste: Int64 = 2

@@ -204,8 +204,8 @@ extension AccountService {
   /// - Throws: the store's errors. The next start repeats the erasure then.
   package func erase(store: StoreName) async throws { try await accounts.erase(store) }
 
-  /// Erases the store of an erased account or guest again, because a write that was admitted earlier may have
-  /// created it anew. Does nothing for others.
+  /// Erases the store of an erased account or guest again, because a write that was admitted earlier may have created
+  /// it again. Does nothing for others.
   /// - Throws: the store's errors.
   package func sweepUp(after principal: Principal) async throws {
     guard try await accounts.isErased(principal) else { return }

@@ -51,7 +51,7 @@ enum CatalogueSchema {
   }
 }
 
-/// Makes an imported catalogue of the first edition anew from its own rows, so that it need not be imported again.
+/// Rebuilds an imported catalogue of the first edition from its own rows, so that it need not be imported again.
 enum CatalogueUpgrade {
   /// The edition that can be upgraded.
   private static let former: Int32 = 1

@@ -14,7 +14,7 @@ import Synchronization
 package final class Admission: Sendable {
   /// How often the delay is measured, in milliseconds.
   package static let intervalMilliseconds = 100
-  /// The longest delay that is not late, in milliseconds.
+  /// The longest delay that does not count as late, in milliseconds.
   package static let goodMilliseconds = 200
   /// How many measurements in a row have to be late before the bound shrinks.
   static let patience = 5

@@ -1,7 +1,7 @@
 package import NIOCore
 
-/// Notices when the client closes its side of a connection, and tells at once those who wait for that. Without it, a
-/// feed that writes once a minute would notice after a minute. Each connection's pipeline has one.
+/// Detects when the client closes its side of a connection, and runs the registered closure at once. Without it, a feed
+/// that writes once a minute would notice after a minute. Each connection's pipeline has one.
 ///
 /// A client that closes only its sending side counts as gone, although it may still read; Hummingbird's own close
 /// handler does the same. Everything but ``onDisconnect(of:_:)`` runs on the connection's event loop.

@@ -80,8 +80,8 @@ package struct PlainConnection: ServerChildChannel {
             request, on: channel, reservation: value.reservation, logger: logger)
           try await write(response, to: channel)
           WorkExecutor.current?.finish()
-          // The server answers nothing after the last answer (RFC 9112, section 9.6), whichever side asked for the
-          // close.
+          // The server answers nothing after the last answer (RFC 9112, section 9.6), whether the request or the
+          // answer has `Connection: close`.
           if request.headers.value(of: .connection) == "close"
             || response.headers.value(of: .connection) == "close"
           {

@@ -4,7 +4,8 @@ package import Lanes
 package import Logging
 package import NIOCore
 
-/// What a connection asks of the service behind it. The HTTP server itself knows no routes and no texts of answers.
+/// The calls that a connection makes to the service behind it. The HTTP server itself contains no routes and no texts
+/// of answers.
 package protocol RequestAnswering: Sendable {
   /// Answers a request in the task of its connection.
   /// - Parameter channel: the connection, or the HTTP/2 stream.

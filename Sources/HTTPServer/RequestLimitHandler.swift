@@ -284,7 +284,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context.writeAndFlush(data, promise: sent)
   }
 
-  /// Ends a connection that owes no answer, after all that was written is sent.
+  /// Ends a connection that has no unanswered request, after all that was written is sent.
   private func end(_ context: ChannelHandlerContext) {
     let isRead = machine.end()
     dropRequests(context)

@@ -313,9 +313,9 @@ extension RequestLimitStateMachine {
     }
   }
 
-  /// Notes that the server stops. The connection ends after the answers that it owes, or after
+  /// Notes that the server stops. The connection ends when its outstanding requests are answered, or after
   /// ``ConnectionLimits/stop``.
-  /// - Returns: whether it owes none; then call ``end()``.
+  /// - Returns: whether no request is outstanding; then call ``end()``.
   mutating func stop(at now: NIODeadline) -> Bool {
     guard cutoff == nil else { return false }
     cutoff = now + limits.stop
@@ -324,7 +324,7 @@ extension RequestLimitStateMachine {
     return outstanding == 0 && !isOver && !isRefusing
   }
 
-  /// Ends a connection that owes no answer.
+  /// Ends a connection that has no unanswered request.
   /// - Returns: whether all of its requests were read to their ends.
   mutating func end() -> Bool {
     isOver = true

@@ -259,7 +259,7 @@ struct ListReconciliation {
   /// - Throws: the view's errors; `integrity` for a list that can't be read.
   init(_ view: any StoreView) throws {
     let canonical = BookmarkList.documentID
-    // What was merged matters where there is something to merge.
+    // A merge needs the complete history. Other reads need only its newest part.
     var tree = try view.newest(canonical)
     if tree?.conflicts.isEmpty == false { tree = try view.tree(canonical) }
     let live = tree?.liveLeaves ?? []

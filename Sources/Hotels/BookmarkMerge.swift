@@ -2,8 +2,8 @@ import Crypto
 package import Documents
 package import Stores
 
-/// The rule that merges the lists of a document's conflicting revisions into one. What either side added and what
-/// either side removed survives.
+/// The rule that merges the lists of a document's conflicting revisions into one. The result keeps the additions and
+/// the removals of all revisions.
 ///
 /// It is an observed-remove set (Shapiro and others, "A comprehensive study of convergent and commutative
 /// replicated data types", 2011). Its state is read from the revision tree and not from marks in the document,

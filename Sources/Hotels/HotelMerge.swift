@@ -77,7 +77,7 @@ enum HotelMerge {
 }
 
 extension DocumentStore {
-  /// Merges the conflicting revisions of hotels, each in an update of its own.
+  /// Merges the conflicting revisions of hotels, with a separate update for each hotel.
   /// - Parameter ids: documents that may be hotels with conflicts.
   func mergeHotels(_ ids: [DocumentID], at now: Timestamp) async throws {
     for id in ids {

@@ -7,10 +7,10 @@ package import Stores
 /// The use cases of bookmarks, over any store. The rules are in ``BookmarkEdit``. The service runs each rule in one
 /// update, so that the list and the hotels' documents never disagree.
 ///
-/// An update of its own merges a list with conflicting revisions, or several lists. The merge depends on the
-/// revisions alone, so that every replica makes the same revision. It follows the commit that brought the conflict,
-/// whatever route that commit took (``BookmarkMerge/follower(now:)``). When it fails there, it runs before the next
-/// change of bookmarks. Readers see the merged list in any case.
+/// A separate update merges a list with conflicting revisions, or several lists. The merge depends on the revisions
+/// alone, so that every replica makes the same revision. It follows the commit that brought the conflict, whichever API
+/// that commit came through (``BookmarkMerge/follower(now:)``). When it fails there, it runs before the next change of
+/// bookmarks. Readers see the merged list in any case.
 package struct HotelService: Sendable {
   let stores: DatabaseManager
   let now: @Sendable () -> Timestamp

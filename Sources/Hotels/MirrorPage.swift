@@ -67,8 +67,8 @@ package struct MirrorPage: Sendable {
   }
 }
 
-/// The position of a client's copy in a store's changes. It is opaque to clients and stays valid across restarts.
-/// The service rejects it when the store was made anew or has forgotten revisions that the copy may have.
+/// The position of a client's copy in a store's changes. It is opaque to clients and stays valid across restarts. The
+/// service rejects it when the store was created again or has forgotten revisions that the copy may have.
 ///
 /// Format: `1.<sequence>.<purges>.<epoch>`, numbers in decimal, the epoch as 32 hexadecimal digits. In a store that
 /// has forgotten old tombstones, the purges are `<purges>-<forgotten>`.

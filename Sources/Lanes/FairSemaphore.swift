@@ -7,7 +7,7 @@
 /// let page = try await semaphore.withPermit { permit in try await readers[permit].search(query) }
 /// ```
 /// A permit is the right to run one call. One additional permit is reserved for an account that is not overdrawn and
-/// has no call running yet: such a caller does not wait for the calls of a caller that asks much. Each running call
+/// has no call running yet. Such a caller does not wait for the calls of a caller that makes many. Each running call
 /// uses a processor, so the calling request's pool computes with one thread fewer meanwhile.
 package final class FairSemaphore: Sendable {
   private struct State {

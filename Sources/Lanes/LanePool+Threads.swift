@@ -15,7 +15,7 @@ extension LanePool {
     return nil
   }
 
-  /// Says that the calling thread waits for the disk, so that another thread may compute.
+  /// Records that the calling thread waits for the disk, so that another thread may compute.
   func leave() {
     start(
       locked {

@@ -66,8 +66,8 @@ final class Monitor<Value: Sendable>: @unchecked Sendable {
 
 /// A value behind a lock.
 ///
-/// It replaces the standard library's `Mutex`, because the thread sanitizer does not see that a thread that waited for
-/// that lock has got it, and reports a data race afterwards.
+/// It replaces the standard library's `Mutex`, because of the thread sanitizer: when a thread has waited for that lock,
+/// the sanitizer does not notice that the thread now holds it, and reports a data race afterwards.
 ///
 /// Unchecked, because the compiler cannot see the lock. Proof: `value` is private, and every access lies between
 /// `pthread_mutex_lock` and `pthread_mutex_unlock` of `mutex`, whose address never changes; the initial value is

@@ -4,9 +4,9 @@ import Synchronization
 /// The processor time that one party has used and may still use.
 ///
 /// There are two levels. Addresses and users are on the upper level and compete with each other. Below an address there
-/// is one account for each guest, and one for all callers who have not said who they are; these accounts compete only
-/// with each other. Time that is spent on a lower account is also spent on the upper one. An account has an
-/// ``AccountLine`` in each queue.
+/// is one account for each guest, and one for all unauthenticated callers; these accounts compete only with each other.
+/// Time that is spent on a lower account is also spent on the upper one. An account has an ``AccountLine`` in each
+/// queue.
 package final class ProcessorAccount: Sendable {
   /// The most that an account holds, in nanoseconds of one processor: ten seconds, enough for a first sync of 50,000
   /// documents.

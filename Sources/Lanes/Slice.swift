@@ -2,8 +2,7 @@ import CLanes
 
 /// The time for which the calling thread may work before it lets others use the processor.
 ///
-/// A loop over something whose size a client decides asks in each iteration whether the slice is over, and gives way if
-/// it is.
+/// A loop whose length a client decides checks in each iteration whether the slice is over, and gives way if it is.
 ///
 /// ```swift
 /// for document in documents {
@@ -78,7 +77,7 @@ enum SliceClock {
   static var now: Int64 { clanes_now() }
 }
 
-/// Says that the work stops: its request has ended. ``Work/reason`` says why.
+/// The error of work that stops because its request has ended. ``Work/reason`` is the reason.
 package struct WorkEnded: Error {
   package init() {}
 }

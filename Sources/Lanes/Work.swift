@@ -92,7 +92,7 @@ package final class Work: Sendable {
     if reason != .overdrawn { pool.expedite(self) }
   }
 
-  /// Says that the next steps belong together: from now on ``end(_:)`` has no effect, even when the client has gone.
+  /// Marks the next steps as one unit: from now on ``end(_:)`` has no effect, even when the client has gone.
   package func mustFinish() { isBound.store(true, ordering: .relaxed) }
 
   /// Notes that the client has closed its sending side. It may still read, or be gone. The request ends once it costs

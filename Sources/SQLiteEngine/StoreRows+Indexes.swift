@@ -308,7 +308,7 @@ extension StoreRows {
 
 /// The number of documents that come after a sequence number, for the numbers that were asked for last.
 ///
-/// A client that reads the changes page by page continues from the count of the page before. To count anew for each
+/// A client that reads the changes page by page continues from the count of the page before. Counting again for each
 /// page would take quadratic time.
 struct ChangeCounts {
   /// A sequence number, and the number of documents after it.

@@ -18,8 +18,9 @@ package final class ChangeFeed: Sendable {
 
   /// Wakes every reader that has no wake-up waiting.
   package func wake() {
-    // The lock is released first. To wake a task takes the task's lock; a thread that cancels the task holds
-    // that lock, and the end of its stream takes the feed's lock.
+    // The feed's lock is released first. Waking a task takes the task's lock. A thread that cancels the task holds the
+    // task's lock and then takes the feed's lock to end the stream. In the other order, the two threads could block
+    // each other.
     let open = readers.withLockedValue { Array($0.open.values) }
     for continuation in open { continuation.yield() }
   }

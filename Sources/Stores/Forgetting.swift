@@ -50,7 +50,7 @@ private struct AgeWalk: Sendable {
 
   /// The sequence number of the last change that was looked at; nil before the first.
   private(set) var examined: Int64?
-  /// Whether the rest is not old enough, or there is no rest.
+  /// Whether no further change is old enough, or no further change exists.
   private(set) var isAtEnd = false
   /// The documents to be purged, completely or in part.
   private(set) var old: [DocumentID] = []

@@ -201,7 +201,7 @@ struct OpenStores<Store: Sendable>: Sendable {
 extension ServiceError {
   /// The error of every request while the service stops.
   static let stopping = ServiceError(.unavailable, "The service is stopping")
-  /// The error of an engine that has not created a store as it was told to.
+  /// The error when an engine did not create an absent store although the caller asked for it.
   static let notMade = ServiceError(.storage, "The store could not be made")
   /// The error of a caller that has waited the longest allowed time for a store.
   static let crowded = ServiceError(

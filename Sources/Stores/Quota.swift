@@ -71,9 +71,9 @@ enum Quota {
     ServiceError(.quotaExceeded, "This store is full: it holds at most \(limits.bytes) bytes")
   }
 
-  /// Limits what has no body of its own: histories, and tombstones of documents that never existed here. When
-  /// the store's complete content is too large, no new id is accepted, and a history can only grow by the
-  /// revisions of an edit or a merge.
+  /// Limits data without bodies: histories, and tombstones of documents that never existed in this store. When the
+  /// store's complete content is too large, no new id is accepted, and a history can only grow by the revisions of an
+  /// edit or a merge.
   private static func checkOverall(
     _ mutations: [Mutation], against limits: StoreLimits, in view: any StoreView
   ) throws {

@@ -5,8 +5,7 @@ import Lanes
 /// Why an operation failed: the only error type above the rules about documents.
 ///
 /// Functions that can fail are `throws`. They throw this error, or let a ``DocumentError`` or a ``JSONError``
-/// pass; ``init(_:)`` converts all of them to this type. `ErrorTable` in `HTTPAPI` gives each code its status
-/// and words.
+/// pass; ``init(_:)`` converts all of them to this type. `ErrorTable` in `HTTPAPI` gives each code its status and text.
 package struct ServiceError: Error, Sendable, Equatable, CustomDebugStringConvertible {
   /// What went wrong.
   package let code: Code

@@ -8,11 +8,11 @@ import NIOConcurrencyHelpers
 /// When the client retries with the same idempotency key, it gets the stored answer, and the write is not
 /// repeated. A receipt never reports a write as committed that is not in the store.
 ///
-/// The task that runs the write carries it as ``current``. The update whose outcome ``encodes(_:)`` can
-/// encode stores the answer as a local document in its own transaction. A use case without an encoding is
-/// handled too: its first update that writes anything stores the changed documents, and the complete answer
-/// follows in another update (``DocumentStore/keep(_:of:)``). If the server stops between the two, the
-/// changes are known, but the words of the answer are not.
+/// The task that runs the write carries it as ``current``. The update whose outcome ``encodes(_:)`` can encode stores
+/// the answer as a local document in its own transaction. A use case without an encoding is handled too: its first
+/// update that writes anything stores the changed documents, and the complete answer follows in another update
+/// (``DocumentStore/keep(_:of:)``). If the server stops between the two, only the changed documents are known, and not
+/// the complete answer.
 package final class WriteReceipt: Sendable {
   /// The write that the task runs; nil when no answer is to be stored, and for upkeep (``Upkeep``).
   @TaskLocal package static var current: WriteReceipt?

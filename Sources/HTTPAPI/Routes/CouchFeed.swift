@@ -128,7 +128,7 @@ final class CouchFeedSignal: Sendable {
   enum Wake: Sendable, Equatable {
     /// Something was committed since the last wake-up of this kind.
     case change
-    /// The writer's moment has come.
+    /// The time for which the writer waited has come.
     case due
     /// The answer has to end.
     case end
@@ -159,7 +159,7 @@ final class CouchFeedSignal: Sendable {
   private let state = Mutex(State())
 
   private struct State {
-    /// True at first: the first page was read before this signal could be told of commits.
+    /// True at first, because the first page was read before this signal was notified of commits.
     var hasChanged = true
     /// The stores with new commits, for an observer.
     var changed: Set<StoreName> = []

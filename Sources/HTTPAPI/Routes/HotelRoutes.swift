@@ -180,8 +180,9 @@ extension HTTPService {
   /// How many hotels of one request the upstream is asked for at the same time.
   private static var lookUpsAtOnce: Int { 8 }
 
-  /// Adds what is known of hotels. A hotel without facts gets those of the upstream. For a hotel with facts nobody
-  /// needs to be asked: it gets only what an earlier search has shown. After a failure the upstream is not asked again.
+  /// Adds the known facts of hotels. A hotel without facts gets those of the upstream. For a hotel with facts no
+  /// request is sent to the upstream; it gets only what an earlier search has returned. After a failure no further
+  /// request is sent.
   /// - Returns: the hotels, and the upstream's error if it failed.
   func lookUp(
     _ additions: [HotelAddition]

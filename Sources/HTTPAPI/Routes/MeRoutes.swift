@@ -35,8 +35,9 @@ extension HTTPService {
     ]
   }
 
-  /// Answers who the caller is and how full their store is. A token that has used up part of its time is renewed: in
-  /// the header `Renewed-Token`, or in the cookie if the request had one. So a guest's thirty days begin anew with use.
+  /// Answers with the caller's account and how full their store is. A token that has used up part of its time is
+  /// renewed: in the header `Renewed-Token`, or in the cookie if the request had one. Each renewal starts a guest's
+  /// thirty days again.
   private func me(_ call: Call, _ person: Principal) async throws -> Response {
     let usage = try await stores.withStore(person.store, creating: false) { store in
       try await store?.read { view in try view.info() }

@@ -242,7 +242,7 @@ package struct RequestRouter: HTTPResponder {
 extension Problem {
   /// Logs a failure of the server for the operator.
   func log(as requestID: String, to logger: Logger) {
-    // A full store concerns its owner, not the operator.
+    // A full store is a problem of its owner, so it is not logged for the operator.
     guard status.kind == .serverError, status != .notImplemented, error != "quota_exceeded" else {
       return
     }

@@ -244,7 +244,7 @@ extension StoreBackups {
     var mending = Mending()
     /// Stores that can't be opened, so nothing in them can be repaired.
     var damagedStores = 0
-    /// Stores that could not be opened and were made anew from their readable pages.
+    /// Stores that could not be opened and were rebuilt from their readable pages.
     var salvaged = 0
     /// Those of them that are incomplete.
     var incomplete = 0
@@ -299,7 +299,7 @@ extension StoreBackups {
     return found
   }
 
-  /// Makes a store anew from its readable pages.
+  /// Rebuilds a store from its readable pages.
   /// - Returns: nil if that is impossible.
   private func salvage(_ name: StoreName, on lane: Lane) async throws -> FileEngine.Salvage? {
     do {
@@ -345,7 +345,7 @@ private actor RepairSum {
   /// The sum so far.
   private(set) var repair = StoreBackups.Repair()
 
-  /// Adds a store that was made anew, and reports it.
+  /// Adds a store that was rebuilt, and reports it.
   func add(_ salvage: FileEngine.Salvage, _ file: String, _ reporter: ScrubReporter) {
     repair.salvaged += 1
     if !salvage.isWhole { repair.incomplete += 1 }

@@ -12,7 +12,7 @@ extension FileEngine {
     package let lost: [String]
     /// How many documents more the damaged file counted; nil when its count is lost.
     package let missing: Int?
-    /// Whether nothing was lost.
+    /// Whether nothing was lost and the store keeps its epoch.
     package let isWhole: Bool
 
     /// The result as a text for the operator.
@@ -24,7 +24,7 @@ extension FileEngine {
     }
   }
 
-  /// Rebuilds a store from the rows that its damaged file still contains. No process may have the store open.
+  /// Rebuilds a store from the rows that its damaged file still contains. No caller may have the store open.
   ///
   /// The accounts' store is replaced only if nothing is lost; see ``Mending``.
   /// - Parameter lane: the lane of the work. It reads the whole file, which takes seconds.

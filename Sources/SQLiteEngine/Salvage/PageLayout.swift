@@ -132,7 +132,7 @@ struct PageLayout {
   }
 
   /// How many bytes of a record are on its own page. A short record is complete there. Of a long record, the page keeps
-  /// so many bytes that the rest fills whole overflow pages, or the minimum if that is too much for it.
+  /// so many bytes that the rest fills whole overflow pages. If these bytes do not fit, the page keeps the minimum.
   private static func local(_ payload: Int, isTable: Bool) -> Int {
     let usable = PagedFile.pageSize
     let most = isTable ? usable - 35 : (usable - 12) * 64 / 255 - 23

@@ -51,6 +51,7 @@ struct SalvagedPages {
   }
 
   /// The rows of a tree, which are found by following its pages from the root.
+  /// - Returns: the rows, and whether every page could be read.
   mutating func rows(below root: Int) -> (rows: [Record], isWhole: Bool) {
     var (rows, isWhole, waiting): ([Record], Bool, [Int]) = ([], true, [root])
     var seen: Set<Int> = []
@@ -70,7 +71,8 @@ struct SalvagedPages {
     return (rows, isWhole)
   }
 
-  /// A page and its layout, repaired if possible; nil when neither the page nor its repair can be read.
+  /// A page and its layout, repaired if possible; nil when the page is lost, or contains the rest of a record that begins
+  /// on another page.
   private mutating func read(_ number: Int) -> (page: [UInt8], layout: PageLayout)? {
     guard let found = file.page(number) else {
       unread.insert(number)

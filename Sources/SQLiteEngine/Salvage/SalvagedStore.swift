@@ -98,7 +98,7 @@ struct SalvagedStore {
     }
   }
 
-  /// Whether the new rows match the old header's counts, and no page is lost.
+  /// Whether the new rows match the old header's counts, no page is lost, and the old header has this epoch.
   func isWhole(_ counted: StoreHeader, epoch: String) -> Bool {
     guard let header, pages.unread.isEmpty else { return false }
     return header.live == counted.live && header.deleted == counted.deleted

@@ -16,9 +16,9 @@ struct StoreSalvage {
     var lost: [String] = []
     /// How many documents more the old file's header counted; nil when it can't be read.
     var missing: Int?
-    /// Whether nothing was lost.
+    /// Whether nothing was lost and the file has the registry's epoch.
     var isWhole = false
-    /// The store's epoch after the rebuild. It is a new one if anything was lost.
+    /// The store's epoch after the rebuild: a new one unless ``isWhole`` is true.
     var epoch = ""
   }
 

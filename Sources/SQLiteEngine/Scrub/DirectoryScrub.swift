@@ -13,6 +13,7 @@ package struct DirectoryScrub: Sendable {
   let blank: BlankDatabase
 
   /// Creates a scrub, which can check any number of directories.
+  /// - Throws: `registry` when SQLite can't be used at all.
   package init() throws(DataDirectoryError) {
     do {
       blank = try BlankDatabase(.store)
@@ -182,8 +183,8 @@ extension BackupManifest {
   }
 }
 
-/// A lock that prevents servers from using a directory while it is read. Several readers can hold it at once. A
-/// directory without a lock file is in use by no server.
+/// A lock that prevents servers from using a directory while it is read. Several readers can hold it at once. No
+/// server uses a directory without a lock file.
 struct DirectoryReadLock {
   private let descriptor: Int32?
 
