@@ -14,8 +14,8 @@ package import Stores
 /// {"end":3,"sha256":"…"}
 /// ```
 /// The last line has the number of the lines between the first and itself, and the SHA-256 of all lines before it. It
-/// shows whether the manifest was cut short or changed. No line has a path: the path of a file follows from its kind and
-/// its store.
+/// shows whether the manifest was cut short or changed. No line has a path: the path of a file follows from its kind
+/// and its store.
 package enum BackupManifest {
   /// The version of the layout.
   static let format = 1

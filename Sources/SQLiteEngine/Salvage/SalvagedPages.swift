@@ -71,8 +71,8 @@ struct SalvagedPages {
     return (rows, isWhole)
   }
 
-  /// A page and its layout, repaired if possible; nil when the page is lost, or contains the rest of a record that begins
-  /// on another page.
+  /// A page and its layout, repaired if possible; nil when the page is lost, or contains the rest of a record that
+  /// begins on another page.
   private mutating func read(_ number: Int) -> (page: [UInt8], layout: PageLayout)? {
     guard let found = file.page(number) else {
       unread.insert(number)
