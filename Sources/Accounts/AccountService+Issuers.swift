@@ -17,7 +17,7 @@ extension AccountService {
     var guest: AccountID?
     if let guestToken {
       guest = try await self.guest(provedBy: guestToken)
-    } else if let bearer, try tokens.verify(bearer, at: now()).principal.kind == .guest {
+    } else if let bearer, try await verified(token: bearer).principal.kind == .guest {
       guest = try await self.guest(provedBy: bearer)
     }
     let token = try IDToken(idToken.exposed)

@@ -32,6 +32,13 @@ extension AccountService {
     guard let (_, key, _) = proof(username, password) else { throw ServiceError.badCredentials }
     if let principal = proofs.principal(.password, key, at: now()) { return principal }
     let moment = proofs.moment
+    if let known = proofs.unchecked(.password, key, at: now()),
+      case .good = try await standing(of: known.principal)
+    {
+      // A changed password has changed the account's epoch.
+      proofs.remember(.password, key, known, since: moment)
+      return known.principal
+    }
     let principal = try await verified(username, password, from: address).principal
     let end = now().adding(seconds: AccountSettings.basicLifetime)
     proofs.remember(
@@ -150,7 +157,7 @@ extension AccountService {
   package func resetPassword(
     with token: String, to password: Secret, at address: ClientAddress
   ) async throws {
-    let person = try tokens.verify(token, for: .passwordReset, at: now()).principal
+    let person = try await verified(token: token, for: .passwordReset).principal
     guard let name = person.username.flatMap({ try? UserName($0) }),
       let known = try await accounts.user(name), known.document.id == person.id,
       known.document.epoch == person.epoch
@@ -263,7 +270,7 @@ extension AccountService {
     let key = ProofKey(token: token)
     if let principal = proofs.principal(.token, key, at: now()) { return principal }
     let moment = proofs.moment
-    let verified = try tokens.verify(token, at: now())
+    let verified = try await verified(token: token)
     switch try await standing(of: verified.principal) {
     case .good: break
     case .spent: throw ServiceError.guestSpent
@@ -273,6 +280,15 @@ extension AccountService {
       .token, key,
       ProofCache.Proof(principal: verified.principal, goodUntil: verified.goodUntil), since: moment)
     return verified.principal
+  }
+
+  /// Verifies a token. Its key may be one that another process has just made.
+  /// - Throws: `invalidToken`, `expiredToken`.
+  func verified(
+    token: String, for purpose: TokenSigner.Purpose = .session
+  ) async throws -> TokenSigner.Verified {
+    if let compact = try? CompactToken(token) { await keys.search(for: compact.key, at: now()) }
+    return try tokens.verify(token, for: purpose, at: now())
   }
 
   /// Whether a principal that was authenticated earlier is still valid. For work that lives longer than a request:

@@ -18,7 +18,7 @@ import Synchronization
 ///   user of another issuer has a `user:` document without a local document.
 ///
 /// One process serves one data directory, so the proofs that this process has cached are always up to date. Others
-/// it reads from the store.
+/// it reads from the store. Where several processes share a database, a cached proof is used for a second at most.
 package final class AccountService: Sendable {
   /// Runs a blocking closure on a thread outside Swift's own pool. Hashing a password takes 50 ms.
   package typealias BlockingRun =
@@ -43,9 +43,10 @@ package final class AccountService: Sendable {
   let issuers: [IssuerKeys]
   /// The key of the hashes of cached passwords.
   let passwordKey = SymmetricKey(size: .bits256)
-  /// The epoch of the administrator's tokens. It is random for each process, so that they end with the process;
-  /// nothing about them is stored.
-  let administratorEpoch = Int.random(in: 1...Int(Int32.max))
+  /// The epoch of the administrator's tokens. Without a shared one it is random for each process, so that they end with
+  /// the process; nothing about them is stored.
+  let administratorEpoch: Int
+  let keys: SigningKeys
 
   /// Makes an account service.
   /// - Parameter uptime: the clock of rates and lockouts. Changes of the wall clock do not affect it.
@@ -70,7 +71,10 @@ package final class AccountService: Sendable {
     self.hashing = PasswordHashing(
       run: hashing, atOnce: settings.hashesAtOnce, waiting: settings.hashesWaiting,
       parameters: settings.scrypt)
-    proofs = ProofCache(keys: keys)
+    self.keys = keys
+    administratorEpoch = settings.administratorEpoch ?? Int.random(in: 1...Int(Int32.max))
+    proofs = ProofCache(
+      keys: keys, longest: settings.isShared ? AccountSettings.sharedProofAge : nil, uptime: uptime)
     verifications = SharedVerifications()
     lockouts = Lockouts(failures: settings.failuresBeforeLockout)
     guestRate = AddressRate(count: settings.guestsPerHour, seconds: 3_600)
@@ -139,7 +143,7 @@ extension AccountService {
   /// The guest of a token. The guest may already be adopted; ``adopt(_:into:)`` decides whether another adoption is
   /// allowed.
   func guest(provedBy token: String) async throws -> AccountID {
-    let principal = try tokens.verify(token, at: now()).principal
+    let principal = try await verified(token: token).principal
     guard principal.kind == .guest else { throw ServiceError.invalidToken("no guest's") }
     if case .ended = try await accounts.standing(of: principal) {
       throw ServiceError.invalidToken("ended")
@@ -222,12 +226,13 @@ extension AccountService {
 
   /// Erases the stores whose erasure was not complete when the service stopped. Runs once at every start, before
   /// requests are accepted. Reads one index. A store that can't be erased is left for the next start.
+  /// - Parameter limit: if other processes erase, too: an erasure that was recorded later is left alone.
   /// - Returns: the failures. They include damage that hides which stores are to be erased; it does not prevent the
   ///   start.
   /// - Throws: the system store's errors.
-  package func finishErasures() async throws -> [any Error] {
+  package func finishErasures(begunBefore limit: Timestamp? = nil) async throws -> [any Error] {
     let pending: [StoreName]
-    do { pending = try await accounts.pendingErasures() } catch {
+    do { pending = try await accounts.pendingErasures(before: limit) } catch {
       guard ServiceError(error)?.code == .integrity else { throw error }
       return [error]
     }

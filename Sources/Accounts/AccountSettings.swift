@@ -30,6 +30,12 @@ package struct AccountSettings: Sendable {
   /// The administrator's name and password hash; nil for a service without an administrator.
   package var administrator: Administrator?
 
+  /// The epoch of the administrator's tokens if several processes accept them; nil for a random one, so that they end
+  /// with the process.
+  package var administratorEpoch: Int?
+  /// Whether other processes change the same accounts. A proof is then checked in the system store each second.
+  package var isShared = false
+
   /// The issuers whose ID tokens are exchanged for the service's tokens.
   package var issuers: [TrustedIssuer] = []
 
@@ -61,6 +67,8 @@ package struct AccountSettings: Sendable {
   package static let cachedTokens = 16_384
   /// How many verified passwords are cached.
   package static let cachedPasswords = 1_024
+  /// For how long a proof is used without a look at accounts that other processes change: 1 second.
+  package static let sharedProofAge = Duration.seconds(1)
   /// How many addresses, or pairs of name and address, a limit tracks.
   package static let trackedAddresses = 10_000
 }

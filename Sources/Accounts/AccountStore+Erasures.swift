@@ -94,7 +94,8 @@ extension AccountStore {
   }
 
   /// The stores that are recorded to be erased, in the order of their keys.
-  func pendingErasures() async throws -> [StoreName] {
+  /// - Parameter limit: leaves out those that were recorded later.
+  func pendingErasures(before limit: Timestamp? = nil) async throws -> [StoreName] {
     try await read(orAbsent: []) { view in
       var names: [StoreName] = []
       for id in try view.ids(ofType: "erasure") {
@@ -102,6 +103,7 @@ extension AccountStore {
           let key = try Self.root(of: document.body)["store"]?.string,
           let name = StoreName(key: key)
         else { throw Self.unreadable }
+        if let limit, limit <= document.updated { continue }
         names.append(name)
       }
       return names

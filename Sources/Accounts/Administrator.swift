@@ -127,7 +127,7 @@ package struct AdministratorFile: Sendable {
 
   /// 28 characters from an alphabet of 32, which is 140 random bits, in groups of four. The alphabet lacks
   /// characters that look alike: 0, 1, l and o.
-  private static func random() -> Secret {
+  static func random() -> Secret {
     let characters = Array("23456789abcdefghijkmnpqrstuvwxyz".utf8)
     var generator = SystemRandomNumberGenerator()
     var bytes: [UInt8] = []

@@ -177,6 +177,8 @@ final class ProofCache: Sendable {
     let principal: Principal
     /// The time from which on the proof is invalid.
     let goodUntil: Timestamp
+    /// When it was last checked in the system store.
+    var checked: ContinuousClock.Instant = .now
   }
 
   /// The kind of a proof. Each has a cache of its own, so that neither evicts the other.
@@ -190,16 +192,38 @@ final class ProofCache: Sendable {
   private struct State {
     var tokens = BoundedLRU<ProofKey, Proof>(capacity: AccountSettings.cachedTokens)
     var passwords = BoundedLRU<ProofKey, Proof>(capacity: AccountSettings.cachedPasswords)
-    var lookedUp = BoundedLRU<String, Moment>(capacity: AccountSettings.cachedTokens)
+    var lookedUp = BoundedLRU<String, LookUp>(capacity: AccountSettings.cachedTokens)
     var moment: Moment = 0
     var keys: UInt64 = 0
   }
 
+  /// A look at a principal's account.
+  private struct LookUp: Sendable {
+    let moment: Moment
+    let checked: ContinuousClock.Instant
+  }
+
   private let keys: SigningKeys
+  private let longest: Duration?
+  private let uptime: @Sendable () -> ContinuousClock.Instant
   private let state = Mutex(State())
 
   /// An empty cache.
-  init(keys: SigningKeys) { self.keys = keys }
+  /// - Parameter longest: for how long a proof is used without another look at the system store; nil for no limit, if
+  ///   no other process changes accounts.
+  init(
+    keys: SigningKeys, longest: Duration? = nil,
+    uptime: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) {
+    self.keys = keys
+    self.longest = longest
+    self.uptime = uptime
+  }
+
+  /// Whether a look at the system store was long enough ago to need another one.
+  private func isOld(_ checked: ContinuousClock.Instant) -> Bool {
+    longest.map { uptime() - checked > $0 } ?? false
+  }
 
   /// The principal of a cached proof that is valid now; nil for none.
   func principal(_ kind: Kind, _ key: ProofKey, at now: Timestamp) -> Principal? {
@@ -212,8 +236,14 @@ final class ProofCache: Sendable {
         state.moment += 1
       }
       let proof = kind == .token ? state.tokens[key] : state.passwords[key]
-      return proof.flatMap { now < $0.goodUntil ? $0.principal : nil }
+      return proof.flatMap { now < $0.goodUntil && !isOld($0.checked) ? $0.principal : nil }
     }
+  }
+
+  /// A cached proof that has to be checked in the system store before it is used; nil for none.
+  func unchecked(_ kind: Kind, _ key: ProofKey, at now: Timestamp) -> Proof? {
+    let proof = state.withLock { kind == .token ? $0.tokens[key] : $0.passwords[key] }
+    return proof.flatMap { now < $0.goodUntil ? $0 : nil }
   }
 
   /// The present counter. It must be read before a verification reads anything.
@@ -221,7 +251,9 @@ final class ProofCache: Sendable {
 
   /// Caches a proof, unless any proof has ended since `moment`.
   func remember(_ kind: Kind, _ key: ProofKey, _ proof: Proof, since moment: Moment) {
-    state.withLock { state in
+    var proof = proof
+    proof.checked = uptime()
+    state.withLock { [proof] state in
       guard state.moment == moment else { return }
       switch kind {
       case .token: state.tokens[key] = proof
@@ -254,12 +286,16 @@ final class ProofCache: Sendable {
 
   /// Whether no proof has ended since this principal was last checked in the store.
   func wasLookedUp(_ principal: Principal) -> Bool {
-    state.withLock { $0.lookedUp[Self.name(principal)] == $0.moment }
+    state.withLock { state in
+      state.lookedUp[Self.name(principal)].map { $0.moment == state.moment && !isOld($0.checked) }
+        ?? false
+    }
   }
 
   /// Records that a principal was found valid in the store, not before `moment`.
   func lookedUp(_ principal: Principal, since moment: Moment) {
-    state.withLock { $0.lookedUp[Self.name(principal)] = moment }
+    let found = LookUp(moment: moment, checked: uptime())
+    state.withLock { $0.lookedUp[Self.name(principal)] = found }
   }
 
   private static func name(_ principal: Principal) -> String {

@@ -15,11 +15,22 @@ package final class SigningKeys: Sendable {
     var generation: UInt64 = 0
   }
 
-  private let file: SecretFile?
-  private let state: Mutex<State>
+  /// Where the keys are stored.
+  private enum Home: Sendable {
+    case memory
+    case file(SecretFile)
+    case shared(SharedSecrets)
+  }
 
-  private init(_ keys: [SigningKey], file: SecretFile?) {
-    self.file = file
+  private let home: Home
+  private let state: Mutex<State>
+  /// When keys were last loaded because a token had an unknown one.
+  private let lastSearch = Mutex<ContinuousClock.Instant?>(nil)
+  /// The shortest time between two such loads: 100 ms, so that made-up tokens do not cause many.
+  private static let searchInterval = Duration.milliseconds(100)
+
+  private init(_ keys: [SigningKey], in home: Home) {
+    self.home = home
     state = Mutex(State(keys: keys))
   }
 
@@ -29,46 +40,75 @@ package final class SigningKeys: Sendable {
   package static func open(_ path: String, now: Timestamp) throws -> SigningKeys {
     let file = SecretFile(path: path)
     if let bytes = try file.read() {
-      return SigningKeys(try SigningKeyCoding.keys(in: bytes), file: file)
+      return SigningKeys(try SigningKeyCoding.keys(in: bytes), in: .file(file))
     }
     let key = try newKey(at: now)
     try file.create(SigningKeyCoding.bytes(of: [key]))
-    return SigningKeys([key], file: file)
+    return SigningKeys([key], in: .file(file))
+  }
+
+  /// Reads the keys that several processes share. The first process creates a first key.
+  /// - Throws: `keys` when the stored keys are damaged; the store's errors.
+  package static func open(in secrets: SharedSecrets, now: Timestamp) async throws -> SigningKeys {
+    let key = try newKey(at: now)
+    let bytes = try await secrets.change(.keys) { $0 ?? SigningKeyCoding.bytes(of: [key]) }
+    return SigningKeys(try SigningKeyCoding.keys(in: bytes), in: .shared(secrets))
   }
 
   /// Keys that are only in memory, for a service that stores nothing.
   /// - Throws: `keys`.
   package static func temporary(now: Timestamp) throws -> SigningKeys {
-    SigningKeys([try newKey(at: now)], file: nil)
+    SigningKeys([try newKey(at: now)], in: .memory)
   }
 
   /// Puts a new key in use. Tokens of earlier keys remain valid for the overlap; keys whose overlap has ended are
-  /// removed. On disk before this returns.
+  /// removed. Durable before this returns.
   /// - Parameter overlapSeconds: 0 when a key was disclosed: all tokens become invalid at once.
-  /// - Throws: `keys` when the file can't be written. The keys in memory are unchanged then.
+  /// - Throws: `keys` when the file can't be written; the store's errors. The keys in memory are unchanged then.
   package func rotate(
     now: Timestamp, overlapSeconds: Int64 = SigningKeys.overlap
-  ) throws {
+  ) async throws {
     let key = try Self.newKey(at: now)
     let end = now.adding(seconds: max(0, overlapSeconds))
-    try state.withLock { state in
-      let older = state.keys.map { $0.retired(at: end) }.filter { $0.isGood(at: now) }
-      let keys = [key] + older
-      try file?.replace(SigningKeyCoding.bytes(of: keys))
-      state.keys = keys
-      state.generation += 1
+    let following: @Sendable ([SigningKey]) -> [SigningKey] = { keys in
+      [key] + keys.map { $0.retired(at: end) }.filter { $0.isGood(at: now) }
+    }
+    switch home {
+    case .shared(let secrets):
+      let bytes = try await secrets.change(.keys) { bytes in
+        let known = try bytes.map { try SigningKeyCoding.keys(in: $0) } ?? []
+        return SigningKeyCoding.bytes(of: following(known))
+      }
+      take(try SigningKeyCoding.keys(in: bytes))
+    case .file(let file):
+      try state.withLock { state in
+        let keys = following(state.keys)
+        try file.replace(SigningKeyCoding.bytes(of: keys))
+        state.keys = keys
+        state.generation += 1
+      }
+    case .memory: take(following(state.withLock { $0.keys }))
     }
   }
 
-  /// Reads the file again, to find keys that the command line rotated while the service ran. Keys that are no
-  /// longer in the file become invalid with this call.
-  /// - Throws: `keys`. The keys are unchanged then.
-  package func reload() throws {
-    guard let file else { return }
-    guard let bytes = try file.read() else {
-      throw ServiceError(.keys, "The key file is gone.", detail: file.path)
+  /// Reads the stored keys again, to find those that another process has rotated. Keys that are no longer stored
+  /// become invalid with this call.
+  /// - Throws: `keys`; the store's errors. The keys are unchanged then.
+  package func reload() async throws {
+    let bytes: [UInt8]?
+    let place: String
+    switch home {
+    case .memory: return
+    case .file(let file): (bytes, place) = (try file.read(), file.path)
+    case .shared(let secrets): (bytes, place) = (try await secrets.read(.keys), "the system store")
     }
-    let keys = try SigningKeyCoding.keys(in: bytes)
+    guard let bytes else {
+      throw ServiceError(.keys, "The stored keys are gone.", detail: place)
+    }
+    take(try SigningKeyCoding.keys(in: bytes))
+  }
+
+  private func take(_ keys: [SigningKey]) {
     state.withLock { state in
       guard !state.keys.elementsEqual(keys, by: { $0.id == $1.id && $0.until == $1.until }) else {
         return
@@ -76,6 +116,19 @@ package final class SigningKeys: Sendable {
       state.keys = keys
       state.generation += 1
     }
+  }
+
+  /// Loads the keys if a token's key is unknown and another process may have made it a moment ago. An error is
+  /// ignored: the token is refused then.
+  func search(for id: KeyID, at now: Timestamp) async {
+    guard case .shared = home, key(id, at: now) == nil else { return }
+    let isDue = lastSearch.withLock { last in
+      let present = ContinuousClock.now
+      if let last, last + Self.searchInterval > present { return false }
+      last = present
+      return true
+    }
+    if isDue { try? await reload() }
   }
 
   /// Changes whenever a key is added or removed.

@@ -10,6 +10,8 @@ struct CatalogueFiles: Sendable {
   var database: String { directory + "/catalogue.sqlite" }
   /// The catalogue that an import writes. The next import removes what an aborted one left.
   var draft: String { directory + "/catalogue.sqlite.new" }
+  /// The file with the version of the shared catalogue that the directory has; see ``CatalogueCopy``.
+  var sharedVersion: String { directory + "/catalogue.version" }
   /// The file whose lock the running import holds. Only one import can run.
   var lock: String { directory + "/catalogue.lock" }
 

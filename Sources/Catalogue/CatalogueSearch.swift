@@ -13,10 +13,15 @@ struct CatalogueSearch {
   private let connection: Connection
   private let query: HotelQuery
   private let exact: MatchExpression
+  private let known: Vocabulary.Known
 
   /// Makes a search, but does not run it.
-  init(_ connection: Connection, _ query: HotelQuery) {
+  /// - Parameter known: what earlier searches of the same catalogue have found about words.
+  init(
+    _ connection: Connection, _ query: HotelQuery, _ known: Vocabulary.Known = Vocabulary.Known()
+  ) {
     self.connection = connection
+    self.known = known
     self.query = query
     exact = MatchExpression(query)
   }
@@ -84,7 +89,7 @@ struct CatalogueSearch {
       "SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid LIMIT ?2"
     ).all(.text(expression), .integer(Self.enough)) { row in row.int64(0) }
     guard known.count < Self.enough else { return nil }
-    let others = try Vocabulary(connection).alternatives(to: MatchExpression.words(of: query))
+    let others = try Vocabulary(connection, self.known).alternatives(to: MatchExpression.words(of: query))
     guard !others.isEmpty,
       case .matching(let wider) = MatchExpression(query, alternatives: others)
     else { return nil }

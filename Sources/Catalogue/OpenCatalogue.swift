@@ -11,6 +11,8 @@ struct OpenCatalogue {
   let identity: FileIdentity
   /// The catalogue's origin.
   let origin: CatalogueOrigin
+  /// What searches have found about words.
+  private let words = Vocabulary.Known()
 
   /// The size of each reader's page cache, in KiB. The system's page cache holds the rest.
   static let cacheSize: Int32 = 8 * 1024
@@ -32,6 +34,14 @@ struct OpenCatalogue {
       return connection
     }
     origin = try Self.origin(of: connection)
+  }
+
+  /// Checks that a file is an imported catalogue of this version.
+  /// - Throws: `damaged`, `unavailable`.
+  static func requireUsable(_ path: String) throws(CatalogueError) {
+    let connection = try CatalogueError.translating { try Connection(path: path, mode: .readOnly) }
+    _ = try origin(of: connection)
+    try CatalogueError.translating { try connection.close() }
   }
 
   /// Whether the pages, the tables and the number of hotels are intact. Reads the whole file.
@@ -91,7 +101,7 @@ extension OpenCatalogue {
   /// hotel. A word in the name counts most. If few hotels have the exact words, hotels with corrected words follow.
   /// By phrase: in the catalogue's order.
   func search(_ query: HotelQuery) throws -> CatalogueSearch.Found {
-    try CatalogueSearch(connection, query).found(amongAll: origin.rows)
+    try CatalogueSearch(connection, query, words).found(amongAll: origin.rows)
   }
 
   /// The hotel with a canonical id.

@@ -14,10 +14,31 @@ struct Vocabulary {
   /// The longest word that is looked up, in bytes.
   private static let longestWord = 24
 
+  /// The alternatives that were found for words of earlier searches. A catalogue's file never changes, so they stay
+  /// right. Confined to the reader that has the catalogue open.
+  final class Known {
+    /// How many words are known at most; then all are forgotten.
+    private static let limit = 4_096
+    private var alternatives: [String: [String]] = [:]
+
+    /// The alternatives to a word.
+    func alternatives(to word: String, _ find: () throws -> [String]) rethrows -> [String] {
+      if let found = alternatives[word] { return found }
+      let found = try find()
+      if alternatives.count == Self.limit { alternatives = [:] }
+      alternatives[word] = found
+      return found
+    }
+  }
+
   private let connection: Connection
+  private let known: Known
 
   /// The vocabulary of a catalogue, or of a ``ScratchCatalogue``.
-  init(_ connection: Connection) { self.connection = connection }
+  init(_ connection: Connection, _ known: Known) {
+    self.connection = connection
+    self.known = known
+  }
 
   /// Stores the words of a catalogue after all hotels are added.
   static func write(in connection: Connection) throws {
@@ -38,15 +59,15 @@ struct Vocabulary {
       guard (3...Self.longestWord).contains(letters.count),
         letters.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) })
       else { continue }
-      let others = try likely(letters)
+      let text = String(decoding: letters, as: UTF8.self)
+      let others = try known.alternatives(to: text) { try likely(letters, text) }
       if !others.isEmpty { found[word] = others }
     }
     return found
   }
 
   /// The most likely alternatives first: by fewer differences, then by more hotels.
-  private func likely(_ word: [UInt8]) throws -> [String] {
-    let text = String(decoding: word, as: UTF8.self)
+  private func likely(_ word: [UInt8], _ text: String) throws -> [String] {
     let own =
       try connection.statement("SELECT hotels FROM vocabulary WHERE term = ?1").first(.text(text)) {
         row in row.int64(0)

@@ -109,13 +109,16 @@ extension ListService {
     }
   }
 
-  /// Completes the imports that a crash interrupted. Runs once at every start, before the stores with a request to
-  /// erase are erased.
+  /// Completes the imports that a crash interrupted. Runs at every start, before the stores with a request to erase
+  /// are erased.
+  /// - Parameter limit: if other processes import, too: an import that began later is left alone.
   /// - Returns: the failures.
-  package func finishImports() async throws -> [any Error] {
+  package func finishImports(begunBefore limit: Timestamp? = nil) async throws -> [any Error] {
     let importers: [AccountID] = try await directory.read(orAbsent: []) { view in
       var importers: [AccountID] = []
-      try view.locals(ListKeys.range(ListKeys.importedPrefix)) { id, _ in
+      try view.locals(ListKeys.range(ListKeys.importedPrefix)) { id, local in
+        let begun = try ListDirectory.root(of: local)["at"]?.int ?? 0
+        if let limit, limit.milliseconds <= Int64(begun) { return true }
         if let account = ListKeys.last(of: id) { importers.append(account) }
         return true
       }

@@ -34,6 +34,12 @@ package final class MembershipWatch: Sendable {
     for notify in watchers { notify() }
   }
 
+  /// Notifies all watchers: another process may have changed any memberships.
+  package func anyChanged() {
+    let watchers = state.withLockedValue { state in state.watchers.values.flatMap { $0.values } }
+    for notify in watchers { notify() }
+  }
+
   private func forget(_ account: AccountID, _ number: UInt64) {
     state.withLockedValue { state in
       state.watchers[account]?[number] = nil

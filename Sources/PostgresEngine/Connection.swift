@@ -9,7 +9,7 @@ import Lanes
 final class Connection {
   /// How long the server may be silent while an answer is due, in milliseconds. A commit that waits so long for a
   /// standby counts as of unknown outcome; dead connections are noticed sooner, by TCP.
-  static let longestSilence: Int32 = 30_000
+  static let longestSilence: Int32 = 8_000
 
   /// What an answer belongs to.
   private enum Expected {
@@ -81,6 +81,19 @@ final class Connection {
       owed += try send([call])
       if PQflush(handle) < 0 { isBroken = true }
     } catch { isBroken = true }
+  }
+
+  /// The texts of the notifications that arrive within a time, in milliseconds; see `LISTEN`. Returns as soon as there
+  /// is one.
+  func notifications(within milliseconds: Int32) throws -> [String] {
+    var entry = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+    if poll(&entry, 1, milliseconds) > 0, PQconsumeInput(handle) == 0 { throw lost() }
+    var texts: [String] = []
+    while let notification = PQnotifies(handle) {
+      texts.append(String(cString: notification.pointee.extra))
+      PQfreemem(notification)
+    }
+    return texts
   }
 
   /// Hands statements to libpq.

@@ -3,18 +3,21 @@ import Lanes
 import NIOConcurrencyHelpers
 import StoreRecords
 import Stores
+import Synchronization
 
 /// A place for one connection, on the threads of a pool: whatever is done on the connection blocks one of these.
 actor Session {
   private let place: InlineExecutor
   private let address: DatabaseAddress
+  private let counters: DatabaseCounters
   private var connection: Connection?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { place.asUnownedSerialExecutor() }
 
   /// A place without a connection yet.
-  init(_ address: DatabaseAddress, in threads: LanePool) {
+  init(_ address: DatabaseAddress, in threads: LanePool, counters: DatabaseCounters) {
     self.address = address
+    self.counters = counters
     place = InlineExecutor(threads)
   }
 
@@ -23,7 +26,7 @@ actor Session {
     _ body: @Sendable (Connection) throws -> Result
   ) throws -> Result {
     let connection = try connected()
-    defer { if connection.isBroken { self.connection = nil } }
+    defer { if connection.isBroken { drop() } }
     return try body(connection)
   }
 
@@ -38,9 +41,14 @@ actor Session {
   /// Closes the connection.
   func close() { connection = nil }
 
+  private func drop() {
+    connection = nil
+    counters.lost.add(1, ordering: .relaxed)
+  }
+
   private func connected() throws -> Connection {
     if let connection, connection.isAlive { return connection }
-    connection = nil
+    if connection != nil { drop() }
     let new = try address.connect()
     connection = new
     return new
@@ -53,8 +61,8 @@ final class ConnectionPool: Sendable {
   static let standardLimit = 16
   /// How many may wait for a connection, for each that there may be.
   private static let waitersPerConnection = 64
-  /// For how long what may be repeated is repeated while no server can be reached, in seconds: a failover takes less.
-  static let patience = Duration.seconds(5)
+  /// How long work that may be repeated is repeated while no server takes writes: 12 seconds. A failover takes less.
+  static let patience = Duration.seconds(12)
   /// The pause before it is tried again.
   private static let pause = Duration.milliseconds(50)
 
@@ -72,6 +80,21 @@ final class ConnectionPool: Sendable {
   private let address: DatabaseAddress
   private let threads: LanePool
   private let limit: Int
+  /// Counts for the operator.
+  let counters = DatabaseCounters()
+
+  /// Counts for the operator, with those of this moment.
+  var statistics: DatabaseStatistics {
+    var found = DatabaseStatistics()
+    found.commits = counters.commits.load(ordering: .relaxed)
+    found.updates = counters.updates.load(ordering: .relaxed)
+    found.unknown = counters.unknown.load(ordering: .relaxed)
+    found.lost = counters.lost.load(ordering: .relaxed)
+    (found.connections, found.idle, found.waiting) = state.withLockedValue {
+      ($0.count, $0.idle.count, $0.waiting.count)
+    }
+    return found
+  }
 
   /// A pool without connections yet.
   init(_ address: DatabaseAddress, limit: Int, threads: LanePool) {
@@ -110,7 +133,7 @@ final class ConnectionPool: Sendable {
 
   /// Why a server that answers is none to work with, for who could not connect; nil where none answers.
   func refusal(of address: DatabaseAddress) async -> ServiceError? {
-    await Session(address.ofAnyServer, in: threads).refusal()
+    await Session(address.ofAnyServer, in: threads, counters: counters).refusal()
   }
 
   /// Whether what failed so may succeed on another connection, or at another try.
@@ -139,7 +162,7 @@ final class ConnectionPool: Sendable {
       if let session = state.idle.popLast() { return .session(session) }
       guard state.count == limit else {
         state.count += 1
-        return .session(Session(address, in: threads))
+        return .session(Session(address, in: threads, counters: counters))
       }
       guard state.waiting.count < limit * Self.waitersPerConnection else {
         return .refused(

@@ -13,11 +13,18 @@ package final class PostgresDatabase: StorageEngine {
   private let address: DatabaseAddress
   private let threads: LanePool
   private let pool: ConnectionPool
+  private let notices: NoticeSender
+  private let listener: NoticeListener
+  /// The database's clock, which all nodes use.
+  package let clock: DatabaseClock
   /// The connection of ``checkWritable()``, which must not wait for others.
   private let probe = NIOLockedValueBox<ProbeConnection?>(nil)
 
-  /// Stores hold no descriptors here; the connections do.
+  /// A store needs no descriptor of its own here; the connections have them.
   package let descriptorsPerStore = 0
+  package let isShared = true
+  /// The node's counts since it was opened.
+  package var statistics: DatabaseStatistics { pool.statistics }
 
   /// Connects to a database and makes or brings up its tables.
   /// - Parameter connections: at most so many at a time.
@@ -26,21 +33,37 @@ package final class PostgresDatabase: StorageEngine {
   package static func open(
     _ address: DatabaseAddress, connections: Int = ConnectionPool.standardLimit, pool: LanePool
   ) async throws -> PostgresDatabase {
-    let engine = PostgresDatabase(address, connections, pool)
+    let threads = pool
+    let pool = ConnectionPool(address, limit: connections, threads: threads)
     do {
-      try await engine.pool.repeating { connection in try Schema.migrate(connection) }
+      let clock = try await pool.repeating { connection in
+        try Schema.migrate(connection)
+        let asked = ContinuousClock.now
+        let time = try connection.run([Call(.time)])[0].first?.integer(0) ?? 0
+        let clock = DatabaseClock(Timestamp(milliseconds: time), at: asked)
+        clock.note(Timestamp(milliseconds: time), asked: asked, answered: .now)
+        return clock
+      }
+      return PostgresDatabase(address, pool, clock, threads)
     } catch {
-      let refusal = await engine.pool.refusal(of: address)
-      await engine.close()
+      let refusal = await pool.refusal(of: address)
+      await pool.close()
+      await threads.stop()
       throw refusal ?? ServiceError.translated(error)
     }
-    return engine
   }
 
-  private init(_ address: DatabaseAddress, _ connections: Int, _ threads: LanePool) {
+  private init(
+    _ address: DatabaseAddress, _ pool: ConnectionPool, _ clock: DatabaseClock, _ threads: LanePool
+  ) {
     self.address = address
     self.threads = threads
-    pool = ConnectionPool(address, limit: connections, threads: threads)
+    self.pool = pool
+    self.clock = clock
+    var generator = SystemRandomNumberGenerator()
+    let node = Hex.string(generator.next(), generator.next())
+    notices = NoticeSender(node: node, address, in: threads, counters: pool.counters)
+    listener = NoticeListener(node: node, address)
   }
 
   package func open(
@@ -48,14 +71,16 @@ package final class PostgresDatabase: StorageEngine {
   ) async throws -> (any StoreStorage)? {
     try await repeating { connection in
       guard let row = try Self.opened(name, creating: creating, on: connection) else { return nil }
-      return PostgresStorage(number: row.number, epoch: row.header.epoch, pool: self.pool)
+      return PostgresStorage(
+        name, PostgresStorage.Identity(number: row.number, epoch: row.header.epoch),
+        pool: self.pool, notices: self.notices)
     }
   }
 
   package func erase(_ name: StoreName) async throws -> Bool {
     // A repetition after a lost answer finds what the first try has done.
     let hasBegun = NIOLockedValueBox(false)
-    return try await repeating { connection in
+    let wasThere = try await repeating { connection in
       guard let found = try NameRow(name.key, on: connection), found.state != .erased else {
         return hasBegun.withLockedValue { $0 }
       }
@@ -68,6 +93,8 @@ package final class PostgresDatabase: StorageEngine {
       try Self.finishErasing(found, on: connection)
       return wasThere || hasBegun.withLockedValue { $0 }
     }
+    if wasThere { notices.add(.ended, name) }
+    return wasThere
   }
 
   /// The row of the store is given the other's key, what was in the way is erased, and the name is given the number.
@@ -97,6 +124,7 @@ package final class PostgresDatabase: StorageEngine {
       }
       try Self.mark(source, .erased, on: connection)
     }
+    notices.add(.ended, name)
   }
 
   package func names(
@@ -129,7 +157,31 @@ package final class PostgresDatabase: StorageEngine {
     }
   }
 
-  /// Writes to the row that belongs to no store, and waits for the commit.
+  /// The notices of other nodes.
+  package func remoteChanges() -> AsyncStream<RemoteChange> {
+    let (stream, continuation) = AsyncStream.makeStream(of: RemoteChange.self)
+    let listener = listener
+    let task = Task { await listener.run { continuation.yield($0) } }
+    continuation.onTermination = { _ in
+      task.cancel()
+      Task { await listener.stop() }
+    }
+    return stream
+  }
+
+  package func positions(of names: [StoreName]) async throws -> [StorePosition?] {
+    try await repeating { connection in
+      let keys = Value.list(names.map { Array($0.key.utf8) })
+      let rows = try connection.run([Call(Self.positionsOfNames, keys)])[0].all
+      let found = rows.map { row in
+        (row.text(0) ?? "", StorePosition(epoch: row.text(1) ?? "", mark: row.integer(2)))
+      }
+      let byKey = Dictionary(found) { first, _ in first }
+      return names.map { byKey[$0.key] }
+    }
+  }
+
+  /// Writes to the row that belongs to no store, and waits for the commit. Reads the database's clock.
   package func checkWritable() throws {
     do {
       let connection = try probe.withLockedValue { probe in
@@ -139,7 +191,11 @@ package final class PostgresDatabase: StorageEngine {
         return connection
       }
       connection.connection.notices.clear()
-      _ = try connection.connection.run([Call(Self.touch)])
+      let asked = ContinuousClock.now
+      let found = try connection.connection.run([Call(Self.touch)])
+      if let time = found[0].first?.integer(0) {
+        clock.note(Timestamp(milliseconds: time), asked: asked, answered: .now)
+      }
       if let warning = connection.connection.notices.unreplicated {
         throw ServiceError.unreachable(warning)
       }
@@ -148,19 +204,28 @@ package final class PostgresDatabase: StorageEngine {
 
   /// Besides, ends the threads.
   package func close() async {
+    await notices.close()
+    await listener.stop()
     await pool.close()
     probe.withLockedValue { $0 = nil }
     await threads.stop()
   }
 
-  private func repeating<Value: Sendable>(
+  func repeating<Value: Sendable>(
     _ body: @Sendable (Connection) throws -> Value
   ) async throws -> Value {
     do { return try await pool.repeating(body) } catch { throw ServiceError.translated(error) }
   }
 
   private static let touch = Statement(
-    "touch", "UPDATE stores SET changed = changed + 1 WHERE number = 0")
+    "touch",
+    "UPDATE stores SET changed = changed + 1 WHERE number = 0 RETURNING \(Statement.sqlTime)")
+  private static let positionsOfNames = Statement(
+    "positions_of_names",
+    """
+    SELECT n.key, s.epoch, s.written + s.last_sequence
+    FROM names n JOIN stores s ON s.number = n.number WHERE n.key = ANY($1) AND n.state = 0
+    """)
   private static let rowsOfNames = Statement(
     "rows_of_names",
     """

@@ -66,8 +66,9 @@ extension PostgresStorage {
   /// - Throws: what ends the transaction as a whole; nothing is written then, and no update has an outcome.
   private func transact(_ batch: Batch, on connection: Connection) throws {
     let ids = batch.updates.reduce(into: Set<DocumentID>()) { $0.formUnion($1.ids) }
-    let transaction = try WriteTransaction(
-      on: connection, store: number, epoch: epoch, loading: ids)
+    let transaction = try withRows(on: connection) { rows in
+      try WriteTransaction(on: connection, store: rows.number, epoch: rows.epoch, loading: ids)
+    }
     var outcomes: [Result<Void, any Error>] = []
     var firstWrite: Int?
     do {
@@ -80,10 +81,14 @@ extension PostgresStorage {
       }
       if writer.hasWritten {
         try transaction.commit(at: now.milliseconds)
+        pool.counters.commits.add(1, ordering: .relaxed)
+        notices.add(.changed, name)
       } else {
         transaction.undo()
       }
     } catch let error as ServiceError where error.code == .outcomeUnknown {
+      pool.counters.unknown.add(1, ordering: .relaxed)
+      notices.add(.changed, name)
       // Those behind the first write have seen what may not be there.
       for place in outcomes.indices.dropFirst(firstWrite ?? 0) {
         outcomes[place] = .failure(error)
@@ -92,7 +97,12 @@ extension PostgresStorage {
       transaction.undo()
       throw error
     }
-    for (update, outcome) in zip(batch.updates, outcomes) { update.finish(outcome) }
+    var done = 0
+    for (update, outcome) in zip(batch.updates, outcomes) {
+      if case .success = outcome { done += 1 }
+      update.finish(outcome)
+    }
+    pool.counters.updates.add(done, ordering: .relaxed)
     batch.drop(outcomes.count)
   }
 

@@ -3,8 +3,8 @@ import Stores
 
 /// The tables of a database, as numbered steps: step `n` takes one from version `n - 1` to `n`, in one transaction.
 ///
-/// Each key begins with the store's number, so that the tables can be spread over machines by it; `names` and
-/// `schema_version` alone belong to no store. Ids, names and keys are `bytea`, which compares by bytes and takes a NUL.
+/// Each key begins with the store's number, so that the tables can be spread over machines by it; `names`, `files`,
+/// `pieces` and `schema_version` belong to no store. Ids, names and keys are `bytea`, which compares by bytes and takes a NUL.
 enum Schema {
   /// The version that the steps lead to.
   static let version = Int64(steps.count)
@@ -70,7 +70,17 @@ enum Schema {
       """
       INSERT INTO stores VALUES (0, '', '', 0, 0, 0, 0, 0, 0, true, 0, 0, 0)
       """,
-    ]
+    ],
+    [
+      """
+      CREATE TABLE files(name bytea PRIMARY KEY, version bigint NOT NULL, pieces bigint NOT NULL)
+      """,
+      """
+      CREATE TABLE pieces(
+        name bytea NOT NULL, version bigint NOT NULL, piece bigint NOT NULL, bytes bytea NOT NULL,
+        checksum bigint NOT NULL, PRIMARY KEY(name, version, piece))
+      """,
+    ],
   ]
 
   private static let makeVersion = Statement(

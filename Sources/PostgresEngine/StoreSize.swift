@@ -10,6 +10,9 @@ final class StoreSize: Sendable {
   /// Nothing is known.
   init() {}
 
+  /// Forgets what is known, because the store's name leads to other rows now.
+  func forget() { counted.withLockedValue { $0 = nil } }
+
   /// Whether a state holds more bytes than `limit`.
   func exceeds(_ limit: Int64, in source: any RowSource) throws -> Bool {
     guard limit < .max else { return false }

@@ -100,7 +100,8 @@ final class WriteTransaction: RowSource {
   /// was due, or the server said that it gave up waiting for a standby. Any other error tells that nothing is written.
   func commit(at changed: Int64) throws {
     var row = current
-    row.written += written
+    // At least one, so that the number tells that something was committed.
+    row.written += max(1, written)
     row.changed = max(row.changed, changed)
     connection.notices.clear()
     do { _ = try connection.run(pending + [row.updating, Call(.commit)]) } catch {

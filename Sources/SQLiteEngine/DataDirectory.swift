@@ -57,6 +57,8 @@ final class DataDirectory: Sendable {
     }
   }
 
+  /// Whether there is a registry of stores.
+  var hasRegistry: Bool { ((try? Disk.entry(at: path + "/" + Self.registryName)) ?? nil) != nil }
   /// The registry's file.
   var registry: DatabaseFile { DatabaseFile(directory: path, name: "registry.sqlite") }
   /// The directory of the stores.
@@ -275,6 +277,8 @@ package struct DataDirectoryError: Error, Sendable, CustomDebugStringConvertible
     case notADirectory
     /// The directory contains no data of this service.
     case noData
+    /// The directory has stores, and the stores of this server are elsewhere.
+    case hasStores
     /// The directory belongs to another user.
     case wrongOwner
     /// The directory is on a network file system, where locks and logs are not reliable

@@ -54,7 +54,8 @@ extension SQLiteStorage {
   ///
   /// A part of an erasure may be written. Any other update may be written if both are true:
   /// - It adds no live document and no bytes to the winners' bodies.
-  /// - It writes or purges a document, or changes nothing. Changes of local documents and indexes alone are not enough.
+  /// - It writes or purges a document, drops old bodies, or changes nothing. Changes of local documents and indexes
+  ///   alone are not enough.
   private func deletesOrFreesSpace(_ update: any PendingUpdate) throws -> Bool {
     guard let rows else { throw ServiceError.closed }
     try rows.connection.begin()
@@ -71,7 +72,9 @@ extension SQLiteStorage {
     }
     rows.forgetTransaction()
     try rows.connection.rollback()
-    let isNoted = changes.mutations.isEmpty && changes.purges.isEmpty && !changes.isEmpty
+    let isNoted =
+      changes.mutations.isEmpty && changes.purges.isEmpty && changes.withoutHistory.isEmpty
+      && !changes.isEmpty
     return changes.freesSpace
       || !isNoted && writer.header.live <= header.live && writer.header.bytes <= header.bytes
   }

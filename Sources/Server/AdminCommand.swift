@@ -15,11 +15,12 @@ struct AdminCommand: AsyncParsableCommand {
         "A server that is started with --admin-password-file takes the password in that file instead."
     )
 
-    @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
-    var data = DataDirectory.standard
+    @OptionGroup var location: LocationOptions
 
     func run() async throws {
-      do { print(try await PasswordReset.run(data: data)) } catch { throw Failure.start(error) }
+      do { print(try await PasswordReset.run(location.location)) } catch {
+        throw Failure.start(error)
+      }
     }
   }
 }
@@ -35,12 +36,11 @@ struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Sign new tokens with a new key; tokens signed before stay good until they expire.")
 
-    @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
-    var data = DataDirectory.standard
+    @OptionGroup var location: LocationOptions
 
     func run() async throws {
       do {
-        try KeyAdministration.rotate(data: data)
+        try await KeyAdministration.rotate(location.location)
         print("rotated; a running server takes the new key within 30 seconds")
       } catch { throw Failure.start(error) }
     }

@@ -17,15 +17,14 @@ struct CatalogueCommand: AsyncParsableCommand {
 
     @Argument(help: "The file; - for standard input.")
     var file: String
-    @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
-    var data = DataDirectory.standard
+    @OptionGroup var location: LocationOptions
     @Flag(help: "Refuse the whole file for one bad row instead of leaving bad rows out.")
     var strict = false
 
     func run() async throws {
       do {
         let summary = try await CatalogueAdministration.importHotels(
-          from: file, into: data, strict: strict,
+          from: file, into: location.location, strict: strict,
           progress: ProgressBar(isShown: isatty(2) == 1).show,
           badRow: { StandardError.write(Array(($0 + "\n").utf8)) })
         print(summary)

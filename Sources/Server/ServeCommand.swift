@@ -17,6 +17,9 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: .setting(.port)) var port: String?
   @Option(help: .setting(.operationsPort)) var operationsPort: String?
   @Option(help: .setting(.data)) var data: String?
+  @Option(help: .setting(.database)) var database: String?
+  @Option(help: .setting(.databasePasswordFile)) var databasePasswordFile: String?
+  @Option(help: .setting(.databaseConnections)) var databaseConnections: String?
   @Option(help: .setting(.upstream)) var upstream: String?
   @Option(help: .setting(.upstreamCredentialsFile)) var upstreamCredentialsFile: String?
   @Option(help: .setting(.upstreamNetworks)) var upstreamNetworks: String?
@@ -62,6 +65,8 @@ struct ServeCommand: AsyncParsableCommand {
   private func read() throws -> Settings {
     let flags: [SettingKey: String?] = [
       .hostname: hostname, .port: port, .operationsPort: operationsPort, .data: data,
+      .database: database, .databasePasswordFile: databasePasswordFile,
+      .databaseConnections: databaseConnections,
       .upstream: upstream,
       .upstreamCredentialsFile: upstreamCredentialsFile, .upstreamNetworks: upstreamNetworks,
       .upstreamCAFile: upstreamCaFile, .publicURL: publicUrl,

@@ -12,8 +12,7 @@ struct UserCommand: AsyncParsableCommand {
   struct Options: ParsableArguments {
     @Argument(help: "The user's name: 1 to 239 bytes, none of / : , or a backtick.")
     var name: String
-    @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
-    var data = DataDirectory.standard
+    @OptionGroup var location: LocationOptions
     @Option(help: "A file with the password, its last line break ignored. Default: standard input")
     var passwordFile: String?
 
@@ -38,7 +37,7 @@ struct UserCommand: AsyncParsableCommand {
 
     func run() async throws {
       do {
-        let id = try await UserAdministration(data: options.data)
+        let id = try await UserAdministration(options.location.location)
           .add(options.name, password: try options.password())
         print("added, id \(id)")
       } catch { throw Failure.start(error) }
@@ -54,7 +53,7 @@ struct UserCommand: AsyncParsableCommand {
 
     func run() async throws {
       do {
-        try await UserAdministration(data: options.data)
+        try await UserAdministration(options.location.location)
           .changePassword(of: options.name, to: try options.password())
         print("changed")
       } catch { throw Failure.start(error) }
@@ -72,12 +71,11 @@ struct UserCommand: AsyncParsableCommand {
 
     @Argument(help: "The user's name.")
     var name: String
-    @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
-    var data = DataDirectory.standard
+    @OptionGroup var location: LocationOptions
 
     func run() async throws {
       do {
-        print(try await UserAdministration(data: data).perform(.resetPassword(name: name)))
+        print(try await UserAdministration(location.location).perform(.resetPassword(name: name)))
       } catch {
         throw Failure.start(error)
       }
@@ -90,12 +88,11 @@ struct UserCommand: AsyncParsableCommand {
       abstract: "Print a line for each user: id, when they signed up, name.",
       discussion: "Whoever comes with another issuer's token has no name here.")
 
-    @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
-    var data = DataDirectory.standard
+    @OptionGroup var location: LocationOptions
 
     func run() async throws {
       do {
-        _ = try await UserAdministration(data: data).perform(.list) { print($0) }
+        _ = try await UserAdministration(location.location).perform(.list) { print($0) }
       } catch { throw Failure.start(error) }
     }
   }
@@ -107,11 +104,10 @@ struct UserCommand: AsyncParsableCommand {
 
     @Argument(help: "The user's name or id.")
     var user: String
-    @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
-    var data = DataDirectory.standard
+    @OptionGroup var location: LocationOptions
 
     func run() async throws {
-      do { print(try await UserAdministration(data: data).perform(.delete(user))) } catch {
+      do { print(try await UserAdministration(location.location).perform(.delete(user))) } catch {
         throw Failure.start(error)
       }
     }

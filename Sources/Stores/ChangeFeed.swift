@@ -96,6 +96,14 @@ struct ChangeFeeds: Sendable {
     }
   }
 
+  /// The feed of a store; nil when nobody has asked for it.
+  func known(_ name: StoreName) -> ChangeFeed? { feeds[name] }
+
+  /// All feeds that have readers, in no particular order.
+  var read: [(name: StoreName, feed: ChangeFeed)] {
+    feeds.filter { $0.value.readerCount > 0 }.map { ($0.key, $0.value) }
+  }
+
   /// Removes a store's feed. The caller finishes it.
   mutating func remove(_ name: StoreName) -> ChangeFeed? { feeds.removeValue(forKey: name) }
 

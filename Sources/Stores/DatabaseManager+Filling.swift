@@ -1,3 +1,4 @@
+package import Documents
 import Lanes
 import NIOConcurrencyHelpers
 
@@ -52,22 +53,36 @@ extension DatabaseManager {
 
   /// Erases the staged stores of imports that were under way when the service stopped. Called once at every
   /// start, before the service accepts requests.
+  /// - Parameter limit: if other processes import, too: a staged store that was changed later is left alone.
   /// - Returns: the errors of stores that could not be erased; the next start tries again.
   /// - Throws: the errors of the registry of stores.
-  package nonisolated func removeStaged() async throws -> [any Error] {
+  package nonisolated func removeStaged(
+    begunBefore limit: Timestamp? = nil
+  ) async throws -> [any Error] {
     var (failures, last): ([any Error], String?) = ([], nil)
     while true {
       let names = try await engine.names(
         in: StoreName.stagedNamespace, after: last, limit: 100)
       guard let end = names.last else { return failures }
       last = end.key
-      for case .staged(let name) in names {
+      let abandoned = try await self.abandoned(names, before: limit)
+      for case .staged(let name) in abandoned {
         // If the staged store had already taken its place, this visit opens the filled store and so registers
         // it.
         do { try await visit(name) { _ in } } catch { failures.append(error) }
         do { _ = try await engine.erase(.staged(name)) } catch { failures.append(error) }
       }
     }
+  }
+
+  /// The stores that were not changed after a limit; all of them if there is no limit.
+  private nonisolated func abandoned(
+    _ names: [StoreName], before limit: Timestamp?
+  ) async throws -> [StoreName] {
+    guard let limit else { return names }
+    return try await engine.figures(of: names).filter { figures in
+      figures.changedAt.map { $0 < limit } ?? false
+    }.map(\.name)
   }
 
   /// Puts the staged store in the place of an empty store. Nobody else has either of them open.

@@ -117,8 +117,17 @@ package actor DatabaseManager {
     _ = await stopped()
   }
 
-  /// Closes idle stores until the task is cancelled.
+  /// Closes idle stores, and wakes the feeds of stores that other processes change, until the task is cancelled.
   package func run() async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.closeIdle() }
+      guard engine.isShared else { return }
+      group.addTask { for await change in self.engine.remoteChanges() { self.take(change) } }
+      group.addTask { await self.findMissedChanges() }
+    }
+  }
+
+  nonisolated private func closeIdle() async {
     while (try? await clock.sleep(for: sweepInterval)) != nil {
       let outcome = state.withLockedValue { state in
         state.feeds.sweep()
@@ -242,7 +251,7 @@ extension DatabaseManager {
   /// - Parameter isLast: whether the store is to be closed as soon as nobody uses it.
   nonisolated private func release(_ lease: OpenStore?, isLast: Bool = false) {
     guard let lease else { return }
-    let closes = isLast || lease.store.health.hasFailed
+    let closes = isLast || lease.store.health.hasFailed || lease.store.storage.isEnded
     settle(state.withLockedValue { $0.stores.release(lease.store.name, failed: closes) })
   }
 }

@@ -57,8 +57,44 @@ package protocol StorageEngine: Sendable {
   /// readiness.
   var knownDamage: Int { get }
 
+  /// Whether other processes use the same stores at the same time.
+  var isShared: Bool { get }
+
+  /// What other processes do to the stores of a shared engine. For one caller. A change may be missed;
+  /// ``positions(of:)`` finds what was missed.
+  func remoteChanges() -> AsyncStream<RemoteChange>
+
+  /// Where the feeds of some stores are, in the order of `names`; nil for an absent store. Only a shared engine is
+  /// asked.
+  /// - Parameter names: one page of names.
+  func positions(of names: [StoreName]) async throws -> [StorePosition?]
+
   /// Releases all resources. The caller closes all stores first.
   func close() async
+}
+
+/// What another process did to a store.
+package enum RemoteChange: Sendable, Equatable {
+  /// It committed something.
+  case changed(StoreName)
+  /// It erased the store, or replaced it by another one.
+  case ended(StoreName)
+  /// It may have done anything to any store: notices were lost.
+  case unknown
+}
+
+/// Where the feed of a store is.
+package struct StorePosition: Sendable, Equatable {
+  /// The store's epoch.
+  package let epoch: String
+  /// A number that grows with every commit that changes the store.
+  package let mark: Int64
+
+  /// Creates a position.
+  package init(epoch: String, mark: Int64) {
+    self.epoch = epoch
+    self.mark = mark
+  }
 }
 
 extension StorageEngine {
@@ -66,6 +102,11 @@ extension StorageEngine {
   package var knownDamage: Int { 0 }
   package func figures(of names: [StoreName]) async throws -> [StoreFigures] {
     names.map { StoreFigures($0) }
+  }
+  package var isShared: Bool { false }
+  package func remoteChanges() -> AsyncStream<RemoteChange> { AsyncStream { $0.finish() } }
+  package func positions(of names: [StoreName]) async throws -> [StorePosition?] {
+    names.map { _ in nil }
   }
 }
 
@@ -123,11 +164,16 @@ package protocol StoreStorage: Sendable {
     _ extent: Mending.Extent, at now: Timestamp, pause: Duration
   ) async throws -> Mending
 
+  /// Whether another process has erased the store, so that it must be opened again before it is used again.
+  var isEnded: Bool { get }
+
   /// Closes the store's files. The caller makes sure that no other call follows.
   func close() async
 }
 
 extension StoreStorage {
+  package var isEnded: Bool { false }
+
   package func readInline<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws -> Value
   ) async throws -> Value { try await read(query) }

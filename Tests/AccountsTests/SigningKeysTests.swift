@@ -58,7 +58,7 @@ struct SigningKeysTests {
     let fixture = try await AccountFixture.make { $0.guestLifetime = 60 * 86_400 }
     let old = try await fixture.guest().token
     let oldKey = fixture.keys.current?.id
-    try fixture.keys.rotate(now: fixture.clock.now)
+    try await fixture.keys.rotate(now: fixture.clock.now)
     #expect(fixture.keys.current?.id != oldKey)
     let new = try await fixture.guest().token
     #expect(try await fixture.service.authenticate(bearer: old).kind == .guest)
@@ -73,7 +73,7 @@ struct SigningKeysTests {
   @Test(.bug(id: "S04")) func aRotationWithoutOverlapEndsEveryTokenAtOnce() async throws {
     let fixture = try await AccountFixture.make()
     let guest = try await fixture.guest()
-    try fixture.keys.rotate(now: fixture.clock.now, overlapSeconds: 0)
+    try await fixture.keys.rotate(now: fixture.clock.now, overlapSeconds: 0)
     let ended = try await failure {
       _ = try await fixture.service.authenticate(bearer: guest.token)
     }
@@ -87,11 +87,11 @@ struct SigningKeysTests {
     let serving = try SigningKeys.open(path, now: now)
     let first = try #require(serving.current?.id)
     let commandLine = try SigningKeys.open(path, now: now)
-    try commandLine.rotate(now: now)
+    try await commandLine.rotate(now: now)
     #expect(directory.mode(of: "keys") == 0o600)
     #expect(directory.names == ["keys"])
     #expect(serving.current?.id == first)
-    try serving.reload()
+    try await serving.reload()
     #expect(serving.current?.id == commandLine.current?.id)
     #expect(serving.key(first, at: now.adding(seconds: SigningKeys.overlap - 1)) != nil)
     #expect(serving.key(first, at: now.adding(seconds: SigningKeys.overlap)) == nil)
@@ -101,10 +101,10 @@ struct SigningKeysTests {
     let directory = try TemporaryDirectory()
     let keys = try SigningKeys.open(directory.path + "/keys", now: now)
     let first = try #require(keys.current?.id.text)
-    try keys.rotate(now: now)
-    try keys.rotate(now: now.adding(seconds: 10))
+    try await keys.rotate(now: now)
+    try await keys.rotate(now: now.adding(seconds: 10))
     #expect(try directory.text("keys").contains(first))
-    try keys.rotate(now: now.adding(seconds: SigningKeys.overlap))
+    try await keys.rotate(now: now.adding(seconds: SigningKeys.overlap))
     #expect(try !directory.text("keys").contains(first))
   }
 
@@ -113,7 +113,7 @@ struct SigningKeysTests {
     let keys = try SigningKeys.open(directory.path + "/keys", now: now)
     let first = keys.current?.id
     try directory.write("{}", to: "keys")
-    let result = try await failure { try keys.reload() }
+    let result = try await failure { try await keys.reload() }
     #expect(result == .keys)
     #expect(keys.current?.id == first)
   }

@@ -126,7 +126,7 @@ import Testing
 
   @Test func nameOfAUserRefusesToStart() async throws {
     let directory = try await TemporaryDirectory.withData()
-    _ = try await UserAdministration(data: directory.path).add("Chief", password: "long enough")
+    _ = try await UserAdministration(StorageLocation(data: directory.path)).add("Chief", password: "long enough")
     let settings = try Self.settings(directory, password: "a good secret", name: "chief")
     let reason = try await Self.refusal(settings)
     #expect(reason.contains("chief") && reason.contains("--admin-name"))
@@ -142,12 +142,12 @@ import Testing
     let first = try await Self.serve(settings) { assembly, _ in
       try assembly.noteShown()
       let error = try await #require(throws: DataDirectoryError.self) {
-        try await PasswordReset.run(data: settings.data)
+        try await PasswordReset.run(StorageLocation(data: settings.data))
       }
       #expect(error.code == .inUse)
       return try #require(assembly.freshPassword).exposed
     }
-    let second = try await PasswordReset.run(data: settings.data)
+    let second = try await PasswordReset.run(StorageLocation(data: settings.data))
     try await Self.serve(settings) { assembly, accounts in
       #expect(assembly.freshPassword == nil)
       let former = try await Self.kind("admin", first, accounts)

@@ -48,7 +48,7 @@ import Testing
 
   @Test func addedUserCanLogIn() async throws {
     let directory = try await TemporaryDirectory.withData()
-    let users = UserAdministration(data: directory.path)
+    let users = UserAdministration(StorageLocation(data: directory.path))
     let id = try await users.add("Anna", password: "long enough")
     let session = try await Self.logIn("anna", "long enough", data: directory.path)
     #expect(session.principal.id.text == id)
@@ -61,7 +61,7 @@ import Testing
 
   @Test func changedPasswordIsTheOneThatWorks() async throws {
     let directory = try await TemporaryDirectory.withData()
-    let (users, path) = (UserAdministration(data: directory.path), directory.path)
+    let (users, path) = (UserAdministration(StorageLocation(data: directory.path)), directory.path)
     _ = try await users.add("anna", password: "the first one")
     try await users.changePassword(of: "anna", to: "the second one")
     #expect(
@@ -78,7 +78,7 @@ import Testing
 
   @Test func usersAreListedAndDeletedByNameOrID() async throws {
     let directory = try await TemporaryDirectory.withData()
-    let users = UserAdministration(data: directory.path)
+    let users = UserAdministration(StorageLocation(data: directory.path))
     let anna = try await users.add("anna", password: "long enough")
     let bert = try await users.add("Bert", password: "long enough")
     let lines = Mutex<[String]>([])
@@ -97,7 +97,7 @@ import Testing
     let directory = try TemporaryDirectory()
     for path in [directory.path, directory.path + "/typo"] {
       let error = try await #require(throws: DataDirectoryError.self) {
-        try await UserAdministration(data: path).add("anna", password: "long enough")
+        try await UserAdministration(StorageLocation(data: path)).add("anna", password: "long enough")
       }
       #expect(error.code == .noData)
       #expect(StartFailure.isConfiguration(error))
@@ -108,7 +108,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path)
     let error = try await #require(throws: DataDirectoryError.self) {
-      try await UserAdministration(data: directory.path).add("anna", password: "long enough")
+      try await UserAdministration(StorageLocation(data: directory.path)).add("anna", password: "long enough")
     }
     #expect(error.code == .inUse)
     #expect(StartFailure.isConfiguration(error))
@@ -118,11 +118,11 @@ import Testing
 
   @Test func rotatingKeysLogsNobodyOut() async throws {
     let directory = try await TemporaryDirectory.withData()
-    let (users, path) = (UserAdministration(data: directory.path), directory.path)
+    let (users, path) = (UserAdministration(StorageLocation(data: directory.path)), directory.path)
     let id = try await users.add("anna", password: "long enough")
     let token = try await Self.logIn("anna", "long enough", data: path).token.token.exposed
-    try KeyAdministration.rotate(data: path)
-    try KeyAdministration.rotate(data: path)
+    try await KeyAdministration.rotate(StorageLocation(data: path))
+    try await KeyAdministration.rotate(StorageLocation(data: path))
     let principal = try await Self.serve(path) { try await $0.authenticate(bearer: token) }
     #expect(principal.id.text == id)
     let next = try await Self.logIn("anna", "long enough", data: path)

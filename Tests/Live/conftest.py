@@ -2,6 +2,7 @@ import os
 
 import pytest
 
+import postgres
 from couch import Account, Administrator, Database
 from faults import SmallDisk
 from server import Server
@@ -13,12 +14,15 @@ NIGHTLY = bool(os.environ.get("BOOKMARKS_NIGHTLY"))
 def pytest_configure(config):
     config.addinivalue_line("markers", "fault(code): the line of the list of faults that the test holds")
     config.addinivalue_line("markers", "nightly: takes minutes over a debug build, so it runs at night")
+    config.addinivalue_line("markers", "files: about files, logs and disks, so it can't run against a database")
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("nightly") and not NIGHTLY:
             item.add_marker(pytest.mark.skip(reason="runs at night"))
+        if item.get_closest_marker("files") and os.environ.get(postgres.VARIABLE):
+            item.add_marker(pytest.mark.skip(reason="is about files"))
 
 
 @pytest.fixture(scope="session")

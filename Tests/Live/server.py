@@ -8,6 +8,7 @@ import threading
 
 import requests
 
+import postgres
 from contract import Contract
 from patience import until
 
@@ -27,9 +28,13 @@ class Server:
     def __init__(self, data, *arguments, limits=None, environment=None, under=()):
         self.data = pathlib.Path(data)
         command = [*under, BINARY, "serve", "--port", "0", "--data", str(data), *arguments]
+        variables = dict(os.environ, **(environment or {}))
+        if (database := variables.pop(postgres.VARIABLE, None)) and "--database" not in arguments:
+            # A directory's stores are a schema's then. A server that is started again finds them.
+            variables["HOTEL_BOOKMARKS_DATABASE"] = postgres.schema(database, self.data.resolve())
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limits,
-            env=dict(os.environ, **(environment or {})))
+            env=variables)
         self.log = []
         self._draining = threading.Thread(target=self._drain, daemon=True)
         self._draining.start()

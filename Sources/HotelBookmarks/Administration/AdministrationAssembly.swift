@@ -16,7 +16,10 @@ struct AdministrationAssembly: Sendable {
   let metrics: PrometheusRegistry
   let search: SearchAssembly
   let connections: ConnectionAssembly
-  let backups: StoreBackups
+  /// Nil for stores in a database.
+  let backups: StoreBackups?
+  /// Nil for a catalogue that no other server uses.
+  let catalogue: SharedCatalogue?
   let logger: Logger
 
   /// The parts in the form that HTTPAPI needs.
@@ -68,6 +71,7 @@ struct AdministrationAssembly: Sendable {
   /// Makes a backup in the directory of backups, named after the time.
   private func backUp(_ report: AdministrationJobs.Report) async throws -> String {
     try await translating {
+      let backups = try requireFiles()
       let directory = DataFiles.backups(in: backups.directory)
       let lane = Lane(name: "backup-place")
       let isThere = await BackupDirectory(lane).make(directory)
@@ -84,8 +88,14 @@ struct AdministrationAssembly: Sendable {
 
   private func verify(_ report: AdministrationJobs.Report) async throws -> String {
     try await translating {
-      Verification.message(for: try await backups.verify(Self.reporter(report)))
+      Verification.message(for: try await requireFiles().verify(Self.reporter(report)))
     }
+  }
+
+  /// - Throws: `unavailable` for stores in a database.
+  private func requireFiles() throws -> StoreBackups {
+    guard let backups else { throw BackupError(.failed, StoreBackups.inDatabase) }
+    return backups
   }
 
   private static func reporter(_ report: AdministrationJobs.Report) -> ScrubReporter {
@@ -117,6 +127,7 @@ struct AdministrationAssembly: Sendable {
     await lane.stop()
     return try await translating {
       let summary = try result.get()
+      try await catalogue?.publish()
       return "\(summary.hotels) hotels, \(summary.progress.badRows) bad rows left out"
     }
   }

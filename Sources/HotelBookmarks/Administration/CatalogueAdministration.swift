@@ -1,9 +1,11 @@
 import Catalogue
+import FoundationEssentials
 import Glibc
 import Lanes
 import SQLiteEngine
 
-/// Replaces the embedded upstream's hotels from the command line. A running server uses the new ones.
+/// Replaces the embedded upstream's hotels from the command line. A running server uses the new ones; with a database,
+/// all of its servers do.
 package enum CatalogueAdministration {
   /// Imports a JSON array or NDJSON.
   /// - Parameter file: a path, or `-` for standard input.
@@ -14,11 +16,18 @@ package enum CatalogueAdministration {
   /// - Throws: `DataDirectoryError` if there is no data directory; `CatalogueError`, after which the old catalogue
   ///   remains.
   package static func importHotels(
-    from file: String, into data: String, strict: Bool,
+    from file: String, into location: StorageLocation, strict: Bool,
     progress: @escaping @Sendable (Double?, String) -> Void,
     badRow: @escaping @Sendable (String) -> Void
   ) async throws -> String {
-    try FileEngine.requireDirectory(data)
+    let data: String
+    if location.database == nil {
+      data = location.data
+      try FileEngine.requireDirectory(data)
+    } else {
+      data = try ScratchDirectory.make()
+    }
+    defer { if location.database != nil { ScratchDirectory.remove(data) } }
     let path = file == "-" ? "/dev/stdin" : file
     var status = stat()
     let size = stat(path, &status) == 0 ? Int(status.st_size) : nil
@@ -41,8 +50,34 @@ package enum CatalogueAdministration {
       throw error
     }
     await lane.stop()
+    if location.database != nil {
+      let storage = try await StorageAssembly.open(location)
+      let result: Result<Void, any Error>
+      do { result = .success(try await storage.sharedCatalogue(in: data)?.publish() ?? ()) } catch {
+        result = .failure(error)
+      }
+      await storage.close()
+      try result.get()
+    }
     progress(1, "\(summary.progress.rows) hotels")
     return "imported \(summary.hotels) hotels; \(summary.progress.badRows) bad rows left out, "
       + "\(summary.progress.replaced) replaced by a later row of the same id"
   }
+}
+
+/// A directory for the time of one command.
+enum ScratchDirectory {
+  /// Makes a directory that only its owner can use.
+  /// - Throws: ``SettingsError``.
+  static func make() throws(SettingsError) -> String {
+    let parent = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+    var template = Array((parent + "/hotel-bookmarks.XXXXXX").utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw SettingsError(description: "no directory can be made in \(parent); set TMPDIR")
+    }
+    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Removes a directory with all its files.
+  static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -6,11 +6,12 @@ import SQLiteEngine
 import Stores
 
 /// Manages users from the command line: through the server that uses the data directory, or directly if there is none.
+/// Users in a database are always managed directly; its servers notice within a second.
 package struct UserAdministration: Sendable {
-  private let data: String
+  private let location: StorageLocation
 
-  /// - Parameter data: the data directory.
-  package init(data: String) { self.data = data }
+  /// - Parameter location: where the stores are.
+  package init(_ location: StorageLocation) { self.location = location }
 
   /// Adds a user.
   /// - Returns: the user's id.
@@ -34,7 +35,10 @@ package struct UserAdministration: Sendable {
     _ request: UserRequest, _ print: @escaping @Sendable (String) -> Void = { _ in }
   ) async throws -> String {
     let report = BackupAdministration.Report(progress: { _, _ in }, finding: print)
-    switch await BackupAdministration.ask(.user(request), in: data, report) {
+    let answer =
+      location.database == nil
+      ? await BackupAdministration.ask(.user(request), in: location.data, report) : nil
+    switch answer {
     case .result(let message, _): return message
     case .failure(let reason): throw BackupError(.failed, reason)
     case .progress, .finding, .text:
@@ -43,28 +47,24 @@ package struct UserAdministration: Sendable {
     }
   }
 
-  /// Runs work on the accounts of a directory that no server uses.
+  /// Runs work on the accounts of a directory that no server uses, or of a database.
   func run<Value>(_ work: (AccountService) async throws -> Value) async throws -> Value {
-    try FileEngine.requireDirectory(data)
-    let engine = try await FileEngine.open(directory: data)
-    var settings = Settings()
-    settings.data = data
-    let stores = ServiceAssembly.stores(over: engine, settings)
+    let storage = try await StorageAssembly.open(location)
+    let stores = ServiceAssembly.stores(over: storage, Settings())
     let threads = NIOThreadPool(numberOfThreads: 1)
     threads.start()
     let result: Result<Value, any Error>
     do {
       let accounts = AccountService(
-        stores: stores,
-        keys: try SigningKeys.open(DataFiles.keys(in: data), now: SystemClock.now()),
-        settings: AccountSettings(), now: SystemClock.now,
+        stores: stores, keys: try await storage.keys(in: location.data, stores),
+        settings: AccountSettings(), now: storage.now,
         hashing: { work in try await threads.runIfActive { work() } }, adoptGuest: { _, _ in true })
       result = .success(try await work(accounts))
     } catch {
       result = .failure(error)
     }
     await stores.close()
-    await engine.close()
+    await storage.close()
     try? await threads.shutdownGracefully()
     return try result.get()
   }
@@ -156,19 +156,25 @@ package enum UserRequest: Sendable, Equatable {
   }
 }
 
-/// Changes the administrator's password from the command line, while no server uses the data directory.
+/// Changes the administrator's password from the command line, while no server uses the data directory. Servers of a
+/// database use the new password after their next start.
 package enum PasswordReset {
   /// Makes a random password, of which only the hash is stored.
   /// - Returns: the password, to be shown once.
   /// - Throws: `DataDirectoryError` while a server runs or if there is no data directory; `ServiceError` if the file
   ///   can't be written.
-  package static func run(data: String) async throws -> String {
-    try FileEngine.requireDirectory(data)
-    let engine = try await FileEngine.open(directory: data)
-    let result = Result {
-      try AdministratorFile(DataFiles.administrator(in: data)).reset()
-    }
-    await engine.close()
+  package static func run(_ location: StorageLocation) async throws -> String {
+    let storage = try await StorageAssembly.open(location)
+    let stores = ServiceAssembly.stores(over: storage, Settings())
+    let result: Result<Secret, any Error>
+    do {
+      result = .success(
+        storage.engine.isShared
+          ? try await SharedAdministrator(SharedSecrets(stores: stores)).reset()
+          : try AdministratorFile(DataFiles.administrator(in: location.data)).reset())
+    } catch { result = .failure(error) }
+    await stores.close()
+    await storage.close()
     return try result.get().exposed
   }
 }
@@ -226,9 +232,23 @@ package enum KeyAdministration {
   /// Makes a new signing key. Tokens of earlier keys are valid until they expire.
   /// - Throws: `DataDirectoryError` if there is no data directory; `ServiceError` if the key file can't be read or
   ///   written.
-  package static func rotate(data: String) throws {
-    try FileEngine.requireDirectory(data)
-    let now = SystemClock.now()
-    try SigningKeys.open(DataFiles.keys(in: data), now: now).rotate(now: now)
+  package static func rotate(_ location: StorageLocation) async throws {
+    guard location.database != nil else {
+      // Also while a server runs, which has the directory's lock.
+      try FileEngine.requireDirectory(location.data)
+      let now = SystemClock.now()
+      let keys = try SigningKeys.open(DataFiles.keys(in: location.data), now: now)
+      return try await keys.rotate(now: now)
+    }
+    let storage = try await StorageAssembly.open(location)
+    let stores = ServiceAssembly.stores(over: storage, Settings())
+    let result: Result<Void, any Error>
+    do {
+      result = .success(
+        try await storage.keys(in: location.data, stores).rotate(now: storage.now()))
+    } catch { result = .failure(error) }
+    await stores.close()
+    await storage.close()
+    try result.get()
   }
 }

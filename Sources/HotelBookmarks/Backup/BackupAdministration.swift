@@ -102,17 +102,15 @@ package enum BackupAdministration {
   static func offline<Value>(
     _ data: String, _ work: (StoreBackups) async throws -> Value
   ) async throws -> Value {
-    try FileEngine.requireDirectory(data)
-    let engine = try await FileEngine.open(directory: data)
-    var settings = Settings()
-    settings.data = data
-    let stores = ServiceAssembly.stores(over: engine, settings)
+    let storage = try await StorageAssembly.open(StorageLocation(data: data))
+    guard let files = storage.files else { throw BackupError(.failed, StoreBackups.inDatabase) }
+    let stores = ServiceAssembly.stores(over: storage, Settings())
     let result: Result<Value, any Error>
-    do { result = .success(try await work(StoreBackups(engine: engine, stores: stores))) } catch {
+    do { result = .success(try await work(StoreBackups(engine: files, stores: stores))) } catch {
       result = .failure(error)
     }
     await stores.close()
-    await engine.close()
+    await storage.close()
     return try result.get()
   }
 
@@ -174,7 +172,7 @@ package enum RestoreAdministration {
     }
     var count = 0
     if !erased.isEmpty {
-      count = try await UserAdministration(data: restoration.draft).run {
+      count = try await UserAdministration(StorageLocation(data: restoration.draft)).run {
         try await $0.eraseAgain(erased)
       }
     }

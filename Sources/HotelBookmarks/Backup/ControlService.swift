@@ -7,7 +7,10 @@ import ServiceLifecycle
 
 /// Serves the command line through the control socket, one connection after the other.
 struct ControlService: Service {
-  let backups: StoreBackups
+  /// The data directory, which has the socket.
+  let directory: String
+  /// Nil for stores in a database.
+  let backups: StoreBackups?
   let users: UserCommands
   let logger: Logger
 
@@ -15,7 +18,7 @@ struct ControlService: Service {
   private static let watch = Duration.milliseconds(200)
 
   func run() async throws {
-    let path = DataFiles.control(in: backups.directory)
+    let path = DataFiles.control(in: directory)
     let lane = Lane(name: "control")
     let opening = await ControlListener(lane).listen(at: path)
     guard let socket = opening.descriptor else {
@@ -64,7 +67,7 @@ struct ControlService: Service {
     do {
       switch request {
       case .backup(let path):
-        let summary = try await backups.backUp(to: path, reporter)
+        let summary = try await requireFiles().backUp(to: path, reporter)
         logger.info(
           "a backup was made",
           metadata: ["files": "\(summary.files)", "bytes": "\(summary.bytes)"])
@@ -73,10 +76,10 @@ struct ControlService: Service {
         let message = try await users.perform(request) { await peer.send(.text($0)) }
         await peer.send(.result(message: message, isDamaged: false))
       case .repair:
-        let outcome = try await backups.repair(reporter)
+        let outcome = try await requireFiles().repair(reporter)
         await peer.send(.result(message: outcome.message, isDamaged: outcome.isDamaged))
       case .verify:
-        let counts = try await backups.verify(reporter)
+        let counts = try await requireFiles().verify(reporter)
         await peer.send(
           .result(message: Verification.message(for: counts), isDamaged: counts.findings > 0))
       }
@@ -85,6 +88,13 @@ struct ControlService: Service {
       logger.warning("what was asked for was not done", metadata: ["detail": "\(message)"])
       await peer.send(.failure(message))
     }
+  }
+}
+
+extension ControlService {
+  private func requireFiles() throws -> StoreBackups {
+    guard let backups else { throw BackupError(.failed, StoreBackups.inDatabase) }
+    return backups
   }
 }
 

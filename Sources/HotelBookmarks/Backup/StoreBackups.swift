@@ -12,6 +12,10 @@ struct StoreBackups: Sendable {
   /// The pause between two attempts.
   private static let pause = Duration.milliseconds(200)
 
+  /// Why a server with a database makes no backup.
+  static let inDatabase =
+    "The stores are in a database, which has means of its own for this: pg_dump, pg_basebackup, pg_amcheck"
+
   let engine: FileEngine
   let stores: DatabaseManager
 

@@ -5,6 +5,9 @@ package enum SettingKey: String, CaseIterable, Sendable {
   case port
   case operationsPort
   case data
+  case database
+  case databasePasswordFile
+  case databaseConnections
   case upstream
   case upstreamCredentialsFile
   case upstreamNetworks
@@ -47,10 +50,10 @@ package enum SettingKey: String, CaseIterable, Sendable {
   var isNumber: Bool {
     switch self {
     case .port, .operationsPort, .guestsPerHour, .openStores, .connections, .connectionsPerAddress,
-      .requestsAtOnce, .databaseDocuments, .databaseBytes, .databaseDocumentBytes,
+      .requestsAtOnce, .databaseConnections, .databaseDocuments, .databaseBytes, .databaseDocumentBytes,
       .databaseTreeBytes, .tombstoneDays, .showCost, .drainSeconds:
       true
-    case .hostname, .data, .upstream, .upstreamCredentialsFile, .upstreamNetworks,
+    case .hostname, .data, .database, .databasePasswordFile, .upstream, .upstreamCredentialsFile, .upstreamNetworks,
       .upstreamCAFile, .publicURL, .origins, .issuers, .issuerKeys, .issuerNetworks,
       .trustedProxies, .tlsCertificateFile, .tlsKeyFile,
       .adminName, .adminPasswordFile, .logLevel, .logFormat:
@@ -109,6 +112,24 @@ extension SettingKey {
       (
         "`hotel-bookmarks-data`",
         "the data directory, on a local disk; made if absent"
+      )
+    case .database:
+      (
+        "none: the stores are files of the data directory",
+        """
+        the PostgreSQL database that has the stores instead, for any number of servers: \
+        `postgres://USER@HOST,HOST/NAME`
+        """
+      )
+    case .databasePasswordFile:
+      (
+        "none",
+        "a file with the password for the database, its last line break ignored"
+      )
+    case .databaseConnections:
+      (
+        "`16`",
+        "connections to the database, 1 to 1000"
       )
     case .upstream:
       (

@@ -23,6 +23,12 @@ package struct Settings: Sendable, Equatable {
   package var operationsPort: Int?
   /// The data directory. It is created if it is absent, and readable only by its owner.
   package var data = "hotel-bookmarks-data"
+  /// Where the stores are instead of in the data directory: a `postgres://` URL; nil for files.
+  package var database: String?
+  /// A file with the database's password; nil for none.
+  package var databasePasswordFile: String?
+  /// Connections to the database, at most.
+  package var databaseConnections = 16
   /// The upstreams that answer searches, the preferred one first.
   package var upstreams = [UpstreamSetting.embedded]
   /// A file with the names and passwords for search engines; nil for none.

@@ -46,6 +46,10 @@ package struct SettingsReader: Sendable {
     settings.port = try int(.port, in: 0...65_535) ?? settings.port
     settings.operationsPort = try int(.operationsPort, in: 0...65_535)
     settings.data = string(.data) ?? settings.data
+    settings.database = string(.database)
+    settings.databasePasswordFile = string(.databasePasswordFile)
+    settings.databaseConnections =
+      try int(.databaseConnections, in: 1...1_000) ?? settings.databaseConnections
     settings.guestsPerHour = try int(.guestsPerHour, in: 1...1_000_000) ?? settings.guestsPerHour
     settings.openStores = try int(.openStores, in: 4...100_000)
     try readDatabases(into: &settings)

@@ -4,7 +4,9 @@ import Stores
 /// The administrator of the settings, and the random password of the first start.
 struct AdministratorAssembly: Sendable {
   let administrator: Administrator
-  private let file: AdministratorFile
+  /// The epoch of the administrator's tokens; nil if they end with this process.
+  let epoch: Int?
+  private let file: AdministratorFile?
   private let generated: AdministratorFile.Password?
 
   /// Reads the password from the file of the settings. Without one it reads the password of the data directory, which
@@ -14,6 +16,7 @@ struct AdministratorAssembly: Sendable {
   init(_ settings: Settings) throws {
     let file = AdministratorFile(DataFiles.administrator(in: settings.data))
     self.file = file
+    epoch = nil
     if let path = settings.adminPasswordFile {
       let password = try PasswordFile.password(in: path, of: .adminPasswordFile)
       administrator = try Self.checked {
@@ -31,13 +34,37 @@ struct AdministratorAssembly: Sendable {
     }
   }
 
+  /// Reads the password from the file of the settings, or else from the database that several servers share. The first
+  /// server makes and shows it.
+  /// - Throws: ``SettingsError`` for an invalid name or password; `ServiceError`.
+  init(_ settings: Settings, _ secrets: SharedSecrets) async throws {
+    let shared = SharedAdministrator(secrets)
+    file = nil
+    if let path = settings.adminPasswordFile {
+      let password = try PasswordFile.password(in: path, of: .adminPasswordFile)
+      administrator = try Self.checked {
+        () in try Administrator(name: settings.adminName, password: password)
+      }
+      generated = nil
+      epoch = try await shared.epoch(of: password)
+    } else {
+      try Self.checked { _ = try UserName(settings.adminName) }
+      let (password, epoch) = try await shared.password()
+      administrator = try Self.checked {
+        try Administrator(name: settings.adminName, password: password.hash)
+      }
+      generated = password.fresh == nil ? nil : password
+      self.epoch = epoch
+    }
+  }
+
   /// The new password, to be shown once; nil if it was already shown or comes from the operator's file.
   var freshPassword: Secret? { generated?.fresh }
 
   /// Notes that the password was shown.
   /// - Throws: `ServiceError`; then the next start makes another password.
   func noteShown() throws {
-    if let generated { try file.noteShown(generated) }
+    if let generated { try file?.noteShown(generated) }
   }
 
   /// Checks that no user has the administrator's name: one of the two could no longer log in.

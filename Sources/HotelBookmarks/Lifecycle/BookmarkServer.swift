@@ -7,7 +7,6 @@ import Lanes
 import Logging
 import Metrics
 import NIOCore
-import SQLiteEngine
 import ServiceLifecycle
 import Stores
 import UnixSignals
@@ -54,14 +53,15 @@ package struct BookmarkServer: Sendable {
 
   private func serve(_ metrics: PrometheusRegistry, _ logger: Logger) async throws {
     let connections = try ConnectionAssembly(settings)
-    let storeThreads = LanePool.forStores()
-    let engine = try await FileEngine.open(directory: settings.data, pool: storeThreads)
+    // With a database, a thread waits for the answer on each connection.
+    let storeThreads = LanePool.forStores(
+      threads: settings.database == nil
+        ? LanePool.defaultThreads : LanePool.defaultThreads + settings.databaseConnections)
+    let storage = try await StorageAssembly.open(settings, pool: storeThreads)
     let assembly = try await ServiceAssembly(
-      settings, connections, engine: engine, pool: LanePool(stores: storeThreads),
-      makeBackups: { StoreBackups(engine: engine, stores: $0) },
-      commits: { engine.statistics.commits }, metrics: metrics, logger: logger)
-    engine.report(to: metrics)
-    let backups = assembly.backups
+      settings, connections, storage: storage, pool: LanePool(stores: storeThreads),
+      metrics: metrics, logger: logger)
+    storage.report(to: metrics)
     let router = assembly.http.router()
     await assembly.http.findHealth(logger)
     let operations = try await operations(router)
@@ -71,13 +71,23 @@ package struct BookmarkServer: Sendable {
       StoreService(assembly: assembly), WriteService(writes: assembly.http.pendingWrites),
       AdministrationService(jobs: assembly.http.administration.jobs),
       HealthService(assembly: assembly, logger: logger),
-      KeyService(keys: assembly.keys, logger: logger),
+      KeyService(keys: assembly.keys, isShared: storage.engine.isShared, logger: logger),
       AdmissionService(admission: assembly.connections.admission, pool: assembly.pool),
-      ControlService(backups: backups, users: assembly.users, logger: logger),
+      ControlService(
+        directory: settings.data, backups: assembly.backups, users: assembly.users, logger: logger),
       SweepService(sweeper: assembly.sweeper),
       ListMaintenanceService(lists: assembly.http.lists, logger: logger),
-      ScrubService(backups: backups, logger: logger),
     ]
+    if let backups = assembly.backups {
+      services.append(ScrubService(backups: backups, logger: logger))
+    }
+    if storage.engine.isShared {
+      services.append(RecoveryService(assembly: assembly, logger: logger))
+      services.append(MembershipService(stores: assembly.stores, lists: assembly.http.lists))
+    }
+    if let catalogue = storage.sharedCatalogue(in: settings.data) {
+      services.append(SharedCatalogueService(catalogue: catalogue, logger: logger))
+    }
     if let operations { services.append(OperationsService(listener: operations)) }
     if let certificates = assembly.connections.certificates {
       services.append(CertificateService(certificates: certificates, logger: logger))

@@ -26,40 +26,44 @@ struct ServiceAssembly: Sendable {
   let users: UserCommands
   /// The threads that run requests and the work on stores.
   let pool: LanePool
-  /// Makes backups and verifies stores.
-  let backups: StoreBackups
-  private let engine: any StorageEngine
-  private let commits: @Sendable () -> Int
+  /// Makes backups and verifies stores; nil for stores in a database.
+  let backups: StoreBackups?
+  private let storage: StorageAssembly
+  private let accounts: AccountService
+  private let hotels: HotelService
   private let search: SearchAssembly
   private let hashingThreads: NIOThreadPool
 
-  /// Opens everything in the data directory besides the stores, and creates what is absent.
-  /// - Parameter engine: the storage engine; ``close()`` closes it.
+  /// Opens everything besides the stores, and creates what is absent.
+  /// - Parameter storage: the storage engine; ``close()`` closes it.
   /// - Parameter pool: the threads that run requests.
-  /// - Parameter makeBackups: makes what backs up the stores of this engine.
-  /// - Parameter commits: returns the number of commits since the engine was opened.
   init(
-    _ settings: Settings, _ connections: ConnectionAssembly, engine: any StorageEngine,
-    pool: LanePool, makeBackups: (DatabaseManager) -> StoreBackups,
-    commits: @escaping @Sendable () -> Int, metrics: PrometheusRegistry, logger: Logger
+    _ settings: Settings, _ connections: ConnectionAssembly, storage: StorageAssembly,
+    pool: LanePool, metrics: PrometheusRegistry, logger: Logger
   ) async throws {
-    let now = SystemClock.now
+    let (now, engine) = (storage.now, storage.engine)
     self.connections = connections
     self.pool = pool
-    self.engine = engine
-    self.commits = commits
-    stores = Self.stores(over: engine, settings)
-    backups = makeBackups(stores)
+    self.storage = storage
+    let stores = Self.stores(over: storage, settings)
+    self.stores = stores
+    backups = storage.files.map { StoreBackups(engine: $0, stores: stores) }
     let hotels = HotelService(stores: stores, now: now)
+    self.hotels = hotels
     var accountSettings = AccountSettings()
     accountSettings.guestsPerHour = settings.guestsPerHour
-    administrator = try AdministratorAssembly(settings)
+    accountSettings.isShared = engine.isShared
+    administrator =
+      engine.isShared
+      ? try await AdministratorAssembly(settings, SharedSecrets(stores: stores))
+      : try AdministratorAssembly(settings)
     accountSettings.administrator = administrator.administrator
+    accountSettings.administratorEpoch = administrator.epoch
     accountSettings.issuers = settings.issuers
     let threads = NIOThreadPool(numberOfThreads: accountSettings.hashesAtOnce + 1)
     threads.start()
     hashingThreads = threads
-    keys = try SigningKeys.open(DataFiles.keys(in: settings.data), now: now())
+    keys = try await storage.keys(in: settings.data, stores)
     let accounts = AccountService(
       stores: stores,
       keys: keys,
@@ -72,28 +76,20 @@ struct ServiceAssembly: Sendable {
         try await hotels.adopt(guest: .guest(guest), into: .user(user)).isWhole
       },
       lists: .ofLists, issuerDocuments: IssuerAssembly(settings, logger: logger))
+    self.accounts = accounts
     let lists = ListService(stores: stores, accounts: accounts, hotels: hotels, now: now)
     users = UserCommands(accounts)
     try await administrator.checkName(accounts)
     try await accounts.prepareNames()
-    for failure in try await stores.removeStaged() {
-      logger.error(
-        "an import's leftovers can't be removed yet",
-        metadata: ["detail": "\(StartFailure.line(failure))"])
-    }
-    let undos = try await accounts.finishUndos { guest, user in
-      try await hotels.undoAdoption(of: guest, in: .user(user))
-    }
-    for failure in try await undos + lists.finishImports() + accounts.finishErasures()
-      + lists.finish()
-    {
-      logger.error(
-        "a store can't be erased yet", metadata: ["detail": "\(StartFailure.line(failure))"])
+    let catalogue = storage.sharedCatalogue(in: settings.data)
+    do { try await catalogue?.catchUp() } catch {
+      logger.warning(
+        "the shared catalogue can't be copied", metadata: ["detail": "\(StartFailure.line(error))"])
     }
     search = try await SearchAssembly(settings, logger: logger)
     let administration = AdministrationAssembly(
       settings: settings, metrics: metrics, search: search, connections: connections,
-      backups: backups, logger: logger)
+      backups: backups, catalogue: catalogue, logger: logger)
     http = HTTPService(
       accounts: accounts, hotels: hotels, lists: lists, search: search.search,
       mirrorSearch: search.mirror, stores: stores, engine: engine,
@@ -112,6 +108,7 @@ struct ServiceAssembly: Sendable {
       sleep: { (try? await Task.sleep(for: $0)) != nil })
     sweeper.counts.report(to: metrics)
     connections.report(to: metrics)
+    try await recover(logger)
     report(to: metrics)
     WorkReport(pool).report(to: metrics)
     metrics.collect { [health = http.health] in
@@ -122,9 +119,34 @@ struct ServiceAssembly: Sendable {
     }
   }
 
+  /// Finishes what a stopped process has left undone. Other processes of the same database may have begun something
+  /// a moment ago, so there only what began some minutes ago counts as left undone.
+  func recover(_ logger: Logger) async throws {
+    let limit = storage.engine.isShared ? storage.now().adding(seconds: -Self.recoveryAge) : nil
+    for failure in try await stores.removeStaged(begunBefore: limit) {
+      logger.error(
+        "an import's leftovers can't be removed yet",
+        metadata: ["detail": "\(StartFailure.line(failure))"])
+    }
+    let hotels = hotels
+    let undos = try await accounts.finishUndos { guest, user in
+      try await hotels.undoAdoption(of: guest, in: .user(user))
+    }
+    for failure in try await undos + http.lists.finishImports(begunBefore: limit)
+      + accounts.finishErasures(begunBefore: limit) + http.lists.finish()
+    {
+      logger.error(
+        "a store can't be erased yet", metadata: ["detail": "\(StartFailure.line(failure))"])
+    }
+  }
+
+  /// After how many seconds something that was begun counts as left undone: 15 minutes. Requests end much sooner.
+  private static let recoveryAge: Int64 = 900
+
   /// The stores of an engine. The limit of file descriptors decides how many are open at once, unless the settings do.
-  static func stores(over engine: any StorageEngine, _ settings: Settings) -> DatabaseManager {
-    DatabaseManager(
+  static func stores(over storage: StorageAssembly, _ settings: Settings) -> DatabaseManager {
+    let (engine, now) = (storage.engine, storage.now)
+    return DatabaseManager(
       engine: engine,
       maximumOpen: settings.openStores
         ?? DatabaseManager.maximumOpen(
@@ -132,7 +154,7 @@ struct ServiceAssembly: Sendable {
       limits: { [databases = settings.databases] name in
         if case .named = name { databases } else { .standard(for: name) }
       },
-      now: SystemClock.now, follower: BookmarkMerge.follower(now: SystemClock.now))
+      now: now, follower: BookmarkMerge.follower(now: now))
   }
 
   private func report(to metrics: PrometheusRegistry) {
@@ -148,7 +170,7 @@ struct ServiceAssembly: Sendable {
   var totals: ServerHistory.Totals {
     var totals = connections.totals
     http.answers.add(to: &totals)
-    totals.commits = commits()
+    totals.commits = storage.commits
     totals.feeds = http.feedCount
     let usage = ProcessUsage()
     totals.processorMilliseconds = Int(usage.processorSeconds * 1_000)
@@ -160,25 +182,28 @@ struct ServiceAssembly: Sendable {
   func close() async {
     await search.close()
     await stores.close()
-    await engine.close()
+    await storage.close()
     await pool.stop()
     // It throws only if the threads are already stopped.
     try? await hashingThreads.shutdownGracefully()
   }
 }
 
-/// Loads keys that the command line has rotated while the server runs.
+/// Loads keys that another process has rotated while the server runs.
 struct KeyService: Service {
-  /// How often the keys are loaded: every 30 seconds. A removed key may be accepted until then.
-  private static let interval = Duration.seconds(30)
-
   let keys: SigningKeys
+  /// Whether several servers share the keys.
+  let isShared: Bool
   let logger: Logger
+
+  /// How often the keys are loaded. A removed key may be accepted until then: for 30 seconds if the command line has
+  /// removed it from a file, for one second if servers share the keys.
+  private var interval: Duration { isShared ? .seconds(1) : .seconds(30) }
 
   func run() async throws {
     await cancelWhenGracefulShutdown {
-      while (try? await Task.sleep(for: Self.interval)) != nil {
-        do { try keys.reload() } catch {
+      while (try? await Task.sleep(for: interval)) != nil {
+        do { try await keys.reload() } catch {
           logger.error(
             "the keys can't be read again", metadata: ["detail": "\(StartFailure.line(error))"])
         }
@@ -206,6 +231,45 @@ struct ListMaintenanceService: Service {
         } catch {
           logger.warning("lists wait for the accounts", metadata: ["detail": "\(error)"])
         }
+      }
+    }
+  }
+}
+
+/// Finishes what other servers of the same database have left undone when they ended.
+struct RecoveryService: Service {
+  /// How often it looks: every 5 minutes.
+  private static let interval = Duration.seconds(300)
+
+  let assembly: ServiceAssembly
+  let logger: Logger
+
+  func run() async throws {
+    await cancelWhenGracefulShutdown {
+      while (try? await Task.sleep(for: Self.interval)) != nil {
+        do { try await assembly.recover(logger) } catch {
+          logger.warning(
+            "what other servers left undone waits",
+            metadata: ["detail": "\(StartFailure.line(error))"])
+        }
+      }
+    }
+  }
+}
+
+/// Tells observers that another server may have changed the members of a list.
+struct MembershipService: Service {
+  /// The shortest time between two reports: half a second, because each observer reads its lists again.
+  private static let interval = Duration.milliseconds(500)
+
+  let stores: DatabaseManager
+  let lists: ListService
+
+  func run() async throws {
+    await cancelWhenGracefulShutdown {
+      for await _ in await stores.feed(for: .system).wakeUps() {
+        lists.memberships.anyChanged()
+        guard (try? await Task.sleep(for: Self.interval)) != nil else { return }
       }
     }
   }

@@ -10,6 +10,7 @@ import Synchronization
 /// token, records of such guests, tombstones of accounts, what stores keep for a limited time, and old tombstones. A
 /// guest's store is opened only if the guest may have been away long enough for its removal.
 ///
+/// Servers that share a database share the rounds: one that finds that another has begun a round lets it do the work.
 /// A round begins a day after the previous one, and continues after a restart of the server. Between two stores the
 /// sweeper rests longer than it has worked, so that it takes at most a twentieth of one processor.
 struct Sweeper: Sendable {
@@ -51,6 +52,9 @@ struct Sweeper: Sendable {
           next = SweepProgress(try await accounts.sweepState(), since: start)
         }
         next.advance(to: now(), uptime())
+        if engine.isShared, next.isDue(at: now()), next.state.position == nil {
+          next.learn(of: try await accounts.sweepState().begun)
+        }
         if next.isDue(at: now()) { try await sweep(&next) }
         try await note(&next)
         progress = next
@@ -66,6 +70,7 @@ struct Sweeper: Sendable {
   /// - Throws: the errors of the system store. A store that fails is left for the next round.
   func sweep(_ progress: inout SweepProgress) async throws {
     progress.begin(at: now())
+    if engine.isShared { try await accounts.save(progress.state) }
     var remains = Remains()
     let beingAdopted = try await accounts.guestsBeingAdopted()
     while let names = try await names(after: progress.state.position), !names.isEmpty {
@@ -203,6 +208,12 @@ struct SweepProgress: Sendable {
   /// Begins a round, unless one has to continue.
   mutating func begin(at now: Timestamp) {
     if state.position == nil { state.begun = now }
+  }
+
+  /// Notes that another process has begun a round.
+  mutating func learn(of begun: Timestamp?) {
+    guard let begun else { return }
+    state.begun = max(state.begun ?? begun, begun)
   }
 
   /// Notes the last visited store of a round; nil at the end of the round.

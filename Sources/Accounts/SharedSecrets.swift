@@ -1,0 +1,130 @@
+import Crypto
+package import Documents
+import JSON
+package import Stores
+
+/// Secrets that all processes of a service share because they use one database: local documents of the system store,
+/// which no request can read.
+package struct SharedSecrets: Sendable {
+  /// A secret.
+  package enum Kind: String, Sendable {
+    /// The keys that sign tokens, as ``SigningKeyCoding`` writes them.
+    case keys = "signing-keys"
+    /// The administrator; see ``SharedAdministrator``.
+    case administrator
+
+    fileprivate var id: LocalID { LocalID(receipt: "secret/" + rawValue) }
+  }
+
+  private let accounts: AccountStore
+
+  /// The secrets of the system store.
+  package init(stores: DatabaseManager) { accounts = AccountStore(stores: stores, lists: .none) }
+
+  /// A secret; nil when it was never written.
+  func read(_ kind: Kind) async throws -> [UInt8]? {
+    try await accounts.read(orAbsent: nil) { view in try view.local(kind.id)?.body }
+  }
+
+  /// Writes a secret, in one transaction with reading it. Two processes that create it at once get the same one.
+  /// - Parameter rule: the new content from the present one. It may run more than once.
+  /// - Returns: the new content.
+  func change(
+    _ kind: Kind, _ rule: @escaping @Sendable ([UInt8]?) throws -> [UInt8]
+  ) async throws -> [UInt8] {
+    try await accounts.update { changes in
+      let known = try changes.local(kind.id)
+      let bytes = try rule(known?.body)
+      if bytes != known?.body {
+        let document = LocalDocument(revision: (known?.revision ?? 0) &+ 1, body: bytes)
+        changes.write(LocalEdit(kind.id, document))
+      }
+      return bytes
+    }
+  }
+}
+
+/// The administrator of several processes: `{"version":1,"secret":…,"password":{…}}`.
+///
+/// `secret` is 256 random bits in hexadecimal. The epoch of the administrator's tokens depends on it and on the
+/// password. So every process accepts the tokens of the others, and a changed password ends them.
+package struct SharedAdministrator: Sendable {
+  private let secrets: SharedSecrets
+  private let scrypt: ScryptParameters
+
+  /// The administrator in the system store.
+  package init(_ secrets: SharedSecrets, scrypt: ScryptParameters = .standard) {
+    self.secrets = secrets
+    self.scrypt = scrypt
+  }
+
+  /// The stored password; a new one when none is stored. Only the process that has stored a new one knows it.
+  /// - Throws: `keys` for a damaged document; the store's errors.
+  package func password() async throws -> (password: AdministratorFile.Password, epoch: Int) {
+    let (fresh, hash) = try generated()
+    let content = try await change { content in
+      content.password = content.password ?? hash.value
+    }
+    guard let stored = content.password.flatMap(PasswordHash.init) else { throw Self.damaged }
+    let isNew = content.password?.bytes == hash.value.bytes
+    return (
+      AdministratorFile.Password(hash: stored, fresh: isNew ? fresh : nil),
+      Self.epoch(content.secret, Array(stored.value.bytes))
+    )
+  }
+
+  /// The epoch of the tokens of an administrator whose password an operator has chosen.
+  /// - Throws: `keys` for a damaged document; the store's errors.
+  package func epoch(of password: Secret) async throws -> Int {
+    Self.epoch(try await change { _ in }.secret, Array(password.exposed.utf8))
+  }
+
+  /// Stores another random password. The running processes use it after their next start.
+  /// - Returns: the password, to be shown once.
+  package func reset() async throws -> Secret {
+    let (fresh, hash) = try generated()
+    _ = try await change { $0.password = hash.value }
+    return fresh
+  }
+
+  private struct Content: Sendable {
+    var secret: [UInt8]
+    var password: JSONValue?
+  }
+
+  private func change(
+    _ edit: @escaping @Sendable (inout Content) -> Void
+  ) async throws -> Content {
+    var generator = SystemRandomNumberGenerator()
+    let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    let bytes = try await secrets.change(.administrator) { bytes in
+      var content = try bytes.map { try Self.content(of: $0) } ?? Content(secret: secret)
+      edit(&content)
+      var object: JSONObject = ["version": 1, "secret": .string(Hex.string(content.secret))]
+      if let password = content.password { object.append("password", password) }
+      return JSONValue.object(object).bytes
+    }
+    return try Self.content(of: bytes)
+  }
+
+  private static func content(of bytes: [UInt8]) throws -> Content {
+    guard let root = try? JSONValue(parsing: bytes, limits: .small), root["version"]?.int == 1,
+      let secret = root["secret"]?.string.flatMap({ Hex.bytes($0.utf8) }), secret.count == 32
+    else { throw damaged }
+    return Content(secret: secret, password: root["password"])
+  }
+
+  private func generated() throws -> (Secret, PasswordHash) {
+    let password = AdministratorFile.random()
+    guard let hash = PasswordHash(of: password, scrypt) else { throw ServiceError.hashingBusy }
+    return (password, hash)
+  }
+
+  /// 31 bits, never 0.
+  private static func epoch(_ secret: [UInt8], _ password: [UInt8]) -> Int {
+    let code = HMAC<SHA256>.authenticationCode(for: password, using: SymmetricKey(data: secret))
+    return code.prefix(4).reduce(0) { $0 << 8 | Int($1) } % Int(Int32.max) + 1
+  }
+
+  private static let damaged = ServiceError(.keys, "The administrator's document is damaged.")
+}

@@ -1,0 +1,140 @@
+import Accounts
+package import Documents
+import Lanes
+import PostgresEngine
+import SQLiteEngine
+import Stores
+
+/// Where the stores are: in files of a data directory, or in a database that several servers share.
+package struct StorageLocation: Sendable, Equatable {
+  /// The data directory.
+  package var data: String
+  /// The URL of the database; nil for files.
+  package var database: String?
+  /// A file with the database's password; nil for none.
+  package var databasePasswordFile: String?
+
+  /// A location.
+  package init(data: String, database: String? = nil, databasePasswordFile: String? = nil) {
+    self.data = data
+    self.database = database
+    self.databasePasswordFile = databasePasswordFile
+  }
+
+  /// The address of the database; nil for files.
+  /// - Throws: ``SettingsError`` for an address or a password file that can't be used.
+  func databaseAddress() throws -> DatabaseAddress? {
+    guard let database else { return nil }
+    let password = try databasePasswordFile.map { path throws(SettingsError) in
+      try PasswordFile.password(in: path, of: .databasePasswordFile).exposed
+    }
+    do { return try DatabaseAddress(url: database, password: password) } catch {
+      throw SettingsError(description: "database: \(StartFailure.line(error))")
+    }
+  }
+}
+
+/// The storage engine of a server or a command, and what depends on where the stores are: the clock, the signing keys
+/// and the administrator's password.
+struct StorageAssembly: Sendable {
+  /// The engine.
+  let engine: any StorageEngine
+  /// The engine of files; nil with a database.
+  let files: FileEngine?
+  /// The clock whose times are stored: the machine's for files, the database's for servers that share one.
+  let now: @Sendable () -> Timestamp
+  private let database: PostgresDatabase?
+  private let directory: NodeDirectory?
+
+  /// What gives all servers of a database the same catalogue; nil with files.
+  func sharedCatalogue(in data: String) -> SharedCatalogue? {
+    database.map { SharedCatalogue(database: $0, data: data) }
+  }
+
+  /// Opens the stores of a server. With a database it locks the data directory, too, which has what belongs to this
+  /// server only.
+  /// - Parameter pool: the threads that work on the stores; closing the engine stops them.
+  /// - Throws: `DataDirectoryError`, ``SettingsError``, `ServiceError`; the server can't start then.
+  static func open(_ settings: Settings, pool: LanePool) async throws -> StorageAssembly {
+    guard let address = try settings.storage.databaseAddress() else {
+      return StorageAssembly(try await FileEngine.open(directory: settings.data, pool: pool))
+    }
+    let directory = try await NodeDirectory.open(settings.data)
+    let database = try await PostgresDatabase.open(
+      address, connections: settings.databaseConnections, pool: pool)
+    return StorageAssembly(database, directory)
+  }
+
+  /// Opens stores for a command.
+  /// - Throws: `DataDirectoryError` for a directory without data or in use; ``SettingsError``, `ServiceError`.
+  static func open(_ location: StorageLocation) async throws -> StorageAssembly {
+    if let address = try location.databaseAddress() {
+      let pool = LanePool.forStores(threads: LanePool.defaultThreads)
+      return StorageAssembly(
+        try await PostgresDatabase.open(address, connections: 2, pool: pool), nil)
+    }
+    try FileEngine.requireDirectory(location.data)
+    return StorageAssembly(try await FileEngine.open(directory: location.data))
+  }
+
+  private init(_ files: FileEngine) {
+    (engine, self.files, database, directory) = (files, files, nil, nil)
+    now = SystemClock.now
+  }
+
+  private init(_ database: PostgresDatabase, _ directory: NodeDirectory?) {
+    (engine, files, self.database, self.directory) = (database, nil, database, directory)
+    now = database.clock.now
+  }
+
+  /// The keys that sign tokens.
+  /// - Throws: `ServiceError`.
+  func keys(in data: String, _ stores: DatabaseManager) async throws -> SigningKeys {
+    guard engine.isShared else { return try SigningKeys.open(DataFiles.keys(in: data), now: now()) }
+    return try await SigningKeys.open(in: SharedSecrets(stores: stores), now: now())
+  }
+
+  /// The number of commits since the engine was opened.
+  var commits: Int { files?.statistics.commits ?? database?.statistics.commits ?? 0 }
+
+  /// Adds the engine's counts to the metrics.
+  func report(to metrics: PrometheusRegistry) {
+    files?.report(to: metrics)
+    database?.report(to: metrics)
+  }
+
+  /// Closes the engine. All stores are closed.
+  func close() async {
+    await engine.close()
+    directory?.close()
+  }
+}
+
+extension Settings {
+  /// Where the stores are.
+  var storage: StorageLocation {
+    StorageLocation(
+      data: data, database: database, databasePasswordFile: databasePasswordFile)
+  }
+}
+
+extension PostgresDatabase {
+  /// Adds the engine's counts to the metrics.
+  func report(to metrics: PrometheusRegistry) {
+    metrics.collect {
+      let statistics = self.statistics
+      return [
+        PrometheusSample("store_commits_total", .counter, Double(statistics.commits)),
+        PrometheusSample("store_updates_total", .counter, Double(statistics.updates)),
+        PrometheusSample(
+          "store_updates_per_commit", .gauge,
+          statistics.commits == 0 ? 0 : Double(statistics.updates) / Double(statistics.commits)),
+        PrometheusSample("database_connections", .gauge, Double(statistics.connections)),
+        PrometheusSample("database_connections_idle", .gauge, Double(statistics.idle)),
+        PrometheusSample("database_waiting", .gauge, Double(statistics.waiting)),
+        PrometheusSample("database_reconnections_total", .counter, Double(statistics.lost)),
+        PrometheusSample("database_outcomes_unknown_total", .counter, Double(statistics.unknown)),
+      ]
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import Documents
+import StoreRecords
+package import Stores
+
+/// Files that all nodes of a database have, such as the catalogue of hotels: the whole content in pieces, and a row
+/// that says which content is the present one.
+///
+/// The pieces of a new content are written first, each in its own transaction; then its row, in one step. A node that
+/// reads meanwhile finds the old content or the new one. What an interrupted writer has left is removed by the next.
+extension PostgresDatabase {
+  /// The size of a piece: 256 KiB.
+  package static let sharedPieceBytes = 256 << 10
+
+  /// The present content of a file.
+  package struct SharedFile: Sendable, Equatable {
+    /// A random number, another one for each content.
+    package let version: Int64
+    /// How many pieces the content has.
+    package let pieces: Int64
+  }
+
+  /// The present content of a file; nil for a file that was never written.
+  package func sharedFile(_ name: String) async throws -> SharedFile? {
+    try await repeating { connection in
+      try connection.run([Call(Self.findFile, .text(name))])[0].first.map { row in
+        SharedFile(version: row.integer(0), pieces: row.integer(1))
+      }
+    }
+  }
+
+  /// A piece of a content, from 0.
+  /// - Throws: `unavailable` when another content has replaced this one; `integrity` for a damaged piece.
+  package func piece(_ index: Int64, of file: SharedFile, _ name: String) async throws -> [UInt8] {
+    try await repeating { connection in
+      let row = try connection.run([
+        Call(Self.findPiece, .text(name), .integer(file.version), .integer(index))
+      ])[0].first
+      guard let row else { throw ServiceError.unreachable("another file has replaced this one") }
+      let bytes = row.bytes(0)
+      guard Self.checksum(of: bytes, index, file.version).matches(row.integer(1)) else {
+        throw ServiceError.integrity("a piece of a shared file fails its checksum")
+      }
+      return bytes
+    }
+  }
+
+  /// Replaces the content of a file.
+  /// - Parameter next: returns the next piece of at most ``sharedPieceBytes``; nil at the end.
+  /// - Returns: the new content.
+  package func replaceSharedFile(
+    _ name: String, _ next: () async throws -> [UInt8]?
+  ) async throws -> SharedFile {
+    var generator = SystemRandomNumberGenerator()
+    let version = Int64.random(in: 1...Int64.max, using: &generator)
+    var count: Int64 = 0
+    while let bytes = try await next() {
+      let index = count
+      try await repeating { connection in
+        let checksum = Self.checksum(of: bytes, index, version)
+        _ = try connection.run([
+          Call(
+            Self.addPiece, .text(name), .integer(version), .integer(index), .bytes(bytes),
+            .integer(checksum.value))
+        ])
+      }
+      count += 1
+    }
+    let file = SharedFile(version: version, pieces: count)
+    try await repeating { connection in
+      _ = try connection.run([
+        Call(Self.setFile, .text(name), .integer(version), .integer(file.pieces))
+      ])
+      _ = try connection.run([Call(Self.removePieces, .text(name), .integer(version))])
+    }
+    return file
+  }
+
+  private static func checksum(of bytes: [UInt8], _ index: Int64, _ version: Int64) -> Checksum {
+    var checksum = Checksum(.entry)
+    checksum.append(bytes)
+    checksum.append(index)
+    checksum.append(version)
+    return checksum
+  }
+
+  private static let findFile = Statement(
+    "find_file", "SELECT version, pieces FROM files WHERE name = $1")
+  private static let findPiece = Statement(
+    "find_piece",
+    "SELECT bytes, checksum FROM pieces WHERE name = $1 AND version = $2 AND piece = $3")
+  private static let addPiece = Statement(
+    "add_piece",
+    "INSERT INTO pieces VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING")
+  private static let setFile = Statement(
+    "set_file",
+    """
+    INSERT INTO files VALUES ($1, $2, $3)
+    ON CONFLICT (name) DO UPDATE SET version = EXCLUDED.version, pieces = EXCLUDED.pieces
+    """)
+  // A writer that is under way loses its pieces when another one ends first. Its own row then names pieces that are
+  // not there, and readers keep what they have.
+  private static let removePieces = Statement(
+    "remove_pieces", "DELETE FROM pieces WHERE name = $1 AND version <> $2")
+}

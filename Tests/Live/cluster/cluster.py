@@ -1,0 +1,253 @@
+"""A cluster: its parts, and what can be done to them."""
+import json
+import os
+import pathlib
+import secrets
+import shutil
+import signal
+import subprocess
+
+from .members import SCOPE, Member, control_file
+from .network import Loopback, free_ports
+from .nodes import Node
+from .parts import Etcd, Proxy, Trouble, secret, until
+from .processes import Process, end_all, signal_all
+
+MEMBERS = ("postgres1", "postgres2")
+PATIENCE = 120
+"""Seconds within which each part has to be ready on a busy machine."""
+
+
+def part_names(nodes):
+    """The names of all parts of a cluster of so many nodes; without nodes there is only the database."""
+    return ["etcd", *MEMBERS, *[f"node{number + 1}" for number in range(nodes)], *(["proxy"] if nodes else [])]
+
+
+class Cluster:
+    """All parts below one scratch directory, which must not be there yet and is removed by `stop()`.
+
+    `binary` is the service's, `arguments` are more flags of its `serve`, `port` is where HAProxy listens, 0 for a
+    free one. A part is named as in `parts`, or `primary` or `standby` for the member that is that now.
+    """
+
+    def __init__(self, directory, binary=None, nodes=3, port=0, arguments=(), network=None):
+        self._set(pathlib.Path(directory).resolve(), network, {
+            "binary": str(binary), "nodes": nodes, "arguments": list(arguments),
+            "passwords": {who: secrets.token_hex(16) for who in
+                          ("superuser", "replication", "rest", "service", "admin")},
+            "ports": {}})
+        needed = [(part, which) for part in self.parts.values() for which in part.port_names]
+        for (part, which), free in zip(needed, free_ports(len(needed))):
+            chosen = port if part.name == "proxy" and port else free
+            self.plan["ports"].setdefault(part.name, {})[which] = chosen
+
+    @classmethod
+    def load(cls, directory):
+        """The cluster that another process started on loopback in a directory."""
+        directory = pathlib.Path(directory).resolve()
+        try:
+            plan = json.loads((directory / "plan.json").read_text())
+        except FileNotFoundError:
+            raise Trouble(f"there is no cluster in {directory}") from None
+        self = cls.__new__(cls)
+        self._set(directory, None, plan)
+        self._look_up()
+        return self
+
+    def _set(self, directory, network, plan):
+        self.directory, self.plan = directory, plan
+        self.network = network or Loopback()
+        self.keeper = Process(os.getpid())
+        kinds = {"etcd": Etcd, "proxy": Proxy, **dict.fromkeys(MEMBERS, Member)}
+        self.parts = {name: kinds.get(name, Node)(self, name) for name in part_names(plan["nodes"])}
+        self.members = [self.parts[name] for name in MEMBERS]
+        self.nodes = [part for part in self.parts.values() if isinstance(part, Node)]
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    # Starting and stopping
+
+    def start(self):
+        """Starts all parts, each once what it needs is ready."""
+        self._make_directory()
+        for part in self.parts.values():
+            part.prepare()
+        self._begin("etcd")
+        first, second = MEMBERS
+        self._begin(first)
+        self._make_database()
+        self._begin(second)
+        until(lambda: self.parts[second].role() == "standby", "no synchronous standby", PATIENCE, self.parts[second])
+        for node in self.nodes:
+            node.start()
+        self._note()
+        for node in self.nodes:
+            until(node.ready, f"{node.name} is not ready", PATIENCE, node)
+        if self.nodes:
+            self._begin("proxy")
+
+    def stop(self):
+        """Ends what runs still, from the front to the back, and removes the directory."""
+        self._look_up()
+        for part in self.parts.values():
+            signal_all(part.family, signal.SIGCONT)
+        for names in (["proxy"], [node.name for node in self.nodes], MEMBERS, ["etcd"]):
+            parts = [self.parts[name] for name in names if name in self.parts]
+            for part in parts:
+                if part.process:
+                    part.process.signal(signal.SIGTERM)
+            end_all(lambda parts=parts: [process for part in parts for process in part.family()], 15)
+        self.network.close()
+        # Only a directory that a cluster has made.
+        if (self.directory / "plan.json").exists():
+            shutil.rmtree(self.directory)
+
+    def restart(self, name):
+        """Starts a part that was killed, without waiting until it is ready."""
+        part = self.part(name)
+        part.start()
+        self._note()
+        return part
+
+    def _begin(self, name):
+        part = self.restart(name)
+        until(part.ready, f"{name} is not ready", PATIENCE, part)
+
+    def _make_directory(self):
+        try:
+            # Others, as PostgreSQL's user, may go through it and see nothing.
+            self.directory.mkdir(mode=0o711, parents=True)
+        except FileExistsError:
+            raise Trouble(f"{self.directory} is there already; Scripts/cluster stop ends a cluster in it") from None
+        secret(self.directory / "plan.json", json.dumps(self.plan))
+        self._note()
+        for user in {part.user for part in self.members if part.user}:
+            if subprocess.run(["setpriv", "--reuid", user, "--clear-groups", "test", "-x", self.directory],
+                              check=False, timeout=20).returncode:
+                raise Trouble(f"the user {user} can't get to {self.directory}; choose another --directory")
+
+    def _note(self):
+        """Writes down which processes there are, for whoever stops them."""
+        known = {name: [process.pid, process.started] for name, process in
+                 [("keeper", self.keeper), *((name, part.process) for name, part in self.parts.items())] if process}
+        secret(self.directory / "draft", json.dumps(known))
+        (self.directory / "draft").rename(self.directory / "processes.json")
+
+    def _look_up(self):
+        """Reads what was written down last, perhaps by another command."""
+        try:
+            known = json.loads((self.directory / "processes.json").read_text())
+        except FileNotFoundError:
+            return
+        self.keeper = Process(*known.pop("keeper"))
+        for name, (pid, started) in known.items():
+            self.parts[name].process = Process(pid, started)
+
+    # The database
+
+    def etcd_address(self):
+        etcd = self.parts["etcd"]
+        return f"{etcd.host}:{etcd.port()}"
+
+    def client_hosts(self):
+        """Addresses that the database is used from."""
+        named = [node.name for node in self.nodes] + (["tester"] if not isinstance(self.network, Loopback) else [])
+        return [self.network.host(name) for name in named]
+
+    def _url(self, user, database):
+        hosts = ",".join(f"{member.host}:{member.port()}" for member in self.members)
+        return (f"postgres://{user}@{hosts}/{database}?target_session_attrs=read-write&connect_timeout=2"
+                f"&tcp_user_timeout=1500&passfile={self.directory}/{user}.pgpass")
+
+    @property
+    def database_url(self):
+        """What the nodes are given: both members, of which libpq finds the one that takes writes."""
+        return self._url("hotel", "hotel")
+
+    @property
+    def url(self):
+        proxy = self.parts["proxy"]
+        return f"http://{proxy.host}:{proxy.port()}"
+
+    def sql(self, statements, user="hotel"):
+        """Runs statements by psql as the service's role, or as `postgres`; what they answer, unaligned."""
+        url = self._url(user, {"hotel": "hotel"}.get(user, "postgres"))
+        done = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", url], input=statements, text=True,
+                              capture_output=True, check=False, timeout=60)
+        if done.returncode:
+            raise Trouble(done.stderr.strip())
+        return done.stdout.strip()
+
+    def _make_database(self):
+        passwords = self.plan["passwords"]
+        for user, which in (("postgres", "superuser"), ("hotel", "service")):
+            secret(self.directory / f"{user}.pgpass", f"*:*:*:{user}:{passwords[which]}\n")
+        secret(self.directory / "patronictl.yml", control_file(self))
+        self.sql(f"CREATE ROLE hotel LOGIN PASSWORD '{passwords['service']}';\n"
+                 "CREATE DATABASE hotel OWNER hotel;\n", user="postgres")
+
+    # Faults
+
+    def part(self, name):
+        """The part of a name, `primary` or `standby`."""
+        if name in ("primary", "standby"):
+            found = [member for member in self.members if member.role() == name]
+            if not found:
+                raise Trouble(f"there is no {name} at present")
+            return found[0]
+        if name not in self.parts:
+            raise Trouble(f"no part is called {name}; there are {', '.join(self.parts)}, primary and standby")
+        return self.parts[name]
+
+    def kill(self, name):
+        """Kills all processes of a part at once, as if its machine were switched off; the pids."""
+        return signal_all(self.part(name).family, signal.SIGKILL)
+
+    def crash(self, name):
+        """Kills PostgreSQL's first process, upon which its others end; Patroni lives. The pid."""
+        postmaster = self.part(name).postmaster()
+        if not postmaster:
+            raise Trouble(f"{name} runs no PostgreSQL")
+        postmaster.signal(signal.SIGKILL)
+        return [postmaster.pid]
+
+    def pause(self, name):
+        """Makes all processes of a part stand still, as a machine that hangs; the pids."""
+        return signal_all(self.part(name).family, signal.SIGSTOP)
+
+    def resume(self, name):
+        """Lets a part go on that was paused; the pids. What is paused has no role, so it goes by its name."""
+        return signal_all(self.part(name).family, signal.SIGCONT)
+
+    def partition(self, one, other, one_way=False):
+        """Cuts a link: what `one` sends does not reach `other`, and the other way round unless `one_way`. `tester` is
+        where whoever made the cluster is, with writers and clients."""
+        one, other = (name if name == "tester" else self.part(name).name for name in (one, other))
+        self.network.cut(one, other)
+        if not one_way:
+            self.network.cut(other, one)
+
+    def heal(self):
+        """Mends all links."""
+        self.network.heal()
+
+    def switchover_command(self):
+        """What makes the standby primary in an orderly way."""
+        return ["patronictl", "-c", str(self.directory / "patronictl.yml"), "switchover", SCOPE,
+                "--candidate", self.part("standby").name, "--force"]
+
+    def switchover(self):
+        """Makes the standby primary; what Patroni says of it."""
+        done = subprocess.run(self.switchover_command(), text=True, capture_output=True, check=False, timeout=60)
+        if done.returncode:
+            raise Trouble((done.stderr or done.stdout).strip())
+        return done.stdout.strip()

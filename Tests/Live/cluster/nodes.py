@@ -1,0 +1,28 @@
+"""Nodes of the service."""
+from .parts import Part, get, secret
+
+
+class Node(Part):
+    """One node: what it keeps in its directory is its own, and no other node needs it."""
+
+    port_names = ("port", "operations")
+
+    def prepare(self):
+        super().prepare()
+        secret(self.directory / "admin-password", self.cluster.plan["passwords"]["admin"])
+
+    def command(self):
+        return [self.cluster.plan["binary"], "serve", "--hostname", self.host, "--port", self.port(),
+                "--operations-port", self.port("operations"), "--data", self.directory / "data",
+                "--admin-password-file", self.directory / "admin-password",
+                "--trusted-proxies", f"{self.cluster.network.host('proxy')}/32", *self.cluster.plan["arguments"]]
+
+    def environment(self):
+        return {"HOTEL_BOOKMARKS_DATABASE": self.cluster.database_url}
+
+    def ready(self):
+        return get(self.host, self.port("operations"), "/readyz")[0] == 200
+
+    @property
+    def url(self):
+        return f"http://{self.host}:{self.port()}"

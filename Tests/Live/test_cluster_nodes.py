@@ -1,0 +1,235 @@
+"""Three nodes behind HAProxy keep what they acknowledged, whatever dies: the whole of Scripts/cluster, under writers that
+compare and swap by HTTP.
+
+Held each time: every acknowledged write is stored, a document's revisions form one chain, a key is applied once, feeds
+are in order at every node, and all nodes answer the same."""
+import os
+import shutil
+import threading
+import time
+import uuid
+
+import pytest
+import requests
+
+from cluster import Cluster
+from cluster.parts import until
+from server import BINARY
+
+NEEDED = ("patroni", "etcd", "haproxy", "psql")
+pytestmark = pytest.mark.skipif(
+    not all(map(shutil.which, NEEDED)), reason="Scripts/setup --cluster installs what this needs")
+REJOINING = 120
+"""Seconds within which a member takes part again on a busy machine."""
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """On loopback; outside of pytest's directories, where PostgreSQL's user has no way."""
+    with Cluster(f"/tmp/hotel-bookmarks-nodes-{os.getpid()}", binary=shutil.which(BINARY) or BINARY) as cluster:
+        yield cluster
+
+
+class Writer(threading.Thread):
+    """Counts a document up, each time from the revision that it has read. Unknown outcomes are repeated by their key."""
+
+    def __init__(self, url, store, token, name):
+        super().__init__(daemon=True)
+        self.document = f"{url}/couch/{store}/{name}"
+        self.session = requests.Session()
+        self.session.headers["Authorization"] = "Bearer " + token
+        self.stop = threading.Event()
+        self.acknowledged, self.unknown, self.refused = [], 0, 0
+        """(count, revision, time) of each acknowledged write."""
+
+    def run(self):
+        count, base = 0, None
+        while not self.stop.is_set():
+            count, base = self._write(count, base)
+
+    def _write(self, count, base):
+        """Writes the next count; what is stored afterwards."""
+        key = f'"{uuid.uuid4()}"'
+        while not self.stop.is_set():
+            try:
+                answer = self.session.put(
+                    self.document, params={"rev": base} if base else {}, json={"n": count + 1}, timeout=40,
+                    headers={"Idempotency-Key": key})
+            except requests.RequestException:
+                self.unknown += 1
+                time.sleep(0.05)
+                found = self._read()
+                if found and found[0] == count + 1:
+                    return found
+                continue
+            if answer.status_code == 201:
+                revision = answer.json()["rev"]
+                self.acknowledged.append((count + 1, revision, time.time()))
+                return count + 1, revision
+            self.refused += 1
+            time.sleep(0.05)
+            if answer.status_code == 409 and (found := self._read()):
+                assert found[0] in (count, count + 1), f"{found} after {count}"
+                if found[0] == count + 1:
+                    return found
+                base = found[1]
+        return count, base
+
+    def _read(self):
+        try:
+            answer = self.session.get(self.document, timeout=40)
+        except requests.RequestException:
+            return None
+        return (answer.json()["n"], answer.json()["_rev"]) if answer.status_code == 200 else None
+
+
+class Follower(threading.Thread):
+    """Follows a store's changes at one node after the other and keeps what it was told."""
+
+    def __init__(self, nodes, store, token):
+        super().__init__(daemon=True)
+        self.nodes, self.store = nodes, store
+        self.headers = {"Authorization": "Bearer " + token}
+        self.stop = threading.Event()
+        self.told, self.since, self.rewound = [], "0", 0
+
+    def run(self):
+        number = 0
+        while not self.stop.is_set():
+            number += 1
+            url = f"{self.nodes[number % len(self.nodes)].url}/couch/{self.store}/_changes"
+            try:
+                answer = requests.get(url, headers=self.headers, timeout=40, params={
+                    "feed": "longpoll", "since": self.since, "timeout": 1_000, "include_docs": "true"})
+            except requests.RequestException:
+                continue
+            if answer.status_code != 200:
+                time.sleep(0.1)
+                continue
+            body = answer.json()
+            self.told += [(row["id"], row["changes"][0]["rev"]) for row in body["results"]]
+            self.since = body["last_seq"]
+
+
+@pytest.fixture
+def work(cluster):
+    """Twelve writers on four stores and a follower of each, once everything is there; all is checked at the end."""
+    until(lambda: sorted(member.role() for member in cluster.members) == ["primary", "standby"],
+          "no primary and standby", REJOINING)
+    for node in cluster.nodes:
+        until(node.ready, f"{node.name} is not ready", REJOINING)
+    people = [sign_up(cluster.url) for _ in range(4)]
+    writers = [Writer(cluster.url, store, token, f"d{number}") for store, token in people for number in range(3)]
+    followers = [Follower(cluster.nodes, store, token) for store, token in people]
+    for thread in writers + followers:
+        thread.start()
+    time.sleep(2)
+    yield writers
+    for thread in writers:
+        thread.stop.set()
+    for thread in writers:
+        thread.join(timeout=120)
+    for node in cluster.nodes:
+        until(node.ready, f"{node.name} is not ready", REJOINING)
+    time.sleep(3)
+    for thread in followers:
+        thread.stop.set()
+    for thread in followers:
+        thread.join(timeout=120)
+    print(f"{sum(len(writer.acknowledged) for writer in writers)} acknowledged, "
+          f"{sum(writer.unknown for writer in writers)} unknown, {sum(writer.refused for writer in writers)} refused")
+    for number, (store, token) in enumerate(people):
+        check(cluster, store, token, writers[3 * number:3 * number + 3], followers[number])
+
+
+def sign_up(url):
+    answer = requests.post(f"{url}/v1/users", timeout=60, json={"username": "u" + uuid.uuid4().hex, "password": PASSWORD})
+    assert answer.status_code == 201, answer.text
+    token = answer.json()["token"]
+    me = requests.get(f"{url}/v1/me", headers={"Authorization": "Bearer " + token}, timeout=60)
+    return me.json()["store"], token
+
+
+def check(cluster, store, token, writers, follower):
+    """Holds a store against what its writers and its follower were told."""
+    headers = {"Authorization": "Bearer " + token}
+    rows = [requests.get(f"{node.url}/couch/{store}/_changes", headers=headers, timeout=60,
+                         params={"style": "all_docs", "include_docs": "true"}).json() for node in cluster.nodes]
+    assert rows[0]["results"] == rows[1]["results"] == rows[2]["results"]
+    stored = {row["id"]: row for row in rows[0]["results"]}
+    for number, writer in enumerate(writers):
+        assert writer.acknowledged
+        row = stored[f"d{number}"]
+        assert len(row["changes"]) == 1, "a conflict, although each write named its base"
+        count, revision, _ = writer.acknowledged[-1]
+        chain = requests.get(writer.document, headers=headers, timeout=60, params={"revs": "true"}).json()
+        start, ids = chain["_revisions"]["start"], chain["_revisions"]["ids"]
+        assert start == chain["n"] and chain["n"] in (count, count + 1)
+        known = {start - index: f"{start - index}-{name}" for index, name in enumerate(ids)}
+        lost = [entry for entry in writer.acknowledged if known.get(entry[0], entry[1]) != entry[1]]
+        assert lost == [], f"acknowledged and not in the chain: {lost[:3]}"
+        # A follower sees each document's revisions in order, and in the end the last one.
+        told = [int(rev.split("-")[0]) for name, rev in follower.told if name == f"d{number}"]
+        assert told == sorted(told) and told[-1] == start
+        for generation, revision in ((int(rev.split("-")[0]), rev) for name, rev in follower.told
+                                     if name == f"d{number}"):
+            assert known.get(generation, revision) == revision, "a follower was told of what is not stored"
+
+
+def outage(writers, fault, seconds):
+    """How long no write was acknowledged after a fault."""
+    begun = time.time()
+    fault()
+    time.sleep(seconds)
+    times = sorted(when for writer in writers for _, _, when in list(writer.acknowledged) if when >= begun - 1)
+    longest = max((after - before for before, after in zip(times, times[1:])), default=seconds)
+    print(f"no write for {longest:.2f} s")
+    return longest
+
+
+def test_a_crashed_primary_loses_nothing(cluster, work):
+    assert outage(work, lambda: cluster.crash("primary"), 14) < 12
+
+
+def test_a_killed_node_loses_nothing(cluster, work):
+    assert outage(work, lambda: cluster.kill("node1"), 5) < 5
+    cluster.restart("node1")
+
+
+@pytest.mark.nightly
+def test_a_node_that_stood_still_shows_nothing_old(cluster, work):
+    outage(work, lambda: cluster.pause("node2"), 60)
+    cluster.resume("node2")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("deed", ["kill", "pause"])
+def test_a_lost_primary_machine_loses_nothing(cluster, work, deed):
+    primary = cluster.part("primary").name
+    assert outage(work, lambda: getattr(cluster, deed)("primary"), 25) < 18
+    (cluster.restart if deed == "kill" else cluster.resume)(primary)
+
+
+@pytest.mark.nightly
+def test_a_switchover_loses_nothing(cluster, work):
+    assert outage(work, cluster.switchover, 10) < 8
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("deed", ["kill", "pause"])
+def test_writes_continue_without_the_standby(cluster, work, deed):
+    standby = cluster.part("standby").name
+    assert outage(work, lambda: getattr(cluster, deed)("standby"), 20) < 14
+    (cluster.restart if deed == "kill" else cluster.resume)(standby)
+
+
+@pytest.mark.nightly
+def test_a_storm_of_ended_sessions_loses_nothing(cluster, work):
+    def storm():
+        for _ in range(60):
+            cluster.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND "
+                        "usename = 'hotel'")
+            time.sleep(0.2)
+
+    outage(work, storm, 1)

@@ -1,0 +1,318 @@
+"""Several servers on one database: what one of them has done holds on all of them."""
+import concurrent.futures
+import datetime
+import glob
+import subprocess
+import threading
+import time
+import uuid
+
+import pytest
+import requests
+
+import postgres
+from server import BINARY, Server
+
+pytestmark = pytest.mark.skipif(postgres.programs() is None, reason="Scripts/setup --tests installs PostgreSQL")
+PASSWORD = "correct horse battery"
+ADMIN = "long enough for an administrator"
+
+
+@pytest.fixture(scope="module")
+def database():
+    server = postgres.Postgres(durable=True)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def nodes(database, tmp_path):
+    """Starts servers on one schema, each with a directory of its own."""
+    url = postgres.schema(database.url, tmp_path)
+    password = tmp_path / "admin-password"
+    password.write_text(ADMIN)
+    servers = []
+
+    def start(count=2, *arguments):
+        for _ in range(count):
+            servers.append(Server(
+                tmp_path / f"node{len(servers)}", "--database", url, "--admin-password-file", str(password), *arguments))
+        return servers
+
+    start.url = url
+    yield start
+    for server in servers:
+        server.stop()
+
+
+def sign_up(server, name):
+    answer = server.call("POST", "/v1/users", json={"username": name, "password": PASSWORD})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["token"]
+
+
+def log_in(server, name, password=PASSWORD):
+    return server.call("POST", "/v1/sessions", json={"username": name, "password": password})
+
+
+def bookmarks(server, token):
+    answer = server.call("GET", "/v1/bookmarks", token)
+    assert answer.status_code == 200, answer.text
+    return [hotel["id"] for hotel in answer.json()["bookmarks"]]
+
+
+def test_what_one_node_wrote_the_other_reads_at_once(nodes):
+    first, second = nodes(2)
+    token = sign_up(first, "anna")
+    for number, hotel in enumerate(["hotel_10025", "hotel_10026", "hotel_10063"]):
+        writer, reader = (first, second) if number % 2 else (second, first)
+        assert writer.call("PUT", f"/v1/bookmarks/{hotel}", token).status_code in (200, 201)
+        assert hotel in bookmarks(reader, token)
+    assert first.call("DELETE", "/v1/bookmarks/hotel_10025", token).status_code in (200, 204)
+    assert "hotel_10025" not in bookmarks(second, token)
+
+
+def test_what_ends_a_right_holds_on_every_node_within_a_second(nodes):
+    first, second = nodes(2)
+
+    def is_refused(token):
+        return second.call("GET", "/v1/bookmarks", token).status_code == 401
+
+    token = sign_up(first, "anna")
+    assert not is_refused(token)
+    first.call("DELETE", "/v1/sessions", token)
+    time.sleep(1.2)
+    assert is_refused(token)
+
+    old = log_in(first, "anna").json()["token"]
+    assert not is_refused(old)
+    changed = first.call("PUT", "/v1/me/password", log_in(first, "anna").json()["token"],
+                         json={"currentPassword": PASSWORD, "password": "another " + PASSWORD})
+    assert changed.status_code == 204, changed.text
+    time.sleep(1.2)
+    assert is_refused(old)
+    assert log_in(second, "anna").status_code == 401
+    basic = ("anna", "another " + PASSWORD)
+    assert requests.get(second.url + "/couch/_all_dbs", auth=basic, timeout=30).status_code != 401
+
+    live = log_in(second, "anna", basic[1]).json()["token"]
+    assert first.call("DELETE", "/v1/me", live).status_code in (200, 204)
+    time.sleep(1.2)
+    assert is_refused(live)
+    assert requests.get(second.url + "/couch/_all_dbs", auth=basic, timeout=30).status_code == 401
+
+
+def changes(server, store, token, **parameters):
+    """What `_changes` of a store answers."""
+    answer = requests.get(f"{server.url}/couch/{store}/_changes", params=parameters, timeout=90,
+                          headers={"Authorization": "Bearer " + token})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def put(server, store, token, name):
+    answer = requests.put(f"{server.url}/couch/{store}/{name}", json={"name": name}, timeout=60,
+                          headers={"Authorization": "Bearer " + token})
+    assert answer.status_code == 201, answer.text
+
+
+def test_a_waiting_feed_hears_of_another_nodes_change(nodes):
+    first, second = nodes(2)
+    token = sign_up(first, "anna")
+    store = first.call("GET", "/v1/me", token).json()["store"]
+    put(first, store, token, "begin")
+    since, waits = changes(second, store, token)["last_seq"], []
+    for number in range(10):
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            feed = pool.submit(changes, second, store, token, feed="longpoll", since=since, timeout=30_000)
+            time.sleep(0.2)
+            begun = time.monotonic()
+            put(first, store, token, f"d{number}")
+            answer = feed.result()
+            waits.append(time.monotonic() - begun)
+        assert [row["id"] for row in answer["results"]] == [f"d{number}"]
+        # A client may go on at any node.
+        assert changes(first, store, token, since=answer["last_seq"])["results"] == []
+        since = answer["last_seq"]
+    print(f"a change was heard of after {sorted(waits)[5] * 1000:.0f} ms at the median, the write included")
+
+
+def test_a_feed_hears_of_changes_even_if_every_notice_is_lost(nodes, database):
+    first, second = nodes(2)
+    token = sign_up(first, "anna")
+    store = first.call("GET", "/v1/me", token).json()["store"]
+    put(first, store, token, "begin")
+    stop = threading.Event()
+
+    def deafen():
+        while not stop.is_set():
+            postgres.sql(database.url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> "
+                         "pg_backend_pid() AND (query LIKE 'LISTEN%' OR query = 'SELECT 1' OR query LIKE '%pg_notify%')")
+            time.sleep(0.05)
+
+    killer = threading.Thread(target=deafen)
+    killer.start()
+    try:
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            feed = pool.submit(changes, second, store, token, feed="longpoll", since="now", timeout=60_000)
+            time.sleep(0.5)
+            put(first, store, token, "d")
+            assert [row["id"] for row in feed.result()["results"]] == ["d"]
+    finally:
+        stop.set()
+        killer.join()
+
+
+def test_one_key_is_applied_once_whichever_node_gets_it(nodes):
+    servers = nodes(3)
+    token = sign_up(servers[0], "anna")
+    for _ in range(8):
+        key, name = str(uuid.uuid4()), "list " + str(uuid.uuid4())
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            answers = list(pool.map(
+                lambda server: server.call(
+                    "POST", "/v1/lists", token, json={"title": name}, headers={"Idempotency-Key": f'"{key}"'}),
+                servers))
+        assert {answer.status_code for answer in answers} <= {200, 201}, [answer.text for answer in answers]
+        assert len({answer.json()["id"] for answer in answers}) == 1
+    found = servers[1].call("GET", "/v1/lists", token).json()
+    assert len(found["lists"]) == 8
+
+
+def test_an_erased_and_recreated_database_is_the_new_one_on_every_node(nodes):
+    first, second = nodes(2)
+    auth = ("admin", ADMIN)
+
+    def couch(server, method, path, **options):
+        return requests.request(method, server.url + "/couch" + path, auth=auth, timeout=30, **options)
+
+    for number in range(5):
+        assert couch(first, "PUT", "/things").status_code == 201
+        assert couch(second, "PUT", "/things/a", json={"n": number}).status_code == 201
+        assert couch(first, "GET", "/things/a").json()["n"] == number
+        assert couch(first, "DELETE", "/things").status_code == 200
+        assert couch(second, "GET", "/things/a").status_code == 404
+
+
+def test_the_administrators_session_and_rotated_keys_hold_on_every_node(nodes):
+    first, second = nodes(2)
+    admin = log_in(first, "admin", ADMIN).json()["token"]
+    assert second.call("GET", "/v1/admin/status", admin).status_code == 200
+    token = sign_up(first, "anna")
+    done = subprocess.run([BINARY, "keys", "rotate", "--database", nodes.url], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    fresh = log_in(first, "anna").json()["token"]
+    for server in (first, second):
+        for each in (token, fresh):
+            assert server.call("GET", "/v1/bookmarks", each).status_code == 200
+    done = subprocess.run([BINARY, "user", "list", "--database", nodes.url], check=False, capture_output=True, text=True)
+    assert "anna" in done.stdout, done.stderr
+
+
+def test_nodes_outlive_a_crash_of_the_database(nodes, database):
+    first, second = nodes(2)
+    token = sign_up(first, "anna")
+    hotels = [f"hotel_{10025 + number}" for number in range(6)]
+    for hotel in hotels[:3]:
+        assert first.call("PUT", f"/v1/bookmarks/{hotel}", token, json={"name": hotel}).status_code == 201
+    database.crash()
+    try:
+        for server in (first, second):
+            assert "can't be reached" in server.state("unavailable")["stores"]
+    finally:
+        database.start()
+    for server in (first, second):
+        server.state("ready")
+    assert sorted(bookmarks(second, token)) == sorted(hotels[:3])
+    for hotel in hotels[3:]:
+        assert second.call("PUT", f"/v1/bookmarks/{hotel}", token, json={"name": hotel}).status_code == 201
+    assert sorted(bookmarks(first, token)) == sorted(hotels)
+
+
+def test_a_killed_backend_costs_no_request_its_answer(nodes):
+    first, second = nodes(2)
+    token = sign_up(first, "anna")
+    stop, wrong = threading.Event(), []
+
+    def read(server):
+        while not stop.is_set():
+            answer = server.call("GET", "/v1/bookmarks", token)
+            if answer.status_code != 200:
+                wrong.append(answer.text)
+
+    readers = [threading.Thread(target=read, args=(server,)) for server in (first, second)]
+    for reader in readers:
+        reader.start()
+    for _ in range(20):
+        postgres.sql(nodes.url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                     "WHERE application_name = 'hotel-bookmarks'")
+        time.sleep(0.1)
+    stop.set()
+    for reader in readers:
+        reader.join()
+    assert wrong == []
+
+
+def test_a_directory_with_stores_of_its_own_is_refused(nodes, tmp_path):
+    with_files = Server(tmp_path / "files")
+    with_files.guest()
+    assert with_files.stop() == 0
+    done = subprocess.run([BINARY, "serve", "--port", "0", "--data", str(tmp_path / "files"), "--database", nodes.url],
+                          check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 78 and "stores of its own" in done.stderr
+
+
+@pytest.mark.parametrize("url, reason", [
+    ("mysql://x/y", "postgres://"), ("postgres://nobody@127.0.0.1:1/none?connect_timeout=2", "can't be reached")])
+def test_a_database_that_cannot_be_used_is_a_reason_not_to_start(tmp_path, url, reason):
+    done = subprocess.run([BINARY, "serve", "--port", "0", "--data", str(tmp_path / "data"), "--database", url],
+                          check=False, capture_output=True, text=True, timeout=120)
+    assert done.returncode in (1, 78) and reason in done.stderr, done.stderr
+
+
+def test_events_resume_on_another_node(nodes):
+    first, second = nodes(2)
+    token = sign_up(first, "anna")
+    headers = {"Authorization": "Bearer " + token, "Accept": "text/event-stream"}
+
+    def event(server, last, act):
+        """The id of the first event with an id that a stream gives after `act`."""
+        fields = dict(headers, **({"Last-Event-ID": last} if last else {}))
+        with requests.get(server.url + "/v1/changes", headers=fields, stream=True, timeout=30) as stream:
+            assert stream.status_code == 200, stream.text
+            lines = stream.iter_lines(decode_unicode=True)
+            act()
+            return next(line[3:].strip() for line in lines if line.startswith("id:"))
+
+    last = event(first, None, lambda: second.call("PUT", "/v1/bookmarks/hotel_10025", token))
+    second.call("PUT", "/v1/bookmarks/hotel_10026", token)
+    assert event(second, last, lambda: None) != last
+
+
+def test_nodes_whose_clocks_are_wrong_agree_on_the_time(nodes, tmp_path):
+    libraries = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
+    if not libraries:
+        pytest.skip("libfaketime is not installed: Scripts/setup --tests")
+    (right,) = nodes(1)
+    wrong = [
+        Server(tmp_path / f"wrong{number}", "--database", nodes.url, under=["env"], environment={
+            "LD_PRELOAD": libraries[0], "FAKETIME": step, "FAKETIME_DONT_FAKE_MONOTONIC": "1"})
+        for number, step in enumerate(["+1h", "-1h"])]
+    try:
+        servers = [right, *wrong]
+        tokens = [sign_up(server, f"user{number}") for number, server in enumerate(servers)]
+        for server in servers:
+            for token in tokens:
+                assert server.call("GET", "/v1/bookmarks", token).status_code == 200
+        made = [server.call("POST", "/v1/lists", token, json={"title": "Trip"}).json()["createdAt"]
+                for server, token in zip(servers, tokens)]
+        ages = [abs(parse(moment) - time.time()) for moment in made]
+        assert max(ages) < 60, made
+    finally:
+        for server in wrong:
+            server.stop()
+
+
+def parse(moment):
+    """Seconds since 1970 of an RFC 3339 time."""
+    return datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()

@@ -1,0 +1,152 @@
+import Documents
+import Stores
+import TestSupport
+import Testing
+
+@testable import PostgresEngine
+
+/// What nodes of one database hear of each other and agree on.
+@Suite struct SharingTests {
+  /// Two nodes on a schema of its own.
+  private func withNodes(
+    _ use: (PostgresDatabase, PostgresDatabase) async throws -> Void
+  ) async throws {
+    let place = try Place()
+    try await place.withNode { first in
+      try await place.withNode { second in try await use(first, second) }
+    }
+  }
+
+  @Test func aNodeHearsOfAnotherNodesCommitsAndErasuresAndNotOfItsOwn() async throws {
+    try await withNodes { first, second in
+      let (mine, theirs) = (try user(1), try user(2))
+      var changes = second.remoteChanges().makeAsyncIterator()
+      // Listening begins.
+      #expect(await changes.next() == .unknown)
+      try await second.store(mine).put("a", "{}")
+      try await first.store(theirs).put("a", "{}")
+      #expect(await changes.next() == .changed(theirs))
+      _ = try await first.erase(theirs)
+      #expect(await changes.next() == .ended(theirs))
+    }
+  }
+
+  @Test func aListenerThatLosesItsConnectionListensAgain() async throws {
+    let place = try Place(on: PostgresServer())
+    try await place.withNode { first in
+      try await place.withNode { second in
+        let name = try user(1)
+        var changes = second.remoteChanges().makeAsyncIterator()
+        #expect(await changes.next() == .unknown)
+        try place.killBackends()
+        #expect(await changes.next() == .unknown)
+        try await first.store(name).put("a", "{}")
+        #expect(await changes.next() == .changed(name))
+      }
+    }
+  }
+
+  @Test func anOpenStoreFollowsItsNameWhenAnotherNodeHasErasedAndCreatedIt() async throws {
+    try await withNodes { first, second in
+      let name = try user(1)
+      let open = try await second.store(name)
+      try await open.put("old", "{}")
+      _ = try await first.erase(name)
+      #expect(await code { _ = try await open.body("old") } == .absent)
+      #expect(open.isEnded)
+      let again = try await first.store(name)
+      try await again.put("new", #"{"n":1}"#)
+      #expect(try await open.body("old") == nil)
+      #expect(try await open.body("new") == #"{"n":1}"#)
+      try await open.put("newer", "{}")
+      #expect(try await again.sequences() == [1, 2])
+    }
+  }
+
+  @Test func positionsGrowWithEachCommitAndNameTheEpoch() async throws {
+    try await withNodes { first, second in
+      let (name, absent) = (try user(1), try user(2))
+      let store = try await first.store(name)
+      let before = try await second.positions(of: [name, absent])
+      #expect(before.count == 2 && before[1] == nil)
+      try await store.put("a", "{}")
+      let after = try await second.positions(of: [name])
+      let (old, new) = (try #require(before[0]), try #require(after[0]))
+      #expect(old.epoch == new.epoch && old.mark < new.mark)
+      try await store.update(loading: [], at: Timestamp(milliseconds: 1)) { changes in
+        changes.write(
+          LocalEdit(LocalID(receipt: "x"), LocalDocument(revision: 1, body: Array("{}".utf8))))
+      }
+      #expect(try await second.positions(of: [name])[0]?.mark ?? 0 > new.mark)
+      _ = try await first.erase(name)
+      _ = try await first.store(name)
+      #expect(try await second.positions(of: [name])[0]?.epoch != old.epoch)
+    }
+  }
+
+  @Test func aManagerWakesFeedsOfStoresThatAnotherNodeChanges() async throws {
+    try await withNodes { first, second in
+      let name = try user(1)
+      _ = try await first.store(name)
+      let manager = DatabaseManager(
+        engine: second, maximumOpen: 10, now: { Timestamp(milliseconds: 1) })
+      let running = Task { await manager.run() }
+      var wakeUps = await manager.feed(for: name).wakeUps().makeAsyncIterator()
+      #expect(await wakeUps.next() != nil)
+      // The listener's own first report, or the change itself.
+      try await first.store(name).put("a", "{}")
+      #expect(await wakeUps.next() != nil)
+      _ = try await first.erase(name)
+      while await wakeUps.next() != nil {}
+      running.cancel()
+      await running.value
+      await manager.close()
+    }
+  }
+
+  @Test func aSharedFileIsReadWholeOrNotAtAll() async throws {
+    try await withNodes { first, second in
+      #expect(try await second.sharedFile("catalogue") == nil)
+      let contents = [[UInt8](repeating: 1, count: 300_000), [UInt8](repeating: 2, count: 10)]
+      for content in contents {
+        var rest = content[...]
+        let file = try await first.replaceSharedFile("catalogue") {
+          guard !rest.isEmpty else { return nil }
+          defer { rest = rest.dropFirst(PostgresDatabase.sharedPieceBytes) }
+          return Array(rest.prefix(PostgresDatabase.sharedPieceBytes))
+        }
+        let found = try #require(try await second.sharedFile("catalogue"))
+        #expect(found == file)
+        var bytes: [UInt8] = []
+        for index in 0..<found.pieces {
+          bytes += try await second.piece(index, of: found, "catalogue")
+        }
+        #expect(bytes == content)
+      }
+    }
+  }
+
+  @Test func theClockAddsUptimeToTheDatabasesTime() async throws {
+    let begun = ContinuousClock.now
+    let clock = DatabaseClock(Timestamp(milliseconds: 5_000), at: begun)
+    #expect(clock.now(at: begun + .milliseconds(250)).milliseconds == 5_250)
+    clock.note(
+      Timestamp(milliseconds: 9_000), asked: begun + .seconds(1), answered: begun + .seconds(3))
+    #expect(clock.now(at: begun + .seconds(2)).milliseconds == 9_000)
+    try await withNodes { first, second in
+      try first.checkWritable()
+      let difference = first.clock.now().milliseconds - second.clock.now().milliseconds
+      #expect(abs(difference) < 1_000)
+    }
+  }
+
+  @Test func noticesAreSplitAndOwnOnesAreKnown() throws {
+    let names = try (1...500).map { try user($0) }
+    let texts = Notice.texts(names.map { (.changed, $0) } + [(.ended, .system)], from: "node")
+    #expect(texts.count > 1 && texts.allSatisfy { $0.utf8.count <= Notice.longestText })
+    let found = texts.flatMap { Notice.changes(in: $0, to: "other") ?? [] }
+    #expect(found == names.map { .changed($0) } + [.ended(.system)])
+    #expect(texts.allSatisfy { Notice.changes(in: $0, to: "node") == nil })
+    #expect(Notice.changes(in: "node\nxwhat\nc???", to: "other")?.isEmpty == true)
+  }
+}
