@@ -2,16 +2,16 @@ import CPostgres
 import Glibc
 import Lanes
 
-/// One connection to a PostgreSQL server: statements go out together and their answers come back in order, by libpq's
-/// pipeline mode (<https://www.postgresql.org/docs/current/libpq-pipeline-mode.html>).
+/// One connection to a PostgreSQL server. It sends several statements at once and reads their answers in order, with
+/// libpq's pipeline mode (<https://www.postgresql.org/docs/current/libpq-pipeline-mode.html>).
 ///
-/// Confined to the ``Session`` that owns it, on whose thread every call blocks.
+/// Confined to its owner, such as a ``Session``. Every call blocks the owner's thread.
 final class Connection {
-  /// How long the server may be silent while an answer is due, in milliseconds. A commit that waits so long for a
-  /// standby counts as of unknown outcome; dead connections are noticed sooner, by TCP.
+  /// The longest time that the server may send nothing while an answer is due, in milliseconds. If a commit waits
+  /// longer for a standby, its outcome counts as unknown. TCP detects dead connections earlier.
   static let longestSilence: Int32 = 8_000
 
-  /// What an answer belongs to.
+  /// The kind of an answer that is due.
   private enum Expected {
     case preparation(String)
     case rows
@@ -19,18 +19,18 @@ final class Connection {
   }
 
   private let handle: OpaquePointer
-  /// What the server said beside its answers.
+  /// The notices that the server has sent.
   let notices: Notices
-  /// The names of the statements that the server knows.
+  /// The names of the statements that are prepared on this connection.
   private var prepared: Set<String> = []
-  /// Answers that nobody asks for: they are read before those of the next statements.
+  /// Answers to ``runLater(_:)`` that are not read yet. They are read before the answers to the next statements.
   private var owed: [Expected] = []
-  /// How often statements went out and were waited for.
+  /// The number of round trips: how often statements were sent and their answers were awaited.
   private(set) var roundTrips = 0
-  /// Whether the connection is of no use any more.
+  /// Whether the connection is unusable.
   private(set) var isBroken = false
 
-  /// Takes over a connection that libpq has made, and puts it into pipeline mode.
+  /// Takes ownership of a connection that libpq has made, and switches it to pipeline mode.
   init(_ handle: OpaquePointer) throws {
     self.handle = handle
     notices = Notices(of: handle)
@@ -41,20 +41,22 @@ final class Connection {
 
   deinit { PQfinish(handle) }
 
-  /// The server's process, for tests.
+  /// The id of the server's process, for tests.
   var backend: Int32 { PQbackendPID(handle) }
 
-  /// Whether the socket still stands, as far as that can be told without waiting.
+  /// Whether the connection is still open, as far as a check without waiting can tell.
   var isAlive: Bool {
     guard !isBroken, PQstatus(handle) == CONNECTION_OK else { return false }
     var entry = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
-    // Nothing to read: nobody has closed it. Answers that are owed may be read; what comes unasked is mostly an end.
+    // Nothing to read means that the server has not closed the connection. While answers are owed, data may arrive.
+    // Otherwise, data usually means that the server is closing the connection.
     return poll(&entry, 1, 0) == 0 || !owed.isEmpty && PQconsumeInput(handle) == 1
   }
 
-  /// Sends statements in one go and reads their answers; one that is refused takes those behind it with it.
-  /// - Returns: the rows of each.
-  /// - Throws: ``PostgresError``, the first refusal.
+  /// Sends statements together and reads their answers. When the server refuses a statement, it skips all statements
+  /// after it.
+  /// - Returns: the rows of each statement, in order.
+  /// - Throws: ``PostgresError``: the first refusal, or the loss of the connection.
   func run(_ calls: [Call]) throws -> [Rows] {
     guard !isBroken else { throw PostgresError.lost("the connection was given up") }
     let expected = try send(calls)
@@ -68,14 +70,14 @@ final class Connection {
     }
   }
 
-  /// Runs a statement that is not used again, such as one that makes a table.
+  /// Runs a statement that is used only once, such as `CREATE TABLE`.
   @discardableResult
   func execute(_ sql: String) throws -> Rows {
     let found = try run([Call(Statement("", sql))])
     return found[0]
   }
 
-  /// Sends a statement whose answer nobody waits for.
+  /// Sends a statement without waiting for its answer. A failure marks the connection as broken.
   func runLater(_ call: Call) {
     do {
       owed += try send([call])
@@ -83,8 +85,8 @@ final class Connection {
     } catch { isBroken = true }
   }
 
-  /// The texts of the notifications that arrive within a time, in milliseconds; see `LISTEN`. Returns as soon as there
-  /// is one.
+  /// Waits for notifications (see `LISTEN`) and returns their texts. Returns as soon as the server has sent something.
+  /// - Parameter milliseconds: the longest wait.
   func notifications(within milliseconds: Int32) throws -> [String] {
     var entry = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
     if poll(&entry, 1, milliseconds) > 0, PQconsumeInput(handle) == 0 { throw lost() }
@@ -96,14 +98,14 @@ final class Connection {
     return texts
   }
 
-  /// Hands statements to libpq.
-  /// - Returns: which answers are due.
+  /// Gives statements to libpq.
+  /// - Returns: the answers that are due, in order.
   private func send(_ calls: [Call]) throws -> [Expected] {
     var expected: [Expected] = []
     var new: Set<String> = []
     for call in calls {
       let name = "\(call.statement.name)"
-      // What has no name is prepared for this call alone.
+      // A statement without a name is prepared for this call only.
       if name.isEmpty || !prepared.contains(name) && new.insert(name).inserted {
         guard PQsendPrepare(handle, name, call.statement.sql, 0, nil) == 1 else { throw lost() }
         expected.append(.preparation(name))
@@ -119,7 +121,7 @@ final class Connection {
     let values = call.values.map(\.encoded)
     var buffer: [UInt8] = []
     for value in values { buffer += value ?? [] }
-    // A pointer even to values of no bytes: one that is nil says NULL.
+    // With one more byte, even an empty value has a pointer. For libpq, a nil pointer means NULL.
     buffer.append(0)
     return buffer.withUnsafeBytes { bytes in
       var (place, pointers, lengths): (Int, [UnsafePointer<CChar>?], [Int32]) = (0, [], [])
@@ -156,7 +158,7 @@ final class Connection {
         }
         PQclear(result)
       }
-      // Behind each answer but that of a sync stands a nil.
+      // After each answer except that to a sync, libpq returns nil.
       if case .sync = answer {
         guard status == PGRES_PIPELINE_SYNC else { throw lost() }
       } else if let more = try nextResult() {
@@ -168,7 +170,7 @@ final class Connection {
     return found
   }
 
-  /// The next result, once it is there.
+  /// Waits for the next result. Nil marks the end of the results of one statement.
   private func nextResult() throws -> OpaquePointer? {
     while true {
       let flushed = PQflush(handle)
@@ -183,14 +185,14 @@ final class Connection {
         throw PostgresError.lost("no answer in \(Self.longestSilence) ms")
       }
       if entry.revents & Int16(POLLIN | POLLERR | POLLHUP) != 0, PQconsumeInput(handle) == 0 {
-        // What the server said before it closed may be read still.
+        // A result that arrived before the server closed the connection can still be read.
         if PQisBusy(handle) == 0, let result = PQgetResult(handle) { return result }
         throw lost()
       }
     }
   }
 
-  /// The connection is of no use any more.
+  /// Marks the connection as broken and returns the error with libpq's message.
   private func lost() -> PostgresError {
     isBroken = true
     return .lost(PQerrorMessage(handle).map { String(cString: $0) } ?? "")
@@ -198,25 +200,26 @@ final class Connection {
 }
 
 extension PostgresError {
-  /// An error as libpq hands it over.
+  /// Creates an error from a result of libpq.
   init(_ result: OpaquePointer?) {
     self.init(
       severity: Self.field(86, of: result), state: Self.field(67, of: result),
       message: Self.field(77, of: result))
   }
 
-  /// A field of an error or a notice: `V` is the severity in English, `C` the SQLSTATE, `M` the message.
+  /// A field of an error or a notice. The code is an ASCII letter: 86, `V`, is the severity in English; 67, `C`, the
+  /// SQLSTATE; 77, `M`, the message.
   /// <https://www.postgresql.org/docs/current/protocol-error-fields.html>
   static func field(_ code: Int32, of result: OpaquePointer?) -> String {
     PQresultErrorField(result, code).map { String(cString: $0) } ?? ""
   }
 }
 
-/// What a server says beside its answers.
+/// The notices that a server sends in addition to its answers.
 ///
-/// libpq calls back on the thread that reads, which is the one to which the connection is confined.
+/// libpq calls the receiver on the thread that reads. The connection is confined to this thread.
 final class Notices {
-  /// Warnings since they were last taken: SQLSTATE and words.
+  /// The warnings since the last ``clear()``: SQLSTATE and message.
   private(set) var warnings: [(state: String, message: String)] = []
 
   /// Collects the notices of a connection, which must not outlive this object.
@@ -230,15 +233,15 @@ final class Notices {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Whether there is none.
+  /// Whether there are no warnings.
   var isEmpty: Bool { warnings.isEmpty }
 
-  /// Forgets them.
+  /// Removes the warnings.
   func clear() { warnings = [] }
 
-  /// The warning that a commit was not replicated: the transaction is committed here, and the answer that follows is
-  /// `COMMIT`, but no standby has it. 01000 when the wait was cancelled, 57P01 when the server ends.
-  /// Source: PostgreSQL, `SyncRepWaitForLSN`.
+  /// The warning that a commit was not replicated; nil if there is none. The transaction is then committed on this
+  /// server, and the server answers `COMMIT`, but no standby has confirmed it. The SQLSTATE is 01000 when the wait was
+  /// cancelled, and 57P01 when the server shuts down. Source: PostgreSQL, `SyncRepWaitForLSN`.
   var unreplicated: String? {
     warnings.first { $0.state == "01000" || $0.state == "57P01" }.map {
       "\($0.state) \($0.message)"

@@ -5,7 +5,7 @@ import StoreRecords
 import Stores
 import Synchronization
 
-/// A place for one connection, on the threads of a pool: whatever is done on the connection blocks one of these.
+/// Owns at most one connection. Its work runs on a thread of a pool and blocks this thread.
 actor Session {
   private let place: InlineExecutor
   private let address: DatabaseAddress
@@ -14,14 +14,14 @@ actor Session {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { place.asUnownedSerialExecutor() }
 
-  /// A place without a connection yet.
+  /// Creates a session without a connection.
   init(_ address: DatabaseAddress, in threads: LanePool, counters: DatabaseCounters) {
     self.address = address
     self.counters = counters
     place = InlineExecutor(threads)
   }
 
-  /// Does something on the connection, which is made if there is none that stands.
+  /// Runs `body` on the connection. Connects first if there is no open connection.
   func run<Result: Sendable>(
     _ body: @Sendable (Connection) throws -> Result
   ) throws -> Result {
@@ -30,7 +30,8 @@ actor Session {
     return try body(connection)
   }
 
-  /// Why the server is none to work with; nil where it is, or does not answer.
+  /// Connects to the server and returns the reason why the engine can't work with it. Returns nil if the engine can, or
+  /// if the server does not answer.
   func refusal() -> ServiceError? {
     do {
       _ = try address.connect()
@@ -55,23 +56,23 @@ actor Session {
   }
 }
 
-/// The connections of a node: so many at most, whoever comes later waits in line.
+/// The connections of a node, up to a limit. When all are in use, callers wait in a queue.
 final class ConnectionPool: Sendable {
-  /// Connections at most, unless the operator says otherwise.
+  /// The limit of connections if the operator sets none.
   static let standardLimit = 16
-  /// How many may wait for a connection, for each that there may be.
+  /// How many callers may wait, for each connection of the limit. Further callers get `overloaded`.
   private static let waitersPerConnection = 64
-  /// How long work that may be repeated is repeated while no server takes writes: 12 seconds. A failover takes less.
+  /// How long repeatable work is tried again while no server accepts writes: 12 seconds. A failover takes less.
   static let patience = Duration.seconds(12)
-  /// The pause before it is tried again.
+  /// The pause before the next attempt.
   private static let pause = Duration.milliseconds(50)
 
   private struct State {
-    /// Sessions that nobody uses; the one that was used last stands last.
+    /// Sessions that are not in use. The last one is the most recently used.
     var idle: [Session] = []
-    /// How many sessions there are.
+    /// The number of sessions, in use or not.
     var count = 0
-    /// Who waits for one.
+    /// The callers that wait for a session, in order.
     var waiting = Deque<CheckedContinuation<Session?, Never>>()
     var isClosed = false
   }
@@ -83,7 +84,7 @@ final class ConnectionPool: Sendable {
   /// Counts for the operator.
   let counters = DatabaseCounters()
 
-  /// Counts for the operator, with those of this moment.
+  /// The counts for the operator, with the present numbers of connections and of waiting callers.
   var statistics: DatabaseStatistics {
     var found = DatabaseStatistics()
     found.commits = counters.commits.load(ordering: .relaxed)
@@ -96,15 +97,15 @@ final class ConnectionPool: Sendable {
     return found
   }
 
-  /// A pool without connections yet.
+  /// Creates a pool without connections.
   init(_ address: DatabaseAddress, limit: Int, threads: LanePool) {
     self.address = address
     self.limit = max(1, limit)
     self.threads = threads
   }
 
-  /// Does something on a connection, once.
-  /// - Throws: `overloaded` when too many wait, `unavailable` after ``close()``, ``PostgresError``.
+  /// Runs `body` on a connection, once.
+  /// - Throws: `overloaded` when too many callers wait, `unavailable` after ``close()``, ``PostgresError``.
   func once<Result: Sendable>(
     _ body: @Sendable (Connection) throws -> Result
   ) async throws -> Result {
@@ -113,9 +114,10 @@ final class ConnectionPool: Sendable {
     return try await session.run(body)
   }
 
-  /// Does something that may be repeated: also on a new connection after one was lost, and after a deadlock.
-  /// - Parameter isForOthers: whether it is done for others, too, than the request of the calling task: it is repeated
-  ///   also when nobody waits for that one any more.
+  /// Runs `body`, and runs it again after a lost connection (on a new one) and after a deadlock. `body` must be
+  /// repeatable.
+  /// - Parameter isForOthers: whether the work is done for other requests, too. It is then repeated even if the request
+  ///   of the calling task has ended.
   /// - Throws: as ``once(_:)``.
   func repeating<Result: Sendable>(
     isForOthers: Bool = false, _ body: @Sendable (Connection) throws -> Result
@@ -131,19 +133,20 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  /// Why a server that answers is none to work with, for who could not connect; nil where none answers.
+  /// The reason why the engine can't work with the server that answers at an address; nil if no server answers. Servers
+  /// that accept no writes are asked, too. Used after a connection has failed.
   func refusal(of address: DatabaseAddress) async -> ServiceError? {
     await Session(address.ofAnyServer, in: threads, counters: counters).refusal()
   }
 
-  /// Whether what failed so may succeed on another connection, or at another try.
+  /// Whether work that failed with this error may succeed on another connection or at another attempt.
   static func isWorthRepeating(_ error: any Error) -> Bool {
     if let error = error as? PostgresError { return error.isRepeatable }
-    // A standby that answered before another server became the primary.
+    // A standby answered before another server became the primary.
     return (error as? ServiceError)?.code == .readOnly
   }
 
-  /// Closes all connections as soon as they are free, and refuses whoever comes later.
+  /// Closes each connection as soon as it is free. Waiting and later callers get an error.
   func close() async {
     let (idle, waiting) = state.withLockedValue { state in
       defer { (state.idle, state.waiting) = ([], []) }

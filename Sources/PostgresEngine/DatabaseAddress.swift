@@ -2,29 +2,29 @@ import CPostgres
 import Lanes
 import Stores
 
-/// Where the database is and how it is reached: a `postgres://` URL, of which libpq knows the rest
+/// The address of the database: a `postgres://` URL in the format that libpq defines
 /// (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING>).
 package struct DatabaseAddress: Sendable {
-  /// What libpq is told, by keyword.
+  /// The connection parameters for libpq.
   private var options: [(keyword: String, value: String)]
 
-  /// What the engine sets unless the URL says otherwise.
+  /// The parameters that the engine sets if the URL does not set them.
   private static let defaults = [
-    // Of several hosts the one that takes writes: after a failover, another one than before.
+    // Of several hosts, libpq connects to the one that accepts writes. After a failover this is another host.
     ("target_session_attrs", "read-write"),
-    // Seconds for each host; the least that libpq takes.
+    // Seconds for each host. 2 is the minimum of libpq.
     ("connect_timeout", "2"),
-    // Milliseconds after which a connection is dead whose peer confirms nothing that was sent.
+    // Milliseconds. TCP closes a connection if the server does not confirm sent data for so long.
     ("tcp_user_timeout", "1500"),
-    // One on which nothing was sent is asked after two seconds, each second, twice.
+    // TCP tests an idle connection after 2 seconds and then every second. It closes it after 2 tests without an answer.
     ("keepalives", "1"), ("keepalives_idle", "2"), ("keepalives_interval", "1"),
     ("keepalives_count", "2"),
     ("application_name", "hotel-bookmarks"),
   ]
 
-  /// Reads a URL.
-  /// - Parameter password: instead of one in the URL, which others may see.
-  /// - Throws: `unavailable` with libpq's words for what it can't read; these never hold a password.
+  /// Parses a URL.
+  /// - Parameter password: replaces a password in the URL, which others may see.
+  /// - Throws: `unavailable` for an invalid URL, with libpq's message, which never contains a password.
   package init(url: String, password: String? = nil) throws {
     guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
       throw ServiceError(.unavailable, "The database's address is no postgres:// URL")
@@ -53,21 +53,23 @@ package struct DatabaseAddress: Sendable {
     {
       options.append((keyword, value))
     }
-    // Whatever the surroundings say: ids are sent as bytes, and the messages are for the log.
+    // The encoding is UTF-8, whatever the URL and the environment say: ids are sent as bytes, and the messages are for
+    // the log.
     options.removeAll { $0.keyword == "client_encoding" }
     options.append(("client_encoding", "UTF8"))
     self.options = options
   }
 
-  /// The same, where a server will do that takes no writes.
+  /// The same address, but for any server, including one that accepts no writes.
   var ofAnyServer: DatabaseAddress {
     var address = self
     address.options.removeAll { $0.keyword == "target_session_attrs" }
     return address
   }
 
-  /// Connects, which blocks for `connect_timeout` and each host.
-  /// - Throws: ``PostgresError/lost(_:)`` where nobody answers; ``ServiceError`` for a server that the engine refuses.
+  /// Connects. Blocks for at most `connect_timeout` for each host.
+  /// - Throws: ``PostgresError/lost(_:)`` if no server answers; ``ServiceError`` if the engine can't work with the
+  ///   server.
   func connect() throws -> Connection {
     let handle = LanePool.blocking {
       Self.withCStrings(options.map(\.keyword)) { keywords in
@@ -86,7 +88,7 @@ package struct DatabaseAddress: Sendable {
     return connection
   }
 
-  /// Texts as C wants a list of them: ended by NULL.
+  /// Passes texts to `body` as an array of C strings that ends with NULL.
   private static func withCStrings<Result>(
     _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
   ) -> Result {
@@ -107,9 +109,9 @@ package struct DatabaseAddress: Sendable {
   }
 }
 
-/// What a server must be, and how its sessions are set.
+/// The requirements for a server, and the settings of a session.
 enum ServerChecks {
-  /// The oldest version of PostgreSQL whose libpq and server know all that the engine uses.
+  /// The oldest version of PostgreSQL in which libpq and the server have all features that the engine uses.
   static let oldestVersion: Int64 = 14
 
   private static let state = Statement(
@@ -119,7 +121,8 @@ enum ServerChecks {
       pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'
     """)
 
-  /// A commit that is not on the disk when it is answered would be lost with the power, as with `synchronous=FULL`.
+  /// Turns `synchronous_commit` on if it is `off`: a commit that is answered before it is on the disk would be lost in
+  /// a power failure. This corresponds to SQLite's `synchronous=FULL`.
   private static let durability = Statement(
     "durability",
     """
@@ -127,16 +130,18 @@ enum ServerChecks {
     WHERE current_setting('synchronous_commit') = 'off'
     """)
 
-  /// A writer waits so long for another node's transaction on the same store.
+  /// Limits how long a writer waits for another node's transaction on the same store: 10 seconds.
   private static let lockTimeout = Statement(
     "lock_timeout", "SELECT set_config('lock_timeout', '10s', false)")
 
-  /// A node that stops in the middle of a transaction holds its store back so long.
+  /// Limits how long a node that stops within a transaction can block a store: 5 seconds. The server then ends the
+  /// session.
   private static let idleTimeout = Statement(
     "idle_timeout", "SELECT set_config('idle_in_transaction_session_timeout', '5s', false)")
 
-  /// Checks a new connection's server and sets the session.
-  /// - Throws: `unavailable` for a version before 14 or another encoding than UTF-8, `readOnly` for a standby.
+  /// Checks the server of a new connection and applies the settings of a session.
+  /// - Throws: `unavailable` for a version before 14 or an encoding other than UTF-8, `readOnly` for a server that
+  ///   accepts no writes.
   static func prepare(_ connection: Connection) throws {
     let found = try connection.run([
       Call(state), Call(durability), Call(lockTimeout), Call(idleTimeout),
@@ -145,7 +150,8 @@ enum ServerChecks {
     try check(version: row.integer(0), encoding: row.text(1) ?? "", isReadOnly: row.flag(2))
   }
 
-  /// Decides whether a server is one that the engine works on.
+  /// Checks whether the engine can work with a server.
+  /// - Throws: as ``prepare(_:)``.
   static func check(version: Int64, encoding: String, isReadOnly: Bool) throws {
     guard version >= oldestVersion * 10_000 else {
       throw ServiceError(

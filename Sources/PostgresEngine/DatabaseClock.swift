@@ -1,10 +1,10 @@
 package import Documents
 import NIOConcurrencyHelpers
 
-/// The clock of the database, as a node knows it.
+/// A node's copy of the database's clock.
 ///
-/// All nodes store and compare times of this clock, because a node's own wall clock may be wrong. Between two
-/// readings the node's uptime tells how much time has passed; nobody sets that.
+/// All nodes store and compare times of this clock, because a node's own wall clock may be wrong. Between two readings
+/// the node measures the elapsed time with its monotonic clock, which nobody can set.
 package final class DatabaseClock: Sendable {
   private struct Reading {
     let time: Timestamp
@@ -13,12 +13,12 @@ package final class DatabaseClock: Sendable {
 
   private let last: NIOLockedValueBox<Reading>
 
-  /// A clock that shows a time from now on.
+  /// Creates a clock that shows `time` at `instant`.
   init(_ time: Timestamp, at instant: ContinuousClock.Instant) {
     last = NIOLockedValueBox(Reading(time: time, at: instant))
   }
 
-  /// The present time, with milliseconds.
+  /// The present time, to the millisecond.
   @Sendable package func now() -> Timestamp { now(at: .now) }
 
   func now(at instant: ContinuousClock.Instant) -> Timestamp {
@@ -28,8 +28,8 @@ package final class DatabaseClock: Sendable {
     return Timestamp(milliseconds: reading.time.milliseconds + milliseconds)
   }
 
-  /// Takes a reading of the database.
-  /// - Parameter time: the database's time at some moment between `asked` and `answered`.
+  /// Sets the clock to a reading of the database.
+  /// - Parameter time: the database's time at a moment between `asked` and `answered`.
   func note(
     _ time: Timestamp, asked: ContinuousClock.Instant, answered: ContinuousClock.Instant
   ) {
@@ -42,6 +42,6 @@ package final class DatabaseClock: Sendable {
 extension Statement {
   /// The database's time in milliseconds since 1970.
   static let time = Statement("time", "SELECT \(sqlTime)")
-  /// The same as an expression.
+  /// The SQL expression for this time.
   static let sqlTime = "(extract(epoch FROM clock_timestamp()) * 1000)::int8"
 }

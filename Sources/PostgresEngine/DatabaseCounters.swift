@@ -2,19 +2,19 @@ import Synchronization
 
 /// Counts of one node since it connected to the database.
 package struct DatabaseStatistics: Sendable, Equatable {
-  /// Transactions that have written something.
+  /// Committed transactions that wrote something.
   package var commits = 0
   /// Updates that ended without an error.
   package var updates = 0
-  /// Commits whose answer was lost.
+  /// Commits whose outcome is unknown.
   package var unknown = 0
   /// Connections that were lost.
   package var lost = 0
   /// Connections at present.
   package var connections = 0
-  /// Connections that nobody uses at present.
+  /// Connections that are not in use at present.
   package var idle = 0
-  /// How many callers wait for a connection at present.
+  /// Callers that wait for a connection at present.
   package var waiting = 0
 }
 

@@ -2,13 +2,13 @@ import Documents
 import StoreRecords
 import Stores
 
-/// One document, or one local document, of a store by one statement, which is a state of its own: no transaction is
-/// begun. A query that asks for more is run anew over a ``Snapshot``.
+/// A read of one document, or one local document, with one statement. A single statement sees one state of the store,
+/// so that no transaction is needed. A query that needs more runs again on a ``Snapshot``.
 final class InlineRead {
-  /// Thrown to the query at what one statement can't answer.
+  /// Thrown to a query that needs more than the one statement.
   struct NeedsMore: Error {}
 
-  /// What the statement found.
+  /// The result of the statement.
   private enum Found {
     case document(DocumentID, LoadedDocuments.Found?)
     case local(LocalID, Row?)
@@ -20,17 +20,17 @@ final class InlineRead {
   private let connection: Connection
   private var row: StoreRow?
   private var found: Found?
-  /// Whether the query asked for more than one statement answers.
+  /// Whether the query needs more than the one statement.
   private(set) var needsMore = false
 
-  /// Nothing is read yet.
+  /// Creates a read that has not run its statement yet.
   init(of store: Int64, epoch: String, on connection: Connection) {
     self.store = store
     self.epoch = epoch
     self.connection = connection
   }
 
-  /// A document with all that stands in its row.
+  /// A document with body, tree and arrival; nil if there is none.
   func document(_ id: DocumentID) throws -> LoadedDocuments.Found? {
     if case .document(let known, let document)? = found, known == id { return document }
     let row = try first(Call(Self.documentWithStore, .integer(store), .text(id.text)))
@@ -41,7 +41,8 @@ final class InlineRead {
     return document
   }
 
-  /// A local document's revision, expiry, checksum and body, behind the store's columns.
+  /// The row of a local document; nil if there is none. The store's columns come first, then revision, expiry, checksum
+  /// and body.
   func local(_ id: LocalID) throws -> Row? {
     if case .local(let known, let row)? = found, known == id { return row }
     let row = try first(Call(Self.localWithStore, .integer(store), .text(id.text)))
@@ -57,7 +58,8 @@ final class InlineRead {
     return try StoreRow(row).header.info
   }
 
-  /// Tells the query that it is run anew.
+  /// Records that the query must run again on a snapshot.
+  /// - Returns: the error to throw.
   func more() -> NeedsMore {
     needsMore = true
     return NeedsMore()
@@ -85,11 +87,11 @@ final class InlineRead {
     """)
 }
 
-/// What a query sees of an ``InlineRead``.
+/// A view of a store for a query, on an ``InlineRead``.
 struct InlineView: StoreView {
-  /// The statement.
+  /// The read that answers the query.
   let read: InlineRead
-  /// The moment at which local documents expire.
+  /// The present time, which decides whether a local document has expired.
   let now: Timestamp
 
   func document(_ id: DocumentID) throws -> Document? {

@@ -2,16 +2,16 @@ import Documents
 import StoreRecords
 import Stores
 
-/// The row of `names`: which store a name stands for. A row stays when its store is erased, and is given another number
-/// when the name is used again, so that every node can tell.
+/// A row of `names`, which gives the number of the store with a name. The row stays when the store is erased. When the
+/// name is used again, the row gets another number, so that every node notices the new store.
 struct NameRow: Sendable {
-  /// What became of the store.
+  /// The state of a name's store.
   enum State: Int64, Sendable {
-    /// It is there.
+    /// The store exists.
     case there = 0
-    /// It is gone, and its rows are being removed.
+    /// The store is erased, and its rows are being removed.
     case erasing = 1
-    /// It is gone with all its rows.
+    /// The store is erased, and its rows are removed.
     case erased = 2
   }
 
@@ -19,12 +19,12 @@ struct NameRow: Sendable {
   let key: String
   /// The store's number.
   var number: Int64
-  /// Which life of the store this is.
+  /// The store's epoch.
   var epoch: String
-  /// What became of it.
+  /// The state of the store.
   var state: State
 
-  /// What the row must add up to.
+  /// The checksum of the columns.
   var checksum: Checksum {
     var checksum = Checksum(.entry)
     checksum.append(key)
@@ -36,8 +36,8 @@ struct NameRow: Sendable {
 }
 
 extension NameRow {
-  /// Finds the row of a name; nil for a name that was never used.
-  /// - Throws: `integrity`.
+  /// Reads the row of a name; nil if the name was never used.
+  /// - Throws: `integrity` when the row differs from what was written.
   init?(_ key: String, on connection: Connection) throws {
     guard let row = try connection.run([Call(Self.find, .text(key))])[0].first else { return nil }
     guard let epoch = row.text(1), let state = State(rawValue: row.integer(2)) else {
@@ -49,25 +49,26 @@ extension NameRow {
     }
   }
 
-  /// Writes the row where there is none, or where the name's store is erased.
-  /// - Returns: whether it was; not where another node was faster.
+  /// Inserts the row, or replaces the row of an erased store.
+  /// - Returns: whether the row was written; false if another node was faster.
   func register(on connection: Connection) throws -> Bool {
     try connection.run([call(Self.insert)])[0].affected == 1
   }
 
-  /// Writes the row in the place of what is there.
-  /// - Returns: whether the row was there, with this number.
+  /// Replaces the epoch and the state in the database's row.
+  /// - Returns: whether there was a row with this key and number.
   @discardableResult
   func update(on connection: Connection) throws -> Bool {
     try connection.run([call(Self.replace)])[0].affected == 1
   }
 
-  /// The names of a namespace, in byte order.
-  /// - Parameter isWhole: whether stores are left out whose rows are being removed.
+  /// The keys of a namespace, in byte order.
+  /// - Parameter isWhole: whether to leave out stores whose rows are being removed.
+  /// - Throws: `integrity` for a key that is not text.
   static func keys(
     in namespace: String, after key: String?, limit: Int, isWhole: Bool, on connection: Connection
   ) throws -> [String] {
-    // A key is its namespace alone or goes on with "/", which "0" follows.
+    // A key is either the namespace alone or the namespace, "/" and an id. "0" is the next byte after "/".
     try connection.run([
       Call(
         list, .text(namespace), .text(namespace + "0"), .text(key ?? ""),

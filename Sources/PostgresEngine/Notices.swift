@@ -65,7 +65,7 @@ final class NoticeSender: Sendable {
   private let session: Session
   private let state = NIOLockedValueBox(State())
 
-  /// A sender without a connection yet.
+  /// Creates a sender without a connection.
   init(
     node: String, _ address: DatabaseAddress, in threads: LanePool, counters: DatabaseCounters
   ) {
@@ -92,7 +92,7 @@ final class NoticeSender: Sendable {
       let calls = Notice.texts(notices, from: node).map { text in
         Call(Self.notify, .text(Notice.channel), .text(text))
       }
-      // A lost notice is found by its receiver's own check.
+      // A notice may be lost here. The other nodes also check for changes themselves.
       try? await session.run { connection in _ = try connection.run(calls) }
       try? await Task.sleep(for: Self.interval)
     }
@@ -109,7 +109,7 @@ final class NoticeSender: Sendable {
     }
   }
 
-  /// Sends nothing more.
+  /// Stops sending and closes the connection.
   func close() async {
     state.withLockedValue { $0.isClosed = true }
     await session.close()
@@ -132,7 +132,7 @@ actor NoticeListener {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
 
-  /// A listener that does not listen yet.
+  /// Creates a listener that is not connected.
   init(node: String, _ address: DatabaseAddress) {
     self.node = node
     self.address = address

@@ -2,12 +2,12 @@ import Documents
 import StoreRecords
 import Stores
 
-/// Making, finding and removing stores: single statements and transactions of one store each, in an order of which every
-/// beginning is whole.
+/// Creates, finds and erases stores. Each step is a single statement, or a transaction of one store. The order of the
+/// steps ensures that a store is absent or complete even if a later step is interrupted.
 extension PostgresDatabase {
-  /// The row of a store that is there or is made.
+  /// The row of a store. If the store does not exist and `creating` is true, it is created.
   /// - Returns: nil when the store is absent and `creating` is false.
-  /// - Throws: `damaged` for one whose row is missing, foreign or not sound.
+  /// - Throws: `damaged` when the store's row is missing, fails its checksum or belongs to another store.
   static func opened(
     _ name: StoreName, creating: Bool, on connection: Connection
   ) throws -> StoreRow? {
@@ -22,13 +22,14 @@ extension PostgresDatabase {
       case .erased, nil: break
       }
       guard creating else { return nil }
-      // Where another node is faster, its store is found in the next round.
+      // If another node has created the store, the next iteration finds it.
       if let made = try make(name, on: connection) { return made }
     }
   }
 
-  /// The row of a store that has a name.
-  /// - Returns: nil where the store has taken another one's place, which was interrupted; that is finished then.
+  /// The row of the store to which a name refers.
+  /// - Returns: nil if the store has replaced another one and has that one's name now. The replacement was interrupted;
+  ///   this function completes it.
   private static func there(_ name: NameRow, on connection: Connection) throws -> StoreRow? {
     let row = try connection.run([Call(StoreRow.find, .integer(name.number))])[0].first
     let found = try StoreRow.requireThere(row, epoch: name.epoch)
@@ -40,15 +41,16 @@ extension PostgresDatabase {
     return nil
   }
 
-  /// Makes a store: its row first, then its name.
-  /// - Returns: nil where another node has made one meanwhile.
+  /// Creates a store: its row first, then its name.
+  /// - Returns: nil if another node has created the store meanwhile, or if the new number is already in use.
   private static func make(_ name: StoreName, on connection: Connection) throws -> StoreRow? {
     var generator = SystemRandomNumberGenerator()
     let epoch = Hex.string(generator.next(), generator.next())
-    // Drawn, not counted: no row is shared by those who make stores. 63 bits, and never 0.
+    // The number is random: for a counter, all nodes that create stores would have to lock one row. It has 63 bits and
+    // is never 0.
     let number = Int64.random(in: 1...Int64.max, using: &generator)
     let row = StoreRow(number: number, header: StoreHeader(key: name.key, epoch: epoch))
-    // A number that was ever used stays another store's.
+    // A number is never used for a second store.
     guard try connection.run([row.inserting])[0].affected == 1 else { return nil }
     let entry = NameRow(key: name.key, number: number, epoch: epoch, state: .there)
     if try entry.register(on: connection) { return row }
@@ -56,7 +58,7 @@ extension PostgresDatabase {
     return nil
   }
 
-  /// Whether a store whose name was given to another store bears that other's name by now.
+  /// Whether the store to which `name` refers has the name `key` now.
   private static func hasMoved(
     _ name: NameRow, to key: String, on connection: Connection
   ) throws -> Bool {
@@ -64,7 +66,7 @@ extension PostgresDatabase {
     return other.number == name.number && other.state == .there
   }
 
-  /// Writes what became of a name's store.
+  /// Writes the state of a name's store.
   static func mark(
     _ name: NameRow, _ state: NameRow.State, on connection: Connection
   ) throws {
@@ -73,14 +75,14 @@ extension PostgresDatabase {
     try next.update(on: connection)
   }
 
-  /// Removes all rows of a store but its own, which says that it is erased; may be repeated. Not those of one that has
-  /// another name by now.
+  /// Removes all rows of a store except its row in `stores`, which is marked as erased. Then marks the name as erased.
+  /// May be repeated. If the store has another name now, its rows stay.
   static func finishErasing(_ name: NameRow, on connection: Connection) throws {
     do {
       let rows = try connection.run([
         Call(.begin), Call(StoreRow.lock, .integer(name.number)),
       ])
-      // One that can't be read any more is removed all the same.
+      // A store whose row can't be read is erased, too.
       let found = rows[1].first.flatMap { try? StoreRow($0) }
       let key = found?.header.key ?? name.key
       if try key.utf8.elementsEqual(name.key.utf8)
@@ -103,8 +105,8 @@ extension PostgresDatabase {
     try next.update(on: connection)
   }
 
-  /// Has a store's row bear another key.
-  /// - Throws: `absent`, `damaged`.
+  /// Changes the key in a store's row.
+  /// - Throws: `absent` for an erased store, `damaged`.
   static func rename(_ name: NameRow, to key: String, on connection: Connection) throws {
     do {
       let rows = try connection.run([

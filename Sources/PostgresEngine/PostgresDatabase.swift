@@ -4,11 +4,11 @@ import NIOConcurrencyHelpers
 import StoreRecords
 package import Stores
 
-/// The engine that keeps stores as rows of a PostgreSQL database, which any number of nodes share.
+/// The storage engine that keeps stores as rows of a PostgreSQL database, which any number of nodes share.
 ///
-/// Nothing of a store is kept in memory: what a node answers is what the database held when it was asked. A store is
-/// absent or complete at every moment: its row is written first, then its name. One that is erased is marked first;
-/// whatever is interrupted is finished when the store is next asked for.
+/// The engine keeps no content of a store in memory: every read asks the database. A store is absent or complete at
+/// every moment, because its row is written before its name. A store that is to be erased is first marked. When work on
+/// a store is interrupted, the next access to the store completes it.
 package final class PostgresDatabase: StorageEngine {
   private let address: DatabaseAddress
   private let threads: LanePool
@@ -17,19 +17,19 @@ package final class PostgresDatabase: StorageEngine {
   private let listener: NoticeListener
   /// The database's clock, which all nodes use.
   package let clock: DatabaseClock
-  /// The connection of ``checkWritable()``, which must not wait for others.
+  /// The connection of ``checkWritable()``, which must not wait for a connection of the pool.
   private let probe = NIOLockedValueBox<ProbeConnection?>(nil)
 
-  /// A store needs no descriptor of its own here; the connections have them.
+  /// A store needs no file descriptor; the connections have them.
   package let descriptorsPerStore = 0
   package let isShared = true
-  /// The node's counts since it was opened.
+  /// The counts of this node since the engine was opened.
   package var statistics: DatabaseStatistics { pool.statistics }
 
-  /// Connects to a database and makes or brings up its tables.
-  /// - Parameter connections: at most so many at a time.
-  /// - Parameter pool: the threads that wait for the database; stopped when the engine is closed.
-  /// - Throws: `unavailable`, `readOnly` with the reason; the process should not go on.
+  /// Connects to a database and creates or updates its tables.
+  /// - Parameter connections: the largest number of connections at a time.
+  /// - Parameter pool: the threads that wait for the database. The engine stops them when it is closed.
+  /// - Throws: `unavailable` or `readOnly`, with the reason. The process should then end.
   package static func open(
     _ address: DatabaseAddress, connections: Int = ConnectionPool.standardLimit, pool: LanePool
   ) async throws -> PostgresDatabase {
@@ -78,7 +78,7 @@ package final class PostgresDatabase: StorageEngine {
   }
 
   package func erase(_ name: StoreName) async throws -> Bool {
-    // A repetition after a lost answer finds what the first try has done.
+    // If the first answer was lost, the second attempt finds what the first has done.
     let hasBegun = NIOLockedValueBox(false)
     let wasThere = try await repeating { connection in
       guard let found = try NameRow(name.key, on: connection), found.state != .erased else {
@@ -87,7 +87,7 @@ package final class PostgresDatabase: StorageEngine {
       let wasThere = found.state == .there
       if wasThere {
         hasBegun.withLockedValue { $0 = true }
-        // From here on the store is gone, whatever happens.
+        // From here on the store counts as erased, even if the next step fails.
         try Self.mark(found, .erasing, on: connection)
       }
       try Self.finishErasing(found, on: connection)
@@ -97,11 +97,12 @@ package final class PostgresDatabase: StorageEngine {
     return wasThere
   }
 
-  /// The row of the store is given the other's key, what was in the way is erased, and the name is given the number.
+  /// Gives the row of `other` the key of `name`, erases the old store of `name`, gives `name` the number of `other`,
+  /// and marks the name `other` as erased.
   package func replace(_ name: StoreName, by other: StoreName) async throws {
     try await repeating { connection in
       guard let source = try NameRow(other.key, on: connection), source.state == .there else {
-        // A repetition after a lost answer: all is done.
+        // The first attempt has done everything, but its answer was lost.
         if let moved = try NameRow(name.key, on: connection), moved.state == .there,
           try NameRow(other.key, on: connection)?.number == moved.number
         {
@@ -139,7 +140,7 @@ package final class PostgresDatabase: StorageEngine {
     }
   }
 
-  /// What the stores' rows say. Rows have no files, so that no bytes are told.
+  /// Reads the figures from the rows of the stores. There are no sizes in bytes, because the stores have no files.
   package func figures(of names: [StoreName]) async throws -> [StoreFigures] {
     try await repeating { connection in
       let keys = Value.list(names.map { Array($0.key.utf8) })
@@ -157,7 +158,7 @@ package final class PostgresDatabase: StorageEngine {
     }
   }
 
-  /// The notices of other nodes.
+  /// The changes that other nodes report in their notices.
   package func remoteChanges() -> AsyncStream<RemoteChange> {
     let (stream, continuation) = AsyncStream.makeStream(of: RemoteChange.self)
     let listener = listener
@@ -181,7 +182,7 @@ package final class PostgresDatabase: StorageEngine {
     }
   }
 
-  /// Writes to the row that belongs to no store, and waits for the commit. Reads the database's clock.
+  /// Updates row 0 of `stores`, which belongs to no store, and waits for the commit. Also reads the database's clock.
   package func checkWritable() throws {
     do {
       let connection = try probe.withLockedValue { probe in
@@ -202,7 +203,7 @@ package final class PostgresDatabase: StorageEngine {
     } catch { throw ServiceError.translated(error) }
   }
 
-  /// Besides, ends the threads.
+  /// Closes all connections and stops the threads.
   package func close() async {
     await notices.close()
     await listener.stop()
@@ -234,10 +235,11 @@ package final class PostgresDatabase: StorageEngine {
     """)
 }
 
-/// The connection of readiness, by its one caller at a time.
+/// The connection of the readiness check, which has one caller at a time.
 ///
-/// Unchecked, because the compiler cannot see that. Proof: the port promises one call of `checkWritable()` at a time, and
-/// no other function uses the connection; `close()`, which gives it back, comes after the last call.
+/// Unchecked, because the compiler cannot see that. Proof: ``StorageEngine`` allows one call of
+/// `checkWritable()` at a time, and no other function uses the connection. `close()`, which releases it, comes after
+/// the last call.
 private final class ProbeConnection: @unchecked Sendable {
   let connection: Connection
   init(_ connection: Connection) { self.connection = connection }

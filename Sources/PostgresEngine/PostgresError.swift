@@ -1,21 +1,21 @@
 import StoreRecords
 import Stores
 
-/// What PostgreSQL or the way to it answered instead of a result.
+/// An error of PostgreSQL, or of the connection to it.
 enum PostgresError: Error, CustomDebugStringConvertible {
-  /// The connection is gone or of no use: whether what was under way took place is not known from this alone.
+  /// The connection is lost or unusable. This error alone does not tell whether the last statements took effect.
   case lost(String)
-  /// The server takes no writes, since another one is the primary now: nothing of the transaction took place.
+  /// The server accepts no writes, because another one is the primary now. Nothing of the transaction took effect.
   case readOnly(String)
-  /// The server refused a statement: five characters of SQLSTATE, and its words.
+  /// The server refused a statement: the five characters of the SQLSTATE, and the message.
   /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>
   case refused(state: String, String)
 
-  /// An error as the server, or libpq in its place, sent it.
+  /// Creates an error from the fields of the server's error, or of libpq's own error.
   ///
-  /// The connection is of no use any more after severity FATAL and after these classes: 08, connection exception;
-  /// 57P01 to 57P03, the server is shut down or starts; 25006, the server takes no writes; none, an error of libpq's
-  /// own.
+  /// The connection is unusable after severity FATAL or PANIC and after these SQLSTATEs: class 08, connection
+  /// exception; 57P01 to 57P03, the server shuts down or starts; 25006, the server accepts no writes; an empty one, an
+  /// error of libpq.
   init(severity: String, state: String, message: String) {
     let isLost =
       severity == "FATAL" || severity == "PANIC" || state.isEmpty || state.hasPrefix("08")
@@ -26,25 +26,26 @@ enum PostgresError: Error, CustomDebugStringConvertible {
       } else { .refused(state: state, message) }
   }
 
-  /// Whether the answer to what was sent last will never be known.
+  /// Whether the connection is lost, so that the answer to the last statements will never be known.
   var isLost: Bool {
     if case .lost = self { true } else { false }
   }
 
-  /// Whether the connection is of no use any more.
+  /// Whether the connection is unusable.
   var isOfConnection: Bool {
     if case .refused = self { false } else { true }
   }
 
-  /// Whether the same may succeed when it is done again, given that it did not take place: on another connection, or
-  /// after the transaction was undone for another one's sake (40001, could not serialize; 40P01, deadlock).
+  /// Whether the same work may succeed when it is repeated, provided that it took no effect. It may succeed on another
+  /// connection, or after the server undid the transaction because of another one (40001, could not serialize; 40P01,
+  /// deadlock).
   var isRepeatable: Bool {
     guard case .refused(let state, _) = self else { return true }
     return state == "40001" || state == "40P01"
   }
 
-  /// Whether the refusal is of the values of one statement: 22, a value that can't be; 23, a constraint; 54, a value too
-  /// large; XX, a row that can't be read.
+  /// Whether the server refused the values of one statement. The SQLSTATE classes are 22, an invalid value; 23, a
+  /// constraint; 54, a value that is too large; XX, a row that can't be read.
   var isOfValues: Bool {
     guard case .refused(let state, _) = self else { return false }
     return ["22", "23", "54", "XX"].contains(state.prefix(2))
@@ -60,7 +61,7 @@ enum PostgresError: Error, CustomDebugStringConvertible {
 }
 
 extension ServiceError {
-  /// What a failure of PostgreSQL means for a store: never that the store is absent.
+  /// Translates an error of PostgreSQL for a store. The result is never `absent`.
   init(_ error: PostgresError) {
     let detail = error.debugDescription
     guard case .refused(let state, _) = error else {
@@ -73,15 +74,16 @@ extension ServiceError {
     switch state {
     // Disk full.
     case "53100": self.init(.storageFull, ServiceError.full.reason, detail: detail)
-    // Lock not available: other nodes write to the store without an end.
+    // Lock not available: other nodes have written to the store for the whole `lock_timeout`.
     case "55P03":
       self.init(
         .overloaded, "Too many changes of this database wait; try again soon", detail: detail)
-    // Data corrupted, index corrupted; no such table or column: not what this version made.
+    // Data corrupted, index corrupted, no such table, no such column: the database differs from what this version
+    // created.
     case "XX001", "XX002", "42P01", "42703": self = .damaged(detail)
-    // A constraint: only an index that disagrees with its table refuses what the engine writes.
+    // A constraint: the engine's writes violate one only if an index and its table disagree.
     case _ where state.hasPrefix("23"): self = .damaged(detail)
-    // Insufficient resources; operator intervention; a transaction undone for another's sake too often.
+    // Insufficient resources; operator intervention; a transaction that was undone too often because of others.
     case _ where state.hasPrefix("53") || state.hasPrefix("57") || state.hasPrefix("40"):
       self = .unreachable(detail)
     default:
@@ -89,20 +91,19 @@ extension ServiceError {
     }
   }
 
-  /// The error of a database that can't be reached, or does not answer, at present.
+  /// The error for a database that can't be reached or does not answer at present.
   static func unreachable(_ detail: String) -> ServiceError {
     ServiceError(.unavailable, "The database can't be reached at present", detail: detail)
   }
 
-  /// The error of a write of which it is not known whether it took place.
+  /// The error for a write whose outcome is unknown.
   static func outcomeUnknown(_ detail: String) -> ServiceError {
     ServiceError(
       .outcomeUnknown,
       "It is not known whether the change took place; look before trying again", detail: detail)
   }
 
-  /// What an error means to the engine's callers: PostgreSQL's become the service's, what a rule or a query threw stays
-  /// what it is.
+  /// Translates PostgreSQL's errors to errors of the service. Errors that a rule or a query threw stay unchanged.
   static func translated(_ error: any Error) -> any Error {
     (error as? PostgresError).map { ServiceError($0) } ?? error
   }

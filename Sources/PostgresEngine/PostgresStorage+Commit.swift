@@ -4,17 +4,17 @@ import StoreRecords
 import Stores
 import Synchronization
 
-/// Shared commits: whoever gets a connection first commits for all of this node that wait.
+/// Shared commits: the first task that gets a connection commits all of the store's updates that wait on this node.
 extension PostgresStorage {
-  /// A commit takes no further rule after so long: other nodes wait for the store's row meanwhile.
+  /// How long a transaction accepts further rules. Other nodes that write to the store wait meanwhile.
   static let longestCommit = Duration.milliseconds(10)
 
-  /// Commits what waits, and has another task go on with what has come meanwhile.
+  /// Commits the waiting updates. A new task commits those that have arrived meanwhile.
   func commitWaiting() async {
     await commitBatch()
     guard inbox.isEmpty else { return goOn() }
     isCommitting.store(false, ordering: .sequentiallyConsistent)
-    // Whoever came just before that has not begun.
+    // An update that arrived before the flag was cleared has not started a commit.
     if !inbox.isEmpty, !isCommitting.exchange(true, ordering: .sequentiallyConsistent) { goOn() }
   }
 
@@ -24,7 +24,7 @@ extension PostgresStorage {
     let batch = Batch()
     do {
       try await pool.repeating(isForOthers: true) { connection in
-        // What comes while a connection is waited for shares the commit.
+        // Updates that arrive during the wait for a connection share the commit.
         if batch.isEmpty { batch.fill(self.inbox.take(atMost: Self.updatesPerCommit)) }
         if !batch.isEmpty { try self.transact(batch, on: connection) }
       }
@@ -40,8 +40,8 @@ extension PostgresStorage {
     inbox.putBack(batch.rest)
   }
 
-  /// Whether the failure of a batch may be one update's alone, such as a damaged row: each gets a transaction of its
-  /// own then. Not where nobody answers.
+  /// Whether one update alone may have caused the failure of a batch, for example because a row is damaged. Each update
+  /// then gets its own transaction. False for errors that concern all updates, such as a database that does not answer.
   private static func mayBeOnesAlone(_ error: any Error) -> Bool {
     switch error {
     case let error as PostgresError: error.isOfValues
@@ -61,9 +61,9 @@ extension PostgresStorage {
     } catch { update.finish(.failure(ServiceError.translated(error))) }
   }
 
-  /// Runs a batch in one transaction and gives each of its updates an outcome; those that it has no time for are left
+  /// Runs a batch in one transaction and gives each of its updates an outcome. Updates for which there is no time stay
   /// in the batch.
-  /// - Throws: what ends the transaction as a whole; nothing is written then, and no update has an outcome.
+  /// - Throws: errors that end the transaction. Nothing is written then, and no update has an outcome.
   private func transact(_ batch: Batch, on connection: Connection) throws {
     let ids = batch.updates.reduce(into: Set<DocumentID>()) { $0.formUnion($1.ids) }
     let transaction = try withRows(on: connection) { rows in
@@ -89,7 +89,7 @@ extension PostgresStorage {
     } catch let error as ServiceError where error.code == .outcomeUnknown {
       pool.counters.unknown.add(1, ordering: .relaxed)
       notices.add(.changed, name)
-      // Those behind the first write have seen what may not be there.
+      // The first write may not be committed. The updates after it have read its result.
       for place in outcomes.indices.dropFirst(firstWrite ?? 0) {
         outcomes[place] = .failure(error)
       }
@@ -106,8 +106,8 @@ extension PostgresStorage {
     batch.drop(outcomes.count)
   }
 
-  /// Runs one rule and takes what it records.
-  /// - Throws: what ends the whole transaction; what the rule throws is its outcome.
+  /// Runs one rule and writes the changes that it records.
+  /// - Throws: errors that end the transaction. An error that the rule throws is its outcome.
   private func run(
     _ update: any PendingUpdate, _ writer: inout StoreWriter<WriteTransaction>,
     _ transaction: WriteTransaction
@@ -134,17 +134,17 @@ extension PostgresStorage {
   }
 }
 
-/// Updates that share a commit. Confined to one task at a time: that of ``PostgresStorage/commitWaiting()``, which hands
-/// it to a connection's thread and waits.
+/// Updates that share a commit. Confined to one task at a time: that of ``PostgresStorage/commitWaiting()``, which
+/// passes the batch to a connection's thread and waits.
 ///
-/// Unchecked, because the compiler cannot see that. Proof: it is made in `commitBatch` or `commitAlone`, captured by
-/// the one closure that is awaited there, and read after that; no other reference is kept.
+/// Unchecked, because the compiler cannot see that. Proof: `commitBatch` or `commitAlone` creates the batch. Only the
+/// closure that is awaited there captures it, and the function reads it after that. There is no other reference.
 private final class Batch: @unchecked Sendable {
   /// The updates, in order.
   private(set) var updates: [any PendingUpdate] = []
 
   var isEmpty: Bool { updates.isEmpty }
-  /// What is left.
+  /// The updates that have no outcome yet.
   var rest: ArraySlice<any PendingUpdate> { updates[...] }
 
   func fill(_ updates: [any PendingUpdate]) { self.updates = updates }

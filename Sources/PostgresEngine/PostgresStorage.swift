@@ -5,17 +5,17 @@ import StoreRecords
 import Stores
 import Synchronization
 
-/// One store of the database: its number, and the queue of this node's updates that wait for a commit. What the store
-/// contains is read from the database each time; nothing of it is kept here.
+/// One store of the database: its number, and the queue of this node's updates that wait for a commit. The content of
+/// the store is read from the database each time and never kept here.
 final class PostgresStorage: StoreStorage {
-  /// How many updates share a commit at most.
+  /// The largest number of updates in one commit.
   static let updatesPerCommit = 128
 
-  /// The rows of a store.
+  /// Identifies the rows of a store.
   struct Identity: Sendable, Equatable {
     /// The store's number.
     let number: Int64
-    /// What the store's row must say: which life of the store this is.
+    /// The epoch that the store's row must have.
     let epoch: String
   }
 
@@ -29,15 +29,15 @@ final class PostgresStorage: StoreStorage {
   let pool: ConnectionPool
   /// The updates that wait for a commit.
   let inbox = Inbox<any PendingUpdate>(limit: StoreLimits.pendingUpdates)
-  /// Whether a commit is under way or about to be.
+  /// Whether a commit is running or about to start.
   let isCommitting = Atomic<Bool>(false)
-  /// Sizes that are known of the store.
+  /// The size of the store, as far as it is known.
   let sizes = StoreSize()
   private let isClosed = Atomic<Bool>(false)
-  /// The latest moment that an update gave, in milliseconds: what reads take for now when they look at expiry.
+  /// The latest time of an update, in milliseconds. Reads use it as the present time when they check expiry.
   private let latest = Atomic<Int64>(.min)
 
-  /// A store that exists.
+  /// Creates the object for a store that exists.
   init(_ name: StoreName, _ identity: Identity, pool: ConnectionPool, notices: NoticeSender) {
     self.name = name
     known = NIOLockedValueBox(identity)
@@ -45,14 +45,14 @@ final class PostgresStorage: StoreStorage {
     self.notices = notices
   }
 
-  /// The rows of the store, as far as this node knows.
+  /// The identity of the store's rows, as this node last saw it.
   var identity: Identity { known.withLockedValue { $0 } }
-  /// Whether another node has erased the store and nobody has created it again.
+  /// Whether another node has erased the store and it has not been created again.
   var isEnded: Bool { hasEnded.load(ordering: .acquiring) }
 
-  /// Runs something on the store's rows. Another node may have replaced the store, or erased and created it again:
-  /// then its name leads to other rows, and `body` runs once more, on these.
-  /// - Throws: what `body` throws; `absent` for an erased store.
+  /// Runs `body` on the store's rows. If another node has replaced the store, or has erased it and created it again,
+  /// its name refers to other rows. `body` then runs again, on these rows.
+  /// - Throws: errors of `body`; `absent` for an erased store.
   func withRows<Value>(
     on connection: Connection, _ body: (Identity) throws -> Value
   ) throws -> Value {
@@ -73,10 +73,10 @@ final class PostgresStorage: StoreStorage {
     }
   }
 
-  /// What reads take for now.
+  /// The present time for reads.
   var now: Timestamp { Timestamp(milliseconds: latest.load(ordering: .relaxed)) }
 
-  /// An update gave this moment.
+  /// Records the time of an update.
   func note(_ moment: Timestamp) { latest.max(moment.milliseconds, ordering: .relaxed) }
 
   func read<Value: Sendable>(
@@ -106,13 +106,13 @@ final class PostgresStorage: StoreStorage {
     guard inbox.append(update) else {
       throw ServiceError(.overloaded, "Too many changes of this database wait; try again soon")
     }
-    // Whoever is the first gets a connection; whoever comes meanwhile shares the next commit.
+    // The first update starts the commit. Updates that arrive meanwhile share this commit or the next one.
     if !isCommitting.exchange(true, ordering: .sequentiallyConsistent) { await commitWaiting() }
     await update.finished()
     return try update.outcome()
   }
 
-  /// PostgreSQL gives space back by itself (autovacuum).
+  /// Does nothing else: PostgreSQL frees space by itself (autovacuum).
   func compact() async throws { try requireOpen() }
 
   func close() async { isClosed.store(true, ordering: .releasing) }
@@ -127,7 +127,7 @@ final class PostgresStorage: StoreStorage {
     try requireOpen()
     do {
       return try await pool.repeating { connection in
-        // Nobody waits for the answer any more.
+        // The client no longer waits for the answer.
         if Slice.isEnded { throw ServiceError.ended }
         return try body(connection)
       }

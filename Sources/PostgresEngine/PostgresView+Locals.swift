@@ -4,7 +4,7 @@ import Stores
 
 /// Local documents: the table `locals`.
 extension PostgresView {
-  /// How many rows are read at once.
+  /// How many rows one statement reads.
   private static let rowsAtOnce = 100
 
   func local(_ id: LocalID) throws -> LocalDocument? {
@@ -36,7 +36,7 @@ extension PostgresView {
   }
 
   func localUsage(of prefix: String) throws -> (count: Int64, bytes: Int64) {
-    // The byte after a slash is a nought: the ids between are those with the prefix.
+    // "0" is the next byte after "/". The ids from `prefix`, which ends with "/", up to that are those with the prefix.
     let row = try source.rows(
       Call(
         Self.localUsage, .integer(store), .text(prefix), .text(prefix.dropLast() + "0"),
@@ -101,7 +101,7 @@ extension PostgresView {
     }
   }
 
-  /// What is known of an index.
+  /// The number of an index, and the sequence number up to which it is built; nil if there is no such index.
   /// - Throws: `integrity`.
   static func index(
     _ index: IndexID, in source: any RowSource
@@ -117,7 +117,7 @@ extension PostgresView {
     return found
   }
 
-  /// What an index's row adds up to.
+  /// The checksum of an index's row.
   static func checksum(
     _ index: IndexID, _ number: Int64, _ sequence: Int64, in store: Int64
   ) -> Checksum {
@@ -129,7 +129,7 @@ extension PostgresView {
     return checksum
   }
 
-  /// What an entry's row adds up to.
+  /// The checksum of an entry's row.
   static func checksum(
     _ number: Int64, _ key: [UInt8], _ id: DocumentID, _ content: [UInt8]?, in store: Int64
   ) -> Checksum {
@@ -142,7 +142,7 @@ extension PostgresView {
     return checksum
   }
 
-  /// A page of a range. No id is empty, so that "" stands before all entries of a key.
+  /// The call that reads the next page of a range. No id is empty, so that "" sorts before all entries of a key.
   private static func entries(_ number: Int64, _ range: IndexRange, in store: Int64) -> Call {
     let start = Value.bytes(range.start)
     let startID = Value.text(range.descending ? "" : range.id)

@@ -2,11 +2,12 @@ import Documents
 import StoreRecords
 import Stores
 
-/// How many rows a walk reads at once: few at first, for whoever stops soon, then more, while they are small.
+/// How many rows a walk reads at once. The first page is small, because many queries stop early. The pages grow while
+/// they have few bytes.
 private struct PageSize {
-  /// The first page, and the largest.
+  /// The number of rows of the first page, and of the largest.
   static let bounds = (first: 16, last: 256)
-  /// Bytes of a page after which the next is no longer.
+  /// Below this number of bytes, the next page is larger. Above twice this number, it is smaller.
   static let bytes = 512 << 10
 
   private(set) var rows = bounds.first
@@ -18,9 +19,9 @@ private struct PageSize {
 }
 
 extension DocumentRange {
-  /// The least id wanted.
+  /// The lower bound of the ids.
   var lowest: Value { .text(start ?? "") }
-  /// The least bytes that lie behind the last id wanted. No UTF-8 has the byte 255.
+  /// The upper bound, which is above all ids of the range. The byte 255 does not occur in UTF-8.
   var beyond: Value {
     guard let end else { return .bytes([0xFF]) }
     return .bytes(Array(end.utf8) + (includesEnd ? [0] : []))
@@ -165,7 +166,7 @@ extension PostgresView {
   private static let countUpwards = Statement("count_up", count("id", last: "id DESC"))
   private static let countDownwards = Statement("count_down", count("id DESC", last: "id"))
 
-  /// How many ids there are among the first so many, how many of them are wanted, and the last.
+  /// Counts the ids among the first `$5` of the range and those of them that are wanted, and selects the last id.
   private static func count(_ order: String, last: String) -> String {
     """
     WITH page AS (

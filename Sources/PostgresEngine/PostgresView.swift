@@ -2,15 +2,15 @@ import Documents
 import StoreRecords
 import Stores
 
-/// One state of a store as rules and queries see it, by statements over a ``RowSource``.
+/// A view of one state of a store for rules and queries. It reads rows from a ``RowSource``.
 struct PostgresView: StoreView {
-  /// Where the rows come from.
+  /// The source of the rows.
   let source: any RowSource
-  /// The moment at which local documents expire.
+  /// The present time, which decides whether a local document has expired.
   let now: Timestamp
-  /// What an update has read of the documents that it may change; nil outside updates.
+  /// The documents that an update may change, as it has read them; nil outside updates.
   var loaded: LoadedDocuments?
-  /// Sizes that are known of the store.
+  /// The size of the store, as far as it is known.
   let sizes: StoreSize
 
   /// The store's number, for checksums and statements.
@@ -79,7 +79,7 @@ struct PostgresView: StoreView {
     return Int64(found.body.count) + (others.first?.integer(0) ?? 0)
   }
 
-  /// Rows take no bytes of a file of the store's own.
+  /// Always 0, because a store has no file.
   func fileBytes() throws -> Int64 { 0 }
 
   func holds(moreThan bytes: Int64) throws -> Bool {
@@ -96,7 +96,7 @@ struct PostgresView: StoreView {
     try row(Self.headByID, id).map { try StoredDocument($0, in: store) }
   }
 
-  /// A document with all that stands in its row.
+  /// A document with body, tree and arrival; nil if there is none.
   private func whole(_ id: DocumentID) throws -> LoadedDocuments.Found? {
     switch try loaded?.answer(for: id) {
     case .found(let found): return found
@@ -126,7 +126,9 @@ struct PostgresView: StoreView {
     return bytes
   }
 
-  /// Tells a body that was compacted away from one that is lost: a leaf always has one, and each row is a revision's.
+  /// Checks that a missing body was removed by compaction and was not lost. A leaf always has a body, and each row of
+  /// `bodies` belongs to a revision.
+  /// - Throws: `integrity`.
   private func requireCompacted(
     _ node: RevisionTree.Node, in row: StoredDocument, _ tree: RevisionTree
   ) throws {
@@ -159,7 +161,7 @@ extension PostgresView {
     SELECT \(StoredDocument.columns), d.body, d.tree, d.arrival FROM documents d
     WHERE d.store = $1 AND d.id = $2
     """)
-  /// What a revision says that is not the winner.
+  /// The body of a revision that is not the winner.
   static let bodyOfRevision = Statement(
     "body",
     """

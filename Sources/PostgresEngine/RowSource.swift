@@ -2,13 +2,13 @@ import Documents
 import StoreRecords
 import Stores
 
-/// Where a view gets its rows: all of them of one state of a store.
+/// The source of a view's rows. All rows come from one state of a store.
 protocol RowSource: AnyObject {
   /// The store's number.
   var store: Int64 { get }
   /// The store's row in this state.
   func storeRow() throws -> StoreRow
-  /// The rows that a statement finds; one round trip.
+  /// The rows that a statement finds. Takes one round trip.
   func rows(_ call: Call) throws -> Rows
   /// A local document, expired or not; nil when there is none.
   func local(_ id: LocalID) throws -> StoredLocal?
@@ -17,7 +17,7 @@ protocol RowSource: AnyObject {
 extension RowSource {
   func local(_ id: LocalID) throws -> StoredLocal? { try storedLocal(id) }
 
-  /// A local document as the table has it.
+  /// Reads a local document from the table.
   /// - Throws: `integrity`.
   func storedLocal(_ id: LocalID) throws -> StoredLocal? {
     let row = try rows(Call(.localByID, .integer(store), .text(id.text))).first
@@ -30,16 +30,15 @@ extension Statement {
     "local", "SELECT revision, expires, checksum, body FROM locals WHERE store = $1 AND id = $2")
 }
 
-/// A state of a store outside of updates: a transaction that begins with the first statement and ends without being
-/// waited for.
+/// A state of a store for reads: a transaction that begins with the first statement. Its end is not awaited.
 final class Snapshot: RowSource {
   let store: Int64
   private let epoch: String
   private let connection: Connection
   private var found: StoreRow?
 
-  /// A state that is not looked at yet.
-  /// - Parameter epoch: what the store's row must say.
+  /// Creates a snapshot whose transaction has not begun.
+  /// - Parameter epoch: the epoch that the store's row must have.
   init(of store: Int64, epoch: String, on connection: Connection) {
     self.store = store
     self.epoch = epoch
@@ -58,7 +57,7 @@ final class Snapshot: RowSource {
     return try connection.run([call])[0]
   }
 
-  /// Ends the transaction.
+  /// Ends the transaction without waiting for the answer.
   func end() {
     if found != nil, !connection.isBroken { connection.runLater(Call(.rollback)) }
   }
@@ -78,8 +77,9 @@ final class Snapshot: RowSource {
 }
 
 extension StoreRow {
-  /// The row of a store that is open: another node may have erased it meanwhile.
-  /// - Throws: `absent`, `damaged`.
+  /// Checks the row of an open store, because another node may have erased the store meanwhile.
+  /// - Throws: `absent` for an erased store; `damaged` when the row is missing, fails its checksum or has another
+  ///   epoch.
   static func requireThere(_ row: Row?, epoch: String) throws -> StoreRow {
     guard let row else { throw ServiceError.damaged("the row of a store is missing") }
     let found = try StoreRow(row)

@@ -1,15 +1,15 @@
 import CPostgres
 
-/// The rows that a statement found, all of them in memory.
+/// The rows that a statement found. All of them are in memory.
 final class Rows {
   /// libpq's result, freed with this object.
   private let result: OpaquePointer?
-  /// How many rows there are.
+  /// The number of rows.
   let count: Int
-  /// How many rows a statement that finds none has written.
+  /// How many rows a statement without results has written.
   let affected: Int
 
-  /// Takes a result over.
+  /// Takes ownership of a result of libpq.
   init(_ result: OpaquePointer?) {
     self.result = result
     count = Int(PQntuples(result))
@@ -33,7 +33,7 @@ final class Rows {
   }
 }
 
-/// One row, in PostgreSQL's binary form. Keeps the result.
+/// One row, in PostgreSQL's binary format. It keeps the result in memory.
 struct Row {
   fileprivate let rows: Rows
   fileprivate let place: Int32
@@ -41,7 +41,7 @@ struct Row {
   /// Whether a field is `NULL`.
   func isNull(_ column: Int) -> Bool { rows.field(place, column) == nil }
 
-  /// A `bigint`; 0 for `NULL`, which a checksum then tells.
+  /// A `bigint`; 0 for `NULL`. The checksum of the row detects a wrong `NULL`.
   func integer(_ column: Int) -> Int64 {
     guard let field = rows.field(place, column), field.count == 8 else { return 0 }
     return Int64(bigEndian: field.loadUnaligned(as: Int64.self))
@@ -56,7 +56,7 @@ struct Row {
   /// A `bytea`; empty for `NULL`.
   func bytes(_ column: Int) -> [UInt8] { rows.field(place, column).map { Array($0) } ?? [] }
 
-  /// A `bytea` as text; nil for `NULL` and for bytes that are no UTF-8, which are damage.
+  /// A `bytea` as text; nil for `NULL`, and for damaged bytes that are not UTF-8.
   func text(_ column: Int) -> String? {
     rows.field(place, column).flatMap { String(validating: $0, as: UTF8.self) }
   }

@@ -1,20 +1,24 @@
 import StoreRecords
 import Stores
 
-/// The tables of a database, as numbered steps: step `n` takes one from version `n - 1` to `n`, in one transaction.
+/// The tables of a database, as numbered migration steps. Step `n` changes version `n - 1` to version `n`. All missing
+/// steps run in one transaction.
 ///
-/// Each key begins with the store's number, so that the tables can be spread over machines by it; `names`, `files`,
-/// `pieces` and `schema_version` belong to no store. Ids, names and keys are `bytea`, which compares by bytes and takes a NUL.
+/// Each key begins with the store's number, so that the tables can be distributed over several machines by it. `names`,
+/// `files`, `pieces` and `schema_version` belong to no store. Ids, names and keys are `bytea`, which is compared by
+/// bytes and can contain a NUL.
 enum Schema {
-  /// The version that the steps lead to.
+  /// The version after all steps.
   static let version = Int64(steps.count)
 
-  /// The steps.
+  /// The steps, in order; each is a list of statements.
   ///
-  /// A document's row holds its winner with its body, so that a read is one row. `first` is the number of its first
-  /// change, its short name in `bodies`, which holds what losing leaves and recent ancestors say. A document with one
-  /// revision has no `tree`: the row says it all. `written` in `stores` counts the bytes that were ever written;
-  /// `changed` is when, in milliseconds since 1970. Of a `type` 256 bytes are in the index: longer ones would not fit.
+  /// A document's row contains the winner with its body, so that a read needs one row. `first` is the sequence number
+  /// of the document's first change. It is the document's short key in `bodies`, which contains the bodies of losing
+  /// leaves and of recent ancestors. A document with one revision has no `tree`, because the other columns are enough.
+  /// In `stores`, `written` counts all bytes that were ever written, and `changed` is the time of the last change in
+  /// milliseconds since 1970. The index contains only the first 256 bytes of a `type`, because longer ones would not
+  /// fit.
   static let steps: [[String]] = [
     [
       """
@@ -66,7 +70,7 @@ enum Schema {
         checksum bigint NOT NULL, content bytea, PRIMARY KEY(store, number, key, id))
       """,
       "CREATE INDEX entries_by_document ON entries(store, id, number)",
-      // The row that readiness writes: no store has the number 0.
+      // The readiness check writes this row. No store has the number 0.
       """
       INSERT INTO stores VALUES (0, '', '', 0, 0, 0, 0, 0, 0, true, 0, 0, 0)
       """,
@@ -98,14 +102,14 @@ enum Schema {
   private static let setVersion = Statement(
     "set_version", "UPDATE schema_version SET version = $1 WHERE one = 1")
 
-  /// Brings a database to this version. Of several nodes that start at once one takes the steps, the others wait for
-  /// the row that holds the version.
+  /// Migrates a database to this version. When several nodes start at once, one of them runs the steps, and the others
+  /// wait for the lock on the row that contains the version.
   /// - Throws: `unavailable` for a database that a newer version of this service wrote; ``PostgresError``.
   static func migrate(_ connection: Connection) throws {
     if let found = try? connection.run([Call(readVersion)])[0].first?.integer(0), found == version {
       return
     }
-    // Two nodes that make the table at once: one is refused, and finds it then.
+    // If two nodes create the table at once, PostgreSQL refuses one of them. Its second attempt finds the table.
     if (try? connection.run([Call(makeVersion)])) == nil {
       _ = try connection.run([Call(makeVersion)])
     }
@@ -129,14 +133,14 @@ enum Schema {
 }
 
 extension Statement {
-  /// Each statement sees what was committed before it began: whoever holds the lock on a store's row sees all of the
-  /// store as it is.
+  /// Begins a transaction in which each statement sees what was committed before it began. A transaction that has the
+  /// lock on a store's row therefore sees the latest state of the store.
   static let begin = Statement("begin", "BEGIN ISOLATION LEVEL READ COMMITTED")
-  /// All statements see one state.
+  /// Begins a transaction for reads. All its statements see the same state.
   static let beginReading = Statement(
     "begin_reading", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-  /// Makes what was written durable.
+  /// Makes the transaction's writes durable.
   static let commit = Statement("commit", "COMMIT")
-  /// Undoes what was written.
+  /// Undoes the transaction's writes.
   static let rollback = Statement("rollback", "ROLLBACK")
 }

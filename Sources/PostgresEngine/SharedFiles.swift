@@ -2,20 +2,21 @@ import Documents
 import StoreRecords
 package import Stores
 
-/// Files that all nodes of a database have, such as the catalogue of hotels: the whole content in pieces, and a row
-/// that says which content is the present one.
+/// Files that all nodes of a database share, such as the catalogue of hotels. The content is stored in pieces, and a
+/// row in `files` names the present content.
 ///
-/// The pieces of a new content are written first, each in its own transaction; then its row, in one step. A node that
-/// reads meanwhile finds the old content or the new one. What an interrupted writer has left is removed by the next.
+/// A writer first writes the pieces of a new content, each in its own transaction. Then it updates the row in `files`.
+/// A node that reads meanwhile finds the old content or the new one. The next writer removes the pieces that an
+/// interrupted writer has left.
 extension PostgresDatabase {
   /// The size of a piece: 256 KiB.
   package static let sharedPieceBytes = 256 << 10
 
   /// The present content of a file.
   package struct SharedFile: Sendable, Equatable {
-    /// A random number, another one for each content.
+    /// A random number, different for each content.
     package let version: Int64
-    /// How many pieces the content has.
+    /// The number of pieces.
     package let pieces: Int64
   }
 
@@ -28,7 +29,8 @@ extension PostgresDatabase {
     }
   }
 
-  /// A piece of a content, from 0.
+  /// Reads a piece of a content.
+  /// - Parameter index: the number of the piece, from 0.
   /// - Throws: `unavailable` when another content has replaced this one; `integrity` for a damaged piece.
   package func piece(_ index: Int64, of file: SharedFile, _ name: String) async throws -> [UInt8] {
     try await repeating { connection in
@@ -97,8 +99,8 @@ extension PostgresDatabase {
     INSERT INTO files VALUES ($1, $2, $3)
     ON CONFLICT (name) DO UPDATE SET version = EXCLUDED.version, pieces = EXCLUDED.pieces
     """)
-  // A writer that is under way loses its pieces when another one ends first. Its own row then names pieces that are
-  // not there, and readers keep what they have.
+  // If two writers run at once, the one that ends first removes the pieces of the other. The other's row then names
+  // missing pieces, and readers keep the content that they have.
   private static let removePieces = Statement(
     "remove_pieces", "DELETE FROM pieces WHERE name = $1 AND version <> $2")
 }

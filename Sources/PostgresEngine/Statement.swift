@@ -1,14 +1,15 @@
 import Documents
 
-/// A statement of constant SQL. Each connection prepares it once, under its name, when it is first used.
+/// A statement with constant SQL. Each connection prepares it once under its name, when it is first used.
 struct Statement: Sendable {
-  /// The name under which connections know it; one for each text.
+  /// The name of the prepared statement. Each SQL text has its own name; an empty name means that the statement is not
+  /// kept.
   let name: StaticString
-  /// The text, with `$1` and so on for its values.
+  /// The SQL text, with `$1`, `$2` and so on for the values.
   let sql: String
 
-  /// A statement.
-  /// - Parameter sql: constant; nothing that a client sent is ever part of it.
+  /// Creates a statement.
+  /// - Parameter sql: a constant, which never contains anything that a client sent.
   init(_ name: StaticString, _ sql: String) {
     self.name = name
     self.sql = sql
@@ -31,18 +32,18 @@ enum Value: Sendable {
   /// A `bytea[]`, some of it `NULL`.
   case list([[UInt8]?])
 
-  /// The bytes of a text: ids, names and keys are compared by them.
+  /// The UTF-8 bytes of a text. Ids, names and keys are compared by bytes.
   static func text(_ text: String) -> Value { .bytes(Array(text.utf8)) }
-  /// The same, or `NULL`.
+  /// The UTF-8 bytes of a text; `NULL` for nil.
   static func text(_ text: String?) -> Value { text.map { .text($0) } ?? .null }
-  /// An integer or `NULL`.
+  /// An integer; `NULL` for nil.
   static func integer(_ value: Int64?) -> Value { value.map { .integer($0) } ?? .null }
   /// An integer.
   static func integer(_ value: Int) -> Value { .integer(Int64(value)) }
-  /// Bytes, or `NULL` for none: an arrival that is not known, a tree that the row says itself.
+  /// Bytes; `NULL` for an empty array, such as an unknown arrival.
   static func filled(_ bytes: [UInt8]) -> Value { bytes.isEmpty ? .null : .bytes(bytes) }
 
-  /// What is sent; nil for `NULL`.
+  /// The bytes that are sent; nil for `NULL`.
   var encoded: [UInt8]? {
     switch self {
     case .null: nil
@@ -58,8 +59,8 @@ enum Value: Sendable {
     withUnsafeBytes(of: value.bigEndian) { Array($0) }
   }
 
-  /// One dimension, whether there are nulls, the elements' type, their number, the first one's place; then each with
-  /// its length. Source: PostgreSQL, `array_recv`.
+  /// Encodes an array: the number of dimensions, whether there are nulls, the OID of the elements' type, the number of
+  /// elements, and the index of the first one; then each element after its length. Source: PostgreSQL, `array_recv`.
   private static func array(of type: Int32, _ elements: [[UInt8]?]) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(elements.reduce(20) { $0 + 4 + ($1?.count ?? 0) })
@@ -82,17 +83,17 @@ struct Call: Sendable {
   /// Its values, in order.
   let values: [Value]
 
-  /// A call.
+  /// Creates a call.
   init(_ statement: Statement, _ values: Value...) {
     self.statement = statement
     self.values = values
   }
 
-  /// About how many bytes it writes into tables: its values, and what rows and their indexes take besides.
+  /// About how many bytes the call writes into tables: its values, and the overhead of a row and its index entries.
   var writtenBytes: Int64 {
     values.reduce(Self.rowBytes) { $0 + Int64($1.encoded?.count ?? 0) }
   }
 
-  /// What a row takes beside its values, its entries in indexes included.
+  /// The estimated overhead of a row and its index entries, in bytes.
   static let rowBytes: Int64 = 128
 }

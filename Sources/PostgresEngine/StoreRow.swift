@@ -2,29 +2,29 @@ import Documents
 import StoreRecords
 import Stores
 
-/// The row of `stores`: the header of a store, and what the engine keeps with it. Whoever writes to a store takes this
-/// row first, so that a store has one writer at a time, on whichever node.
+/// A row of `stores`: the header of a store, and what the engine keeps with it. Every writer locks this row first, so
+/// that a store has one writer at a time on all nodes together.
 struct StoreRow: Sendable {
-  /// The store's number, never used for another store.
+  /// The store's number, which is never used for another store.
   var number: Int64
-  /// Whose it is and what it counts.
+  /// The store's key, epoch and counts.
   var header: StoreHeader
-  /// Whether the store was erased for good.
+  /// Whether the store was erased.
   var isErased = false
-  /// Bytes that were ever written to it.
+  /// The number of bytes that were ever written to the store.
   var written: Int64 = 0
-  /// When it was last written, in milliseconds.
+  /// When the store was last changed, in milliseconds since 1970; 0 for never.
   var changed: Int64 = 0
 
-  /// The row's columns, for ``init(_:from:)``.
+  /// The row's columns, for ``init(_:)``.
   static let columns = """
     s.number, s.key, s.epoch, s.last_sequence, s.newest, s.live, s.deleted, s.bytes, s.kept,
     s.is_erased, s.written, s.changed, s.checksum
     """
-  /// How many these are.
+  /// The number of columns.
   static let columnCount = 13
 
-  /// A row.
+  /// Creates a row with the given header.
   init(number: Int64, header: StoreHeader) {
     self.number = number
     self.header = header
@@ -49,7 +49,7 @@ struct StoreRow: Sendable {
     }
   }
 
-  /// What the row must add up to: the header as in a file, and the columns that only this engine has.
+  /// The checksum of the row: that of the header, as in a SQLite file, and the columns that only this engine has.
   var checksum: Checksum {
     var checksum = header.checksum
     for value in [number, header.newest, isErased ? 1 : 0, written, changed] {
@@ -72,9 +72,9 @@ struct StoreRow: Sendable {
     ON CONFLICT DO NOTHING
     """)
 
-  /// Writes the row in the place of what is there.
+  /// The call that replaces the row in the database.
   var updating: Call { call(Self.update) }
-  /// Adds the row, unless its number was ever used.
+  /// The call that inserts the row, unless its number was used before.
   var inserting: Call { call(Self.insert) }
 
   private func call(_ statement: Statement) -> Call {
@@ -85,7 +85,7 @@ struct StoreRow: Sendable {
       .flag(isErased), .integer(written), .integer(changed), .integer(checksum.value))
   }
 
-  /// Finds the row and holds it until the transaction ends.
+  /// Finds the row and locks it until the transaction ends.
   static let lock = Statement(
     "lock_store", "SELECT \(columns) FROM stores s WHERE s.number = $1 FOR UPDATE")
   /// Finds the row.

@@ -1,19 +1,19 @@
 import NIOConcurrencyHelpers
 import Stores
 
-/// What is known of the bytes that a store holds. Counting them reads a page of each row, so it is done again only
-/// when what was written since, by whichever node, might have made the difference.
+/// The size of a store in bytes, as far as it is known. A count reads a page of each row. It is repeated only if what
+/// any node has written since the last count might exceed the limit.
 final class StoreSize: Sendable {
-  /// What was counted, and what had been written to the store by then.
+  /// The counted bytes, and the store's `written` at that time.
   private let counted = NIOLockedValueBox<(bytes: Int64, written: Int64)?>(nil)
 
-  /// Nothing is known.
+  /// Creates an unknown size.
   init() {}
 
-  /// Forgets what is known, because the store's name leads to other rows now.
+  /// Forgets the size, because the store's name refers to other rows now.
   func forget() { counted.withLockedValue { $0 = nil } }
 
-  /// Whether a state holds more bytes than `limit`.
+  /// Whether a store contains more than `limit` bytes in a state.
   func exceeds(_ limit: Int64, in source: any RowSource) throws -> Bool {
     guard limit < .max else { return false }
     let written = try source.storeRow().written
@@ -30,7 +30,7 @@ final class StoreSize: Sendable {
     return bytes > limit
   }
 
-  /// The lengths of values are read without the values themselves.
+  /// Reads the lengths of values without the values.
   private static let count = Statement(
     "store_size",
     """

@@ -8,12 +8,12 @@ extension StoredDocument {
     d.sequence, d.id, d.first, d.generation, d.digest, d.is_deleted, d.type, d.created, d.updated,
     d.body_checksum, d.tree_checksum, d.checksum
     """
-  /// How many these are.
+  /// The number of these columns.
   static let columnCount = 12
 
   /// Reads a row.
-  /// - Parameter start: the first of its columns.
-  /// - Throws: `integrity` for columns that are not what was written.
+  /// - Parameter start: the index of its first column.
+  /// - Throws: `integrity` when columns differ from what was written.
   init(_ row: Row, at start: Int = 0, in store: Int64) throws {
     let (id, digest, type) = (row.text(start + 1), row.text(start + 4), row.text(start + 6))
     self.init(
@@ -31,21 +31,21 @@ extension StoredDocument {
     }
   }
 
-  /// What the columns add up to, so that a row never passes for one of another store.
+  /// The checksum of the columns and of the store's number, so that a row of another store is detected.
   func checksum(in store: Int64) -> Checksum {
     var checksum = checksum
     checksum.append(store)
     return checksum
   }
 
-  /// The change that the row is.
+  /// The change that the row records.
   var change: Change {
     Change(sequence: sequence, id: id, revision: revision, isDeleted: isDeleted)
   }
 }
 
 extension LoadedDocuments.Found {
-  /// Reads a row with its body, its tree and its arrival behind the columns.
+  /// Reads a row, in which body, tree and arrival follow the columns.
   /// - Throws: `integrity`.
   convenience init(_ row: Row, at start: Int = 0, in store: Int64) throws {
     let document = try StoredDocument(row, at: start, in: store)

@@ -4,19 +4,19 @@ import Stores
 
 /// A row of `locals`.
 struct StoredLocal {
-  /// What is stored.
+  /// The document, expired or not.
   let document: LocalDocument
-  /// When it may be forgotten, in milliseconds; nil for never.
+  /// When the document expires, in milliseconds since 1970; nil for never.
   let expires: Int64?
 
-  /// A row to be written.
+  /// Creates a row to write.
   init(_ document: LocalDocument, expires: Int64?) {
     self.document = document
     self.expires = expires
   }
 
-  /// Reads a row of revision, expiry, checksum and body.
-  /// - Parameter start: the first of these columns.
+  /// Reads the columns revision, expiry, checksum and body.
+  /// - Parameter start: the index of the first of these columns.
   /// - Throws: `integrity`.
   init(_ row: Row, at start: Int = 0, _ id: LocalID, in store: Int64) throws {
     document = LocalDocument(revision: row.integer(start), body: row.bytes(start + 3))
@@ -26,13 +26,13 @@ struct StoredLocal {
     }
   }
 
-  /// The document; nil for one that has expired.
+  /// The document; nil if it has expired at `now`.
   func document(at now: Timestamp) -> LocalDocument? {
     if let expires, expires <= now.milliseconds { return nil }
     return document
   }
 
-  /// What the row adds up to.
+  /// The checksum of the row.
   func checksum(of id: LocalID, in store: Int64) -> Checksum {
     var checksum = Checksum(.local)
     checksum.append(id.text)

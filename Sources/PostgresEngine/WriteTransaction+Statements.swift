@@ -3,7 +3,8 @@ import Stores
 
 /// The statements of an update.
 extension WriteTransaction {
-  /// How many expired local documents one update removes at most, so that none pays for a backlog.
+  /// The largest number of expired local documents that one update removes, so that no update has to remove a large
+  /// backlog.
   static let expiredAtOnce = 100
 
   static let wholes = Statement(

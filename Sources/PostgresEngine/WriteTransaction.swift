@@ -2,34 +2,36 @@ import Documents
 import StoreRecords
 import Stores
 
-/// A transaction that writes to one store, whose row it holds: no other writes to the store meanwhile, on no node.
+/// A transaction that writes to one store. It locks the store's row, so that no other transaction on any node writes to
+/// the store meanwhile.
 ///
-/// What is written waits and goes out together with the next statement that reads, or with the commit. What was read or
-/// written of a document is kept until the end, so that nothing is asked twice.
+/// Writes wait and are sent together with the next statement that reads, or with the commit. What was read or written
+/// of a document is kept until the end, so that nothing is read twice.
 final class WriteTransaction: RowSource {
   let store: Int64
   private let epoch: String
   private let connection: Connection
-  /// The store's row as it was found.
+  /// The store's row at the start of the transaction.
   private(set) var former: StoreRow
-  /// What the view says of the store while updates are run.
+  /// The store's row as the view shows it, with the changes of the updates so far.
   var current: StoreRow
-  /// What is to be written.
+  /// The writes that are not sent yet.
   private var pending: [Call] = []
-  /// Bytes of what was written so far.
+  /// The number of bytes written so far.
   private var written: Int64 = 0
-  /// What a statement failed with.
+  /// The error of the statement that has failed.
   private var failure: (any Error)?
-  /// Documents as of now; nil within for an id that was never used.
+  /// The present state of documents, where it is known. An inner nil means that there is no such document.
   private var documents: [DocumentID: LoadedDocuments.Found?] = [:]
-  /// The bodies beside the winner's, by the document's name among them; where it is known.
+  /// The sizes in bytes of the bodies that are not the winner's, by the document's key in `bodies`, where they are
+  /// known.
   private var places: [Int64: [RevisionID: Int64]] = [:]
-  /// Local documents as of now, where that is known; nil within for one that is not there.
+  /// The present state of local documents, where it is known. An inner nil means that there is no such local document.
   private var locals: [LocalID: StoredLocal?] = [:]
-  /// The indexes' numbers, where they are known; nil within for one that is not there.
+  /// The numbers of indexes, where they are known. An inner nil means that there is no such index.
   private var indexes: [IndexID: Int64?] = [:]
 
-  /// Begins a transaction: takes the store's row and reads documents, in one round trip.
+  /// Begins a transaction: locks the store's row and reads documents, in one round trip.
   /// - Throws: `absent` for a store that another node has erased, `damaged`, `integrity`.
   init(
     on connection: Connection, store: Int64, epoch: String, loading ids: Set<DocumentID>
@@ -68,14 +70,14 @@ final class WriteTransaction: RowSource {
     }
   }
 
-  /// PostgreSQL ends a transaction with the first statement that fails: a rule that swallowed such an error must not have
-  /// its writes taken for written.
-  /// - Throws: what a statement failed with.
+  /// Checks that no statement has failed. PostgreSQL aborts a transaction at the first statement that fails. If a rule
+  /// ignores this error, its writes must not count as written.
+  /// - Throws: the error of the statement that failed.
   func requireWhole() throws {
     if let failure { throw failure }
   }
 
-  /// A document with all that stands in its row; nil when the id was never used.
+  /// A document with body, tree and arrival; nil if there is none.
   /// - Throws: `integrity`.
   func whole(_ id: DocumentID) throws -> LoadedDocuments.Found? {
     if let known = documents[id] { return known }
@@ -94,13 +96,13 @@ final class WriteTransaction: RowSource {
     return found
   }
 
-  /// Writes what waits and the store's row, and commits, in one round trip.
-  ///
-  /// Where this throws `outcomeUnknown`, the transaction may be committed: the connection was lost while the answer
-  /// was due, or the server said that it gave up waiting for a standby. Any other error tells that nothing is written.
+  /// Sends the waiting writes and the store's row, and commits, in one round trip.
+  /// - Parameter changed: the time of the change, in milliseconds since 1970.
+  /// - Throws: `outcomeUnknown` if the transaction may be committed: the connection was lost while the answer was due,
+  ///   or the server stopped waiting for a standby. After any other error, nothing is written.
   func commit(at changed: Int64) throws {
     var row = current
-    // At least one, so that the number tells that something was committed.
+    // Adds at least 1, so that `written` grows with every commit.
     row.written += max(1, written)
     row.changed = max(row.changed, changed)
     connection.notices.clear()
@@ -114,7 +116,7 @@ final class WriteTransaction: RowSource {
     if let warning = connection.notices.unreplicated { throw ServiceError.outcomeUnknown(warning) }
   }
 
-  /// Undoes what was written. Nobody waits for it.
+  /// Undoes the transaction's writes without waiting for the answer.
   func undo() {
     pending = []
     if !connection.isBroken { connection.runLater(Call(.rollback)) }
@@ -138,7 +140,7 @@ final class WriteTransaction: RowSource {
   }
 
   private func note(_ row: Row, of first: Int64, from start: Int) {
-    // One that is no text any more is no revision's.
+    // A digest that is not text is damaged and belongs to no revision.
     let revision = RevisionID(
       generation: Int(row.integer(start)), digest: row.text(start + 1) ?? "")
     places[first, default: [:]][revision] = row.integer(start + 2)
@@ -179,7 +181,7 @@ extension WriteTransaction: StoreTables {
   func insert(
     _ body: StoredBody, of first: Int64, _ revision: RevisionID, insteadOf place: BodyPlace?
   ) throws -> Int64 {
-    // A revision that had been forgotten and comes back may have left its body behind.
+    // A revision that was forgotten and returns may still have a stored body.
     var removed = try knownPlaces(of: first)[revision] ?? 0
     if let place { removed += try removeBody(at: place, of: first) }
     write(
@@ -237,7 +239,7 @@ extension WriteTransaction: StoreTables {
       Call(
         Self.removeExpired, .integer(store), .integer(now.milliseconds),
         .integer(Self.expiredAtOnce)))
-    // Some of these, which ones is not known, are removed.
+    // The statement removes some of the expired documents. Which ones is not known, so all of them are forgotten here.
     locals = locals.filter { $0.value?.document(at: now) != nil || $0.value == nil }
   }
 
@@ -267,7 +269,7 @@ extension WriteTransaction: StoreTables {
 
 /// Indexes.
 extension WriteTransaction {
-  /// The number up to which an index is built that is being removed.
+  /// The sequence number in the row of an index that is being removed.
   private static let nowhere: Int64 = -1
 
   func apply(_ edit: IndexEdit) throws {
