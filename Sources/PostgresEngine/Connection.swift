@@ -124,13 +124,13 @@ final class Connection {
     // With one more byte, even an empty value has a pointer. For libpq, a nil pointer means NULL.
     buffer.append(0)
     return buffer.withUnsafeBytes { bytes in
-      var (place, pointers, lengths): (Int, [UnsafePointer<CChar>?], [Int32]) = (0, [], [])
+      var (offset, pointers, lengths): (Int, [UnsafePointer<CChar>?], [Int32]) = (0, [], [])
       for value in values {
         pointers.append(
           value == nil
-            ? nil : bytes.baseAddress?.advanced(by: place).assumingMemoryBound(to: CChar.self))
+            ? nil : bytes.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self))
         lengths.append(Int32(value?.count ?? 0))
-        place += value?.count ?? 0
+        offset += value?.count ?? 0
       }
       let formats = [Int32](repeating: 1, count: values.count)
       return PQsendQueryPrepared(

@@ -7,18 +7,18 @@ import Synchronization
 
 /// Owns at most one connection. Its work runs on a thread of a pool and blocks this thread.
 actor Session {
-  private let place: InlineExecutor
+  private let executor: InlineExecutor
   private let address: DatabaseAddress
   private let counters: DatabaseCounters
   private var connection: Connection?
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { place.asUnownedSerialExecutor() }
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Creates a session without a connection.
   init(_ address: DatabaseAddress, in threads: LanePool, counters: DatabaseCounters) {
     self.address = address
     self.counters = counters
-    place = InlineExecutor(threads)
+    executor = InlineExecutor(threads)
   }
 
   /// Runs `body` on the connection. Connects first if there is no open connection.

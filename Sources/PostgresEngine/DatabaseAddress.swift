@@ -95,10 +95,10 @@ package struct DatabaseAddress: Sendable {
     let bytes = texts.map { Array($0.utf8CString) }
     let all = bytes.flatMap { $0 }
     return all.withUnsafeBufferPointer { buffer in
-      var place = 0
+      var offset = 0
       var pointers: [UnsafePointer<CChar>?] = bytes.map { text in
-        defer { place += text.count }
-        return buffer.baseAddress?.advanced(by: place)
+        defer { offset += text.count }
+        return buffer.baseAddress?.advanced(by: offset)
       }
       pointers.append(nil)
       return pointers.withUnsafeBufferPointer { list in

@@ -90,8 +90,8 @@ extension PostgresStorage {
       pool.counters.unknown.add(1, ordering: .relaxed)
       notices.add(.changed, name)
       // The first write may not be committed. The updates after it have read its result.
-      for place in outcomes.indices.dropFirst(firstWrite ?? 0) {
-        outcomes[place] = .failure(error)
+      for index in outcomes.indices.dropFirst(firstWrite ?? 0) {
+        outcomes[index] = .failure(error)
       }
     } catch {
       transaction.undo()

@@ -19,9 +19,9 @@ final class Rows {
   deinit { PQclear(result) }
 
   /// The rows in order.
-  var all: [Row] { (0..<count).map { Row(rows: self, place: Int32($0)) } }
+  var all: [Row] { (0..<count).map { Row(rows: self, index: Int32($0)) } }
   /// The first row.
-  var first: Row? { count > 0 ? Row(rows: self, place: 0) : nil }
+  var first: Row? { count > 0 ? Row(rows: self, index: 0) : nil }
 
   /// A field's bytes; nil for `NULL`, and for a column that the result doesn't have.
   fileprivate func field(_ row: Int32, _ column: Int) -> UnsafeRawBufferPointer? {
@@ -36,14 +36,14 @@ final class Rows {
 /// One row, in PostgreSQL's binary format. It keeps the result in memory.
 struct Row {
   fileprivate let rows: Rows
-  fileprivate let place: Int32
+  fileprivate let index: Int32
 
   /// Whether a field is `NULL`.
-  func isNull(_ column: Int) -> Bool { rows.field(place, column) == nil }
+  func isNull(_ column: Int) -> Bool { rows.field(index, column) == nil }
 
   /// A `bigint`; 0 for `NULL`. The checksum of the row detects a wrong `NULL`.
   func integer(_ column: Int) -> Int64 {
-    guard let field = rows.field(place, column), field.count == 8 else { return 0 }
+    guard let field = rows.field(index, column), field.count == 8 else { return 0 }
     return Int64(bigEndian: field.loadUnaligned(as: Int64.self))
   }
 
@@ -51,13 +51,13 @@ struct Row {
   func optionalInteger(_ column: Int) -> Int64? { isNull(column) ? nil : integer(column) }
 
   /// A `boolean`; false for `NULL`.
-  func flag(_ column: Int) -> Bool { rows.field(place, column)?.first == 1 }
+  func flag(_ column: Int) -> Bool { rows.field(index, column)?.first == 1 }
 
   /// A `bytea`; empty for `NULL`.
-  func bytes(_ column: Int) -> [UInt8] { rows.field(place, column).map { Array($0) } ?? [] }
+  func bytes(_ column: Int) -> [UInt8] { rows.field(index, column).map { Array($0) } ?? [] }
 
   /// A `bytea` as text; nil for `NULL`, and for damaged bytes that are not UTF-8.
   func text(_ column: Int) -> String? {
-    rows.field(place, column).flatMap { String(validating: $0, as: UTF8.self) }
+    rows.field(index, column).flatMap { String(validating: $0, as: UTF8.self) }
   }
 }
