@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  /// Makes a store with rows in each of its tables.
+  /// Creates a store with rows in each of its tables.
   private func filled(_ node: PostgresDatabase) async throws -> any StoreStorage {
     let store = try await node.store()
     let first = try await store.put("a", #"{"n":1}"#)

@@ -62,7 +62,7 @@ struct Place: Sendable {
       where: "application_name = 'hotel-bookmarks' AND query NOT LIKE '%pg_stat_activity%'")
   }
 
-  /// Calls a function of the server for each of its processes that meets a condition, but for this connection's own.
+  /// Calls a function of the server for each of its processes that meets a condition, except for this connection's own.
   /// - Returns: for how many processes the function returned true.
   func signal(_ function: String, where condition: String) throws -> Int {
     // The processes are selected before the first call. In a single condition the planner chooses the order, and may

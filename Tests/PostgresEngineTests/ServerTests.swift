@@ -94,7 +94,8 @@ import Testing
   @Test func everyKeyOfAStoresTablesBeginsWithItsNumber() async throws {
     let place = try Place()
     try await place.withNode { _ in }
-    // Indexes whose first column is not the store's number; for the two tables without one, not their key.
+    // Selects indexes whose first column is not the store's number. `names` and `schema_version` have no such column;
+    // their keys are left out.
     let others = try place.execute(
       """
       SELECT i.indexrelid::int8 FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid

@@ -5,9 +5,9 @@ import Testing
 
 @testable import PostgresEngine
 
-/// What nodes of one database hear of each other and agree on.
+/// What the nodes of one database learn about each other, and on what they agree.
 @Suite struct SharingTests {
-  /// Two nodes on a schema of its own.
+  /// Opens two nodes on a separate schema.
   private func withNodes(
     _ use: (PostgresDatabase, PostgresDatabase) async throws -> Void
   ) async throws {
@@ -21,7 +21,7 @@ import Testing
     try await withNodes { first, second in
       let (mine, theirs) = (try user(1), try user(2))
       var changes = second.remoteChanges().makeAsyncIterator()
-      // Listening begins.
+      // The listener reports `unknown` when it has connected.
       #expect(await changes.next() == .unknown)
       try await second.store(mine).put("a", "{}")
       try await first.store(theirs).put("a", "{}")
@@ -93,7 +93,7 @@ import Testing
       let running = Task { await manager.run() }
       var wakeUps = await manager.feed(for: name).wakeUps().makeAsyncIterator()
       #expect(await wakeUps.next() != nil)
-      // The listener's own first report, or the change itself.
+      // The wake-up comes from the listener's first report or from this change.
       try await first.store(name).put("a", "{}")
       #expect(await wakeUps.next() != nil)
       _ = try await first.erase(name)
