@@ -1,8 +1,8 @@
-"""A cluster on one machine, to try what a loss costs: etcd, two PostgreSQL servers under Patroni (a primary and a
-synchronous standby), nodes of the service over both, and HAProxy in front.
+"""A cluster on one machine, to measure the effect of failures: etcd, two PostgreSQL servers under Patroni (a primary
+and a synchronous standby), nodes of the service that use them, and HAProxy, which forwards requests to the nodes.
 
-Everything listens on 127.0.0.1, or each part in a network namespace of its own, where links can be cut. All files are
-in one scratch directory, and each process is known by its pid and its start: nothing else is ever signalled.
+All parts listen on 127.0.0.1, or each part has its own network namespace, where links can be cut. All files are in one
+scratch directory. Each process is identified by its pid and its start time, so that no other process gets a signal.
 
     with Cluster(directory, binary=binary) as cluster:
         cluster.kill("primary")

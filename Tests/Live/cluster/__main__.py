@@ -1,4 +1,4 @@
-"""The command line of `Scripts/cluster`, which says what there is."""
+"""The command line of `Scripts/cluster`. The first lines of that script list the commands."""
 import argparse
 import os
 import pathlib
@@ -19,7 +19,7 @@ ON_PARTS = {"kill": "kill -9", "crash": "kill -9", "pause": "kill -STOP", "resum
 
 
 def arguments(words):
-    """What was asked for."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(prog="Scripts/cluster", description="See the head of Scripts/cluster.")
     commands = parser.add_subparsers(dest="command", required=True)
     start = commands.add_parser("start", help="starts everything and stays until Ctrl-C")
@@ -38,7 +38,7 @@ def arguments(words):
 
 
 def keep(options):
-    """Starts a cluster and stays until a signal comes; then ends it."""
+    """Starts a cluster, waits for a signal, and stops the cluster."""
     def leave(*_):
         raise KeyboardInterrupt
 
@@ -58,7 +58,7 @@ def keep(options):
         while cluster.directory.exists():
             time.sleep(0.5)
             for part in cluster.parts.values():
-                # Takes those that have ended off the kernel's list.
+                # Reaps processes that have ended.
                 part.runs()
     except KeyboardInterrupt:
         pass
@@ -70,7 +70,7 @@ def keep(options):
 
 
 def stop(directory):
-    """Ends a cluster: by whoever keeps it, or here if nobody does any more."""
+    """Stops a cluster. The process that started it does that; if it has ended, this process does."""
     cluster = Cluster.load(directory)
     keeper = cluster.keeper
     keeper.signal(signal.SIGTERM)
@@ -82,7 +82,7 @@ def stop(directory):
 
 
 def act(options):
-    """Does what was asked to a running cluster, and says what it did."""
+    """Runs a command on a running cluster and prints what it did."""
     cluster, command = Cluster.load(options.directory), options.command
     if command == "status":
         print(status(cluster))

@@ -1,4 +1,4 @@
-"""What a person is told who has started a cluster."""
+"""The texts that `Scripts/cluster` prints."""
 import shlex
 
 from .members import SCOPE, Member
@@ -35,7 +35,7 @@ Scripts/cluster status tells who is what. Ctrl-C, or Scripts/cluster stop, ends 
 
 
 def advice(cluster, elsewhere):
-    """What there is, where, and what to try. `elsewhere`: not in the directory where commands look for a cluster."""
+    """The addresses of a cluster, and what to try. `elsewhere`: whether it is not in the default directory."""
     switchover = shlex.join(["patronictl", "-c", f"{cluster.directory}/patronictl.yml", "switchover", SCOPE])
     lines = [f"The database: psql '{cluster.database_url}'"]
     if cluster.nodes:
@@ -49,7 +49,7 @@ def advice(cluster, elsewhere):
 
 
 def status(cluster):
-    """A line for each part."""
+    """The state of each part, one line each."""
     return "\n".join(
         f"{part.name:10} {part.process.pid if part.runs() else '':>8} {f'{part.host}:{part.port()}':18} {_does(part)}"
         for part in cluster.parts.values())

@@ -1,4 +1,4 @@
-"""A cluster: its parts, and what can be done to them."""
+"""A cluster: its parts, and the operations on them."""
 import json
 import os
 import pathlib
@@ -15,19 +15,20 @@ from .processes import Process, end_all, signal_all
 
 MEMBERS = ("postgres1", "postgres2")
 PATIENCE = 120
-"""Seconds within which each part has to be ready on a busy machine."""
+"""How many seconds a part may take to become ready, on a busy machine."""
 
 
 def part_names(nodes):
-    """The names of all parts of a cluster of so many nodes; without nodes there is only the database."""
+    """The names of all parts of a cluster with this number of nodes. Without nodes there is only the database."""
     return ["etcd", *MEMBERS, *[f"node{number + 1}" for number in range(nodes)], *(["proxy"] if nodes else [])]
 
 
 class Cluster:
-    """All parts below one scratch directory, which must not be there yet and is removed by `stop()`.
+    """A cluster in one scratch directory, which must not exist yet. `stop()` removes it.
 
-    `binary` is the service's, `arguments` are more flags of its `serve`, `port` is where HAProxy listens, 0 for a
-    free one. A part is named as in `parts`, or `primary` or `standby` for the member that is that now.
+    `binary` is the service's program. `arguments` are additional flags for its `serve`. `port` is HAProxy's port; 0
+    selects a free one. The name of a part is a key of `parts`, or `primary` or `standby` for the member that has this
+    role at present.
     """
 
     def __init__(self, directory, binary=None, nodes=3, port=0, arguments=(), network=None):
@@ -43,7 +44,7 @@ class Cluster:
 
     @classmethod
     def load(cls, directory):
-        """The cluster that another process started on loopback in a directory."""
+        """Returns the cluster that another process has started on loopback in a directory."""
         directory = pathlib.Path(directory).resolve()
         try:
             plan = json.loads((directory / "plan.json").read_text())
@@ -77,7 +78,7 @@ class Cluster:
     # Starting and stopping
 
     def start(self):
-        """Starts all parts, each once what it needs is ready."""
+        """Starts all parts. Each part starts when the parts that it needs are ready."""
         self._make_directory()
         for part in self.parts.values():
             part.prepare()
@@ -96,7 +97,7 @@ class Cluster:
             self._begin("proxy")
 
     def stop(self):
-        """Ends what runs still, from the front to the back, and removes the directory."""
+        """Stops the running parts in this order: HAProxy, nodes, PostgreSQL, etcd. Then removes the directory."""
         self._look_up()
         for part in self.parts.values():
             signal_all(part.family, signal.SIGCONT)
@@ -107,12 +108,12 @@ class Cluster:
                     part.process.signal(signal.SIGTERM)
             end_all(lambda parts=parts: [process for part in parts for process in part.family()], 15)
         self.network.close()
-        # Only a directory that a cluster has made.
+        # Removes only a directory that a cluster has created.
         if (self.directory / "plan.json").exists():
             shutil.rmtree(self.directory)
 
     def restart(self, name):
-        """Starts a part that was killed, without waiting until it is ready."""
+        """Starts a part that was killed. Does not wait until it is ready."""
         part = self.part(name)
         part.start()
         self._note()
@@ -124,7 +125,7 @@ class Cluster:
 
     def _make_directory(self):
         try:
-            # Others, as PostgreSQL's user, may go through it and see nothing.
+            # Other users, such as PostgreSQL's, can reach files below the directory but can't list it.
             self.directory.mkdir(mode=0o711, parents=True)
         except FileExistsError:
             raise Trouble(f"{self.directory} is there already; Scripts/cluster stop ends a cluster in it") from None
@@ -136,14 +137,14 @@ class Cluster:
                 raise Trouble(f"the user {user} can't get to {self.directory}; choose another --directory")
 
     def _note(self):
-        """Writes down which processes there are, for whoever stops them."""
+        """Saves the pids and start times of the processes, for the command that stops them."""
         known = {name: [process.pid, process.started] for name, process in
                  [("keeper", self.keeper), *((name, part.process) for name, part in self.parts.items())] if process}
         secret(self.directory / "draft", json.dumps(known))
         (self.directory / "draft").rename(self.directory / "processes.json")
 
     def _look_up(self):
-        """Reads what was written down last, perhaps by another command."""
+        """Reads the pids and start times that this or another command has saved."""
         try:
             known = json.loads((self.directory / "processes.json").read_text())
         except FileNotFoundError:
@@ -159,7 +160,7 @@ class Cluster:
         return f"{etcd.host}:{etcd.port()}"
 
     def client_hosts(self):
-        """Addresses that the database is used from."""
+        """The addresses of the database's clients."""
         named = [node.name for node in self.nodes] + (["tester"] if not isinstance(self.network, Loopback) else [])
         return [self.network.host(name) for name in named]
 
@@ -170,7 +171,7 @@ class Cluster:
 
     @property
     def database_url(self):
-        """What the nodes are given: both members, of which libpq finds the one that takes writes."""
+        """The database's URL for the nodes. It names both members; libpq finds the one that accepts writes."""
         return self._url("hotel", "hotel")
 
     @property
@@ -179,7 +180,7 @@ class Cluster:
         return f"http://{proxy.host}:{proxy.port()}"
 
     def sql(self, statements, user="hotel"):
-        """Runs statements by psql as the service's role, or as `postgres`; what they answer, unaligned."""
+        """Runs statements with psql as the service's role, or as `postgres`. Returns their unaligned output."""
         url = self._url(user, {"hotel": "hotel"}.get(user, "postgres"))
         done = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", url], input=statements, text=True,
                               capture_output=True, check=False, timeout=60)
@@ -198,7 +199,7 @@ class Cluster:
     # Faults
 
     def part(self, name):
-        """The part of a name, `primary` or `standby`."""
+        """The part with this name, which may be `primary` or `standby`."""
         if name in ("primary", "standby"):
             found = [member for member in self.members if member.role() == name]
             if not found:
@@ -209,11 +210,11 @@ class Cluster:
         return self.parts[name]
 
     def kill(self, name):
-        """Kills all processes of a part at once, as if its machine were switched off; the pids."""
+        """Kills all processes of a part at once, like a machine that is switched off. Returns the pids."""
         return signal_all(self.part(name).family, signal.SIGKILL)
 
     def crash(self, name):
-        """Kills PostgreSQL's first process, upon which its others end; Patroni lives. The pid."""
+        """Kills PostgreSQL's first process. Its other processes then end; Patroni continues. Returns the pid."""
         postmaster = self.part(name).postmaster()
         if not postmaster:
             raise Trouble(f"{name} runs no PostgreSQL")
@@ -221,32 +222,32 @@ class Cluster:
         return [postmaster.pid]
 
     def pause(self, name):
-        """Makes all processes of a part stand still, as a machine that hangs; the pids."""
+        """Stops all processes of a part with SIGSTOP, like a machine that hangs. Returns the pids."""
         return signal_all(self.part(name).family, signal.SIGSTOP)
 
     def resume(self, name):
-        """Lets a part go on that was paused; the pids. What is paused has no role, so it goes by its name."""
+        """Continues a paused part. Returns the pids. A paused part has no role: use its name."""
         return signal_all(self.part(name).family, signal.SIGCONT)
 
     def partition(self, one, other, one_way=False):
-        """Cuts a link: what `one` sends does not reach `other`, and the other way round unless `one_way`. `tester` is
-        where whoever made the cluster is, with writers and clients."""
+        """Cuts the link from `one` to `other`, and the opposite direction unless `one_way`. `tester` is the network
+        namespace of the process that created the cluster, with its writers and clients."""
         one, other = (name if name == "tester" else self.part(name).name for name in (one, other))
         self.network.cut(one, other)
         if not one_way:
             self.network.cut(other, one)
 
     def heal(self):
-        """Mends all links."""
+        """Restores all links."""
         self.network.heal()
 
     def switchover_command(self):
-        """What makes the standby primary in an orderly way."""
+        """The command that makes the standby the primary, without a failure."""
         return ["patronictl", "-c", str(self.directory / "patronictl.yml"), "switchover", SCOPE,
                 "--candidate", self.part("standby").name, "--force"]
 
     def switchover(self):
-        """Makes the standby primary; what Patroni says of it."""
+        """Makes the standby the primary. Returns Patroni's output."""
         done = subprocess.run(self.switchover_command(), text=True, capture_output=True, check=False, timeout=60)
         if done.returncode:
             raise Trouble((done.stderr or done.stdout).strip())

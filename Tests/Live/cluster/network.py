@@ -1,4 +1,4 @@
-"""Where the parts of a cluster listen, and how a link between two of them is cut."""
+"""The addresses of a cluster's parts, and how to cut a link between two parts."""
 import ctypes
 import os
 import random
@@ -6,11 +6,11 @@ import socket
 import subprocess
 
 PORTS = range(20_000, 32_000)
-"""Below those that the kernel gives to outgoing connections, so that a part that comes back finds its own free."""
+"""Below the ports of outgoing connections, so that the port of a part is still free when the part restarts."""
 
 
 def is_free(port):
-    """Whether nobody listens at a port of 127.0.0.1."""
+    """Whether no process listens on a port of 127.0.0.1."""
     with socket.socket() as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -21,7 +21,7 @@ def is_free(port):
 
 
 def free_ports(count):
-    """So many ports of 127.0.0.1 at which nobody listens."""
+    """Returns `count` ports of 127.0.0.1 on which no process listens."""
     found = []
     while len(found) < count:
         port = random.choice(PORTS)
@@ -31,14 +31,14 @@ def free_ports(count):
 
 
 class Loopback:
-    """All parts on 127.0.0.1. Nothing can be cut here."""
+    """All parts listen on 127.0.0.1. Links can't be cut."""
 
     def host(self, name):
         """The address of a part."""
         return "127.0.0.1"
 
     def prefix(self, name):
-        """What a part's command begins with."""
+        """The first words of a part's command."""
         return []
 
     def cut(self, sender, receiver):
@@ -52,10 +52,11 @@ class Loopback:
 
 
 class Namespaces:
-    """Each part in a network namespace of its own, all at one bridge, which nothing else can reach; root only.
+    """Each part has its own network namespace, and one bridge connects them all. Nothing else reaches the bridge. This
+    class needs root.
 
-    The thread that makes it, and threads and processes that it starts later, are moved to one more namespace at
-    the bridge until `close()`. A cut link drops packets without a word, in one direction.
+    The thread that creates an object enters another namespace at the bridge, `tester`, until `close()`. So do the
+    threads and processes that it starts later. A cut link silently drops packets, in one direction.
     """
 
     def __init__(self, names):
@@ -78,7 +79,7 @@ class Namespaces:
         for number, name in enumerate(self.names):
             space = self._space(name)
             self._ip("netns", "add", space)
-            # Made where it ends, so that no name of an interface is ever seen outside.
+            # Creates the interface in its final namespace, so that its name never appears outside.
             self._inside("bridge", "link", "add", f"at{number}", "type", "veth", "peer", "name", "wire", "netns", space)
             self._inside("bridge", "link", "set", f"at{number}", "master", "bridge", "up")
             self._inside(name, "address", "add", f"{self.host(name)}/24", "dev", "wire")
@@ -95,23 +96,23 @@ class Namespaces:
         return f"10.77.0.{self.names.index(name) + 1}"
 
     def prefix(self, name):
-        """What a part's command begins with."""
+        """The first words of a part's command."""
         return ["nsenter", f"--net=/run/netns/{self._space(name)}"]
 
     def cut(self, sender, receiver):
-        """From now on nothing that one part sends reaches the other: it goes to a hardware address that nobody has."""
+        """Cuts a link in one direction: packets then go to a hardware address that no interface has."""
         self._inside(sender, "neighbour", "replace", self.host(receiver), "lladdr", "02:00:00:00:00:00",
                      "nud", "permanent", "dev", "wire")
         self.cuts.append((sender, receiver))
 
     def heal(self):
-        """Mends all links."""
+        """Restores all links."""
         for sender, receiver in self.cuts:
             self._inside(sender, "neighbour", "delete", self.host(receiver), "dev", "wire")
         self.cuts = []
 
     def close(self):
-        """Brings the thread home and removes the namespaces, once nothing runs there any more."""
+        """Returns the thread to its former namespace and removes the others, in which no process may run any more."""
         self._enter(self.home)
         os.close(self.home)
         self._remove()

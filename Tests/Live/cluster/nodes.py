@@ -3,7 +3,7 @@ from .parts import Part, get, secret
 
 
 class Node(Part):
-    """One node: what it keeps in its directory is its own, and no other node needs it."""
+    """One node. No other node needs the files in its directory."""
 
     port_names = ("port", "operations")
 

@@ -1,4 +1,4 @@
-"""What every part of a cluster has, and the two that need little more: etcd and HAProxy."""
+"""The base class of a cluster's parts, and two small parts: etcd and HAProxy."""
 import http.client
 import json
 import os
@@ -9,11 +9,11 @@ from .processes import Process, family
 
 
 class Trouble(Exception):
-    """A part is not what it should be; the text is for who started it."""
+    """An error of a cluster, with a text for the person who started it."""
 
 
 def get(host, port, path, headers=None):
-    """A GET's status and body; 0 and nothing where nobody answers within a second."""
+    """Sends a GET request. Returns status and body; 0 and no bytes when there is no answer within a second."""
     connection = http.client.HTTPConnection(host, port, timeout=1)
     try:
         connection.request("GET", path, headers=headers or {})
@@ -26,7 +26,7 @@ def get(host, port, path, headers=None):
 
 
 def until(holds, what, seconds, part=None):
-    """Asks again and again until the answer is true; that answer. A part that has ended is not waited for."""
+    """Calls `holds` until its result is true, and returns the result. Fails at once when the part has ended."""
     deadline = time.monotonic() + seconds
     while not (found := holds()):
         ended = part is not None and not part.runs()
@@ -38,7 +38,7 @@ def until(holds, what, seconds, part=None):
 
 
 def secret(path, text, user=None):
-    """Writes a file of mode 600, which is root's or a user's."""
+    """Writes a file with mode 600. It belongs to the current user, or to `user`."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
@@ -47,9 +47,9 @@ def secret(path, text, user=None):
 
 
 class Part:
-    """One part: a directory with all its files, ports, and a process, perhaps.
+    """One part of a cluster: a directory with all its files, ports, and a process when it is started.
 
-    `ports` are names of its ports; `user` is who it runs as, where that is not who started the cluster.
+    `port_names` are the names of its ports. `user` is the user that it runs as, or None for the user of the cluster.
     """
 
     port_names = ("port",)
@@ -65,7 +65,7 @@ class Part:
         return self.cluster.plan["ports"][self.name][which]
 
     def prepare(self):
-        """Writes its files."""
+        """Writes the files that the part needs to start."""
         self.directory.mkdir(mode=0o700, exist_ok=True)
         if self.user:
             shutil.chown(self.directory, self.user, self.user)
@@ -77,7 +77,7 @@ class Part:
         return {}
 
     def start(self):
-        """Starts its process; whether it is ready is another question."""
+        """Starts the process. Does not wait until the part is ready."""
         if self.runs():
             raise Trouble(f"{self.name} runs already")
         as_user = ["setpriv", "--reuid", self.user, "--regid", self.user, "--init-groups"] if self.user else []
@@ -89,20 +89,20 @@ class Part:
         return self.process is not None and self.process.runs()
 
     def ready(self):
-        """Whether it does its work."""
+        """Whether the part is ready for use."""
         raise NotImplementedError
 
     def family(self):
-        """All its processes."""
+        """All processes of the part."""
         return family([self.process])
 
     def paused(self):
-        """Whether its processes stand still."""
+        """Whether the part was stopped by SIGSTOP."""
         found = self.family()
         return bool(found) and found[0].state() == "T"
 
     def last_lines(self, count=12):
-        """The end of its log, as it helps to tell what is wrong."""
+        """The last lines of the log, for an error message."""
         try:
             lines = (self.directory / "log").read_text(errors="replace").splitlines()
         except FileNotFoundError:
@@ -111,7 +111,7 @@ class Part:
 
 
 class Etcd(Part):
-    """Who is primary is agreed on here. One of them, so a trial's agreement does not survive its loss."""
+    """etcd, which stores which member is the primary. There is only one, so this state does not survive its loss."""
 
     port_names = ("port", "peers")
 
@@ -128,10 +128,10 @@ class Etcd(Part):
 
 
 class Proxy(Part):
-    """HAProxy before the nodes: it asks each node's readiness, and sends requests to those that are ready.
+    """HAProxy, which checks the readiness of each node and forwards requests to the nodes that are ready.
 
-    When none is ready, as all of them see the same database, requests go to any that lives, so that clients get the
-    service's own answer with its reason.
+    All nodes use the same database, so it can happen that none is ready. HAProxy then forwards requests to any node
+    that is alive, so that clients get the service's own answer, with its reason.
     """
 
     def prepare(self):
@@ -144,12 +144,12 @@ class Proxy(Part):
             "defaults",
             "  mode http",
             "  timeout connect 1s",
-            # A feed is quiet for a minute at most.
+            # A feed sends nothing for at most a minute.
             "  timeout client 130s",
             "  timeout server 130s",
             "  timeout check 1s",
             "  option forwardfor",
-            # What did not reach a node goes to another one; what did is never sent twice.
+            # A request that did not reach a node is sent to another one. One that did is never sent twice.
             "  option redispatch 1",
             "  retries 2",
             "frontend service",

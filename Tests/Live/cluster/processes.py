@@ -1,4 +1,4 @@
-"""Processes that are known by pid and start, so that a pid which was given anew is not taken for them."""
+"""Processes that are identified by pid and start time, because the kernel can use a pid again."""
 import os
 import pathlib
 import signal
@@ -7,7 +7,7 @@ import time
 
 
 def fields(pid):
-    """What the kernel says of a process from its state on, or None if there is none."""
+    """The fields of `/proc/PID/stat` from the state on; None if there is no such process."""
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="latin-1").rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
@@ -15,7 +15,7 @@ def fields(pid):
 
 
 class Process:
-    """One process; `started` is when it started, in ticks since the machine's start."""
+    """One process. `started` is its start time in clock ticks since the machine's start."""
 
     def __init__(self, pid, started=None):
         self.pid = pid
@@ -24,17 +24,17 @@ class Process:
 
     @classmethod
     def spawn(cls, command, log, environment=None):
-        """Starts a command in a session of its own, which Ctrl-C does not reach; it writes to the end of a file."""
+        """Starts a command in its own session, which Ctrl-C does not reach. Its output is appended to a file."""
         with open(log, "ab") as file:
             child = subprocess.Popen(
                 [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=file, stderr=file,
                 start_new_session=True, cwd="/", env={**os.environ, **(environment or {})})
-        # It is looked after by pid from here on, perhaps by another command.
+        # From here on, the process is identified by its pid, perhaps by another command.
         child.returncode = 0
         return cls(child.pid)
 
     def runs(self):
-        """Whether it is there and has not ended; a child that has ended is taken off the kernel's list."""
+        """Whether the process exists and has not ended. Reaps a child that has ended."""
         found = fields(self.pid)
         if not found or int(found[19]) != self.started:
             return False
@@ -47,12 +47,12 @@ class Process:
         return False
 
     def state(self):
-        """The kernel's letter for what it does: `T` where it stands still."""
+        """The kernel's letter for its state: `T` when it is stopped. Empty if there is no such process."""
         found = fields(self.pid)
         return found[0] if found else ""
 
     def signal(self, number):
-        """Sends a signal, if it runs still."""
+        """Sends a signal if the process still runs."""
         if self.runs():
             try:
                 os.kill(self.pid, number)
@@ -61,7 +61,7 @@ class Process:
 
 
 def family(roots):
-    """These processes and all that came from them, parents first; those that have ended are left out."""
+    """These processes and their descendants, parents first. Roots that have ended are left out."""
     children = {}
     for entry in os.listdir("/proc"):
         found = fields(entry) if entry.isdigit() else None
@@ -77,8 +77,8 @@ def family(roots):
 
 
 def signal_all(find, number):
-    """Signals all that `find()` finds, again until it finds none that was not signalled: meanwhile some may have
-    started others. Returns the pids."""
+    """Sends a signal to all processes that `find()` returns. Repeats this for new ones, which the others may have
+    started meanwhile, ten times at most in all. Returns the pids."""
     done = {}
     for _ in range(10):
         new = [process for process in find() if process.pid not in done]
@@ -91,7 +91,7 @@ def signal_all(find, number):
 
 
 def end_all(find, patience):
-    """Kills what still runs of `find()` when so many seconds are over."""
+    """Waits until `find()` returns no process. After `patience` seconds, kills those that still run."""
     deadline = time.monotonic() + patience
     while find() and time.monotonic() < deadline:
         time.sleep(0.05)

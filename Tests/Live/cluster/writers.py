@@ -1,5 +1,6 @@
-"""Writers at the database itself, by psql(1), as the service's nodes would use it: one transaction takes its store's
-next number and writes a change with it. What was acknowledged is held against what is stored afterwards."""
+"""Clients that write to the database with psql(1) like the service's nodes: one transaction takes the next sequence
+number of its store and writes a change with it. Afterwards, the acknowledged changes are compared with the stored ones.
+"""
 import queue
 import subprocess
 import threading
@@ -14,13 +15,13 @@ WRITE = ("WITH header AS (UPDATE stores SET last_sequence = last_sequence + 1 WH
          " RETURNING last_sequence) INSERT INTO changes SELECT {store}, last_sequence, {writer}, {count} FROM header"
          " RETURNING 'stored ' || sequence;")
 CONNECTING = 6
-"""Seconds to find the member that takes writes: two for each, and more."""
+"""How many seconds it may take to find the member that accepts writes: two for each member, and a reserve."""
 UNREPLICATED = "canceling wait for synchronous replication"
-"""The warning with which PostgreSQL acknowledges a write that no standby is known to have."""
+"""Part of the warning with which PostgreSQL acknowledges a write that no standby has confirmed."""
 
 
 class Session:
-    """A psql and its connection; it ends with the connection."""
+    """A psql process and its connection. The process ends with the connection."""
 
     def __init__(self, url):
         self.process = subprocess.Popen(
@@ -35,7 +36,7 @@ class Session:
         self.lines.put(None)
 
     def ask(self, statement, patience):
-        """Lines of the answer; None where none came within so many seconds or the connection broke."""
+        """The lines of the answer; None if it is not complete within `patience` seconds or the connection is lost."""
         try:
             self.process.stdin.write(statement + "\n\\echo .\n")
             self.process.stdin.flush()
@@ -61,7 +62,7 @@ class Session:
 class Writer(threading.Thread):
     """Writes one change after the other until `stop`. A change whose outcome is unknown is not repeated.
 
-    `patience` is for how many seconds an answer is waited for before the connection is thrown away.
+    `patience` is how many seconds the writer waits for an answer before it closes the connection.
     """
 
     def __init__(self, url, number, store, patience):
@@ -69,12 +70,12 @@ class Writer(threading.Thread):
         self.url, self.number, self.store, self.patience = url, number, store, patience
         self.stop = threading.Event()
         self.acknowledged, self.unknown, self.refused, self.warned = {}, [], 0, 0
-        """Sequence and time by count; counts of which nobody knows; answers with an error; with the warning."""
+        """Sequence number and time by count; counts with unknown outcome; number of errors; number of warnings."""
 
     def run(self):
         session, count = None, 0
         while not self.stop.is_set():
-            # A server that stands still takes connections and says nothing: libpq asks the next one after two seconds.
+            # A paused server accepts connections but sends nothing. libpq tries the next one after two seconds.
             if session is None and (session := self._connected()) is None:
                 continue
             count += 1
@@ -103,7 +104,7 @@ class Writer(threading.Thread):
 
 
 class Writers:
-    """Some writers over some stores; every third is patient enough to hear what a paused server says later."""
+    """Several writers to several stores. Every third waits long enough for the late answer of a paused server."""
 
     def __init__(self, cluster, writers=12, stores=4):
         self.cluster, self.stores = cluster, stores
@@ -120,19 +121,19 @@ class Writers:
             writer.join(timeout=90)
 
     def times(self):
-        """When writes were acknowledged, in order."""
+        """The times of all acknowledgements, in order."""
         return sorted(when for writer in self.writers for _, when in list(writer.acknowledged.values()))
 
     def pause_after(self, moment):
-        """Seconds from a moment to the end of the longest time without an acknowledgement that begins within 30
-        seconds of it, and how long that was."""
+        """Finds the longest pause between two acknowledgements that begins at most 30 seconds after a moment. Returns
+        the seconds from the moment to the end of the pause, and the length of the pause in seconds."""
         times = [when for when in self.times() if when >= moment - 1]
         pairs = [(after - before, after) for before, after in zip(times, times[1:]) if before < moment + 30]
         longest, end = max(pairs)
         return end - moment, longest
 
     def wrong(self):
-        """What is not as it was acknowledged: a sentence for each change, none if all is well."""
+        """Compares stored and acknowledged changes. Returns a sentence for each difference."""
         rows = self.cluster.sql("SELECT store, sequence, writer, count FROM changes ORDER BY 1, 2").splitlines()
         stored = [tuple(int(word) for word in row.split("|")) for row in rows]
         at = {(writer, count): (store, sequence) for store, sequence, writer, count in stored}
@@ -149,7 +150,7 @@ class Writers:
         return found
 
     def counts(self):
-        """For the record."""
+        """A summary of the outcomes, as a text."""
         def total(of):
             return sum(of(writer) for writer in self.writers)
 
