@@ -47,7 +47,7 @@ final class PostgresStorage: StoreStorage {
 
   /// The identity of the store's rows, as this node last saw it.
   var identity: Identity { known.withLockedValue { $0 } }
-  /// Whether another node has erased the store and it has not been created again.
+  /// Whether this node found that another one has erased the store. Stays true: the store must then be opened again.
   var isEnded: Bool { hasEnded.load(ordering: .acquiring) }
 
   /// Runs `body` on the store's rows. If another node has replaced the store, or has erased it and created it again,
