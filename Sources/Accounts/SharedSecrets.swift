@@ -1,5 +1,5 @@
 import Crypto
-package import Documents
+import Documents
 import JSON
 package import Stores
 
@@ -65,7 +65,11 @@ package struct SharedAdministrator: Sendable {
     let content = try await change { content in
       content.password = content.password ?? hash.value
     }
-    guard let stored = content.password.flatMap(PasswordHash.init) else { throw Self.damaged }
+    guard
+      let stored = content.password.flatMap({ value in
+        (try? ParsedJSON(value.bytes, limits: .small)).flatMap { PasswordHash($0.root) }
+      })
+    else { throw Self.damaged }
     let isNew = content.password?.bytes == hash.value.bytes
     return (
       AdministratorFile.Password(hash: stored, fresh: isNew ? fresh : nil),

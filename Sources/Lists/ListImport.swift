@@ -1,5 +1,5 @@
 import Accounts
-import Documents
+package import Documents
 import JSON
 import NIOConcurrencyHelpers
 package import Stores

@@ -89,9 +89,12 @@ final class NoticeSender: Sendable {
 
   private func send() async {
     while let notices = next() {
-      let calls = Notice.texts(notices, from: node).map { text in
-        Call(Self.notify, .text(Notice.channel), .text(text))
-      }
+      // Together they are one transaction, which waits for no disk and no standby.
+      let calls =
+        [Call(Self.withoutWaiting)]
+        + Notice.texts(notices, from: node).map { text in
+          Call(Self.notify, .text(Notice.channel), .text(text))
+        }
       // A notice may be lost here. The other nodes also check for changes themselves.
       try? await session.run { connection in _ = try connection.run(calls) }
       try? await Task.sleep(for: Self.interval)
@@ -115,6 +118,8 @@ final class NoticeSender: Sendable {
     await session.close()
   }
 
+  private static let withoutWaiting = Statement(
+    "without_waiting", "SELECT set_config('synchronous_commit', 'off', true)")
   private static let notify = Statement("notify", "SELECT pg_notify($1, $2)")
 }
 

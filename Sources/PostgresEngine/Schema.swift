@@ -82,7 +82,7 @@ enum Schema {
       """
       CREATE TABLE pieces(
         name bytea NOT NULL, version bigint NOT NULL, piece bigint NOT NULL, bytes bytea NOT NULL,
-        checksum bigint NOT NULL, PRIMARY KEY(name, version, piece))
+        checksum bigint NOT NULL, written bigint NOT NULL, PRIMARY KEY(name, version, piece))
       """,
     ],
   ]

@@ -1,6 +1,6 @@
 import Documents
 import StoreRecords
-package import Stores
+import Stores
 
 /// Files that all nodes of a database share, such as the catalogue of hotels. The content is stored in pieces, and a
 /// row in `files` names the present content.
@@ -70,16 +70,16 @@ extension PostgresDatabase {
     let file = SharedFile(version: version, pieces: count)
     try await repeating { connection in
       _ = try connection.run([
-        Call(Self.setFile, .text(name), .integer(version), .integer(file.pieces))
+        Call(Self.setFile, .text(name), .integer(version), .integer(file.pieces)),
+        Call(Self.removeAbandoned, .text(name)),
       ])
-      _ = try connection.run([Call(Self.removePieces, .text(name), .integer(version))])
     }
     return file
   }
 
   private static func checksum(of bytes: [UInt8], _ index: Int64, _ version: Int64) -> Checksum {
     var checksum = Checksum(.entry)
-    checksum.append(bytes)
+    checksum.append(bytes: bytes)
     checksum.append(index)
     checksum.append(version)
     return checksum
@@ -92,15 +92,24 @@ extension PostgresDatabase {
     "SELECT bytes, checksum FROM pieces WHERE name = $1 AND version = $2 AND piece = $3")
   private static let addPiece = Statement(
     "add_piece",
-    "INSERT INTO pieces VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING")
+    """
+    INSERT INTO pieces VALUES ($1, $2, $3, $4, $5, \(Statement.sqlTime)) ON CONFLICT DO NOTHING
+    """)
   private static let setFile = Statement(
     "set_file",
     """
+    WITH former AS (SELECT version FROM files WHERE name = $1 FOR UPDATE),
+      removed AS (
+        DELETE FROM pieces WHERE name = $1 AND version <> $2
+          AND version IN (SELECT version FROM former))
     INSERT INTO files VALUES ($1, $2, $3)
     ON CONFLICT (name) DO UPDATE SET version = EXCLUDED.version, pieces = EXCLUDED.pieces
     """)
-  // If two writers run at once, the one that ends first removes the pieces of the other. The other's row then names
-  // missing pieces, and readers keep the content that they have.
-  private static let removePieces = Statement(
-    "remove_pieces", "DELETE FROM pieces WHERE name = $1 AND version <> $2")
+  /// Removes what writers left a day ago or earlier without finishing.
+  private static let removeAbandoned = Statement(
+    "remove_abandoned",
+    """
+    DELETE FROM pieces p WHERE p.name = $1 AND p.written < \(Statement.sqlTime) - 86400000
+      AND NOT EXISTS (SELECT FROM files f WHERE f.name = p.name AND f.version = p.version)
+    """)
 }

@@ -9,6 +9,9 @@ extension DatabaseManager {
   /// How many stores are asked about at once.
   private static let positionsAtOnce = 500
 
+  /// Whether other processes use the same stores.
+  package nonisolated var isShared: Bool { engine.isShared }
+
   /// Wakes or ends the feeds that a change of another process concerns.
   nonisolated func take(_ change: RemoteChange) {
     switch change {

@@ -234,6 +234,9 @@ package struct KeptAnswer: Sendable, Equatable {
   package let body: [UInt8]
   /// The changes of the write, in the order of their sequence numbers.
   package internal(set) var changes: [Change] = []
+  /// Whether this is only the list of changes: the process that carries the write out has not stored the complete
+  /// answer yet, or has stopped before that.
+  package private(set) var isPartial = false
 
   /// Creates an answer.
   package init(status: Int, fields: [Field] = [], body: [UInt8] = []) {
@@ -254,6 +257,7 @@ package struct KeptAnswer: Sendable, Equatable {
     writer.endObject()
     self.init(status: 200, body: writer.bytes)
     self.changes = changes
+    isPartial = true
   }
 
   /// Writes changed documents: `[{"id","rev"}…]`.
@@ -271,7 +275,8 @@ package struct KeptAnswer: Sendable, Equatable {
 
 /// A ``KeptAnswer`` as it is stored in a local document, with the digest of its request.
 ///
-/// `{"request":hex,"expires":ms,"status":201,"fields":[name,value…],"changed":[{"id","rev"}…],"body":text}`
+/// `{"request":hex,"expires":ms,"status":201,"fields":[name,value…],"changed":[{"id","rev"}…],"body":text}`, and
+/// `"partial":true` for an answer that is not complete.
 struct AnswerNote {
   /// The digest of the request.
   let request: [UInt8]
@@ -309,6 +314,7 @@ struct AnswerNote {
         else { return nil }
         return KeptAnswer.Change(id: DocumentID(stored: id), revision: revision)
       } ?? []
+    if root["partial"]?.bool == true { answer = KeptAnswer(of: answer.changes) }
     self.answer = answer
   }
 
@@ -328,6 +334,7 @@ struct AnswerNote {
     writer.endArray()
     writer.name("changed")
     KeptAnswer.append(answer.changes, to: &writer)
+    if answer.isPartial { writer.member("partial", true) }
     if !answer.body.isEmpty {
       writer.member("body", String(decoding: answer.body, as: UTF8.self))
     }

@@ -30,7 +30,7 @@ import Testing
     _ settings: Settings, _ work: (AdministratorAssembly, AccountService) async throws -> Value
   ) async throws -> Value {
     let engine = try await FileEngine.open(directory: settings.data)
-    let stores = ServiceAssembly.stores(over: engine, settings)
+    let stores = ServiceAssembly.stores(over: StorageAssembly(engine), settings)
     let result: Result<Value, any Error>
     do {
       let assembly = try AdministratorAssembly(settings)

@@ -15,7 +15,7 @@ import Testing
   private static func rotten(_ name: StoreName) async throws -> TemporaryDirectory {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path)
-    let stores = ServiceAssembly.stores(over: engine, Settings())
+    let stores = ServiceAssembly.stores(over: StorageAssembly(engine), Settings())
     try await stores.withStore(name) { store in
       _ = try await store.put(DocumentID("inn"), base: nil, body: DocumentBody(parsing: body))
     }
@@ -37,7 +37,7 @@ import Testing
     let account = try #require(AccountID(String(repeating: "0", count: 32)))
     let directory = try await Self.rotten(.user(account))
     let engine = try await FileEngine.open(directory: directory.path)
-    let stores = ServiceAssembly.stores(over: engine, Settings())
+    let stores = ServiceAssembly.stores(over: StorageAssembly(engine), Settings())
     let service = ScrubService(
       backups: StoreBackups(engine: engine, stores: stores), logger: Logger(label: "test"),
       rest: .milliseconds(1))

@@ -11,6 +11,14 @@ import Testing
         ["port", "port", "HOTEL_BOOKMARKS_PORT"],
         ["operationsPort", "operations-port", "HOTEL_BOOKMARKS_OPERATIONS_PORT"],
         ["data", "data", "HOTEL_BOOKMARKS_DATA"],
+        ["database", "database", "HOTEL_BOOKMARKS_DATABASE"],
+        [
+          "databasePasswordFile", "database-password-file",
+          "HOTEL_BOOKMARKS_DATABASE_PASSWORD_FILE",
+        ],
+        [
+          "databaseConnections", "database-connections", "HOTEL_BOOKMARKS_DATABASE_CONNECTIONS",
+        ],
         ["upstream", "upstream", "HOTEL_BOOKMARKS_UPSTREAM"],
         [
           "upstreamCredentialsFile", "upstream-credentials-file",

@@ -15,6 +15,8 @@ import Testing
   /// For each setting, a value that is not its default.
   private static let values: [SettingKey: String] = [
     .hostname: "::1", .port: "81", .data: "elsewhere", .upstream: "http://up.example",
+    .database: "postgres://hotel@db/hotel", .databasePasswordFile: "/run/secrets/hotel",
+    .databaseConnections: "5",
     .upstreamCredentialsFile: "engines", .upstreamNetworks: "10.0.0.0/8, ::1",
     .upstreamCAFile: "authority.pem",
     .publicURL: "https://hotels.example", .origins: "https://a.example,https://b.example",
@@ -36,6 +38,9 @@ import Testing
     settings.hostname = "::1"
     settings.port = 81
     settings.data = "elsewhere"
+    settings.database = "postgres://hotel@db/hotel"
+    settings.databasePasswordFile = "/run/secrets/hotel"
+    settings.databaseConnections = 5
     settings.upstreams = [.travelSample("http://up.example")]
     settings.upstreamCredentialsFile = "engines"
     settings.upstreamNetworks = ["10.0.0.0/8", "::1"].compactMap { CIDRBlock($0) }

@@ -14,7 +14,7 @@ import Testing
     _ data: String, _ work: (AccountService) async throws -> Value
   ) async throws -> Value {
     let engine = try await FileEngine.open(directory: data)
-    let stores = ServiceAssembly.stores(over: engine, Settings())
+    let stores = ServiceAssembly.stores(over: StorageAssembly(engine), Settings())
     let accounts = AccountService(
       stores: stores,
       keys: try SigningKeys.open(DataFiles.keys(in: data), now: SystemClock.now()),

@@ -114,7 +114,9 @@ import Testing
     let new = try await nodes[0].store(name)
     try await new.put("c", "{}")
     #expect(try await new.read { view in try view.info().epoch } != epoch)
-    #expect(await code { _ = try await old.body("c") } == .absent)
+    // What was opened before follows the name, and shows nothing of the former store.
+    #expect(try await old.body("a") == nil)
+    #expect(try await old.body("c") == "{}")
     #expect(try place.execute("SELECT number FROM names WHERE state = 0")[0] != number)
     #expect(
       try place.execute("SELECT count(*) FROM stores WHERE number = \(number) AND is_erased") == [1]

@@ -62,9 +62,28 @@ struct WriteReceipts: Sendable {
       let answer = try await stores.withStore(name, creating: false) { store in
         try await store?.answer(kept: write.name, to: write.request)
       }
-      if let answer, !answer.isRejection { return WriteAnswer(answer).response }
+      if let answer, !answer.isRejection {
+        return WriteAnswer(try await completed(answer, write)).response
+      }
     }
     return nil
+  }
+
+  /// The complete answer to a write that another server is carrying out. Waits for it for 5 seconds, because the other
+  /// server may also have stopped.
+  private func completed(_ answer: KeptAnswer, _ write: Write) async throws -> KeptAnswer {
+    guard stores.isShared, answer.isPartial else { return answer }
+    for _ in 0..<100 {
+      await pause(.milliseconds(50))
+      if Slice.isEnded { throw ServiceError.ended }
+      guard let known = try await self.answer(of: write.name, in: write.stores) else {
+        throw ServiceError(
+          .unavailable, "Another server could not complete the write; send it again",
+          retryAfterSeconds: 1)
+      }
+      if !known.isPartial { return known }
+    }
+    return answer
   }
 
   /// Carries a write out and keeps its answer.
@@ -82,7 +101,7 @@ struct WriteReceipts: Sendable {
       try? await keep(answer.kept, of: receipt, in: kept.store)
       return (response, true)
     } catch let earlier as WriteReceipt.AnsweredBefore {
-      return (WriteAnswer(earlier.answer).response, true)
+      return (WriteAnswer(try await completed(earlier.answer, write)).response, true)
     } catch {
       guard let kept = receipt.kept else { throw error }
       // The write is committed, whatever failed after it.

@@ -7,6 +7,7 @@ import Lanes
 import Logging
 import Metrics
 import NIOCore
+import SQLiteEngine
 import ServiceLifecycle
 import Stores
 import UnixSignals

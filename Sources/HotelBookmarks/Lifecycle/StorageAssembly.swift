@@ -1,5 +1,5 @@
 import Accounts
-package import Documents
+import Documents
 import Lanes
 import PostgresEngine
 import SQLiteEngine
@@ -77,7 +77,8 @@ struct StorageAssembly: Sendable {
     return StorageAssembly(try await FileEngine.open(directory: location.data))
   }
 
-  private init(_ files: FileEngine) {
+  /// The stores of a data directory.
+  init(_ files: FileEngine) {
     (engine, self.files, database, directory) = (files, files, nil, nil)
     now = SystemClock.now
   }
