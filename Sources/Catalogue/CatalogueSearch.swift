@@ -89,7 +89,8 @@ struct CatalogueSearch {
       "SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid LIMIT ?2"
     ).all(.text(expression), .integer(Self.enough)) { row in row.int64(0) }
     guard known.count < Self.enough else { return nil }
-    let others = try Vocabulary(connection, self.known).alternatives(to: MatchExpression.words(of: query))
+    let vocabulary = Vocabulary(connection, self.known)
+    let others = try vocabulary.alternatives(to: MatchExpression.words(of: query))
     guard !others.isEmpty,
       case .matching(let wider) = MatchExpression(query, alternatives: others)
     else { return nil }

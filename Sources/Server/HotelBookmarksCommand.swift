@@ -68,7 +68,7 @@ struct LocationOptions: ParsableArguments {
   @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
   var data = DataDirectory.standard
   @Option(
-    help: "The database that has the stores, postgres://…; also HOTEL_BOOKMARKS_DATABASE. Default: none")
+    help: "The URL of the stores' database; also HOTEL_BOOKMARKS_DATABASE. Default: none")
   var database: String?
   @Option(
     help: "A file with its password; also HOTEL_BOOKMARKS_DATABASE_PASSWORD_FILE. Default: none")

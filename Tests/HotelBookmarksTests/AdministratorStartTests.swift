@@ -126,7 +126,8 @@ import Testing
 
   @Test func nameOfAUserRefusesToStart() async throws {
     let directory = try await TemporaryDirectory.withData()
-    _ = try await UserAdministration(StorageLocation(data: directory.path)).add("Chief", password: "long enough")
+    _ = try await UserAdministration(StorageLocation(data: directory.path)).add(
+      "Chief", password: "long enough")
     let settings = try Self.settings(directory, password: "a good secret", name: "chief")
     let reason = try await Self.refusal(settings)
     #expect(reason.contains("chief") && reason.contains("--admin-name"))

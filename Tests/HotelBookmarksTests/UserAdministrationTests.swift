@@ -97,7 +97,8 @@ import Testing
     let directory = try TemporaryDirectory()
     for path in [directory.path, directory.path + "/typo"] {
       let error = try await #require(throws: DataDirectoryError.self) {
-        try await UserAdministration(StorageLocation(data: path)).add("anna", password: "long enough")
+        try await UserAdministration(StorageLocation(data: path)).add(
+          "anna", password: "long enough")
       }
       #expect(error.code == .noData)
       #expect(StartFailure.isConfiguration(error))
@@ -108,7 +109,8 @@ import Testing
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path)
     let error = try await #require(throws: DataDirectoryError.self) {
-      try await UserAdministration(StorageLocation(data: directory.path)).add("anna", password: "long enough")
+      try await UserAdministration(StorageLocation(data: directory.path)).add(
+        "anna", password: "long enough")
     }
     #expect(error.code == .inUse)
     #expect(StartFailure.isConfiguration(error))

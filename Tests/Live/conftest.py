@@ -9,12 +9,22 @@ from server import Server
 from stub_upstream import StubUpstream
 
 NIGHTLY = bool(os.environ.get("BOOKMARKS_NIGHTLY"))
+OWN = pytest.StashKey()
 
 
 def pytest_configure(config):
+    # The processes that share the tests inherit the variable.
+    if os.environ.get(postgres.VARIABLE) == "own" and not hasattr(config, "workerinput"):
+        config.stash[OWN] = postgres.Postgres()
+        os.environ[postgres.VARIABLE] = config.stash[OWN].url
     config.addinivalue_line("markers", "fault(code): the line of the list of faults that the test holds")
     config.addinivalue_line("markers", "nightly: takes minutes over a debug build, so it runs at night")
     config.addinivalue_line("markers", "files: about files, logs and disks, so it can't run against a database")
+
+
+def pytest_unconfigure(config):
+    if own := config.stash.get(OWN, None):
+        own.close()
 
 
 def pytest_collection_modifyitems(items):

@@ -50,10 +50,12 @@ package enum SettingKey: String, CaseIterable, Sendable {
   var isNumber: Bool {
     switch self {
     case .port, .operationsPort, .guestsPerHour, .openStores, .connections, .connectionsPerAddress,
-      .requestsAtOnce, .databaseConnections, .databaseDocuments, .databaseBytes, .databaseDocumentBytes,
+      .requestsAtOnce, .databaseConnections, .databaseDocuments, .databaseBytes,
+      .databaseDocumentBytes,
       .databaseTreeBytes, .tombstoneDays, .showCost, .drainSeconds:
       true
-    case .hostname, .data, .database, .databasePasswordFile, .upstream, .upstreamCredentialsFile, .upstreamNetworks,
+    case .hostname, .data, .database, .databasePasswordFile, .upstream, .upstreamCredentialsFile,
+      .upstreamNetworks,
       .upstreamCAFile, .publicURL, .origins, .issuers, .issuerKeys, .issuerNetworks,
       .trustedProxies, .tlsCertificateFile, .tlsKeyFile,
       .adminName, .adminPasswordFile, .logLevel, .logFormat:
