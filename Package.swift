@@ -221,8 +221,8 @@ let package = Package(
     tests(
       "PostgresEngine",
       [
-        "CPostgres", "Documents", "Lanes", "Stores", "StoreRecords", "PostgresEngine",
-        "StoreTesting", "TestSupport", nioLocks,
+        "CPostgres", "Documents", "Lanes", "Stores", "StoreRecords", "PostgresEngine", "SQLite",
+        "SQLiteEngine", "StoreTesting", "TestSupport", nioLocks,
       ]),
     tests(
       "Catalogue", ["JSON", "Documents", "Hotels", "Lanes", "Catalogue", "SQLite", "TestSupport"]),
