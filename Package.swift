@@ -155,7 +155,7 @@ let package = Package(
       "HotelBookmarks",
       [
         "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "Lists",
-        "SQLite", "SQLiteEngine", "PostgresEngine",
+        "StoreRecords", "SQLite", "SQLiteEngine", "PostgresEngine",
         "Catalogue", "SearchProxy", "HTTPServer", "HTTPAPI", "Page", "CContract", "CYAML", crypto,
         logging,
         metrics,
