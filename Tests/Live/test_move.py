@@ -9,7 +9,9 @@ import pytest
 
 import postgres
 from backups import run
+from patience import until
 from server import BINARY, Server
+from test_backup import Numbered
 
 pytestmark = [
     pytest.mark.files, pytest.mark.skipif(not postgres.programs(), reason="there is no PostgreSQL")]
@@ -200,3 +202,36 @@ def test_a_damaged_store_is_named_and_nothing_is_marked(tmp_path, database):
     code, words = refusal("move", "--from", data, "--to", url)
     assert code == 65 and not (data / "moved").exists(), words
     assert os.path.exists(data / "keys.json")
+
+
+def test_database_in_use_is_backed_up_and_the_backup_moves_into_another(tmp_path, database):
+    url, other = postgres.schema(database.url, tmp_path), postgres.schema(database.url, tmp_path / "other")
+    backup, restored = tmp_path / "backup", tmp_path / "restored"
+    node = Server(tmp_path / "node", "--database", url)
+    owners = fill(node)
+    before = told(node, owners)
+    numbered = Numbered(node)
+    numbered.thread.start()
+    until(lambda: numbered.answered > 5)
+    answered = numbered.answered
+    line = run("backup", backup, "--database", url)
+    assert "5 stores" in line or "files" in line, line
+    assert not (tmp_path / "backup.stores").exists()
+    assert "sound: 6 stores" in run("verify", "--database", url)
+    numbered.stop.set()
+    numbered.thread.join()
+    assert told(node, owners) == before
+    assert node.stop() == 0
+    assert "sound" in run("verify", backup)
+    run("restore", backup, "--data", restored)
+    run("move", "--from", restored, "--to", other)
+    node = Server(tmp_path / "node2", "--database", other)
+    assert numbered.found(node)[:answered] == list(range(answered))
+    found = [[row for row in node.call("GET", "/v1/bookmarks", token).json()["bookmarks"]] for token, _ in owners]
+    assert all(len(rows) == 11 for rows in found)
+    assert node.stop() == 0
+    postgres.sql(url, "UPDATE documents SET body = '{}' WHERE sequence = 3")
+    code, words = refusal("verify", "--database", url)
+    assert code == 65
+    code, words = refusal("backup", tmp_path / "second", "--database", url)
+    assert code == 65 and "fails its checksum" in words
