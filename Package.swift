@@ -155,7 +155,7 @@ let package = Package(
       "HotelBookmarks",
       [
         "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "Lists",
-        "SQLite", "SQLiteEngine", "PostgresEngine",
+        "StoreRecords", "SQLite", "SQLiteEngine", "PostgresEngine",
         "Catalogue", "SearchProxy", "HTTPServer", "HTTPAPI", "Page", "CContract", "CYAML", crypto,
         logging,
         metrics,
@@ -221,8 +221,8 @@ let package = Package(
     tests(
       "PostgresEngine",
       [
-        "CPostgres", "Documents", "Lanes", "Stores", "StoreRecords", "PostgresEngine",
-        "StoreTesting", "TestSupport", nioLocks,
+        "CPostgres", "Documents", "Lanes", "Stores", "StoreRecords", "PostgresEngine", "SQLite",
+        "SQLiteEngine", "StoreTesting", "TestSupport", nioLocks,
       ]),
     tests(
       "Catalogue", ["JSON", "Documents", "Hotels", "Lanes", "Catalogue", "SQLite", "TestSupport"]),

@@ -113,8 +113,19 @@ package struct AdministratorFile: Sendable {
   }
 
   private func write(_ hash: PasswordHash, isShown: Bool) throws {
-    let value: JSONValue = ["version": 1, "shown": .bool(isShown), "password": hash.value]
-    try file.replace(value.bytes + [UInt8(ascii: "\n")])
+    try file.replace(Self.content(hash.value, isShown: isShown))
+  }
+
+  /// The bytes of a file.
+  static func content(_ password: JSONValue, isShown: Bool) -> [UInt8] {
+    let value: JSONValue = ["version": 1, "shown": .bool(isShown), "password": password]
+    return value.bytes + [UInt8(ascii: "\n")]
+  }
+
+  /// The password's hash in a file as JSON; nil when the password was not shown.
+  /// - Throws: `keys`.
+  static func shownPassword(in bytes: [UInt8]) throws -> JSONValue? {
+    try shownHash(in: bytes)?.value
   }
 
   /// The hash of a password that was shown; nil when it was not.

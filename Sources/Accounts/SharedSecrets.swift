@@ -7,16 +7,18 @@ package import Stores
 /// which no request can read.
 package struct SharedSecrets: Sendable {
   /// A secret.
-  package enum Kind: String, Sendable {
+  package enum Kind: String, Sendable, CaseIterable {
     /// The keys that sign tokens, as ``SigningKeyCoding`` writes them.
     case keys = "signing-keys"
     /// The administrator; see ``SharedAdministrator``.
     case administrator
 
-    fileprivate var id: LocalID { LocalID(receipt: "secret/" + rawValue) }
+    /// The local document.
+    var id: LocalID { LocalID(receipt: "secret/" + rawValue) }
   }
 
-  private let accounts: AccountStore
+  /// The system store.
+  let accounts: AccountStore
 
   /// The secrets of the system store.
   package init(stores: DatabaseManager) { accounts = AccountStore(stores: stores, lists: .none) }
@@ -49,7 +51,8 @@ package struct SharedSecrets: Sendable {
 /// `secret` is 256 random bits in hexadecimal. The epoch of the administrator's tokens depends on it and on the
 /// password. So every process accepts the tokens of the others, and a changed password ends them.
 package struct SharedAdministrator: Sendable {
-  private let secrets: SharedSecrets
+  /// Where the administrator is stored.
+  let secrets: SharedSecrets
   private let scrypt: ScryptParameters
 
   /// The administrator in the system store.
@@ -91,12 +94,14 @@ package struct SharedAdministrator: Sendable {
     return fresh
   }
 
-  private struct Content: Sendable {
+  /// The content of the document.
+  struct Content: Sendable {
     var secret: [UInt8]
     var password: JSONValue?
   }
 
-  private func change(
+  /// Changes the document, which is created if it is missing.
+  func change(
     _ edit: @escaping @Sendable (inout Content) -> Void
   ) async throws -> Content {
     var generator = SystemRandomNumberGenerator()
@@ -111,7 +116,9 @@ package struct SharedAdministrator: Sendable {
     return try Self.content(of: bytes)
   }
 
-  private static func content(of bytes: [UInt8]) throws -> Content {
+  /// Reads the document.
+  /// - Throws: `keys`.
+  static func content(of bytes: [UInt8]) throws -> Content {
     guard let root = try? JSONValue(parsing: bytes, limits: .small), root["version"]?.int == 1,
       let secret = root["secret"]?.string.flatMap({ Hex.bytes($0.utf8) }), secret.count == 32
     else { throw damaged }

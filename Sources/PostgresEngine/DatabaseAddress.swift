@@ -19,8 +19,11 @@ package struct DatabaseAddress: Sendable {
     // TCP tests an idle connection after 2 seconds and then every second. It closes it after 2 tests without an answer.
     ("keepalives", "1"), ("keepalives_idle", "2"), ("keepalives_interval", "1"),
     ("keepalives_count", "2"),
-    ("application_name", "hotel-bookmarks"),
+    ("application_name", nodeName),
   ]
+
+  /// The `application_name` of a node's connections.
+  static let nodeName = "hotel-bookmarks"
 
   /// Parses a URL.
   /// - Parameter password: replaces a password in the URL, which others may see.
@@ -58,6 +61,21 @@ package struct DatabaseAddress: Sendable {
     options.removeAll { $0.keyword == "client_encoding" }
     options.append(("client_encoding", "UTF8"))
     self.options = options
+  }
+
+  /// The same address, for a command that is no node.
+  package var ofCommand: DatabaseAddress {
+    var address = self
+    address.options.removeAll { $0.keyword == "application_name" }
+    address.options.append(("application_name", Self.nodeName + " move"))
+    return address
+  }
+
+  /// Hosts and database, for people. Never the password.
+  package var description: String {
+    func value(_ keyword: String) -> String? { options.first { $0.keyword == keyword }?.value }
+    let host = value("host") ?? value("hostaddr") ?? "localhost"
+    return "postgres://\(host)/\(value("dbname") ?? value("user") ?? "")"
   }
 
   /// The same address, but for any server, including one that accepts no writes.

@@ -42,10 +42,13 @@ extension PostgresDatabase {
   }
 
   /// Creates a store: its row first, then its name.
+  /// - Parameter epoch: the store's epoch; nil for a new one.
   /// - Returns: nil if another node has created the store meanwhile, or if the new number is already in use.
-  private static func make(_ name: StoreName, on connection: Connection) throws -> StoreRow? {
+  static func make(
+    _ name: StoreName, epoch: String? = nil, on connection: Connection
+  ) throws -> StoreRow? {
     var generator = SystemRandomNumberGenerator()
-    let epoch = Hex.string(generator.next(), generator.next())
+    let epoch = epoch ?? Hex.string(generator.next(), generator.next())
     // The number is random: for a counter, all nodes that create stores would have to lock one row. It has 63 bits and
     // is never 0.
     let number = Int64.random(in: 1...Int64.max, using: &generator)

@@ -212,6 +212,9 @@ package final class PostgresDatabase: StorageEngine {
     await threads.stop()
   }
 
+  /// A place for a connection beside those of the pool.
+  func session() -> Session { Session(address, in: threads, counters: DatabaseCounters()) }
+
   func repeating<Value: Sendable>(
     _ body: @Sendable (Connection) throws -> Value
   ) async throws -> Value {

@@ -1,3 +1,4 @@
+import Documents
 import StoreRecords
 import Stores
 
@@ -26,7 +27,7 @@ extension WriteTransaction {
     SELECT generation, digest, length(body)::int8 FROM bodies WHERE store = $1 AND first = $2
     """)
 
-  static let putDocument = Statement(
+  fileprivate static let putDocument = Statement(
     "put_document",
     """
     INSERT INTO documents(
@@ -46,7 +47,7 @@ extension WriteTransaction {
   static let newest = Statement(
     "newest", "SELECT coalesce(max(sequence), 0)::int8 FROM documents WHERE store = $1")
 
-  static let putBody = Statement(
+  fileprivate static let putBody = Statement(
     "put_body",
     """
     INSERT INTO bodies(store, first, generation, digest, body_checksum, body, arrival)
@@ -63,7 +64,7 @@ extension WriteTransaction {
     """
     SELECT revision, expires, checksum, body, id FROM locals WHERE store = $1 AND id = ANY($2)
     """)
-  static let putLocal = Statement(
+  fileprivate static let putLocal = Statement(
     "put_local",
     """
     INSERT INTO locals(store, id, revision, expires, checksum, body)
@@ -116,4 +117,39 @@ extension WriteTransaction {
     """)
   static let hasEntries = Statement(
     "has_entries", "SELECT 1::int8 FROM entries WHERE store = $1 AND number = $2 LIMIT 1")
+}
+
+/// The calls that write one row.
+extension Call {
+  /// Writes a document's row, in the place of the document's former row.
+  static func putting(
+    _ row: StoredDocument, body: StoredBody, tree: [UInt8]?, in store: Int64
+  ) -> Call {
+    Call(
+      WriteTransaction.putDocument, .integer(store), .text(row.id.text), .integer(row.sequence),
+      .integer(row.first), .integer(row.revision.generation), .text(row.revision.digest.text),
+      .flag(row.isDeleted), .text(row.type), .integer(row.created), .integer(row.updated),
+      .integer(row.bodyChecksum), .integer(row.treeChecksum),
+      .integer(row.checksum(in: store).value), .bytes(body.bytes),
+      tree.map { .bytes($0) } ?? .null, .filled(body.arrival.bytes))
+  }
+
+  /// Writes the body of a revision that is not the winner.
+  /// - Parameter first: the document's key in the table of bodies.
+  static func putting(
+    _ body: StoredBody, of first: Int64, _ revision: RevisionID, in store: Int64
+  ) -> Call {
+    Call(
+      WriteTransaction.putBody, .integer(store), .integer(first), .integer(revision.generation),
+      .text(revision.digest.text), .integer(body.checksum), .bytes(body.bytes),
+      .filled(body.arrival.bytes))
+  }
+
+  /// Writes a local document.
+  static func putting(_ local: StoredLocal, _ id: LocalID, in store: Int64) -> Call {
+    Call(
+      WriteTransaction.putLocal, .integer(store), .text(id.text),
+      .integer(local.document.revision), .integer(local.expires),
+      .integer(local.checksum(of: id, in: store).value), .bytes(local.document.body))
+  }
 }

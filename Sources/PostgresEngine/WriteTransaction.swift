@@ -184,11 +184,7 @@ extension WriteTransaction: StoreTables {
     // A revision that was forgotten and returns may still have a stored body.
     var removed = try knownPlaces(of: first)[revision] ?? 0
     if let place { removed += try removeBody(at: place, of: first) }
-    write(
-      Call(
-        Self.putBody, .integer(store), .integer(first), .integer(revision.generation),
-        .text(revision.digest.text), .integer(body.checksum), .bytes(body.bytes),
-        .filled(body.arrival.bytes)))
+    write(.putting(body, of: first, revision, in: store))
     places[first]?[revision] = Int64(body.bytes.count)
     return Int64(body.bytes.count) - removed
   }
@@ -211,14 +207,7 @@ extension WriteTransaction: StoreTables {
     _ row: StoredDocument, body: StoredBody, tree: [UInt8]?, replacing old: StoredDocument?
   ) throws {
     if old == nil, places[row.first] == nil { places[row.first] = [:] }
-    write(
-      Call(
-        Self.putDocument, .integer(store), .text(row.id.text), .integer(row.sequence),
-        .integer(row.first), .integer(row.revision.generation), .text(row.revision.digest.text),
-        .flag(row.isDeleted), .text(row.type), .integer(row.created), .integer(row.updated),
-        .integer(row.bodyChecksum), .integer(row.treeChecksum),
-        .integer(row.checksum(in: store).value), .bytes(body.bytes),
-        tree.map { .bytes($0) } ?? .null, .filled(body.arrival.bytes)))
+    write(.putting(row, body: body, tree: tree, in: store))
   }
 
   func remove(_ row: StoredDocument) throws {
@@ -251,11 +240,7 @@ extension WriteTransaction: StoreTables {
     }
     let local = StoredLocal(document, expires: edit.expires?.milliseconds)
     locals[edit.id] = local
-    write(
-      Call(
-        Self.putLocal, .integer(store), .text(edit.id.text), .integer(document.revision),
-        .integer(local.expires), .integer(local.checksum(of: edit.id, in: store).value),
-        .bytes(document.body)))
+    write(.putting(local, edit.id, in: store))
   }
 
   func noteMove(from old: Int64?, to new: Int64?) {}

@@ -67,6 +67,8 @@ final class DataDirectory: Sendable {
   var reserve: String { path + "/reserve" }
   /// The log of erasures; see ``ErasureLog``.
   var erasures: String { path + "/" + BackupManifest.Extra.erasures.rawValue }
+  /// The directory of copies of another engine's stores that are not complete yet.
+  var copies: String { path + "/copies" }
   /// The file that is written to check that files can be written.
   var probe: String { path + "/probe" }
 
@@ -292,6 +294,12 @@ package struct DataDirectoryError: Error, Sendable, CustomDebugStringConvertible
     case newerFormat
     /// A restoration into the directory was interrupted.
     case unfinishedRestore
+    /// The stores were moved to another place.
+    case moved
+    /// A move into the directory was interrupted.
+    case unfinishedMove
+    /// The directory has content, and only an empty one can be filled.
+    case occupied
   }
 
   /// The kind of error.

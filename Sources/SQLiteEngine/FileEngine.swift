@@ -17,7 +17,7 @@ package final class FileEngine: StorageEngine {
   /// The thread for blocking calls that belong to no store.
   let registryLane: Lane
   /// The threads that work on the stores.
-  private let pool: LanePool
+  let pool: LanePool
   /// The accounts' store has its own thread, so that work on other stores never delays it.
   private let accountsLane = Lane(name: "accounts")
   /// The blank database from which the files of new stores are made.
@@ -47,18 +47,23 @@ package final class FileEngine: StorageEngine {
 
   /// Opens a data directory with its own threads for the stores.
   /// - Parameter lanes: the number of threads.
+  /// - Parameter isForMove: whether the directory may have a ``MoveMark``.
   /// - Throws: ``DataDirectoryError``; the process should then end.
   package static func open(
-    directory path: String, lanes: Int = LanePool.defaultThreads
+    directory path: String, lanes: Int = LanePool.defaultThreads, isForMove: Bool = false
   ) async throws(DataDirectoryError) -> FileEngine {
-    try await FileEngine(path, .forStores(processors: lanes, threads: lanes))
+    try await FileEngine(
+      path, .forStores(processors: lanes, threads: lanes), isForMove: isForMove)
   }
 
-  private init(_ path: String, _ pool: LanePool) async throws(DataDirectoryError) {
+  private init(
+    _ path: String, _ pool: LanePool, isForMove: Bool = false
+  ) async throws(DataDirectoryError) {
     registryLane = Lane(name: "registry")
     self.pool = pool
     directory = try await LaneWork(registryLane).run { () throws(DataDirectoryError) in
       let directory = try DataDirectory(path)
+      if !isForMove { try directory.requireNoMoveMark() }
       try directory.requireUsable(byVersion: Schema.store.version)
       return directory
     }

@@ -1,4 +1,5 @@
 import Lanes
+import StoreRecords
 
 /// The data directory of a server whose stores are in a database. It is locked against other processes, and has the
 /// search cache, the catalogue and the control socket, but no stores.
@@ -17,7 +18,9 @@ package final class NodeDirectory: Sendable {
       result = .success(
         try await LaneWork(lane).run { () throws(DataDirectoryError) in
           let directory = try DataDirectory(path)
-          guard !directory.hasRegistry else {
+          // Stores that were moved are not hidden: they are in the database.
+          let mark = try? directory.moveMark()
+          guard !directory.hasRegistry || mark?.kind == .moved else {
             throw DataDirectoryError(
               .hasStores, "\(path) has stores of its own, which a database would hide",
               detail: "take another --data, or move the stores first")

@@ -11,7 +11,8 @@ extension StoreRows {
   /// The number of ids of local documents that one statement reads.
   private static let idsAtOnce = 100
 
-  private static func checksum(
+  /// The checksum of a local document's row.
+  static func checksum(
     _ id: LocalID, _ document: LocalDocument, expires: Int64?
   ) -> Checksum {
     var checksum = Checksum(.local)

@@ -8,19 +8,20 @@ struct BackupCommand: AsyncParsableCommand {
     commandName: "backup",
     abstract: "Make a backup of all stores, accounts and keys, also while a server runs.",
     discussion: """
-      A running server makes it, so the backup's directory must be one that the server may write to. The \
+      A running server makes it, so the backup's directory must be one that the server may write to. Stores in a \
+      database are copied by this command, into a directory beside the backup, which takes as much space again. The \
       backup holds secrets: keep it as you keep the data directory. Exit status 65: there is damage, and a line for \
       each; a store that can't be read is left out.
       """)
 
   @Argument(help: "Where the backup goes: a directory that is not there yet, or is empty.")
   var directory: String
-  @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
-  var data = DataDirectory.standard
+  @OptionGroup var location: LocationOptions
 
   func run() async throws {
     do {
-      let outcome = try await BackupAdministration.backUp(data, to: directory, .terminal)
+      let outcome = try await BackupAdministration.backUp(
+        location.location, to: directory, .terminal)
       print("backed up to \(directory): \(outcome.message)")
       guard !outcome.isDamaged else { throw ExitCode(65) }
     } catch let code as ExitCode {
@@ -74,7 +75,7 @@ extension BackupAdministration.Report {
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Look through data directories and backups for damage, without changing them.",
+    abstract: "Look through data directories, backups or a database for damage; change nothing.",
     discussion: """
       Every stored body, revision and count is checked. A directory that a server uses is looked through by \
       that server. Prints a line for each damage. Exit status: 0 sound, 65 damage, 78 a directory that can't \
@@ -82,13 +83,31 @@ struct VerifyCommand: AsyncParsableCommand {
       """)
 
   @Argument(help: "Data directories or backups.")
-  var directories: [String]
+  var directories: [String] = []
+  @Option(help: "A database, postgres://…, also while servers run.")
+  var database: String?
+  @Option(help: "A file with its password. Default: none")
+  var databasePasswordFile: String?
+
+  func validate() throws {
+    guard !directories.isEmpty || database != nil else {
+      throw ValidationError("Give a directory or --database.")
+    }
+  }
 
   func run() async throws {
     let bar = ProgressBar(isShown: isatty(2) == 1)
     do {
-      let outcome = try await Verification.run(directories, progress: bar.show) { line in
+      var outcome = try await Verification.run(directories, progress: bar.show) { line in
         print(line)
+      }
+      if let database {
+        let location = StorageLocation(
+          data: "", database: database, databasePasswordFile: databasePasswordFile)
+        let found = try await Verification.run(database: location, progress: bar.show) { line in
+          print(line)
+        }
+        if found.rawValue > outcome.rawValue { outcome = found }
       }
       fflush(nil)
       switch outcome {

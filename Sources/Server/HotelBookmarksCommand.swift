@@ -13,7 +13,7 @@ struct HotelBookmarksCommand: AsyncParsableCommand {
     subcommands: [
       ServeCommand.self, CatalogueCommand.self, UserCommand.self, AdminCommand.self,
       KeysCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
-      RepairCommand.self,
+      RepairCommand.self, MoveCommand.self,
       HealthCommand.self, VersionCommand.self,
     ])
 

@@ -6,7 +6,7 @@ package import Stores
 /// 8 bytes of checksum, 8 bytes of milliseconds since 1970, 1 byte for the kind of the author, and 16 bytes
 /// of an account's id for a guest or a user. The column has its own checksum, so that a read of the document
 /// need not read it.
-package struct StoredArrival: Equatable {
+package struct StoredArrival: Equatable, Sendable {
   /// The bytes of the column; empty for a null.
   package let bytes: [UInt8]
 

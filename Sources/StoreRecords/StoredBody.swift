@@ -1,7 +1,7 @@
 package import Documents
 
 /// The stored form of a revision's body, of the winner or of another revision.
-package struct StoredBody {
+package struct StoredBody: Sendable {
   /// The bytes, `{…}`.
   package let bytes: [UInt8]
   /// The body's checksum; see ``Checksum/body(_:_:_:)``.

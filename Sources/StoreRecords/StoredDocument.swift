@@ -2,7 +2,7 @@ package import Documents
 import Stores
 
 /// The columns of a document's row before body and tree.
-package struct StoredDocument {
+package struct StoredDocument: Sendable {
   /// The sequence number of the last change; it is the key of the row.
   package var sequence: Int64
   /// The document's id.

@@ -1,6 +1,7 @@
 import Accounts
 import FoundationEssentials
 import Lanes
+import PostgresEngine
 import SQLite
 import SQLiteEngine
 import Stores
@@ -48,6 +49,19 @@ package enum BackupAdministration {
       case .result, .failure: break
       }
     }
+  }
+
+  /// Makes a backup of the stores of a data directory or a database at a path, which has to be absent or an empty
+  /// directory.
+  /// - Returns: one line, and whether anything was damaged.
+  /// - Throws: the errors of ``backUp(_:to:_:)-(String,_,_)``; ``SettingsError``, the database's errors.
+  package static func backUp(
+    _ location: StorageLocation, to path: String, _ report: Report
+  ) async throws -> (message: String, isDamaged: Bool) {
+    if let address = try location.databaseAddress() {
+      return try await DatabaseBackups.backUp(address, to: absolute(path), report)
+    }
+    return try await backUp(location.data, to: path, report)
   }
 
   /// Makes a backup of a data directory at a path, which has to be absent or an empty directory.
@@ -224,6 +238,22 @@ package enum Verification {
     }
     await lane.stop()
     return outcome
+  }
+
+  /// Verifies a database. Servers may use it meanwhile.
+  /// - Parameter print: receives a line for each damaged store, and one at the end.
+  /// - Throws: ``SettingsError``, the database's errors.
+  package static func run(
+    database location: StorageLocation, progress: @escaping @Sendable (Double?, String) -> Void,
+    print: @escaping @Sendable (String) -> Void
+  ) async throws -> Outcome {
+    guard let address = try location.databaseAddress() else { return .impossible }
+    let place = address.description
+    let report = BackupAdministration.Report(progress: progress) { print("\(place): \($0)") }
+    let counts = try await DatabaseBackups.verify(address, report)
+    progress(1, "")
+    print("\(place): \(message(for: counts))")
+    return counts.findings == 0 ? .sound : .damaged
   }
 
   private static func one(

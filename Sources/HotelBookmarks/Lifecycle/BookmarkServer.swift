@@ -176,7 +176,7 @@ package enum StartFailure {
   /// Whether the person has to change the configuration first: exit status 78 of sysexits.h.
   package static func isConfiguration(_ error: any Error) -> Bool {
     switch error {
-    case is CertificateFailure, is DataDirectoryError, is SettingsError: true
+    case is CertificateFailure, is DataDirectoryError, is MoveError, is SettingsError: true
     case let error as ServiceError: error.code == .keys
     case let error as BackupError: error.code == .newerFormat
     default: false
@@ -191,6 +191,7 @@ package enum StartFailure {
   private static func text(of error: any Error) -> String {
     switch error {
     case let error as DataDirectoryError: error.reason
+    case let error as MoveError: error.reason
     case let error as SettingsError: error.description
     case let error as ServiceError: join(error.reason, error.detail)
     case let error as CatalogueError:

@@ -46,6 +46,14 @@ struct SharedCatalogue: Sendable {
     }
   }
 
+  /// Writes the directory's catalogue to the database if an operator has imported it.
+  /// - Returns: whether it was written.
+  func publishImported() async throws -> Bool {
+    guard try await withCopy({ copy in await copy.isImported }) else { return false }
+    try await publish()
+    return true
+  }
+
   private func withCopy<Value>(_ work: (CatalogueCopy) async throws -> Value) async throws -> Value
   {
     let lane = Lane(name: "catalogue-copy")

@@ -3,6 +3,7 @@ import Documents
 import Lanes
 import PostgresEngine
 import SQLiteEngine
+import StoreRecords
 import Stores
 
 /// Where the stores are: in files of a data directory, or in a database that several servers share.
@@ -60,7 +61,7 @@ struct StorageAssembly: Sendable {
       return StorageAssembly(try await FileEngine.open(directory: settings.data, pool: pool))
     }
     let directory = try await NodeDirectory.open(settings.data)
-    let database = try await PostgresDatabase.open(
+    let database = try await Self.open(
       address, connections: settings.databaseConnections, pool: pool)
     return StorageAssembly(database, directory)
   }
@@ -70,11 +71,30 @@ struct StorageAssembly: Sendable {
   static func open(_ location: StorageLocation) async throws -> StorageAssembly {
     if let address = try location.databaseAddress() {
       let pool = LanePool.forStores(threads: LanePool.defaultThreads)
-      return StorageAssembly(
-        try await PostgresDatabase.open(address, connections: 2, pool: pool), nil)
+      return StorageAssembly(try await Self.open(address, connections: 2, pool: pool), nil)
     }
     try FileEngine.requireDirectory(location.data)
     return StorageAssembly(try await FileEngine.open(directory: location.data))
+  }
+
+  /// Opens a database that no move has marked.
+  /// - Throws: ``SettingsError`` for one with a mark; `ServiceError`.
+  private static func open(
+    _ address: DatabaseAddress, connections: Int, pool: LanePool
+  ) async throws -> PostgresDatabase {
+    let database = try await PostgresDatabase.open(address, connections: connections, pool: pool)
+    do {
+      if let mark = try await database.moveMark() {
+        let place = address.description
+        throw SettingsError(
+          description:
+            "database: " + mark.reason(at: place, removal: "run move --undo with its URL"))
+      }
+    } catch {
+      await database.close()
+      throw error
+    }
+    return database
   }
 
   /// The stores of a data directory.

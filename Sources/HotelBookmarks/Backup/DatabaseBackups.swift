@@ -1,0 +1,125 @@
+import Accounts
+import FoundationEssentials
+import PostgresEngine
+import SQLiteEngine
+import StoreRecords
+import Stores
+
+/// Backs up and verifies stores that are in a database. Servers may use the database meanwhile.
+enum DatabaseBackups {
+  /// Makes a backup: copies all stores into a data directory beside the backup, and makes a backup of this directory.
+  /// The directory, `NAME.stores`, is removed at the end.
+  /// - Parameter path: see ``BackupAdministration/backUp(_:to:_:)``.
+  /// - Throws: the errors of that function; the database's errors.
+  static func backUp(
+    _ address: DatabaseAddress, to path: String, _ report: BackupAdministration.Report
+  ) async throws -> (message: String, isDamaged: Bool) {
+    try requireFree(path)
+    let scratch = path + ".stores"
+    let mark = MoveMark(.unfinished, words: "from \(address.description) for a backup")
+    // What an earlier backup left may be out of date.
+    if FileManager.default.fileExists(atPath: scratch + "/" + mark.kind.rawValue) {
+      try remove(scratch)
+    }
+    try FileEngine.prepareForMove(scratch, mark)
+    do {
+      let damaged = try await copy(address, into: scratch, report)
+      let outcome = try await BackupAdministration.backUp(scratch, to: path, report)
+      try remove(scratch)
+      return (outcome.message, outcome.isDamaged || damaged > 0)
+    } catch {
+      try? remove(scratch)
+      throw error
+    }
+  }
+
+  /// - Returns: how many stores were left out because they are damaged.
+  private static func copy(
+    _ address: DatabaseAddress, into directory: String, _ report: BackupAdministration.Report
+  ) async throws -> Int {
+    try await MovePlace.with(.database(address), whileUsed: true) { database in
+      try await MovePlace.with(.directory(directory)) { files in
+        let summary = try await StoreMove(from: database, to: files, whileUsed: true).run(report)
+        try await FileHandover(from: database, to: files, directory: directory).run()
+        try await files.setMoveMark(nil)
+        return summary.damaged
+      }
+    }
+  }
+
+  /// Verifies all rows of all stores. Of a damaged store the first damage is reported.
+  /// - Throws: the database's errors.
+  static func verify(
+    _ address: DatabaseAddress, _ report: BackupAdministration.Report
+  ) async throws -> ScrubCounts {
+    try await MovePlace.with(.database(address), whileUsed: true) { database in
+      var counts = ScrubCounts()
+      for namespace in StoreName.namespaces {
+        try await StoreMove.eachPage(of: namespace, in: database) { names in
+          for name in names {
+            try Task.checkCancellation()
+            do {
+              if let found = try await verify(name, in: database) { counts += found }
+            } catch let error as ServiceError where StoreBackups.isDamage(error) {
+              counts.findings += 1
+              report.finding("\(name.key): \(StoreBackups.message(of: error))")
+            }
+            report.progress(nil, "\(counts.stores) stores")
+          }
+        }
+      }
+      return counts
+    }
+  }
+
+  /// - Returns: nil for a store that was erased meanwhile.
+  private static func verify(
+    _ name: StoreName, in database: any CopyingEngine
+  ) async throws -> ScrubCounts? {
+    guard let reader = try await database.rowReader(of: name, whileUsed: true) else { return nil }
+    var counts = ScrubCounts()
+    counts.stores = 1
+    let result: Result<ScrubCounts?, any Error>
+    do {
+      var walk = try await RowWalk(over: reader)
+      while let page = try await walk.next() { counts.add(page) }
+      result = .success(counts)
+    } catch let error as ServiceError where error.code == .absent {
+      result = .success(nil)
+    } catch { result = .failure(error) }
+    await reader.close()
+    return try result.get()
+  }
+
+  /// Checks before the long copy that the backup's name is free.
+  /// - Throws: `occupied`.
+  private static func requireFree(_ path: String) throws {
+    guard FileManager.default.fileExists(atPath: path) else { return }
+    let names = try? FileManager.default.contentsOfDirectory(atPath: path)
+    guard names?.isEmpty == true else {
+      throw BackupError(.occupied, "There is something at \(path) already")
+    }
+  }
+
+  private static func remove(_ directory: String) throws {
+    do { try FileManager.default.removeItem(atPath: directory) } catch {
+      throw BackupError(.unreachable, "The directory \(directory) can't be removed")
+    }
+  }
+}
+
+extension ScrubCounts {
+  /// Counts the rows of a page.
+  fileprivate mutating func add(_ page: RowPage) {
+    switch page {
+    case .documents(let found):
+      documents += found.count
+      bodies += found.count
+      bytes += found.reduce(0) { $0 + $1.body.bytes.count }
+    case .bodies(let found):
+      bodies += found.count
+      bytes += found.reduce(0) { $0 + $1.body.bytes.count }
+    case .locals: break
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import Accounts
+import PostgresEngine
+import StoreRecords
+import Stores
+
+/// Hands over what is in files of a data directory and, for the servers of a database, in the database: the keys that
+/// sign tokens, the administrator's password and an imported catalogue.
+struct FileHandover: Sendable {
+  private let source: any CopyingEngine
+  private let target: any CopyingEngine
+  private let directory: String
+
+  /// A handover that has not begun.
+  /// - Parameter target: has all stores of `source` already.
+  /// - Parameter directory: the data directory of one of the two.
+  init(from source: any CopyingEngine, to target: any CopyingEngine, directory: String) {
+    self.source = source
+    self.target = target
+    self.directory = directory
+  }
+
+  /// Hands over. May be repeated.
+  /// - Throws: `keys` for a file or a document that is damaged; the errors of both places.
+  func run() async throws {
+    let stores = DatabaseManager(engine: target, maximumOpen: 1, now: SystemClock.now)
+    let result: Result<Void, any Error>
+    do { result = .success(try await run(stores)) } catch { result = .failure(error) }
+    await stores.close()
+    try result.get()
+  }
+
+  private func run(_ stores: DatabaseManager) async throws {
+    let secrets = SecretTransfer(
+      keys: DataFiles.keys(in: directory), administrator: DataFiles.administrator(in: directory),
+      stores: stores)
+    if let database = target as? PostgresDatabase {
+      try await secrets.writeToStore()
+      _ = try await SharedCatalogue(database: database, data: directory).publishImported()
+    } else if let database = source as? PostgresDatabase {
+      try await secrets.writeToFiles()
+      try await SharedCatalogue(database: database, data: directory).catchUp()
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import FoundationEssentials
+import Lanes
+import PostgresEngine
+import SQLiteEngine
+import StoreRecords
+import Stores
+
+/// One end of a move: a data directory or a database.
+enum MovePlace: Sendable {
+  case directory(String)
+  case database(DatabaseAddress)
+
+  /// Reads a place from the command line: a `postgres://` or `postgresql://` URL, or else a path.
+  /// - Parameter passwordFile: a file with the database's password; nil when the URL has it, or none is needed.
+  /// - Throws: ``MoveError`` for a password file that can't be read; `unavailable` for a URL that can't be read.
+  init(_ text: String, passwordFile: String?) throws {
+    guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else {
+      self = .directory(BackupAdministration.absolute(text))
+      return
+    }
+    let password = try passwordFile.map { path in
+      do { return PasswordFile.trimmed(try String(contentsOfFile: path, encoding: .utf8)) } catch {
+        throw MoveError("The file with the database's password can't be read: \(path)")
+      }
+    }
+    self = .database(try DatabaseAddress(url: text, password: password))
+  }
+
+  /// The place for people. Never a password.
+  var description: String {
+    switch self {
+    case .directory(let path): path
+    case .database(let address): address.description
+    }
+  }
+
+  /// The directory's path; nil for a database.
+  var path: String? {
+    if case .directory(let path) = self { path } else { nil }
+  }
+
+  /// Opens a place and closes it after use.
+  /// - Parameter whileUsed: whether servers may use a database meanwhile.
+  /// - Throws: ``MoveError`` for a database that servers use; `DataDirectoryError`; the database's errors; the errors of
+  ///   `use`.
+  static func with<Value>(
+    _ place: MovePlace, whileUsed: Bool = false,
+    _ use: (any CopyingEngine) async throws -> Value
+  ) async throws -> Value {
+    let engine = try await place.open(whileUsed: whileUsed)
+    let result: Result<Value, any Error>
+    do { result = .success(try await use(engine)) } catch { result = .failure(error) }
+    await engine.close()
+    return try result.get()
+  }
+
+  private func open(whileUsed: Bool) async throws -> any CopyingEngine {
+    switch self {
+    case .directory(let path):
+      return try await FileEngine.open(directory: path, isForMove: true)
+    case .database(let address):
+      let engine = try await PostgresDatabase.open(address.ofCommand, pool: .forStores())
+      do {
+        let nodes = whileUsed ? 0 : try await engine.nodeConnections()
+        guard nodes == 0 else {
+          throw MoveError(
+            "Servers use the database \(description) (\(nodes) connections); stop them first")
+        }
+      } catch {
+        await engine.close()
+        throw error
+      }
+      return engine
+    }
+  }
+}
+
+/// Why a move can't begin. The person has to change something first.
+package struct MoveError: Error, Sendable {
+  /// One line for the operator that says what to do.
+  package let reason: String
+
+  /// Creates an error.
+  init(_ reason: String) { self.reason = reason }
+}

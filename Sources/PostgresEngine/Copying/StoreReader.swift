@@ -1,0 +1,135 @@
+import Documents
+import StoreRecords
+import Stores
+
+/// Reads the rows of one store in pages.
+struct StoreReader: RowReader {
+  /// Where pages are read.
+  enum Source: Sendable {
+    /// On the connections of the pool. Each page is of the state that the store has then.
+    case pool(PostgresDatabase)
+    /// In one transaction. All pages are of one state.
+    case snapshot(LongSnapshot)
+  }
+
+  /// Where pages are read.
+  let source: Source
+  /// The store's number.
+  let number: Int64
+  /// What the store's row must say.
+  let epoch: String
+
+  func state() async throws -> CopiedState {
+    try await reading { source in
+      let row = try source.storeRow()
+      return CopiedState(header: row.header, mark: row.written)
+    }
+  }
+
+  func documents(after sequence: Int64) async throws -> [CopiedDocument] {
+    try await reading { source in
+      try source.rows(
+        Call(
+          Self.documents, .integer(number), .integer(sequence), .integer(RowPage.rows),
+          .integer(RowPage.bytes))
+      ).all.map { row in
+        let found = try LoadedDocuments.Found(row, in: number)
+        return CopiedDocument(row: found.row, tree: try found.tree(), body: found.content)
+      }
+    }
+  }
+
+  func bodies(of firsts: [Int64], after last: BodyKey?) async throws -> [CopiedBody] {
+    try await reading { source in
+      try source.rows(
+        Call(
+          Self.bodies, .integer(number), .integers(firsts), .integer(last?.first ?? .min),
+          .integer(last?.revision.generation ?? 0), .text(last?.revision.digest.text ?? ""),
+          .integer(RowPage.rows), .integer(RowPage.bytes))
+      ).all.map { row in
+        guard let digest = row.text(2) else {
+          throw ServiceError.integrity("the digest of a stored body is no text")
+        }
+        return CopiedBody(
+          first: row.integer(0),
+          revision: RevisionID(generation: Int(row.integer(1)), digest: digest),
+          body: StoredBody(
+            bytes: row.bytes(4), checksum: row.integer(3),
+            arrival: StoredArrival(bytes: row.bytes(5))))
+      }
+    }
+  }
+
+  func locals(after last: LocalID?) async throws -> [CopiedLocal] {
+    try await reading { source in
+      try source.rows(
+        Call(
+          Self.locals, .integer(number), .text(last?.text ?? ""), .integer(RowPage.rows),
+          .integer(RowPage.bytes))
+      ).all.map { row in
+        guard let text = row.text(4) else {
+          throw ServiceError.integrity("the id of a local document is no text")
+        }
+        let id = LocalID(stored: text)
+        let found = try StoredLocal(row, id, in: number)
+        return CopiedLocal(id: id, document: found.document, expires: found.expires)
+      }
+    }
+  }
+
+  func close() async {
+    if case .snapshot(let snapshot) = source { await snapshot.close() }
+  }
+
+  private func reading<Value: Sendable>(
+    _ body: @Sendable (any RowSource) throws -> Value
+  ) async throws -> Value {
+    switch source {
+    case .snapshot(let snapshot):
+      return try await snapshot.reading(number, epoch: epoch, body)
+    case .pool(let database):
+      return try await database.repeating { connection in
+        let snapshot = Snapshot(of: number, epoch: epoch, on: connection)
+        defer { snapshot.end() }
+        return try body(snapshot)
+      }
+    }
+  }
+}
+
+/// The statements. Each finds the next rows, and returns those before which the page had not all of its bytes. The
+/// lengths of values are read without the values.
+extension StoreReader {
+  private static let documents = Statement(
+    "copied_documents",
+    """
+    SELECT \(StoredDocument.columns), d.body, d.tree, d.arrival FROM (
+      SELECT p.*, sum(length(p.body) + coalesce(length(p.tree), 0)) OVER (
+        ORDER BY p.sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
+      FROM (
+        SELECT * FROM documents WHERE store = $1 AND sequence > $2 ORDER BY sequence LIMIT $3) p) d
+    WHERE coalesce(d.earlier, 0) < $4::int8 ORDER BY d.sequence
+    """)
+  private static let bodies = Statement(
+    "copied_bodies",
+    """
+    SELECT b.first, b.generation, b.digest, b.body_checksum, b.body, b.arrival FROM (
+      SELECT p.*, sum(length(p.body)) OVER (
+        ORDER BY p.first, p.generation, p.digest
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
+      FROM (
+        SELECT * FROM bodies
+        WHERE store = $1 AND first = ANY($2) AND (first, generation, digest) > ($3, $4, $5)
+        ORDER BY first, generation, digest LIMIT $6) p) b
+    WHERE coalesce(b.earlier, 0) < $7::int8 ORDER BY b.first, b.generation, b.digest
+    """)
+  private static let locals = Statement(
+    "copied_locals",
+    """
+    SELECT l.revision, l.expires, l.checksum, l.body, l.id FROM (
+      SELECT p.*, sum(length(p.body)) OVER (
+        ORDER BY p.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
+      FROM (SELECT * FROM locals WHERE store = $1 AND id > $2 ORDER BY id LIMIT $3) p) l
+    WHERE coalesce(l.earlier, 0) < $4::int8 ORDER BY l.id
+    """)
+}

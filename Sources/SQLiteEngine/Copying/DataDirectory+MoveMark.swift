@@ -1,0 +1,93 @@
+import Glibc
+import Lanes
+package import StoreRecords
+import Stores
+
+/// Marks of moves: files whose names are the kinds of ``MoveMark`` and whose text is for people.
+extension DataDirectory {
+  /// The longest text of a mark, in bytes.
+  private static let longestMark = 4_096
+
+  /// The directory's mark; nil when there is none.
+  func moveMark() throws(SystemError) -> MoveMark? { try Self.moveMark(in: path) }
+
+  fileprivate static func moveMark(in path: String) throws(SystemError) -> MoveMark? {
+    for kind in MoveMark.Kind.allCases {
+      guard
+        let text = try Disk.contents(of: path + "/" + kind.rawValue, atMost: longestMark)
+      else { continue }
+      return MoveMark(
+        kind, words: String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    }
+    return nil
+  }
+
+  /// Writes the directory's mark durably, or removes it.
+  func setMoveMark(_ mark: MoveMark?) throws(SystemError) {
+    if let mark { try Self.write(mark, in: path) }
+    for kind in MoveMark.Kind.allCases where kind != mark?.kind {
+      try Disk.remove(path + "/" + kind.rawValue)
+    }
+    try Disk.synchronizeDirectory(path)
+  }
+
+  /// Checks that the directory has no mark.
+  /// - Throws: `moved`, `unfinishedMove`, `unreachable`.
+  func requireNoMoveMark() throws(DataDirectoryError) {
+    let found: MoveMark?
+    do { found = try moveMark() } catch { throw Self.unreachable(error) }
+    guard let found else { return }
+    throw DataDirectoryError(
+      found.kind == .moved ? .moved : .unfinishedMove,
+      found.reason(at: path, removal: "remove the file \(path)/\(found.kind.rawValue)"))
+  }
+
+  fileprivate static func write(_ mark: MoveMark, in path: String) throws(SystemError) {
+    let file = path + "/" + mark.kind.rawValue
+    try Disk.write(Array((mark.words + "\n").utf8), to: file + ".new")
+    try Disk.rename(file + ".new", to: file)
+  }
+}
+
+extension FileEngine {
+  package func moveMark() async throws -> MoveMark? {
+    let directory = directory
+    return try await translating {
+      try await LaneWork(registryLane).run { () throws(SystemError) in try directory.moveMark() }
+    }
+  }
+
+  package func setMoveMark(_ mark: MoveMark?) async throws {
+    let directory = directory
+    try await translating {
+      try await LaneWork(registryLane).run { () throws(SystemError) in
+        try directory.setMoveMark(mark)
+      }
+    }
+  }
+
+  /// Creates a data directory for a move into it, with the mark of an unfinished move. An empty directory, and one with
+  /// this mark, are taken too.
+  /// - Throws: `occupied` for any other directory; `unfinishedMove` for one with the mark of another move; `unreachable`,
+  ///   `wrongOwner`, `networkFileSystem`.
+  package static func prepareForMove(
+    _ path: String, _ mark: MoveMark
+  ) throws(DataDirectoryError) {
+    let real = try DataDirectory.prepared(path)
+    let (names, found): ([String], MoveMark?)
+    do {
+      (names, found) = (try Disk.names(in: real) ?? [], try DataDirectory.moveMark(in: real))
+    } catch { throw DataDirectory.unreachable(error) }
+    if let found, found.kind == mark.kind, found != mark {
+      throw DataDirectoryError(.unfinishedMove, found.reason(at: real, removal: ""))
+    }
+    let isEmpty = names.allSatisfy { ["lost+found", "lock"].contains($0) }
+    guard isEmpty || found == mark else {
+      throw DataDirectoryError(.occupied, "\(real) is not empty; move into a new directory")
+    }
+    do throws(SystemError) {
+      try DataDirectory.write(mark, in: real)
+      try Disk.synchronizeDirectory(real)
+    } catch { throw DataDirectory.unreachable(error) }
+  }
+}

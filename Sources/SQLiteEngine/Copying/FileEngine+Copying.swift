@@ -1,0 +1,80 @@
+import Documents
+import Lanes
+package import StoreRecords
+package import Stores
+
+/// Copying stores to another engine, and from it.
+extension FileEngine: CopyingEngine {
+  package func rowReader(
+    of name: StoreName, whileUsed: Bool
+  ) async throws -> (any RowReader)? {
+    guard let storage = try await open(name, creating: false) as? SQLiteStorage else { return nil }
+    return FileReader(storage: storage)
+  }
+
+  package func rowWriter(of name: StoreName, epoch: String) async throws -> any RowWriter {
+    let draft = StoreDraft(of: name, epoch: epoch, in: self)
+    try await draft.begin()
+    return draft
+  }
+
+  package func removeUnfinishedCopies() async throws {
+    let copies = directory.copies
+    try await translating {
+      try await LaneWork(registryLane).run { () throws(SystemError) in
+        try Disk.removeTree(copies)
+      }
+    }
+  }
+
+  /// Gives a complete file, which is closed and on the disk, the name of a store. A store that had the name is erased
+  /// first.
+  ///
+  /// If the process ends between the rename and the registration, opening the store registers it.
+  func adopt(_ draft: DatabaseFile, as name: StoreName, epoch: String) async throws {
+    _ = try await erase(name)
+    let directory = directory
+    try await translating {
+      try await LaneWork(registryLane).run { () throws(any Error) in
+        let file = directory.file(for: name.key)
+        try directory.makeDirectory(of: file)
+        try draft.move(to: file)
+      }
+      try await registry.set(.init(epoch: epoch), for: name.key)
+    }
+  }
+}
+
+/// Reads the rows of an open store.
+private struct FileReader: RowReader {
+  let storage: SQLiteStorage
+
+  func state() async throws -> CopiedState { try await storage.copiedState() }
+  func documents(after sequence: Int64) async throws -> [CopiedDocument] {
+    try await storage.reading { rows in try rows.copiedDocuments(after: sequence) }
+  }
+  func bodies(of firsts: [Int64], after last: BodyKey?) async throws -> [CopiedBody] {
+    try await storage.reading { rows in try rows.copiedBodies(of: firsts, after: last) }
+  }
+  func locals(after last: LocalID?) async throws -> [CopiedLocal] {
+    try await storage.reading { rows in try rows.copiedLocals(after: last) }
+  }
+  func close() async { await storage.close() }
+}
+
+extension SQLiteStorage {
+  /// The store's counts at present.
+  fileprivate func copiedState() throws -> CopiedState {
+    if let failure { throw failure }
+    return CopiedState(header: header)
+  }
+
+  /// Reads rows on the store's lane.
+  fileprivate func reading<Value: Sendable>(
+    _ read: @Sendable (StoreRows) throws -> Value
+  ) throws -> Value {
+    if let failure { throw failure }
+    guard let rows else { throw ServiceError.closed }
+    return try translating { try read(rows) }
+  }
+}

@@ -1,0 +1,45 @@
+import ArgumentParser
+import HotelBookmarks
+
+/// Moves all stores between a data directory and a database.
+struct MoveCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "move",
+    abstract: "Move all stores from a data directory to a PostgreSQL database, or back.",
+    discussion: """
+      Stop every server first. Clients notice nothing: revisions, sequence numbers and tokens stay the same. Each copy \
+      is compared with its original. After an interruption run the same command again; what was copied is skipped. \
+      At the end the source is marked, and no server starts on it: with the file "moved" in a data directory. To use the \
+      source again, remove that file, or run move --undo PLACE. Exit status: 0 moved, 65 a store is damaged and was \
+      left out, 78 a place that can't be used.
+      """)
+
+  @Option(help: "Where the stores are: a data directory, or a postgres:// URL.")
+  var from: String?
+  @Option(help: "Where they go: a postgres:// URL, or a data directory that is absent or empty.")
+  var to: String?
+  @Option(help: "Let servers use this place again from which stores were moved; moves nothing.")
+  var undo: String?
+  @Option(help: "A file with the database's password, its last line break ignored.")
+  var databasePasswordFile: String?
+
+  func validate() throws {
+    guard (from != nil && to != nil && undo == nil) || (from == nil && to == nil && undo != nil)
+    else { throw ValidationError("Give --from and --to, or --undo alone.") }
+  }
+
+  func run() async throws {
+    do {
+      if let undo {
+        print(try await MoveAdministration.undo(undo, passwordFile: databasePasswordFile))
+      } else if let from, let to {
+        let outcome = try await MoveAdministration.move(
+          from: from, to: to, passwordFile: databasePasswordFile, .terminal)
+        for line in outcome.lines { print(line) }
+        guard !outcome.isDamaged else { throw ExitCode(65) }
+      }
+    } catch let code as ExitCode {
+      throw code
+    } catch { throw Failure.start(error) }
+  }
+}
