@@ -82,7 +82,9 @@ package final class ListImport: Sendable {
 
 extension ListService {
   /// Completes an account's import, if one is recorded.
-  func finishImport(of account: AccountID) async throws {
+  /// - Parameter limit: if other processes import, too: an import that began later is not undone, because it may still
+  ///   replace the account's own store.
+  func finishImport(of account: AccountID, begunBefore limit: Timestamp? = nil) async throws {
     let id = ListKeys.imported(by: account)
     let note = try await directory.read(orAbsent: nil) { view in
       try view.local(id).map(ListDirectory.root)?.value
@@ -93,7 +95,10 @@ extension ListService {
     let name = note["username"]?.string ?? ""
     let at = Timestamp(milliseconds: Int64(note["at"]?.int ?? 0))
     let isFilled = try await ListImport.mark(of: account, in: stores) == mark
+    if let limit, !isFilled, limit <= at { return }
     let isDone = try await directory.update { changes in
+      // Another process may have completed it meanwhile.
+      guard try changes.local(id) != nil else { return isFilled }
       let isDone = try isFilled && changes.hasUser(account, named: name)
       if isDone {
         for list in lists {
@@ -111,14 +116,12 @@ extension ListService {
 
   /// Completes the imports that a crash interrupted. Runs at every start, before the stores with a request to erase
   /// are erased.
-  /// - Parameter limit: if other processes import, too: an import that began later is left alone.
+  /// - Parameter limit: see ``finishImport(of:begunBefore:)``.
   /// - Returns: the failures.
   package func finishImports(begunBefore limit: Timestamp? = nil) async throws -> [any Error] {
     let importers: [AccountID] = try await directory.read(orAbsent: []) { view in
       var importers: [AccountID] = []
-      try view.locals(ListKeys.range(ListKeys.importedPrefix)) { id, local in
-        let begun = try ListDirectory.root(of: local)["at"]?.int ?? 0
-        if let limit, limit.milliseconds <= Int64(begun) { return true }
+      try view.locals(ListKeys.range(ListKeys.importedPrefix)) { id, _ in
         if let account = ListKeys.last(of: id) { importers.append(account) }
         return true
       }
@@ -126,7 +129,9 @@ extension ListService {
     }
     var failures: [any Error] = []
     for account in importers {
-      do { try await finishImport(of: account) } catch { failures.append(error) }
+      do { try await finishImport(of: account, begunBefore: limit) } catch {
+        failures.append(error)
+      }
     }
     return failures
   }

@@ -10,13 +10,20 @@ from stub_upstream import StubUpstream
 
 NIGHTLY = bool(os.environ.get("BOOKMARKS_NIGHTLY"))
 OWN = pytest.StashKey()
+ABOUT_FILES = {"test_" + name for name in (
+    "administration", "backup", "crash", "damage", "damage_pages", "faults_damage", "faults_many", "faults_room",
+    "faults_start", "faults_stop", "faults_time", "faults_writes", "growth", "kills", "move", "nodes", "operators",
+    "portability", "power_loss", "power_model", "stores")}
+"""Files of tests that look at a data directory, or break a disk or a clock below it."""
 
 
 def pytest_configure(config):
     # The processes that share the tests inherit the variable.
-    if os.environ.get(postgres.VARIABLE) == "own" and not hasattr(config, "workerinput"):
-        config.stash[OWN] = postgres.Postgres()
-        os.environ[postgres.VARIABLE] = config.stash[OWN].url
+    if database := os.environ.pop(postgres.VARIABLE, None):
+        if database == "own":
+            config.stash[OWN] = postgres.Postgres()
+            database = config.stash[OWN].url
+        os.environ[postgres.INHERITED] = database
     config.addinivalue_line("markers", "fault(code): the line of the list of faults that the test holds")
     config.addinivalue_line("markers", "nightly: takes minutes over a debug build, so it runs at night")
     config.addinivalue_line("markers", "files: about files, logs and disks, so it can't run against a database")
@@ -31,7 +38,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("nightly") and not NIGHTLY:
             item.add_marker(pytest.mark.skip(reason="runs at night"))
-        if item.get_closest_marker("files") and os.environ.get(postgres.VARIABLE):
+        is_about_files = item.get_closest_marker("files") or item.module.__name__ in ABOUT_FILES
+        if is_about_files and os.environ.get(postgres.INHERITED):
             item.add_marker(pytest.mark.skip(reason="is about files"))
 
 

@@ -12,6 +12,8 @@ import urllib.parse
 
 VARIABLE = "HOTEL_BOOKMARKS_TEST_DATABASE"
 """The environment variable with the URL of a database that live tests use instead of files; `own` starts a server."""
+INHERITED = "BOOKMARKS_TEST_DATABASE"
+"""The same for the processes that share the tests. Servers refuse unknown variables with the other prefix."""
 
 
 def programs():

@@ -29,7 +29,7 @@ class Server:
         self.data = pathlib.Path(data)
         command = [*under, BINARY, "serve", "--port", "0", "--data", str(data), *arguments]
         variables = dict(os.environ, **(environment or {}))
-        if (database := variables.pop(postgres.VARIABLE, None)) and "--database" not in arguments:
+        if (database := variables.pop(postgres.INHERITED, None)) and "--database" not in arguments:
             # A directory's stores are a schema's then. A server that is started again finds them.
             variables["HOTEL_BOOKMARKS_DATABASE"] = postgres.schema(database, self.data.resolve())
         self.process = subprocess.Popen(

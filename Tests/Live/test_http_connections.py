@@ -212,6 +212,7 @@ def stores(server):
     return {path.name.partition(".")[0] for path in files(server) if server.data / "stores" in path.parents}
 
 
+@pytest.mark.files
 @pytest.mark.fault("S20")
 def test_feed_of_an_erased_store_ends_and_nothing_of_it_stays(start):
     server = start()

@@ -139,6 +139,7 @@ def test_two_devices_under_one_log_bring_everything(sites):
     theirs.assert_equals(ours)
 
 
+@pytest.mark.files
 @pytest.mark.fault("Y03")
 @pytest.mark.parametrize("side", [0, 1])
 def test_side_that_was_set_back_to_a_copy_catches_up(sites, side, tmp_path):

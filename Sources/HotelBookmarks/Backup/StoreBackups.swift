@@ -14,7 +14,7 @@ struct StoreBackups: Sendable {
 
   /// Why a server with a database makes no backup.
   static let inDatabase =
-    "The stores are in a database, which has means of its own for this: pg_dump, pg_basebackup, pg_amcheck"
+    "The stores are in a database: use backup --database or verify --database"
 
   let engine: FileEngine
   let stores: DatabaseManager

@@ -238,8 +238,8 @@ struct ListMaintenanceService: Service {
 
 /// Finishes what other servers of the same database have left undone when they ended.
 struct RecoveryService: Service {
-  /// How often it looks: every 5 minutes.
-  private static let interval = Duration.seconds(300)
+  /// How often it looks: each minute.
+  private static let interval = Duration.seconds(60)
 
   let assembly: ServiceAssembly
   let logger: Logger
