@@ -92,8 +92,7 @@ import Testing
     try await place.withNode { node in
       let store = try await node.store()
       try await store.put("before", "{}")
-      try place.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
-      try place.execute("SELECT pg_reload_conf()::int::int8")
+      try await place.makeCommitsWait()
       // A cancelled wait gives COMMIT after a warning. A terminated process gives no answer.
       for call in ["pg_cancel_backend", "pg_terminate_backend"] {
         let write = Task { await code { try await store.put(call, "{}") } }
@@ -116,8 +115,7 @@ import Testing
     let place = try Place(on: try PostgresServer())
     try await place.withNode { node in
       let store = try await node.store()
-      try place.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
-      try place.execute("SELECT pg_reload_conf()::int::int8")
+      try await place.makeCommitsWait()
       let codes = try await withThrowingTaskGroup(of: ServiceError.Code?.self) { group in
         for number in 0..<30 {
           group.addTask { await code { try await store.put("\(number)", "{}") } }

@@ -1,6 +1,7 @@
 import Documents
 import Foundation
 import Lanes
+import NIOConcurrencyHelpers
 import Stores
 import TestSupport
 import Testing
@@ -74,6 +75,28 @@ struct Place: Sendable {
       SELECT pid::int8 FROM others WHERE \(function)(pid)
       """
     ).count
+  }
+}
+
+extension Place {
+  /// Makes the server wait for a standby that does not exist, and returns when commits wait. A process of the server takes
+  /// the setting over some time after it was loaded; a commit before that does not wait.
+  func makeCommitsWait() async throws {
+    try execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+    try execute("SELECT pg_reload_conf()::int::int8")
+    var cancelled = 0
+    while cancelled == 0 {
+      let isDone = NIOLockedValueBox(false)
+      let commit = Task.detached {
+        _ = try? self.execute("UPDATE schema_version SET version = version")
+        isDone.withLockedValue { $0 = true }
+      }
+      while !isDone.withLockedValue({ $0 }) {
+        try await Task.sleep(for: .milliseconds(10))
+        cancelled += try signal("pg_cancel_backend", where: "wait_event = 'SyncRep'")
+      }
+      await commit.value
+    }
   }
 }
 

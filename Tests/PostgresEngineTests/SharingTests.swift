@@ -7,11 +7,11 @@ import Testing
 
 /// What the nodes of one database learn about each other, and on what they agree.
 @Suite struct SharingTests {
-  /// Opens two nodes on a separate schema.
+  /// Opens two nodes on a separate server, because all nodes of a database hear each other.
   private func withNodes(
     _ use: (PostgresDatabase, PostgresDatabase) async throws -> Void
   ) async throws {
-    let place = try Place()
+    let place = try Place(on: PostgresServer())
     try await place.withNode { first in
       try await place.withNode { second in try await use(first, second) }
     }
