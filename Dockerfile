@@ -5,11 +5,11 @@
 # The base image can be any Debian with a Swift toolchain.
 ARG BUILD_IMAGE=swift:6.3-bookworm
 FROM ${BUILD_IMAGE} AS build
-# Headers and libraries for the targets SQLite, ICU, RegularExpressions, Compression, CXXHash, CYAML and CPostgres.
+# Headers and libraries for the targets SQLite, ICU, RegularExpressions, Compression, CXXHash and CYAML.
 # pkg-config tells SwiftPM where they are. ca-certificates has the certificate authorities that the image trusts.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-    libsqlite3-dev libicu-dev libre2-dev zlib1g-dev libxxhash-dev libyaml-dev libpq-dev pkg-config ca-certificates \
+    libsqlite3-dev libicu-dev libre2-dev zlib1g-dev libxxhash-dev libyaml-dev pkg-config ca-certificates \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 COPY Package.swift openapi.yaml ./
@@ -17,7 +17,7 @@ COPY Sources ./Sources
 # SwiftPM requires the directories of all targets in the manifest; tests are not built.
 COPY Tests ./Tests
 # The cache keeps fetched and built packages for the next build. The linker omits two symbol tables: the one for
-# debuggers, and the dynamic one for libraries that a program loads at run time; this program loads none.
+# debuggers, and the dynamic one for libraries at run time that call the program; none does.
 RUN --mount=type=cache,target=/build/.build \
     swift build -c release --product hotel-bookmarks --static-swift-stdlib \
       -Xlinker -s -Xlinker --no-export-dynamic \
@@ -31,6 +31,16 @@ RUN ldd /image/usr/local/bin/hotel-bookmarks | grep -o '/[^ ]*' | xargs cp --der
  && echo 'hosts: files dns' >/image/etc/nsswitch.conf \
  && mkdir -p /image/var/lib /volume/hotel-bookmarks \
  && chmod 700 /volume/hotel-bookmarks
+
+# With --build-arg DATABASE=1 the image also has libpq and the libraries that it needs, for `serve --database`. They are
+# 6 MB when compressed.
+ARG DATABASE=
+RUN if [ -n "$DATABASE" ]; then \
+      apt-get update && apt-get install -y --no-install-recommends libpq5 \
+      && libpq=$(ldconfig -p | grep -o '/[^ ]*libpq\.so\.5$') \
+      && { echo "$libpq"; ldd "$libpq" | grep -o '/[^ ]*'; } \
+        | xargs cp --dereference --parents --target-directory=/image; \
+    fi
 
 FROM scratch
 COPY --from=build /image/ /

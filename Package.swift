@@ -81,7 +81,7 @@ let package = Package(
     floor("ICU", ["CICU"]),
     .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2"), .linkedLibrary("stdc++")]),
     floor("RegularExpressions", ["CRE2"]),
-    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    .target(name: "CPostgres"),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     floor("Compression", ["CZlib"]),
 

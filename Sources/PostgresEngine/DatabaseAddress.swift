@@ -32,6 +32,11 @@ package struct DatabaseAddress: Sendable {
     guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
       throw ServiceError(.unavailable, "The database's address is no postgres:// URL")
     }
+    if let failure = cpostgres_load() {
+      throw ServiceError(
+        .unavailable, "The client library of PostgreSQL is missing",
+        detail: String(cString: failure))
+    }
     var message: UnsafeMutablePointer<CChar>?
     guard let parsed = PQconninfoParse(url, &message) else {
       defer { PQfreemem(message) }
