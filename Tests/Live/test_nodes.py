@@ -2,6 +2,7 @@
 import concurrent.futures
 import datetime
 import glob
+import json
 import subprocess
 import threading
 import time
@@ -11,6 +12,7 @@ import pytest
 import requests
 
 import postgres
+from patience import until
 from server import BINARY, Server
 
 pytestmark = pytest.mark.skipif(postgres.programs() is None, reason="Scripts/setup --tests installs PostgreSQL")
@@ -289,6 +291,23 @@ def test_events_resume_on_another_node(nodes):
         second.call("PUT", f"/v1/bookmarks/{hotel}", token)
         told, last = events((first, second)[number % 2], last)
         assert told == [hotel]
+
+
+def test_an_imported_catalogue_is_served_by_every_node(nodes, tmp_path):
+    servers = nodes(2)
+    token = sign_up(servers[0], "anna")
+    for name in ("Quiet Harbour", "Loud Harbour"):
+        file = tmp_path / "hotels.ndjson"
+        file.write_text(json.dumps({"id": "hotel_1", "type": "hotel", "name": name}) + "\n")
+        done = subprocess.run([BINARY, "catalogue", "import", str(file), "--database", nodes.url], check=False,
+                              capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        for server in servers:
+            until(lambda: [hotel["name"] for hotel in server.call(
+                "GET", "/v1/hotels?description=harbour", token).json()["hotels"]] == [name], f"not {name}")
+    # One that starts later has it from the beginning.
+    late = nodes(1)[-1]
+    assert [hotel["name"] for hotel in late.call("GET", "/v1/hotels?description=harbour", token).json()["hotels"]] == [name]
 
 
 def test_nodes_whose_clocks_are_wrong_agree_on_the_time(nodes, tmp_path):
