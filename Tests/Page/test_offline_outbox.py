@@ -86,6 +86,9 @@ def test_a_list_whose_answer_was_lost_is_made_once(browsers, service):
     browser.settled()
     sign_up(browser)
     browser = restarted(browsers, browser)
+    # What the stream of changes has begun to fetch after the start is over then; nothing may be sent before it.
+    time.sleep(2)
+    browser.settled()
     service.pause()
     browser.run("await client.makeList({ title: 'Rome' })")
     browser.until("return (await client.outbox()).at(-1).state === 'transit'")
