@@ -1,4 +1,4 @@
-import Documents
+package import Documents
 import JSON
 package import Stores
 
@@ -14,20 +14,22 @@ extension AccountService {
   ) async throws {
     let account = AccountKeys.user(try UserName(given: person.username ?? ""))
     try await WriteReceipt.aside {
-      try await accounts.noteUndo(of: guest, by: account, id: person.id)
+      try await accounts.noteUndo(of: guest, by: account, id: person.id, at: now())
     }
     try await finishUndo(of: guest, by: account, id: person.id, takeBack)
   }
 
-  /// Finishes the undos that were interrupted when the service stopped. Runs once at every start.
+  /// Finishes the undos that were interrupted when the service stopped. Runs at every start.
+  /// - Parameter limit: if other processes undo, too: an undo that began later is left alone.
   /// - Parameter takeBack: removes a guest's data from a user's store.
   /// - Returns: the failures.
   /// - Throws: the system store's errors.
   package func finishUndos(
+    begunBefore limit: Timestamp? = nil,
     _ takeBack: (_ guest: AccountID, _ user: AccountID) async throws -> Void
   ) async throws -> [any Error] {
     var failures: [any Error] = []
-    for undo in try await accounts.begunUndos() {
+    for undo in try await accounts.begunUndos(before: limit) {
       do {
         try await finishUndo(of: undo.guest, by: undo.account, id: undo.user) {
           try await takeBack(undo.guest, undo.user)
@@ -60,8 +62,8 @@ extension AccountService {
   }
 }
 
-/// The record of an undo in progress: the local document `adoption-undo/<guest>`, `{"user","account"}`. `account`
-/// is the id of the account's document, which does not reveal the user name.
+/// The record of an undo in progress: the local document `adoption-undo/<guest>`, `{"user","account","at"}`.
+/// `account` is the id of the account's document, which does not reveal the user name; `at` is in milliseconds.
 enum UndoNote {
   private static let prefix = "adoption-undo/"
 
@@ -87,9 +89,12 @@ extension AccountStore {
 
   /// Records that a guest's data is to be removed again. Does nothing when that user has not adopted the guest.
   fileprivate func noteUndo(
-    of guest: AccountID, by account: DocumentID, id: AccountID
+    of guest: AccountID, by account: DocumentID, id: AccountID, at now: Timestamp
   ) async throws {
-    let body: JSONValue = ["user": .string(id.text), "account": .string(account.text)]
+    let body: JSONValue = [
+      "user": .string(id.text), "account": .string(account.text),
+      "at": .number(JSONNumber(Int(now.milliseconds))),
+    ]
     try await update(loading: [AccountKeys.guest(guest)]) { changes in
       guard try Self.isTaken(guest, by: id, in: changes.view) else { return }
       changes.write(
@@ -101,11 +106,12 @@ extension AccountStore {
     try await update { changes in changes.write(LocalEdit(UndoNote.id(of: guest), nil)) }
   }
 
-  fileprivate func begunUndos() async throws -> [BegunUndo] {
+  fileprivate func begunUndos(before limit: Timestamp?) async throws -> [BegunUndo] {
     try await read(orAbsent: []) { view in
       var begun: [BegunUndo] = []
       try view.locals(UndoNote.range) { id, note in
         let root = try Self.root(of: note.body)
+        if let limit, limit.milliseconds <= Int64(root["at"]?.int ?? 0) { return true }
         if let guest = UndoNote.guest(of: id), let account = root["account"]?.string,
           let user = root["user"]?.string.flatMap(AccountID.init)
         {

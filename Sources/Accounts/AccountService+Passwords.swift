@@ -32,7 +32,7 @@ extension AccountService {
     guard let (_, key, _) = proof(username, password) else { throw ServiceError.badCredentials }
     if let principal = proofs.principal(.password, key, at: now()) { return principal }
     let moment = proofs.moment
-    if let known = proofs.unchecked(.password, key, at: now()),
+    if let known = proofs.uncheckedPassword(key, at: now()),
       case .good = try await standing(of: known.principal)
     {
       // A changed password has changed the account's epoch.

@@ -240,10 +240,9 @@ final class ProofCache: Sendable {
     }
   }
 
-  /// A cached proof that has to be checked in the system store before it is used; nil for none.
-  func unchecked(_ kind: Kind, _ key: ProofKey, at now: Timestamp) -> Proof? {
-    let proof = state.withLock { kind == .token ? $0.tokens[key] : $0.passwords[key] }
-    return proof.flatMap { now < $0.goodUntil ? $0 : nil }
+  /// A cached proof of a password that has to be checked in the system store before it is used; nil for none.
+  func uncheckedPassword(_ key: ProofKey, at now: Timestamp) -> Proof? {
+    state.withLock { $0.passwords[key] }.flatMap { now < $0.goodUntil ? $0 : nil }
   }
 
   /// The present counter. It must be read before a verification reads anything.

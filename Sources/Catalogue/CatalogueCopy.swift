@@ -55,10 +55,13 @@ package actor CatalogueCopy {
   }
 
   /// Replaces the catalogue by a file that another server made. Searches use it within a second.
-  /// - Parameter next: returns the next piece; nil at the end.
-  /// - Throws: what `next` throws; `busy` during an import; `damaged` and `unavailable` for a file that this version
+  /// - Parameter pieces: how many pieces the file has.
+  /// - Parameter piece: returns a piece, by its number from 0.
+  /// - Throws: what `piece` throws; `busy` during an import; `damaged` and `unavailable` for a file that this version
   ///   can't use, `storageFull`. The old catalogue remains then.
-  package func replace(_ next: @Sendable () async throws -> [UInt8]?) async throws {
+  package func replace(
+    pieces: Int64, _ piece: @Sendable (Int64) async throws -> [UInt8]
+  ) async throws {
     let lock = try ImportLock(files)
     defer { withExtendedLifetime(lock) {} }
     files.removeDraft()
@@ -66,7 +69,8 @@ package actor CatalogueCopy {
       let file = open(files.draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
       guard file >= 0 else { throw CatalogueFiles.failure("open") }
       defer { close(file) }
-      while let piece = try await next() {
+      for index in 0..<pieces {
+        let piece = try await piece(index)
         var written = 0
         while written < piece.count {
           let count = piece[written...].withUnsafeBytes {

@@ -45,11 +45,13 @@ extension ListService {
   }
 
   private func note(publishing draft: ListDraft, by author: AccountID) async throws {
-    let list = draft.list
+    let (list, now) = (draft.list, now())
     try await directory.update { changes in
       changes.note(
         ListKeys.publishing(draft.document, on: list, by: author),
-        ["list": .string(list.text), "document": .string(draft.document.text)])
+        [
+          "list": .string(list.text), "document": .string(draft.document.text), "at": .time(now),
+        ])
     }
   }
 
@@ -86,13 +88,15 @@ extension ListService {
     }
   }
 
-  /// Removes the drafts that were published but not removed before the service stopped. Runs once at every start.
-  func finishPublications() async throws -> [any Error] {
+  /// Removes the drafts that were published but not removed before the service stopped. Runs at every start.
+  /// - Parameter limit: if other processes publish, too: a publication that began later is left alone.
+  func finishPublications(begunBefore limit: Timestamp?) async throws -> [any Error] {
     typealias Begun = (list: AccountID, document: DocumentID, author: AccountID, note: LocalID)
     let begun: [Begun] = try await directory.read(orAbsent: []) { view in
       var begun: [Begun] = []
       try view.locals(ListKeys.range(ListKeys.publishingPrefix)) { id, note in
         let root = try ListDirectory.root(of: note)
+        if let limit, limit.milliseconds <= Int64(root["at"]?.int ?? 0) { return true }
         if let list = root["list"]?.string.flatMap(AccountID.init),
           let document = root["document"]?.string, let author = ListKeys.last(of: id)
         {

@@ -258,10 +258,11 @@ extension ListService {
   }
 
   /// Completes what a crash or a failure left undone: writes members to the lists' documents, and removes drafts
-  /// that were published or whose list was deleted. Runs once at every start.
+  /// that were published or whose list was deleted. Runs at every start.
+  /// - Parameter limit: if other processes publish drafts, too: a publication that began later is left alone.
   /// - Returns: the failures. The next start tries them again.
-  package func finish() async throws -> [any Error] {
-    try await showStaleLists() + finishPublications() + removeEndedDrafts()
+  package func finish(begunBefore limit: Timestamp? = nil) async throws -> [any Error] {
+    try await showStaleLists() + finishPublications(begunBefore: limit) + removeEndedDrafts()
   }
 
   /// The part of ``finish()`` that may run at any time: after the command line has deleted an account, or after a

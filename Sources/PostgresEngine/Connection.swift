@@ -21,6 +21,8 @@ final class Connection {
   private let handle: OpaquePointer
   /// The notices that the server has sent.
   let notices: Notices
+  /// The server's timeline when the connection was made; see ``NewestTimeline``.
+  var timeline: Int64 = 0
   /// The names of the statements that are prepared on this connection.
   private var prepared: Set<String> = []
   /// Answers to ``runLater(_:)`` that are not read yet. They are read before the answers to the next statements.

@@ -10,14 +10,19 @@ actor Session {
   private let executor: InlineExecutor
   private let address: DatabaseAddress
   private let counters: DatabaseCounters
+  private let timeline: NewestTimeline
   private var connection: Connection?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Creates a session without a connection.
-  init(_ address: DatabaseAddress, in threads: LanePool, counters: DatabaseCounters) {
+  init(
+    _ address: DatabaseAddress, in threads: LanePool, counters: DatabaseCounters,
+    timeline: NewestTimeline
+  ) {
     self.address = address
     self.counters = counters
+    self.timeline = timeline
     executor = InlineExecutor(threads)
   }
 
@@ -48,11 +53,31 @@ actor Session {
   }
 
   private func connected() throws -> Connection {
-    if let connection, connection.isAlive { return connection }
+    if let connection, connection.isAlive, timeline.isNewest(connection.timeline) {
+      return connection
+    }
     if connection != nil { drop() }
     let new = try address.connect()
+    guard timeline.isNewest(new.timeline) else {
+      throw PostgresError.readOnly("timeline \(new.timeline) is that of a former primary")
+    }
     connection = new
     return new
+  }
+}
+
+/// The highest timeline of the servers that a node has connected to.
+///
+/// PostgreSQL begins a higher timeline when a standby becomes the primary. A primary that hung and was replaced accepts
+/// connections for a moment when it continues, and shows an old state; its timeline is lower. A new cluster begins with
+/// 1, so nodes must be restarted for a new cluster.
+/// Source: <https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-TIMELINES>.
+final class NewestTimeline: Sendable {
+  private let newest = Atomic<Int64>(0)
+
+  /// Records a server's timeline, and returns whether no higher one is known.
+  func isNewest(_ timeline: Int64) -> Bool {
+    newest.max(timeline, ordering: .relaxed).newValue == timeline
   }
 }
 
@@ -83,6 +108,8 @@ final class ConnectionPool: Sendable {
   private let limit: Int
   /// Counts for the operator.
   let counters = DatabaseCounters()
+  /// The timeline of the primary, as far as this node knows.
+  let timeline = NewestTimeline()
 
   /// The counts for the operator, with the present numbers of connections and of waiting callers.
   var statistics: DatabaseStatistics {
@@ -136,7 +163,8 @@ final class ConnectionPool: Sendable {
   /// The reason why the engine can't work with the server that answers at an address; nil if no server answers. Servers
   /// that accept no writes are asked, too. Used after a connection has failed.
   func refusal(of address: DatabaseAddress) async -> ServiceError? {
-    await Session(address.ofAnyServer, in: threads, counters: counters).refusal()
+    await Session(address.ofAnyServer, in: threads, counters: counters, timeline: timeline)
+      .refusal()
   }
 
   /// Whether work that failed with this error may succeed on another connection or at another attempt.
@@ -157,6 +185,11 @@ final class ConnectionPool: Sendable {
     for session in idle { await session.close() }
   }
 
+  /// Creates a session that the pool does not count.
+  func newSession() -> Session {
+    Session(address, in: threads, counters: counters, timeline: timeline)
+  }
+
   private enum Turn { case session(Session), wait, refused(ServiceError) }
 
   private func acquire() async throws -> Session {
@@ -165,7 +198,7 @@ final class ConnectionPool: Sendable {
       if let session = state.idle.popLast() { return .session(session) }
       guard state.count == limit else {
         state.count += 1
-        return .session(Session(address, in: threads, counters: counters))
+        return .session(newSession())
       }
       guard state.waiting.count < limit * Self.waitersPerConnection else {
         return .refused(
@@ -200,4 +233,30 @@ final class ConnectionPool: Sendable {
     next?.resume(returning: session)
     if next == nil, isClosed { Task { await session.close() } }
   }
+}
+
+/// Counts of one node since it connected to the database.
+package struct DatabaseStatistics: Sendable, Equatable {
+  /// Committed transactions that wrote something.
+  package var commits = 0
+  /// Updates that ended without an error.
+  package var updates = 0
+  /// Commits whose outcome is unknown.
+  package var unknown = 0
+  /// Connections that were lost.
+  package var lost = 0
+  /// Connections at present.
+  package var connections = 0
+  /// Connections that are not in use at present.
+  package var idle = 0
+  /// Callers that wait for a connection at present.
+  package var waiting = 0
+}
+
+/// Counters that any thread may increase.
+final class DatabaseCounters: Sendable {
+  let commits = Atomic(0)
+  let updates = Atomic(0)
+  let unknown = Atomic(0)
+  let lost = Atomic(0)
 }

@@ -141,7 +141,9 @@ enum ServerChecks {
     "state",
     """
     SELECT current_setting('server_version_num')::int8, convert_to(current_setting('server_encoding'), 'UTF8'),
-      pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'
+      pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on',
+      CASE WHEN pg_is_in_recovery() THEN 0
+        ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int8 END
     """)
 
   /// Turns `synchronous_commit` on if it is `off`: a commit that is answered before it is on the disk would be lost in
@@ -171,6 +173,7 @@ enum ServerChecks {
     ])
     guard let row = found.first?.first else { throw PostgresError.lost("no state") }
     try check(version: row.integer(0), encoding: row.text(1) ?? "", isReadOnly: row.flag(2))
+    connection.timeline = row.integer(3)
   }
 
   /// Checks whether the engine can work with a server.

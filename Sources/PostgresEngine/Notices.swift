@@ -66,11 +66,9 @@ final class NoticeSender: Sendable {
   private let state = NIOLockedValueBox(State())
 
   /// Creates a sender without a connection.
-  init(
-    node: String, _ address: DatabaseAddress, in threads: LanePool, counters: DatabaseCounters
-  ) {
+  init(node: String, on session: Session) {
     self.node = node
-    session = Session(address, in: threads, counters: counters)
+    self.session = session
   }
 
   /// Adds a notice. It never waits.

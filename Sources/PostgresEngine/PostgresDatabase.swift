@@ -62,7 +62,7 @@ package final class PostgresDatabase: StorageEngine {
     self.clock = clock
     var generator = SystemRandomNumberGenerator()
     let node = Hex.string(generator.next(), generator.next())
-    notices = NoticeSender(node: node, address, in: threads, counters: pool.counters)
+    notices = NoticeSender(node: node, on: pool.newSession())
     listener = NoticeListener(node: node, address)
   }
 
@@ -212,8 +212,8 @@ package final class PostgresDatabase: StorageEngine {
     await threads.stop()
   }
 
-  /// A place for a connection beside those of the pool.
-  func session() -> Session { Session(address, in: threads, counters: DatabaseCounters()) }
+  /// Creates a session whose connection is not one of the pool's.
+  func session() -> Session { pool.newSession() }
 
   func repeating<Value: Sendable>(
     _ body: @Sendable (Connection) throws -> Value

@@ -2,6 +2,7 @@ import Documents
 import JSON
 import StoreTesting
 import Stores
+import TestSupport
 import Testing
 
 @testable import Accounts
@@ -159,6 +160,20 @@ struct ErasureTests {
     #expect(try await after.service.finishErasures().isEmpty)
     #expect(try await stores(after, "user").isEmpty)
     #expect(try await after.service.accounts.pendingErasures().isEmpty)
+  }
+
+  @Test func anErasureThatAnotherProcessHasJustBegunIsLeftAlone() async throws {
+    let fixture = try await AccountFixture.make()
+    let session = try await fixture.signUp("demo")
+    try await write(fixture, session.principal.store)
+    let begun = fixture.clock.now
+    _ = try await fixture.service.accounts.endUser(
+      try UserName("demo"), id: session.principal.id)
+    #expect(try await fixture.service.finishErasures(begunBefore: begun).isEmpty)
+    #expect(try await stores(fixture, "user") == [session.principal.store])
+    let later = begun.adding(seconds: 1)
+    #expect(try await fixture.service.finishErasures(begunBefore: later).isEmpty)
+    #expect(try await stores(fixture, "user").isEmpty)
   }
 
   @Test func nothingIsPendingWhereThereIsNothing() async throws {

@@ -25,6 +25,20 @@ struct SweeperTests {
     #expect(stage.engine.tally.open == 1)
   }
 
+  @Test func aRoundThatAnotherServerHasBegunIsNotBegunAgain() {
+    let start = ContinuousClock.now
+    let now = Timestamp(milliseconds: 1_800_000_000_000)
+    var progress = SweepProgress(SweepState(at: now), since: start)
+    #expect(progress.isDue(at: now))
+    progress.learn(of: nil)
+    #expect(progress.isDue(at: now))
+    progress.learn(of: now.adding(seconds: -60))
+    #expect(!progress.isDue(at: now))
+    progress.learn(of: now.adding(seconds: -Sweeper.roundSeconds))
+    #expect(!progress.isDue(at: now))
+    #expect(progress.isDue(at: now.adding(seconds: Sweeper.roundSeconds)))
+  }
+
   @Test func guestWhoseNoteIsMissingIsFoundAllTheSame() async throws {
     let stage = try await Stage(guests: 3)
     try await stage.run(days: 1)

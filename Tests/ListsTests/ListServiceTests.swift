@@ -215,6 +215,33 @@ import Testing
     #expect(try await fixture.lists.drafts(on: list, of: owner).isEmpty)
   }
 
+  @Test func aPublicationThatAnotherProcessHasJustBegunIsLeftAlone() async throws {
+    let fixture = try ListFixture()
+    let owner = try await fixture.account("ann")
+    let list = try await fixture.list(of: owner, "ann")
+    let text = try DocumentBody(["markdown": "one"] as JSONValue)
+    let (draft, _) = try await fixture.lists.save(
+      .note("Plan"), text, on: list, of: owner, base: .present, condition: .none)
+    let note = ListKeys.publishing(draft.document, on: list, by: owner)
+    let begun = fixture.clock.now
+    try await fixture.lists.directory.update { changes in
+      changes.note(
+        note,
+        [
+          "list": .string(list.text), "document": .string(draft.document.text), "at": .time(begun),
+        ])
+    }
+    func isNoted() async throws -> Bool {
+      try await fixture.lists.directory.read(orAbsent: false) { view in
+        try view.local(note) != nil
+      }
+    }
+    #expect(try await fixture.lists.finish(begunBefore: begun).isEmpty)
+    #expect(try await isNoted())
+    #expect(try await fixture.lists.finish(begunBefore: begun.adding(seconds: 1)).isEmpty)
+    #expect(try await !isNoted())
+  }
+
   @Test func aStopBeforeTheListHasTheChangeLeavesTheDraft() async throws {
     let fixture = try ListFixture()
     let owner = try await fixture.account("ann")

@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 import Stores
 import TestSupport
 import Testing
@@ -138,6 +139,18 @@ import Testing
       let difference = first.clock.now().milliseconds - second.clock.now().milliseconds
       #expect(abs(difference) < 1_000)
     }
+  }
+
+  @Test func aServerOfALowerTimelineIsNotUsed() async throws {
+    let threads = LanePool.forStores(processors: 2, threads: 4)
+    let pool = ConnectionPool(try Place().address, limit: 1, threads: threads)
+    let timeline = try await pool.once { connection in connection.timeline }
+    #expect(timeline >= 1)
+    // A server of the next timeline has become the primary.
+    #expect(pool.timeline.isNewest(timeline + 1))
+    await #expect(throws: PostgresError.self) { try await pool.once { _ in } }
+    await pool.close()
+    await threads.stop()
   }
 
   @Test func noticesAreSplitAndOwnOnesAreKnown() throws {

@@ -69,12 +69,15 @@ struct WriteReceipts: Sendable {
     return nil
   }
 
-  /// The complete answer to a write that another server is carrying out. Waits for it for 5 seconds, because the other
-  /// server may also have stopped.
+  /// How often, and with which pauses, a complete answer is looked for: for 5 seconds in all.
+  private static let (lookUps, lookUpPause) = (100, Duration.milliseconds(50))
+
+  /// The complete answer to a write that another server is carrying out. If it does not come, the other server may have
+  /// stopped; then only the changes are known.
   private func completed(_ answer: KeptAnswer, _ write: Write) async throws -> KeptAnswer {
     guard stores.isShared, answer.isPartial else { return answer }
-    for _ in 0..<100 {
-      await pause(.milliseconds(50))
+    for _ in 0..<Self.lookUps {
+      await pause(Self.lookUpPause)
       if Slice.isEnded { throw ServiceError.ended }
       guard let known = try await self.answer(of: write.name, in: write.stores) else {
         throw ServiceError(

@@ -71,7 +71,7 @@ struct AdministrationAssembly: Sendable {
   /// Makes a backup in the directory of backups, named after the time.
   private func backUp(_ report: AdministrationJobs.Report) async throws -> String {
     try await translating {
-      let backups = try requireFiles()
+      let backups = try StoreBackups.requireFiles(backups)
       let directory = DataFiles.backups(in: backups.directory)
       let lane = Lane(name: "backup-place")
       let isThere = await BackupDirectory(lane).make(directory)
@@ -88,14 +88,9 @@ struct AdministrationAssembly: Sendable {
 
   private func verify(_ report: AdministrationJobs.Report) async throws -> String {
     try await translating {
-      Verification.message(for: try await requireFiles().verify(Self.reporter(report)))
+      let backups = try StoreBackups.requireFiles(backups)
+      return Verification.message(for: try await backups.verify(Self.reporter(report)))
     }
-  }
-
-  /// - Throws: `unavailable` for stores in a database.
-  private func requireFiles() throws -> StoreBackups {
-    guard let backups else { throw BackupError(.failed, StoreBackups.inDatabase) }
-    return backups
   }
 
   private static func reporter(_ report: AdministrationJobs.Report) -> ScrubReporter {

@@ -51,13 +51,9 @@ package enum CatalogueAdministration {
     }
     await lane.stop()
     if location.database != nil {
-      let storage = try await StorageAssembly.open(location)
-      let result: Result<Void, any Error>
-      do { result = .success(try await storage.sharedCatalogue(in: data)?.publish() ?? ()) } catch {
-        result = .failure(error)
+      try await StorageAssembly.with(location) { storage, _ in
+        try await storage.sharedCatalogue(in: data)?.publish()
       }
-      await storage.close()
-      try result.get()
     }
     progress(1, "\(summary.progress.rows) hotels")
     return "imported \(summary.hotels) hotels; \(summary.progress.badRows) bad rows left out, "

@@ -49,22 +49,20 @@ package struct UserAdministration: Sendable {
 
   /// Runs work on the accounts of a directory that no server uses, or of a database.
   func run<Value>(_ work: (AccountService) async throws -> Value) async throws -> Value {
-    let storage = try await StorageAssembly.open(location)
-    let stores = ServiceAssembly.stores(over: storage, Settings())
     let threads = NIOThreadPool(numberOfThreads: 1)
     threads.start()
     let result: Result<Value, any Error>
     do {
-      let accounts = AccountService(
-        stores: stores, keys: try await storage.keys(in: location.data, stores),
-        settings: AccountSettings(), now: storage.now,
-        hashing: { work in try await threads.runIfActive { work() } }, adoptGuest: { _, _ in true })
-      result = .success(try await work(accounts))
-    } catch {
-      result = .failure(error)
-    }
-    await stores.close()
-    await storage.close()
+      result = .success(
+        try await StorageAssembly.with(location) { storage, stores in
+          let accounts = AccountService(
+            stores: stores, keys: try await storage.keys(in: location.data, stores),
+            settings: AccountSettings(), now: storage.now,
+            hashing: { work in try await threads.runIfActive { work() } },
+            adoptGuest: { _, _ in true })
+          return try await work(accounts)
+        })
+    } catch { result = .failure(error) }
     try? await threads.shutdownGracefully()
     return try result.get()
   }
@@ -164,18 +162,12 @@ package enum PasswordReset {
   /// - Throws: `DataDirectoryError` while a server runs or if there is no data directory; `ServiceError` if the file
   ///   can't be written.
   package static func run(_ location: StorageLocation) async throws -> String {
-    let storage = try await StorageAssembly.open(location)
-    let stores = ServiceAssembly.stores(over: storage, Settings())
-    let result: Result<Secret, any Error>
-    do {
-      result = .success(
-        storage.engine.isShared
-          ? try await SharedAdministrator(SharedSecrets(stores: stores)).reset()
-          : try AdministratorFile(DataFiles.administrator(in: location.data)).reset())
-    } catch { result = .failure(error) }
-    await stores.close()
-    await storage.close()
-    return try result.get().exposed
+    let password = try await StorageAssembly.with(location) { storage, stores in
+      storage.engine.isShared
+        ? try await SharedAdministrator(SharedSecrets(stores: stores)).reset()
+        : try AdministratorFile(DataFiles.administrator(in: location.data)).reset()
+    }
+    return password.exposed
   }
 }
 
@@ -240,15 +232,8 @@ package enum KeyAdministration {
       let keys = try SigningKeys.open(DataFiles.keys(in: location.data), now: now)
       return try await keys.rotate(now: now)
     }
-    let storage = try await StorageAssembly.open(location)
-    let stores = ServiceAssembly.stores(over: storage, Settings())
-    let result: Result<Void, any Error>
-    do {
-      result = .success(
-        try await storage.keys(in: location.data, stores).rotate(now: storage.now()))
-    } catch { result = .failure(error) }
-    await stores.close()
-    await storage.close()
-    try result.get()
+    try await StorageAssembly.with(location) { storage, stores in
+      try await storage.keys(in: location.data, stores).rotate(now: storage.now())
+    }
   }
 }

@@ -116,16 +116,10 @@ package enum BackupAdministration {
   static func offline<Value>(
     _ data: String, _ work: (StoreBackups) async throws -> Value
   ) async throws -> Value {
-    let storage = try await StorageAssembly.open(StorageLocation(data: data))
-    guard let files = storage.files else { throw BackupError(.failed, StoreBackups.inDatabase) }
-    let stores = ServiceAssembly.stores(over: storage, Settings())
-    let result: Result<Value, any Error>
-    do { result = .success(try await work(StoreBackups(engine: files, stores: stores))) } catch {
-      result = .failure(error)
+    try await StorageAssembly.with(StorageLocation(data: data)) { storage, stores in
+      let files = try StoreBackups.requireFiles(storage.files)
+      return try await work(StoreBackups(engine: files, stores: stores))
     }
-    await stores.close()
-    await storage.close()
-    return try result.get()
   }
 
   /// Sends a request to the server that uses a data directory.

@@ -67,7 +67,7 @@ struct ControlService: Service {
     do {
       switch request {
       case .backup(let path):
-        let summary = try await requireFiles().backUp(to: path, reporter)
+        let summary = try await StoreBackups.requireFiles(backups).backUp(to: path, reporter)
         logger.info(
           "a backup was made",
           metadata: ["files": "\(summary.files)", "bytes": "\(summary.bytes)"])
@@ -76,10 +76,10 @@ struct ControlService: Service {
         let message = try await users.perform(request) { await peer.send(.text($0)) }
         await peer.send(.result(message: message, isDamaged: false))
       case .repair:
-        let outcome = try await requireFiles().repair(reporter)
+        let outcome = try await StoreBackups.requireFiles(backups).repair(reporter)
         await peer.send(.result(message: outcome.message, isDamaged: outcome.isDamaged))
       case .verify:
-        let counts = try await requireFiles().verify(reporter)
+        let counts = try await StoreBackups.requireFiles(backups).verify(reporter)
         await peer.send(
           .result(message: Verification.message(for: counts), isDamaged: counts.findings > 0))
       }
@@ -88,13 +88,6 @@ struct ControlService: Service {
       logger.warning("what was asked for was not done", metadata: ["detail": "\(message)"])
       await peer.send(.failure(message))
     }
-  }
-}
-
-extension ControlService {
-  private func requireFiles() throws -> StoreBackups {
-    guard let backups else { throw BackupError(.failed, StoreBackups.inDatabase) }
-    return backups
   }
 }
 

@@ -12,9 +12,16 @@ struct StoreBackups: Sendable {
   /// The pause between two attempts.
   private static let pause = Duration.milliseconds(200)
 
-  /// Why a server with a database makes no backup.
-  static let inDatabase =
-    "The stores are in a database: use backup --database or verify --database"
+  /// What works on files only.
+  /// - Parameter files: nil if the stores are in a database.
+  /// - Throws: ``BackupError`` with what to use instead.
+  static func requireFiles<Value>(_ files: Value?) throws -> Value {
+    guard let files else {
+      throw BackupError(
+        .failed, "The stores are in a database: use backup --database or verify --database")
+    }
+    return files
+  }
 
   let engine: FileEngine
   let stores: DatabaseManager

@@ -129,11 +129,11 @@ struct ServiceAssembly: Sendable {
         metadata: ["detail": "\(StartFailure.line(failure))"])
     }
     let hotels = hotels
-    let undos = try await accounts.finishUndos { guest, user in
+    let undos = try await accounts.finishUndos(begunBefore: limit) { guest, user in
       try await hotels.undoAdoption(of: guest, in: .user(user))
     }
     for failure in try await undos + http.lists.finishImports(begunBefore: limit)
-      + accounts.finishErasures(begunBefore: limit) + http.lists.finish()
+      + accounts.finishErasures(begunBefore: limit) + http.lists.finish(begunBefore: limit)
     {
       logger.error(
         "a store can't be erased yet", metadata: ["detail": "\(StartFailure.line(failure))"])

@@ -29,20 +29,19 @@ struct SharedCatalogue: Sendable {
   }
 
   /// Copies the database's catalogue into the directory if it has another one.
-  /// - Returns: whether the catalogue was replaced.
+  /// - Parameter known: the version that the directory is known to have; nil to look at the directory.
+  /// - Returns: the version that the directory has now, and whether the catalogue was replaced.
   @discardableResult
-  func catchUp() async throws -> Bool {
-    guard let file = try await database.sharedFile(Self.name) else { return false }
+  func catchUp(from known: Int64? = nil) async throws -> (version: Int64?, isNew: Bool) {
+    guard let file = try await database.sharedFile(Self.name) else { return (nil, false) }
+    guard file.version != known else { return (known, false) }
     return try await withCopy { copy in
-      guard await copy.version != file.version else { return false }
-      let index = Counter()
-      try await copy.replace {
-        let next = await index.next()
-        guard next < file.pieces else { return nil }
-        return try await database.piece(next, of: file, Self.name)
+      guard await copy.version != file.version else { return (file.version, false) }
+      try await copy.replace(pieces: file.pieces) { index in
+        try await database.piece(index, of: file, Self.name)
       }
       await copy.note(version: file.version)
-      return true
+      return (file.version, true)
     }
   }
 
@@ -64,16 +63,6 @@ struct SharedCatalogue: Sendable {
     await lane.stop()
     return try result.get()
   }
-
-  /// Counts pieces.
-  private actor Counter {
-    private var count: Int64 = 0
-
-    func next() -> Int64 {
-      defer { count += 1 }
-      return count
-    }
-  }
 }
 
 /// Looks for another server's catalogue.
@@ -86,10 +75,12 @@ struct SharedCatalogueService: Service {
 
   func run() async throws {
     await cancelWhenGracefulShutdown {
-      var isFailing = false
+      var (isFailing, known): (Bool, Int64?) = (false, nil)
       while (try? await Task.sleep(for: Self.interval)) != nil {
         do {
-          if try await catalogue.catchUp() { logger.info("there is another catalogue") }
+          let found = try await catalogue.catchUp(from: known)
+          known = found.version
+          if found.isNew { logger.info("there is another catalogue") }
           isFailing = false
         } catch {
           // A failure that lasts is logged once.

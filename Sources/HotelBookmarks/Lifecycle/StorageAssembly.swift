@@ -77,6 +77,20 @@ struct StorageAssembly: Sendable {
     return StorageAssembly(try await FileEngine.open(directory: location.data))
   }
 
+  /// Opens stores for a command, and closes them after use.
+  /// - Throws: the errors of ``open(_:)-(StorageLocation)``, and of `use`.
+  static func with<Value>(
+    _ location: StorageLocation, _ use: (StorageAssembly, DatabaseManager) async throws -> Value
+  ) async throws -> Value {
+    let storage = try await open(location)
+    let stores = ServiceAssembly.stores(over: storage, Settings())
+    let result: Result<Value, any Error>
+    do { result = .success(try await use(storage, stores)) } catch { result = .failure(error) }
+    await stores.close()
+    await storage.close()
+    return try result.get()
+  }
+
   /// Opens a database that no move has marked.
   /// - Throws: ``SettingsError`` for one with a mark; `ServiceError`.
   private static func open(

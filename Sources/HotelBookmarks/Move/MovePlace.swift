@@ -12,18 +12,16 @@ enum MovePlace: Sendable {
 
   /// Reads a place from the command line: a `postgres://` or `postgresql://` URL, or else a path.
   /// - Parameter passwordFile: a file with the database's password; nil when the URL has it, or none is needed.
-  /// - Throws: ``MoveError`` for a password file that can't be read; `unavailable` for a URL that can't be read.
+  /// - Throws: ``SettingsError`` for a URL or a password file that can't be used.
   init(_ text: String, passwordFile: String?) throws {
-    guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else {
+    let isURL = text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
+    let location = StorageLocation(
+      data: text, database: isURL ? text : nil, databasePasswordFile: passwordFile)
+    if let address = try location.databaseAddress() {
+      self = .database(address)
+    } else {
       self = .directory(BackupAdministration.absolute(text))
-      return
     }
-    let password = try passwordFile.map { path in
-      do { return PasswordFile.trimmed(try String(contentsOfFile: path, encoding: .utf8)) } catch {
-        throw MoveError("The file with the database's password can't be read: \(path)")
-      }
-    }
-    self = .database(try DatabaseAddress(url: text, password: password))
   }
 
   /// The place for people. Never a password.
