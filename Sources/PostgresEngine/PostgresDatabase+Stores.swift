@@ -69,6 +69,13 @@ extension PostgresDatabase {
     return other.number == name.number && other.state == .there
   }
 
+  /// Whether the store to which `name` refers has another name now.
+  static func hasAnotherName(_ name: NameRow, on connection: Connection) throws -> Bool {
+    let rows = try connection.run([Call(StoreRow.find, .integer(name.number))])
+    guard let key = rows[0].first.flatMap({ try? StoreRow($0) })?.header.key else { return false }
+    return try !key.utf8.elementsEqual(name.key.utf8) && hasMoved(name, to: key, on: connection)
+  }
+
   /// Writes the state of a name's store.
   static func mark(
     _ name: NameRow, _ state: NameRow.State, on connection: Connection

@@ -47,9 +47,16 @@ extension PostgresDatabase: CopyingEngine {
 
   /// Erases a staged store. Its rows are removed in parts first: a copy may have been interrupted after gigabytes, and one
   /// statement that removes all of them would exceed the time that a connection waits for an answer.
+  ///
+  /// A copy that was published before its old name was forgotten keeps its rows; only the old name is removed.
   func removeCopy(_ name: StoreName) async throws {
-    let found = try await repeating { connection in try NameRow(name.key, on: connection) }
-    if let found, found.state != .erased {
+    let found = try await repeating { connection -> NameRow? in
+      guard let found = try NameRow(name.key, on: connection), found.state != .erased,
+        try !Self.hasAnotherName(found, on: connection)
+      else { return nil }
+      return found
+    }
+    if let found {
       for part in Self.parts {
         while try await repeating({ connection in
           let calls = [Call(part, .integer(found.number), .integer(Self.rowsOfPart))]
