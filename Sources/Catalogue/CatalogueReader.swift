@@ -11,21 +11,24 @@ actor CatalogueReader {
   /// The time between two checks for a new file.
   static let lookInterval = Duration.seconds(1)
 
+  /// The time limit of a search on the caller's own thread: a millisecond.
+  static let inlineLimit = Duration.milliseconds(1)
+
   private let files: CatalogueFiles
-  private let lane: Lane
+  private nonisolated let executor: InlineExecutor
   private let now: @Sendable () -> ContinuousClock.Instant
   private var catalogue: OpenCatalogue?
   private var looked: ContinuousClock.Instant?
 
   /// Reads block, so the actor runs on a lane.
-  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Makes a reader that has not opened the file yet.
   init(
     _ files: CatalogueFiles, on lane: Lane, now: @escaping @Sendable () -> ContinuousClock.Instant
   ) {
     self.files = files
-    self.lane = lane
+    executor = InlineExecutor(lane)
     self.now = now
   }
 
@@ -76,10 +79,39 @@ actor CatalogueReader {
         try catalogue.search(query)
       }
     }
+    return try Self.page(of: found, for: query)
+  }
+
+  /// The hotels that match, found on the calling thread. Two switches between threads cost more than a search in a small
+  /// catalogue.
+  /// - Parameter limit: the time limit; at most ``inlineLimit``.
+  /// - Returns: nil when the reader is busy, when a page must be read from the disk, when the search takes longer than
+  ///   its limit, and after any error. The search must then run on the lane.
+  nonisolated func searchInline(_ query: HotelQuery, within limit: Duration) -> HotelPage? {
+    let page: HotelPage?? = executor.stepIn {
+      assumeIsolated { reader in CachedPages.only { reader.pageAtOnce(query, limit) } ?? nil }
+    }
+    return page ?? nil
+  }
+
+  private func pageAtOnce(_ query: HotelQuery, _ limit: Duration) -> HotelPage? {
+    guard let catalogue, let looked, now() - looked < Self.lookInterval else { return nil }
+    let end = ContinuousClock.now + min(limit, Self.inlineLimit)
+    let found = try? catalogue.connection.bounded(until: end, or: InterruptionFlag()) {
+      try catalogue.search(query)
+    }
+    // At the limit, a search that was interrupted may be complete but for the total.
+    guard let found, ContinuousClock.now < end else { return nil }
+    return try? Self.page(of: found, for: query)
+  }
+
+  private static func page(
+    of found: CatalogueSearch.Found, for query: HotelQuery
+  ) throws(SearchError) -> HotelPage {
     let following = query.offset + query.limit
     let hasMore = found.rows.count > query.limit && following <= HotelQuery.maximumOffset
     var hotels: [Hotel] = []
-    for row in found.rows.prefix(query.limit) { hotels.append(try Self.shown(row)) }
+    for row in found.rows.prefix(query.limit) { hotels.append(try shown(row)) }
     return HotelPage(hotels: hotels, next: hasMore ? following : nil, total: found.total)
   }
 

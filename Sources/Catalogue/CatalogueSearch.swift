@@ -56,15 +56,20 @@ struct CatalogueSearch {
 
   private func foundByWords(_ expression: String) throws -> Found {
     var found = Found(
-      rows: try words(expression, without: [], limit: query.limit + 1, offset: query.offset),
-      total: try unlessInterrupted { try count(inWords: expression) })
-    guard let total = found.total, total < Self.enough,
-      let (wider, known) = try corrected(expression)
-    else { return found }
+      rows: try words(expression, without: [], limit: query.limit + 1, offset: query.offset))
+    guard let first = try unlessInterrupted({ try first(inWords: expression) }) else {
+      return found
+    }
+    guard first.count < Self.enough else {
+      found.total = try unlessInterrupted { try count(inWords: expression) }
+      return found
+    }
+    found.total = first.count
+    guard let wider = try corrected() else { return found }
     if found.rows.count <= query.limit {
       found.rows += try words(
-        wider, without: known, limit: query.limit + 1 - found.rows.count,
-        offset: max(0, query.offset - known.count))
+        wider, without: first, limit: query.limit + 1 - found.rows.count,
+        offset: max(0, query.offset - first.count))
     }
     // Hotels with the exact words also match the wider expression.
     found.total = try unlessInterrupted { try count(inWords: wider) }
@@ -72,29 +77,20 @@ struct CatalogueSearch {
   }
 
   /// - Returns: nil when the search's time limit was reached first.
-  private func unlessInterrupted(
-    _ count: () throws -> Int
-  ) throws -> Int? {
-    do { return try count() } catch let error as SQLiteError where error.code == .interrupted {
+  private func unlessInterrupted<Value>(_ query: () throws -> Value) throws -> Value? {
+    do { return try query() } catch let error as SQLiteError where error.code == .interrupted {
       return nil
     }
   }
 
-  /// The expression with corrected words, and the hotels that match the exact words; nil when these are enough or
-  /// there are no corrections.
-  private func corrected(
-    _ expression: String
-  ) throws -> (expression: String, known: [Int64])? {
-    let known = try connection.statement(
-      "SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid LIMIT ?2"
-    ).all(.text(expression), .integer(Self.enough)) { row in row.int64(0) }
-    guard known.count < Self.enough else { return nil }
-    let vocabulary = Vocabulary(connection, self.known)
+  /// The expression with corrected words; nil when there are no corrections.
+  private func corrected() throws -> String? {
+    let vocabulary = Vocabulary(connection, known)
     let others = try vocabulary.alternatives(to: MatchExpression.words(of: query))
     guard !others.isEmpty,
       case .matching(let wider) = MatchExpression(query, alternatives: others)
     else { return nil }
-    return (wider, known)
+    return wider
   }
 }
 
@@ -183,6 +179,13 @@ extension CatalogueSearch {
     ).all(
       .text(expression), .integer(query.limit + 1), .integer(query.offset),
       row: OpenCatalogue.HotelRow.init)
+  }
+
+  /// The first ``enough`` hotels with all words, in the catalogue's order.
+  private func first(inWords expression: String) throws -> [Int64] {
+    try connection.statement(
+      "SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid LIMIT ?2"
+    ).all(.text(expression), .integer(Self.enough)) { row in row.int64(0) }
   }
 
   private func count(inWords expression: String) throws -> Int {

@@ -71,6 +71,7 @@ package final class HotelCatalogue: HotelSearching {
       // The caller may have left while it waited.
       if Slice.isEnded { throw .interrupted }
       let (reader, limit) = (readers[index], limit)
+      if let page = reader.searchInline(query, within: limit) { return page }
       return try await SearchError.endingWithTask { flag throws(SearchError) in
         try await reader.search(query, within: limit, or: flag)
       }

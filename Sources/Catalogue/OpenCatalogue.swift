@@ -31,6 +31,8 @@ struct OpenCatalogue {
       let connection = try Connection(path: files.database, mode: .readOnly)
       try connection.setCacheSize(kibibytes: Self.cacheSize)
       try connection.addRelevance()
+      // The file is never changed, only replaced. So its lock is taken once and not for each statement.
+      try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
       return connection
     }
     origin = try Self.origin(of: connection)

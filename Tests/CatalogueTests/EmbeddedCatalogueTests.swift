@@ -1,5 +1,6 @@
 import Catalogue
 import Documents
+import Glibc
 import Hotels
 import JSON
 import SQLite
@@ -147,10 +148,12 @@ extension TemporaryDirectory {
     try connection.close()
   }
 
-  /// Gives the catalogue the digest of another edition of the embedded hotels.
+  /// Replaces the catalogue by one with the digest of another edition of the embedded hotels.
   fileprivate func replaceEdition() throws {
-    let connection = try Connection(path: path + "/catalogue.sqlite", mode: .readWrite)
+    try write(try read("catalogue.sqlite"), to: "other.sqlite")
+    let connection = try Connection(path: path + "/other.sqlite", mode: .readWrite)
     try connection.execute("UPDATE origin SET name = '0000000000000000'")
     try connection.close()
+    #expect(rename(path + "/other.sqlite", path + "/catalogue.sqlite") == 0)
   }
 }
