@@ -19,6 +19,8 @@ final class Connection {
   }
 
   private let handle: OpaquePointer
+  /// Notes that the server has not answered for ``longestSilence``.
+  private let noteHang: () -> Void
   /// The notices that the server has sent.
   let notices: Notices
   /// The server's timeline when the connection was made; see ``NewestTimeline``.
@@ -33,8 +35,10 @@ final class Connection {
   private(set) var isBroken = false
 
   /// Takes ownership of a connection that libpq has made, and switches it to pipeline mode.
-  init(_ handle: OpaquePointer) throws {
+  /// - Parameter noteHang: called when the server has not answered for ``longestSilence``.
+  init(_ handle: OpaquePointer, _ noteHang: @escaping () -> Void = {}) throws {
     self.handle = handle
+    self.noteHang = noteHang
     notices = Notices(of: handle)
     guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
       throw lost()
@@ -184,6 +188,7 @@ final class Connection {
       if ready < 0, errno == EINTR { continue }
       guard ready > 0 else {
         isBroken = true
+        noteHang()
         throw PostgresError.lost("no answer in \(Self.longestSilence) ms")
       }
       if entry.revents & Int16(POLLIN | POLLERR | POLLHUP) != 0, PQconsumeInput(handle) == 0 {

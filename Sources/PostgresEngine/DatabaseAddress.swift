@@ -1,5 +1,6 @@
 import CPostgres
 import Lanes
+import NIOConcurrencyHelpers
 import Stores
 
 /// The address of the database: a `postgres://` URL in the format that libpq defines
@@ -7,6 +8,8 @@ import Stores
 package struct DatabaseAddress: Sendable {
   /// The connection parameters for libpq.
   private var options: [(keyword: String, value: String)]
+  /// The hosts that have not answered lately. All copies of the address share it.
+  private let hangs = HostHangs()
 
   /// The parameters that the engine sets if the URL does not set them.
   private static let defaults = [
@@ -90,13 +93,52 @@ package struct DatabaseAddress: Sendable {
     return address
   }
 
-  /// Connects. Blocks for at most `connect_timeout` for each host.
+  /// Connects to the first host that accepts. Blocks for at most `connect_timeout` for each host. Hosts that have not
+  /// answered lately are left out if there are others: a server that hangs would cost the whole timeout each time, while
+  /// another one has become the primary.
   /// - Throws: ``PostgresError/lost(_:)`` if no server answers; ``ServiceError`` if the engine can't work with the
   ///   server.
   func connect() throws -> Connection {
+    let hosts = hosts
+    var failures: [String] = []
+    for number in hangs.order(of: hosts.count) {
+      let begun = ContinuousClock.now
+      do {
+        let connection = try Self.connect(hosts[number]) { hangs.note(number) }
+        hangs.clear(number)
+        return connection
+      } catch PostgresError.lost(let message) {
+        if ContinuousClock.now - begun >= HostHangs.longestAnswer { hangs.note(number) }
+        failures.append(message)
+      }
+    }
+    throw PostgresError.lost(failures.joined(separator: "; "))
+  }
+
+  /// The parameters of each host. In libpq's parameters, hosts and ports are lists; one port holds for all hosts.
+  private var hosts: [[(keyword: String, value: String)]] {
+    func list(_ keyword: String) -> [String] {
+      options.first { $0.keyword == keyword }?.value.split(
+        separator: ",", omittingEmptySubsequences: false
+      ).map(String.init) ?? []
+    }
+    let lists = ["host", "hostaddr", "port"].map { (keyword: $0, values: list($0)) }
+    let others = options.filter { option in !lists.contains { $0.keyword == option.keyword } }
+    return (0..<max(1, lists.map(\.values.count).max() ?? 1)).map { number in
+      others
+        + lists.compactMap { keyword, values in
+          let value = values.count == 1 ? values[0] : values.dropFirst(number).first
+          return value.map { (keyword, $0) }
+        }
+    }
+  }
+
+  private static func connect(
+    _ options: [(keyword: String, value: String)], _ noteHang: @escaping () -> Void
+  ) throws -> Connection {
     let handle = LanePool.blocking {
-      Self.withCStrings(options.map(\.keyword)) { keywords in
-        Self.withCStrings(options.map(\.value)) { values in
+      withCStrings(options.map(\.keyword)) { keywords in
+        withCStrings(options.map(\.value)) { values in
           PQconnectdbParams(keywords, values, 0)
         }
       }
@@ -106,7 +148,7 @@ package struct DatabaseAddress: Sendable {
       defer { PQfinish(handle) }
       throw PostgresError.lost(PQerrorMessage(handle).map { String(cString: $0) } ?? "")
     }
-    let connection = try Connection(handle)
+    let connection = try Connection(handle, noteHang)
     try ServerChecks.prepare(connection)
     return connection
   }
@@ -128,6 +170,37 @@ package struct DatabaseAddress: Sendable {
         guard let start = list.baseAddress else { preconditionFailure("a list of one or more") }
         return body(start)
       }
+    }
+  }
+}
+
+/// Which hosts of an address have not answered lately.
+///
+/// Such a host is left out for some seconds. After that, one caller tries it again, after the other hosts.
+final class HostHangs: Sendable {
+  /// An attempt to connect that failed after this long has met a host that does not answer.
+  static let longestAnswer = Duration.milliseconds(1_500)
+  /// How long a host is left out: three seconds.
+  private static let pause = Duration.seconds(3)
+
+  private let until = NIOLockedValueBox<[Int: ContinuousClock.Instant]>([:])
+
+  /// Notes that a host has not answered.
+  func note(_ host: Int, at now: ContinuousClock.Instant = .now) {
+    until.withLockedValue { $0[host] = now + Self.pause }
+  }
+
+  /// Notes that a host has answered.
+  func clear(_ host: Int) { until.withLockedValue { $0[host] = nil } }
+
+  /// The hosts to try, in order; at least one.
+  /// - Parameter count: how many hosts the address has.
+  func order(of count: Int, at now: ContinuousClock.Instant = .now) -> [Int] {
+    until.withLockedValue { until in
+      let sound = (0..<count).filter { until[$0] == nil }
+      let again = (0..<count).filter { until[$0].map { $0 <= now } ?? false }
+      for host in again { until[host] = now + Self.pause }
+      return sound.isEmpty && again.isEmpty ? Array(0..<count) : sound + again
     }
   }
 }

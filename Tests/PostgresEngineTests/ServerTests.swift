@@ -59,6 +59,25 @@ import Testing
     #expect(await code { try await place.withNode { _ in } } == .readOnly)
   }
 
+  @Test func hostThatHungIsLeftOutAndThenTriedByOneCaller() {
+    let (hangs, now) = (HostHangs(), ContinuousClock.now)
+    func order(after seconds: Int = 0) -> [Int] {
+      hangs.order(of: 3, at: now + .seconds(seconds))
+    }
+    #expect(order() == [0, 1, 2])
+    hangs.note(0, at: now)
+    #expect(order() == [1, 2])
+    hangs.note(1, at: now)
+    hangs.note(2, at: now)
+    #expect(order() == [0, 1, 2], "all are tried where none is left")
+    hangs.clear(1)
+    #expect(order(after: 2) == [1])
+    #expect(order(after: 3) == [1, 0, 2])
+    #expect(order(after: 4) == [1], "another caller tries them at present")
+    hangs.clear(0)
+    #expect(order(after: 4) == [0, 1])
+  }
+
   @Test func hostThatDoesNotAnswerIsPassedOver() async throws {
     let server = try PostgresServer()
     let url = server.url.replacing("host=", with: "host=/nowhere,")
