@@ -93,10 +93,10 @@ package struct DocumentBody: Sendable, Hashable {
     guard node.kind == .object else {
       throw DocumentError(.invalidDocument, "Document must be a JSON object")
     }
-    var (members, type): ([JSONMember.Place], String?) = ([], nil)
+    var (members, type): ([JSONMember.TextRanges], String?) = ([], nil)
     for member in node.members
     where !member.nameStartsWithUnderscore || Self.reservedMembers.contains(member.name) {
-      members.append(member.place)
+      members.append(member.ranges)
       if member.nameEquals("type") { type = member.value.string }
     }
     self.init(

@@ -8,7 +8,7 @@ package struct JSONMembers: Sequence, IteratorProtocol, Sendable {
   /// Makes the members of a node; none when it is not an object.
   init(of node: JSONNode) {
     text = node.text
-    (offset, index) = text.content(of: node.place, in: JSONByte.openBrace)
+    (offset, index) = text.content(of: node.range, in: JSONByte.openBrace)
   }
 
   /// The next member.
@@ -16,14 +16,14 @@ package struct JSONMembers: Sequence, IteratorProtocol, Sendable {
     guard let start = offset else { return nil }
     let bytes = text.bytes
     let span = bytes.span
-    let (name, behindName) = text.place(at: start, index, in: span)
+    let (name, behindName) = text.range(at: start, index, in: span)
     // Skips the colon.
     let colon = text.skipSpace(Int(name.end), in: span)
     let valueStart = text.skipSpace(colon + 1, in: span)
-    let (value, next) = text.place(at: valueStart, behindName, in: span)
+    let (value, next) = text.range(at: valueStart, behindName, in: span)
     offset = text.next(behind: Int(value.end), in: span)
     index = next
-    return JSONMember(text: text, place: JSONMember.Place(name: name, value: value))
+    return JSONMember(text: text, ranges: JSONMember.TextRanges(name: name, value: value))
   }
 }
 
@@ -37,7 +37,7 @@ package struct JSONElements: Sequence, IteratorProtocol, Sendable {
   /// Makes the elements of a node; none when it is not an array.
   init(of node: JSONNode) {
     text = node.text
-    (offset, index) = text.content(of: node.place, in: JSONByte.openBracket)
+    (offset, index) = text.content(of: node.range, in: JSONByte.openBracket)
   }
 
   /// The next element.
@@ -45,33 +45,33 @@ package struct JSONElements: Sequence, IteratorProtocol, Sendable {
     guard let start = offset else { return nil }
     let bytes = text.bytes
     let span = bytes.span
-    let (place, next) = text.place(at: start, index, in: span)
-    offset = text.next(behind: Int(place.end), in: span)
+    let (range, next) = text.range(at: start, index, in: span)
+    offset = text.next(behind: Int(range.end), in: span)
     index = next
-    return JSONNode(text: text, place: place)
+    return JSONNode(text: text, range: range)
   }
 }
 
 /// A member of an object in a ``ParsedJSON``.
 package struct JSONMember: Sendable {
-  /// A member's place in the text.
-  package struct Place: Sendable {
+  /// A member's ranges in the text.
+  package struct TextRanges: Sendable {
     private let nameStart: UInt32
     private let nameEnd: UInt32
-    /// The place of its value in the text.
-    let value: JSONText.Place
+    /// The range of its value in the text.
+    let value: JSONText.TextRange
 
-    /// Makes the place of a member from the bytes of its name, with the quotation marks, and of its value.
+    /// Makes the ranges of a member from the bytes of its name, with the quotation marks, and of its value.
     @inline(__always)
-    init(name: JSONText.Place, value: JSONText.Place) {
+    init(name: JSONText.TextRange, value: JSONText.TextRange) {
       (nameStart, nameEnd) = (name.start, name.end)
       self.value = value
     }
 
-    /// Makes the place of a member of which only the name is known; the name begins at `start`.
+    /// Makes the ranges of a member of which only the name is known; the name begins at `start`.
     init(nameAt start: Int, of text: Span<UInt8>) {
       let end = JSONScan.endOfString(at: start, in: text, shorterThan: .max) ?? start + 2
-      let name = JSONText.Place(
+      let name = JSONText.TextRange(
         start: UInt32(truncatingIfNeeded: start), end: UInt32(truncatingIfNeeded: end), index: 0)
       self.init(name: name, value: name)
     }
@@ -84,34 +84,34 @@ package struct JSONMember: Sendable {
   /// The text that contains the member.
   let text: JSONText
 
-  /// The member's place in the text.
-  package let place: Place
+  /// The member's ranges in the text.
+  package let ranges: TextRanges
 
-  private var namePlace: JSONText.Place {
-    JSONText.Place(
-      start: UInt32(truncatingIfNeeded: place.name.lowerBound),
-      end: UInt32(truncatingIfNeeded: place.name.upperBound), index: 0)
+  private var nameRange: JSONText.TextRange {
+    JSONText.TextRange(
+      start: UInt32(truncatingIfNeeded: ranges.name.lowerBound),
+      end: UInt32(truncatingIfNeeded: ranges.name.upperBound), index: 0)
   }
 
   /// The name with its escapes resolved.
-  package var name: String { text.string(namePlace) }
+  package var name: String { text.string(nameRange) }
 
   /// The name as written, with its quotation marks and escapes.
-  package var rawName: ArraySlice<UInt8> { text.bytes[place.name] }
+  package var rawName: ArraySlice<UInt8> { text.bytes[ranges.name] }
 
   /// The value.
   package var value: JSONNode {
-    JSONNode(text: text, place: place.value)
+    JSONNode(text: text, range: ranges.value)
   }
 
   /// Whether the name, escapes resolved, has exactly these UTF-8 bytes. Makes no `String` for a name without escapes.
   package func nameEquals(_ other: String) -> Bool {
-    text.string(namePlace, equals: other)
+    text.string(nameRange, equals: other)
   }
 
   /// Whether the name, escapes resolved, starts with `_`, which CouchDB reserves.
   package var nameStartsWithUnderscore: Bool {
-    let first = text.bytes[place.name.lowerBound + 1]
+    let first = text.bytes[ranges.name.lowerBound + 1]
     return first == JSONByte.backslash ? name.utf8.first == 0x5F : first == 0x5F
   }
 }

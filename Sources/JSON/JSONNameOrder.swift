@@ -2,7 +2,7 @@
 struct JSONNameOrder {
   /// A member and the characters of its name.
   private struct Name {
-    let member: JSONMember.Place
+    let member: JSONMember.TextRanges
     /// Whether `content` is a range of the resolved characters, not of the text.
     let isResolved: Bool
     /// The offsets of the characters of the name.
@@ -12,13 +12,13 @@ struct JSONNameOrder {
   }
 
   /// The sorted members; those with equal names are in the order of the text.
-  let members: [JSONMember.Place]
+  let members: [JSONMember.TextRanges]
 
   /// The bytes of the first name, in the order of the text, that repeats an earlier one, with the quotation marks.
   private(set) var firstRepeated: Range<Int>?
 
   /// Sorts members.
-  init(_ members: [JSONMember.Place], text: Span<UInt8>) {
+  init(_ members: [JSONMember.TextRanges], text: Span<UInt8>) {
     var names: [Name] = []
     names.reserveCapacity(members.count)
     // The resolved characters of the names that have escapes.
@@ -48,7 +48,7 @@ struct JSONNameOrder {
   }
 
   private static func name(
-    _ member: JSONMember.Place, _ resolved: inout [UInt8], _ text: Span<UInt8>
+    _ member: JSONMember.TextRanges, _ resolved: inout [UInt8], _ text: Span<UInt8>
   ) -> Name {
     let content = member.name.lowerBound + 1..<member.name.upperBound - 1
     guard JSONScan.isEscaped(content, in: text) else {
@@ -104,16 +104,16 @@ struct JSONOpenNames: Sendable {
     let sorted = entries.suffix(count).sorted()
     var first: Range<Int>?
     var start = 0
-    for place in 1...count where place == count || sorted[place] >> 32 != sorted[start] >> 32 {
-      if place - start > 1 {
-        let names = sorted[start..<place].map { Self.name(at: $0, of: text) }
+    for end in 1...count where end == count || sorted[end] >> 32 != sorted[start] >> 32 {
+      if end - start > 1 {
+        let names = sorted[start..<end].map { Self.name(at: $0, of: text) }
         if let repeated = JSONNameOrder(names, text: text).firstRepeated,
           repeated.lowerBound < first?.lowerBound ?? .max
         {
           first = repeated
         }
       }
-      start = place
+      start = end
     }
     return first
   }
@@ -130,9 +130,9 @@ struct JSONOpenNames: Sendable {
   }
 
   /// The member whose name an entry describes; only its name is known.
-  private static func name(at entry: UInt64, of text: Span<UInt8>) -> JSONMember.Place {
+  private static func name(at entry: UInt64, of text: Span<UInt8>) -> JSONMember.TextRanges {
     let start = Int(entry & 0xFFFF_FFFF)
-    return JSONMember.Place(nameAt: start, of: text)
+    return JSONMember.TextRanges(nameAt: start, of: text)
   }
 
   private static func resolvedPrint(_ content: Range<Int>, of text: Span<UInt8>) -> UInt64 {

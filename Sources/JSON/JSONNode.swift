@@ -8,12 +8,12 @@ package struct JSONNode: Sendable {
   /// The text that contains the value.
   let text: JSONText
 
-  /// The place of the value in the text.
-  let place: JSONText.Place
+  /// The range of the value in the text.
+  let range: JSONText.TextRange
 
   /// The first byte of the value, which determines its kind.
   @inline(__always)
-  private var first: UInt8 { text.bytes[Int(place.start)] }
+  private var first: UInt8 { text.bytes[Int(range.start)] }
 
   /// Which kind of value this is.
   package var kind: Kind {
@@ -41,13 +41,13 @@ package struct JSONNode: Sendable {
 
   /// The characters of a string, escapes resolved; nil for any other kind.
   package var string: String? {
-    first == JSONByte.quote ? text.string(place) : nil
+    first == JSONByte.quote ? text.string(range) : nil
   }
 
   /// The number as written; nil for any other kind.
   package var number: JSONNumber? {
     guard kind == .number else { return nil }
-    return JSONNumber(checked: String(decoding: text.bytes[place.range], as: UTF8.self))
+    return JSONNumber(checked: String(decoding: text.bytes[range.offsets], as: UTF8.self))
   }
 
   /// The integer, when this is a number without a point or an exponent that fits into `Int`; otherwise nil.
@@ -64,15 +64,15 @@ package struct JSONNode: Sendable {
   /// KiB or more; in a smaller one they are counted.
   package var count: Int {
     switch first {
-    case JSONByte.openBracket: text.extents.items(Int(place.index)) ?? elements.count { _ in true }
-    case JSONByte.openBrace: text.extents.items(Int(place.index)) ?? members.count { _ in true }
+    case JSONByte.openBracket: text.extents.items(Int(range.index)) ?? elements.count { _ in true }
+    case JSONByte.openBrace: text.extents.items(Int(range.index)) ?? members.count { _ in true }
     default: 0
     }
   }
 
   /// Whether this is a string of exactly these UTF-8 bytes. Makes no `String` when the string has no escapes.
   package func stringEquals(_ other: String) -> Bool {
-    first == JSONByte.quote && text.string(place, equals: other)
+    first == JSONByte.quote && text.string(range, equals: other)
   }
 
   /// The value of the first member whose name has exactly these UTF-8 bytes; nil when there is none or this is not an
@@ -91,15 +91,15 @@ package struct JSONNode: Sendable {
     return elements.dropFirst(position).first { _ in true }
   }
 
-  /// The place of the value in its text, in eight bytes; see ``value(at:)``.
-  package var position: UInt64 { UInt64(place.start) << 32 | UInt64(place.index) }
+  /// The range of the value in its text, in eight bytes; see ``value(at:)``.
+  package var position: UInt64 { UInt64(range.start) << 32 | UInt64(range.index) }
 
   /// The value of the same text at a position that ``position`` returned.
   package func value(at position: UInt64) -> JSONNode {
     let bytes = text.bytes
-    let (place, _) = text.place(
+    let (range, _) = text.range(
       at: Int(position >> 32), Int(position & 0xFFFF_FFFF), in: bytes.span)
-    return JSONNode(text: text, place: place)
+    return JSONNode(text: text, range: range)
   }
 
   /// The elements of an array, in order; empty for any other kind.
@@ -120,7 +120,7 @@ extension JSONNode {
     case .null: return .null
     case .bool: return .bool(bool ?? false)
     case .number: return number.map { .number($0) } ?? .null
-    case .string: return .string(text.string(place))
+    case .string: return .string(text.string(range))
     case .array: return .array(elements.map(\.value))
     case .object: return .object(JSONObject(checked: members))
     }
@@ -131,7 +131,7 @@ extension JSONNode {
   /// The value without white space between tokens; see ``appendMinified(to:)``.
   package var minified: [UInt8] {
     var output: [UInt8] = []
-    output.reserveCapacity(place.range.count)
+    output.reserveCapacity(range.offsets.count)
     appendMinified(to: &output)
     return output
   }
@@ -139,16 +139,16 @@ extension JSONNode {
   /// The value in its canonical form; see ``appendCanonical(to:)``.
   package var canonical: [UInt8] {
     var output: [UInt8] = []
-    output.reserveCapacity(place.range.count)
+    output.reserveCapacity(range.offsets.count)
     appendCanonical(to: &output)
     return output
   }
 
   /// An object of some of this object's members.
   /// - Parameter isCanonical: true for the form of ``appendCanonical(to:)``, false for that of ``appendMinified(to:)``.
-  package func object(of members: [JSONMember.Place], isCanonical: Bool) -> [UInt8] {
+  package func object(of members: [JSONMember.TextRanges], isCanonical: Bool) -> [UInt8] {
     var output: [UInt8] = []
-    output.reserveCapacity(place.range.count)
+    output.reserveCapacity(range.offsets.count)
     JSONOutput(text: text, isCanonical: isCanonical).append(members: members, to: &output)
     return output
   }
@@ -156,7 +156,7 @@ extension JSONNode {
   /// Appends the value without white space between tokens. Strings, with their escapes, numbers and the order of
   /// members are kept as written.
   package func appendMinified(to output: inout [UInt8]) {
-    JSONOutput(text: text, isCanonical: false).append(place, to: &output)
+    JSONOutput(text: text, isCanonical: false).append(range, to: &output)
   }
 
   /// Appends the value in its canonical form: without white space, with members in the order of the UTF-8 bytes of
@@ -164,7 +164,7 @@ extension JSONNode {
   /// space, order of members or escapes give the same bytes. Numbers are kept as written, unlike in RFC 8785, so `1`
   /// and `1.0` stay different.
   package func appendCanonical(to output: inout [UInt8]) {
-    JSONOutput(text: text, isCanonical: true).append(place, to: &output)
+    JSONOutput(text: text, isCanonical: true).append(range, to: &output)
   }
 }
 
@@ -191,7 +191,7 @@ package struct ParsedJSON: Sendable {
   package var root: JSONNode {
     let bytes = text.bytes
     let start = text.skipSpace(0, in: bytes.span)
-    return JSONNode(text: text, place: text.place(at: start, 0, in: bytes.span).place)
+    return JSONNode(text: text, range: text.range(at: start, 0, in: bytes.span).range)
   }
 
   /// The text as it was given.

@@ -40,12 +40,12 @@ package struct JSONObject: Sendable {
   /// the present one at its position, or appends a member.
   package subscript(name: String) -> JSONValue? {
     get {
-      place(of: name).map { members[$0].value }
+      index(of: name).map { members[$0].value }
     }
     set {
-      switch (place(of: name), newValue) {
-      case (let place?, let value?): members[place].value = value
-      case (let place?, nil): members.remove(at: place)
+      switch (index(of: name), newValue) {
+      case (let index?, let value?): members[index].value = value
+      case (let index?, nil): members.remove(at: index)
       case (nil, let value?): members.append((name, value))
       case (nil, nil): break
       }
@@ -62,7 +62,7 @@ package struct JSONObject: Sendable {
     members.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
   }
 
-  private func place(of name: String) -> Int? {
+  private func index(of name: String) -> Int? {
     members.firstIndex { JSONBytes.same($0.name, name) }
   }
 }

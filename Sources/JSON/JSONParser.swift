@@ -210,7 +210,7 @@ enum JSONPointer {
     var pointer: [UInt8] = []
     for frame in frames where pointer.count <= maximumBytes {
       if frame.isObject {
-        append(JSONMember.Place(nameAt: frame.name, of: text).name, text, to: &pointer)
+        append(JSONMember.TextRanges(nameAt: frame.name, of: text).name, text, to: &pointer)
       } else {
         pointer.append(0x2F)
         pointer.append(contentsOf: String(frame.count).utf8)

@@ -16,8 +16,8 @@ final class JSONText: Sendable {
     hasSpace = parser.hasSpace
   }
 
-  /// The place of a value in the text.
-  package struct Place: Sendable {
+  /// The range of a value in the text.
+  package struct TextRange: Sendable {
     /// The offset of its first byte.
     let start: UInt32
     /// The offset after its last byte.
@@ -27,15 +27,15 @@ final class JSONText: Sendable {
 
     /// The offsets of its bytes.
     @inline(__always)
-    var range: Range<Int> { Int(start)..<Int(end) }
+    var offsets: Range<Int> { Int(start)..<Int(end) }
   }
 
-  /// The place of the value that begins at `start`, and the index of the first extent after it.
+  /// The range of the value that begins at `start`, and the index of the first extent after it.
   @inline(__always)
-  func place(at start: Int, _ index: Int, in text: Span<UInt8>) -> (place: Place, next: Int) {
+  func range(at start: Int, _ index: Int, in text: Span<UInt8>) -> (range: TextRange, next: Int) {
     let (end, next) = end(at: start, index, in: text)
     return (
-      Place(
+      TextRange(
         start: UInt32(truncatingIfNeeded: start), end: UInt32(truncatingIfNeeded: end),
         index: UInt32(truncatingIfNeeded: index)), next
     )
@@ -61,12 +61,12 @@ final class JSONText: Sendable {
   /// The offset of the first element or member of an array or object, nil when it is empty, and the index of the first
   /// extent in it.
   /// - Parameter bracket: the bracket that the value must begin with; the offset is nil for any other value.
-  func content(of place: Place, in bracket: UInt8) -> (offset: Int?, index: Int) {
+  func content(of range: TextRange, in bracket: UInt8) -> (offset: Int?, index: Int) {
     let bytes = bytes
-    let (start, index) = (place.range.lowerBound, Int(place.index) + 1)
+    let (start, index) = (range.offsets.lowerBound, Int(range.index) + 1)
     guard bytes.span[start] == bracket else { return (nil, index) }
     let first = skipSpace(start + 1, in: bytes.span)
-    return (first + 1 == place.range.upperBound ? nil : first, index)
+    return (first + 1 == range.offsets.upperBound ? nil : first, index)
   }
 
   /// The offset of the next element or member after `end`; nil at the end of the array or object.
@@ -86,9 +86,9 @@ final class JSONText: Sendable {
     return offset
   }
 
-  /// The characters of the string at a place.
-  func string(_ place: Place) -> String {
-    let content = place.range.lowerBound + 1..<place.range.upperBound - 1
+  /// The characters of the string in a range.
+  func string(_ range: TextRange) -> String {
+    let content = range.offsets.lowerBound + 1..<range.offsets.upperBound - 1
     let bytes = bytes
     guard JSONScan.isEscaped(content, in: bytes.span) else {
       return String(decoding: bytes[content], as: UTF8.self)
@@ -99,16 +99,16 @@ final class JSONText: Sendable {
     return String(decoding: resolved, as: UTF8.self)
   }
 
-  /// Whether the string at a place has exactly the UTF-8 bytes of `other`.
-  func string(_ place: Place, equals other: String) -> Bool {
-    let content = place.range.lowerBound + 1..<place.range.upperBound - 1
+  /// Whether the string in a range has exactly the UTF-8 bytes of `other`.
+  func string(_ range: TextRange, equals other: String) -> Bool {
+    let content = range.offsets.lowerBound + 1..<range.offsets.upperBound - 1
     let (bytes, wanted) = (bytes, other.utf8)
     let span = wanted.span
     // An escape is never shorter than what it represents.
     guard content.count >= span.count else { return false }
     guard content.count == span.count else {
       return JSONScan.isEscaped(content, in: bytes.span)
-        && JSONBytes.same(string(place), other)
+        && JSONBytes.same(string(range), other)
     }
     return JSONBytes.same(bytes.span, content, span, 0..<span.count)
       && !JSONScan.isEscaped(content, in: bytes.span)

@@ -219,25 +219,25 @@ struct JSONOutput {
   /// Whether the form is canonical: members sorted, strings with the fewest escapes.
   let isCanonical: Bool
 
-  /// Appends the value at a place. Recurses once for each level; the parser allows at most
+  /// Appends the value in a range. Recurses once for each level; the parser allows at most
   /// ``JSONParser/deepestNesting`` levels.
-  func append(_ place: JSONText.Place, to output: inout [UInt8]) {
-    switch text.bytes[place.range.lowerBound] {
-    case JSONByte.quote where isCanonical: appendString(place.range, to: &output)
+  func append(_ range: JSONText.TextRange, to output: inout [UInt8]) {
+    switch text.bytes[range.offsets.lowerBound] {
+    case JSONByte.quote where isCanonical: appendString(range.offsets, to: &output)
     case JSONByte.openBracket where isCanonical || text.hasSpace:
-      appendArray(place, to: &output)
+      appendArray(range, to: &output)
     case JSONByte.openBrace where isCanonical || text.hasSpace:
-      var members: [JSONMember.Place] = []
-      for member in JSONMembers(of: JSONNode(text: text, place: place)) {
-        members.append(member.place)
+      var members: [JSONMember.TextRanges] = []
+      for member in JSONMembers(of: JSONNode(text: text, range: range)) {
+        members.append(member.ranges)
       }
       append(members: members, to: &output)
-    default: appendBytes(place.range, to: &output)
+    default: appendBytes(range.offsets, to: &output)
     }
   }
 
   /// Appends an object of these members.
-  func append(members: [JSONMember.Place], to output: inout [UInt8]) {
+  func append(members: [JSONMember.TextRanges], to output: inout [UInt8]) {
     let bytes = text.bytes
     let ordered = isCanonical ? JSONNameOrder(members, text: bytes.span).members : members
     output.append(JSONByte.openBrace)
@@ -254,13 +254,13 @@ struct JSONOutput {
     output.append(JSONByte.closeBrace)
   }
 
-  private func appendArray(_ place: JSONText.Place, to output: inout [UInt8]) {
+  private func appendArray(_ range: JSONText.TextRange, to output: inout [UInt8]) {
     output.append(JSONByte.openBracket)
     var isFirst = true
-    for element in JSONElements(of: JSONNode(text: text, place: place)) {
+    for element in JSONElements(of: JSONNode(text: text, range: range)) {
       if !isFirst { output.append(JSONByte.comma) }
       isFirst = false
-      append(element.place, to: &output)
+      append(element.range, to: &output)
     }
     output.append(JSONByte.closeBracket)
   }
