@@ -42,8 +42,8 @@ def change(before, after):
         return math.exp(ratio), math.exp(ratio), math.exp(ratio)
     freedom = total**2 / sum(
         part**2 / (len(values) - 1) for part, values in zip(parts, (before, after)))
-    place = max(1, math.floor(freedom)) - 1
-    half = (STUDENT[place] if place < len(STUDENT) else 2.6) * math.sqrt(total)
+    index = max(1, math.floor(freedom)) - 1
+    half = (STUDENT[index] if index < len(STUDENT) else 2.6) * math.sqrt(total)
     return math.exp(ratio), math.exp(ratio - half), math.exp(ratio + half)
 
 

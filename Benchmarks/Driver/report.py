@@ -127,7 +127,7 @@ def missed(result):
 
 
 def markdown(head, body):
-    widths = [max(len(line[place]) for line in [head, *body]) for place in range(len(head))]
+    widths = [max(len(line[index]) for line in [head, *body]) for index in range(len(head))]
     lines = [head, ["-" * width for width in widths], *body]
     return "\n".join(
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |"

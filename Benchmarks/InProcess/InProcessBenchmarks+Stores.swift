@@ -23,11 +23,11 @@ extension InProcessBenchmarks {
       let feed = ChangeFeed()
       var readers = (0..<100).map { _ in feed.wakeUps().makeAsyncIterator() }
       // A new reader gets its first wake-up at once.
-      for place in readers.indices { await readers[place].next() }
+      for index in readers.indices { await readers[index].next() }
       benchmark.startMeasurement()
       for _ in benchmark.scaledIterations {
         feed.wake()
-        for place in readers.indices { await readers[place].next() }
+        for index in readers.indices { await readers[index].next() }
       }
       benchmark.stopMeasurement()
     }

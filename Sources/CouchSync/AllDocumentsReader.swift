@@ -21,7 +21,7 @@ struct AllDocumentsReader: AnswerReader {
   /// The keys that are still to be looked up.
   private var keys: AskedKeys
   private var areKeysReady = false
-  /// The places of written rows by document, for keys that name a document again.
+  /// The ranges of written rows by document, for keys that name a document again.
   private var known: [DocumentID: AnswerText.ValueRange] = [:]
   /// How many local documents `skip` has left out.
   private var skippedLocals = 0

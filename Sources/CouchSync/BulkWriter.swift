@@ -106,19 +106,19 @@ struct BulkWriter {
       let marks = try PurgeMarks(view)
       let limit = try store.historyLimits(in: view)
       var edits: [DocumentEdits] = []
-      var places: [DocumentID: Int] = Dictionary(minimumCapacity: items.count)
+      var indices: [DocumentID: Int] = Dictionary(minimumCapacity: items.count)
       var outcomes: [Outcome] = []
       edits.reserveCapacity(items.count)
       outcomes.reserveCapacity(items.count)
       let end = ContinuousClock.now + CouchLimits.commitTime
       for item in items {
         let id = item.write.id
-        let index = places[id] ?? edits.count
+        let index = indices[id] ?? edits.count
         if index == edits.count {
           edits.append(
             try DocumentEdits(
               of: id, in: view, marks, limit: limit, isReplicated: isReplicated))
-          places[id] = index
+          indices[id] = index
         }
         do {
           if let refusal = try rule.refusal(of: item.write, in: view) {

@@ -84,9 +84,9 @@ extension CouchDatabase {
     let end = ContinuousClock.now + CouchLimits.commitTime
     for (id, revisions) in documents where ContinuousClock.now < end || purged.isEmpty {
       let tree = try changes.view.tree(id)
-      let places = tree?.places(of: revisions) ?? [:]
+      let indices = tree?.indices(of: revisions) ?? [:]
       let leaves = revisions.filter { revision in
-        places[revision].flatMap { tree?.nodes[$0].isLeaf } ?? false
+        indices[revision].flatMap { tree?.nodes[$0].isLeaf } ?? false
       }
       purged.append(leaves)
       guard let tree, !leaves.isEmpty else { continue }

@@ -67,7 +67,7 @@ struct DocumentReader: Sendable {
 
   /// Finds the indexes of several revisions at once.
   func indices(of revisions: [RevisionID]) -> [RevisionID: Int] {
-    tree?.places(of: revisions) ?? [:]
+    tree?.indices(of: revisions) ?? [:]
   }
 
   /// Finds the leaves that descend from any of the document's revisions.

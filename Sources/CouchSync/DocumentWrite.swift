@@ -121,9 +121,9 @@ extension DocumentEdits {
   }
 }
 
-/// The revision that a writer saw. A request can contain it in three places.
+/// The revision that a writer saw. A request can contain it three times.
 package struct BaseRevision: Sendable {
-  /// The revision; nil when no place contains one.
+  /// The revision; nil when the request contains none.
   package let revision: RevisionID?
 
   /// Reads the revision from the query and the header.

@@ -21,7 +21,7 @@ struct MissingRevisions: Sendable {
   ) throws {
     guard !asked.isEmpty else { return nil }
     let tree = try view.tree(DocumentID(stored: id))
-    let known = tree?.places(of: asked) ?? [:]
+    let known = tree?.indices(of: asked) ?? [:]
     var revisions = asked.filter { known[$0] == nil && tree?.hasMark(of: $0) != true }
     if !marks.isEmpty, !revisions.isEmpty {
       let purged = try marks.of(DocumentID(stored: id))

@@ -200,7 +200,7 @@ struct WantedRevisions: Sendable {
     }
     let below = below ?? reader.leavesBelow()
     self.below = below
-    return below.places(at: index).map { leaf in
+    return below.leafIndices(below: index).map { leaf in
       Target(asked: asked, revision: reader.node(at: leaf)?.revision ?? asked, index: leaf)
     }
   }

@@ -231,7 +231,7 @@ struct QueryStatistics: Sendable {
   private static func milliseconds(_ time: Duration) -> JSONValue {
     let (seconds, attoseconds) = time.components
     let microseconds = max(0, seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
-    let places = String(1_000 + microseconds % 1_000).dropFirst()
-    return JSONNumber(text: "\(microseconds / 1_000).\(places)").map { .number($0) } ?? 0
+    let decimals = String(1_000 + microseconds % 1_000).dropFirst()
+    return JSONNumber(text: "\(microseconds / 1_000).\(decimals)").map { .number($0) } ?? 0
   }
 }

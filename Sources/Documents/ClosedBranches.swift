@@ -34,7 +34,7 @@ package struct ClosedBranches: Sendable, Equatable {
     guard marks.count.isMultiple(of: size) else { throw damaged }
     // The tree's checksum covers the marks, and there may be thousands, so only their flags are checked here.
     for index in stride(from: marks.startIndex, to: marks.endIndex, by: size) {
-      guard ClosedBranch.flagPlaces.allSatisfy({ marks[index + $0] <= 1 }) else { throw damaged }
+      guard ClosedBranch.flagOffsets.allSatisfy({ marks[index + $0] <= 1 }) else { throw damaged }
     }
     self.marks = Array(marks)
   }
@@ -132,7 +132,7 @@ struct ClosedBranch: Sendable, Equatable {
   static let tombstoneBytes = 26..<43
 
   /// The positions of the flags; each is 0 or 1.
-  static let flagPlaces = [0, leafBytes.lowerBound, tombstoneBytes.lowerBound]
+  static let flagOffsets = [0, leafBytes.lowerBound, tombstoneBytes.lowerBound]
 
   /// The tombstone's generation; the leaf's is one less.
   let generation: Int

@@ -167,7 +167,7 @@ package struct DocumentEdits {
   private let before: RevisionTree
   private let limit: HistoryLimits
   private var added: [AddedRevision] = []
-  private var places: [RevisionID: Int] = [:]
+  private var addedIndices: [RevisionID: Int] = [:]
   /// The last revision of which only ancestors were added.
   private var joined: RevisionID?
   private var hasTombstone = false
@@ -195,7 +195,7 @@ package struct DocumentEdits {
 
   /// The body of an added revision.
   package func body(of revision: RevisionID) -> DocumentBody? {
-    places[revision].map { added[$0].body }
+    addedIndices[revision].map { added[$0].body }
   }
 
   /// Adds a new revision to the document; see ``Edit/put(_:in:base:after:body:isDeleted:limit:)``.
@@ -273,7 +273,7 @@ package struct DocumentEdits {
       isReborn = wasDeleted(before: revision.revision)
     }
     hasTombstone = hasTombstone || revision.isDeleted
-    places[revision.revision] = added.count
+    addedIndices[revision.revision] = added.count
     added.append(revision)
     guard tree.nodes.count > room else { return }
     tree.prune(to: limit)
@@ -282,9 +282,9 @@ package struct DocumentEdits {
 
   /// Whether all other leaves and the parent of a newly added revision are tombstones.
   private func wasDeleted(before revision: RevisionID) -> Bool {
-    guard let place = tree.index(of: revision) else { return false }
-    if let parent = tree.nodes[place].parent, !tree.nodes[parent].isDeleted { return false }
-    return tree.openLeafCount == (tree.nodes[place].isLeaf ? 1 : 0)
+    guard let index = tree.index(of: revision) else { return false }
+    if let parent = tree.nodes[index].parent, !tree.nodes[parent].isDeleted { return false }
+    return tree.openLeafCount == (tree.nodes[index].isLeaf ? 1 : 0)
   }
 
   private static func room(for tree: RevisionTree) -> Int {

@@ -21,14 +21,14 @@ package enum Hex {
   /// The 32 digits of two words, the high word first.
   package static func string(_ high: UInt64, _ low: UInt64) -> String {
     String(unsafeUninitializedCapacity: 32) { buffer in
-      for place in 0..<32 { buffer[place] = digit(place, of: high, low) }
+      for index in 0..<32 { buffer[index] = digit(index, of: high, low) }
       return 32
     }
   }
 
   /// Appends 32 digits, the high word first.
   static func append(_ high: UInt64, _ low: UInt64, to bytes: inout [UInt8]) {
-    for place in 0..<32 { bytes.append(digit(place, of: high, low)) }
+    for index in 0..<32 { bytes.append(digit(index, of: high, low)) }
   }
 
   /// Decodes 32 lower-case digits to two words; nil for any other text.
@@ -61,9 +61,9 @@ package enum Hex {
     return bytes
   }
 
-  private static func digit(_ place: Int, of high: UInt64, _ low: UInt64) -> UInt8 {
-    let word = place < 16 ? high : low
-    let value = UInt8(truncatingIfNeeded: word >> UInt64(60 - place % 16 * 4)) & 15
+  private static func digit(_ index: Int, of high: UInt64, _ low: UInt64) -> UInt8 {
+    let word = index < 16 ? high : low
+    let value = UInt8(truncatingIfNeeded: word >> UInt64(60 - index % 16 * 4)) & 15
     return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 

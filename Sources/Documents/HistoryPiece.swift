@@ -34,9 +34,9 @@ package struct HistoryPiece: Sendable, Equatable {
     bytes = [UInt8](unsafeUninitializedCapacity: nodes.count * RevisionID.storedHashBytes) {
       buffer, count in
       let bytes = UnsafeMutableRawBufferPointer(buffer)
-      for place in nodes.indices {
-        guard case .hash(let high, let low) = nodes[place].revision.digest else { continue }
-        bytes[count] = nodes[place].isDeleted ? 1 : 0
+      for index in nodes.indices {
+        guard case .hash(let high, let low) = nodes[index].revision.digest else { continue }
+        bytes[count] = nodes[index].isDeleted ? 1 : 0
         bytes.storeBytes(of: high.bigEndian, toByteOffset: count + 1, as: UInt64.self)
         bytes.storeBytes(of: low.bigEndian, toByteOffset: count + 9, as: UInt64.self)
         count += RevisionID.storedHashBytes
@@ -97,9 +97,9 @@ extension RevisionTree {
       start += next
     }
     nodes.removeFirst(end)
-    for place in nodes.indices {
-      guard let parent = nodes[place].parent else { continue }
-      nodes[place].parent = parent < end ? nil : parent - end
+    for index in nodes.indices {
+      guard let parent = nodes[index].parent else { continue }
+      nodes[index].parent = parent < end ? nil : parent - end
     }
     older += end
     finder = nil
@@ -122,9 +122,9 @@ extension RevisionTree {
     }
     guard end > 0 else { return 0 }
     // The line ends at the first node that has a second child.
-    let first = nodes.indices.dropFirst().lazy.filter { place in
-      let parent = self.nodes[place].parent
-      return parent.map { $0 < end && place != $0 + 1 } ?? false
+    let first = nodes.indices.dropFirst().lazy.filter { index in
+      let parent = self.nodes[index].parent
+      return parent.map { $0 < end && index != $0 + 1 } ?? false
     }.map { self.nodes[$0].parent ?? 0 }.min()
     guard let first, first < end else { return end }
     let generation = HistoryPiece.start(of: nodes[first].revision.generation)
@@ -153,8 +153,8 @@ extension RevisionTree {
   /// - Throws: `damaged` when that state does not have the missing revisions.
   package func completed(from whole: RevisionTree) throws(DocumentError) -> RevisionTree {
     guard older > 0, let first = nodes.first else { return self }
-    guard let place = whole.index(of: first.revision),
-      case let line = whole.line(at: place).dropFirst().prefix(older), line.count == older
+    guard let index = whole.index(of: first.revision),
+      case let line = whole.line(at: index).dropFirst().prefix(older), line.count == older
     else { throw HistoryPiece.damaged }
     var all: [Node] = []
     for var node in line.reversed() {
@@ -165,8 +165,8 @@ extension RevisionTree {
   }
 
   private func completed(by line: inout [Node]) -> RevisionTree {
-    for (place, var node) in nodes.enumerated() {
-      node.parent = place == 0 ? older - 1 : node.parent.map { $0 + older }
+    for (index, var node) in nodes.enumerated() {
+      node.parent = index == 0 ? older - 1 : node.parent.map { $0 + older }
       line.append(node)
     }
     var whole = self

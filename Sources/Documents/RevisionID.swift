@@ -100,9 +100,9 @@ package enum RevisionDigest: Hashable, Comparable, Sendable {
   /// Creates a hash from the first 16 bytes; missing bytes count as 0.
   package init(hash bytes: some Sequence<UInt8>) {
     var words: (high: UInt64, low: UInt64) = (0, 0)
-    for (place, byte) in bytes.prefix(16).enumerated() {
-      let bits = UInt64(byte) << (56 - UInt64(place % 8) * 8)
-      if place < 8 { words.high |= bits } else { words.low |= bits }
+    for (index, byte) in bytes.prefix(16).enumerated() {
+      let bits = UInt64(byte) << (56 - UInt64(index % 8) * 8)
+      if index < 8 { words.high |= bits } else { words.low |= bits }
     }
     self = .hash(high: words.high, low: words.low)
   }

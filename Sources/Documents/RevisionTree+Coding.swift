@@ -35,16 +35,16 @@ extension RevisionTree {
     Self.append(nodes.count, to: &bytes)
     // The loop uses indices: a loop over nodes copies each of them, up to a thousand at each edit of a long
     // history.
-    for place in nodes.indices {
-      let parent = nodes[place].parent
-      let generation = nodes[place].revision.generation
+    for index in nodes.indices {
+      let parent = nodes[index].parent
+      let generation = nodes[index].revision.generation
       let follows =
-        parent == place - 1 && place > 0
-        && nodes[place - 1].revision.generation + 1 == generation
+        parent == index - 1 && index > 0
+        && nodes[index - 1].revision.generation + 1 == generation
       var flags: UInt8 = 0
-      if nodes[place].isDeleted { flags |= Flag.deleted }
-      if nodes[place].isLeaf { flags |= Flag.leaf }
-      if case .hash = nodes[place].revision.digest { flags |= Flag.hash }
+      if nodes[index].isDeleted { flags |= Flag.deleted }
+      if nodes[index].isLeaf { flags |= Flag.leaf }
+      if case .hash = nodes[index].revision.digest { flags |= Flag.hash }
       if follows { flags |= Flag.follows }
       if parent == nil { flags |= Flag.root }
       bytes.append(flags)
@@ -52,7 +52,7 @@ extension RevisionTree {
         if let parent { Self.append(parent, to: &bytes) }
         Self.append(generation, to: &bytes)
       }
-      switch nodes[place].revision.digest {
+      switch nodes[index].revision.digest {
       case .hash(let high, let low):
         withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { bytes.append(contentsOf: $0) }
       case .word(let text):
@@ -83,14 +83,14 @@ extension RevisionTree {
     (nodes, byteCount) = ([], older * RevisionID.storedHashBytes)
     nodes.reserveCapacity(count)
     var generation = 0
-    for place in 0..<count {
+    for index in 0..<count {
       // Most nodes of a long history have this form. One call reads all their fields.
-      if place > 0, let node = reader.follower(of: generation, at: place) {
+      if index > 0, let node = reader.follower(of: generation, at: index) {
         nodes.append(node)
         byteCount += RevisionID.storedHashBytes
         generation += 1
       } else {
-        let node = try Self.node(at: place, after: nodes, from: &reader)
+        let node = try Self.node(at: index, after: nodes, from: &reader)
         nodes.append(node)
         byteCount += node.revision.storedBytes
         generation = node.revision.generation
@@ -143,12 +143,12 @@ extension RevisionTree {
   /// Whether exactly the nodes without children are marked as leaves.
   private var hasLeavesWhereItEnds: Bool {
     var isLeaf = [Bool](repeating: true, count: nodes.count)
-    for place in nodes.indices { if let parent = nodes[place].parent { isLeaf[parent] = false } }
+    for index in nodes.indices { if let parent = nodes[index].parent { isLeaf[parent] = false } }
     return nodes.indices.allSatisfy { nodes[$0].isLeaf == isLeaf[$0] }
   }
 
   private static func node(
-    at place: Int, after nodes: [Node], from reader: inout Reader
+    at index: Int, after nodes: [Node], from reader: inout Reader
   ) throws(DocumentError) -> Node {
     let flags = try reader.byte()
     guard flags <= Flag.all, flags & Flag.follows == 0 || flags & Flag.root == 0 else {
@@ -158,18 +158,18 @@ extension RevisionTree {
     let generation: Int
     if flags & Flag.follows != 0 {
       guard let previous = nodes.last else { throw Reader.damaged }
-      parent = place - 1
+      parent = index - 1
       generation = previous.revision.generation + 1
     } else {
       if flags & Flag.root == 0 {
-        let index = try reader.integer()
-        guard index < place else { throw Reader.damaged }
-        parent = index
+        let found = try reader.integer()
+        guard found < index else { throw Reader.damaged }
+        parent = found
       }
       generation = try reader.integer()
       if let parent {
         let step = generation - nodes[parent].revision.generation
-        guard step > 1 || step == 1 && parent < place - 1 else { throw Reader.damaged }
+        guard step > 1 || step == 1 && parent < index - 1 else { throw Reader.damaged }
       }
     }
     guard (1...RevisionID.maximumGeneration).contains(generation) else { throw Reader.damaged }
@@ -222,7 +222,7 @@ extension RevisionTree {
     }
 
     /// The next node, if its digest is a hash and its parent is the node before; nil for any other node.
-    mutating func follower(of generation: Int, at place: Int) -> Node? {
+    mutating func follower(of generation: Int, at index: Int) -> Node? {
       guard bytes.count - position >= 17, generation < RevisionID.maximumGeneration else {
         return nil
       }
@@ -235,7 +235,7 @@ extension RevisionTree {
         revision: RevisionID(
           generation: generation + 1,
           digest: .hash(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low))),
-        parent: place - 1, isDeleted: flags & Flag.deleted != 0, isLeaf: flags & Flag.leaf != 0)
+        parent: index - 1, isDeleted: flags & Flag.deleted != 0, isLeaf: flags & Flag.leaf != 0)
     }
 
     /// Eight bytes, big-endian.

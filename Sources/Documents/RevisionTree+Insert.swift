@@ -24,7 +24,7 @@ extension RevisionTree {
       guard let found = index(of: parent) else { throw .missing }
       parentIndex = found
     }
-    try requireRoom(
+    try requireCapacity(
       for: revision.storedBytes, whenBelow: parentIndex, isDeleted: isDeleted, limits)
     append(revision, below: parentIndex, isDeleted: isDeleted)
     return true
@@ -54,7 +54,7 @@ extension RevisionTree {
     let path = path(of: history)
     let isKnown = path.first?.known != nil
     if !isKnown {
-      try requireRoom(
+      try requireCapacity(
         for: path.reduce(0) { $0 + ($1.known == nil ? $1.revision.storedBytes : 0) },
         whenBelow: path.first { $0.known != nil }?.known, isDeleted: isDeleted, limits)
     }
@@ -83,13 +83,13 @@ extension RevisionTree {
   private func path(of history: [RevisionID]) -> [(revision: RevisionID, known: Int?)] {
     var path: [(revision: RevisionID, known: Int?)] = []
     var agreed: Int?
-    let places = finder == nil ? places(of: history) : nil
-    for (place, revision) in history.enumerated() {
-      let known = agreed ?? (places.map { $0[place] } ?? index(of: revision))
+    let indices = finder == nil ? pathIndices(of: history) : nil
+    for (position, revision) in history.enumerated() {
+      let known = agreed ?? (indices.map { $0[position] } ?? index(of: revision))
       agreed = nil
       path.append((revision, known))
       guard let known, let parent = nodes[known].parent else { continue }
-      guard history.indices.contains(place + 1), nodes[parent].revision == history[place + 1]
+      guard history.indices.contains(position + 1), nodes[parent].revision == history[position + 1]
       else { break }
       agreed = parent
     }
@@ -104,14 +104,14 @@ extension RevisionTree {
   }
 
   /// The index of each revision of a history, nil for unknown ones. Walks over the tree once.
-  private func places(of history: [RevisionID]) -> [Int?] {
-    var places = [Int?](repeating: nil, count: history.count)
-    guard let newest = history.first else { return places }
-    for (place, node) in nodes.enumerated() {
+  private func pathIndices(of history: [RevisionID]) -> [Int?] {
+    var indices = [Int?](repeating: nil, count: history.count)
+    guard let newest = history.first else { return indices }
+    for (index, node) in nodes.enumerated() {
       let step = newest.generation - node.revision.generation
-      if history.indices.contains(step), history[step] == node.revision { places[step] = place }
+      if history.indices.contains(step), history[step] == node.revision { indices[step] = index }
     }
-    return places
+    return indices
   }
 
   private mutating func join(_ root: Int, to parent: Int) {
@@ -119,9 +119,9 @@ extension RevisionTree {
     noLongerLeaf(parent)
   }
 
-  private mutating func noLongerLeaf(_ place: Int) {
-    finder?.noLongerLeaf(nodes[place])
-    nodes[place].isLeaf = false
+  private mutating func noLongerLeaf(_ index: Int) {
+    finder?.noLongerLeaf(nodes[index])
+    nodes[index].isLeaf = false
   }
 
   /// Puts parents before their children again, by generation.
@@ -131,18 +131,18 @@ extension RevisionTree {
       (nodes[$0].revision.generation, $0) < (nodes[$1].revision.generation, $1)
     }
     finder = nil
-    var places = [Int](repeating: 0, count: nodes.count)
-    for (place, old) in order.enumerated() { places[old] = place }
+    var newIndices = [Int](repeating: 0, count: nodes.count)
+    for (index, old) in order.enumerated() { newIndices[old] = index }
     nodes = order.map { old in
       var node = nodes[old]
-      node.parent = node.parent.map { places[$0] }
+      node.parent = node.parent.map { newIndices[$0] }
       return node
     }
   }
 
   /// Checks the limits of leaves and bytes. Live leaves and tombstones have separate limits, because each
   /// merge leaves a tombstone behind.
-  private func requireRoom(
+  private func requireCapacity(
     for bytes: Int, whenBelow parent: Int?, isDeleted: Bool, _ limits: HistoryLimits
   ) throws(DocumentError) {
     if let parent, nodes[parent].isLeaf { return }
@@ -163,7 +163,7 @@ extension RevisionTree {
     if let parent { noLongerLeaf(parent) }
     byteCount += revision.storedBytes
     nodes.append(Node(revision: revision, parent: parent, isDeleted: isDeleted, isLeaf: true))
-    if finder?.addLast(of: nodes) == false { finder = RevisionPlaces(nodes) }
+    if finder?.addLast(of: nodes) == false { finder = RevisionIndexTable(nodes) }
     return nodes.count - 1
   }
 }
@@ -211,10 +211,10 @@ extension RevisionTree {
   /// means too far from every leaf.
   func allowances(_ limit: Int) -> [Int] {
     var allowance = [Int](repeating: 0, count: nodes.count)
-    for place in nodes.indices.reversed() {
-      if nodes[place].isLeaf { allowance[place] = limit }
-      if let parent = nodes[place].parent {
-        allowance[parent] = max(allowance[parent], allowance[place] - 1)
+    for index in nodes.indices.reversed() {
+      if nodes[index].isLeaf { allowance[index] = limit }
+      if let parent = nodes[index].parent {
+        allowance[parent] = max(allowance[parent], allowance[index] - 1)
       }
     }
     return allowance
@@ -231,16 +231,16 @@ extension RevisionTree {
     }
     var kept: [Node] = []
     var dropped: [RevisionID] = []
-    var places = [Int?](repeating: nil, count: nodes.count)
-    for (place, node) in nodes.enumerated() {
-      guard !isDropped(place) else {
+    var newIndices = [Int?](repeating: nil, count: nodes.count)
+    for (index, node) in nodes.enumerated() {
+      guard !isDropped(index) else {
         dropped.append(node.revision)
         byteCount -= node.revision.storedBytes
         continue
       }
       var node = node
-      node.parent = node.parent.flatMap { places[$0] }
-      places[place] = kept.count
+      node.parent = node.parent.flatMap { newIndices[$0] }
+      newIndices[index] = kept.count
       kept.append(node)
     }
     nodes = kept
@@ -257,9 +257,9 @@ extension RevisionTree {
     byteCount -= dropped.reduce(0) { $0 + $1.storedBytes }
     nodes.removeFirst(count)
     finder = nil
-    for place in nodes.indices {
-      guard let parent = nodes[place].parent else { continue }
-      nodes[place].parent = parent < count ? nil : parent - count
+    for index in nodes.indices {
+      guard let parent = nodes[index].parent else { continue }
+      nodes[index].parent = parent < count ? nil : parent - count
     }
     return dropped
   }
@@ -313,8 +313,8 @@ package struct PurgedRevisions: Sendable, Equatable {
     var branches: [ClosedBranch] = []
     // Parents come before their children, so this loop starts at the leaves. Each mark covers a revision and
     // its parent.
-    for place in tree.nodes.indices.reversed() where !isMarked[place] {
-      let node = tree.nodes[place]
+    for index in tree.nodes.indices.reversed() where !isMarked[index] {
+      let node = tree.nodes[index]
       branches.append(
         ClosedBranch(
           tombstone: node.revision, leaf: node.parent.map { tree.nodes[$0].revision }, day: day))
@@ -330,8 +330,8 @@ extension ClosedBranches {
   /// The branches of the marks, oldest first.
   fileprivate var marked: [ClosedBranch] {
     let size = ClosedBranch.byteCount
-    return stride(from: 0, to: marks.count, by: size).compactMap { place in
-      ClosedBranch(marks[place..<min(place + size, marks.count)])
+    return stride(from: 0, to: marks.count, by: size).compactMap { start in
+      ClosedBranch(marks[start..<min(start + size, marks.count)])
     }
   }
 }

@@ -1,36 +1,36 @@
 /// Look-ups of many revisions with one walk over the tree.
 extension RevisionTree {
   /// The indices of revisions in ``nodes``; unknown revisions are left out.
-  package func places(of revisions: some Collection<RevisionID>) -> [RevisionID: Int] {
-    var places: [RevisionID: Int] = [:]
+  package func indices(of revisions: some Collection<RevisionID>) -> [RevisionID: Int] {
+    var indices: [RevisionID: Int] = [:]
     guard revisions.count > 1 else {
-      for revision in revisions { places[revision] = index(of: revision) }
-      return places
+      for revision in revisions { indices[revision] = index(of: revision) }
+      return indices
     }
     let wanted = Set(revisions)
     guard let lowest = wanted.lazy.map(\.generation).min(),
       let highest = wanted.lazy.map(\.generation).max()
-    else { return places }
-    for place in nodes.indices {
+    else { return indices }
+    for index in nodes.indices {
       // This comparison saves the hash of most nodes of a long history.
-      guard (lowest...highest).contains(nodes[place].revision.generation),
-        wanted.contains(nodes[place].revision)
+      guard (lowest...highest).contains(nodes[index].revision.generation),
+        wanted.contains(nodes[index].revision)
       else { continue }
-      places[nodes[place].revision] = place
+      indices[nodes[index].revision] = index
     }
-    return places
+    return indices
   }
 
   /// The revision at an index and its known ancestors, newest first.
-  package func history(at place: Int) -> [RevisionID] { line(at: place).map(\.revision) }
+  package func history(at index: Int) -> [RevisionID] { line(at: index).map(\.revision) }
 
   /// The node at an index and its known ancestors, newest first.
-  package func line(at place: Int) -> [Node] {
+  package func line(at index: Int) -> [Node] {
     var line: [Node] = []
-    var next: Int? = nodes.indices.contains(place) ? place : nil
-    while let index = next {
-      line.append(nodes[index])
-      next = nodes[index].parent
+    var next: Int? = nodes.indices.contains(index) ? index : nil
+    while let current = next {
+      line.append(nodes[current])
+      next = nodes[current].parent
     }
     return line
   }
@@ -43,10 +43,10 @@ extension RevisionTree {
     var isBelow = [Bool](repeating: false, count: nodes.count)
     isBelow[first] = true
     var leaves: [Node] = []
-    for place in nodes.indices.dropFirst(first + 1) {
-      guard let parent = nodes[place].parent, isBelow[parent] else { continue }
-      isBelow[place] = true
-      if nodes[place].isLeaf { leaves.append(nodes[place]) }
+    for index in nodes.indices.dropFirst(first + 1) {
+      guard let parent = nodes[index].parent, isBelow[parent] else { continue }
+      isBelow[index] = true
+      if nodes[index].isLeaf { leaves.append(nodes[index]) }
     }
     return leaves.sorted(by: Self.wins)
   }
@@ -66,32 +66,32 @@ package struct LeavesBelow: Sendable {
     self.tree = tree
     let nodes = tree.nodes
     ranges = Array(repeating: (0, 0), count: nodes.count)
-    for place in nodes.indices.reversed() {
-      if nodes[place].isLeaf { ranges[place].count = 1 }
-      if let parent = nodes[place].parent { ranges[parent].count += ranges[place].count }
+    for index in nodes.indices.reversed() {
+      if nodes[index].isLeaf { ranges[index].count = 1 }
+      if let parent = nodes[index].parent { ranges[parent].count += ranges[index].count }
     }
     // For each node, the position in `leaves` for the leaves of its next child.
     var free = [Int](repeating: 0, count: nodes.count)
     var end = 0
-    for place in nodes.indices {
-      if let parent = nodes[place].parent {
-        ranges[place].first = free[parent]
-        free[parent] += ranges[place].count
+    for index in nodes.indices {
+      if let parent = nodes[index].parent {
+        ranges[index].first = free[parent]
+        free[parent] += ranges[index].count
       } else {
-        ranges[place].first = end
-        end += ranges[place].count
+        ranges[index].first = end
+        end += ranges[index].count
       }
-      free[place] = ranges[place].first
+      free[index] = ranges[index].first
     }
     leaves = Array(repeating: 0, count: end)
-    for place in nodes.indices where nodes[place].isLeaf { leaves[ranges[place].first] = place }
+    for index in nodes.indices where nodes[index].isLeaf { leaves[ranges[index].first] = index }
   }
 
   /// The indices of the leaves that descend from the node at an index, winner first; the index itself when
   /// the node is a leaf.
-  package func places(at place: Int) -> [Int] {
-    guard ranges.indices.contains(place) else { return [] }
-    let (first, count) = ranges[place]
+  package func leafIndices(below index: Int) -> [Int] {
+    guard ranges.indices.contains(index) else { return [] }
+    let (first, count) = ranges[index]
     return leaves[first..<first + count].sorted {
       RevisionTree.wins(tree.nodes[$0], tree.nodes[$1])
     }
@@ -103,7 +103,7 @@ package struct LeavesBelow: Sendable {
 ///
 /// A hash table with open addressing. The keys come from peers, so the hash includes random numbers, and a
 /// peer can't choose keys that collide.
-struct RevisionPlaces: Sendable {
+struct RevisionIndexTable: Sendable {
   /// How many leaves are no tombstones.
   private(set) var openLeaves = 0
   /// How many leaves are tombstones.
@@ -119,16 +119,16 @@ struct RevisionPlaces: Sendable {
     var capacity = 64
     while capacity < nodes.count * 4 { capacity *= 2 }
     slots = Array(repeating: 0, count: capacity)
-    for place in nodes.indices {
-      slots[slot(of: nodes[place].revision, among: nodes)] = UInt32(place + 1)
-      if nodes[place].isLeaf { count(isDeleted: nodes[place].isDeleted, 1) }
+    for index in nodes.indices {
+      slots[slot(of: nodes[index].revision, among: nodes)] = UInt32(index + 1)
+      if nodes[index].isLeaf { count(isDeleted: nodes[index].isDeleted, 1) }
     }
   }
 
   /// The index of a revision; nil when unknown.
-  func place(of revision: RevisionID, among nodes: [RevisionTree.Node]) -> Int? {
-    let place = Int(slots[slot(of: revision, among: nodes)])
-    return place == 0 ? nil : place - 1
+  func index(of revision: RevisionID, among nodes: [RevisionTree.Node]) -> Int? {
+    let entry = Int(slots[slot(of: revision, among: nodes)])
+    return entry == 0 ? nil : entry - 1
   }
 
   /// Adds the last of the nodes, which is a new leaf.
@@ -201,12 +201,12 @@ extension RevisionTree {
     var nodes: [Node] = []
     nodes.reserveCapacity(list.count)
     var known: Set<RevisionID> = []
-    for (place, listed) in list.enumerated() {
+    for (index, listed) in list.enumerated() {
       guard known.insert(listed.revision).inserted else {
         throw Self.invalid("Revision \(listed.revision) stands in it twice")
       }
       if let parent = listed.parent {
-        guard (0..<place).contains(parent),
+        guard (0..<index).contains(parent),
           nodes[parent].revision.generation + 1 == listed.revision.generation
         else {
           throw Self.invalid(

@@ -26,7 +26,7 @@ package struct RevisionTree: Sendable, Equatable {
   var closed = ClosedBranches()
   /// An index of the revisions; nil in a tree with few look-ups, and after the nodes were put in another
   /// order.
-  var finder: RevisionPlaces?
+  var finder: RevisionIndexTable?
 
   /// How many revisions are known.
   package var count: Int { nodes.count + older }
@@ -54,9 +54,9 @@ package struct RevisionTree: Sendable, Equatable {
   package var winner: Node? {
     var best: Int?
     // The loop uses indices: a loop over nodes copies each node to read one field.
-    for place in nodes.indices where nodes[place].isLeaf {
-      if let current = best, !Self.wins(nodes[place], nodes[current]) { continue }
-      best = place
+    for index in nodes.indices where nodes[index].isLeaf {
+      if let current = best, !Self.wins(nodes[index], nodes[current]) { continue }
+      best = index
     }
     return best.map { nodes[$0] }
   }
@@ -90,13 +90,13 @@ package struct RevisionTree: Sendable, Equatable {
   /// The index of a revision in ``nodes``; nil when unknown. The search starts at the end, because most
   /// look-ups are for the newest revisions.
   package func index(of revision: RevisionID) -> Int? {
-    if let finder { return finder.place(of: revision, among: nodes) }
+    if let finder { return finder.index(of: revision, among: nodes) }
     return nodes.lastIndex { $0.revision == revision }
   }
 
   /// Builds an index for many look-ups and edits.
   package mutating func prepareForMany() {
-    if finder == nil { finder = RevisionPlaces(nodes) }
+    if finder == nil { finder = RevisionIndexTable(nodes) }
   }
 
   /// How many leaves are live.
@@ -130,8 +130,8 @@ extension RevisionTree {
   package func purging(_ revisions: Set<RevisionID>) -> RevisionTree {
     var isNeeded = nodes.map { $0.isLeaf && !revisions.contains($0.revision) }
     // Parents come before their children, so a backward loop sees all children of a node before the node.
-    for place in nodes.indices.reversed() where isNeeded[place] {
-      if let parent = nodes[place].parent { isNeeded[parent] = true }
+    for index in nodes.indices.reversed() where isNeeded[index] {
+      if let parent = nodes[index].parent { isNeeded[parent] = true }
     }
     var rest = self
     rest.remove { !isNeeded[$0] }
@@ -146,15 +146,15 @@ extension RevisionTree {
   /// - Returns: an empty tree when none of the revisions is known.
   package func keeping(_ revisions: Set<RevisionID>) -> RevisionTree {
     var isNeeded = nodes.map { revisions.contains($0.revision) }
-    for place in nodes.indices.reversed() where isNeeded[place] {
-      if let parent = nodes[place].parent { isNeeded[parent] = true }
+    for index in nodes.indices.reversed() where isNeeded[index] {
+      if let parent = nodes[index].parent { isNeeded[parent] = true }
     }
     var rest = self
     rest.remove { !isNeeded[$0] }
     guard rest.nodes.count < nodes.count else { return rest }
     rest.closed = ClosedBranches()
     let parents = Set(rest.nodes.compactMap(\.parent))
-    for place in rest.nodes.indices { rest.nodes[place].isLeaf = !parents.contains(place) }
+    for index in rest.nodes.indices { rest.nodes[index].isLeaf = !parents.contains(index) }
     return rest
   }
 }
@@ -187,15 +187,15 @@ extension RevisionTree {
   package mutating func shrinkClosedBranches(on day: Int) -> Bool {
     defer { if !closed.isEmpty { closed.forgetOldMarks(on: day) } }
     guard winner?.isDeleted == false else { return false }
-    var places: [ClosedBranch.Key: Int] = [:]
+    var indices: [ClosedBranch.Key: Int] = [:]
     var found: [(key: ClosedBranch.Key, branch: ClosedBranch)] = []
-    for place in nodes.indices where nodes[place].isLeaf && nodes[place].isDeleted {
-      let leaf = nodes[place].parent.map { nodes[$0].revision }
-      let branch = ClosedBranch(tombstone: nodes[place].revision, leaf: leaf, day: day)
-      places[branch.key] = place
+    for index in nodes.indices where nodes[index].isLeaf && nodes[index].isDeleted {
+      let leaf = nodes[index].parent.map { nodes[$0].revision }
+      let branch = ClosedBranch(tombstone: nodes[index].revision, leaf: leaf, day: day)
+      indices[branch.key] = index
       found.append((branch.key, branch))
     }
-    closed.standing.removeAll { places[$0.key] == nil }
+    closed.standing.removeAll { indices[$0.key] == nil }
     let noted = Set(closed.standing.map(\.key))
     closed.standing += found.filter { !noted.contains($0.key) }.map(\.branch)
     let excess = closed.standing.count - ClosedBranches.maximumStanding
@@ -207,7 +207,7 @@ extension RevisionTree {
         continue
       }
       closed.mark(branch, on: day)
-      if let place = places[branch.key] { going.insert(place) }
+      if let index = indices[branch.key] { going.insert(index) }
     }
     closed.standing = standing
     if !going.isEmpty { letGo(of: going) }
@@ -228,8 +228,8 @@ extension RevisionTree {
   /// Removes leaves, and the ancestors that no other leaf has.
   private mutating func letGo(of leaves: Set<Int>) {
     var isNeeded = nodes.indices.map { nodes[$0].isLeaf && !leaves.contains($0) }
-    for place in nodes.indices.reversed() where isNeeded[place] {
-      if let parent = nodes[place].parent { isNeeded[parent] = true }
+    for index in nodes.indices.reversed() where isNeeded[index] {
+      if let parent = nodes[index].parent { isNeeded[parent] = true }
     }
     remove { !isNeeded[$0] }
   }

@@ -27,7 +27,7 @@ enum HotelMerge {
     guard live.count > 1, let winner = live.first, let body = try hotel(id, winner, in: view)
     else { return nil }
     let seen = revisionsMerged(into: winner, in: tree)
-    let indices = tree.places(of: live)
+    let indices = tree.indices(of: live)
     var merged = body
     var losers: [RevisionID] = []
     var bytes = 0

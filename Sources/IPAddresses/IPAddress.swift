@@ -97,8 +97,8 @@ package struct ClientAddress: Sendable, Hashable {
   }
 
   private static func network(_ bytes: [UInt8]) -> String {
-    let groups = stride(from: 0, to: 8, by: 2).map { place in
-      String(UInt16(bytes[place]) << 8 | UInt16(bytes[place + 1]), radix: 16)
+    let groups = stride(from: 0, to: 8, by: 2).map { index in
+      String(UInt16(bytes[index]) << 8 | UInt16(bytes[index + 1]), radix: 16)
     }
     return groups.joined(separator: ":") + "::/64"
   }

@@ -139,7 +139,7 @@ struct PostgresView: StoreView {
     let stored = try source.rows(
       Call(Self.digests, .integer(store), .integer(row.first), .integer(generation))
     ).all.map { RevisionID(generation: generation, digest: $0.text(0) ?? "") }
-    guard tree.places(of: stored).count == Set(stored).count else {
+    guard tree.indices(of: stored).count == Set(stored).count else {
       throw ServiceError.integrity("a stored body of change \(row.sequence) is no revision's")
     }
   }

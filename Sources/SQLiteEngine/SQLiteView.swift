@@ -99,7 +99,7 @@ struct SQLiteView: StoreView {
     let generation = node.revision.generation
     let stored = try rows.bodyDigests(of: row.first, generation: generation)
       .map { RevisionID(generation: generation, digest: $0) }
-    guard tree.places(of: stored).count == Set(stored).count else {
+    guard tree.indices(of: stored).count == Set(stored).count else {
       throw ServiceError.integrity("a stored body of change \(row.sequence) is no revision's")
     }
   }

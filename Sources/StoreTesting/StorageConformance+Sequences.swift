@@ -285,8 +285,8 @@ extension StorageConformance {
       try await bench.withStorage { storage in
         let id = try DocumentID("a")
         let length = StoreLimits.storedAncestors + 2
-        let path = try (0..<length).map { place in
-          try RevisionID("\(length - place)-x")
+        let path = try (0..<length).map { index in
+          try RevisionID("\(length - index)-x")
         }
         _ = try await storage.graft(id, Array(path.suffix(1)), #"{"old":true}"#)
         _ = try await storage.graft(id, Array(path.prefix(length - 2)), "{}")

@@ -72,10 +72,10 @@ struct HistoryReader: Sendable {
 
   private mutating func list(_ tree: RevisionTree) {
     near = tree.revisions(withinSteps: StoreLimits.storedAncestors)
-    let places = newest(in: tree)
-    hasMore = places.count > limit
+    let indices = newest(in: tree)
+    hasMore = indices.count > limit
     let winner = tree.winner?.revision
-    page = places.prefix(limit).map { index in
+    page = indices.prefix(limit).map { index in
       let node = tree.nodes[index]
       let isCurrent = node.revision == winner
       return PastRevision(
@@ -88,8 +88,8 @@ struct HistoryReader: Sendable {
   /// The indices of the page's revisions, and one more if there is one. A tree may have tens of thousands of
   /// revisions, so never more than a few pages of them are sorted.
   private func newest(in tree: RevisionTree) -> [Int] {
-    func cut(_ places: [Int]) -> [Int] {
-      let sorted = places.sorted { tree.nodes[$0].revision > tree.nodes[$1].revision }
+    func cut(_ indices: [Int]) -> [Int] {
+      let sorted = indices.sorted { tree.nodes[$0].revision > tree.nodes[$1].revision }
       return Array(sorted.prefix(limit + 1))
     }
     var newest: [Int] = []

@@ -88,7 +88,7 @@ extension OpenStores {
       close(name, &outcome)
       return
     }
-    if let place = entries.index(forKey: name) { rest(name, at: place) }
+    if let index = entries.index(forKey: name) { rest(name, at: index) }
     if !line.isEmpty { grantSlots(&outcome) }
   }
 

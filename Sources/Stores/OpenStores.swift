@@ -37,8 +37,8 @@ struct OpenStores<Store: Sendable>: Sendable {
 
   /// Leases a store that is already open; nil when the caller must use ``ask(_:for:as:)``.
   mutating func lease(_ name: StoreName) -> Store? {
-    guard !isStopping, let place = entries.index(forKey: name) else { return nil }
-    return entries.values[place].lease()
+    guard !isStopping, let index = entries.index(forKey: name) else { return nil }
+    return entries.values[index].lease()
   }
 
   /// Whether a store is open, is being opened, or has waiting callers.
@@ -64,10 +64,10 @@ struct OpenStores<Store: Sendable>: Sendable {
   /// answer.
   mutating func withdraw(_ ticket: Ticket, for name: StoreName, _ error: ServiceError) -> Outcome {
     var outcome = Outcome()
-    guard let place = entries[name]?.queue.firstIndex(where: { $0.ticket == ticket }) else {
+    guard let index = entries[name]?.queue.firstIndex(where: { $0.ticket == ticket }) else {
       return outcome
     }
-    entries[name]?.queue.remove(at: place)
+    entries[name]?.queue.remove(at: index)
     outcome.answers.append((ticket, .failed(error)))
     advance(name, &outcome)
     return outcome
@@ -83,15 +83,15 @@ struct OpenStores<Store: Sendable>: Sendable {
   ///   again.
   mutating func release(_ name: StoreName, failed: Bool) -> Outcome {
     var outcome = Outcome()
-    guard let place = entries.index(forKey: name), entries.values[place].leases > 0 else {
+    guard let index = entries.index(forKey: name), entries.values[index].leases > 0 else {
       return outcome
     }
-    entries.values[place].leases -= 1
-    if failed { entries.values[place].isSuspect = true }
-    guard entries.values[place].leases == 0 else { return outcome }
-    if !isStopping, line.isEmpty, entries.values[place].canRest {
+    entries.values[index].leases -= 1
+    if failed { entries.values[index].isSuspect = true }
+    guard entries.values[index].leases == 0 else { return outcome }
+    if !isStopping, line.isEmpty, entries.values[index].canRest {
       // In nearly all cases nobody waits.
-      rest(name, at: place)
+      rest(name, at: index)
     } else {
       advance(name, &outcome)
     }
@@ -179,10 +179,10 @@ struct OpenStores<Store: Sendable>: Sendable {
   var isClosing: Bool { isStopping }
 
   /// Records that a store is now idle.
-  mutating func rest(_ name: StoreName, at place: Dictionary<StoreName, Entry>.Index) {
+  mutating func rest(_ name: StoreName, at index: Dictionary<StoreName, Entry>.Index) {
     uses += 1
-    entries.values[place].lastUse = uses
-    entries.values[place].lastSweep = sweeps
+    entries.values[index].lastUse = uses
+    entries.values[index].lastSweep = sweeps
     idle.append((name, uses))
     // Each further use leaves a stale entry. They are removed when they are about half of the queue, so the
     // cost per use is small.

@@ -133,12 +133,12 @@ struct IssuerKeysTests {
   ])
   func aDiscoveryDocumentIsItsIssuers(document: String, isGood: Bool) async throws {
     let issuer = TrustedIssuer(url: IssuerForge.url, audiences: ["app"])
-    let place = IssuerForge.url + "/.well-known/openid-configuration"
-    site.publish([place: Array(document.utf8), "https://keys.example/all": forge.keys])
+    let url = IssuerForge.url + "/.well-known/openid-configuration"
+    site.publish([url: Array(document.utf8), "https://keys.example/all": forge.keys])
     let keys = IssuerKeys(of: issuer, documents: site, now: { [clock] in clock.now })
     let found = try? await keys.key(try name("ES256"))
     #expect((found != nil) == isGood)
-    #expect(site.asked == (isGood ? [place, "https://keys.example/all"] : [place]))
+    #expect(site.asked == (isGood ? [url, "https://keys.example/all"] : [url]))
   }
 
   @Test func aSlashAtAnIssuersEndIsNotDoubled() {

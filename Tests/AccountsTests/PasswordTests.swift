@@ -129,9 +129,9 @@ struct PasswordTests {
 
   @Test(.bug(id: "S10")) func oneAddressGetsOnlySoManyHashes() async throws {
     let fixture = try await AccountFixture.make { $0.passwordsPerMinute = 10 }
-    for place in 0..<5 {
+    for index in 0..<5 {
       #expect(
-        try await attempt(fixture, "name\(place)", from: AccountFixture.home) == .badCredentials)
+        try await attempt(fixture, "name\(index)", from: AccountFixture.home) == .badCredentials)
     }
     #expect(try await attempt(fixture, "name5", from: AccountFixture.home) == .tooMany)
     #expect(try await attempt(fixture, "name5", from: AccountFixture.abroad) == .badCredentials)
@@ -149,8 +149,8 @@ struct PasswordTests {
       ]
     }
     for _ in 0..<5 { _ = try await attempt(fixture, "demo", from: AccountFixture.home) }
-    for place in 0..<10 {
-      _ = try await attempt(fixture, "name\(place)", from: AccountFixture.abroad)
+    for index in 0..<10 {
+      _ = try await attempt(fixture, "name\(index)", from: AccountFixture.abroad)
     }
     #expect(try await codes() == [.lockedOut, .tooMany])
     let before = fixture.hashCount

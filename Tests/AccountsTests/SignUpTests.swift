@@ -91,10 +91,10 @@ struct SignUpTests {
   @Test func ofManyWhoAskForANameOneGetsIt() async throws {
     let fixture = try await AccountFixture.make()
     let codes = try await withThrowingTaskGroup(of: ServiceError.Code?.self) { group in
-      for place in 0..<20 {
+      for index in 0..<20 {
         group.addTask {
           try await failure {
-            _ = try await fixture.signUp(place.isMultiple(of: 2) ? "demo" : "DEMO")
+            _ = try await fixture.signUp(index.isMultiple(of: 2) ? "demo" : "DEMO")
           }
         }
       }
@@ -106,7 +106,7 @@ struct SignUpTests {
 
   @Test(.bug(id: "S10")) func passwordsHaveEightTo1024Bytes() async throws {
     let fixture = try await AccountFixture.make()
-    for (place, (password, expected))
+    for (index, (password, expected))
       in ([
         ("", ServiceError.Code.invalidPassword), ("1234567", .invalidPassword), ("12345678", nil),
         (String(repeating: "é", count: 4), nil), (String(repeating: "p", count: 1_024), nil),
@@ -117,7 +117,7 @@ struct SignUpTests {
     {
       let result = try await failure {
         _ = try await fixture.service.signUp(
-          username: "user\(place)", password: Secret(password), guest: nil,
+          username: "user\(index)", password: Secret(password), guest: nil,
           from: AccountFixture.home)
       }
       #expect(result == expected, "\(password.utf8.count) bytes")

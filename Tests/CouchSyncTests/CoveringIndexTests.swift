@@ -58,17 +58,17 @@ struct CoveringIndexTests {
         "d\(number)", String(decoding: JSONValue.object(document).bytes, as: UTF8.self))
     }
     var covered = 0
-    for (place, fields) in [
+    for (number, fields) in [
       ["a"], ["b"], ["a.b"], ["a", "b"], ["b", "a.b"], ["b", "_id"], ["a.b", "a"], ["a.0", "b"],
     ].enumerated() {
       let list = "[" + fields.map { "\"\($0)\"" }.joined(separator: ",") + "]"
-      try await couch.index(#"{"index":{"fields":\#(list)},"ddoc":"i\#(place)"}"#)
+      try await couch.index(#"{"index":{"fields":\#(list)},"ddoc":"i\#(number)"}"#)
       let present = fields.map { #"{"\#($0)":{"$exists":true}}"# }.joined(separator: ",")
       for turn in 0..<25 {
         let selector = turn == 0 ? "{}" : String(decoding: random.selector().bytes, as: UTF8.self)
         let query = #"""
           "selector":{"$and":[\#(present),\#(selector)]},"fields":["_id",\#(list.dropFirst()),
-          "use_index":"i\#(place)","limit":\#(turn % 2 == 0 ? 7 : 100),"skip":\#(turn % 3)
+          "use_index":"i\#(number)","limit":\#(turn % 2 == 0 ? 7 : 100),"skip":\#(turn % 3)
           """#
         let alone = try await answer(couch, query)
         let read = try await answer(couch, query + #","conflicts":true"#)

@@ -107,12 +107,12 @@ struct QueryCursorTests {
     for _ in 0..<400 {
       var bytes = Array(mark.utf8)
       for _ in 0..<Int.random(in: 1...3, using: &generator) {
-        let place = Int.random(in: 0..<bytes.count, using: &generator)
+        let offset = Int.random(in: 0..<bytes.count, using: &generator)
         switch Int.random(in: 0..<3, using: &generator) {
         case 0:
-          bytes[place] = Array("0123456789abcdef".utf8).randomElement(using: &generator) ?? 0x30
-        case 1: bytes.remove(at: place)
-        default: bytes.insert(0x30, at: place)
+          bytes[offset] = Array("0123456789abcdef".utf8).randomElement(using: &generator) ?? 0x30
+        case 1: bytes.remove(at: offset)
+        default: bytes.insert(0x30, at: offset)
         }
       }
       let text = String(decoding: bytes, as: UTF8.self)

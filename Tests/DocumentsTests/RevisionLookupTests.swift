@@ -10,18 +10,18 @@ import Testing
     let tree = try Self.tree(seed)
     let unknown = try RevisionID("3-unknown")
     let asked = tree.nodes.map(\.revision) + [unknown]
-    let places = tree.places(of: asked)
+    let indices = tree.indices(of: asked)
     let below = LeavesBelow(tree)
     for revision in asked {
-      #expect(places[revision] == tree.index(of: revision))
+      #expect(indices[revision] == tree.index(of: revision))
       let leaves = tree.leaves.filter { tree.history(of: $0.revision).contains(revision) }
       #expect(tree.leaves(below: revision) == leaves)
-      guard let place = places[revision] else { continue }
-      #expect(below.places(at: place).map { tree.nodes[$0] } == leaves)
+      guard let index = indices[revision] else { continue }
+      #expect(below.leafIndices(below: index).map { tree.nodes[$0] } == leaves)
     }
-    #expect(tree.places(of: [unknown]).isEmpty)
-    #expect(tree.places(of: [asked[0]]) == [asked[0]: 0])
-    #expect(below.places(at: tree.nodes.count).isEmpty)
+    #expect(tree.indices(of: [unknown]).isEmpty)
+    #expect(tree.indices(of: [asked[0]]) == [asked[0]: 0])
+    #expect(below.leafIndices(below: tree.nodes.count).isEmpty)
   }
 
   @Test(arguments: 0..<20)
@@ -43,8 +43,8 @@ import Testing
       #expect(ready.openLeafCount == plain.openLeafCount)
       #expect(ready.closedLeafCount == plain.closedLeafCount)
     }
-    for (place, node) in plain.nodes.enumerated() {
-      #expect(ready.index(of: node.revision) == place)
+    for (index, node) in plain.nodes.enumerated() {
+      #expect(ready.index(of: node.revision) == index)
     }
     #expect(ready.index(of: RevisionID(generation: 1, digest: "unknown")) == nil)
   }

@@ -66,13 +66,13 @@ import Testing
       let (anna, bert) = (try await api.user("anna"), try await api.user("bert"))
       try await api.bookmark("h1", anna)
       let export = try await api.export(anna)
-      for place in export.indices {
+      for index in export.indices {
         var lines = export
-        lines[place] = "{}"
+        lines[index] = "{}"
         let refused = try await api.read(lines, bert)
         #expect(refused.status == 422 && refused.error == "invalid_export")
-        #expect(refused["reason"]?.hasPrefix("Line \(place + 1): ") == true)
-        let short = try await api.read(Array(export[..<place]), bert)
+        #expect(refused["reason"]?.hasPrefix("Line \(index + 1): ") == true)
+        let short = try await api.read(Array(export[..<index]), bert)
         #expect(short.status == 422)
       }
       #expect(try await api.export(bert).count == 4)

@@ -24,11 +24,11 @@ struct SchemaCheck {
     }
   }
 
-  /// The faults of a value; `place` is its path in the text.
-  func faults(_ value: JSONValue, _ schema: JSONValue, at place: String) -> [String] {
+  /// The faults of a value; `path` leads to it from the whole text.
+  func faults(_ value: JSONValue, _ schema: JSONValue, at path: String) -> [String] {
     let schema = resolve(schema)
     return (schema.object?.members ?? []).flatMap { keyword, wanted in
-      faults(value, keyword, wanted, in: schema, at: place)
+      faults(value, keyword, wanted, in: schema, at: path)
     }
   }
 
@@ -43,10 +43,10 @@ struct SchemaCheck {
 
   private func faults(
     _ value: JSONValue, _ keyword: String, _ wanted: JSONValue, in schema: JSONValue,
-    at place: String
+    at path: String
   ) -> [String] {
     func fault(_ isWrong: Bool) -> [String] {
-      isWrong ? ["\(place): \(keyword) \(Self.text(wanted)), not \(Self.text(value))"] : []
+      isWrong ? ["\(path): \(keyword) \(Self.text(wanted)), not \(Self.text(value))"] : []
     }
     switch keyword {
     case "type": return fault(!(wanted.array ?? [wanted]).contains { Self.is(value, $0.string) })
@@ -57,29 +57,29 @@ struct SchemaCheck {
       return fault(value.object != nil && names.contains { value[$0] == nil })
     case "properties":
       return (wanted.object?.members ?? []).flatMap { name, schema in
-        value[name].map { faults($0, schema, at: place + "/" + name) } ?? []
+        value[name].map { faults($0, schema, at: path + "/" + name) } ?? []
       }
     case "additionalProperties":
       let others = value.object?.members.filter { schema["properties"]?[$0.name] == nil } ?? []
       if let isAllowed = wanted.bool { return fault(!isAllowed && !others.isEmpty) }
-      return others.flatMap { faults($0.value, wanted, at: place + "/" + $0.name) }
+      return others.flatMap { faults($0.value, wanted, at: path + "/" + $0.name) }
     case "propertyNames":
       return (value.object?.members ?? []).flatMap {
-        faults(.string($0.name), wanted, at: "\(place)/\($0.name) as a name")
+        faults(.string($0.name), wanted, at: "\(path)/\($0.name) as a name")
       }
     case "items":
-      return (value.array ?? []).enumerated().flatMap { faults($1, wanted, at: "\(place)/\($0)") }
+      return (value.array ?? []).enumerated().flatMap { faults($1, wanted, at: "\(path)/\($0)") }
     case "minimum": return fault(value.int.map { $0 < (wanted.int ?? .min) } ?? false)
     case "maximum": return fault(value.int.map { $0 > (wanted.int ?? .max) } ?? false)
     case "minLength": return fault((value.string?.unicodeScalars.count ?? .max) < wanted.int ?? 0)
     case "maxLength": return fault((value.string?.unicodeScalars.count ?? 0) > wanted.int ?? .max)
     case "pattern": return fault(value.string.map { !Self.matches($0, wanted) } ?? false)
     case "anyOf", "oneOf":
-      let fitting = (wanted.array ?? []).count { faults(value, $0, at: place).isEmpty }
+      let fitting = (wanted.array ?? []).count { faults(value, $0, at: path).isEmpty }
       return fault(keyword == "anyOf" ? fitting == 0 : fitting != 1)
-    case "allOf": return (wanted.array ?? []).flatMap { faults(value, $0, at: place) }
+    case "allOf": return (wanted.array ?? []).flatMap { faults(value, $0, at: path) }
     case _ where Self.remarks.contains(keyword): return []
-    default: return ["\(place): the keyword \(keyword) is not known to the tests"]
+    default: return ["\(path): the keyword \(keyword) is not known to the tests"]
     }
   }
 

@@ -25,8 +25,8 @@ import Testing
     for file in files where file.hasSuffix(".sqlite") {
       let path = directory.path + "/" + file
       var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-      guard let place = bytes.range(of: Data(body)) else { continue }
-      bytes[place.lowerBound + 20] ^= 0x21
+      guard let range = bytes.range(of: Data(body)) else { continue }
+      bytes[range.lowerBound + 20] ^= 0x21
       try bytes.write(to: URL(fileURLWithPath: path))
       return directory
     }

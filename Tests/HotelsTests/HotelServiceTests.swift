@@ -94,8 +94,8 @@ import Testing
   @Test func thirtyTwoConcurrentBookmarkersLoseNone() async throws {
     let fixture = try HotelFixture()
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for place in 0..<32 {
-        group.addTask { try await fixture.add(#"{"id":"hotel_\#(place % 16)"}"#) }
+      for index in 0..<32 {
+        group.addTask { try await fixture.add(#"{"id":"hotel_\#(index % 16)"}"#) }
       }
       try await group.waitForAll()
     }

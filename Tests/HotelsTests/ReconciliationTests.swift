@@ -85,8 +85,8 @@ import Testing
         (["2-c", "1-a"], #"{"type":"bookmarkedhotels","hotels":["y","c"],"v":1.0}"#),
       ]
       // The result does not depend on which branch arrives first.
-      for place in name == fixture.user ? [0, 1, 2] : [0, 2, 1] {
-        let (history, text) = revisions[place]
+      for index in name == fixture.user ? [0, 1, 2] : [0, 2, 1] {
+        let (history, text) = revisions[index]
         try await fixture.graft("bookmarkedhotels", history, text, in: name)
       }
       #expect(try await fixture.service.reconcile(in: name))
@@ -161,10 +161,10 @@ import Testing
 
   @Test func listsBeyondWhatIsReadAtOnceAreMergedInTheEnd() async throws {
     let fixture = try HotelFixture()
-    for place in 0..<70 {
-      try await putHotels(fixture, "h\(place)")
+    for index in 0..<70 {
+      try await putHotels(fixture, "h\(index)")
       try await fixture.put(
-        "list\(place)", #"{"type":"bookmarkedhotels","hotels":["h\#(place)"]}"#)
+        "list\(index)", #"{"type":"bookmarkedhotels","hotels":["h\#(index)"]}"#)
     }
     #expect(try await fixture.service.reconcile(in: fixture.user))
     #expect(try await fixture.ids().count == 70)

@@ -120,25 +120,25 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     var found = 0
     for _ in 0..<turns {
       var bytes = sound
-      let place = Int.random(in: 0..<bytes.count, using: &generator)
-      bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+      let offset = Int.random(in: 0..<bytes.count, using: &generator)
+      bytes[offset] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
       try write(bytes, to: file)
       do throws(any Error) {
         let storage = try #require(try await engine.open(name, creating: true))
         do throws(any Error) {
           let found = try await answers(storage)
-          let expected = ids.contains { $0.contains(place) } ? withoutLocal : expected
-          #expect(found == expected || found == withoutIndexes(expected), "byte \(place)")
+          let expected = ids.contains { $0.contains(offset) } ? withoutLocal : expected
+          #expect(found == expected || found == withoutIndexes(expected), "byte \(offset)")
         } catch let error as ServiceError {
-          #expect([.damaged, .integrity].contains(error.code), "byte \(place): \(error)")
+          #expect([.damaged, .integrity].contains(error.code), "byte \(offset): \(error)")
           if error.code == .integrity {
-            #expect(Self.names(error.detail), "byte \(place): \(error)")
+            #expect(Self.names(error.detail), "byte \(offset): \(error)")
           }
           found += 1
         }
         await storage.close()
       } catch let error as ServiceError {
-        #expect(ServiceError(error)?.code == .damaged, "byte \(place): \(error)")
+        #expect(ServiceError(error)?.code == .damaged, "byte \(offset): \(error)")
         found += 1
       }
     }
@@ -160,17 +160,17 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     var (mended, salvaged) = (0, 0)
     for _ in 0..<turns / 2 {
       var bytes = sound
-      let place = Int.random(in: 0..<bytes.count, using: &generator)
-      bytes[place] ^= UInt8.random(in: 1...255, using: &generator)
+      let offset = Int.random(in: 0..<bytes.count, using: &generator)
+      bytes[offset] ^= UInt8.random(in: 1...255, using: &generator)
       try write(bytes, to: file)
       let storage: any StoreStorage
       do {
         guard let opened = try await engine.open(name, creating: false) else { continue }
         storage = opened
       } catch {
-        #expect(ServiceError(error)?.code == .damaged, "byte \(place): \(error)")
+        #expect(ServiceError(error)?.code == .damaged, "byte \(offset): \(error)")
         let salvage = try await engine.salvage(name, at: Timestamp(milliseconds: 8), on: lane)
-        #expect(salvage?.isWhole == true, "byte \(place): \(String(describing: salvage))")
+        #expect(salvage?.isWhole == true, "byte \(offset): \(String(describing: salvage))")
         storage = try #require(try await engine.open(name, creating: false))
         salvaged += 1
       }
@@ -178,9 +178,9 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
       let outcome = try await storage.mend(.everything, at: now, pause: .zero)
       let found = try await answers(storage)
       if outcome.lost.isEmpty, outcome.dropped == 0 {
-        #expect(found == expected || found == withoutIndexes(expected), "byte \(place)")
+        #expect(found == expected || found == withoutIndexes(expected), "byte \(offset)")
       }
-      #expect(outcome.left == 0 && outcome.count < 3, "byte \(place): \(outcome)")
+      #expect(outcome.left == 0 && outcome.count < 3, "byte \(offset): \(outcome)")
       if outcome.hasChanged { mended += 1 }
       await storage.close()
       let findings = Findings()
@@ -189,7 +189,7 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
           directory: (file as NSString).deletingLastPathComponent,
           name: (file as NSString).lastPathComponent), of: .init(key: name.key), as: blank,
         name: "store", findings.reporter)
-      #expect(findings.all == [], "byte \(place)")
+      #expect(findings.all == [], "byte \(offset)")
     }
     #expect(mended > 8)
     #expect(salvaged > 3)

@@ -208,14 +208,14 @@ import Testing
     var found = 0
     for _ in 0..<400 {
       var bytes = sound
-      let place = Int.random(in: 0..<bytes.count, using: &generator)
-      bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+      let offset = Int.random(in: 0..<bytes.count, using: &generator)
+      bytes[offset] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
       try write(bytes, to: file)
       let findings = Findings()
       if try scrub.run(directory.path, findings.reporter).findings > 0 {
         found += 1
       } else {
-        #expect(try rows(file) == expected, "byte \(place)")
+        #expect(try rows(file) == expected, "byte \(offset)")
       }
     }
     #expect(found > 25)

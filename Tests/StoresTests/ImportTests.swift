@@ -83,8 +83,8 @@ import Testing
   @Test func aChangedByteIsFoundOutByTheSum() async throws {
     let lines = [Self.header, Self.section, Self.document, Self.body, Self.end]
     var bytes = Self.export(lines, documents: 1, bodies: 1)
-    let place = try #require(bytes.indices.first { bytes[$0...].starts(with: "1.0".utf8) })
-    bytes[place] = UInt8(ascii: "2")
+    let offset = try #require(bytes.indices.first { bytes[$0...].starts(with: "1.0".utf8) })
+    bytes[offset] = UInt8(ascii: "2")
     let error = await refusal { _ = try await read(bytes) }
     #expect(error?.reason.hasPrefix("Line 6: the manifest's sums") == true)
   }

@@ -249,9 +249,9 @@ final class PrometheusHistogram: PrometheusMetric, TimerHandler {
     var total: Int64 = 0
     var samples: [PrometheusSample] = []
     let prefix = name.labels.isEmpty ? "" : name.labels + ","
-    for (place, count) in counts.buckets.enumerated() {
+    for (index, count) in counts.buckets.enumerated() {
       total += count
-      let bound = place < Self.bounds.count ? "\(Self.bounds[place])" : "+Inf"
+      let bound = index < Self.bounds.count ? "\(Self.bounds[index])" : "+Inf"
       samples.append(sample("_bucket", prefix + "le=\"\(bound)\"", Double(total)))
     }
     samples.append(sample("_sum", name.labels, Double(counts.nanoseconds) / 1e9))

@@ -99,11 +99,11 @@ enum ImportedLine: Sendable {
   }
 
   private static func revision(
-    _ node: JSONNode, at place: Int
+    _ node: JSONNode, at index: Int
   ) throws -> RevisionTree.Listed {
     if let text = node.string {
       return RevisionTree.Listed(
-        revision: try RevisionID(text), parent: place == 0 ? nil : place - 1, isDeleted: false)
+        revision: try RevisionID(text), parent: index == 0 ? nil : index - 1, isDeleted: false)
     }
     guard let text = node["rev"]?.string else {
       throw Fault(reason: "history must consist of texts and of objects with a rev")

@@ -61,7 +61,7 @@ struct StoreExport: Sendable {
       case .documents(let range): try nextDocument(range, view)
       case .bodies(let id, let tree, let rest, let range):
         try nextBody(of: id, tree, rest, then: range, view)
-      case .notes(let place, let last): try nextNotes(place, after: last, info, view)
+      case .notes(let index, let last): try nextNotes(index, after: last, info, view)
       }
       if piece.count >= ExportFormat.pieceBytes { return true }
       if Slice.isOver { return isComplete }
@@ -92,8 +92,8 @@ struct StoreExport: Sendable {
     write(document.body, of: document.revision)
     // Only these revisions have stored bodies.
     let kept = tree.revisions(withinSteps: StoreLimits.storedAncestors)
-    let rest = tree.nodes.indices.filter { place in
-      let revision = tree.nodes[place].revision
+    let rest = tree.nodes.indices.filter { index in
+      let revision = tree.nodes[index].revision
       return revision != document.revision && kept.contains(revision)
     }
     // Leaves are written first (they are last in the array), because their bodies must not disappear while
@@ -104,12 +104,12 @@ struct StoreExport: Sendable {
   }
 
   private mutating func nextBody(
-    of id: DocumentID, _ tree: RevisionTree, _ places: [Int], then range: DocumentRange,
+    of id: DocumentID, _ tree: RevisionTree, _ indices: [Int], then range: DocumentRange,
     _ view: any StoreView
   ) throws {
-    var rest = places
-    while let place = rest.popLast() {
-      let node = tree.nodes[place]
+    var rest = indices
+    while let index = rest.popLast() {
+      let node = tree.nodes[index]
       if let body = try view.body(id, node.revision) {
         write(body, of: node.revision)
       } else if node.isLeaf {
@@ -121,10 +121,10 @@ struct StoreExport: Sendable {
   }
 
   private mutating func nextNotes(
-    _ place: Int, after last: String?, _ info: StoreInfo, _ view: any StoreView
+    _ index: Int, after last: String?, _ info: StoreInfo, _ view: any StoreView
   ) throws {
     let prefixes = notes.kept + notes.told
-    guard prefixes.indices.contains(place) else {
+    guard prefixes.indices.contains(index) else {
       write { [section] writer in
         writer.member("end", section)
         writer.member("sequence", Int(info.lastSequence))
@@ -132,7 +132,7 @@ struct StoreExport: Sendable {
       isComplete = true
       return
     }
-    let prefix = LocalID.receiptPrefix + prefixes[place]
+    let prefix = LocalID.receiptPrefix + prefixes[index]
     // In ASCII `0` follows the slash with which the prefixes end.
     let end = String(decoding: Array(prefix.utf8.dropLast()) + [0x30], as: UTF8.self)
     let range = DocumentRange(start: prefix, end: end, includesEnd: false)
@@ -143,7 +143,7 @@ struct StoreExport: Sendable {
       reached = id.text
       return false
     }
-    step = reached.map { .notes(place, after: $0) } ?? .notes(place + 1, after: nil)
+    step = reached.map { .notes(index, after: $0) } ?? .notes(index + 1, after: nil)
   }
 
   private mutating func writeNote(_ id: LocalID, _ local: LocalDocument) {
@@ -177,8 +177,8 @@ extension JSONWriter {
   fileprivate mutating func history(_ tree: RevisionTree) {
     name("history")
     beginArray()
-    for (place, listed) in tree.listed.enumerated() {
-      guard listed.isDeleted || listed.parent != (place == 0 ? nil : place - 1) else {
+    for (index, listed) in tree.listed.enumerated() {
+      guard listed.isDeleted || listed.parent != (index == 0 ? nil : index - 1) else {
         string(listed.revision.description)
         continue
       }

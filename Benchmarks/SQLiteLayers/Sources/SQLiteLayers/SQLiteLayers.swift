@@ -86,8 +86,8 @@ enum SQLiteLayers {
   ) throws {
     var measurement = Measurement(title: title)
     for round in 0...rounds {
-      for place in contenders.indices {
-        let order = round == 0 ? place : (place + round) % contenders.count
+      for index in contenders.indices {
+        let order = round == 0 ? index : (index + round) % contenders.count
         let contender = contenders[order]
         try contender.session { operations in
           var isRight = false
