@@ -133,7 +133,7 @@ extension PostgresView {
   static func checksum(
     _ number: Int64, _ key: [UInt8], _ id: DocumentID, _ content: [UInt8]?, in store: Int64
   ) -> Checksum {
-    var checksum = Checksum(.place)
+    var checksum = Checksum(.indexEntry)
     checksum.append(number)
     checksum.append(bytes: key)
     checksum.append(id.text)

@@ -8,21 +8,21 @@ extension WriteTransaction {
   /// backlog.
   static let expiredAtOnce = 100
 
-  static let wholes = Statement(
-    "wholes",
+  static let documentsByID = Statement(
+    "documents_by_id",
     """
     SELECT \(StoredDocument.columns), d.body, d.tree, d.arrival FROM documents d
     WHERE d.store = $1 AND d.id = ANY($2)
     """)
-  static let placesOfWholes = Statement(
-    "places_of_wholes",
+  static let bodySizesByID = Statement(
+    "body_sizes_by_id",
     """
     SELECT first, generation, digest, length(body)::int8 FROM bodies
     WHERE store = $1
       AND first = ANY(ARRAY(SELECT first FROM documents WHERE store = $1 AND id = ANY($2)))
     """)
-  static let placesOfOne = Statement(
-    "places",
+  static let bodySizesOfOne = Statement(
+    "body_sizes",
     """
     SELECT generation, digest, length(body)::int8 FROM bodies WHERE store = $1 AND first = $2
     """)

@@ -25,7 +25,7 @@ final class WriteTransaction: RowSource {
   private var documents: [DocumentID: LoadedDocuments.Found?] = [:]
   /// The sizes in bytes of the bodies that are not the winner's, by the document's key in `bodies`, where they are
   /// known.
-  private var places: [Int64: [RevisionID: Int64]] = [:]
+  private var bodySizes: [Int64: [RevisionID: Int64]] = [:]
   /// The present state of local documents, where it is known. An inner nil means that there is no such local document.
   private var locals: [LocalID: StoredLocal?] = [:]
   /// The numbers of indexes, where they are known. An inner nil means that there is no such index.
@@ -42,8 +42,8 @@ final class WriteTransaction: RowSource {
     var calls = [Call(.begin), Call(StoreRow.lock, .integer(store))]
     if !ids.isEmpty {
       let list = Value.list(ids.map { Array($0.text.utf8) })
-      calls.append(Call(Self.wholes, .integer(store), list))
-      calls.append(Call(Self.placesOfWholes, .integer(store), list))
+      calls.append(Call(Self.documentsByID, .integer(store), list))
+      calls.append(Call(Self.bodySizesByID, .integer(store), list))
       let locals = LocalID.read(with: ids).map { Array($0.text.utf8) }
       calls.append(Call(Self.someLocals, .integer(store), .list(locals)))
     }
@@ -134,7 +134,7 @@ final class WriteTransaction: RowSource {
     for row in found.all {
       let document = try LoadedDocuments.Found(row, in: store)
       documents[document.row.id] = document
-      places[document.row.first] = [:]
+      bodySizes[document.row.first] = [:]
     }
     for row in bodies.all { note(row, of: row.integer(0), from: 1) }
   }
@@ -143,15 +143,15 @@ final class WriteTransaction: RowSource {
     // A digest that is not text is damaged and belongs to no revision.
     let revision = RevisionID(
       generation: Int(row.integer(start)), digest: row.text(start + 1) ?? "")
-    places[first, default: [:]][revision] = row.integer(start + 2)
+    bodySizes[first, default: [:]][revision] = row.integer(start + 2)
   }
 
-  private func knownPlaces(of first: Int64) throws -> [RevisionID: Int64] {
-    if let known = places[first] { return known }
-    let found = try rows(Call(Self.placesOfOne, .integer(store), .integer(first)))
-    places[first] = [:]
+  private func knownBodySizes(of first: Int64) throws -> [RevisionID: Int64] {
+    if let known = bodySizes[first] { return known }
+    let found = try rows(Call(Self.bodySizesOfOne, .integer(store), .integer(first)))
+    bodySizes[first] = [:]
     for row in found.all { note(row, of: first, from: 0) }
-    return places[first] ?? [:]
+    return bodySizes[first] ?? [:]
   }
 
   private func write(_ call: Call) {
@@ -173,40 +173,40 @@ extension WriteTransaction: StoreTables {
     }
   }
 
-  func bodies(of first: Int64, below generation: Int) throws -> [BodyPlace] {
-    try knownPlaces(of: first).filter { $0.key.generation < generation }
-      .map { BodyPlace(revision: $0.key, count: $0.value) }
+  func bodies(of first: Int64, below generation: Int) throws -> [StoredBodyKey] {
+    try knownBodySizes(of: first).filter { $0.key.generation < generation }
+      .map { StoredBodyKey(revision: $0.key, count: $0.value) }
   }
 
   func insert(
-    _ body: StoredBody, of first: Int64, _ revision: RevisionID, insteadOf place: BodyPlace?
+    _ body: StoredBody, of first: Int64, _ revision: RevisionID, replacing former: StoredBodyKey?
   ) throws -> Int64 {
     // A revision that was forgotten and returns may still have a stored body.
-    var removed = try knownPlaces(of: first)[revision] ?? 0
-    if let place { removed += try removeBody(at: place, of: first) }
+    var removed = try knownBodySizes(of: first)[revision] ?? 0
+    if let former { removed += try removeBody(with: former, of: first) }
     write(.putting(body, of: first, revision, in: store))
-    places[first]?[revision] = Int64(body.bytes.count)
+    bodySizes[first]?[revision] = Int64(body.bytes.count)
     return Int64(body.bytes.count) - removed
   }
 
   func removeBody(of first: Int64, _ revision: RevisionID) throws -> Int64 {
-    guard let count = try knownPlaces(of: first)[revision] else { return 0 }
-    return try removeBody(at: BodyPlace(revision: revision, count: count), of: first)
+    guard let count = try knownBodySizes(of: first)[revision] else { return 0 }
+    return try removeBody(with: StoredBodyKey(revision: revision, count: count), of: first)
   }
 
-  func removeBody(at place: BodyPlace, of first: Int64) throws -> Int64 {
+  func removeBody(with key: StoredBodyKey, of first: Int64) throws -> Int64 {
     pending.append(
       Call(
-        Self.removeBody, .integer(store), .integer(first), .integer(place.revision.generation),
-        .text(place.revision.digest.text)))
-    places[first]?[place.revision] = nil
-    return place.count
+        Self.removeBody, .integer(store), .integer(first), .integer(key.revision.generation),
+        .text(key.revision.digest.text)))
+    bodySizes[first]?[key.revision] = nil
+    return key.count
   }
 
   func put(
     _ row: StoredDocument, body: StoredBody, tree: [UInt8]?, replacing old: StoredDocument?
   ) throws {
-    if old == nil, places[row.first] == nil { places[row.first] = [:] }
+    if old == nil, bodySizes[row.first] == nil { bodySizes[row.first] = [:] }
     write(.putting(row, body: body, tree: tree, in: store))
   }
 
@@ -255,7 +255,7 @@ extension WriteTransaction: StoreTables {
 /// Indexes.
 extension WriteTransaction {
   /// The sequence number in the row of an index that is being removed.
-  private static let nowhere: Int64 = -1
+  private static let removalSequence: Int64 = -1
 
   func apply(_ edit: IndexEdit) throws {
     switch edit {
@@ -264,7 +264,7 @@ extension WriteTransaction {
       pending.append(
         Call(Self.removeSome, .integer(store), .integer(number), .integer(entries)))
       if try rows(Call(Self.hasEntries, .integer(store), .integer(number))).first != nil {
-        note(index, number, Self.nowhere)
+        note(index, number, Self.removalSequence)
       } else {
         pending.append(Call(Self.removeIndex, .integer(store), .text(index.text)))
         indexes[index] = .some(nil)

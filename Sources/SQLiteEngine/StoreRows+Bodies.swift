@@ -31,14 +31,14 @@ extension StoreRows {
   }
 
   /// Stores the body of a revision.
-  /// - Parameter place: an existing row that the body replaces; nil to insert a row.
+  /// - Parameter former: an existing row that the body replaces; nil to insert a row.
   /// - Returns: the number of bytes by which the table's bodies have grown.
   func insert(
-    _ body: StoredBody, of first: Int64, _ revision: RevisionID, insteadOf place: BodyPlace?
+    _ body: StoredBody, of first: Int64, _ revision: RevisionID, replacing former: StoredBodyKey?
   ) throws -> Int64 {
     // A revision that was pruned and comes again may still have a stored body.
     let removed = try removeBody(of: first, revision)
-    if let place {
+    if let former {
       try connection.statement(
         """
         UPDATE bodies SET generation = ?1, digest = ?2, body_checksum = ?3, body = ?4, arrival = ?5
@@ -46,7 +46,7 @@ extension StoreRows {
         """
       ).run(
         .integer(revision.generation), .text(revision.digest.text), .integer(body.checksum),
-        .bytes(body.bytes), body.arrival.binding, .integer(place.number))
+        .bytes(body.bytes), body.arrival.binding, .integer(former.number))
     } else {
       try connection.statement(
         """
@@ -57,18 +57,18 @@ extension StoreRows {
         .integer(first), .integer(revision.generation), .text(revision.digest.text),
         .integer(body.checksum), .bytes(body.bytes), body.arrival.binding)
     }
-    return Int64(body.bytes.count) - removed - (place?.count ?? 0)
+    return Int64(body.bytes.count) - removed - (former?.count ?? 0)
   }
 
-  /// The places of a document's stored bodies below a generation. No body is read.
-  func bodies(of first: Int64, below generation: Int) throws -> [BodyPlace] {
+  /// The keys of a document's stored bodies below a generation. No body is read.
+  func bodies(of first: Int64, below generation: Int) throws -> [StoredBodyKey] {
     try connection.statement(
       """
       SELECT number, generation, digest, length(body) FROM bodies
       WHERE first = ?1 AND generation < ?2
       """
     ).all(.integer(first), .integer(generation)) { row in
-      BodyPlace(
+      StoredBodyKey(
         number: row.int64(0),
         // A damaged digest that is not text belongs to no revision.
         revision: RevisionID(generation: Int(row.int64(1)), digest: (try? row.string(2)) ?? ""),
@@ -103,11 +103,11 @@ extension StoreRows {
     }.reduce(0, +)
   }
 
-  /// Removes the body at a place.
+  /// Removes a body by its key.
   /// - Returns: the bytes of the body.
-  func removeBody(at place: BodyPlace, of first: Int64) throws -> Int64 {
-    try connection.statement("DELETE FROM bodies WHERE number = ?1").run(.integer(place.number))
-    return place.count
+  func removeBody(with key: StoredBodyKey, of first: Int64) throws -> Int64 {
+    try connection.statement("DELETE FROM bodies WHERE number = ?1").run(.integer(key.number))
+    return key.count
   }
 }
 

@@ -47,7 +47,7 @@ extension StoreRows {
       let hasMore = try connection.statement("SELECT 1 FROM entries WHERE number = ?1 LIMIT 1")
         .first(.integer(number)) { _ in true }
       if hasMore == true {
-        try note(index, number, Self.nowhere)
+        try note(index, number, Self.removalSequence)
       } else {
         try connection.statement("DELETE FROM indexes WHERE number = ?1").run(.integer(number))
       }
@@ -72,7 +72,7 @@ extension StoreRows {
   }
 
   /// The sequence number in the row of an index that is being removed.
-  private static let nowhere: Int64 = -1
+  private static let removalSequence: Int64 = -1
 
   private func note(
     _ index: IndexID, _ number: Int64, _ sequence: Int64
@@ -188,7 +188,7 @@ extension StoreRows {
   private static func checksum(
     _ number: Int64, _ key: [UInt8], id: [UInt8], _ content: [UInt8]?
   ) -> Checksum {
-    var checksum = Checksum(.place)
+    var checksum = Checksum(.indexEntry)
     checksum.append(number)
     checksum.append(bytes: key)
     checksum.append(bytes: id)
@@ -236,7 +236,7 @@ extension StoreRows {
           """
         ).first(.integer(sequence)) { row in row.int64(0) } ?? 0
     }
-    counts.remember((sequence, count), insteadOf: known.sequence)
+    counts.remember((sequence, count), replacing: known.sequence)
     return count
   }
 
@@ -312,34 +312,34 @@ extension StoreRows {
 /// page would take quadratic time.
 struct ChangeCounts {
   /// A sequence number, and the number of documents after it.
-  typealias Place = (sequence: Int64, count: Int64)
+  typealias Count = (sequence: Int64, count: Int64)
 
   /// The most counts that are kept: enough for this many clients that read at the same time.
-  private static let maximumPlaces = 8
+  private static let maximumCounts = 8
 
   /// The counts; the last element was used last.
-  private var places: [Place] = []
+  private var counts: [Count] = []
 
   /// The count with the nearest sequence number at or below this one; nil when there is none.
-  func nearest(upTo sequence: Int64) -> Place? {
-    places.filter { $0.sequence <= sequence }.max { $0.sequence < $1.sequence }
+  func nearest(upTo sequence: Int64) -> Count? {
+    counts.filter { $0.sequence <= sequence }.max { $0.sequence < $1.sequence }
   }
 
   /// Keeps a count.
   /// - Parameter former: the sequence number of the count that it replaces.
-  mutating func remember(_ place: Place, insteadOf former: Int64? = nil) {
-    places.removeAll { $0.sequence == place.sequence || $0.sequence == former }
-    if places.count == Self.maximumPlaces { places.removeFirst() }
-    places.append(place)
+  mutating func remember(_ count: Count, replacing former: Int64? = nil) {
+    counts.removeAll { $0.sequence == count.sequence || $0.sequence == former }
+    if counts.count == Self.maximumCounts { counts.removeFirst() }
+    counts.append(count)
   }
 
   /// Updates the counts after a document's sequence number changed.
   /// - Parameter old: nil for a new document.
   /// - Parameter new: nil for a document that was removed.
   mutating func move(from old: Int64?, to new: Int64?) {
-    for index in places.indices {
-      if let old, old > places[index].sequence { places[index].count -= 1 }
-      if let new, new > places[index].sequence { places[index].count += 1 }
+    for index in counts.indices {
+      if let old, old > counts[index].sequence { counts[index].count -= 1 }
+      if let new, new > counts[index].sequence { counts[index].count += 1 }
     }
   }
 }

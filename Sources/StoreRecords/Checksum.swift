@@ -26,7 +26,7 @@ package struct Checksum {
     /// The state of an index.
     case index = 7
     /// A document's entry in an index.
-    case place = 8
+    case indexEntry = 8
     /// When a revision came and from whom.
     case arrival = 9
     /// Old revisions of a document's history.

@@ -9,22 +9,22 @@ package protocol StoreTables {
   /// The body of a revision that is not the winner; nil when it is not stored. Not verified.
   /// - Parameter first: the document's key in the table of bodies.
   func body(of first: Int64, _ revision: RevisionID) throws -> StoredBody?
-  /// The places of a document's stored bodies below a generation, without the winner's. The bodies are not
+  /// The keys of a document's stored bodies below a generation, without the winner's. The bodies are not
   /// read.
-  func bodies(of first: Int64, below generation: Int) throws -> [BodyPlace]
+  func bodies(of first: Int64, below generation: Int) throws -> [StoredBodyKey]
   /// Stores a body.
-  /// - Parameter place: the body whose row is reused; nil for a new row.
+  /// - Parameter former: the body whose row is reused; nil for a new row.
   /// - Returns: by how many bytes the table has grown.
   func insert(
-    _ body: StoredBody, of first: Int64, _ revision: RevisionID, insteadOf place: BodyPlace?
+    _ body: StoredBody, of first: Int64, _ revision: RevisionID, replacing former: StoredBodyKey?
   ) throws -> Int64
   /// Removes the body of a revision.
   /// - Returns: its number of bytes; 0 when it was not stored.
   func removeBody(of first: Int64, _ revision: RevisionID) throws -> Int64
-  /// Removes a body by its place.
+  /// Removes a body by its key.
   /// - Parameter first: the document's key in the table of bodies.
   /// - Returns: its number of bytes.
-  func removeBody(at place: BodyPlace, of first: Int64) throws -> Int64
+  func removeBody(with key: StoredBodyKey, of first: Int64) throws -> Int64
 
   /// Replaces a document's row; `old` is nil for a new document.
   func put(

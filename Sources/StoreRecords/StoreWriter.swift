@@ -161,10 +161,10 @@ extension StoreWriter {
     let kept = purge.tree.revisions(withinSteps: ancestors)
     var grown: Int64 = 0
     if old.row.revision != winner.revision, kept.contains(old.row.revision) {
-      grown += try rows.insert(old.content, of: first, old.row.revision, insteadOf: nil)
+      grown += try rows.insert(old.content, of: first, old.row.revision, replacing: nil)
     }
-    for place in try rows.bodies(of: first, below: .max) where !kept.contains(place.revision) {
-      grown -= try rows.removeBody(at: place, of: first)
+    for key in try rows.bodies(of: first, below: .max) where !kept.contains(key.revision) {
+      grown -= try rows.removeBody(with: key, of: first)
     }
     try rows.put(row, body: content.body, tree: tree, replacing: old.row)
     header.otherBodyBytes += grown
@@ -176,8 +176,8 @@ extension StoreWriter {
   private mutating func remove(_ row: StoredDocument) throws {
     var removed: Int64 = 0
     try rows.remove(row)
-    for place in try rows.bodies(of: row.first, below: .max) {
-      removed += try rows.removeBody(at: place, of: row.first)
+    for key in try rows.bodies(of: row.first, below: .max) {
+      removed += try rows.removeBody(with: key, of: row.first)
     }
     try rows.removeEntries(of: row.id)
     try rows.removeHistory(of: row.first)
@@ -262,9 +262,9 @@ extension StoreWriter {
   package mutating func dropHistory(of old: LoadedDocuments.Found) throws {
     let leaves = Set(try old.tree().leaves.map(\.revision))
     var removed: Int64 = 0
-    for place in try rows.bodies(of: old.row.first, below: .max)
-    where !leaves.contains(place.revision) {
-      removed += try rows.removeBody(at: place, of: old.row.first)
+    for key in try rows.bodies(of: old.row.first, below: .max)
+    where !leaves.contains(key.revision) {
+      removed += try rows.removeBody(with: key, of: old.row.first)
     }
     header.otherBodyBytes -= removed
   }
@@ -290,7 +290,7 @@ extension StoreWriter {
       && !mutation.letsGo
     let generation = isMeasured ? mutation.revision.generation - ancestors : .max
     var losing = losing
-    var old: [BodyPlace] = []
+    var old: [StoredBodyKey] = []
     if hasOthers, generation > 1 { old = try rows.bodies(of: first, below: generation) }
     if !old.isEmpty || losing.contains(where: { $0.revision.generation < generation }) {
       let kept = mutation.tree.revisions(withinSteps: ancestors)
@@ -298,11 +298,11 @@ extension StoreWriter {
       losing.removeAll { $0.revision.generation < generation && !kept.contains($0.revision) }
     }
     var grown: Int64 = 0
-    for (place, next) in losing.enumerated() {
-      let former = old.indices.contains(place) ? old[place] : nil
-      grown += try rows.insert(next.body, of: first, next.revision, insteadOf: former)
+    for (index, next) in losing.enumerated() {
+      let former = old.indices.contains(index) ? old[index] : nil
+      grown += try rows.insert(next.body, of: first, next.revision, replacing: former)
     }
-    for place in old.dropFirst(losing.count) { grown -= try rows.removeBody(at: place, of: first) }
+    for key in old.dropFirst(losing.count) { grown -= try rows.removeBody(with: key, of: first) }
     return grown
   }
 }

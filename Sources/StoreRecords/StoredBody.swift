@@ -17,8 +17,8 @@ package struct StoredBody: Sendable {
   }
 }
 
-/// The place of a stored body that is not the winner's.
-package struct BodyPlace {
+/// The key of a stored body that is not the winner's.
+package struct StoredBodyKey {
   /// The row's number, in an engine whose rows have one.
   package let number: Int64
   /// The body's revision.
@@ -26,7 +26,7 @@ package struct BodyPlace {
   /// How many bytes it has.
   package let count: Int64
 
-  /// Creates a place.
+  /// Creates a key.
   package init(number: Int64 = 0, revision: RevisionID, count: Int64) {
     self.number = number
     self.revision = revision

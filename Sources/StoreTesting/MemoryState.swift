@@ -79,8 +79,8 @@ struct MemoryState: Sendable {
     log.append((info.lastSequence, purge.id))
     guard purge.tree.winner != nil else {
       records[purge.id] = nil
-      order.remove(at: place(of: purge.id.text))
-      for index in Array(indexes.keys) { indexes[index]?.places[purge.id] = nil }
+      order.remove(at: orderIndex(of: purge.id.text))
+      for index in Array(indexes.keys) { indexes[index]?.entriesByID[purge.id] = nil }
       return
     }
     let kept = purge.tree.revisions(withinSteps: ancestors)
@@ -96,15 +96,15 @@ struct MemoryState: Sendable {
     switch edit {
     case .remove(let id, let entries):
       for entry in indexes[id]?.entries.prefix(entries) ?? [] {
-        indexes[id]?.places[entry.id] = nil
+        indexes[id]?.entriesByID[entry.id] = nil
       }
       indexes[id]?.sequence = nil
-      if indexes[id]?.places.isEmpty ?? true { indexes[id] = nil }
+      if indexes[id]?.entriesByID.isEmpty ?? true { indexes[id] = nil }
     case .advance(let id, let documents, let entries, let sequence):
       var index = indexes[id] ?? MemoryIndex()
       index.sequence = sequence
-      for document in documents { index.places[document] = nil }
-      for entry in entries { index.places[entry.id] = entry }
+      for document in documents { index.entriesByID[document] = nil }
+      for entry in entries { index.entriesByID[entry.id] = entry }
       indexes[id] = index
     }
   }
@@ -118,7 +118,7 @@ struct MemoryState: Sendable {
     if let old {
       count(old, by: -1)
     } else {
-      order.insert(mutation.id, at: place(of: mutation.id.text))
+      order.insert(mutation.id, at: orderIndex(of: mutation.id.text))
     }
     info.lastSequence += 1
     let kept = mutation.tree.revisions(withinSteps: ancestors)
@@ -152,7 +152,7 @@ struct MemoryState: Sendable {
   }
 
   /// The index of an id in ``order``, or the index at which it would be inserted.
-  func place(of text: String) -> Int {
+  func orderIndex(of text: String) -> Int {
     var (low, high) = (0, order.count)
     while low < high {
       let middle = (low + high) / 2
@@ -167,11 +167,11 @@ struct MemoryIndex: Sendable {
   /// The sequence number up to which the index is built; nil while the index is being removed.
   var sequence: Int64? = 0
   /// Each document's entry.
-  var places: [DocumentID: IndexEntry] = [:]
+  var entriesByID: [DocumentID: IndexEntry] = [:]
 
   /// The entries in order.
   var entries: [IndexEntry] {
-    places.values.sorted { left, right in
+    entriesByID.values.sorted { left, right in
       left.key == right.key
         ? left.id.text.precedesBytes(of: right.id.text)
         : left.key.lexicographicallyPrecedes(right.key)
@@ -232,7 +232,7 @@ package struct MemoryView: StoreView {
   package func documents(
     _ range: DocumentRange, _ visit: (Document) throws -> Bool
   ) throws {
-    let ids = state.order[places(of: range)]
+    let ids = state.order[orderIndices(of: range)]
     for id in range.descending ? Array(ids.reversed()) : Array(ids) {
       guard let document = try document(id), range.includesDeleted || !document.isDeleted else {
         continue
@@ -242,11 +242,11 @@ package struct MemoryView: StoreView {
   }
 
   /// The indices of a range's ids in the state's ``MemoryState/order``, tombstones included.
-  private func places(of range: DocumentRange) -> Range<Int> {
-    let first = range.start.map { state.place(of: $0) } ?? 0
+  private func orderIndices(of range: DocumentRange) -> Range<Int> {
+    let first = range.start.map { state.orderIndex(of: $0) } ?? 0
     var last = state.order.count
     if let end = range.end {
-      last = state.place(of: end)
+      last = state.orderIndex(of: end)
       if range.includesEnd, last < state.order.count, state.order[last].text.equalsBytes(of: end) {
         last += 1
       }
@@ -290,8 +290,8 @@ package struct MemoryView: StoreView {
   package func count(
     _ range: DocumentRange, among ids: Int
   ) throws -> (count: Int, last: DocumentID?) {
-    let places = places(of: range)
-    let all = state.order[places]
+    let indices = orderIndices(of: range)
+    let all = state.order[indices]
     let first = range.descending ? all.suffix(ids) : all.prefix(ids)
     let count = first.count { range.includesDeleted || state.records[$0]?.isDeleted == false }
     guard first.count == ids else { return (count, nil) }

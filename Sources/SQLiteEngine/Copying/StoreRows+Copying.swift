@@ -101,7 +101,7 @@ extension StoreRows {
       }
     case .bodies(let bodies):
       for body in bodies {
-        _ = try insert(body.body, of: body.first, body.revision, insteadOf: nil)
+        _ = try insert(body.body, of: body.first, body.revision, replacing: nil)
       }
     case .locals(let locals):
       for local in locals { try apply(local.edit) }

@@ -7,7 +7,7 @@ import Stores
 /// Rows from before version 6 of SQLite's schema have another kind of checksum. The walk returns every row with the
 /// checksums of today.
 package struct RowWalk {
-  private enum Place {
+  private enum Position {
     case documents(after: Int64)
     case bodies(after: BodyKey?)
     case locals(after: LocalID?)
@@ -17,7 +17,7 @@ package struct RowWalk {
   private let reader: any RowReader
   /// The store's state before the first page.
   package let state: CopiedState
-  private var place = Place.documents(after: 0)
+  private var position = Position.documents(after: 0)
   private var digest = RowDigest()
   /// The documents of the latest page of documents.
   private var owners: [StoredDocument] = []
@@ -41,11 +41,11 @@ package struct RowWalk {
   ///   rows; `unavailable` when somebody has written to the store meanwhile; the errors of the reader.
   package mutating func next() async throws -> RowPage? {
     while true {
-      switch place {
+      switch position {
       case .documents(let sequence):
         let documents = try await reader.documents(after: sequence)
         guard !documents.isEmpty else {
-          place = .locals(after: nil)
+          position = .locals(after: nil)
           continue
         }
         return .documents(try take(documents))
@@ -55,16 +55,16 @@ package struct RowWalk {
           try endOwners()
           continue
         }
-        place = .bodies(after: BodyKey(end))
+        position = .bodies(after: BodyKey(end))
         return .bodies(try bodies.map { try take($0) })
       case .locals(let last):
         let locals = try await reader.locals(after: last)
         guard let end = locals.last else {
           try await requireCounts()
-          place = .end
+          position = .end
           continue
         }
-        place = .locals(after: end.id)
+        position = .locals(after: end.id)
         for local in locals { digest.add(local) }
         return .locals(locals)
       case .end: return nil
@@ -98,7 +98,7 @@ package struct RowWalk {
       count(row, document.body)
       verified.append(document)
     }
-    place = .bodies(after: nil)
+    position = .bodies(after: nil)
     return verified
   }
 
@@ -123,7 +123,7 @@ package struct RowWalk {
       }
       digest.end(owner)
     }
-    place = .documents(after: owners.last?.sequence ?? .max)
+    position = .documents(after: owners.last?.sequence ?? .max)
     (owners, ownersByFirst, missing) = ([], [:], [:])
   }
 
