@@ -333,7 +333,7 @@ package struct DataDirectoryError: Error, Sendable, CustomDebugStringConvertible
     case newerFormat
     /// A restoration into the directory was interrupted.
     case unfinishedRestore
-    /// The stores were moved to another place.
+    /// The stores were moved elsewhere.
     case moved
     /// A move into the directory was interrupted.
     case unfinishedMove

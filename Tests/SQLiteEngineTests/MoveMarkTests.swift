@@ -7,8 +7,8 @@ import Testing
 
 /// Marks of moves in data directories.
 @Suite struct MoveMarkTests {
-  private let moved = MoveMark(.moved, words: "to postgres://db/bookmarks at noon")
-  private let unfinished = MoveMark(.unfinished, words: "from postgres://db/bookmarks")
+  private let moved = MoveMark(.moved, detail: "to postgres://db/bookmarks at noon")
+  private let unfinished = MoveMark(.unfinished, detail: "from postgres://db/bookmarks")
 
   private func refusal(_ directory: TemporaryDirectory) async -> DataDirectoryError? {
     do throws(DataDirectoryError) {
@@ -29,7 +29,7 @@ import Testing
       await engine.close()
       let error = await refusal(directory)
       #expect(error?.code == code)
-      #expect(error?.reason.contains(mark.words) == true)
+      #expect(error?.reason.contains(mark.detail) == true)
     }
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1, isForMove: true)
     try await engine.setMoveMark(nil)
@@ -44,7 +44,7 @@ import Testing
     #expect(await refusal(directory)?.code == .unfinishedMove)
     try FileEngine.prepareForMove(directory.path, unfinished)
     do throws(DataDirectoryError) {
-      try FileEngine.prepareForMove(directory.path, MoveMark(.unfinished, words: "from elsewhere"))
+      try FileEngine.prepareForMove(directory.path, MoveMark(.unfinished, detail: "from elsewhere"))
       Issue.record("another move's directory was taken")
     } catch { #expect(error.code == .unfinishedMove) }
     let other = try TemporaryDirectory()

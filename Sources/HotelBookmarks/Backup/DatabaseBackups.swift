@@ -16,7 +16,7 @@ enum DatabaseBackups {
   ) async throws -> (message: String, isDamaged: Bool) {
     try requireFree(path)
     let scratch = path + ".stores"
-    let mark = MoveMark(.unfinished, words: "from \(address.description) for a backup")
+    let mark = MoveMark(.unfinished, detail: "from \(address.description) for a backup")
     // What an earlier backup left may be out of date.
     if FileManager.default.fileExists(atPath: scratch + "/" + mark.kind.rawValue) {
       try remove(scratch)
@@ -37,8 +37,8 @@ enum DatabaseBackups {
   private static func copy(
     _ address: DatabaseAddress, into directory: String, _ report: BackupAdministration.Report
   ) async throws -> Int {
-    try await MovePlace.with(.database(address), whileUsed: true) { database in
-      try await MovePlace.with(.directory(directory)) { files in
+    try await MoveEndpoint.with(.database(address), whileUsed: true) { database in
+      try await MoveEndpoint.with(.directory(directory)) { files in
         let summary = try await StoreMove(from: database, to: files, whileUsed: true).run(report)
         try await FileHandover(from: database, to: files, directory: directory).run()
         try await files.setMoveMark(nil)
@@ -52,7 +52,7 @@ enum DatabaseBackups {
   static func verify(
     _ address: DatabaseAddress, _ report: BackupAdministration.Report
   ) async throws -> ScrubCounts {
-    try await MovePlace.with(.database(address), whileUsed: true) { database in
+    try await MoveEndpoint.with(.database(address), whileUsed: true) { database in
       var counts = ScrubCounts()
       for namespace in StoreName.namespaces {
         try await StoreMove.eachPage(of: namespace, in: database) { names in

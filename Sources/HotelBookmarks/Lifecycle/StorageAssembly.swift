@@ -99,10 +99,10 @@ struct StorageAssembly: Sendable {
     let database = try await PostgresDatabase.open(address, connections: connections, pool: pool)
     do {
       if let mark = try await database.moveMark() {
-        let place = address.description
+        let location = address.description
         throw SettingsError(
           description:
-            "database: " + mark.reason(at: place, removal: "run move --undo with its URL"))
+            "database: " + mark.reason(at: location, removal: "run move --undo with its URL"))
       }
     } catch {
       await database.close()

@@ -20,7 +20,7 @@ struct FileHandover: Sendable {
   }
 
   /// Hands over. May be repeated.
-  /// - Throws: `keys` for a file or a document that is damaged; the errors of both places.
+  /// - Throws: `keys` for a file or a document that is damaged; the errors of both endpoints.
   func run() async throws {
     let stores = DatabaseManager(engine: target, maximumOpen: 1, now: SystemClock.now)
     let result: Result<Void, any Error>

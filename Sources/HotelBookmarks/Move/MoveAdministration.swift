@@ -17,16 +17,16 @@ package enum MoveAdministration {
     from source: String, to target: String, passwordFile: String?,
     _ report: BackupAdministration.Report
   ) async throws -> (lines: [String], isDamaged: Bool) {
-    let from = try MovePlace(source, passwordFile: passwordFile)
-    let to = try MovePlace(target, passwordFile: passwordFile)
+    let from = try MoveEndpoint(source, passwordFile: passwordFile)
+    let to = try MoveEndpoint(target, passwordFile: passwordFile)
     guard (from.path == nil) != (to.path == nil) else {
       throw MoveError("One of --from and --to is a data directory, the other a postgres:// URL")
     }
     if let path = from.path { try FileEngine.requireDirectory(path) }
-    return try await MovePlace.with(from) { source in
-      let unfinished = MoveMark(.unfinished, words: "from \(from.description)")
+    return try await MoveEndpoint.with(from) { source in
+      let unfinished = MoveMark(.unfinished, detail: "from \(from.description)")
       if let path = to.path { try FileEngine.prepareForMove(path, unfinished) }
-      return try await MovePlace.with(to) { target in
+      return try await MoveEndpoint.with(to) { target in
         try await requireFree(source, target, from, to, unfinished)
         try await target.setMoveMark(unfinished)
         let summary = try await StoreMove(from: source, to: target).run(report)
@@ -35,9 +35,9 @@ package enum MoveAdministration {
           try await FileHandover(from: source, to: target, directory: directory).run()
         }
         let now = SystemClock.now().rfc3339
-        // In this order: between the two steps no server starts on either place, and the same move may be run again.
+        // In this order: between the two steps no server starts on either endpoint, and the same move may be run again.
         try await source.setMoveMark(
-          MoveMark(.moved, words: "to \(to.description) at \(now)"))
+          MoveMark(.moved, detail: "to \(to.description) at \(now)"))
         try await target.setMoveMark(nil)
         report.progress(1, "")
         return (lines(of: summary, from, to), false)
@@ -48,18 +48,18 @@ package enum MoveAdministration {
   /// Removes the mark of a move, so that servers start there again.
   /// - Returns: one line.
   /// - Throws: as ``move(from:to:passwordFile:_:)`` does.
-  package static func undo(_ place: String, passwordFile: String?) async throws -> String {
-    let place = try MovePlace(place, passwordFile: passwordFile)
-    if let path = place.path { try FileEngine.requireDirectory(path) }
-    return try await MovePlace.with(place) { engine in
+  package static func undo(_ text: String, passwordFile: String?) async throws -> String {
+    let endpoint = try MoveEndpoint(text, passwordFile: passwordFile)
+    if let path = endpoint.path { try FileEngine.requireDirectory(path) }
+    return try await MoveEndpoint.with(endpoint) { engine in
       guard let mark = try await engine.moveMark() else {
-        return "\(place.description) has no mark of a move"
+        return "\(endpoint.description) has no mark of a move"
       }
       guard mark.kind == .moved else {
-        throw MoveError(mark.reason(at: place.description, removal: ""))
+        throw MoveError(mark.reason(at: endpoint.description, removal: ""))
       }
       try await engine.setMoveMark(nil)
-      return "servers may use \(place.description) again; it was moved \(mark.words)"
+      return "servers may use \(endpoint.description) again; it was moved \(mark.detail)"
     }
   }
 
@@ -67,8 +67,8 @@ package enum MoveAdministration {
   /// - Parameter unfinished: the mark of this move.
   /// - Throws: ``MoveError``.
   private static func requireFree(
-    _ source: any CopyingEngine, _ target: any CopyingEngine, _ from: MovePlace, _ to: MovePlace,
-    _ unfinished: MoveMark
+    _ source: any CopyingEngine, _ target: any CopyingEngine, _ from: MoveEndpoint,
+    _ to: MoveEndpoint, _ unfinished: MoveMark
   ) async throws {
     let (sourceMark, targetMark) = (try await source.moveMark(), try await target.moveMark())
     if let mark = targetMark, mark != unfinished {
@@ -84,12 +84,12 @@ package enum MoveAdministration {
     }
   }
 
-  private static func undoing(_ place: MovePlace) -> String {
-    "run hotel-bookmarks move --undo \(place.description)"
+  private static func undoing(_ endpoint: MoveEndpoint) -> String {
+    "run hotel-bookmarks move --undo \(endpoint.description)"
   }
 
   private static func lines(
-    of summary: StoreMove.Summary, _ from: MovePlace, _ to: MovePlace
+    of summary: StoreMove.Summary, _ from: MoveEndpoint, _ to: MoveEndpoint
   ) -> [String] {
     var lines = [
       "moved \(summary.stores) stores, \(summary.documents) documents, \(summary.bytes) bytes "

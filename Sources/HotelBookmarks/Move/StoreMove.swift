@@ -127,9 +127,9 @@ struct StoreMove: Sendable {
     _ take: (StoreTransfer.Outcome?) -> Void
   ) async throws {
     try await withThrowingTaskGroup(of: StoreTransfer.Outcome?.self) { group in
-      for (place, name) in names.enumerated() {
+      for (index, name) in names.enumerated() {
         try Task.checkCancellation()
-        if place >= Self.copiesAtOnce, let outcome = try await group.next() { take(outcome) }
+        if index >= Self.copiesAtOnce, let outcome = try await group.next() { take(outcome) }
         group.addTask { try await copy(name, report) }
       }
       for try await outcome in group { take(outcome) }

@@ -10,7 +10,7 @@ extension PostgresDatabase {
         guard let row = try NameRow(kind.rawValue, on: connection), row.state == .there else {
           continue
         }
-        return MoveMark(kind, words: row.epoch)
+        return MoveMark(kind, detail: row.epoch)
       }
       return nil
     }
@@ -20,7 +20,7 @@ extension PostgresDatabase {
     try await repeating { connection in
       if let mark {
         let row = NameRow(
-          key: mark.kind.rawValue, number: 0, epoch: mark.words, state: .there)
+          key: mark.kind.rawValue, number: 0, epoch: mark.detail, state: .there)
         if try !row.register(on: connection) { try row.update(on: connection) }
       }
       for kind in MoveMark.Kind.allCases where kind != mark?.kind {

@@ -17,7 +17,7 @@ extension DataDirectory {
         let text = try Disk.contents(of: path + "/" + kind.rawValue, atMost: longestMark)
       else { continue }
       return MoveMark(
-        kind, words: String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+        kind, detail: String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
     }
     return nil
   }
@@ -44,7 +44,7 @@ extension DataDirectory {
 
   fileprivate static func write(_ mark: MoveMark, in path: String) throws(SystemError) {
     let file = path + "/" + mark.kind.rawValue
-    try Disk.write(Array((mark.words + "\n").utf8), to: file + ".new")
+    try Disk.write(Array((mark.detail + "\n").utf8), to: file + ".new")
     try Disk.rename(file + ".new", to: file)
   }
 }

@@ -79,14 +79,14 @@ package struct CopiedState: Sendable, Equatable {
   }
 }
 
-/// The place of a body in the order in which bodies are read: by document, then by generation, then by digest.
+/// The position of a body in the order in which bodies are read: by document, then by generation, then by digest.
 package struct BodyKey: Sendable {
   /// The sequence number of the document's first change.
   package let first: Int64
   /// The body's revision.
   package let revision: RevisionID
 
-  /// The place of a body.
+  /// The position of a body.
   package init(_ body: CopiedBody) {
     first = body.first
     revision = body.revision
@@ -97,32 +97,32 @@ package struct BodyKey: Sendable {
 package struct MoveMark: Sendable, Equatable {
   /// What the mark says.
   package enum Kind: String, Sendable, CaseIterable {
-    /// The stores were moved to another place, which is in use instead.
+    /// The stores were moved elsewhere and are in use there.
     case moved
-    /// A move to this place has begun and not ended. Stores may be missing.
+    /// A move to this directory or database has begun and not ended. Stores may be missing.
     case unfinished = "unfinished-move"
   }
 
   /// What the mark says.
   package let kind: Kind
   /// From where or to where the stores move, and when, for people. It never contains a password.
-  package let words: String
+  package let detail: String
 
   /// Creates a mark.
-  package init(_ kind: Kind, words: String) {
+  package init(_ kind: Kind, detail: String) {
     self.kind = kind
-    self.words = words
+    self.detail = detail
   }
 
   /// Why a server can't use stores with this mark.
-  /// - Parameter place: where the stores are.
+  /// - Parameter location: where the stores are.
   /// - Parameter removal: how to remove the mark.
-  package func reason(at place: String, removal: String) -> String {
+  package func reason(at location: String, removal: String) -> String {
     switch kind {
     case .moved:
-      "The stores in \(place) were moved \(words); to use them here all the same, \(removal)"
+      "The stores in \(location) were moved \(detail); to use them here all the same, \(removal)"
     case .unfinished:
-      "A move into \(place) \(words) has not ended; run the same move again"
+      "A move into \(location) \(detail) has not ended; run the same move again"
     }
   }
 }

@@ -172,7 +172,7 @@ import Testing
     try await place.withNode { node in
       #expect(try await node.moveMark() == nil)
       for kind in [MoveMark.Kind.unfinished, .moved, .moved] {
-        let mark = MoveMark(kind, words: "somewhere")
+        let mark = MoveMark(kind, detail: "somewhere")
         try await node.setMoveMark(mark)
         #expect(try await node.moveMark() == mark)
       }

@@ -6,11 +6,11 @@ import StoreRecords
 import Stores
 
 /// One end of a move: a data directory or a database.
-enum MovePlace: Sendable {
+enum MoveEndpoint: Sendable {
   case directory(String)
   case database(DatabaseAddress)
 
-  /// Reads a place from the command line: a `postgres://` or `postgresql://` URL, or else a path.
+  /// Reads an endpoint from the command line: a `postgres://` or `postgresql://` URL, or else a path.
   /// - Parameter passwordFile: a file with the database's password; nil when the URL has it, or none is needed.
   /// - Throws: ``SettingsError`` for a URL or a password file that can't be used.
   init(_ text: String, passwordFile: String?) throws {
@@ -24,7 +24,7 @@ enum MovePlace: Sendable {
     }
   }
 
-  /// The place for people. Never a password.
+  /// The endpoint for people. Never a password.
   var description: String {
     switch self {
     case .directory(let path): path
@@ -37,15 +37,15 @@ enum MovePlace: Sendable {
     if case .directory(let path) = self { path } else { nil }
   }
 
-  /// Opens a place and closes it after use.
+  /// Opens an endpoint and closes it after use.
   /// - Parameter whileUsed: whether servers may use a database meanwhile.
   /// - Throws: ``MoveError`` for a database that servers use; `DataDirectoryError`; the database's errors; the errors of
   ///   `use`.
   static func with<Value>(
-    _ place: MovePlace, whileUsed: Bool = false,
+    _ endpoint: MoveEndpoint, whileUsed: Bool = false,
     _ use: (any CopyingEngine) async throws -> Value
   ) async throws -> Value {
-    let engine = try await place.open(whileUsed: whileUsed)
+    let engine = try await endpoint.open(whileUsed: whileUsed)
     let result: Result<Value, any Error>
     do { result = .success(try await use(engine)) } catch { result = .failure(error) }
     await engine.close()
