@@ -67,13 +67,13 @@ final class StorageCounters: Sendable {
   }
 
   /// Adds the result of a check.
-  /// - Parameter place: the store's file.
-  func count(_ mending: Mending, in place: String) {
+  /// - Parameter file: the store's file.
+  func count(_ mending: Mending, in file: String) {
     damage.withLockedValue { damage in
       damage.sum += mending
-      damage.left[place] = mending.left > 0 ? mending.left : nil
-      for reason in mending.words where damage.news.count < Self.maximumNews {
-        damage.news.append(ScrubFinding(file: place, reason: reason))
+      damage.left[file] = mending.left > 0 ? mending.left : nil
+      for reason in mending.messages where damage.news.count < Self.maximumNews {
+        damage.news.append(ScrubFinding(file: file, reason: reason))
       }
     }
   }
@@ -99,7 +99,7 @@ final class StorageCounters: Sendable {
 
 extension Mending {
   /// One line for each kind of finding, for the operator. It contains no name, id or text of a user.
-  package var words: [String] {
+  package var messages: [String] {
     [
       (mended, "damaged values were computed back, nothing is lost"),
       (lost.count, "damaged revisions were set aside; their owner is told which"),

@@ -19,8 +19,8 @@ import Testing
     let writer = BackupWriter(to: path, on: lane)
     try await writer.begin(made: made, by: "test")
     for (name, storage) in stores {
-      let place = try await writer.place(of: name)
-      try await writer.add(name, epoch: try await engine.copy(storage, to: place))
+      let draft = try await writer.draftPath(of: name)
+      try await writer.add(name, epoch: try await engine.copy(storage, to: draft))
     }
     try await writer.add(.erasures, from: engine.path)
     _ = try await writer.finish()

@@ -87,7 +87,7 @@ package enum BackupAdministration {
   ) async throws -> (message: String, isDamaged: Bool) {
     if let answer = try await askServer(.repair, in: data, report) { return answer }
     let registry = try RegistrySalvage.run(absolute(data))
-    if let registry { report.finding("registry.sqlite: \(registry.words)") }
+    if let registry { report.finding("registry.sqlite: \(registry.message)") }
     for file in registry?.unknown ?? [] { report.finding("\(file): nothing tells whose it is") }
     let outcome = try await offline(data) { backups in try await backups.repair(report.reporter) }
     report.progress(1, "")
@@ -242,11 +242,11 @@ package enum Verification {
     print: @escaping @Sendable (String) -> Void
   ) async throws -> Outcome {
     guard let address = try location.databaseAddress() else { return .impossible }
-    let place = address.description
-    let report = BackupAdministration.Report(progress: progress) { print("\(place): \($0)") }
+    let source = address.description
+    let report = BackupAdministration.Report(progress: progress) { print("\(source): \($0)") }
     let counts = try await DatabaseBackups.verify(address, report)
     progress(1, "")
-    print("\(place): \(message(for: counts))")
+    print("\(source): \(message(for: counts))")
     return counts.findings == 0 ? .sound : .damaged
   }
 

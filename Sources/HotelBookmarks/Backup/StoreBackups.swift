@@ -154,7 +154,7 @@ struct StoreBackups: Sendable {
     _ reporter: ScrubReporter
   ) async throws -> Bool {
     let engine = engine
-    let path = try await writer.place(of: name)
+    let path = try await writer.draftPath(of: name)
     do {
       let epoch = try await using(name) { storage in
         try await engine.copy(storage, to: path)
@@ -169,7 +169,7 @@ struct StoreBackups: Sendable {
       return true
     } catch let error as ServiceError where Self.isDamage(error) {
       try await writer.add(missing: name, reason: Self.message(of: error))
-      let file = BackupManifest.place(of: name)
+      let file = BackupManifest.relativePath(of: name)
       await sum.add(finding: ScrubFinding(file: file, reason: Self.message(of: error)), reporter)
       return false
     }
@@ -185,7 +185,7 @@ struct StoreBackups: Sendable {
       }
       if let counts { await sum.add(counts) }
     } catch let error as ServiceError where Self.isDamage(error) {
-      let file = engine.place(of: name)
+      let file = engine.relativePath(of: name)
       await sum.add(finding: ScrubFinding(file: file, reason: Self.message(of: error)), reporter)
     }
   }
@@ -273,7 +273,7 @@ extension StoreBackups {
       let anew =
         salvaged > 0
         ? ["\(salvaged) stores were made anew, \(incomplete) of which lack something"] : []
-      let found = mending.words + anew + damaged
+      let found = mending.messages + anew + damaged
       return "\(stores) stores looked at; "
         + (found.isEmpty ? "nothing was damaged" : found.joined(separator: "; "))
     }
@@ -288,7 +288,7 @@ extension StoreBackups {
     let result: Result<Void, any Error>
     do {
       _ = try await each(reporter, atOnce: 1) { name in
-        let file = engine.place(of: name)
+        let file = engine.relativePath(of: name)
         var found = try await repair(name, pause: pause)
         // The slow scrub in the background leaves this to an operator, who may have a more complete backup.
         if case .failure? = found, pause == .zero,
@@ -360,7 +360,7 @@ private actor RepairSum {
   func add(_ salvage: FileEngine.Salvage, _ file: String, _ reporter: ScrubReporter) {
     repair.salvaged += 1
     if !salvage.isWhole { repair.incomplete += 1 }
-    reporter.finding(ScrubFinding(file: file, reason: salvage.words))
+    reporter.finding(ScrubFinding(file: file, reason: salvage.message))
   }
 
   /// Adds the findings in a store, and reports them.
@@ -372,7 +372,7 @@ private actor RepairSum {
     case .success(let mending):
       repair.stores += 1
       repair.mending += mending
-      for reason in mending.words {
+      for reason in mending.messages {
         reporter.finding(ScrubFinding(file: file, reason: reason))
       }
     case .failure(let error):

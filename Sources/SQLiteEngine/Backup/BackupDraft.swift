@@ -18,9 +18,9 @@ struct BackupDraft {
   private static let beginning = Array(#"{"backup":"#.utf8)
 
   /// A path beside the backup's final path; each call returns a different one.
-  static func path(of place: String) -> String {
+  static func path(of destination: String) -> String {
     var generator = SystemRandomNumberGenerator()
-    return place + mark + Hex.string(generator.next(), 0).prefix(digits)
+    return destination + mark + Hex.string(generator.next(), 0).prefix(digits)
   }
 
   /// Creates a draft with an empty manifest that only its owner can read.

@@ -41,7 +41,7 @@ package struct BackupError: Error, Sendable, CustomDebugStringConvertible {
 
   /// Creates the error of a failed storage call on a file of the backup, for example because its disk is full.
   init(_ error: ServiceError) {
-    self.init(.unreachable, "The backup can't be read or written: \(error.words)")
+    self.init(.unreachable, "The backup can't be read or written: \(error.message)")
   }
 }
 

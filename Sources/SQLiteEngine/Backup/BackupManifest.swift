@@ -119,7 +119,7 @@ package enum BackupManifest {
   }
 
   /// The name of a store's copy in findings.
-  package static func place(of name: StoreName) -> String {
+  package static func relativePath(of name: StoreName) -> String {
     let file = DataDirectory.fileName(for: name.key)
     return "\(DataDirectory.storesName)/\(file.prefix(2))/\(file)"
   }

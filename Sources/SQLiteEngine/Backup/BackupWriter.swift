@@ -16,7 +16,7 @@ package actor BackupWriter {
   private static let manifestBytes = 1 << 16
 
   /// The final path.
-  private let place: String
+  private let destination: String
   /// The draft's path.
   private let draft: String
   /// The lock on the draft; nil before ``begin(made:by:)`` and after the end.
@@ -36,7 +36,7 @@ package actor BackupWriter {
   /// Creates a writer of a backup that has not begun.
   /// - Parameter path: the final path, absolute. Nothing or an empty directory may exist there.
   package init(to path: String, on lane: Lane) {
-    place = path
+    destination = path
     draft = BackupDraft.path(of: path)
     self.lane = lane
   }
@@ -46,13 +46,13 @@ package actor BackupWriter {
   /// - Throws: `occupied` when something exists at the final path; `unreachable`.
   package func begin(made: Timestamp, by version: String) throws(BackupError) {
     let names: [String] = try backing {
-      guard let entry = try Disk.entry(at: place) else { return [] }
-      return entry.isDirectory ? try Disk.names(in: place) ?? [] : [place]
+      guard let entry = try Disk.entry(at: destination) else { return [] }
+      return entry.isDirectory ? try Disk.names(in: destination) ?? [] : [destination]
     }
     guard names.isEmpty else {
-      throw BackupError(.occupied, "There is something at \(place) already")
+      throw BackupError(.occupied, "There is something at \(destination) already")
     }
-    BackupDraft.removeAbandoned(in: place.parent)
+    BackupDraft.removeAbandoned(in: destination.parent)
     lock = try backing { try BackupDraft(at: draft) }
     directories = [draft, draft + "/" + DataDirectory.storesName]
     var writer = JSONWriter()
@@ -66,7 +66,7 @@ package actor BackupWriter {
   }
 
   /// The path in the draft to which a store is to be copied.
-  package func place(of name: StoreName) throws(BackupError) -> String {
+  package func draftPath(of name: StoreName) throws(BackupError) -> String {
     let file = BackupManifest.file(of: name, in: draft)
     if directories.insert(file.directory).inserted {
       try backing { try Disk.makeDirectory(file.directory) }
@@ -126,8 +126,8 @@ package actor BackupWriter {
       try Disk.synchronizeDirectory(draft + "/" + DataDirectory.storesName)
       try Disk.synchronizeDirectory(draft)
       // The rename replaces an empty directory and fails on one that is not empty.
-      try Disk.rename(draft, to: place)
-      try Disk.synchronizeDirectory(place.parent)
+      try Disk.rename(draft, to: destination)
+      try Disk.synchronizeDirectory(destination.parent)
     }
     lock?.release()
     lock = nil
@@ -173,7 +173,9 @@ extension FileEngine {
   package var path: String { directory.path }
 
   /// The name of a store's file in findings.
-  package func place(of name: StoreName) -> String { directory.file(for: name.key).place }
+  package func relativePath(of name: StoreName) -> String {
+    directory.file(for: name.key).relativePath
+  }
 
   /// The number of stores.
   package func storeCount() async throws -> Int {
@@ -215,10 +217,10 @@ extension FileEngine {
     let file = DatabaseFile(
       directory: directory,
       name: String(decoding: path.utf8.dropFirst(directory.utf8.count + 1), as: UTF8.self))
-    let (blank, place) = (blank, BackupManifest.place(of: name))
+    let (blank, relativePath) = (blank, BackupManifest.relativePath(of: name))
     return await LaneWork(lane).run {
       StoreScrub.run(
-        file, of: .init(key: name.key, epoch: epoch), as: blank, name: place, reporter)
+        file, of: .init(key: name.key, epoch: epoch), as: blank, name: relativePath, reporter)
     }
   }
 
@@ -238,11 +240,11 @@ extension FileEngine {
     let result: Result<ScrubCounts, any Error>
     do {
       let epoch = try await copy(storage, to: draft.path)
-      let (blank, place) = (blank, directory.file(for: name.key).place)
+      let (blank, relativePath) = (blank, directory.file(for: name.key).relativePath)
       result = .success(
         await work.run {
           StoreScrub.run(
-            draft, of: .init(key: name.key, epoch: epoch), as: blank, name: place, reporter)
+            draft, of: .init(key: name.key, epoch: epoch), as: blank, name: relativePath, reporter)
         })
     } catch { result = .failure(ServiceError.translated(error)) }
     try? await work.run(remove)

@@ -111,7 +111,7 @@ package actor Restoration {
     case .store(let name, let epoch, let sum):
       let source = BackupManifest.file(of: name, in: backup)
       if let reason = try stores.restore(name, epoch: epoch, from: source, sum) {
-        find(BackupManifest.place(of: name), reason)
+        find(BackupManifest.relativePath(of: name), reason)
         summary.missing += 1
       } else {
         findings += stores.scrub(name, reporter)
@@ -133,7 +133,7 @@ package actor Restoration {
       }
     case .missing(let name, let reason):
       try stores.registerMissing(name)
-      find(BackupManifest.place(of: name), "was damaged when the backup was made: " + reason)
+      find(BackupManifest.relativePath(of: name), "was damaged when the backup was made: " + reason)
       summary.missing += 1
     }
   }
@@ -261,7 +261,7 @@ final class StoreRestoration {
       let error = ServiceError(engine: error)
       guard [.damaged, .integrity].contains(error.code) else { throw BackupError(error) }
       try discard(name, file)
-      return error.words
+      return error.message
     }
     try register(name, epoch: fresh)
     return nil
@@ -272,7 +272,8 @@ final class StoreRestoration {
   func scrub(_ name: StoreName, _ reporter: ScrubReporter) -> Int {
     let file = DataDirectory.file(for: name.key, below: draft + "/" + DataDirectory.storesName)
     return StoreScrub.run(
-      file, of: .init(key: name.key), as: blank, name: BackupManifest.place(of: name), reporter
+      file, of: .init(key: name.key), as: blank, name: BackupManifest.relativePath(of: name),
+      reporter
     ).findings
   }
 

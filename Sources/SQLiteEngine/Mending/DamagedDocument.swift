@@ -52,10 +52,10 @@ struct DamagedDocument {
       tree = mended
       count += 1
     }
-    for place in others.indices {
-      others[place].row.values[0] = .text(Array(row.id.text.utf8))
-      guard !others[place].row.isSound, let mended = others[place].row.mended() else { continue }
-      others[place].row = mended
+    for index in others.indices {
+      others[index].row.values[0] = .text(Array(row.id.text.utf8))
+      guard !others[index].row.isSound, let mended = others[index].row.mended() else { continue }
+      others[index].row = mended
       count += 1
     }
     return count
@@ -186,23 +186,23 @@ extension RowValues {
   var revisionText: String { "\(integer(3))-\(text(4))" }
 
   /// A text for display. Invalid bytes are replaced.
-  func text(_ place: Int) -> String { String(decoding: bytes(place), as: UTF8.self) }
+  func text(_ index: Int) -> String { String(decoding: bytes(index), as: UTF8.self) }
 
-  private func string(_ place: Int) -> String? {
-    String(validating: bytes(place), as: UTF8.self)
+  private func string(_ index: Int) -> String? {
+    String(validating: bytes(index), as: UTF8.self)
   }
 
   /// A text's bytes; empty for null and for an integer.
-  func bytes(_ place: Int) -> [UInt8] {
-    switch values[place] {
+  func bytes(_ index: Int) -> [UInt8] {
+    switch values[index] {
     case .text(let bytes), .optionalText(.some(let bytes)): bytes
     case .integer, .optionalInteger, .optionalText(nil): []
     }
   }
 
   /// An integer; 0 for null and for a text.
-  func integer(_ place: Int) -> Int64 {
-    switch values[place] {
+  func integer(_ index: Int) -> Int64 {
+    switch values[index] {
     case .integer(let number), .optionalInteger(.some(let number)): number
     case .text, .optionalText, .optionalInteger(nil): 0
     }
@@ -250,26 +250,26 @@ struct RowValues {
   }
 
   /// The bytes before the content, and the offset of each value in them.
-  private var written: (bytes: [UInt8], places: [Int]) {
+  private var written: (bytes: [UInt8], offsets: [Int]) {
     var sum = Checksum(kind)
-    var places: [Int] = []
+    var offsets: [Int] = []
     for value in values {
       switch value {
       case .integer(let number):
-        places.append(sum.count)
+        offsets.append(sum.count)
         sum.append(number)
       case .optionalInteger(let number):
-        places.append(sum.count + 1)
+        offsets.append(sum.count + 1)
         sum.append(number)
       case .text(let bytes):
-        places.append(sum.count + 8)
+        offsets.append(sum.count + 8)
         sum.append(bytes: bytes)
       case .optionalText(let bytes):
-        places.append(sum.count + 9)
+        offsets.append(sum.count + 9)
         sum.append(optionalBytes: bytes)
       }
     }
-    return (sum.bytes, places)
+    return (sum.bytes, offsets)
   }
 
   /// The row with a corrected checksum, if the wrong byte is in the checksum.
@@ -291,7 +291,7 @@ struct RowValues {
   }
 
   private var withValuesMended: RowValues? {
-    var (bytes, places) = written
+    var (bytes, offsets) = written
     let length = bytes.count + content.count
     // An integer can be stored in six widths, which have 24 bytes together. Each byte has 255 other values.
     let trials = values.reduce(0) { sum, value in
@@ -303,11 +303,11 @@ struct RowValues {
     }
     guard Self.isAffordable(trials, of: length) else { return nil }
     for (index, value) in values.enumerated() {
-      let place = places[index]
+      let start = offsets[index]
       switch value {
       case .integer(let number), .optionalInteger(.some(let number)):
-        for candidate in Self.turned(number) {
-          Self.put(candidate, at: place, in: &bytes)
+        for candidate in Self.variants(number) {
+          Self.put(candidate, at: start, in: &bytes)
           guard Checksum.matches(checksum, bytes, over: content) else { continue }
           var row = self
           if case .integer = value {
@@ -317,11 +317,11 @@ struct RowValues {
           }
           return row
         }
-        Self.put(number, at: place, in: &bytes)
+        Self.put(number, at: start, in: &bytes)
       case .text(var text), .optionalText(.some(var text)):
         for offset in text.indices {
           for mask in UInt8(1)...255 {
-            bytes[place + offset] = text[offset] ^ mask
+            bytes[start + offset] = text[offset] ^ mask
             guard Checksum.matches(checksum, bytes, over: content) else { continue }
             text[offset] ^= mask
             var row = self
@@ -332,7 +332,7 @@ struct RowValues {
             }
             return row
           }
-          bytes[place + offset] = text[offset]
+          bytes[start + offset] = text[offset]
         }
       case .optionalInteger(nil), .optionalText(nil): break
       }
@@ -348,16 +348,16 @@ struct RowValues {
     for masks in [bits, others] {
       let trials = masks.count * content.count
       guard Self.isAffordable(trials, of: bytes.count + content.count) else { return nil }
-      for place in content.indices {
-        let found = content[place]
+      for index in content.indices {
+        let found = content[index]
         for mask in masks {
-          content[place] = found ^ mask
+          content[index] = found ^ mask
           guard Checksum.matches(checksum, bytes, over: content) else { continue }
           var row = self
           row.content = content
           return row
         }
-        content[place] = found
+        content[index] = found
       }
     }
     return nil
@@ -370,7 +370,7 @@ struct RowValues {
 
   /// The values that an integer may have had before one of its bytes changed. SQLite stores an integer in 1, 2, 3, 4, 6
   /// or 8 bytes; the first byte has the sign. <https://sqlite.org/fileformat2.html#record_format>
-  private static func turned(_ value: Int64) -> [Int64] {
+  private static func variants(_ value: Int64) -> [Int64] {
     var candidates: [Int64] = []
     for width in [1, 2, 3, 4, 6, 8] as [Int64] {
       let shift = 64 - 8 * width
@@ -384,9 +384,9 @@ struct RowValues {
     return candidates
   }
 
-  private static func put(_ value: Int64, at place: Int, in bytes: inout [UInt8]) {
+  private static func put(_ value: Int64, at offset: Int, in bytes: inout [UInt8]) {
     for byte in 0..<8 {
-      bytes[place + byte] = UInt8(truncatingIfNeeded: value >> Int64(56 - 8 * byte))
+      bytes[offset + byte] = UInt8(truncatingIfNeeded: value >> Int64(56 - 8 * byte))
     }
   }
 }

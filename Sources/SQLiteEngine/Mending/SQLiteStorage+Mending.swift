@@ -11,7 +11,7 @@ extension SQLiteStorage {
   ) async throws -> Mending {
     do {
       let outcome = try await mendAll(extent, at: now, pause: pause)
-      counters.count(outcome, in: file.place)
+      counters.count(outcome, in: file.relativePath)
       return outcome
     } catch {
       let error = ServiceError.translated(error)
@@ -29,17 +29,17 @@ extension SQLiteStorage {
     outcome += try mending(extent, at: now) { mending in
       try mending.mendIndexes(all: pause == .zero)
     }
-    var place: [UInt8]? = []
-    while let start = place {
+    var lastID: [UInt8]? = []
+    while let start = lastID {
       let piece = try look(extent, at: now).damagedLocals(after: start)
-      place = piece.last
+      lastID = piece.last
       if piece.isDamaged {
         outcome += try mending(extent, at: now) { mending in
           try mending.mendLocals()
         }
-        place = nil
+        lastID = nil
       }
-      if place != nil { try await Self.rest(pause) }
+      if lastID != nil { try await Self.rest(pause) }
     }
     var last: Int64? = .min
     while let start = last {

@@ -16,7 +16,7 @@ extension FileEngine {
     package let isWhole: Bool
 
     /// The result as a text for the operator.
-    package var words: String {
+    package var message: String {
       guard !isWhole else { return "its pages were damaged; all of it was read and written anew" }
       let rest = missing.map { "\($0) documents are lost" } ?? "it is not known how many are lost"
       return "its pages were damaged; \(documents) documents were read and written anew, \(rest); "

@@ -8,7 +8,7 @@ struct LoggedPages {
   private static let frameHeaderBytes = 24
 
   /// The offset in the log of each page's newest content, by page number.
-  private(set) var places: [UInt32: Int] = [:]
+  private(set) var offsets: [UInt32: Int] = [:]
   /// The number of pages of the file after the last commit.
   private(set) var pageCount: UInt32 = 0
 
@@ -29,8 +29,8 @@ struct LoggedPages {
         return try Disk.synchronizeDirectory(file.directory)
       }
       let target = try PagedFile(file.path, isWritten: true)
-      for (number, place) in pages.places where number <= pages.pageCount {
-        try target.write(log[place..<place + PagedFile.pageSize], at: Int(number))
+      for (number, offset) in pages.offsets where number <= pages.pageCount {
+        try target.write(log[offset..<offset + PagedFile.pageSize], at: Int(number))
       }
       try target.setCount(Int(pages.pageCount))
       try target.synchronize()
@@ -41,8 +41,8 @@ struct LoggedPages {
 
   /// The rows in the log that are complete on one page.
   private func rows(in log: [UInt8]) -> [SalvagedRow] {
-    places.flatMap { number, place -> [SalvagedRow] in
-      let page = Array(log[place..<place + PagedFile.pageSize])
+    offsets.flatMap { number, offset -> [SalvagedRow] in
+      let page = Array(log[offset..<offset + PagedFile.pageSize])
       guard let layout = PageLayout(page, number: Int(number), of: Int(pageCount)) else {
         return []
       }
@@ -62,7 +62,7 @@ struct LoggedPages {
     else { return nil }
     isBigEndian = magic & 1 == 1
     add(log[0..<24])
-    guard isSum(log, at: 24) else { return nil }
+    guard matchesSums(log, at: 24) else { return nil }
     readFrames(log)
   }
 
@@ -77,10 +77,10 @@ struct LoggedPages {
       else { return }
       add(log[start..<start + 8])
       add(log[content..<content + PagedFile.pageSize])
-      guard isSum(log, at: start + 16) else { return }
+      guard matchesSums(log, at: start + 16) else { return }
       pending[number] = content
       if size > 0 {
-        places.merge(pending) { $1 }
+        offsets.merge(pending) { $1 }
         pending = [:]
         pageCount = size
       }
@@ -89,19 +89,19 @@ struct LoggedPages {
   }
 
   private mutating func add(_ bytes: ArraySlice<UInt8>) {
-    var place = bytes.startIndex
-    while let first = word(bytes, at: place), let second = word(bytes, at: place + 4) {
+    var offset = bytes.startIndex
+    while let first = word(bytes, at: offset), let second = word(bytes, at: offset + 4) {
       sums.0 = sums.0 &+ first &+ sums.1
       sums.1 = sums.1 &+ second &+ sums.0
-      place += 8
+      offset += 8
     }
   }
 
-  private func word(_ bytes: ArraySlice<UInt8>, at place: Int) -> UInt32? {
-    bytes.uint32(at: place).map { isBigEndian ? $0 : $0.byteSwapped }
+  private func word(_ bytes: ArraySlice<UInt8>, at offset: Int) -> UInt32? {
+    bytes.uint32(at: offset).map { isBigEndian ? $0 : $0.byteSwapped }
   }
 
-  private func isSum(_ log: [UInt8], at place: Int) -> Bool {
-    log.uint32(at: place) == sums.0 && log.uint32(at: place + 4) == sums.1
+  private func matchesSums(_ log: [UInt8], at offset: Int) -> Bool {
+    log.uint32(at: offset) == sums.0 && log.uint32(at: offset + 4) == sums.1
   }
 }

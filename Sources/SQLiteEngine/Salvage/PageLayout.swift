@@ -64,8 +64,8 @@ struct PageLayout {
     if end > content || pointers + 2 * count > page.count { isSound = false }
     structure.append(pointers..<end)
     for pointer in stride(from: pointers, to: end - 1, by: 2) {
-      guard let place = page.uint16(at: pointer) else { break }
-      read(page, at: place, from: max(content, end))
+      guard let offset = page.uint16(at: pointer) else { break }
+      read(page, at: offset, from: max(content, end))
     }
     let free = freeBytes(page, from: start) + Int(page[start + 7])
     if used + free != page.count - content || hasOverlaps { isSound = false }
@@ -78,15 +78,15 @@ struct PageLayout {
 
   private func isPage(_ number: UInt32) -> Bool { number >= 2 && Int(number) <= pageCount }
 
-  private mutating func read(_ page: [UInt8], at place: Int, from content: Int) {
-    guard place >= content, place < page.count else {
+  private mutating func read(_ page: [UInt8], at offset: Int, from content: Int) {
+    guard offset >= content, offset < page.count else {
       isSound = false
       return
     }
     var cell = Cell()
-    var next = place
+    var next = offset
     if kind.isInterior {
-      cell.child = page.uint32(at: place) ?? 0
+      cell.child = page.uint32(at: offset) ?? 0
       if !isPage(cell.child) { isSound = false }
       next += 4
     }
@@ -98,7 +98,7 @@ struct PageLayout {
       next = length.end
     } else {
       isSound = false
-      structure.append(place..<min(next + 9, page.count))
+      structure.append(offset..<min(next + 9, page.count))
       return
     }
     if kind == .tableLeaf || kind == .tableInterior {
@@ -118,14 +118,14 @@ struct PageLayout {
       end += 4
     }
     let head = hasRecord ? Record.headerEnd(page, at: next, payload: cell.payload) : next
-    structure.append(place..<min(head ?? next + 24, page.count))
+    structure.append(offset..<min(head ?? next + 24, page.count))
     if end > page.count {
       isSound = false
       cell.local = max(0, page.count - next)
     } else if head == nil {
       isSound = false
     }
-    let extent = place..<max(place + 4, min(end, page.count))
+    let extent = offset..<max(offset + 4, min(end, page.count))
     used += extent.count
     extents.append(extent)
     cells.append(cell)
@@ -145,17 +145,18 @@ struct PageLayout {
   /// The total length of the free blocks, which are a linked list.
   private mutating func freeBytes(_ page: [UInt8], from start: Int) -> Int {
     var (sum, last) = (0, 0)
-    var place = page.uint16(at: start + 1) ?? 0
-    while place != 0 {
-      guard place > last, let next = page.uint16(at: place), let size = page.uint16(at: place + 2)
+    var offset = page.uint16(at: start + 1) ?? 0
+    while offset != 0 {
+      guard offset > last, let next = page.uint16(at: offset),
+        let size = page.uint16(at: offset + 2)
       else {
         isSound = false
         break
       }
-      structure.append(place..<place + 4)
+      structure.append(offset..<offset + 4)
       sum += size
-      last = place
-      place = next
+      last = offset
+      offset = next
     }
     return sum
   }

@@ -67,27 +67,27 @@ final class PagedFile {
 /// Reading big-endian numbers from untrusted bytes.
 extension RandomAccessCollection where Element == UInt8, Index == Int {
   /// A number of two bytes; nil beyond the end.
-  func uint16(at place: Int) -> Int? {
-    guard place >= startIndex, place + 2 <= endIndex else { return nil }
-    return Int(self[place]) << 8 | Int(self[place + 1])
+  func uint16(at offset: Int) -> Int? {
+    guard offset >= startIndex, offset + 2 <= endIndex else { return nil }
+    return Int(self[offset]) << 8 | Int(self[offset + 1])
   }
 
   /// A number of four bytes; nil beyond the end.
-  func uint32(at place: Int) -> UInt32? {
-    guard place >= startIndex, place + 4 <= endIndex else { return nil }
-    return self[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
+  func uint32(at offset: Int) -> UInt32? {
+    guard offset >= startIndex, offset + 4 <= endIndex else { return nil }
+    return self[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
   }
 
   /// A number of one to nine bytes (<https://sqlite.org/fileformat2.html#varint>) and the offset after it; nil when it
   /// extends beyond the end.
-  func varint(at place: Int) -> (value: Int64, end: Int)? {
+  func varint(at start: Int) -> (value: Int64, end: Int)? {
     var value: UInt64 = 0
     for offset in 0..<9 {
-      guard place + offset >= startIndex, place + offset < endIndex else { return nil }
-      let byte = self[place + offset]
-      if offset == 8 { return (Int64(bitPattern: value << 8 | UInt64(byte)), place + 9) }
+      guard start + offset >= startIndex, start + offset < endIndex else { return nil }
+      let byte = self[start + offset]
+      if offset == 8 { return (Int64(bitPattern: value << 8 | UInt64(byte)), start + 9) }
       value = value << 7 | UInt64(byte & 0x7F)
-      if byte < 0x80 { return (Int64(bitPattern: value), place + offset + 1) }
+      if byte < 0x80 { return (Int64(bitPattern: value), start + offset + 1) }
     }
     return nil
   }

@@ -17,7 +17,7 @@ package struct RegistrySalvage {
     package var unknown: [String] = []
 
     /// The result as a text for the operator.
-    package var words: String {
+    package var message: String {
       "it was damaged and was made anew of what is left of it and of the stores' files: \(entries) stores"
     }
   }
@@ -70,7 +70,7 @@ package struct RegistrySalvage {
       guard let header = header(of: file), DataDirectory.fileName(for: header.key) == file.name
       else {
         let isKnown = entries.keys.contains { DataDirectory.fileName(for: $0) == file.name }
-        if !isKnown { outcome.unknown.append(file.place) }
+        if !isKnown { outcome.unknown.append(file.relativePath) }
         return
       }
       let isErasing = entries[header.key]?.isErasing ?? erased.contains(header.key)

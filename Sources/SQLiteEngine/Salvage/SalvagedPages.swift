@@ -133,21 +133,21 @@ struct SalvagedPages {
   }
 
   private func mending(
-    _ page: [UInt8], at number: Int, trying places: Set<Int>
+    _ page: [UInt8], at number: Int, trying offsets: Set<Int>
   ) -> (page: [UInt8], layout: PageLayout)? {
     var page = page
     var best: (page: [UInt8], layout: PageLayout, rows: Int)?
-    for index in places.sorted() {
-      let found = page[index]
+    for offset in offsets.sorted() {
+      let found = page[offset]
       for mask in UInt8(1)...255 {
-        page[index] = found ^ mask
+        page[offset] = found ^ mask
         guard let other = PageLayout(page, number: number, of: file.count), other.isSound else {
           continue
         }
         let rows = soundRows(page, other)
         if rows > best?.rows ?? -1 { best = (page, other, rows) }
       }
-      page[index] = found
+      page[offset] = found
     }
     return best.map { ($0.page, $0.layout) }
   }

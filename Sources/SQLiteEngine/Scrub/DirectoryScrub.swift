@@ -68,7 +68,8 @@ package struct DirectoryScrub: Sendable {
           let isStaged = StoreName(key: key)?.namespace == StoreName.stagedNamespace
           if let entry, !entry.isErasing, !isStaged {
             counts += StoreScrub.run(
-              file, of: .init(key: key, epoch: entry.epoch), as: blank, name: file.place, reporter)
+              file, of: .init(key: key, epoch: entry.epoch), as: blank, name: file.relativePath,
+              reporter)
           } else if entry == nil {
             find(registry.name, "an entry fails its checksum")
           }
@@ -77,7 +78,7 @@ package struct DirectoryScrub: Sendable {
       } else if hasStores {
         find(registry.name, "the registry is missing")
       }
-    } catch { find(registry.name, ServiceError(engine: error).words) }
+    } catch { find(registry.name, ServiceError(engine: error).message) }
     counts += strays(below: stores, known, reporter)
     return counts
   }
@@ -91,11 +92,11 @@ package struct DirectoryScrub: Sendable {
     do {
       try DataDirectory.visitFiles(below: stores) { file in
         guard !known.contains(Self.digits(of: file.name)) else { return }
-        counts += StoreScrub.run(file, of: .init(), as: blank, name: file.place, reporter)
+        counts += StoreScrub.run(file, of: .init(), as: blank, name: file.relativePath, reporter)
       }
     } catch {
       counts.findings += 1
-      let reason = ServiceError(engine: error).words
+      let reason = ServiceError(engine: error).message
       reporter.finding(ScrubFinding(file: DataDirectory.storesName, reason: reason))
     }
     return counts
@@ -109,7 +110,7 @@ package struct DirectoryScrub: Sendable {
 
 extension DatabaseFile {
   /// The file's path relative to the data directory: `stores/ab/cd/<name>`.
-  var place: String {
+  var relativePath: String {
     let digits = String(decoding: name.utf8.prefix(4), as: UTF8.self)
     return "\(DataDirectory.storesName)/\(digits.prefix(2))/\(digits.suffix(2))/\(name)"
   }
@@ -132,18 +133,20 @@ extension DirectoryScrub {
         done += 1
         switch entry {
         case .store(let name, let epoch, let sum):
-          let (file, place) = (
-            BackupManifest.file(of: name, in: path), BackupManifest.place(of: name)
+          let (file, relativePath) = (
+            BackupManifest.file(of: name, in: path), BackupManifest.relativePath(of: name)
           )
-          if let reason = Self.difference(file.path, sum) { find(place, reason) }
+          if let reason = Self.difference(file.path, sum) { find(relativePath, reason) }
           counts += StoreScrub.run(
-            file, of: .init(key: name.key, epoch: epoch), as: blank, name: place, reporter)
+            file, of: .init(key: name.key, epoch: epoch), as: blank, name: relativePath, reporter)
         case .file(let extra, let sum):
           if let reason = Self.difference(path + "/" + extra.rawValue, sum) {
             find(extra.rawValue, reason)
           }
         case .missing(let name, let reason):
-          find(BackupManifest.place(of: name), "was damaged when the backup was made: " + reason)
+          find(
+            BackupManifest.relativePath(of: name), "was damaged when the backup was made: " + reason
+          )
         }
         reporter.progress(done, total)
       }

@@ -48,7 +48,7 @@ struct StoreScrub {
       try connection.close()
       return scrub.counts
     } catch {
-      reporter.finding(ScrubFinding(file: name, reason: ServiceError(engine: error).words))
+      reporter.finding(ScrubFinding(file: name, reason: ServiceError(engine: error).message))
       failed.findings = 1
       return failed
     }
@@ -64,14 +64,14 @@ struct StoreScrub {
   private mutating func all(of owner: Owner, as blank: BlankDatabase) {
     attempt { scrub in try scrub.structure(as: blank) }
     attempt { scrub in try scrub.documentsAndCounts(of: owner) }
-    attempt { scrub in try scrub.bodiesOfNobody() }
+    attempt { scrub in try scrub.orphanedBodies() }
     attempt { scrub in try scrub.locals() }
     if version > 1 { attempt { scrub in try scrub.indexes() } }
   }
 
   /// Runs a part of the scrub. After damage, the scrub continues with the next part to find other damage.
   private mutating func attempt(_ part: (inout StoreScrub) throws -> Void) {
-    do { try part(&self) } catch { find(ServiceError(engine: error).words) }
+    do { try part(&self) } catch { find(ServiceError(engine: error).message) }
   }
 
   /// Reports a finding. After ``maximumFindings``, one last line says that there are more.
@@ -124,7 +124,7 @@ extension Connection {
 
 extension ServiceError {
   /// The error as a text for the operator, with the detail if there is one.
-  var words: String {
+  var message: String {
     let detail = detail.split(whereSeparator: \.isNewline).joined(separator: " ")
     return detail.isEmpty ? reason : "\(reason) (\(detail))"
   }
@@ -151,7 +151,7 @@ extension StoreScrub {
       do {
         try document(in: statement.row, &sums)
       } catch {
-        find("change \(sequence): \(ServiceError(engine: error).words)")
+        find("change \(sequence): \(ServiceError(engine: error).message)")
       }
     }
     try header(of: owner, sums)
@@ -206,7 +206,7 @@ extension StoreScrub {
 /// Checking rows that do not belong to documents.
 extension StoreScrub {
   /// Finds bodies and pieces of histories that belong to no document, and documents with the same `first`.
-  mutating func bodiesOfNobody() throws {
+  mutating func orphanedBodies() throws {
     let (orphans, shared) = (
       try number(
         "SELECT count(*) FROM bodies WHERE first NOT IN (SELECT first FROM documents)"),
@@ -231,7 +231,7 @@ extension StoreScrub {
       do {
         // At the earliest possible time, no local document has expired.
         _ = try rows.local(id, at: Timestamp(milliseconds: .min))
-      } catch { find(ServiceError(engine: error).words) }
+      } catch { find(ServiceError(engine: error).message) }
     }
   }
 
@@ -247,7 +247,7 @@ extension StoreScrub {
         guard let sequence = try rows.indexedSequence(index), sequence <= last else {
           throw ServiceError.integrity("an index has seen changes that there are not")
         }
-      } catch { find(ServiceError(engine: error).words) }
+      } catch { find(ServiceError(engine: error).message) }
     }
     let (lost, stray) = (
       try number(

@@ -164,7 +164,7 @@ package struct AccountImport {
       try check(manifest)
       try await commit()
       stage = .over
-    default: throw ImportedLine.Fault(reason: "it must not stand here; " + stage.words)
+    default: throw ImportedLine.Fault(reason: "it must not stand here; " + stage.message)
     }
   }
 
@@ -242,7 +242,7 @@ package struct AccountImport {
 
 extension AccountImport.Stage {
   /// The lines that may come, for an error message.
-  fileprivate var words: String {
+  fileprivate var message: String {
     switch self {
     case .header: "the first line must be that of the export"
     case .section: "a section must begin"
