@@ -5,13 +5,13 @@ import Synchronization
 /// The serial executor of one actor on a lane or in a pool.
 ///
 /// The actor's jobs run one at a time, on the lane's thread or on any free thread of the pool. While no job runs,
-/// another thread may call ``stepIn(_:)`` and is then isolated to the actor too, for a short time.
+/// another thread may call ``runIfIdle(_:)`` and is then isolated to the actor too, for a short time.
 ///
 /// ```swift
 /// actor Archive {
 ///   private let executor: InlineExecutor
 ///   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-///   nonisolated func size() -> Int? { executor.stepIn { assumeIsolated { $0.bytes } } }
+///   nonisolated func size() -> Int? { executor.runIfIdle { assumeIsolated { $0.bytes } } }
 /// }
 /// ```
 /// The actor must hold a strong reference to its executor, because `unownedExecutor` does not.
@@ -19,8 +19,8 @@ import Synchronization
 /// Unchecked, because the compiler cannot see the lock. Proof: the pointer never changes, and only pthread calls use
 /// what it points to; `jobs` and `isQueued` are used only under the pool's lock; everything else is constant or atomic.
 package final class InlineExecutor: @unchecked Sendable {
-  /// How often ``stepIn(_:)`` tries to get the lock. The attempts take some microseconds, long enough for another short
-  /// read to end. A commit takes longer; `stepIn` does not wait for it.
+  /// How often ``runIfIdle(_:)`` tries to get the lock. The attempts take some microseconds, long enough for another
+  /// short read to end. A commit takes longer; `runIfIdle` does not wait for it.
   private static let attempts = 200
 
   /// A job and the request that it belongs to.
@@ -67,7 +67,7 @@ package final class InlineExecutor: @unchecked Sendable {
   ///
   /// The actor's jobs wait meanwhile. `body` must take only microseconds and must not block.
   /// - Returns: the result of `body`; nil when the actor is busy, and then `body` has not run.
-  package func stepIn<Value>(_ body: () -> Value) -> Value? {
+  package func runIfIdle<Value>(_ body: () -> Value) -> Value? {
     for _ in 0..<Self.attempts {
       // Waiting jobs go first; otherwise readers could keep a writer out.
       guard !isBusy.load(ordering: .relaxed) else { return nil }

@@ -93,7 +93,7 @@ enum LaneThread {
   }
 
   /// Runs a part of a job that belongs to another request, and charges it to that request.
-  static func paying<Value, Failure: Error>(
+  static func charging<Value, Failure: Error>(
     _ work: Work?, _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     settle()

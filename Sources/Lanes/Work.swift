@@ -116,10 +116,10 @@ package final class Work: Sendable {
   package func addMovedBytes(_ count: Int) { moved.add(Int64(count), ordering: .relaxed) }
 
   /// Runs a part of a job that belongs to another request, and charges it to that request.
-  package static func paying<Value, Failure: Error>(
+  package static func charging<Value, Failure: Error>(
     _ work: Work?, _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    try LaneThread.paying(work, body)
+    try LaneThread.charging(work, body)
   }
 
   /// Runs `body` on a thread that belongs to no pool or lane, and charges its processor time to the request.

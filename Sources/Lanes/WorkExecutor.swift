@@ -42,7 +42,7 @@ package final class WorkExecutor: TaskExecutor {
   /// An executor for a task that several requests wait for, such as the opening of a store. The task continues after
   /// the present request has ended, and the account of the present request pays for it. Nil when the calling thread
   /// works for no request.
-  package static var outlasting: WorkExecutor? {
+  package static var detached: WorkExecutor? {
     Work.current.map { WorkExecutor($0.pool, account: $0.account) }
   }
 

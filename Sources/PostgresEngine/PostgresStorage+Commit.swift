@@ -12,13 +12,15 @@ extension PostgresStorage {
   /// Commits the waiting updates. A new task commits those that have arrived meanwhile.
   func commitWaiting() async {
     await commitBatch()
-    guard inbox.isEmpty else { return goOn() }
+    guard inbox.isEmpty else { return scheduleNextCommit() }
     isCommitting.store(false, ordering: .sequentiallyConsistent)
     // An update that arrived before the flag was cleared has not started a commit.
-    if !inbox.isEmpty, !isCommitting.exchange(true, ordering: .sequentiallyConsistent) { goOn() }
+    if !inbox.isEmpty, !isCommitting.exchange(true, ordering: .sequentiallyConsistent) {
+      scheduleNextCommit()
+    }
   }
 
-  private func goOn() { Task { await self.commitWaiting() } }
+  private func scheduleNextCommit() { Task { await self.commitWaiting() } }
 
   private func commitBatch() async {
     let batch = Batch()
@@ -30,7 +32,7 @@ extension PostgresStorage {
       }
     } catch {
       if batch.isEmpty { batch.fill(inbox.take(atMost: Self.updatesPerCommit)) }
-      if batch.updates.count > 1, Self.mayBeOnesAlone(error) {
+      if batch.updates.count > 1, Self.mayBeCausedByOneUpdate(error) {
         for update in batch.updates { await commitAlone(update) }
       } else {
         for update in batch.updates { update.finish(.failure(ServiceError.translated(error))) }
@@ -42,7 +44,7 @@ extension PostgresStorage {
 
   /// Whether one update alone may have caused the failure of a batch, for example because a row is damaged. Each update
   /// then gets its own transaction. False for errors that concern all updates, such as a database that does not answer.
-  private static func mayBeOnesAlone(_ error: any Error) -> Bool {
+  private static func mayBeCausedByOneUpdate(_ error: any Error) -> Bool {
     switch error {
     case let error as PostgresError: error.isOfValues
     case let error as ServiceError:
@@ -117,7 +119,7 @@ extension PostgresStorage {
     transaction.current.header = writer.header
     let loaded = LoadedDocuments(update.ids) { id in try transaction.whole(id) }
     let view = PostgresView(source: transaction, now: update.now, loaded: loaded, sizes: sizes)
-    return try Work.paying(update.work) {
+    return try Work.charging(update.work) {
       var changes = StoreChanges(of: view)
       do {
         try update.run(&changes)

@@ -3,8 +3,8 @@ import CSQLiteSystem
 /// Database reads that never wait for the disk, for threads that must not block.
 ///
 /// SQLite reads through a function of this service, which replaces `pread` for the whole process, because SQLite has
-/// one table of system calls. On a thread inside ``only(_:)`` the function reads only what is in memory (`RWF_NOWAIT`,
-/// `preadv2(2)`); on other threads it is `pread`.
+/// one table of system calls. On a thread inside ``withoutDiskReads(_:)`` the function reads only what is in memory
+/// (`RWF_NOWAIT`, `preadv2(2)`); on other threads it is `pread`.
 package enum CachedPages {
   /// Whether this SQLite supports that. The first access installs the function and makes the settings that must precede
   /// the first use of SQLite; each connection accesses it before it opens its file.
@@ -19,7 +19,7 @@ package enum CachedPages {
   ///   it is a read error.
   /// - Returns: nil when a page was missing: the read has had no effect and must be repeated on a thread that may
   ///   block.
-  package static func only<Value>(_ body: () -> Value) -> Value? {
+  package static func withoutDiskReads<Value>(_ body: () -> Value) -> Value? {
     guard isAvailable else { return nil }
     csqlite_begin_cached_reads()
     let value = body()

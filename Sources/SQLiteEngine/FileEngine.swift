@@ -229,7 +229,7 @@ package final class FileEngine: StorageEngine {
     let file = directory.file(for: name.key)
     return SQLiteStorage(
       key: name.key, file: file, blank: blank, counters: counters, reserve: reserve,
-      place: name == .system ? InlineExecutor(accountsLane) : InlineExecutor(pool))
+      executor: name == .system ? InlineExecutor(accountsLane) : InlineExecutor(pool))
   }
 
   private func register(
@@ -318,7 +318,7 @@ struct BlankDatabase: Sendable {
     var bytes = try connection.serialize()
     // A database in memory can't have a write-ahead log. These two bytes say that the file has one, so that no later
     // transaction is needed to change that. https://sqlite.org/fileformat.html#file_format_version_numbers
-    for place in [18, 19] where bytes.indices.contains(place) { bytes[place] = 2 }
+    for index in [18, 19] where bytes.indices.contains(index) { bytes[index] = 2 }
     return bytes
   }
 }

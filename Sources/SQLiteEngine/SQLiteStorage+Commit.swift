@@ -20,13 +20,15 @@ extension SQLiteStorage {
       // The log is copied in a job of its own, so that the outcomes of this commit don't wait for it.
       if rows?.connection.isLogLong ?? false { Task { copyLog() } }
     }
-    guard inbox.isEmpty else { return goOn() }
+    guard inbox.isEmpty else { return scheduleNextCommit() }
     isCommitting.store(false, ordering: .sequentiallyConsistent)
     // An update that arrived just before this line did not start a commit itself.
-    if !inbox.isEmpty, !isCommitting.exchange(true, ordering: .sequentiallyConsistent) { goOn() }
+    if !inbox.isEmpty, !isCommitting.exchange(true, ordering: .sequentiallyConsistent) {
+      scheduleNextCommit()
+    }
   }
 
-  private func goOn() { Task { commitWaiting() } }
+  private func scheduleNextCommit() { Task { commitWaiting() } }
 
   private func copyLog() {
     guard failure == nil else { return }
@@ -92,7 +94,7 @@ extension SQLiteStorage {
         continue
       }
       outcomes.append(
-        try Work.paying(update.work) {
+        try Work.charging(update.work) {
           try run(update, &writer, rows)
         })
       latest = max(latest, update.now)

@@ -30,7 +30,7 @@ actor SQLiteStorage: StoreStorage {
   /// The number of inline reads that are running.
   let inlineReads = Atomic(0)
   /// The executor of this actor, which can also run short reads on the caller's thread.
-  let place: InlineExecutor
+  let executor: InlineExecutor
 
   /// The open file; nil before opening and after closing.
   var rows: StoreRows?
@@ -48,19 +48,19 @@ actor SQLiteStorage: StoreStorage {
   /// The copy that a backup is making. It is abandoned before the file is closed or rewritten.
   var copy: StoreCopy?
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { place.asUnownedSerialExecutor() }
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Creates a storage whose file is not open yet.
   init(
     key: String, file: DatabaseFile, blank: BlankDatabase, counters: StorageCounters,
-    reserve: DiskReserve, place: InlineExecutor
+    reserve: DiskReserve, executor: InlineExecutor
   ) {
     self.key = key
     self.file = file
     self.blank = blank
     self.counters = counters
     self.reserve = reserve
-    self.place = place
+    self.executor = executor
     header = StoreHeader(key: key, epoch: "")
   }
 
@@ -116,21 +116,21 @@ extension SQLiteStorage {
   ) async throws -> Value {
     let others = inlineReads.add(1, ordering: .relaxed).oldValue
     defer { inlineReads.subtract(1, ordering: .relaxed) }
-    if others == 0, let outcome = readHere(query) { return try outcome.get() }
+    if others == 0, let outcome = readOnCallingThread(query) { return try outcome.get() }
     return try await read(query)
   }
 
   /// Reads on the caller's thread if the store is idle.
   /// - Returns: nil when the read must run on the lane. A read that met a storage error returns nil too: the lane runs
   ///   it again and handles the error.
-  private nonisolated func readHere<Value: Sendable>(
+  private nonisolated func readOnCallingThread<Value: Sendable>(
     _ query: @Sendable (any StoreView) throws -> Value
   ) -> Result<Value, any Error>? {
-    let outcome: Result<Value, any Error>?? = place.stepIn {
+    let outcome: Result<Value, any Error>?? = executor.runIfIdle {
       assumeIsolated { storage in
         guard storage.failure == nil, let rows = storage.rows else { return nil }
         let view = SQLiteView(rows: rows, header: storage.header, now: storage.latest)
-        return CachedPages.only {
+        return CachedPages.withoutDiskReads {
           do {
             return .success(try query(view))
           } catch {
@@ -223,11 +223,11 @@ extension SQLiteStorage {
   }
 
   /// Moves the closed file to the path of another store that has no file. The move is durable when this method returns.
-  func move(to place: DatabaseFile, in directory: DataDirectory) throws {
+  func move(to destination: DatabaseFile, in directory: DataDirectory) throws {
     let file = file
     try LanePool.blocking {
-      try directory.makeDirectory(of: place)
-      try file.move(to: place)
+      try directory.makeDirectory(of: destination)
+      try file.move(to: destination)
     }
   }
 

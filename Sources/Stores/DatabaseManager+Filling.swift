@@ -44,7 +44,7 @@ extension DatabaseManager {
       // A task of its own, because the caller's task may be cancelled. If it fails, the next start erases the
       // store.
       let engine = engine
-      _ = await Task(executorPreference: WorkExecutor.outlasting) {
+      _ = await Task(executorPreference: WorkExecutor.detached) {
         try? await engine.erase(staged)
       }.value
       throw error

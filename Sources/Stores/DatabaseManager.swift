@@ -301,7 +301,7 @@ extension DatabaseManager {
       continuation?.resume(returning: answer)
     }
     for work in outcome.work {
-      Task(executorPreference: WorkExecutor.outlasting) { await self.perform(work) }
+      Task(executorPreference: WorkExecutor.detached) { await self.perform(work) }
     }
   }
 

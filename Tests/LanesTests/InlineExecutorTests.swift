@@ -17,7 +17,7 @@ private actor Guest {
 
   /// Increments the count on the caller's thread; nil if the actor is running.
   nonisolated func addHere() -> Int? {
-    executor.stepIn {
+    executor.runIfIdle {
       assumeIsolated { guest in
         guest.count += 1
         return guest.count

@@ -160,7 +160,7 @@ import Testing
     let late = await withTaskExecutorPreference(executor) {
       _ = executor.begin(account)
       defer { executor.finish() }
-      return Task(executorPreference: WorkExecutor.outlasting) {
+      return Task(executorPreference: WorkExecutor.detached) {
         Self.toil()
         Slice.settle()
         // The end of the request does not end this task.

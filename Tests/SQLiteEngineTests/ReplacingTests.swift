@@ -21,16 +21,16 @@ import Testing
 
     var copies = [(try directory.copy(), "nothing is done")]
     let entry = try #require(try await engine.registry.entry(staged.key))
-    let place = engine.directory
+    let dataDirectory = engine.directory
     let source = SQLiteStorage(
-      key: staged.key, file: place.file(for: staged.key), blank: engine.blank,
+      key: staged.key, file: dataDirectory.file(for: staged.key), blank: engine.blank,
       counters: StorageCounters(), reserve: engine.reserve,
-      place: InlineExecutor(engine.registryLane))
+      executor: InlineExecutor(engine.registryLane))
     try await source.rename(to: name.key, epoch: entry.epoch)
     copies.append((try directory.copy(), "the file says whose it will be"))
     _ = try await engine.erase(name)
     copies.append((try directory.copy(), "the empty one is gone"))
-    try await source.move(to: place.file(for: name.key), in: place)
+    try await source.move(to: dataDirectory.file(for: name.key), in: dataDirectory)
     copies.append((try directory.copy(), "the file has moved"))
     try await engine.registry.set(.init(epoch: entry.epoch), for: name.key)
     copies.append((try directory.copy(), "it is registered"))

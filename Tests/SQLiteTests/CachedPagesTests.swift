@@ -51,7 +51,7 @@ import Testing
     try filled(directory.file("notes"))
     let connection = try Connection(path: directory.file("notes"), mode: .readWrite)
     // The connection's own cache is new, so both pages come from the file.
-    let read = CachedPages.only { Result { try length(7, connection) } }
+    let read = CachedPages.withoutDiskReads { Result { try length(7, connection) } }
     #expect(try read?.get() == 4_000)
   }
 
@@ -61,10 +61,11 @@ import Testing
     try filled(path)
     let connection = try Connection(path: path, mode: .readWrite)
     try forget(path)
-    #expect(CachedPages.only { Result { try length(150, connection) } } == nil)
+    #expect(CachedPages.withoutDiskReads { Result { try length(150, connection) } } == nil)
     #expect(try length(150, connection) == 4_000)
     // The file is in the page cache now, and the failed read has had no effect.
-    #expect(try CachedPages.only { Result { try length(150, connection) } }?.get() == 4_000)
+    #expect(
+      try CachedPages.withoutDiskReads { Result { try length(150, connection) } }?.get() == 4_000)
     #expect(try connection.integrityCheck(.full).isEmpty)
   }
 }

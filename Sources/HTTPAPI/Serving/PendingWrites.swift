@@ -132,7 +132,7 @@ package final class PendingWrites: Sendable {
       return isFirst
     }
     guard isFirst else { return }
-    Task(executorPreference: WorkExecutor.outlasting) { [self] in
+    Task(executorPreference: WorkExecutor.detached) { [self] in
       while let (name, job) = next(of: name.owner) {
         await job()
         end(name)

@@ -12,10 +12,10 @@ actor StoreDraft: RowWriter, RowReader {
   private let name: StoreName
   private let epoch: String
   private let file: DatabaseFile
-  private let place: InlineExecutor
+  private let executor: InlineExecutor
   private var rows: StoreRows?
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { place.asUnownedSerialExecutor() }
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// A copy without a file.
   init(of name: StoreName, epoch: String, in engine: FileEngine) {
@@ -24,7 +24,7 @@ actor StoreDraft: RowWriter, RowReader {
     self.epoch = epoch
     file = DatabaseFile(
       directory: engine.directory.copies, name: DataDirectory.fileName(for: name.key))
-    place = InlineExecutor(engine.pool)
+    executor = InlineExecutor(engine.pool)
   }
 
   /// Creates the file with empty tables and without a header.

@@ -33,7 +33,7 @@ package final class SharedFlights<Key: Hashable & Sendable, Value: Sendable>: Se
   ) -> (task: Task<Value, Never>, isJoined: Bool) {
     flights.withLock { flights in
       if let task = flights[key] { return (task, true) }
-      let task = Task(executorPreference: WorkExecutor.outlasting) {
+      let task = Task(executorPreference: WorkExecutor.detached) {
         let value = await work()
         self.flights.withLock { $0[key] = nil }
         return value
