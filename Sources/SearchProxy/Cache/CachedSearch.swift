@@ -25,8 +25,8 @@ package final class CachedSearch: HotelSearching {
   let now: @Sendable () -> Timestamp
   let logger: Logger
   let meter = SearchCacheMeter()
-  let flights = SharedFlights<String, Result<Fetched, SearchError>>()
-  let lookUps = SharedFlights<HotelID, Result<Hotel?, SearchError>>()
+  let searches = RequestCoalescer<String, Result<Fetched, SearchError>>()
+  let lookUps = RequestCoalescer<HotelID, Result<Hotel?, SearchError>>()
   let recoveryBulkhead = Bulkhead(
     limit: CachedSearch.fetchesWhileRecovering, waitingLimit: 0, timeout: .zero)
 
@@ -144,13 +144,13 @@ extension CachedSearch {
   func fetch(
     _ query: HotelQuery, _ key: String, _ reason: CacheNote.Reason, instead old: OldAnswer?
   ) async throws(SearchError) -> BlockAnswer {
-    var (result, isJoined) = await flights.run(key) {
+    var (result, isJoined) = await searches.run(key) {
       await self.ask(query, key, mayYield: old != nil)
     }
     // The joined call may have yielded, because its caller had an old answer. This caller has none, so it asks
     // again.
     if old == nil, case .failure(let error) = result, error == .yielded {
-      (result, isJoined) = await flights.run(key) { await self.ask(query, key, mayYield: false) }
+      (result, isJoined) = await searches.run(key) { await self.ask(query, key, mayYield: false) }
     }
     switch result {
     case .success(let fetched):
@@ -176,7 +176,7 @@ extension CachedSearch {
 
   /// Fetches an answer in the background after a short wait.
   func refresh(_ query: HotelQuery, _ key: String) {
-    flights.startAlone(key) {
+    searches.startAlone(key) {
       try? await Task.sleep(for: .milliseconds(Int.random(in: 0...Self.longestRefreshWait)))
       return await self.ask(query, key, mayYield: true)
     }

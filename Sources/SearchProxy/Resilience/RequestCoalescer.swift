@@ -3,8 +3,8 @@ import Synchronization
 
 /// Work that many callers want at the same time and that is done once. A caller that asks for a key while its work
 /// runs gets the same result. A caller that leaves does not cancel the work for the others.
-package final class SharedFlights<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  private let flights = Mutex<[Key: Task<Value, Never>]>([:])
+package final class RequestCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  private let tasks = Mutex<[Key: Task<Value, Never>]>([:])
 
   /// Makes a value without running work.
   package init() {}
@@ -26,19 +26,19 @@ package final class SharedFlights<Key: Hashable & Sendable, Value: Sendable>: Se
   }
 
   /// The number of keys whose work is running.
-  package var count: Int { flights.withLock { $0.count } }
+  package var count: Int { tasks.withLock { $0.count } }
 
   private func start(
     _ key: Key, _ work: @escaping @Sendable () async -> Value
   ) -> (task: Task<Value, Never>, isJoined: Bool) {
-    flights.withLock { flights in
-      if let task = flights[key] { return (task, true) }
+    tasks.withLock { tasks in
+      if let task = tasks[key] { return (task, true) }
       let task = Task(executorPreference: WorkExecutor.detached) {
         let value = await work()
-        self.flights.withLock { $0[key] = nil }
+        self.tasks.withLock { $0[key] = nil }
         return value
       }
-      flights[key] = task
+      tasks[key] = task
       return (task, false)
     }
   }
