@@ -176,7 +176,7 @@ package struct SweepState: Sendable, Equatable {
 /// everything counts as used at that time.
 struct SweepClock: Sendable, Equatable {
   /// How many times faster than the server's uptime it may run.
-  static let haste: Int64 = 2
+  static let maximumSpeed: Int64 = 2
   /// How far it may be behind the wall clock, in seconds: 30 days.
   static let longestGap: Int64 = 30 * 86_400
 
@@ -199,7 +199,7 @@ struct SweepClock: Sendable, Equatable {
     if time.adding(seconds: Self.longestGap) < now {
       self = SweepClock(at: now)
     } else {
-      let (step, isFar) = max(0, seconds).multipliedReportingOverflow(by: Self.haste)
+      let (step, isFar) = max(0, seconds).multipliedReportingOverflow(by: Self.maximumSpeed)
       time = min(now, time.adding(seconds: isFar ? .max : step))
     }
   }

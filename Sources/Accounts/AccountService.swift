@@ -211,7 +211,7 @@ extension AccountService {
   /// Erases the store of an erased account or guest again, because a write that was admitted earlier may have created
   /// it again. Does nothing for others.
   /// - Throws: the store's errors.
-  package func sweepUp(after principal: Principal) async throws {
+  package func eraseStoreAgain(of principal: Principal) async throws {
     guard try await accounts.isErased(principal) else { return }
     try await accounts.noteErasure(of: principal.store)
     try await accounts.erase(principal.store)

@@ -96,14 +96,15 @@ package final class SigningKeys: Sendable {
   /// - Throws: `keys`; the store's errors. The keys are unchanged then.
   package func reload() async throws {
     let bytes: [UInt8]?
-    let place: String
+    let location: String
     switch home {
     case .memory: return
-    case .file(let file): (bytes, place) = (try file.read(), file.path)
-    case .shared(let secrets): (bytes, place) = (try await secrets.read(.keys), "the system store")
+    case .file(let file): (bytes, location) = (try file.read(), file.path)
+    case .shared(let secrets):
+      (bytes, location) = (try await secrets.read(.keys), "the system store")
     }
     guard let bytes else {
-      throw ServiceError(.keys, "The stored keys are gone.", detail: place)
+      throw ServiceError(.keys, "The stored keys are gone.", detail: location)
     }
     take(try SigningKeyCoding.keys(in: bytes))
   }

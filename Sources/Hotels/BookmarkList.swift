@@ -252,7 +252,7 @@ struct ListReconciliation {
     let id: DocumentID
     let tree: RevisionTree
     /// Live leaves that are not lists, or that are left for a later merge.
-    let strangers: Set<RevisionID>
+    let unmergedLeaves: Set<RevisionID>
   }
 
   /// Reads the lists of one state of a store.
@@ -278,9 +278,9 @@ struct ListReconciliation {
       guard let tree = try view.tree(id) else { continue }
       revisions += tree.nodes.count
       let other = Other(
-        id: id, tree: tree, strangers: try Self.strangers(in: tree, of: id, in: view))
+        id: id, tree: tree, unmergedLeaves: try Self.unmergedLeaves(in: tree, of: id, in: view))
       others.append(other)
-      if let side = try Self.side(of: id, tree.purging(other.strangers), in: view) {
+      if let side = try Self.side(of: id, tree.purging(other.unmergedLeaves), in: view) {
         list = BookmarkMerge.apply(side, to: list)
       }
     }
@@ -324,7 +324,7 @@ struct ListReconciliation {
     ]
     for other in others {
       if let mutation = try Edit.deleteAllLeaves(
-        other.id, in: other.tree, but: other.strangers, limit: limit)
+        other.id, in: other.tree, but: other.unmergedLeaves, limit: limit)
       {
         mutations.append(mutation)
       }
@@ -334,20 +334,20 @@ struct ListReconciliation {
 
   /// The conflicting live leaves of a list's document that are not lists, and those beyond
   /// ``BookmarkMerge/leavesAtOnce``.
-  private static func strangers(
+  private static func unmergedLeaves(
     in tree: RevisionTree, of id: DocumentID, in view: any StoreView
   ) throws -> Set<RevisionID> {
-    var strangers: Set<RevisionID> = []
+    var unmergedLeaves: Set<RevisionID> = []
     for (index, revision) in tree.conflicts.enumerated() {
       guard index + 1 < BookmarkMerge.leavesAtOnce else {
-        strangers.insert(revision)
+        unmergedLeaves.insert(revision)
         continue
       }
       guard let body = try view.body(id, revision) else { continue }
       let type = try? ParsedJSON(body, limits: .request).root["type"]?.string
-      if type?.equalsBytes(of: BookmarkList.type) != true { strangers.insert(revision) }
+      if type?.equalsBytes(of: BookmarkList.type) != true { unmergedLeaves.insert(revision) }
     }
-    return strangers
+    return unmergedLeaves
   }
 
   /// - Parameter winner: a revision whose body was read already.

@@ -359,8 +359,8 @@ extension DocumentStore {
   func mergeLists(at now: Timestamp) async throws -> Bool {
     var isMerged = false
     for _ in 0..<Self.maximumMerges {
-      // The merge is upkeep, whichever write causes it.
-      let outcome = try await Upkeep.run {
+      // The merge is maintenance, whichever write causes it.
+      let outcome = try await Maintenance.run {
         try await attempt([], at: now, needsMerged: false) { edit in !edit.isSettled }
       }
       guard outcome == true else { return isMerged }

@@ -232,7 +232,7 @@ extension ListService {
   /// Writes a list's members to its document and removes the record that this is still to do. A failure is made up
   /// for at the list's next change or at the next start.
   package func show(_ list: AccountID) async throws {
-    try await Upkeep.run { try await write(membersOf: list) }
+    try await Maintenance.run { try await write(membersOf: list) }
   }
 
   private func write(membersOf list: AccountID) async throws {

@@ -42,7 +42,7 @@ package struct KeptRevision: Sendable, Equatable {
 
 /// What the service writes on its own after a client's write: merges, and notes about a step that follows.
 /// Its author is the server, and no stored answer belongs to it.
-package enum Upkeep {
+package enum Maintenance {
   /// Runs work that writes on the service's own account.
   nonisolated(nonsending) package static func run<Value>(
     _ body: () async throws -> Value

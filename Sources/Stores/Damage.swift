@@ -227,7 +227,7 @@ final class StorageHealth: Sendable {
   }
 }
 
-/// Counts of data with a limited life, by kind: what a run of upkeep removed, and what it left.
+/// Counts of data with a limited life, by kind: what a run of maintenance removed, and what it left.
 package struct Remains: Sendable, Equatable {
   /// A kind of data with a limited life.
   package enum Kind: String, Sendable, CaseIterable {

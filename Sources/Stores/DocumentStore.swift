@@ -108,7 +108,7 @@ package struct DocumentStore: Sendable {
     // An error of the follower does not undo this commit. The follower does the rest after the next such
     // commit.
     if !followed.isEmpty {
-      try? await Upkeep.run { try await follower.follow(self, followed) }
+      try? await Maintenance.run { try await follower.follow(self, followed) }
     }
     return value
   }

@@ -22,7 +22,7 @@ extension DocumentStore {
     var reached: Int64?
     while true {
       let walk = try await read(inSlices: AgeWalk(after: reached, sparing: spared)) { walk, view in
-        try walk.goOn(in: view, isOld) ? walk : nil
+        try walk.advance(in: view, isOld) ? walk : nil
       }
       if walk.isWorthNoting {
         remains.removed[.tombstones, default: 0] += try await update(loading: Set(walk.old)) {
@@ -67,7 +67,7 @@ private struct AgeWalk: Sendable {
 
   /// Continues until the slice is over.
   /// - Returns: whether enough was found, or everything was looked at.
-  mutating func goOn(
+  mutating func advance(
     in view: any StoreView, _ isOld: (Timestamp) -> Bool
   ) throws -> Bool {
     var last = try examined ?? view.purgeLog()?.examined ?? 0

@@ -14,7 +14,7 @@ import NIOConcurrencyHelpers
 /// (``DocumentStore/keep(_:of:)``). If the server stops between the two, only the changed documents are known, and not
 /// the complete answer.
 package final class WriteReceipt: Sendable {
-  /// The write that the task runs; nil when no answer is to be stored, and for upkeep (``Upkeep``).
+  /// The write that the task runs; nil when no answer is to be stored, and for maintenance (``Maintenance``).
   @TaskLocal package static var current: WriteReceipt?
 
   /// Makes the answer from the outcome of an update or of its use case; nil for any other outcome. Runs
@@ -44,7 +44,7 @@ package final class WriteReceipt: Sendable {
     package let answer: KeptAnswer
   }
 
-  /// A stored answer and its place.
+  /// A stored answer and its store.
   package struct Kept: Sendable {
     /// The store that has the answer.
     package let store: StoreName

@@ -45,7 +45,7 @@ struct Authentication: Sendable {
   /// - Throws: `ServiceError` for credentials that have ended; the store of an erased account is then erased again.
   func requireStillValid(_ principal: Principal) async throws {
     guard try await !accounts.isStillValid(principal) else { return }
-    try await accounts.sweepUp(after: principal)
+    try await accounts.eraseStoreAgain(of: principal)
     throw principal.kind == .guest ? ServiceError.guestSpent : ServiceError.invalidToken("ended")
   }
 
