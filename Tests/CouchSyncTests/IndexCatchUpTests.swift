@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// A store whose indexes are removed before one of its reads, or before that read and all later ones.
-private final class Meddler: StoreStorage {
+private final class IndexRemovingStorage: StoreStorage {
   private let storage: any StoreStorage
   private let first: Int
   private let isLasting: Bool
@@ -151,8 +151,8 @@ struct IndexCatchUpTests {
     let documents = (0..<count).map { #"{"_id":"d\#($0)","n":\#($0)}"# }.joined(separator: ",")
     _ = try await couch.bulk(#"{"docs":[\#(documents)]}"#)
     for isLasting in [false, true] {
-      let meddler = Meddler(storage: storage, first: read, isLasting: isLasting)
-      let answer = try await Couch(meddler).find(
+      let removing = IndexRemovingStorage(storage: storage, first: read, isLasting: isLasting)
+      let answer = try await Couch(removing).find(
         #"{"selector":{"n":{"$gte":0}},"sort":["n"],"limit":5000,"fields":["n"]}"#)
       let numbers = (answer.json["docs"]?.array ?? []).compactMap { $0["n"]?.int }
       #expect(numbers == Array(0..<count))

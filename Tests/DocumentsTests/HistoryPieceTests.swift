@@ -9,7 +9,7 @@ import Testing
   private static let id = DocumentID(stored: "a")
 
   /// A whole tree, and the same tree in pieces, as an engine stores it.
-  private struct Twins {
+  private struct TreeForms {
     var plain = RevisionTree()
     var newest = RevisionTree()
     var pieces: [HistoryPiece] = []
@@ -61,17 +61,17 @@ import Testing
       HistoryLimits(revisions: 150), HistoryLimits(revisions: 40),
       HistoryLimits(revisions: 1_000, treeBytes: 2_400), HistoryLimits(),
     ]
-    var twins = Twins(limit: limits[Int(seed % 4)])
+    var forms = TreeForms(limit: limits[Int(seed % 4)])
     for number in 0..<400 {
       if Int.random(in: 0..<120, using: &generator) == 0,
-        let node = twins.plain.nodes.randomElement(using: &generator)
+        let node = forms.plain.nodes.randomElement(using: &generator)
       {
-        try twins.graft(below: node.revision, number)
+        try forms.graft(below: node.revision, number)
       }
-      let leaf = twins.plain.leaves.prefix(2).randomElement(using: &generator)
+      let leaf = forms.plain.leaves.prefix(2).randomElement(using: &generator)
       let isDeleted = leaf?.isDeleted == false && Int.random(in: 0..<9, using: &generator) == 0
-      try twins.put(below: leaf?.revision, number, isDeleted: isDeleted)
-      let (plain, newest) = (twins.plain, twins.newest)
+      try forms.put(below: leaf?.revision, number, isDeleted: isDeleted)
+      let (plain, newest) = (forms.plain, forms.newest)
       #expect(newest.leaves.map(\.revision) == plain.leaves.map(\.revision))
       #expect(newest.winner?.revision == plain.winner?.revision)
       #expect(newest.count == plain.nodes.count)
@@ -79,57 +79,57 @@ import Testing
       #expect(newest.openLeafCount == plain.openLeafCount)
       #expect(newest.revisions(withinSteps: 20) == plain.revisions(withinSteps: 20))
       guard number % 16 == 0 else { continue }
-      #expect(try newest.completed(by: twins.pieces).parents == plain.parents)
+      #expect(try newest.completed(by: forms.pieces).parents == plain.parents)
       let decoded = try newest.encoded.withUnsafeBytes { try RevisionTree(decoding: $0) }
       #expect(decoded == newest)
       #expect(decoded.byteCount == newest.byteCount)
     }
-    let whole = try twins.newest.completed(by: twins.pieces)
-    #expect(whole.parents == twins.plain.parents)
-    #expect(whole.leaves == twins.plain.leaves.map { leaf in whole[leaf.revision] ?? leaf })
+    let whole = try forms.newest.completed(by: forms.pieces)
+    #expect(whole.parents == forms.plain.parents)
+    #expect(whole.leaves == forms.plain.leaves.map { leaf in whole[leaf.revision] ?? leaf })
   }
 
   /// A line of revisions, some of which are tombstones.
-  private func line(_ count: Int, limit: HistoryLimits = .standard) throws -> Twins {
-    var twins = Twins(limit: limit)
+  private func line(_ count: Int, limit: HistoryLimits = .standard) throws -> TreeForms {
+    var forms = TreeForms(limit: limit)
     for number in 0..<count {
-      try twins.put(
-        below: twins.plain.winner?.revision, number, isDeleted: number % 7 == 3)
+      try forms.put(
+        below: forms.plain.winner?.revision, number, isDeleted: number % 7 == 3)
     }
-    return twins
+    return forms
   }
 
   @Test func aLineKeepsFewRevisionsHoweverOftenItIsEdited() throws {
-    var twins = try line(64)
-    #expect(twins.pieces.isEmpty)
+    var forms = try line(64)
+    #expect(forms.pieces.isEmpty)
     for number in 64..<1_500 {
-      try twins.put(below: twins.newest.winner?.revision, number, isDeleted: false)
-      #expect((33...64).contains(twins.newest.nodes.count))
-      #expect(twins.pieces.allSatisfy { $0.count <= HistoryPiece.revisions })
+      try forms.put(below: forms.newest.winner?.revision, number, isDeleted: false)
+      #expect((33...64).contains(forms.newest.nodes.count))
+      #expect(forms.pieces.allSatisfy { $0.count <= HistoryPiece.revisions })
     }
-    #expect(try twins.newest.completed(by: twins.pieces) == twins.plain)
-    #expect(twins.plain.nodes.count == 1_000)
-    #expect(twins.pieces.count <= 1_000 / HistoryPiece.revisions + 1)
+    #expect(try forms.newest.completed(by: forms.pieces) == forms.plain)
+    #expect(forms.plain.nodes.count == 1_000)
+    #expect(forms.pieces.count <= 1_000 / HistoryPiece.revisions + 1)
   }
 
   @Test func aTreeIsCompletedByItsEarlierState() throws {
-    var twins = try line(300)
-    let before = twins.plain
-    try twins.put(below: twins.newest.winner?.revision, 300, isDeleted: false)
-    #expect(try twins.newest.completed(from: before) == twins.plain)
-    #expect(throws: DocumentError.self) { try twins.newest.completed(from: RevisionTree()) }
+    var forms = try line(300)
+    let before = forms.plain
+    try forms.put(below: forms.newest.winner?.revision, 300, isDeleted: false)
+    #expect(try forms.newest.completed(from: before) == forms.plain)
+    #expect(throws: DocumentError.self) { try forms.newest.completed(from: RevisionTree()) }
   }
 
   @Test func aPieceThatIsMissingOrNoneIsDamage() throws {
-    let twins = try line(300)
-    for place in twins.pieces.indices {
-      var pieces = twins.pieces
-      let piece = pieces.remove(at: place)
-      #expect(throws: DocumentError.self) { try twins.newest.completed(by: pieces) }
+    let forms = try line(300)
+    for index in forms.pieces.indices {
+      var pieces = forms.pieces
+      let piece = pieces.remove(at: index)
+      #expect(throws: DocumentError.self) { try forms.newest.completed(by: pieces) }
       for bytes in [Array(piece.bytes.dropLast()), [2] + piece.bytes.dropFirst(), []] {
-        var pieces = twins.pieces
-        pieces[place] = HistoryPiece(generation: piece.generation, bytes: bytes)
-        #expect(throws: DocumentError.self) { try twins.newest.completed(by: pieces) }
+        var pieces = forms.pieces
+        pieces[index] = HistoryPiece(generation: piece.generation, bytes: bytes)
+        #expect(throws: DocumentError.self) { try forms.newest.completed(by: pieces) }
       }
     }
   }
@@ -149,17 +149,17 @@ import Testing
 
   /// The history may name revisions that are in pieces.
   @Test func aPeersHistoryNeedsTheWholeTree() throws {
-    let twins = try line(300)
-    let history = twins.plain.history(of: try #require(twins.plain.winner?.revision))
-    var (newest, whole) = (twins.newest, twins.plain)
+    let forms = try line(300)
+    let history = forms.plain.history(of: try #require(forms.plain.winner?.revision))
+    var (newest, whole) = (forms.newest, forms.plain)
     #expect(throws: DocumentError.self) { try newest.graft(history, isDeleted: false) }
     #expect(try whole.graft(history, isDeleted: false) == .nothing)
   }
 
   @Test func aTreeOfWhichAllButThePiecesGoesLetsThemGoToo() throws {
-    let twins = try line(300)
-    let winner = try #require(twins.newest.winner?.revision)
-    let rest = twins.newest.purging([winner])
+    let forms = try line(300)
+    let winner = try #require(forms.newest.winner?.revision)
+    let rest = forms.newest.purging([winner])
     #expect(rest.nodes.isEmpty)
     #expect(rest.count == 0 && rest.byteCount == 0)
   }

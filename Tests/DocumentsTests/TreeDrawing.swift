@@ -12,8 +12,10 @@ struct TreeDrawing: Sendable {
   static func tree(_ text: String) throws -> RevisionTree {
     var drawing = TreeDrawing(rest: Substring(text).utf8)
     try drawing.readSiblings(below: nil)
-    guard drawing.rest.isEmpty else { throw Misdrawn() }
-    if let marked = drawing.marked, drawing.tree.winner?.revision != marked { throw Misdrawn() }
+    guard drawing.rest.isEmpty else { throw InvalidDrawing() }
+    if let marked = drawing.marked, drawing.tree.winner?.revision != marked {
+      throw InvalidDrawing()
+    }
     return drawing.tree
   }
 
@@ -22,7 +24,7 @@ struct TreeDrawing: Sendable {
     drawing(of: nil, in: tree, winner: tree.winner?.revision)
   }
 
-  private struct Misdrawn: Error {}
+  private struct InvalidDrawing: Error {}
 
   private init(rest: Substring.UTF8View) { self.rest = rest }
 
@@ -45,7 +47,7 @@ struct TreeDrawing: Sendable {
     if skip("*") { marked = revision }
     if skip("(") {
       try readSiblings(below: revision)
-      guard skip(")") else { throw Misdrawn() }
+      guard skip(")") else { throw InvalidDrawing() }
     }
   }
 

@@ -8,7 +8,7 @@ import Testing
 /// Answers of `_changes` whose reader loses the permission to read before they are written.
 @Suite(.timeLimit(.minutes(10))) struct CouchFeedEndTests {
   /// The bytes of an answer that a client has received.
-  private final class Taken: Sendable {
+  private final class ReceivedBytes: Sendable {
     private let bytes = Mutex<[UInt8]>([])
     /// Whether the server has noticed that the reader's permission has ended.
     let isRevoked = Atomic<Bool>(false)
@@ -55,24 +55,24 @@ import Testing
     try await AccountAPIFixture.open { api in
       try await fill(api)
       let other = await waitingFeed(api)
-      let taken = Taken()
+      let received = ReceivedBytes()
       await #expect(throws: (any Error).self) {
         try await PieceByPiece.$take.withValue({ piece in
-          guard taken.add(piece) else { return try await Task.sleep(for: .milliseconds(50)) }
+          guard received.add(piece) else { return try await Task.sleep(for: .milliseconds(50)) }
           try await api.secure(#"{"members":{"names":["chief"]}}"#)
           try await api.call(.administrator, .put, AccountAPIFixture.path + "/news", body: "{}")
           try await other.value
-          taken.isRevoked.store(true, ordering: .relaxed)
+          received.isRevoked.store(true, ordering: .relaxed)
         }) {
           try await api.call(
             .member, .get,
             AccountAPIFixture.path + "/_changes?include_docs=true&heartbeat=60000&feed=" + kind)
         }
       }
-      let isRevoked = taken.isRevoked.load(ordering: .relaxed)
+      let isRevoked = received.isRevoked.load(ordering: .relaxed)
       #expect(isRevoked)
-      #expect(taken.text.utf8.count < 1 << 19)
-      #expect(!taken.text.contains("news") && !taken.text.contains("last_seq"))
+      #expect(received.text.utf8.count < 1 << 19)
+      #expect(!received.text.contains("news") && !received.text.contains("last_seq"))
     }
   }
 }

@@ -9,12 +9,12 @@ import Testing
 /// What operators are told about the server's health, and how long that is valid.
 @Suite struct HealthTests {
   /// A clock that a test sets.
-  private final class Hand: Sendable {
+  private final class ManualClock: Sendable {
     private let start = ContinuousClock.now
     private let seconds = Mutex(0)
 
     var now: ContinuousClock.Instant { start + .seconds(seconds.withLock { $0 }) }
-    func move(_ count: Int) { seconds.withLock { $0 += count } }
+    func advance(_ count: Int) { seconds.withLock { $0 += count } }
   }
 
   private func text(_ health: Health, _ question: OperationQuestion) -> String {
@@ -22,14 +22,14 @@ import Testing
   }
 
   @Test func findingCountsForAWhileAndThenForNothing() {
-    let hand = Hand()
-    let health = Health(now: { hand.now })
+    let clock = ManualClock()
+    let health = Health(now: { clock.now })
     #expect(health.answer(.ready).status == .serviceUnavailable)
     _ = health.note(stores: nil)
     #expect(health.answer(.ready).status == .ok && health.answer(.up).status == .ok)
-    hand.move(Health.staleSeconds - 1)
+    clock.advance(Health.staleSeconds - 1)
     #expect(health.answer(.ready).status == .ok)
-    hand.move(1)
+    clock.advance(1)
     #expect(text(health, .ready).contains("has not answered for 15 seconds"))
     for question in [OperationQuestion.ready, .up] {
       #expect(health.answer(question).status == .serviceUnavailable)
@@ -38,20 +38,20 @@ import Testing
   }
 
   @Test func diskIsTriedOftenWhileSomebodyAsksAndNowAndThenOtherwise() {
-    let hand = Hand()
-    let health = Health(now: { hand.now })
+    let clock = ManualClock()
+    let health = Health(now: { clock.now })
     #expect(health.isDue)
     _ = health.note(stores: nil)
-    hand.move(Health.idleSeconds - 1)
+    clock.advance(Health.idleSeconds - 1)
     #expect(!health.isDue)
-    hand.move(1)
+    clock.advance(1)
     #expect(health.isDue)
     _ = health.note(stores: nil)
     _ = health.answer(.alive)
     #expect(!health.isDue)
     _ = health.answer(.ready)
     #expect(health.isDue && health.isAsked)
-    hand.move(Health.attentionSeconds)
+    clock.advance(Health.attentionSeconds)
     _ = health.note(stores: nil)
     #expect(!health.isDue && !health.isAsked)
     #expect(Health.idleSeconds < Health.staleSeconds)

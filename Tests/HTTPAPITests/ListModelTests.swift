@@ -16,17 +16,17 @@ import Testing
 
   @Test(arguments: 0..<sequences) func aServiceIsAsAModel(_ seed: Int) async throws {
     try await APIFixture.open { api in
-      var player = Player(api, seed: UInt64(seed))
-      for _ in 0..<10 { try await player.join() }
-      for _ in 0..<Self.steps { try await player.step() }
-      for person in player.names { try await player.look(person) }
-      try await player.move()
+      var comparison = ListComparison(api, seed: UInt64(seed))
+      for _ in 0..<10 { try await comparison.join() }
+      for _ in 0..<Self.steps { try await comparison.step() }
+      for person in comparison.names { try await comparison.look(person) }
+      try await comparison.move()
     }
   }
 }
 
 /// Runs one sequence on a service and on a model.
-private struct Player {
+private struct ListComparison {
   typealias Key = ListModel.Key
 
   let api: APIFixture

@@ -245,7 +245,7 @@ final class Latch: Sendable {
     while !isOpen.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(1)) }
   }
 
-  /// Opens the gate. It stays open.
+  /// Opens the latch. It stays open.
   func open() { isOpen.withLock { $0 = true } }
 }
 

@@ -19,7 +19,7 @@ import Testing
     let admission = Admission(atOnce: 1_000)
     let (hostile, honest) = (admission.share(of: "192.0.2.1"), admission.share(of: "192.0.2.2"))
     while admission.enter(always: false, from: hostile) {}
-    // One sixteenth of the places is reserved for addresses with few requests.
+    // One sixteenth of the requests is reserved for addresses with few requests.
     #expect(admission.runningCount == 1_000 - 1_000 / 16)
     for _ in 0..<Admission.patience { admission.note(lag: .seconds(1)) }
     #expect(admission.currentBound < 1_000)

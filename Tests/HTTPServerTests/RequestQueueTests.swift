@@ -12,7 +12,7 @@ import Testing
 /// What passes between a connection's event loop and the task that answers its requests.
 @Suite struct RequestQueueTests {
   /// A connection's last handlers, without a socket.
-  private struct Line {
+  private struct QueueFixture {
     let channel: NIOAsyncTestingChannel
     let queue: RequestQueue
     let reads = Reads()
@@ -73,61 +73,61 @@ import Testing
   }
 
   @Test func requestOfOneReadingCrossesWhole() async throws {
-    let line = try await Line()
-    try await line.receive(Self.head, Self.body("ab"), Self.body("c"), .end(nil))
-    let request = try #require(try await line.queue.next())
+    let fixture = try await QueueFixture()
+    try await fixture.receive(Self.head, Self.body("ab"), Self.body("c"), .end(nil))
+    let request = try #require(try await fixture.queue.next())
     let text = try await Self.text(request)
     #expect(text == "abc")
   }
 
   @Test func requestIsHandedOverBeforeTheRestOfItsBody() async throws {
-    let line = try await Line()
-    try await line.receive(Self.head, Self.body("a"))
-    let request = try #require(try await line.queue.next())
-    try await line.receive(Self.body("b"))
-    try await line.receive(Self.body("c"), .end(nil))
+    let fixture = try await QueueFixture()
+    try await fixture.receive(Self.head, Self.body("a"))
+    let request = try #require(try await fixture.queue.next())
+    try await fixture.receive(Self.body("b"))
+    try await fixture.receive(Self.body("c"), .end(nil))
     let text = try await Self.text(request)
     #expect(text == "abc")
   }
 
   @Test func bodyThatBreaksOffIsItsReadersError() async throws {
-    let line = try await Line()
-    try await line.receive(Self.head, Self.body("a"))
-    let request = try #require(try await line.queue.next())
-    try await line.fail(ConnectionRefusal.overloaded)
+    let fixture = try await QueueFixture()
+    try await fixture.receive(Self.head, Self.body("a"))
+    let request = try #require(try await fixture.queue.next())
+    try await fixture.fail(ConnectionRefusal.overloaded)
     await #expect(throws: ConnectionRefusal.self) { _ = try await Self.text(request) }
-    let next = try await line.queue.next()
+    let next = try await fixture.queue.next()
     #expect(next == nil)
   }
 
   @Test func parsersErrorIsToldAfterTheRequestsBeforeIt() async throws {
-    let line = try await Line()
-    try await line.receive(Self.head, .end(nil))
-    try await line.fail(HTTPParserError.invalidEOFState)
-    let first = try await line.queue.next()
+    let fixture = try await QueueFixture()
+    try await fixture.receive(Self.head, .end(nil))
+    try await fixture.fail(HTTPParserError.invalidEOFState)
+    let first = try await fixture.queue.next()
     #expect(first != nil)
-    await #expect(throws: HTTPParserError.self) { _ = try await line.queue.next() }
-    let last = try await line.queue.next()
+    await #expect(throws: HTTPParserError.self) { _ = try await fixture.queue.next() }
+    let last = try await fixture.queue.next()
     #expect(last == nil)
   }
 
   @Test func requestsBehindTheLastAnswerAreForgotten() async throws {
-    let line = try await Line()
-    try await line.receive(Self.head, .end(nil))
-    try await line.receive(Self.head, .end(nil))
-    _ = try await line.queue.next()
-    try await line.channel.testingEventLoop.executeInContext { [channel = line.channel] in
+    let fixture = try await QueueFixture()
+    try await fixture.receive(Self.head, .end(nil))
+    try await fixture.receive(Self.head, .end(nil))
+    _ = try await fixture.queue.next()
+    try await fixture.channel.testingEventLoop.executeInContext { [channel = fixture.channel] in
       channel.pipeline.syncOperations.fireUserInboundEventTriggered(LastAnswer())
     }
-    try await line.receive(Self.head, .end(nil))
-    let next = try await line.queue.next()
+    try await fixture.receive(Self.head, .end(nil))
+    let next = try await fixture.queue.next()
     #expect(next == nil)
   }
 
   @Test func taskThatWaitsIsToldOfTheEnd() async throws {
-    let line = try await Line()
-    async let next = line.queue.next()
-    try await line.channel.testingEventLoop.executeInContext { [channel = line.channel] in
+    let fixture = try await QueueFixture()
+    async let next = fixture.queue.next()
+    try await fixture.channel.testingEventLoop.executeInContext { [channel = fixture.channel] in
       channel.pipeline.syncOperations.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
     }
     let request = try await next
@@ -135,49 +135,49 @@ import Testing
   }
 
   @Test func nothingMoreIsReadWhileRequestsWait() async throws {
-    let line = try await Line()
-    try await line.receive(Self.head, .end(nil))
-    #expect(try await line.reads())
-    try await line.receive(Self.head, .end(nil))
-    let held = try await line.reads()
+    let fixture = try await QueueFixture()
+    try await fixture.receive(Self.head, .end(nil))
+    #expect(try await fixture.reads())
+    try await fixture.receive(Self.head, .end(nil))
+    let held = try await fixture.reads()
     #expect(!held)
-    let before = line.reads.count
-    _ = try await line.queue.next()
-    try await line.channel.testingEventLoop.executeInContext {}
-    #expect(line.reads.count == before + 1)
+    let before = fixture.reads.count
+    _ = try await fixture.queue.next()
+    try await fixture.channel.testingEventLoop.executeInContext {}
+    #expect(fixture.reads.count == before + 1)
   }
 
   @Test func bodyThatNobodyReadsIsReadPast() async throws {
-    let line = try await Line()
-    try await line.receive(Self.head)
+    let fixture = try await QueueFixture()
+    try await fixture.receive(Self.head)
     do {
-      let request = try #require(try await line.queue.next())
-      for _ in 0..<12 { try await line.receive(Self.body("a")) }
-      let held = try await line.reads()
+      let request = try #require(try await fixture.queue.next())
+      for _ in 0..<12 { try await fixture.receive(Self.body("a")) }
+      let held = try await fixture.reads()
       #expect(!held)
       _ = request.method
     }
-    while try await !line.reads() { try? await Task.sleep(for: .milliseconds(1)) }
-    try await line.receive(Self.body("a"), .end(nil))
-    try await line.receive(Self.head, .end(nil))
-    let next = try await line.queue.next()
+    while try await !fixture.reads() { try? await Task.sleep(for: .milliseconds(1)) }
+    try await fixture.receive(Self.body("a"), .end(nil))
+    try await fixture.receive(Self.head, .end(nil))
+    let next = try await fixture.queue.next()
     #expect(next != nil)
   }
 
   @Test func answerIsWrittenAtOnceOrPieceByPiece() async throws {
-    let line = try await Line()
+    let fixture = try await QueueFixture()
     let head = HTTPResponse(status: .ok)
     let whole = ResponseBody(byteBuffer: ByteBuffer(string: "abc"))
-    try await whole.write(AnswerWriter(line.channel, head, hasLength: true))
+    try await whole.write(AnswerWriter(fixture.channel, head, hasLength: true))
     let pieces = ResponseBody { writer in
       try await writer.write(ByteBuffer(string: "a"))
       try await writer.write(ByteBuffer(string: "b"))
       try await writer.finish(nil)
     }
-    try await pieces.write(AnswerWriter(line.channel, head, hasLength: false))
-    try await line.channel.testingEventLoop.executeInContext {}
+    try await pieces.write(AnswerWriter(fixture.channel, head, hasLength: false))
+    try await fixture.channel.testingEventLoop.executeInContext {}
     var parts: [HTTPResponsePart] = []
-    while let part = try await line.channel.readOutbound(as: HTTPResponsePart.self) {
+    while let part = try await fixture.channel.readOutbound(as: HTTPResponsePart.self) {
       parts.append(part)
     }
     let bodies = ["abc", "a", "b"].map { HTTPResponsePart.body(ByteBuffer(string: $0)) }

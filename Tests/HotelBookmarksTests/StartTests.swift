@@ -10,7 +10,7 @@ import Testing
 @testable import HotelBookmarks
 
 @Suite struct StartTests {
-  private struct Wordy: Error, CustomStringConvertible {
+  private struct MultilineError: Error, CustomStringConvertible {
     let description = "one\ntwo\r\nthree\u{2028}four"
   }
 
@@ -70,7 +70,7 @@ import Testing
 
   @Test func failureIsOneLine() {
     let errors: [any Error] = [
-      Wordy(), SettingsError(description: "port must be\na number"),
+      MultilineError(), SettingsError(description: "port must be\na number"),
       ServiceError(.keys, "No keys.", detail: "a\nb"), ServiceError.taken,
       ServiceError(.storage, "why", detail: "a\nb"), IOError(errnoCode: 98, reason: "bind"),
     ]
@@ -81,7 +81,7 @@ import Testing
     }
     #expect(StartFailure.line(ServiceError(.keys, "No keys.", detail: "a b")) == "No keys. (a b)")
     #expect(StartFailure.line(SettingsError(description: "words")) == "words")
-    #expect(StartFailure.line(Wordy()) == "one two three four")
+    #expect(StartFailure.line(MultilineError()) == "one two three four")
   }
 
   @Test func configurationFailuresAreTheOperatorsToMend() {
@@ -89,6 +89,6 @@ import Testing
     #expect(StartFailure.isConfiguration(ServiceError(.keys, "")))
     #expect(!StartFailure.isConfiguration(ServiceError.taken))
     #expect(!StartFailure.isConfiguration(ServiceError(.storage, "")))
-    #expect(!StartFailure.isConfiguration(Wordy()))
+    #expect(!StartFailure.isConfiguration(MultilineError()))
   }
 }

@@ -12,17 +12,17 @@ import Testing
 /// The sweep over all stores. The clock advances by the time that the sweeper sleeps.
 struct SweeperTests {
   @Test func guestsAreErasedOnceNoTokenCanBeLeft() async throws {
-    let stage = try await Stage(guests: 250)
-    try await stage.run(days: 1)
-    let openings = stage.engine.tally.opened
-    try await stage.run(days: 28)
-    #expect(try await stage.guests() == 250)
+    let fixture = try await SweeperFixture(guests: 250)
+    try await fixture.run(days: 1)
+    let openings = fixture.engine.tally.opened
+    try await fixture.run(days: 28)
+    #expect(try await fixture.guests() == 250)
     // The sweeper opened no store only to find that it is not due.
-    #expect(stage.engine.tally.opened - openings < 30)
-    try await stage.run(days: 4)
-    #expect(try await stage.guests() == 0)
+    #expect(fixture.engine.tally.opened - openings < 30)
+    try await fixture.run(days: 4)
+    #expect(try await fixture.guests() == 0)
     // Only the accounts' store is open.
-    #expect(stage.engine.tally.open == 1)
+    #expect(fixture.engine.tally.open == 1)
   }
 
   @Test func aRoundThatAnotherServerHasBegunIsNotBegunAgain() {
@@ -40,79 +40,79 @@ struct SweeperTests {
   }
 
   @Test func guestWhoseNoteIsMissingIsFoundAllTheSame() async throws {
-    let stage = try await Stage(guests: 3)
-    try await stage.run(days: 1)
-    guard case .guest(let guest) = try stage.name(1) else { return }
-    try await stage.stores.withStore(.system) { store in
+    let fixture = try await SweeperFixture(guests: 3)
+    try await fixture.run(days: 1)
+    guard case .guest(let guest) = try fixture.name(1) else { return }
+    try await fixture.stores.withStore(.system) { store in
       try await store.update { changes in
         changes.write(LocalEdit(LocalID(receipt: "guest-rest/" + guest.text), nil))
       }
     }
-    let openings = stage.engine.tally.opened
-    try await stage.run(days: 1)
-    #expect(stage.engine.tally.opened > openings)
-    try await stage.run(days: 31)
-    #expect(try await stage.guests() == 0)
+    let openings = fixture.engine.tally.opened
+    try await fixture.run(days: 1)
+    #expect(fixture.engine.tally.opened > openings)
+    try await fixture.run(days: 31)
+    #expect(try await fixture.guests() == 0)
   }
 
   @Test func guestWhoWasHereAgainIsFoundWhenTheNewTimeIsOver() async throws {
-    let stage = try await Stage(guests: 1)
-    try await stage.run(days: 29)
-    try await stage.use(0)
-    try await stage.run(days: 29)
-    #expect(try await stage.guests() == 1)
-    try await stage.run(days: 3)
-    #expect(try await stage.guests() == 0)
+    let fixture = try await SweeperFixture(guests: 1)
+    try await fixture.run(days: 29)
+    try await fixture.use(0)
+    try await fixture.run(days: 29)
+    #expect(try await fixture.guests() == 1)
+    try await fixture.run(days: 3)
+    #expect(try await fixture.guests() == 0)
   }
 
   @Test func tombstonesGoAfterTheirDays() async throws {
-    let stage = try await Stage(guests: 0)
+    let fixture = try await SweeperFixture(guests: 0)
     let user = StoreName.user(try #require(AccountID(String(repeating: "a", count: 32))))
     let id = DocumentID(stored: "hotel_1")
-    try await stage.stores.withStore(user) { store in
+    try await fixture.stores.withStore(user) { store in
       let revision = try await store.put(id, base: nil, body: .empty)
       try await store.delete(id, base: revision)
     }
-    try await stage.run(days: 89)
+    try await fixture.run(days: 89)
     func tombstones() async throws -> Int64 {
-      try await stage.stores.withExisting(user) { store in
+      try await fixture.stores.withExisting(user) { store in
         try await store.read { view in try view.info().deletedCount }
       }
     }
     #expect(try await tombstones() == 1)
-    try await stage.run(days: 3)
+    try await fixture.run(days: 3)
     #expect(try await tombstones() == 0)
   }
 
   @Test func roundTakesNoSlotFromWhoeverHasAStoreOpen() async throws {
-    let stage = try await Stage(guests: 20)
-    let name = try stage.name(1)
-    try await stage.stores.withStore(name) { _ in }
-    try await stage.run(days: 1)
-    #expect(stage.stores.isInUse(name))
-    #expect(stage.stores.openCount == 2)
+    let fixture = try await SweeperFixture(guests: 20)
+    let name = try fixture.name(1)
+    try await fixture.stores.withStore(name) { _ in }
+    try await fixture.run(days: 1)
+    #expect(fixture.stores.isInUse(name))
+    #expect(fixture.stores.openCount == 2)
   }
 
   @Test func cancelledWalkEndsAndGoesOnWhereItWas() async throws {
-    let stage = try await Stage(guests: 250)
+    let fixture = try await SweeperFixture(guests: 250)
     // The sweep stops in the second hundred of names, after ten minutes.
-    let sweeper = stage.sweeper(stopsAfter: 132, eachSleep: 60)
+    let sweeper = fixture.sweeper(stopsAfter: 132, eachSleep: 60)
     await sweeper.run()
     #expect(sweeper.counts.storeCount == 130)
-    let state = try await stage.accounts.sweepState()
-    #expect(state.position == (try stage.name(99).key))
+    let state = try await fixture.accounts.sweepState()
+    #expect(state.position == (try fixture.name(99).key))
   }
 
   /// Stores in memory, and a clock.
-  private final class Stage: Sendable {
+  private final class SweeperFixture: Sendable {
     let engine = MemoryEngine()
     let stores: DatabaseManager
     let accounts: AccountService
     let hotels: HotelService
-    private let moments = Moments()
+    private let clock = ManualClock()
 
     init(guests: Int) async throws {
-      let clock = moments
+      let clock = clock
       stores = DatabaseManager(engine: engine, maximumOpen: 8, now: { clock.now })
       accounts = AccountService(
         stores: stores, keys: try SigningKeys.temporary(now: clock.now),
@@ -133,9 +133,9 @@ struct SweeperTests {
 
     /// Records that a guest is active now, as the renewal of a token does.
     func use(_ number: Int) async throws {
-      let body = Array("{\"at\":\(moments.now.milliseconds)}".utf8)
+      let body = Array("{\"at\":\(clock.now.milliseconds)}".utf8)
       let storage = try #require(await engine.open(name(number), creating: false))
-      try await storage.update(loading: [], at: moments.now) { changes in
+      try await storage.update(loading: [], at: clock.now) { changes in
         let note = LocalDocument(revision: 2, body: body)
         changes.write(LocalEdit(LocalID(receipt: "used"), note))
       }
@@ -147,28 +147,28 @@ struct SweeperTests {
     }
 
     func run(days: Int64) async throws {
-      let end = moments.seconds + days * 86_400
+      let end = clock.seconds + days * 86_400
       await sweeper(until: end, eachSleep: 60).run()
     }
 
     func sweeper(
       stopsAfter count: Int = .max, until end: Int64 = .max, eachSleep seconds: Int64
     ) -> Sweeper {
-      let (moments, sleeps) = (moments, Moments())
+      let (clock, sleeps) = (clock, ManualClock())
       return Sweeper(
         accounts: accounts, hotels: hotels, engine: engine, counts: SweepCounts(),
-        logger: Logger(label: "test"), tombstoneSeconds: 90 * 86_400, now: { moments.now },
-        uptime: { moments.uptime },
+        logger: Logger(label: "test"), tombstoneSeconds: 90 * 86_400, now: { clock.now },
+        uptime: { clock.uptime },
         sleep: { _ in
-          moments.pass(seconds)
-          sleeps.pass(1)
-          return sleeps.seconds <= count && moments.seconds < end
+          clock.advance(seconds)
+          sleeps.advance(1)
+          return sleeps.seconds <= count && clock.seconds < end
         })
     }
   }
 
   /// A wall clock and an uptime that advance together.
-  private final class Moments: Sendable {
+  private final class ManualClock: Sendable {
     private let elapsed = Mutex<Int64>(0)
     private let start = ContinuousClock.now
 
@@ -176,6 +176,6 @@ struct SweeperTests {
     var now: Timestamp { Timestamp(seconds: 1_800_000_000 + seconds) }
     var uptime: ContinuousClock.Instant { start + .seconds(seconds) }
 
-    func pass(_ seconds: Int64) { elapsed.withLock { $0 += seconds } }
+    func advance(_ seconds: Int64) { elapsed.withLock { $0 += seconds } }
   }
 }

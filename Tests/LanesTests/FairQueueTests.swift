@@ -203,7 +203,7 @@ import Testing
     await pool.stop()
   }
 
-  /// The time at which a request on this account passes the gate; nil if it does not pass.
+  /// The time at which a request on this account gets a permit; nil if it gets none.
   private func passes(
     _ semaphore: FairSemaphore, _ account: ProcessorAccount, _ pool: LanePool
   ) async -> Int64? {

@@ -4,7 +4,7 @@ import Lanes
 import Testing
 
 /// An actor whose code may also run on a caller's thread.
-private actor Guest {
+private actor InlineActor {
   let executor: InlineExecutor
   private var count = 0
 
@@ -18,9 +18,9 @@ private actor Guest {
   /// Increments the count on the caller's thread; nil if the actor is running.
   nonisolated func addHere() -> Int? {
     executor.runIfIdle {
-      assumeIsolated { guest in
-        guest.count += 1
-        return guest.count
+      assumeIsolated { inlineActor in
+        inlineActor.count += 1
+        return inlineActor.count
       }
     }
   }
@@ -34,57 +34,57 @@ private actor Guest {
     }
   }
 
-  /// Blocks the lane until the gate opens.
-  func hold(_ entered: DispatchSemaphore, _ gate: DispatchSemaphore) {
+  /// Blocks the lane until the semaphore is signalled.
+  func hold(_ entered: DispatchSemaphore, _ released: DispatchSemaphore) {
     entered.signal()
-    gate.wait()
+    released.wait()
   }
 
   var total: Int { count }
 }
 
 @Suite(.timeLimit(.minutes(5))) struct InlineExecutorTests {
-  @Test func whoStepsInIsIsolatedToTheActor() async throws {
-    let lane = Lane(name: "step-in")
-    let guest = Guest(on: lane)
-    #expect(guest.addHere() == 1)
-    await guest.add()
-    let third = try await guest.addHereSoon()
+  @Test func callerThatRunsInlineIsIsolatedToTheActor() async throws {
+    let lane = Lane(name: "inline")
+    let inlineActor = InlineActor(on: lane)
+    #expect(inlineActor.addHere() == 1)
+    await inlineActor.add()
+    let third = try await inlineActor.addHereSoon()
     #expect(third == 3)
     await lane.stop()
   }
 
-  @Test func nobodyStepsInWhileAJobRuns() async throws {
+  @Test func nobodyRunsInlineWhileAJobRuns() async throws {
     let lane = Lane(name: "taken")
-    let guest = Guest(on: lane)
-    let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let holder = Task { await guest.hold(entered, gate) }
+    let inlineActor = InlineActor(on: lane)
+    let (entered, released) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let holder = Task { await inlineActor.hold(entered, released) }
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
         entered.wait()
         continuation.resume()
       }
     }
-    #expect(guest.addHere() == nil)
-    gate.signal()
+    #expect(inlineActor.addHere() == nil)
+    released.signal()
     await holder.value
-    let first = try await guest.addHereSoon()
+    let first = try await inlineActor.addHereSoon()
     #expect(first == 1)
     await lane.stop()
   }
 
-  @Test func threadsThatStepInNeverMeetTheLaneOrEachOther() async {
+  @Test func threadsThatRunInlineNeverMeetTheLaneOrEachOther() async {
     let lane = Lane(name: "meeting")
-    let guest = Guest(on: lane)
+    let inlineActor = InlineActor(on: lane)
     await withTaskGroup { group in
       for _ in 0..<8 {
         group.addTask {
-          for _ in 0..<1_000 where guest.addHere() == nil { await guest.add() }
+          for _ in 0..<1_000 where inlineActor.addHere() == nil { await inlineActor.add() }
         }
       }
     }
     // If two threads were inside at the same time, an increment could be lost.
-    #expect(await guest.total == 8_000)
+    #expect(await inlineActor.total == 8_000)
     await lane.stop()
   }
 }

@@ -5,11 +5,11 @@ import Testing
   @Test func thousandActorsOverSixteenLanesTakeAtMostSixteenThreads() async {
     let lanes = LaneGroup(name: "crowd")
     #expect(lanes.count == 16)
-    let tenants = (0..<1000).map {
-      Tenant(on: lanes.lane(for: UInt64($0) &* 0x9E37_79B9_7F4A_7C15))
+    let laneActors = (0..<1000).map {
+      LaneActor(on: lanes.lane(for: UInt64($0) &* 0x9E37_79B9_7F4A_7C15))
     }
     let threads = await withTaskGroup(of: UInt.self) { group in
-      for tenant in tenants { group.addTask { await tenant.thread() } }
+      for laneActor in laneActors { group.addTask { await laneActor.thread() } }
       return await group.reduce(into: Set<UInt>()) { $0.insert($1) }
     }
     #expect(threads.count <= 16)

@@ -6,13 +6,13 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct LaneTests {
   @Test func actorStaysOnTheThreadOfItsLane() async {
     let lane = Lane(name: "one-thread")
-    let tenant = Tenant(on: lane)
+    let laneActor = LaneActor(on: lane)
     var threads: Set<UInt> = []
     var names: Set<String> = []
     for _ in 0..<100 {
       await Task.yield()
-      threads.insert(await tenant.thread())
-      names.insert(await tenant.threadName())
+      threads.insert(await laneActor.thread())
+      names.insert(await laneActor.threadName())
     }
     #expect(threads.count == 1)
     #expect(names == ["one-thread"])
@@ -21,8 +21,8 @@ import Testing
 
   @Test func suspendedCallReturnsToItsLane() async {
     let lane = Lane(name: "return")
-    let tenant = Tenant(on: lane)
-    let names = await tenant.threadNamesAroundASuspension()
+    let laneActor = LaneActor(on: lane)
+    let names = await laneActor.threadNamesAroundASuspension()
     #expect(names == ["return", "return"])
     await lane.stop()
   }
@@ -32,10 +32,10 @@ import Testing
     let occupancy = Occupancy()
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<20 {
-        let tenant = Tenant(on: lane)
+        let laneActor = LaneActor(on: lane)
         for _ in 0..<20 {
           group.addTask {
-            await tenant.run {
+            await laneActor.run {
               // `sched_yield` gives the process's other threads a chance to enter at the same time.
               occupancy.pass { sched_yield() }
             }
@@ -50,15 +50,15 @@ import Testing
 
   @Test func jobsRunInTheOrderTheyCame() async {
     let lane = Lane(name: "order")
-    let tenant = Tenant(on: lane)
-    let order = await tenant.orderOfTasks(count: 500)
+    let laneActor = LaneActor(on: lane)
+    let order = await laneActor.orderOfTasks(count: 500)
     #expect(order == Array(0..<500))
     await lane.stop()
   }
 
   @Test func blockedLaneDoesNotDelayAnother() async {
-    let slow = Tenant(on: Lane(name: "slow"))
-    let quick = Tenant(on: Lane(name: "quick"))
+    let slow = LaneActor(on: Lane(name: "slow"))
+    let quick = LaneActor(on: Lane(name: "quick"))
     let isBlocked = DispatchSemaphore(value: 0)
     let mayGoOn = DispatchSemaphore(value: 0)
     async let blocking: Void = slow.run {
@@ -80,15 +80,15 @@ import Testing
     let blocked = DispatchSemaphore(value: 0)
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<lanes.count {
-        let tenant = Tenant(on: lanes.next())
+        let laneActor = LaneActor(on: lanes.next())
         group.addTask {
-          await tenant.run {
+          await laneActor.run {
             blocked.signal()
             mayGoOn.wait()
           }
         }
       }
-      let witness = Tenant(on: Lane(name: "witness"))
+      let witness = LaneActor(on: Lane(name: "witness"))
       await witness.run { for _ in 0..<lanes.count { blocked.wait() } }
       // There are more blocked lanes than threads in the pool. Only a task on the pool can release them.
       await Task.detached { for _ in 0..<lanes.count { mayGoOn.signal() } }.value
@@ -101,12 +101,12 @@ import Testing
     let lane = Lane(name: "isolated")
     let other = Lane(name: "other")
     #expect(lane.isIsolatingCurrentContext() == false)
-    let tenant = Tenant(on: lane)
-    await tenant.run {
+    let laneActor = LaneActor(on: lane)
+    await laneActor.run {
       #expect(lane.isIsolatingCurrentContext() == true)
       #expect(other.isIsolatingCurrentContext() == false)
       lane.preconditionIsolated()
-      tenant.assumeIsolated { #expect($0.lane === lane) }
+      laneActor.assumeIsolated { #expect($0.lane === lane) }
     }
     #expect(lane.isSameExclusiveExecutionContext(other: lane))
     #expect(!lane.isSameExclusiveExecutionContext(other: other))
@@ -115,9 +115,9 @@ import Testing
 
   @Test func stopRunsWhatWaits() async {
     let lane = Lane(name: "drain")
-    let tenant = Tenant(on: lane)
+    let laneActor = LaneActor(on: lane)
     let occupancy = Occupancy()
-    await tenant.startTasks(count: 200) { occupancy.pass() }
+    await laneActor.startTasks(count: 200) { occupancy.pass() }
     await lane.stop()
     #expect(occupancy.total == 200)
     await expectNoThread(named: "drain")
@@ -125,18 +125,18 @@ import Testing
 
   @Test func jobAfterStopStillRunsAndLeavesNoThread() async {
     let lane = Lane(name: "late")
-    let tenant = Tenant(on: lane)
+    let laneActor = LaneActor(on: lane)
     await lane.stop()
-    #expect(await tenant.threadName() == "late")
+    #expect(await laneActor.threadName() == "late")
     await lane.stop()
-    #expect(await tenant.threadName() == "late")
+    #expect(await laneActor.threadName() == "late")
     await expectNoThread(named: "late")
   }
 
   @Test func laneMayBeStoppedFromItself() async {
     let lane = Lane(name: "self")
-    let tenant = Tenant(on: lane)
-    await tenant.stop()
+    let laneActor = LaneActor(on: lane)
+    await laneActor.stop()
     await expectNoThread(named: "self")
   }
 
@@ -151,8 +151,8 @@ import Testing
     do {
       let lane = Lane(name: "freed")
       freed = lane
-      let tenant = Tenant(on: lane)
-      await tenant.run {}
+      let laneActor = LaneActor(on: lane)
+      await laneActor.run {}
       await lane.stop()
     }
     while freed != nil { try? await Task.sleep(for: .milliseconds(1)) }

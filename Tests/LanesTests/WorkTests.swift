@@ -38,9 +38,9 @@ import Testing
   @Test func workOnALaneIsChargedToWhoAsks() async throws {
     let pool = LanePool()
     let lane = Lane(name: "paid")
-    let tenant = Tenant(on: lane)
+    let laneActor = LaneActor(on: lane)
     let time = try await request(of: ProcessorAccount(), in: pool) { work in
-      await tenant.run { Self.toil() }
+      await laneActor.run { Self.toil() }
       return work.nanoseconds
     }
     #expect(time > 0)

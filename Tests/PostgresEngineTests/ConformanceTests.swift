@@ -6,8 +6,8 @@ import Testing
 @Suite struct ConformanceTests {
   @Test(arguments: StorageConformance.claims)
   func conforms(to claim: StorageConformance.Claim) async throws {
-    let place = try Place()
-    try await StorageConformance { try await place.node() }.check(claim)
-    try place.execute("DROP SCHEMA \(place.schema) CASCADE")
+    let fixture = try DatabaseFixture()
+    try await StorageConformance { try await fixture.node() }.check(claim)
+    try fixture.execute("DROP SCHEMA \(fixture.schema) CASCADE")
   }
 }

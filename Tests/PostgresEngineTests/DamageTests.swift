@@ -29,11 +29,11 @@ import Testing
 
   @Test(arguments: cases)
   func whatWasNotWrittenIsNeverRead(_ sql: String, _ wanted: ServiceError.Code) async throws {
-    let place = try Place()
-    try await place.withNode { node in
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
       let store = try await filled(node)
       try await readAll(store)
-      try place.execute(sql)
+      try fixture.execute(sql)
       #expect(await code { try await readAll(store) } == wanted)
     }
   }
@@ -48,21 +48,21 @@ import Testing
   func storeWhoseRowsAreDamagedDoesNotOpenAndIsNeverEmpty(
     _ sql: String, _ wanted: ServiceError.Code
   ) async throws {
-    let place = try Place()
-    try await place.withNode { node in
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
       _ = try await filled(node)
-      try place.execute(sql)
+      try fixture.execute(sql)
       #expect(await code { _ = try await node.open(.system, creating: true) } == wanted)
     }
   }
 
   @Test func rowOfAnotherStoreIsNoneOfThis() async throws {
-    let place = try Place()
-    try await place.withNode { node in
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
       let (one, two) = (try await node.store(try user(1)), try await node.store(try user(2)))
       try await one.put("a", #"{"of":1}"#)
       try await two.put("b", #"{"of":2}"#)
-      try place.execute(
+      try fixture.execute(
         """
         UPDATE documents SET sequence = 2,
           store = (SELECT store FROM documents WHERE id = 'b') WHERE id = 'a'

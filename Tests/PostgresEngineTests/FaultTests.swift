@@ -9,14 +9,14 @@ import Testing
 /// processes.
 @Suite struct FaultTests {
   @Test func whatIsAcknowledgedIsStoredWhateverProcessesAreEnded() async throws {
-    let place = try Place(on: try PostgresServer())
-    let nodes = [try await place.node(), try await place.node()]
+    let fixture = try DatabaseFixture(on: try PostgresServer())
+    let nodes = [try await fixture.node(), try await fixture.node()]
     let stores = [try await nodes[0].store(), try await nodes[1].store()]
     let isDone = NIOLockedValueBox(false)
     let killer = Task {
       var killed = 0
       while !isDone.withLockedValue({ $0 }) {
-        killed += try place.killBackends()
+        killed += try fixture.killBackends()
         try await Task.sleep(for: .milliseconds(20))
       }
       return killed
@@ -51,25 +51,25 @@ import Testing
   }
 
   @Test func readsAndWritesGoOnAfterConnectionsWereLost() async throws {
-    let place = try Place(on: try PostgresServer())
-    try await place.withNode { node in
+    let fixture = try DatabaseFixture(on: try PostgresServer())
+    try await fixture.withNode { node in
       let store = try await node.store()
       try await store.put("a", "{}")
       for _ in 0..<5 {
-        #expect(try place.killBackends() > 0)
+        #expect(try fixture.killBackends() > 0)
         #expect(try await store.body("a") == "{}")
-        #expect(try place.killBackends() > 0)
+        #expect(try fixture.killBackends() > 0)
         try await store.increment("counter")
       }
       #expect(try await store.body("counter") == #"{"n":5}"#)
-      try place.killBackends()
+      try fixture.killBackends()
       try node.checkWritable()
     }
   }
 
   @Test func ruleRunsAgainWhenTheConnectionIsLostBeforeTheCommit() async throws {
-    let place = try Place(on: try PostgresServer())
-    try await place.withNode { node in
+    let fixture = try DatabaseFixture(on: try PostgresServer())
+    try await fixture.withNode { node in
       let store = try await node.store()
       let id = try DocumentID("a")
       let runs = NIOLockedValueBox(0)
@@ -78,7 +78,7 @@ import Testing
           runs += 1
           return runs == 1
         }
-        if isFirst { #expect(try place.killBackends() > 0) }
+        if isFirst { #expect(try fixture.killBackends() > 0) }
         _ = try? changes.view.document(try DocumentID("another"))
         try changes.put(id, base: nil, body: .empty)
       }
@@ -88,23 +88,23 @@ import Testing
   }
 
   @Test func commitThatNoStandbyConfirmsIsOfUnknownOutcome() async throws {
-    let place = try Place(on: try PostgresServer())
-    try await place.withNode { node in
+    let fixture = try DatabaseFixture(on: try PostgresServer())
+    try await fixture.withNode { node in
       let store = try await node.store()
       try await store.put("before", "{}")
-      try await place.makeCommitsWait()
+      try await fixture.makeCommitsWait()
       // A cancelled wait gives COMMIT after a warning. A terminated process gives no answer.
       for call in ["pg_cancel_backend", "pg_terminate_backend"] {
         let write = Task { await code { try await store.put(call, "{}") } }
         var ended = 0
         while ended == 0 {
           try await Task.sleep(for: .milliseconds(10))
-          ended = try place.signal(call, where: "wait_event = 'SyncRep'")
+          ended = try fixture.signal(call, where: "wait_event = 'SyncRep'")
         }
         #expect(await write.value == .outcomeUnknown)
       }
-      try place.execute("ALTER SYSTEM RESET synchronous_standby_names")
-      try place.execute("SELECT pg_reload_conf()::int::int8")
+      try fixture.execute("ALTER SYSTEM RESET synchronous_standby_names")
+      try fixture.execute("SELECT pg_reload_conf()::int::int8")
       try await store.put("after", "{}")
       // Both writes of unknown outcome were committed here.
       #expect(try await store.sequences() == [1, 2, 3, 4])
@@ -112,17 +112,17 @@ import Testing
   }
 
   @Test func updatesBehindTheFirstWriteOfAnUnknownCommitAreUnknownToo() async throws {
-    let place = try Place(on: try PostgresServer())
-    try await place.withNode { node in
+    let fixture = try DatabaseFixture(on: try PostgresServer())
+    try await fixture.withNode { node in
       let store = try await node.store()
-      try await place.makeCommitsWait()
+      try await fixture.makeCommitsWait()
       let codes = try await withThrowingTaskGroup(of: ServiceError.Code?.self) { group in
         for number in 0..<30 {
           group.addTask { await code { try await store.put("\(number)", "{}") } }
         }
         let ender = Task {
           while !Task.isCancelled {
-            _ = try place.signal("pg_cancel_backend", where: "wait_event = 'SyncRep'")
+            _ = try fixture.signal("pg_cancel_backend", where: "wait_event = 'SyncRep'")
             try await Task.sleep(for: .milliseconds(10))
           }
         }

@@ -9,7 +9,7 @@ import Testing
 @testable import PostgresEngine
 
 /// A separate schema in a database, for the tables of one test.
-struct Place: Sendable {
+struct DatabaseFixture: Sendable {
   /// The schema's name.
   let schema: String
   private let url: String
@@ -78,7 +78,7 @@ struct Place: Sendable {
   }
 }
 
-extension Place {
+extension DatabaseFixture {
   /// Makes the server wait for a standby that does not exist, and returns when commits wait. A process of the server takes
   /// the setting over some time after it was loaded; a commit before that does not wait.
   func makeCommitsWait() async throws {

@@ -9,8 +9,8 @@ import Testing
 /// Several engines on one database, like several nodes.
 @Suite struct NodesTests {
   @Test func feedPolledOnOneNodeHasNoGapUnderEightWritersOnOthers() async throws {
-    let place = try Place()
-    let nodes = [try await place.node(), try await place.node(), try await place.node()]
+    let fixture = try DatabaseFixture()
+    let nodes = [try await fixture.node(), try await fixture.node(), try await fixture.node()]
     let name = try user(1)
     _ = try await nodes[0].store(name)
     let (writers, each) = (8, 40)
@@ -50,8 +50,8 @@ import Testing
   }
 
   @Test func twoNodesThatEditOneDocumentLoseNoEdit() async throws {
-    let place = try Place()
-    let nodes = [try await place.node(), try await place.node()]
+    let fixture = try DatabaseFixture()
+    let nodes = [try await fixture.node(), try await fixture.node()]
     let stores = [try await nodes[0].store(), try await nodes[1].store()]
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<60 {
@@ -65,8 +65,8 @@ import Testing
   }
 
   @Test func oneNodeReadsWhatAnotherHasAnswered() async throws {
-    let place = try Place()
-    let nodes = [try await place.node(), try await place.node()]
+    let fixture = try DatabaseFixture()
+    let nodes = [try await fixture.node(), try await fixture.node()]
     let stores = [try await nodes[0].store(), try await nodes[1].store()]
     for number in 1...20 {
       try await stores[number % 2].increment("counter")
@@ -76,8 +76,8 @@ import Testing
   }
 
   @Test func storeThatNodesMakeAtOnceIsMadeOnce() async throws {
-    let place = try Place()
-    let nodes = [try await place.node(), try await place.node(), try await place.node()]
+    let fixture = try DatabaseFixture()
+    let nodes = [try await fixture.node(), try await fixture.node(), try await fixture.node()]
     for number in 1...10 {
       let name = try user(number)
       let epochs = try await withThrowingTaskGroup(of: String.self) { group in
@@ -96,20 +96,20 @@ import Testing
   }
 
   @Test func storeErasedOnOneNodeIsGoneOnAllAndItsNumberIsNeverUsedAgain() async throws {
-    let place = try Place()
-    let nodes = [try await place.node(), try await place.node()]
+    let fixture = try DatabaseFixture()
+    let nodes = [try await fixture.node(), try await fixture.node()]
     let name = try user(7)
     let old = try await nodes[1].store(name)
     try await old.put("a", #"{"secret":1}"#)
     let epoch = try await old.read { view in try view.info().epoch }
-    let number = try place.execute("SELECT number FROM names WHERE state = 0")[0]
+    let number = try fixture.execute("SELECT number FROM names WHERE state = 0")[0]
     #expect(try await nodes[0].erase(name))
     #expect(await code { _ = try await old.body("a") } == .absent)
     #expect(await code { _ = try await old.sequences() } == .absent)
     #expect(await code { try await old.put("b", "{}") } == .absent)
     #expect(try await nodes[1].open(name, creating: false) == nil)
     for table in ["documents", "bodies", "locals", "indexes", "entries"] {
-      #expect(try place.execute("SELECT count(*) FROM \(table) WHERE store = \(number)") == [0])
+      #expect(try fixture.execute("SELECT count(*) FROM \(table) WHERE store = \(number)") == [0])
     }
     let new = try await nodes[0].store(name)
     try await new.put("c", "{}")
@@ -117,35 +117,37 @@ import Testing
     // What was opened before follows the name, and shows nothing of the former store.
     #expect(try await old.body("a") == nil)
     #expect(try await old.body("c") == "{}")
-    #expect(try place.execute("SELECT number FROM names WHERE state = 0")[0] != number)
+    #expect(try fixture.execute("SELECT number FROM names WHERE state = 0")[0] != number)
     #expect(
-      try place.execute("SELECT count(*) FROM stores WHERE number = \(number) AND is_erased") == [1]
+      try fixture.execute("SELECT count(*) FROM stores WHERE number = \(number) AND is_erased") == [
+        1
+      ]
     )
     for node in nodes { await node.close() }
   }
 
   @Test func erasureThatWasInterruptedIsFinishedByWhoeverAsks() async throws {
-    let place = try Place()
-    try await place.withNode { node in
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
       let (name, store) = (try user(3), try await node.store(try user(3)))
       try await store.put("a", "{}")
-      let connection = try place.address.connect()
+      let connection = try fixture.address.connect()
       let row = try #require(try NameRow(name.key, on: connection))
       try PostgresDatabase.mark(row, .erasing, on: connection)
       #expect(try await node.names(in: "user", after: nil, limit: 9) == [])
       #expect(try await node.open(name, creating: false) == nil)
-      #expect(try place.execute("SELECT count(*) FROM documents") == [0])
+      #expect(try fixture.execute("SELECT count(*) FROM documents") == [0])
       #expect(try await node.erase(name) == false)
     }
   }
 
   @Test func storeThatTakesAnothersPlaceIsWholeHoweverOftenThatIsInterrupted() async throws {
-    let place = try Place()
-    try await place.withNode { node in
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
       let (name, staged) = (try user(4), StoreName.staged(try user(4)))
       try await node.store(name).put("old", "{}")
       try await node.store(staged).put("new", "{}")
-      let connection = try place.address.connect()
+      let connection = try fixture.address.connect()
       let row = try #require(try NameRow(staged.key, on: connection))
       // The state after a crash that follows the first step. A second call completes the replacement.
       try PostgresDatabase.rename(row, to: name.key, on: connection)

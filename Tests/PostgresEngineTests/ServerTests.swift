@@ -39,8 +39,8 @@ import Testing
 
   @Test func databaseOfAnotherEncodingIsRefusedWithTheReason() async throws {
     let server = try PostgresServer()
-    let place = try Place(on: server)
-    try place.execute(
+    let fixture = try DatabaseFixture(on: server)
+    try fixture.execute(
       "CREATE DATABASE other ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
     let url = server.url.replacing("/postgres?", with: "/other?")
     let threads = LanePool.forStores(processors: 2, threads: 2)
@@ -54,9 +54,9 @@ import Testing
 
   @Test func serverThatTakesNoWritesIsRefusedWithTheReason() async throws {
     let server = try PostgresServer()
-    let place = try Place(on: server)
-    try place.execute("ALTER DATABASE postgres SET default_transaction_read_only = on")
-    #expect(await code { try await place.withNode { _ in } } == .readOnly)
+    let fixture = try DatabaseFixture(on: server)
+    try fixture.execute("ALTER DATABASE postgres SET default_transaction_read_only = on")
+    #expect(await code { try await fixture.withNode { _ in } } == .readOnly)
   }
 
   @Test func hostThatHungIsLeftOutAndThenTriedByOneCaller() {
@@ -94,28 +94,28 @@ import Testing
   }
 
   @Test func nodesThatStartTogetherMakeTheTablesOnce() async throws {
-    let place = try Place()
+    let fixture = try DatabaseFixture()
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 0..<6 { group.addTask { try await place.withNode { _ = try await $0.store() } } }
+      for _ in 0..<6 { group.addTask { try await fixture.withNode { _ = try await $0.store() } } }
       try await group.waitForAll()
     }
-    #expect(try place.execute("SELECT version FROM schema_version") == [Schema.version])
-    #expect(try place.execute("SELECT count(*) FROM names") == [1])
+    #expect(try fixture.execute("SELECT version FROM schema_version") == [Schema.version])
+    #expect(try fixture.execute("SELECT count(*) FROM names") == [1])
   }
 
   @Test func databaseOfANewerVersionIsRefused() async throws {
-    let place = try Place()
-    try await place.withNode { _ in }
-    try place.execute("UPDATE schema_version SET version = \(Schema.version + 1)")
-    #expect(await code { try await place.withNode { _ in } } == .unavailable)
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { _ in }
+    try fixture.execute("UPDATE schema_version SET version = \(Schema.version + 1)")
+    #expect(await code { try await fixture.withNode { _ in } } == .unavailable)
   }
 
   @Test func everyKeyOfAStoresTablesBeginsWithItsNumber() async throws {
-    let place = try Place()
-    try await place.withNode { _ in }
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { _ in }
     // Selects indexes whose first column is not the store's number. `names`, `files`, `pieces` and `schema_version`
     // have no such column; their keys are left out.
-    let others = try place.execute(
+    let others = try fixture.execute(
       """
       SELECT i.indexrelid::int8 FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid
         JOIN pg_namespace n ON n.oid = t.relnamespace
@@ -125,14 +125,14 @@ import Testing
           WHEN 'files' THEN 'name' WHEN 'pieces' THEN 'name' WHEN 'schema_version' THEN 'one' ELSE 'store' END
       """)
     #expect(others == [])
-    let tables = try place.execute(
+    let tables = try fixture.execute(
       "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()")
     #expect(tables == [10])
   }
 
   @Test func figuresTellCountsOfStoresThatAreNotOpen() async throws {
-    let place = try Place()
-    try await place.withNode { node in
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
       let name = try user(1)
       let store = try await node.store(name)
       try await store.put("a", "{}")
@@ -145,8 +145,8 @@ import Testing
   }
 
   @Test func closedEngineAndStoreRefuse() async throws {
-    let place = try Place()
-    let node = try await place.node()
+    let fixture = try DatabaseFixture()
+    let node = try await fixture.node()
     let store = try await node.store()
     await store.close()
     #expect(await code { try await store.put("a", "{}") } == .unavailable)
@@ -156,8 +156,8 @@ import Testing
   }
 
   @Test func whatAStoreHoldsIsCountedAnewOnlyWhenItMatters() async throws {
-    let place = try Place()
-    try await place.withNode { node in
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
       let store = try await node.store()
       let text = String(repeating: "x", count: 5_000)
       for number in 0..<10 { try await store.put("\(number)", #"{"t":"\#(text)"}"#) }

@@ -8,22 +8,22 @@ import Testing
 
 @Suite struct SharedCommitTests {
   @Test func updatesThatWaitShareTransactions() async throws {
-    let place = try Place()
-    try await place.withNode { node in
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
       let store = try await node.store()
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<200 { group.addTask { try await store.put("\(number)", "{}") } }
         try await group.waitForAll()
       }
       #expect(try await store.sequences() == Array(1...200))
-      let commits = try place.execute("SELECT count(DISTINCT xmin::text) FROM documents")[0]
+      let commits = try fixture.execute("SELECT count(DISTINCT xmin::text) FROM documents")[0]
       #expect(commits < 100)
     }
   }
 
   @Test func updateThatCannotBeWrittenLeavesItsNeighboursAlone() async throws {
-    let place = try Place()
-    try await place.withNode { node in
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
       let store = try await node.store()
       try await store.put("old", "{}")
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -51,12 +51,12 @@ import Testing
   }
 
   @Test func announcedDocumentsTakeOneRoundTripAndTheirWritesAnother() async throws {
-    let place = try Place()
-    try await place.withNode { node in
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
       let store = try await node.store()
       let ids = try (0..<20).map { try DocumentID("\($0)") }
       for id in ids.prefix(10) { try await store.put(id.text, "{}") }
-      let connection = try place.address.connect()
+      let connection = try fixture.address.connect()
       let name = try #require(try NameRow(StoreName.system.key, on: connection))
       for _ in 0..<2 {
         let before = connection.roundTrips
@@ -91,8 +91,8 @@ import Testing
   }
 
   @Test func inlineQueryThatAsksForMoreSeesOneState() async throws {
-    let place = try Place()
-    try await place.withNode { node in
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
       let store = try await node.store()
       let ids = [try DocumentID("a"), try DocumentID("b")]
       try await store.update(loading: Set(ids), at: Timestamp(milliseconds: 1)) { changes in

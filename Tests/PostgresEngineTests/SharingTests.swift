@@ -12,9 +12,9 @@ import Testing
   private func withNodes(
     _ use: (PostgresDatabase, PostgresDatabase) async throws -> Void
   ) async throws {
-    let place = try Place(on: PostgresServer())
-    try await place.withNode { first in
-      try await place.withNode { second in try await use(first, second) }
+    let fixture = try DatabaseFixture(on: PostgresServer())
+    try await fixture.withNode { first in
+      try await fixture.withNode { second in try await use(first, second) }
     }
   }
 
@@ -33,13 +33,13 @@ import Testing
   }
 
   @Test func aListenerThatLosesItsConnectionListensAgain() async throws {
-    let place = try Place(on: PostgresServer())
-    try await place.withNode { first in
-      try await place.withNode { second in
+    let fixture = try DatabaseFixture(on: PostgresServer())
+    try await fixture.withNode { first in
+      try await fixture.withNode { second in
         let name = try user(1)
         var changes = second.remoteChanges().makeAsyncIterator()
         #expect(await changes.next() == .unknown)
-        try place.killBackends()
+        try fixture.killBackends()
         #expect(await changes.next() == .unknown)
         try await first.store(name).put("a", "{}")
         #expect(await changes.next() == .changed(name))
@@ -143,7 +143,7 @@ import Testing
 
   @Test func aServerOfALowerTimelineIsNotUsed() async throws {
     let threads = LanePool.forStores(processors: 2, threads: 4)
-    let pool = ConnectionPool(try Place().address, limit: 1, threads: threads)
+    let pool = ConnectionPool(try DatabaseFixture().address, limit: 1, threads: threads)
     let timeline = try await pool.once { connection in connection.timeline }
     #expect(timeline >= 1)
     // A server of the next timeline has become the primary.

@@ -27,14 +27,14 @@ import Testing
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
     let storage = try await engine.store(.system)
-    let gate = DispatchSemaphore(value: 0)
-    let holder = Task { try await storage.read { _ in gate.wait() } }
+    let released = DispatchSemaphore(value: 0)
+    let holder = Task { try await storage.read { _ in released.wait() } }
     let inlineReads = (0..<4).map { _ in
       Task {
         try await storage.readInline { view in try view.info().lastSequence }
       }
     }
-    gate.signal()
+    released.signal()
     try await holder.value
     for readInline in inlineReads { #expect(try await readInline.value == 0) }
     await storage.close()

@@ -7,17 +7,18 @@ import Testing
 
 @Suite struct SharedCommitTests {
   /// Blocks a store's lane until the semaphore is signalled, so that updates wait.
-  private func hold(_ storage: any StoreStorage, _ gate: DispatchSemaphore) -> Task<Void, any Error>
-  {
-    Task { try await storage.read { _ in gate.wait() } }
+  private func hold(_ storage: any StoreStorage, _ released: DispatchSemaphore) -> Task<
+    Void, any Error
+  > {
+    Task { try await storage.read { _ in released.wait() } }
   }
 
   @Test func waitingUpdatesShareCommitsAndOneTooManyIsRefused() async throws {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
     let storage = try await engine.store(.system)
-    let gate = DispatchSemaphore(value: 0)
-    let holder = hold(storage, gate)
+    let released = DispatchSemaphore(value: 0)
+    let holder = hold(storage, released)
     let extra = 40
     let count = StoreLimits.pendingUpdates + extra
     try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -34,7 +35,7 @@ import Testing
       }
       // A refusal does not need the lane. After all refusals, the other updates are in the queue.
       for _ in 0..<extra { #expect(try await group.next() == false) }
-      gate.signal()
+      released.signal()
       for try await isCommitted in group { #expect(isCommitted) }
     }
     try await holder.value
@@ -81,8 +82,8 @@ import Testing
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
     let storage = try await engine.store(.system)
     try await storage.put("old", "{}")
-    let gate = DispatchSemaphore(value: 0)
-    let holder = hold(storage, gate)
+    let released = DispatchSemaphore(value: 0)
+    let holder = hold(storage, released)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<20 {
         group.addTask { try await storage.put("document-\(number)", "{}") }
@@ -103,7 +104,7 @@ import Testing
           #expect(error.code == .integrity)
         }
       }
-      gate.signal()
+      released.signal()
       try await group.waitForAll()
     }
     try await holder.value

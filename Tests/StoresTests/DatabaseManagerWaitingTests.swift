@@ -56,13 +56,13 @@ import Testing
     let manager = manager(of: engine, maximumOpen: 1, clock: clock)
     let other = try other(1)
     try await manager.withStore(.system) { _ async throws in
-      let gate = Gate()
+      let latch = AsyncLatch()
       let waiter = Task {
-        await gate.pass()
+        await latch.wait()
         try await manager.withStore(other) { _ in }
       }
       waiter.cancel()
-      gate.open()
+      latch.open()
       #expect(await code { try await waiter.value } == .unavailable)
       #expect(manager.waitingCount == 0)
     }
@@ -70,14 +70,14 @@ import Testing
   }
 
   @Test func anOpeningThatTakesLongIsWaitedFor() async throws {
-    let gate = Gate()
-    let slow = MemoryEngine { _ in await gate.pass() }
+    let latch = AsyncLatch()
+    let slow = MemoryEngine { _ in await latch.wait() }
     let manager = manager(of: slow, maximumOpen: 1, clock: clock)
     async let first = manager.withStore(.system) { $0.name }
     async let second = manager.withStore(.system) { $0.name }
-    await gate.waitForArrivals(1)
+    await latch.waitForArrivals(1)
     clock.advance(by: .seconds(60))
-    gate.open()
+    latch.open()
     #expect(try await [first, second] == [.system, .system])
     #expect(slow.tally.opened == 1)
     await manager.close()

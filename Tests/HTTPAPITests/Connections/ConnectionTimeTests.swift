@@ -178,7 +178,7 @@ import Testing
   }
 
   @Test func answerThatNeverComesIs503() throws {
-    let (wire, ends) = (try Wire(), Ends())
+    let (wire, ends) = (try Wire(), EndCounter())
     try wire.channel.pipeline.syncOperations.addHandler(ends)
     try wire.receive(Wire.get + Wire.get)
     wire.wait(wire.limits.answer.less)
@@ -228,7 +228,7 @@ import Testing
 }
 
 /// Counts how often a connection announces its last answer.
-private final class Ends: ChannelInboundHandler {
+private final class EndCounter: ChannelInboundHandler {
   typealias InboundIn = HTTPRequestPart
 
   var count = 0

@@ -16,12 +16,12 @@ import Testing
 
   @Test func storeIsTheSameAfterTheWayThereAndBack() async throws {
     let (origin, last) = (try TemporaryDirectory(), try TemporaryDirectory())
-    let place = try Place()
+    let fixture = try DatabaseFixture()
     try await withEngine(origin) { engine in
       try await FullStore.fill(name, in: engine)
       let told = try await FullStore.told(name, by: engine)
       #expect(told.count > 2_000)
-      try await place.withNode { node in
+      try await fixture.withNode { node in
         let outcome = try await StoreTransfer(from: engine, to: node).copy(name)
         guard case .copied = outcome else { throw ServiceError.absent }
         #expect(try await FullStore.told(name, by: node) == told)
@@ -61,9 +61,9 @@ import Testing
   ]
 
   @Test func copyThatWasInterruptedIsNeverSeenAndIsReplaced() async throws {
-    let (directory, place) = (try TemporaryDirectory(), try Place())
+    let (directory, fixture) = (try TemporaryDirectory(), try DatabaseFixture())
     try await withEngine(directory) { engine in
-      try await place.withNode { node in
+      try await fixture.withNode { node in
         for (source, target) in [
           (engine as any CopyingEngine, node as any CopyingEngine), (node, engine),
         ] {
@@ -86,20 +86,20 @@ import Testing
         }
       }
       #expect(!directory.names.contains("copies"))
-      #expect(try place.execute("SELECT count(*) FROM names") == [2])
+      #expect(try fixture.execute("SELECT count(*) FROM names") == [2])
     }
   }
 
   /// The last step of a publication, which forgets the copy's old name, fails. Both names have one store then.
   @Test func publishedCopyKeepsItsRowsWhenItsOldNameWasNotForgotten() async throws {
-    let (directory, place) = (try TemporaryDirectory(), try Place())
+    let (directory, fixture) = (try TemporaryDirectory(), try DatabaseFixture())
     try await withEngine(directory) { engine in
-      try await place.withNode { node in
-        try place.execute(
+      try await fixture.withNode { node in
+        try fixture.execute(
           """
           CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE disk_full; END'
           """)
-        try place.execute(
+        try fixture.execute(
           """
           CREATE TRIGGER refuse BEFORE UPDATE ON names FOR EACH ROW
           WHEN (NEW.state = 2 AND NEW.key > 'staged' AND NEW.key < 'stagee') EXECUTE FUNCTION refuse()
@@ -107,20 +107,20 @@ import Testing
         try await put("a", in: engine)
         let transfer = StoreTransfer(from: engine, to: node)
         #expect(await code { _ = try await transfer.copy(name) } != nil)
-        try place.execute("DROP TRIGGER refuse ON names")
-        #expect(try place.execute("SELECT count(DISTINCT number) FROM names") == [1])
+        try fixture.execute("DROP TRIGGER refuse ON names")
+        #expect(try fixture.execute("SELECT count(DISTINCT number) FROM names") == [1])
         try await node.removeUnfinishedCopies()
         #expect(try await transfer.copy(name) == .alreadyThere)
         #expect(try await digest(of: name, in: engine) == digest(of: name, in: node))
-        #expect(try place.execute("SELECT count(*) FROM names") == [1])
+        #expect(try fixture.execute("SELECT count(*) FROM names") == [1])
       }
     }
   }
 
   @Test func earlierCopyIsReplacedAndAnotherStoreIsNot() async throws {
-    let (directory, place) = (try TemporaryDirectory(), try Place())
+    let (directory, fixture) = (try TemporaryDirectory(), try DatabaseFixture())
     try await withEngine(directory) { engine in
-      try await place.withNode { node in
+      try await fixture.withNode { node in
         let there = StoreTransfer(from: engine, to: node)
         let back = StoreTransfer(from: node, to: engine)
         try await put("a", in: engine)
@@ -139,9 +139,9 @@ import Testing
   }
 
   @Test func damagedStoreIsNotCopied() async throws {
-    let (directory, place) = (try TemporaryDirectory(), try Place())
+    let (directory, fixture) = (try TemporaryDirectory(), try DatabaseFixture())
     try await withEngine(directory) { engine in
-      try await place.withNode { node in
+      try await fixture.withNode { node in
         for (number, sql) in [
           "UPDATE documents SET body = '{}' WHERE id = 'a'", "DELETE FROM bodies",
           "UPDATE documents SET arrival = set_byte(arrival, 9, 7)",
@@ -157,7 +157,7 @@ import Testing
           try await store.update(loading: [], at: Timestamp(milliseconds: 1)) { changes in
             changes.write(LocalEdit(LocalID(receipt: "x"), LocalDocument(revision: 1, body: [1])))
           }
-          try place.execute(sql)
+          try fixture.execute(sql)
           let found = await code { _ = try await StoreTransfer(from: node, to: engine).copy(name) }
           #expect(found == .integrity || found == .damaged, "\(sql)")
           #expect(try await engine.open(name, creating: false) == nil)
@@ -168,8 +168,8 @@ import Testing
   }
 
   @Test func markOfADatabaseIsNoStore() async throws {
-    let place = try Place()
-    try await place.withNode { node in
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
       #expect(try await node.moveMark() == nil)
       for kind in [MoveMark.Kind.unfinished, .moved, .moved] {
         let mark = MoveMark(kind, detail: "somewhere")
@@ -181,14 +181,14 @@ import Testing
       }
       try await node.setMoveMark(nil)
       #expect(try await node.moveMark() == nil)
-      #expect(try place.execute("SELECT count(*) FROM names") == [0])
+      #expect(try fixture.execute("SELECT count(*) FROM names") == [0])
     }
   }
 
   /// The pages of a reader for stores in use are of one state.
   @Test func writesDuringACopyAreNotInItsPages() async throws {
-    let place = try Place()
-    try await place.withNode { node in
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
       let store = try await node.store(name)
       for number in 0..<9 { try await store.put("d\(number)", #"{"n":1}"#) }
       let reader = try #require(try await node.rowReader(of: name, whileUsed: true))
@@ -208,14 +208,14 @@ import Testing
 
   /// The database loses local documents, which no count covers. Only the digest of all rows tells.
   @Test func copyThatDiffersFromTheOriginalGetsNoName() async throws {
-    let (directory, place) = (try TemporaryDirectory(), try Place())
+    let (directory, fixture) = (try TemporaryDirectory(), try DatabaseFixture())
     try await withEngine(directory) { engine in
-      try await place.withNode { node in
-        try place.execute(
+      try await fixture.withNode { node in
+        try fixture.execute(
           """
           CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'
           """)
-        try place.execute(
+        try fixture.execute(
           "CREATE TRIGGER lose BEFORE INSERT ON locals FOR EACH ROW EXECUTE FUNCTION lose()")
         let store = try await engine.store(name)
         try await store.put("a", #"{"n":1}"#)
@@ -226,17 +226,17 @@ import Testing
         let transfer = StoreTransfer(from: engine, to: node)
         #expect(await code { _ = try await transfer.copy(name) } == .storage)
         #expect(try await node.open(name, creating: false) == nil)
-        #expect(try place.execute("SELECT count(*) FROM documents") == [0])
-        try place.execute("DROP TRIGGER lose ON locals")
+        #expect(try fixture.execute("SELECT count(*) FROM documents") == [0])
+        try fixture.execute("DROP TRIGGER lose ON locals")
         #expect(try await transfer.copy(name) == .copied(documents: 1, bytes: 7))
       }
     }
   }
 
   @Test func indexesOfACopyAreBuiltAgain() async throws {
-    let (directory, place) = (try TemporaryDirectory(), try Place())
+    let (directory, fixture) = (try TemporaryDirectory(), try DatabaseFixture())
     try await withEngine(directory) { engine in
-      try await place.withNode { node in
+      try await fixture.withNode { node in
         let index = IndexID("i")
         try await put("a", in: engine)
         let store = try await engine.store(name)

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 
 /// Holds tasks until a test opens it. The test can wait for a number of tasks to arrive.
-final class Gate: Sendable {
+final class AsyncLatch: Sendable {
   private struct State {
     var isOpen = false
     var arrived = 0
@@ -11,8 +11,8 @@ final class Gate: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// Counts the arrival of a task, and waits until the gate is open.
-  func pass() async {
+  /// Counts the arrival of a task, and waits until the latch is open.
+  func wait() async {
     await withCheckedContinuation { continuation in
       let ready = state.withLockedValue { state -> [CheckedContinuation<Void, Never>] in
         state.arrived += 1
@@ -38,7 +38,7 @@ final class Gate: Sendable {
     }
   }
 
-  /// Opens the gate. It stays open.
+  /// Opens the latch. It stays open.
   func open() {
     let waiting = state.withLockedValue { state in
       state.isOpen = true

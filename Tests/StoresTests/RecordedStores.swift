@@ -3,9 +3,9 @@ import Testing
 @testable import Stores
 
 /// ``OpenStores``, with the outcome of each step recorded as text.
-struct Table {
+struct RecordedStores {
   var stores: OpenStores<Int>
-  private var words: [String] = []
+  private var outcomes: [String] = []
 
   init(slots: Int) { stores = OpenStores(maximumOpen: slots) }
 
@@ -13,8 +13,8 @@ struct Table {
 
   /// Returns the outcomes since the last call.
   mutating func drain() -> [String] {
-    defer { words = [] }
-    return words
+    defer { outcomes = [] }
+    return outcomes
   }
 
   mutating func ask(_ store: String, as ticket: UInt64, creating: Bool = true) {
@@ -59,33 +59,35 @@ struct Table {
     ask(store, as: .max)
     opened(store, number)
     release(store)
-    words = []
+    outcomes = []
   }
 
   /// Reports every requested closing as done. Discards the outcomes that were recorded before.
   mutating func closeAll() {
-    for word in drain() where word.hasPrefix("close ") { closed(String(word.dropFirst(6))) }
+    for outcome in drain() where outcome.hasPrefix("close ") {
+      closed(String(outcome.dropFirst(6)))
+    }
   }
 
   private mutating func note(_ outcome: OpenStores<Int>.Outcome) {
     for (ticket, answer) in outcome.answers {
       switch answer {
-      case .leased(let store): words.append("\(ticket): leased \(store)")
-      case .absent: words.append("\(ticket): absent")
-      case .alone: words.append("\(ticket): alone")
-      case .erased(let wasThere): words.append("\(ticket): erased \(wasThere)")
+      case .leased(let store): outcomes.append("\(ticket): leased \(store)")
+      case .absent: outcomes.append("\(ticket): absent")
+      case .alone: outcomes.append("\(ticket): alone")
+      case .erased(let wasThere): outcomes.append("\(ticket): erased \(wasThere)")
       case .failed(let error):
-        words.append("\(ticket): \((error as? ServiceError).map { "\($0.code)" } ?? "?")")
-      case .stopped: words.append("\(ticket): stopped")
+        outcomes.append("\(ticket): \((error as? ServiceError).map { "\($0.code)" } ?? "?")")
+      case .stopped: outcomes.append("\(ticket): stopped")
       }
     }
     for work in outcome.work {
       switch work {
       case .open(let name, let creating):
-        words.append("open \(text(name))\(creating ? "" : " if there")")
-      case .close(let name, _): words.append("close \(text(name))")
-      case .erase(let name): words.append("erase \(text(name))")
-      case .replace(let name): words.append("replace \(text(name))")
+        outcomes.append("open \(text(name))\(creating ? "" : " if there")")
+      case .close(let name, _): outcomes.append("close \(text(name))")
+      case .erase(let name): outcomes.append("erase \(text(name))")
+      case .replace(let name): outcomes.append("replace \(text(name))")
       }
     }
   }

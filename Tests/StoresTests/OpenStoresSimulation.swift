@@ -4,7 +4,7 @@ import TestSupport
 @testable import Stores
 
 /// Simulates random callers and a random engine for ``OpenStores``, and records every broken rule.
-struct RandomPlay {
+struct OpenStoresSimulation {
   private typealias Stores = OpenStores<Int>
   private static let slots = 3
   private static let names = (0..<7).compactMap { DatabaseName("s\($0)").map(StoreName.named) }

@@ -2,7 +2,7 @@ import Foundation
 import Lanes
 
 /// An actor that runs on a lane and reports the thread of its code.
-actor Tenant {
+actor LaneActor {
   let lane: Lane
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
