@@ -117,15 +117,15 @@ def _body(call, store, random):
         return
     before = copy.deepcopy(call.body)
     holder = {"body": call.body}
-    places = list(_places(holder))
-    container, key = random.choice(places[:2000])
+    members = list(_members(holder))
+    container, key = random.choice(members[:2000])
     container[key] = _changed(container[key], store, random)
     call.body = holder["body"]
     if len(call.bytes()) > LONGEST:
         call.body = before
 
 
-def _places(value):
+def _members(value):
     """Yields (container, key) of every member and element, breadth first."""
     waiting = [value]
     while waiting:

@@ -74,8 +74,8 @@ class Database:
         """Sends one request below the database. The contract documents the response."""
         if self.auth:
             options.setdefault("auth", self.auth)
-        place = f"/couch/{urllib.parse.quote(self.name, safe='')}{path}"
-        return self.server.call(method, place, self.token, self.session, **options)
+        target = f"/couch/{urllib.parse.quote(self.name, safe='')}{path}"
+        return self.server.call(method, target, self.token, self.session, **options)
 
     def raw(self, method, path="", headers=None, **options):
         """Sends one request that the contract does not describe: HEAD, COPY, a stream."""
@@ -84,8 +84,8 @@ class Database:
             headers["Authorization"] = "Bearer " + self.token
         options.setdefault("timeout", 60)
         options.setdefault("auth", self.auth)
-        place = f"{self.server.url}/couch/{urllib.parse.quote(self.name, safe='')}{path}"
-        return self.session.request(method, place, headers=headers, **options)
+        url = f"{self.server.url}/couch/{urllib.parse.quote(self.name, safe='')}{path}"
+        return self.session.request(method, url, headers=headers, **options)
 
     def copy(self, path, destination, **headers):
         return self.raw("COPY", path, headers={"Destination": destination, **headers})

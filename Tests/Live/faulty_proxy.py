@@ -14,7 +14,7 @@ _DRIP = 512
 
 
 @dataclasses.dataclass(frozen=True)
-class Weather:
+class FaultRates:
     """The probability of each fault of a connection. They add up to 1 at most; the other connections have no fault.
 
     cut: both sides see the end of the connection. reset: both sides see RST. swallow: no more bytes pass, and the
@@ -38,7 +38,7 @@ class Weather:
 
     kinds = ("cut", "reset", "swallow", "refuse", "delay", "drip", "garbage", "blackhole")
 
-    def fate(self, chance):
+    def choose(self, chance):
         """Chooses the fault of one connection: (kind or None, bytes that pass before it)."""
         drawn, reach = chance.random(), chance.randint(*self.reach)
         for kind in self.kinds:
@@ -48,24 +48,24 @@ class Weather:
         return None, reach
 
 
-CLEAR = Weather()
+NO_FAULTS = FaultRates()
 
 
 class FaultyProxy:
     """Listens on a fixed address in front of a server whose address may change. `faults` counts the faults so far."""
 
-    def __init__(self, target, seed=0, weather=CLEAR):
-        """`target` is the server's URL. `weather` may be set at any time and applies to new connections."""
-        self.weather, self.faults, self.passed = weather, 0, 0
+    def __init__(self, target, seed=0, rates=NO_FAULTS):
+        """`target` is the server's URL. `rates` may be set at any time and applies to new connections."""
+        self.rates, self.faults, self.passed = rates, 0, 0
         self._chance, self._open, self._events = random.Random(seed), set(), []
         self.aim(target)
         self._loop = asyncio.new_event_loop()
         self._server = self._mute = None
         # This socket stays bound, so that no other process takes the port while the proxy does not listen.
-        self._place = socket.socket()
-        self._place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._place.bind(("127.0.0.1", 0))
-        self._port = self._place.getsockname()[1]
+        self._reserved = socket.socket()
+        self._reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._reserved.bind(("127.0.0.1", 0))
+        self._port = self._reserved.getsockname()[1]
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self.listen()
@@ -101,7 +101,7 @@ class FaultyProxy:
     def close(self):
         self._wait(self._unplug())
         self._unmute()
-        self._place.close()
+        self._reserved.close()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(timeout=60)
         self._loop.close()
@@ -134,12 +134,12 @@ class FaultyProxy:
     async def _serve(self, reader, writer):
         task = asyncio.current_task()
         self._open.add(task)
-        weather = self.weather if self.faults < self.weather.most else CLEAR
-        line = _Line(self, *weather.fate(self._chance), weather.pause, writer)
+        rates = self.rates if self.faults < self.rates.most else NO_FAULTS
+        connection = _Connection(self, *rates.choose(self._chance), rates.pause, writer)
         try:
-            await line.carry(reader, writer, self._target)
+            await connection.carry(reader, writer, self._target)
         except (OSError, asyncio.CancelledError):
-            line.reset()
+            connection.reset()
         finally:
             self._open.discard(task)
 
@@ -150,7 +150,7 @@ class FaultyProxy:
             event[1].start()
 
 
-class _Line:
+class _Connection:
     """One connection through the proxy, with its fault."""
 
     def __init__(self, proxy, kind, reach, pause, client):
@@ -168,14 +168,14 @@ class _Line:
             return writer.close()
         far_reader, far_writer = await asyncio.open_connection(*target)
         self.ends.append(far_writer)
-        ways = [asyncio.create_task(self._pump(reader, far_writer)),
-                asyncio.create_task(self._pump(far_reader, writer))]
+        pumps = [asyncio.create_task(self._pump(reader, far_writer)),
+                 asyncio.create_task(self._pump(far_reader, writer))]
         try:
-            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for way in ways:
-                way.cancel()
-            await asyncio.gather(*ways, return_exceptions=True)
+            for pump in pumps:
+                pump.cancel()
+            await asyncio.gather(*pumps, return_exceptions=True)
             for end in self.ends:
                 end.close()
 

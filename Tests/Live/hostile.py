@@ -50,7 +50,7 @@ def digest(*parts):
 
 def branch(name, number, length, deleted=True, trunk=0, **members):
     """A branch as a peer sends it: `length` revisions. All branches of the document share the oldest `trunk` ones."""
-    ids = [digest(name, place, number if place > trunk else None) for place in range(length, 0, -1)]
+    ids = [digest(name, generation, number if generation > trunk else None) for generation in range(length, 0, -1)]
     return {"_id": name, "_rev": f"{length}-{ids[0]}", "_revisions": {"start": length, "ids": ids},
             **({"_deleted": True} if deleted else {}), **members}
 
@@ -88,7 +88,7 @@ def _tree_reads(person, part):
     """Requests that name one document with long branches thousands of times."""
     leaves = branches(person, int(200 * part))
     ids = leaves[0]["_revisions"]["ids"]
-    inner = [f"{len(ids) - place}-{id}" for place, id in enumerate(ids)]
+    inner = [f"{len(ids) - index}-{id}" for index, id in enumerate(ids)]
     asked = list(itertools.islice(itertools.cycle(inner), 9000))
     return same(
         posted(person.path + "/_all_docs?conflicts=true&include_docs=true", {"keys": ["tree"] * 3000}),

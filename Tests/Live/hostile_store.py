@@ -39,7 +39,7 @@ class HostileStore:
         self.ids += ["tree", "torn", "old"]
         for leaf in hostile.branches(self.person, branches):
             self.revs.append(leaf["_rev"])
-            self.revs += [f"{1000 - place}-{id}" for place, id in enumerate(leaf["_revisions"]["ids"][:50])]
+            self.revs += [f"{1000 - index}-{id}" for index, id in enumerate(leaf["_revisions"]["ids"][:50])]
         torn = [hostile.branch("torn", number, 1000, deleted=False, trunk=999, text="x" * 1000)
                 for number in range(leaves)]
         for leaf in torn:

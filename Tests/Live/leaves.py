@@ -65,19 +65,19 @@ class Replica:
         assert_same(self.listed, other.listed)
         assert_same(self.bodies, other.bodies)
 
-    def assert_grew_from(self, forest):
-        """Asserts that the database holds exactly the documents of `forest`."""
+    def assert_holds(self, trees):
+        """Asserts that the database holds exactly the documents of `trees`."""
         wanted = {name: ([leaf.rev for leaf in leaves], leaves[0].deleted)
-                  for name, leaves in forest.leaves.items()}
+                  for name, leaves in trees.leaves.items()}
         shown = {name: ([revs[0], *sorted(revs[1:])], gone)
                  for name, (revs, gone) in self.listed.items()}
         assert_same(shown, {name: ([revs[0], *sorted(revs[1:])], gone)
                             for name, (revs, gone) in wanted.items()})
-        for name, leaves in forest.leaves.items():
+        for name, leaves in trees.leaves.items():
             text = self.bodies[name].decode()
             answered = [raw_members(text, members(text, start)["ok"][0]) for start, _ in elements(text)]
             wanted = [raw_members(leaf.json()) for leaf in leaves]
-            assert _by_rev(answered) == _by_rev(wanted), (name, forest.shape[name], answered, wanted)
+            assert _by_rev(answered) == _by_rev(wanted), (name, trees.shape[name], answered, wanted)
 
 
 def _by_rev(documents):

@@ -31,8 +31,8 @@ class Operation:
     def needs_credentials(self):
         return {} not in self.security
 
-    def names(self, place):
-        return [node["name"] for node in self.parameters if node["in"] == place]
+    def names(self, location):
+        return [node["name"] for node in self.parameters if node["in"] == location]
 
     def path(self, values, query=None):
         """The path with its parameters replaced by name; parameters without a value get `x`."""

@@ -48,8 +48,8 @@ def test_a_backup_is_made_and_can_be_restored(administrator, tmp_path):
     assert job["state"] == "done", job
     assert job["done"] == job["total"] > 0
     name = job["result"].split(":")[0]
-    place = pathlib.Path(administrator.server.data) / "backups" / name
-    made = subprocess.run([BINARY, "restore", str(place), "--data", str(tmp_path / "restored")],
+    backup = pathlib.Path(administrator.server.data) / "backups" / name
+    made = subprocess.run([BINARY, "restore", str(backup), "--data", str(tmp_path / "restored")],
                           capture_output=True, text=True, timeout=60)
     assert made.returncode == 0 and (tmp_path / "restored" / "registry.sqlite").exists(), made.stderr
 

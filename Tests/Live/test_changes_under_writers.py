@@ -191,7 +191,7 @@ async def carry_out(run):
 
 def check(run, readers):
     """Compares what the readers saw with what the writers were told."""
-    places = {}
+    changes = {}
     for reader in readers:
         who = (run.seed, type(reader).__name__)
         numbers = [row[0] for row in reader.rows]
@@ -199,7 +199,7 @@ def check(run, readers):
         seen = {}
         for number, name, rev, _ in reader.rows:
             assert (name, rev) in run.spans, (who, rev, "nobody wrote that")
-            assert places.setdefault(number, (name, rev)) == (name, rev), (who, number)
+            assert changes.setdefault(number, (name, rev)) == (name, rev), (who, number)
             assert number_of(rev) > seen.get(name, 0), (who, name, rev, "went back")
             seen[name] = number_of(rev)
         # If a reader did not see a change, it saw a later change of the same document.
@@ -207,17 +207,17 @@ def check(run, readers):
                   if revs and seen.get(name, 0) < max(revs)]
         assert not missed, (who, missed)
     for reader in readers:
-        check_gaps(run, places, reader)
-    check_times(run, places, readers)
+        check_gaps(run, changes, reader)
+    check_times(run, changes, readers)
 
 
-def check_gaps(run, places, reader):
+def check_gaps(run, changes, reader):
     """A reader may skip a change only if a later change of the same document replaced it: the request for the
     later change must have begun before the next row was read."""
-    shown, before = {row[0] for row in reader.rows}, sorted(places, reverse=True)
+    shown, before = {row[0] for row in reader.rows}, sorted(changes, reverse=True)
     for number, _, _, moment in reader.rows:
         while before[-1] < number:
-            name, rev = places[unseen := before.pop()]
+            name, rev = changes[unseen := before.pop()]
             if unseen in shown:
                 continue
             later = [run.spans[name, other][0] for generation, other in run.written[name].items()
@@ -226,14 +226,14 @@ def check_gaps(run, places, reader):
             assert not skipped, (run.seed, type(reader).__name__, name, rev)
 
 
-def check_times(run, places, readers):
+def check_times(run, changes, readers):
     """A write that was answered before another one was sent has the lower number. A poll sees all answered writes."""
     latest = 0.0
-    for number in sorted(places):
-        began, ended = run.spans[places[number]]
-        assert ended >= latest, (run.seed, places[number], "committed before what it followed")
+    for number in sorted(changes):
+        began, ended = run.spans[changes[number]]
+        assert ended >= latest, (run.seed, changes[number], "committed before what it followed")
         latest = max(latest, began)
-    ends = sorted((run.spans[place][1], number) for number, place in places.items())
+    ends = sorted((run.spans[change][1], number) for number, change in changes.items())
     for reader in readers:
         for asked, reached in reader.polls:
             due = max((number for ended, number in ends if ended < asked), default=0)

@@ -11,7 +11,7 @@ import pytest
 
 from cluster import Cluster, Namespaces
 from cluster.cluster import part_names
-from cluster.parts import until
+from cluster.parts import wait_until
 from cluster.writers import Session, Writers
 
 NEEDED = ("patroni", "etcd", "haproxy", "psql", "ip")
@@ -58,8 +58,8 @@ class at_work:
 
 def whole(cluster):
     """Waits until there are a primary and a synchronous standby."""
-    until(lambda: sorted(member.role() for member in cluster.members) == ["primary", "standby"],
-          "no primary and standby", REJOINING)
+    wait_until(lambda: sorted(member.role() for member in cluster.members) == ["primary", "standby"],
+               "no primary and standby", REJOINING)
 
 
 def outage(writers, fault, seconds, at_most=None):

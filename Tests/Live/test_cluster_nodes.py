@@ -14,7 +14,7 @@ import pytest
 import requests
 
 from cluster import Cluster
-from cluster.parts import until
+from cluster.parts import wait_until
 from server import BINARY
 
 NEEDED = ("patroni", "etcd", "haproxy", "psql")
@@ -116,10 +116,10 @@ class Follower(threading.Thread):
 @contextlib.contextmanager
 def at_work(cluster):
     """Twelve writers on four stores and a follower of each, once everything is there; all is checked at the end."""
-    until(lambda: sorted(member.role() for member in cluster.members) == ["primary", "standby"],
-          "no primary and standby", REJOINING)
+    wait_until(lambda: sorted(member.role() for member in cluster.members) == ["primary", "standby"],
+               "no primary and standby", REJOINING)
     for node in cluster.nodes:
-        until(node.ready, f"{node.name} is not ready", REJOINING)
+        wait_until(node.ready, f"{node.name} is not ready", REJOINING)
     people = [sign_up(cluster.url) for _ in range(4)]
     writers = [Writer(cluster.url, store, token, f"d{number}") for store, token in people for number in range(3)]
     followers = [Follower(cluster.nodes, store, token) for store, token in people]
@@ -132,7 +132,7 @@ def at_work(cluster):
     for thread in writers:
         thread.join(timeout=120)
     for node in cluster.nodes:
-        until(node.ready, f"{node.name} is not ready", REJOINING)
+        wait_until(node.ready, f"{node.name} is not ready", REJOINING)
     time.sleep(3)
     for thread in followers:
         thread.stop.set()

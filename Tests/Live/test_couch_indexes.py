@@ -148,10 +148,10 @@ def test_sorted_query_reads_the_index_in_order(database):
     shuffled = list(enumerate(values))
     random.Random(1).shuffle(shuffled)
     database.bulk(
-        *({"_id": f"{place:02}", "v": value} for place, value in shuffled), {"_id": "without"})
+        *({"_id": f"{number:02}", "v": value} for number, value in shuffled), {"_id": "without"})
     index(database, "v", ddoc="by", name="v")
     upward = found(database, {"v": {"$gte": None}}, sort=["v"])
-    assert upward == [f"{place:02}" for place in range(len(values))], "in CouchDB's order of values"
+    assert upward == [f"{number:02}" for number in range(len(values))], "in CouchDB's order of values"
     assert found(database, {"v": {"$gte": None}}, sort=[{"v": "desc"}]) == upward[::-1]
     pages, bookmark = [], "nil"
     for _ in range(10):

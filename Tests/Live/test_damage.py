@@ -16,8 +16,8 @@ def changed(value, bytes_wrong):
     if isinstance(value, int):
         return value ^ (0x40 if bytes_wrong == 1 else 0x4040)
     data = bytearray(value.encode() if isinstance(value, str) else value)
-    for place in range(bytes_wrong):
-        data[(place + 1) * len(data) // (bytes_wrong + 1)] ^= 0x10 if isinstance(value, str) else 0x55
+    for index in range(bytes_wrong):
+        data[(index + 1) * len(data) // (bytes_wrong + 1)] ^= 0x10 if isinstance(value, str) else 0x55
     return data.decode() if isinstance(value, str) else bytes(data)
 
 
@@ -259,10 +259,10 @@ def test_any_byte_of_a_page_of_an_index_is_made_anew(start, rotten):
     base.close()
     for name in ("sqlite_autoindex_documents_1", "documents_by_type", "entries_by_document"):
         start_of_page = (pages[name] - 1) * 4_096
-        place = sound.index(b"n3", start_of_page, start_of_page + 4_096) if name != "documents_by_type" \
+        offset = sound.index(b"n3", start_of_page, start_of_page + 4_096) if name != "documents_by_type" \
             else sound.index(b"hotel", start_of_page, start_of_page + 4_096)
         data = bytearray(sound)
-        data[place] ^= 2
+        data[offset] ^= 2
         file.write_bytes(data)
         server = start()
         assert listed(server, token) == set(HOTELS), name

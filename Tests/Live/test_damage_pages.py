@@ -31,10 +31,10 @@ def broken(prepared, tmp_path):
     return token, other, tmp_path / "data", tmp_path / "data" / file
 
 
-def overwrite(file, place, data):
+def overwrite(file, offset, data):
     """Overwrites bytes of a file."""
     with open(file, "r+b") as opened:
-        opened.seek(place)
+        opened.seek(offset)
         opened.write(data)
 
 
@@ -45,13 +45,13 @@ def repair(data):
 
 
 @pytest.mark.fault("F12")
-@pytest.mark.parametrize("place", [0, 16, 100, 103, 4_096 * 2, 4_096 * 2 + 3, 4_096 * 2 + 5, 4_096 * 5 + 8])
+@pytest.mark.parametrize("offset", [0, 16, 100, 103, 4_096 * 2, 4_096 * 2 + 3, 4_096 * 2 + 5, 4_096 * 5 + 8])
 @pytest.mark.parametrize("is_running", [False, True])
-def test_one_wrong_byte_in_a_page_loses_nothing(start, broken, place, is_running):
+def test_one_wrong_byte_in_a_page_loses_nothing(start, broken, offset, is_running):
     token, _, data, file = broken
     with open(file, "rb") as opened:
-        found = opened.read()[place]
-    overwrite(file, place, bytes([found ^ 0x5A]))
+        found = opened.read()[offset]
+    overwrite(file, offset, bytes([found ^ 0x5A]))
     server = start() if is_running else None
     status, words = repair(data)
     assert status == 0, words

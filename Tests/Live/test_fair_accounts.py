@@ -8,9 +8,9 @@ import uuid
 
 import hostile
 import watched
+from hostile_load import HonestClients, HostileLoad
 from patience import until
 from people import Person, address
-from siege import HonestClients, Siege
 
 STORES = 17
 """One more than the number of threads to which stores were once bound."""
@@ -24,7 +24,7 @@ def attackers(server, stack):
     people = [Person(server, where) for _ in range(STORES)]
     requests = [attack.prepare(person, 1) for person in people]
     for person, request in zip(people, requests):
-        stack.enter_context(Siege(person, 2, request))
+        stack.enter_context(HostileLoad(person, 2, request))
     until(lambda: watched.work(server, "processor_seconds_total", account="overdrawn") > 0,
           "nobody has overdrawn", 180)
 

@@ -6,15 +6,15 @@ import pytest
 
 import hostile
 import watched
+from hostile_load import HonestClients, HostileLoad
 from patience import until
 from people import HOSTILE, Person
-from siege import HonestClients, Siege
 
 
-def besieged(server, *people):
+def hostile_loads(server, *people):
     """An attack by costly queries for each of these people."""
     attack = hostile.named("queries")
-    return [Siege(person, attack.at_once, attack.prepare(person, 1)) for person in people]
+    return [HostileLoad(person, attack.at_once, attack.prepare(person, 1)) for person in people]
 
 
 def test_limits_say_what_a_bucket_holds(shared):
@@ -32,16 +32,16 @@ def test_limits_say_what_a_bucket_holds(shared):
 def test_the_overdrawn_wait_and_are_told_when_to_come_again(start):
     """When one person's account is overdrawn, people with full accounts come and ask for all processor time."""
     server = start("--guests-per-hour", "100000")
-    siege, *crowd = besieged(server, Person(server, HOSTILE), *(Person(server) for _ in range(5)))
-    with HonestClients(server, ("read", "sync")) as clients, siege:
+    load, *crowd = hostile_loads(server, Person(server, HOSTILE), *(Person(server) for _ in range(5)))
+    with HonestClients(server, ("read", "sync")) as clients, load:
         until(lambda: watched.work(server, "processor_seconds_total", account="overdrawn") > 0,
               "nothing was overdrawn", 240)
         with contextlib.ExitStack() as others:
             for other in crowd:
                 others.enter_context(other)
-            until(lambda: siege.statuses[429] > 0, "nobody was refused", 240)
+            until(lambda: load.statuses[429] > 0, "nobody was refused", 240)
             clients.get_on()
-    fields, body = siege.last[429]
+    fields, body = load.last[429]
     assert json.loads(body)["error"] == "overdrawn"
     assert 0 < int(fields["Retry-After"]) <= 3600
     watched.rests(server)
@@ -52,10 +52,10 @@ def test_with_nobody_waiting_nothing_is_refused(start):
     server = start("--guests-per-hour", "100000")
     person = Person(server, HOSTILE)
     request = hostile.named("queries").prepare(person, 1)
-    with Siege(person, 1, request) as siege:
+    with HostileLoad(person, 1, request) as load:
         until(lambda: watched.work(server, "processor_seconds_total", account="overdrawn") > 1,
               "nothing was overdrawn", 240)
-    assert 429 not in siege.statuses and 503 not in siege.statuses, siege.statuses
+    assert 429 not in load.statuses and 503 not in load.statuses, load.statuses
     watched.rests(server)
 
 
@@ -65,8 +65,8 @@ def test_honest_guests_of_a_hostile_address_get_their_share(start):
     server = start("--guests-per-hour", "100000")
     with HonestClients(server, ("read",), source=HOSTILE) as guests, \
             HonestClients(server, ("read", "bookmark"), source=HOSTILE, kind="user") as users:
-        [siege] = besieged(server, Person(server, HOSTILE))
-        with siege:
+        [load] = hostile_loads(server, Person(server, HOSTILE))
+        with load:
             until(lambda: watched.work(server, "processor_seconds_total", account="overdrawn") > 0,
                   "nothing was overdrawn", 240)
             users.get_on()

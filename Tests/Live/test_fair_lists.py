@@ -5,8 +5,8 @@ import pytest
 
 import hostile
 import watched
+from hostile_load import PART, run_hostile_load
 from people import HOSTILE, Person
-from siege import PART, besiege
 
 NEWEST = 64
 """The number of merged branches that are kept complete."""
@@ -17,7 +17,7 @@ MARKS = 4096
 
 @pytest.mark.nightly
 def test_a_list_of_many_merges_holds_nobody_up(start):
-    statuses = besiege(start("--guests-per-hour", "100000"), "merges", PART / 2)
+    statuses = run_hostile_load(start("--guests-per-hour", "100000"), "merges", PART / 2)
     assert set(statuses) <= {200, 400, 429, 503}, statuses
 
 

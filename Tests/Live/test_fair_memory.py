@@ -5,14 +5,14 @@ import pytest
 
 import hostile
 import watched
+from hostile_load import HostileLoad, run_hostile_load
 from patience import until
 from people import HOSTILE, Person
-from siege import Siege, besiege
 
 
 @pytest.mark.nightly
 def test_packed_bodies_take_no_more_memory_than_the_limits_say(start):
-    statuses = besiege(start("--guests-per-hour", "100000"), "packed bodies")
+    statuses = run_hostile_load(start("--guests-per-hour", "100000"), "packed bodies")
     assert set(statuses) <= {200, 400, 413, 429, 503, "cut"}, statuses
 
 
@@ -22,7 +22,7 @@ def test_eighty_packed_bodies_that_are_reset_are_given_back(start):
     attack, person = hostile.named("packed bodies"), Person(server, HOSTILE)
     request = attack.prepare(person, 1)
     for _ in range(5):
-        with Siege(person, 16, request):
+        with HostileLoad(person, 16, request):
             until(lambda: watched.work(server, "running") > 0, "nothing is read")
     watched.rests(server)
     until(lambda: "request_body_bytes 0\n" in server.call("GET", "/metrics").text)

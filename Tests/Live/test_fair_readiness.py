@@ -3,9 +3,9 @@ import pytest
 
 import hostile
 import watched
+from hostile_load import HostileLoad, run_hostile_load
 from patience import until
 from people import HOSTILE, Person
-from siege import Siege, besiege
 
 RENEWALS = 4 << 20
 """The most bytes that the check once a second may write to the disk during the test."""
@@ -13,7 +13,7 @@ RENEWALS = 4 << 20
 
 @pytest.mark.nightly
 def test_floods_of_readiness_hold_nobody_up(start):
-    statuses = besiege(start("--guests-per-hour", "100000"), "readiness")
+    statuses = run_hostile_load(start("--guests-per-hour", "100000"), "readiness")
     assert set(statuses) == {200}, statuses
 
 
@@ -27,7 +27,7 @@ def test_readiness_is_told_without_writing(start):
             return int(next(line for line in file if line.startswith("write_bytes:")).split()[1])
 
     before, stored = written(), watched.stored(server)
-    with Siege(person, 16, attack.prepare(person, 1)) as siege:
-        until(lambda: sum(siege.statuses.values()) > 4000)
+    with HostileLoad(person, 16, attack.prepare(person, 1)) as load:
+        until(lambda: sum(load.statuses.values()) > 4000)
     assert written() - before < RENEWALS
     assert watched.stored(server) == stored

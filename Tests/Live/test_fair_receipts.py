@@ -5,8 +5,8 @@ import pytest
 
 import hostile
 import watched
+from hostile_load import run_hostile_load
 from people import HOSTILE, Person
-from siege import besiege
 
 BATCHES = 2000 if os.environ.get("BOOKMARKS_NIGHTLY") else 300
 
@@ -16,7 +16,7 @@ LOG = 8 << 20
 
 @pytest.mark.nightly
 def test_batches_with_many_keys_hold_nobody_up(start):
-    statuses = besiege(start("--guests-per-hour", "100000"), "receipts")
+    statuses = run_hostile_load(start("--guests-per-hour", "100000"), "receipts")
     assert set(statuses) <= {200, 409, 413, 429, 503, 507}, statuses
 
 

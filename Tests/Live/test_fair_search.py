@@ -5,9 +5,9 @@ import subprocess
 import pytest
 
 import hostile
+from hostile_load import PART, run_hostile_load
 from people import Person
 from server import BINARY, Server
-from siege import PART, besiege
 
 
 def filled(directory, count):
@@ -28,7 +28,7 @@ def filled(directory, count):
 @pytest.mark.nightly
 def test_long_searches_hold_nobody_up(start, tmp_path):
     server = start("--guests-per-hour", "100000", data=filled(tmp_path, int(50_000 * PART)))
-    statuses = besiege(server, "words")
+    statuses = run_hostile_load(server, "words")
     assert set(statuses) <= {200, 400, 429, 503, 504, "cut"}, statuses
 
 

@@ -63,11 +63,11 @@ def test_missing_file(start, two):
 
 
 @pytest.mark.fault("F12")
-@pytest.mark.parametrize("place", [0, 4_096, 12_288])
-def test_garbage(start, two, place):
+@pytest.mark.parametrize("offset", [0, 4_096, 12_288])
+def test_garbage(start, two, offset):
     file = two[1][0]
     data = bytearray(file.read_bytes())
-    data[place:place + 4_096] = bytes(n * 7 % 256 for n in range(len(data[place:place + 4_096])))
+    data[offset:offset + 4_096] = bytes(n * 7 % 256 for n in range(len(data[offset:offset + 4_096])))
     file.write_bytes(data)
     assert_damaged(start, two)
 
@@ -107,8 +107,8 @@ def test_turned_bit_in_a_body_is_turned_back(start, two):
     """test_damage.py tests damage of more than one byte."""
     (token, other), (file, _), _ = two
     data = bytearray(file.read_bytes())
-    place = data.index(b"Hotel 7")
-    data[place + 6] ^= 1
+    offset = data.index(b"Hotel 7")
+    data[offset + 6] ^= 1
     file.write_bytes(data)
     server = start()
     answer = server.call("GET", "/v1/bookmarks/n7", token)

@@ -215,7 +215,7 @@ class Unread:
             **{unread: self.write, other: subprocess.PIPE})
         lines = getattr(self.process, other)
         found = (re.search(r"127\.0\.0\.1:\d+", line) for line in lines)
-        address = next((place for place in found if place), None)
+        address = next((match for match in found if match), None)
         assert address, "did not start"
         self.url = "http://" + address.group()
         threading.Thread(target=lines.read, daemon=True).start()

@@ -91,21 +91,21 @@ def test_long_answer_of_a_stream_is_counted_until_it_is_read(secure):
         status, _, answer = streams.answer("POST", "/v1/users", kind, body=body)
         assert status == 201
         token = ("authorization", "Bearer " + json.loads(answer)["token"])
-        place = json.loads(streams.answer("GET", "/v1/me", token)[2])["couch"].partition("localhost")[2]
+        database = json.loads(streams.answer("GET", "/v1/me", token)[2])["couch"].partition("localhost")[2]
         for number in range(20):
             document = json.dumps({"text": "x" * 15_000}).encode()
-            assert streams.answer("PUT", f"{place}/d{number}", token, kind, body=document)[0] == 201
+            assert streams.answer("PUT", f"{database}/d{number}", token, kind, body=document)[0] == 201
 
         def waiting():
             lines = others.answer("GET", "/metrics")[2].decode().splitlines()
             return float(next(line for line in lines if line.startswith("answer_bytes ")).split()[1])
 
-        stream = streams.ask("GET", place + "/_all_docs?include_docs=true", token)
+        stream = streams.ask("GET", database + "/_all_docs?include_docs=true", token)
         until(lambda: waiting() > 100_000)
         streams.read(lambda: stream in streams.done)
         assert len(streams.bodies[stream]) > 300_000
         until(lambda: waiting() == 0)
-        stream = streams.ask("GET", place + "/_all_docs?include_docs=true", token)
+        stream = streams.ask("GET", database + "/_all_docs?include_docs=true", token)
         until(lambda: waiting() > 100_000)
         streams.h2.reset_stream(stream)
         streams.flush()

@@ -15,7 +15,7 @@ import requests
 from async_http import NoStream
 from conftest import NIGHTLY
 from ledger import Problem, number_of
-from powerloss.opening import Judge
+from powerloss.opening import StateChecker
 from powerloss.workload import Person, goes, logs_in, signs_up
 from writers import LOST, Client, Writer, become_user, credentials, new_guest
 
@@ -33,13 +33,13 @@ READY, USUALLY_READY = 60, 5
 limits only leave time for a machine that does other work, too."""
 
 
-class Always:
+class AllAnswered:
     """Replaces a recording: every response was sent before the kill."""
 
     answered = type("Answered", (), {"__getitem__": lambda self, receipt: 0})()
 
     @staticmethod
-    def is_due(place):
+    def is_due(index):
         return lambda attempt: True
 
 
@@ -135,16 +135,16 @@ class Load:
                 yield Problem("damaged", f"the feed showed {row}, there is {later}")
 
 
-def held(server, judge, load):
+def held(server, checker, load):
     """The problems after a kill."""
     people = load.people + load.movers
-    problems = asyncio.run(judge.visits(
+    problems = asyncio.run(checker.check_people(
         server, {person: 0 for person in people},
         {person: object() for person in people}))
-    for (person, _), (status, answer) in judge.known.items():
+    for (person, _), (status, answer) in checker.known.items():
         if status == 200:
             problems += load.unkept(person, answer["results"])
-    judge.known.clear()
+    checker.known.clear()
     loud = [line for line in server.log if " error " in line or " warning " in line]
     return problems + [Problem("damaged", f"the start had to say: {line}") for line in loud]
 
@@ -160,18 +160,18 @@ def restarted(start):
 @pytest.mark.fault("F01")
 def test_kills_under_64_writers_lose_nothing_that_was_acknowledged(start):
     print(f"BOOKMARKS_SEED={SEED}")
-    load, judge, times = Load(random.Random(SEED)), Judge(Always), []
+    load, checker, times = Load(random.Random(SEED)), StateChecker(AllAnswered), []
     server, _ = restarted(start)
     written = 0
     for kill in range(KILLS):
         if kill % GENERATION == 0:
             asyncio.run(load.renew(server.url))
-            judge.seen.clear()
+            checker.seen.clear()
         asyncio.run(load.go_on(server))
         server.process.wait(timeout=60)
         server, seconds = restarted(start)
         times.append(seconds)
-        problems = held(server, judge, load)
+        problems = held(server, checker, load)
         assert not problems, (kill, len(problems), problems[:10])
         if kill % GENERATION == GENERATION - 1 or kill == KILLS - 1:
             written += sum(attempt.due is not None for person in load.people
@@ -184,7 +184,7 @@ def test_kills_under_64_writers_lose_nothing_that_was_acknowledged(start):
 @pytest.mark.fault("F01")
 def test_without_their_logs_losses_are_reported(start):
     """Shows that the check can fail: the stores' logs are removed after a kill."""
-    load, judge = Load(random.Random(SEED)), Judge(Always)
+    load, checker = Load(random.Random(SEED)), StateChecker(AllAnswered)
     server, _ = restarted(start)
     asyncio.run(load.renew(server.url))
     asyncio.run(load.go_on(server))
@@ -192,4 +192,4 @@ def test_without_their_logs_losses_are_reported(start):
     for log in (server.data / "stores").rglob("*-wal"):
         log.unlink()
     server, _ = restarted(start)
-    assert "lost" in {problem.kind for problem in held(server, judge, load)}
+    assert "lost" in {problem.kind for problem in held(server, checker, load)}

@@ -17,9 +17,9 @@ import pytest
 
 from conftest import NIGHTLY
 from ledger import Problem
-from powerloss.opening import Judge
+from powerloss.opening import StateChecker
 from powerloss.recording import Recording, Return
-from powerloss.states import Layers, Moments
+from powerloss.states import DirectoryStates, StoreStates
 from powerloss.workload import COMPACTED
 from server import BINARY
 
@@ -40,8 +40,8 @@ def recording(request, tmp_path_factory):
 
 
 @pytest.fixture
-def judge(recording):
-    return Judge(recording)
+def checker(recording):
+    return StateChecker(recording)
 
 
 @pytest.fixture
@@ -54,13 +54,13 @@ def rebuilt(tmp_path):
         yield pathlib.Path(directory)
 
 
-def opened(judge, directories):
+def opened(checker, directories):
     """The problems of all directories. Some are open at the same time. Each is removed after its check.
 
     Each is (its label, directory, people with their steps, digests of their stores or None).
     """
     def problems(name, directory, due, digests):
-        found = judge.problems(directory, due, digests)
+        found = checker.problems(directory, due, digests)
         shutil.rmtree(directory)
         return [Problem(problem.kind, f"({name}) {problem.text}") for problem in found]
 
@@ -83,24 +83,24 @@ def scrubbed(directories):
     return [] if run.returncode == 0 else [Problem("damaged", f"verify: {run.stdout[-2000:]}")]
 
 
-def layers(recording, judge, directory, count, skips=frozenset(), exchanges=0):
+def store_problems(recording, checker, directory, count, skips=frozenset(), exchanges=0):
     """The problems of states of single stores, and the number of states."""
-    laid = Layers(recording, directory, count, skips, exchanges)
+    written = StoreStates(recording, directory, count, skips, exchanges)
     damaged = [] if skips else scrubbed([
-        directory / str(number) for number, due in enumerate(laid.due)
-        if len(due) == len(laid.homes)])
-    damaged += opened(judge, (
-        ("stores", directory / str(number), due, None) for number, due in enumerate(laid.due)))
-    return damaged, laid.states
+        directory / str(number) for number, due in enumerate(written.due)
+        if len(due) == len(written.homes)])
+    damaged += opened(checker, (
+        ("stores", directory / str(number), due, None) for number, due in enumerate(written.due)))
+    return damaged, written.states
 
 
-def moments(recording, judge, laid, directory):
+def directory_problems(recording, checker, written, directory):
     """The problems of states of the whole directory. Before the first response, there is nobody to check."""
     first = min(recording.answered.values())
-    return opened(judge, (
-        (f"{kind} at {place}", path,
-         {person: place for person in recording.people} if place >= first else {}, digests)
-        for place, kind, path, digests in laid.lay_out(directory)))
+    return opened(checker, (
+        (f"{kind} at {index}", path,
+         {person: index for person in recording.people} if index >= first else {}, digests)
+        for index, kind, path, digests in written.lay_out(directory)))
 
 
 def shown(problems):
@@ -113,46 +113,46 @@ def kinds_of(problems):
 
 
 @pytest.mark.fault("F02")
-def test_power_loss_at_any_call_loses_nothing_of_any_store(recording, judge, rebuilt):
-    problems, states = layers(recording, judge, rebuilt, DIRECTORIES)
-    print(f"{states} states of stores in {judge.opened} directories, {len(recording.steps)} steps")
+def test_power_loss_at_any_call_loses_nothing_of_any_store(recording, checker, rebuilt):
+    problems, states = store_problems(recording, checker, rebuilt, DIRECTORIES)
+    print(f"{states} states of stores in {checker.opened} directories, {len(recording.steps)} steps")
     assert not problems, shown(problems)
     assert states > 20 * DIRECTORIES
 
 
 @pytest.mark.fault("F04")
-def test_no_old_log_stands_beside_a_compacted_file(recording, judge, rebuilt):
+def test_no_old_log_stands_beside_a_compacted_file(recording, checker, rebuilt):
     """Regression: after a compaction, the new file had its name while a power cut could bring back the old file's log,
     which was emptied and removed. The log was applied to the new file and damaged it."""
-    problems, states = layers(recording, judge, rebuilt, 30, exchanges=60)
+    problems, states = store_problems(recording, checker, rebuilt, 30, exchanges=60)
     assert not problems, shown(problems)
     assert states >= COMPACTED + 1
 
 
 @pytest.mark.fault("F03")
 @pytest.mark.fault("F04")
-def test_accounts_adoptions_and_erasures_are_whole(recording, judge, rebuilt):
-    problems = moments(recording, judge, Moments(recording, MOMENTS), rebuilt)
-    print(f"{judge.opened} whole directories, {judge.read} states of stores")
+def test_accounts_adoptions_and_erasures_are_whole(recording, checker, rebuilt):
+    problems = directory_problems(recording, checker, DirectoryStates(recording, MOMENTS), rebuilt)
+    print(f"{checker.opened} whole directories, {checker.read} states of stores")
     assert not problems, shown(problems)
-    assert judge.opened == MOMENTS
+    assert checker.opened == MOMENTS
 
 
 @pytest.mark.fault("F04")
-def test_a_second_cut_while_coming_back_from_the_first_loses_nothing(recording, judge, rebuilt):
-    first = Moments(recording, FIRST, after=len(recording.steps) // 3)
+def test_a_second_cut_while_coming_back_from_the_first_loses_nothing(recording, checker, rebuilt):
+    first = DirectoryStates(recording, FIRST, after=len(recording.steps) // 3)
     problems, count = [], 0
-    for place, kind, data, digests in first.lay_out(rebuilt):
-        due = {person: place for person in recording.people}
+    for index, kind, data, digests in first.lay_out(rebuilt):
+        due = {person: index for person in recording.people}
         back = Return(
-            data, lambda server: asyncio.run(judge.visits(server, due, digests)),
-            recording.seed + place)
+            data, lambda server: asyncio.run(checker.check_people(server, due, digests)),
+            recording.seed + index)
         problems += back.problems
-        second = Moments(back, SECOND, people=recording.people)
-        problems += opened(judge, (
-            (f"{kind} at {place}, then {other} at {step}", path, due, these)
+        second = DirectoryStates(back, SECOND, people=recording.people)
+        problems += opened(checker, (
+            (f"{kind} at {index}, then {other} at {step}", path, due, these)
             for step, other, path, these in second.lay_out(rebuilt / "second")))
-        count += len(second.places)
+        count += len(second.indexes)
         shutil.rmtree(data)
     print(f"{count} disks after two cuts")
     assert not problems, shown(problems)
@@ -160,15 +160,15 @@ def test_a_second_cut_while_coming_back_from_the_first_loses_nothing(recording, 
 
 
 @pytest.mark.fault("F02")
-def test_without_the_log_synchronised_losses_are_reported(recording, judge, rebuilt):
+def test_without_the_log_synchronised_losses_are_reported(recording, checker, rebuilt):
     """With `synchronous=NORMAL`, SQLite syncs the log before it copies it into the file, but not at a
     commit."""
-    problems, _ = layers(recording, judge, rebuilt, 5, recording.commits())
+    problems, _ = store_problems(recording, checker, rebuilt, 5, recording.commits())
     assert kinds_of(problems) == {"lost"}, shown(problems)
 
 
 @pytest.mark.fault("F03")
-def test_without_directories_synchronised_losses_are_reported(recording, judge, rebuilt):
-    laid = Moments(recording, 2, recording.namings(), ("nothing",), after=len(recording.steps) // 2)
-    problems = moments(recording, judge, laid, rebuilt)
+def test_without_directories_synchronised_losses_are_reported(recording, checker, rebuilt):
+    written = DirectoryStates(recording, 2, recording.namings(), ("nothing",), after=len(recording.steps) // 2)
+    problems = directory_problems(recording, checker, written, rebuilt)
     assert "lost" in kinds_of(problems), shown(problems)

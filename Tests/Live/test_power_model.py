@@ -13,8 +13,8 @@ NAMED = [("open", 2, "/d", False, False), ("sync", 2, "t"), ("synced", 2, "t")]
 def left(steps, kind, seed=0, skips=frozenset()):
     """What a cut of one kind leaves after the steps."""
     disk = Disk("/d", skips)
-    for place, step in enumerate(steps):
-        disk.take(place, step)
+    for index, step in enumerate(steps):
+        disk.take(index, step)
     survival = Survival(kind, random.Random(seed))
     return tree(disk.top, lambda node: survival)
 

@@ -6,15 +6,15 @@ import time
 
 import pytest
 
-from faulty_proxy import CLEAR, Weather
-from forest import Forest
+from document_trees import DocumentTrees
+from faulty_proxy import NO_FAULTS, FaultRates
 from leaves import Replica, counts, listed
 from patience import until
 from peer import Refused
 from replicator import Replicator, until_done
 from sites import NIGHTLY, site_pair
 
-STORM = Weather(cut=0.55, reset=0.3, refuse=0.1, swallow=0.05, reach=(500, 400_000))
+FREQUENT_FAULTS = FaultRates(cut=0.55, reset=0.3, refuse=0.1, swallow=0.05, reach=(500, 400_000))
 """Each connection has a fault, most of them after some hundred thousand bytes."""
 
 
@@ -25,11 +25,11 @@ def sites(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def weather(sites):
+def no_faults(sites):
     """Each test begins and ends without network faults."""
     yield
     for site in sites:
-        site.proxy.weather = CLEAR
+        site.proxy.rates = NO_FAULTS
 
 
 def read(*stores):
@@ -46,11 +46,11 @@ def replicate(source, target, identity="there", **options):
 def test_every_leaf_arrives_through_cuts_and_kills(sites, seed):
     chance = random.Random(seed)
     source, target = (site.user() for site in sites)
-    forest = Forest(seed, 40_000 if NIGHTLY else 10_000)
-    source.load(forest.documents())
+    trees = DocumentTrees(seed, 40_000 if NIGHTLY else 10_000)
+    source.load(trees.documents())
     cuts = 40 if NIGHTLY else 5
     for site in sites:
-        site.proxy.weather = Weather(**{**vars(STORM), "most": site.proxy.faults + cuts})
+        site.proxy.rates = FaultRates(**{**vars(FREQUENT_FAULTS), "most": site.proxy.faults + cuts})
     before = sum(site.proxy.faults for site in sites)
     kills = [site.proxy.after(chance.randint(50_000, 5_000_000), site.restart)
              for site in sites for _ in range(2)]
@@ -65,7 +65,7 @@ def test_every_leaf_arrives_through_cuts_and_kills(sites, seed):
     assert sum(site.proxy.faults for site in sites) - before == 2 * cuts and interrupted >= cuts
     assert last["start_last_seq"] != 0, "the last session began at the checkpoint of an earlier one"
     ours, theirs = read(source, target)
-    ours.assert_grew_from(forest)
+    ours.assert_holds(trees)
     theirs.assert_equals(ours)
     assert replicate(source, target, "another")["missing_found"] == 0
 
@@ -74,11 +74,11 @@ def test_every_leaf_arrives_through_cuts_and_kills(sites, seed):
 @pytest.mark.parametrize("feed", ["normal", "longpoll", "continuous"])
 def test_each_way_of_reading_brings_the_same(sites, way, feed):
     source, target = (site.guest() for site in sites)
-    forest = Forest(way + feed, 150)
-    source.load(forest.documents())
+    trees = DocumentTrees(way + feed, 150)
+    source.load(trees.documents())
     replicate(source, target, way=way, feed=feed, batch=40)
     ours, theirs = read(source, target)
-    ours.assert_grew_from(forest)
+    ours.assert_holds(trees)
     theirs.assert_equals(ours)
 
 
@@ -109,7 +109,7 @@ def test_edits_and_deletions_of_the_servers_own_arrive(sites):
 
 def test_replay_of_everything_changes_nothing(sites):
     source, target = (site.guest() for site in sites)
-    source.load(Forest("replay", 200).documents())
+    source.load(DocumentTrees("replay", 200).documents())
     replicate(source, target)
     [before] = read(target)
     settled = counts(target.near())
@@ -154,7 +154,7 @@ def test_both_directions_under_writers_become_equal(sites, seed):
     """Some connections are cut while both sides are written to. Then there are no more faults."""
     left, right = (site.guest() for site in sites)
     for site in sites:
-        site.proxy.weather = Weather(cut=0.5, reset=0.2, drip=0.1, delay=0.1, reach=(1_000, 60_000))
+        site.proxy.rates = FaultRates(cut=0.5, reset=0.2, drip=0.1, delay=0.1, reach=(1_000, 60_000))
     feeds = random.Random(seed).choice([("longpoll", "continuous"), ("continuous", "longpoll")])
     stop = threading.Event()
     there = Replicator(left.far(), right.far(), "there", feed=feeds[0], batch=10)

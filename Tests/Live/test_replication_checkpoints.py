@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from forest import Forest
+from document_trees import DocumentTrees
 from leaves import Replica, assert_same, counts, listed
 from replication_log import ReplicationLog
 from replicator import Crash, Replicator, until_done
@@ -44,26 +44,26 @@ class CrashAt:
             raise Crash(name)
 
 
-def lose(fate, source, target, foreign):
+def lose(loss, source, target, foreign):
     """Changes the logs of a source and a target in one way."""
-    if fate in ("lost on the source", "lost on both"):
+    if loss in ("lost on the source", "lost on both"):
         log_of(source).forget()
-    if fate in ("lost on the target", "lost on both"):
+    if loss in ("lost on the target", "lost on both"):
         log_of(target).forget()
-    if fate == "another device's":
+    if loss == "another device's":
         put_back(target, foreign)
 
 
-FATES = ["kept", "lost on the source", "lost on the target", "lost on both", "another device's"]
+LOSSES = ["kept", "lost on the source", "lost on the target", "lost on both", "another device's"]
 
 
 @pytest.mark.fault("Y03")
-@pytest.mark.parametrize("turn", range(len(FATES)) if NIGHTLY else [0])
+@pytest.mark.parametrize("turn", range(len(LOSSES)) if NIGHTLY else [0])
 def test_crash_between_any_two_steps_loses_nothing(sites, turn):
     """A replicator ends before each of its steps in turn. The next one starts with logs that were lost or changed, each
     way in turn, too."""
     source, other = sites[0].guest(), sites[1].guest()
-    source.load(Forest("steps", 40, long=False).documents())
+    source.load(DocumentTrees("steps", 40, long=False).documents())
     steps = []
     replicate(source, other, batch=15, ahead=2, step=steps.append)
     wanted, foreign = listed(source.near()), log_of(other).document
@@ -73,7 +73,7 @@ def test_crash_between_any_two_steps_loses_nothing(sites, turn):
         target = sites[1].guest()
         with pytest.raises(Crash):
             replicate(source, target, batch=15, ahead=2, step=CrashAt(number))
-        lose(FATES[(number + turn) % len(FATES)], source, target, foreign)
+        lose(LOSSES[(number + turn) % len(LOSSES)], source, target, foreign)
         replicate(source, target, batch=15, ahead=2)
         assert_same(listed(target.near()), wanted)
         settled = counts(target.near())
@@ -86,7 +86,7 @@ def three_sessions(sites):
     source, target = (site.guest() for site in sites)
     entries = []
     for number in range(3):
-        source.load(Forest(number, 20, first=20 * number, long=False).documents())
+        source.load(DocumentTrees(number, 20, first=20 * number, long=False).documents())
         source.edit("edited", n=number)
         entries.append(dict(replicate(source, target, batch=9)))
     return source, target, entries
@@ -108,12 +108,12 @@ def test_log_that_is_behind_leads_to_the_latest_common_session(sites, side):
 
 
 @pytest.mark.fault("Y03")
-@pytest.mark.parametrize("fate", FATES[1:])
-def test_lost_log_means_all_of_it_again_and_no_effect(sites, fate):
+@pytest.mark.parametrize("loss", LOSSES[1:])
+def test_lost_log_means_all_of_it_again_and_no_effect(sites, loss):
     source, target, _ = three_sessions(sites)
-    foreign = three_sessions(sites)[1] if fate == FATES[-1] else target
+    foreign = three_sessions(sites)[1] if loss == LOSSES[-1] else target
     settled, held = counts(target.near()), Replica(target.near())
-    lose(fate, source, target, log_of(foreign).document)
+    lose(loss, source, target, log_of(foreign).document)
     last = replicate(source, target)
     assert last["start_last_seq"] == 0 and last["missing_found"] == 0
     assert counts(target.near()) == settled
@@ -127,7 +127,7 @@ def test_two_devices_under_one_log_bring_everything(sites):
     source, target = (site.guest() for site in sites)
     chance = random.Random(3)
     for round in range(10):
-        source.load(Forest(round, 14, first=14 * round, long=False).documents())
+        source.load(DocumentTrees(round, 14, first=14 * round, long=False).documents())
         for _ in range(2):
             try:
                 replicate(source, target, batch=chance.choice([5, 9]), shuffle=round,
@@ -146,11 +146,11 @@ def test_side_that_was_set_back_to_a_copy_catches_up(sites, side, tmp_path):
     """The directory of one side is replaced by an older copy, with its logs."""
     source, target = (site.guest() for site in sites)
     site, copy = sites[side], tmp_path / "copy"
-    source.load(Forest("before", 30, long=False).documents())
+    source.load(DocumentTrees("before", 30, long=False).documents())
     replicate(source, target)
     sockets = shutil.ignore_patterns("control")
     site.restart(lambda: shutil.copytree(site.directory, copy, ignore=sockets))
-    source.load(Forest("after", 40, first=20, long=False).documents())
+    source.load(DocumentTrees("after", 40, first=20, long=False).documents())
     source.edit("later", n=1)
     replicate(source, target)
     everything = listed(source.near())

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from faulty_proxy import FaultyProxy, Weather
+from faulty_proxy import FaultRates, FaultyProxy
 from patience import until
 from searching import PATIENCE, answered, bookmarked, metric, search
 from stub_upstream import answer, drip, hotels
@@ -29,7 +29,7 @@ def test_whatever_breaks_a_search_is_answered_in_time(start, tmp_path, kind):
             proxy.hang()
         else:
             # This ends the kept-alive connections, so that the fault applies to every search.
-            proxy.weather = Weather(**{kind: 1.0}, reach=(10, 60), pause=5)
+            proxy.rates = FaultRates(**{kind: 1.0}, reach=(10, 60), pause=5)
             proxy.unplug()
             proxy.listen()
         for text in ["breakfast", "view"]:

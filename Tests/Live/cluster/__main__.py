@@ -11,7 +11,7 @@ import time
 from .advice import advice, status
 from .cluster import Cluster
 from .network import is_free
-from .parts import Trouble
+from .parts import ClusterError
 from .processes import Process
 
 DIRECTORY = pathlib.Path(tempfile.gettempdir()) / f"hotel-bookmarks-cluster-{os.getuid()}"
@@ -44,13 +44,13 @@ def keep(options):
 
     signal.signal(signal.SIGTERM, leave)
     if options.nodes and not options.binary:
-        raise Trouble("a cluster with nodes needs --binary")
+        raise ClusterError("a cluster with nodes needs --binary")
     if options.nodes and not is_free(options.port):
-        raise Trouble(f"port {options.port} is taken; choose another --port")
+        raise ClusterError(f"port {options.port} is taken; choose another --port")
     binary = options.binary and options.binary.resolve()
     cluster = Cluster(options.directory, binary, options.nodes, options.port, options.serve)
     if cluster.directory.exists():
-        raise Trouble(f"{cluster.directory} is there already; Scripts/cluster stop ends the cluster in it")
+        raise ClusterError(f"{cluster.directory} is there already; Scripts/cluster stop ends the cluster in it")
     try:
         print(f"starting etcd, PostgreSQL and {options.nodes} nodes in {cluster.directory}", flush=True)
         cluster.start()
@@ -106,8 +106,8 @@ def main():
             stop(options.directory)
         else:
             act(options)
-    except Trouble as trouble:
-        raise SystemExit(f"Scripts/cluster: {trouble}") from None
+    except ClusterError as error:
+        raise SystemExit(f"Scripts/cluster: {error}") from None
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import subprocess
 from .members import SCOPE, Member, control_file
 from .network import Loopback, free_ports
 from .nodes import Node
-from .parts import Etcd, Proxy, Trouble, secret, until
+from .parts import ClusterError, Etcd, Proxy, secret, wait_until
 from .processes import Process, end_all, signal_all
 
 MEMBERS = ("postgres1", "postgres2")
@@ -49,7 +49,7 @@ class Cluster:
         try:
             plan = json.loads((directory / "plan.json").read_text())
         except FileNotFoundError:
-            raise Trouble(f"there is no cluster in {directory}") from None
+            raise ClusterError(f"there is no cluster in {directory}") from None
         self = cls.__new__(cls)
         self._set(directory, None, plan)
         self._look_up()
@@ -87,12 +87,13 @@ class Cluster:
         self._begin(first)
         self._make_database()
         self._begin(second)
-        until(lambda: self.parts[second].role() == "standby", "no synchronous standby", PATIENCE, self.parts[second])
+        wait_until(
+            lambda: self.parts[second].role() == "standby", "no synchronous standby", PATIENCE, self.parts[second])
         for node in self.nodes:
             node.start()
         self._note()
         for node in self.nodes:
-            until(node.ready, f"{node.name} is not ready", PATIENCE, node)
+            wait_until(node.ready, f"{node.name} is not ready", PATIENCE, node)
         if self.nodes:
             self._begin("proxy")
 
@@ -121,20 +122,21 @@ class Cluster:
 
     def _begin(self, name):
         part = self.restart(name)
-        until(part.ready, f"{name} is not ready", PATIENCE, part)
+        wait_until(part.ready, f"{name} is not ready", PATIENCE, part)
 
     def _make_directory(self):
         try:
             # Other users, such as PostgreSQL's, can reach files below the directory but can't list it.
             self.directory.mkdir(mode=0o711, parents=True)
         except FileExistsError:
-            raise Trouble(f"{self.directory} is there already; Scripts/cluster stop ends a cluster in it") from None
+            raise ClusterError(
+                f"{self.directory} is there already; Scripts/cluster stop ends a cluster in it") from None
         secret(self.directory / "plan.json", json.dumps(self.plan))
         self._note()
         for user in {part.user for part in self.members if part.user}:
             if subprocess.run(["setpriv", "--reuid", user, "--clear-groups", "test", "-x", self.directory],
                               check=False, timeout=20).returncode:
-                raise Trouble(f"the user {user} can't get to {self.directory}; choose another --directory")
+                raise ClusterError(f"the user {user} can't get to {self.directory}; choose another --directory")
 
     def _note(self):
         """Saves the pids and start times of the processes, for the command that stops them."""
@@ -185,7 +187,7 @@ class Cluster:
         done = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", url], input=statements, text=True,
                               capture_output=True, check=False, timeout=60)
         if done.returncode:
-            raise Trouble(done.stderr.strip())
+            raise ClusterError(done.stderr.strip())
         return done.stdout.strip()
 
     def _make_database(self):
@@ -203,10 +205,10 @@ class Cluster:
         if name in ("primary", "standby"):
             found = [member for member in self.members if member.role() == name]
             if not found:
-                raise Trouble(f"there is no {name} at present")
+                raise ClusterError(f"there is no {name} at present")
             return found[0]
         if name not in self.parts:
-            raise Trouble(f"no part is called {name}; there are {', '.join(self.parts)}, primary and standby")
+            raise ClusterError(f"no part is called {name}; there are {', '.join(self.parts)}, primary and standby")
         return self.parts[name]
 
     def kill(self, name):
@@ -217,7 +219,7 @@ class Cluster:
         """Kills PostgreSQL's first process. Its other processes then end; Patroni continues. Returns the pid."""
         postmaster = self.part(name).postmaster()
         if not postmaster:
-            raise Trouble(f"{name} runs no PostgreSQL")
+            raise ClusterError(f"{name} runs no PostgreSQL")
         postmaster.signal(signal.SIGKILL)
         return [postmaster.pid]
 
@@ -250,5 +252,5 @@ class Cluster:
         """Makes the standby the primary. Returns Patroni's output."""
         done = subprocess.run(self.switchover_command(), text=True, capture_output=True, check=False, timeout=60)
         if done.returncode:
-            raise Trouble((done.stderr or done.stdout).strip())
+            raise ClusterError((done.stderr or done.stdout).strip())
         return done.stdout.strip()

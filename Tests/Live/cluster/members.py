@@ -4,7 +4,7 @@ import json
 import os
 import pathlib
 
-from .parts import Part, Trouble, get, secret
+from .parts import ClusterError, Part, get, secret
 from .processes import Process, family
 
 SCOPE = "hotel-bookmarks"
@@ -35,7 +35,7 @@ def programs():
     """The directory with the programs of the newest installed PostgreSQL."""
     found = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"), key=lambda path: int(path.split("/")[4]))
     if not found:
-        raise Trouble("there is no PostgreSQL below /usr/lib/postgresql; Scripts/setup --cluster installs it")
+        raise ClusterError("there is no PostgreSQL below /usr/lib/postgresql; Scripts/setup --cluster installs it")
     return pathlib.Path(found[-1]).parent
 
 

@@ -8,7 +8,7 @@ import time
 from .processes import Process, family
 
 
-class Trouble(Exception):
+class ClusterError(Exception):
     """An error of a cluster, with a text for the person who started it."""
 
 
@@ -25,14 +25,14 @@ def get(host, port, path, headers=None):
         connection.close()
 
 
-def until(holds, what, seconds, part=None):
+def wait_until(holds, what, seconds, part=None):
     """Calls `holds` until its result is true, and returns the result. Fails at once when the part has ended."""
     deadline = time.monotonic() + seconds
     while not (found := holds()):
         ended = part is not None and not part.runs()
         if ended or time.monotonic() > deadline:
             said = part.last_lines() if part else ""
-            raise Trouble(f"{what}: {'it has ended' if ended else f'not within {seconds} s'}\n{said}".rstrip())
+            raise ClusterError(f"{what}: {'it has ended' if ended else f'not within {seconds} s'}\n{said}".rstrip())
         time.sleep(0.1)
     return found
 
@@ -79,7 +79,7 @@ class Part:
     def start(self):
         """Starts the process. Does not wait until the part is ready."""
         if self.runs():
-            raise Trouble(f"{self.name} runs already")
+            raise ClusterError(f"{self.name} runs already")
         as_user = ["setpriv", "--reuid", self.user, "--regid", self.user, "--init-groups"] if self.user else []
         self.process = Process.spawn(
             [*self.cluster.network.prefix(self.name), *as_user, *self.command()],

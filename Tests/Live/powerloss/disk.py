@@ -91,13 +91,13 @@ class Disk:
             directory.certain[name] = directory.seen[name] = node
         self.open, self.paths, self.syncing = {}, {}, {}
 
-    def take(self, place, step):
+    def take(self, index, step):
         """Carries out one step. Returns the directories and files that it changed or synced.
 
-        `place` is the step's number, for `skips`.
+        `index` is the step's number, for `skips`.
         """
         kind, *rest = step
-        return getattr(self, "_" + kind)(place, *rest)
+        return getattr(self, "_" + kind)(index, *rest)
 
     def find(self, path):
         """(directory, name) of a path. The directory is None if it does not exist."""
@@ -132,8 +132,8 @@ class Disk:
         self.open[serial].change(Size(length))
         return [self.open[serial]]
 
-    def _sync(self, place, serial, thread):
-        self.syncing[thread] = [] if place in self.skips else list(self.open[serial].pending)
+    def _sync(self, index, serial, thread):
+        self.syncing[thread] = [] if index in self.skips else list(self.open[serial].pending)
         return []
 
     def _synced(self, _, serial, thread):

@@ -14,7 +14,7 @@ WRITTEN = 8
 """One in this many states of stores also gets a write."""
 
 
-class Judge:
+class StateChecker:
     """Finds problems in what servers show of a recording's stores.
 
     If two states of a store have the same last sequence number, they must be equal, whichever cuts they come from.
@@ -41,23 +41,23 @@ class Judge:
             return [Problem("damaged", f"the server did not start: {error}")]
         try:
             self.opened += 1
-            return asyncio.run(self.visits(server, due, digests))
+            return asyncio.run(self.check_people(server, due, digests))
         finally:
             server.kill()
 
-    async def visits(self, server, due, digests=None):
+    async def check_people(self, server, due, digests=None):
         """The problems that a running server shows."""
         waiting, problems = list(due.items()), []
 
         async def work():
             async with Client(server.url, None) as client:
                 while waiting:
-                    person, place = waiting.pop()
+                    person, index = waiting.pop()
                     digest = digests[person] if digests else object()
-                    visit = Visit(self, server, client, person, place, digest)
-                    found = await (visit.person_problems() if digests else visit.store_problems())
+                    check = PersonCheck(self, server, client, person, index, digest)
+                    found = await (check.person_problems() if digests else check.store_problems())
                     problems.extend(
-                        Problem(problem.kind, f"{person.ledger.store} at {place}: {problem.text}")
+                        Problem(problem.kind, f"{person.ledger.store} at {index}: {problem.text}")
                         for problem in found)
 
         await asyncio.gather(*(work() for _ in range(CLIENTS)))
@@ -71,24 +71,24 @@ class Judge:
             return self.seen.setdefault((person.ledger.store, last), digest) != digest
 
 
-class Visit:
+class PersonCheck:
     """One person's requests after the power cut."""
 
-    def __init__(self, judge, server, client, person, place, digest):
-        self.judge, self.server, self.client, self.digest = judge, server, client, digest
-        self.person, self.place = person, place
-        self.is_due = judge.recording.is_due(place)
+    def __init__(self, checker, server, client, person, index, digest):
+        self.checker, self.server, self.client, self.digest = checker, server, client, digest
+        self.person, self.index = person, index
+        self.is_due = checker.recording.is_due(index)
 
     def _knows(self, receipt):
-        return receipt is not None and self.judge.recording.answered[receipt] <= self.place
+        return receipt is not None and self.checker.recording.answered[receipt] <= self.index
 
     async def store_problems(self):
         """The problems of a store that certainly exists."""
         status, answer = await self._changes()
         if status != 200:
             return [self._unanswered(status, answer)]
-        problems = self._judge(answer)
-        if self.place % WRITTEN == 0:
+        problems = self._compare(answer)
+        if self.index % WRITTEN == 0:
             path = f"/couch/{self.person.ledger.store}/afterwards"
             status, answer = await self.client.patient("PUT", path, {})
             if status != 201:
@@ -107,7 +107,7 @@ class Visit:
             # The user's own store shows whether the bookmarks were adopted.
             return self._residue() if person.end == "erased" else []
         elif status == 200:
-            return self._judge(answer)
+            return self._compare(answer)
         elif not person.end or status not in (401, 410):
             return [self._unanswered(status, answer)]
         return self._residue() if person.end == "erased" else await self._arrival()
@@ -120,19 +120,19 @@ class Visit:
         return Problem(kind, f"the feed answers {status} {answer}")
 
     async def _changes(self):
-        known = self.judge.known.get((self.person, self.digest))
+        known = self.checker.known.get((self.person, self.digest))
         if known and not self.person.end:
             return known
         self.client.authorization = "Bearer " + self.person.ledger.token
         answer = await self.client.patient(
             "GET", f"/couch/{self.person.ledger.store}/_changes?style=all_docs&include_docs=true")
-        self.judge.known[self.person, self.digest] = answer
+        self.checker.known[self.person, self.digest] = answer
         return answer
 
-    def _judge(self, answer):
+    def _compare(self, answer):
         rows, last = answer["results"], number_of(answer["last_seq"])
         problems = list(self.person.ledger.problems(rows, last, self.is_due))
-        if self.judge.differs(self.person, rows, last):
+        if self.checker.differs(self.person, rows, last):
             problems.append(Problem("damaged", f"two states end at {last}"))
         return problems
 

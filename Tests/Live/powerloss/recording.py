@@ -56,14 +56,14 @@ class Return:
     """A server that starts after a power cut and is also recorded. It completes or reads what it finds, and all people
     send requests."""
 
-    def __init__(self, data, visit, seed):
-        """Runs over `data`, which a first cut left. `visit(server)` returns the problems."""
+    def __init__(self, data, check, seed):
+        """Runs over `data`, which a first cut left. `check(server)` returns the problems."""
         self.data, self.seed = data, seed
         self.initial = contents(data)
         trace_file = data.parent / (data.name + ".trace")
         traced = TracedServer(data, trace_file)
         try:
-            self.problems = visit(traced)
+            self.problems = check(traced)
         finally:
             traced.stop()
         self.steps = list(trace.steps(trace_file, within(data)))
@@ -100,34 +100,34 @@ class Recording:
 
     def _answered(self):
         """The step of each response: {(port, number of the response): step}."""
-        places, counts = {}, {}
-        for place, step in enumerate(self.steps):
+        indexes, counts = {}, {}
+        for index, step in enumerate(self.steps):
             if step[0] == "answer":
                 counts[step[1]] = counts.get(step[1], 0) + 1
-                places[step[1], counts[step[1]]] = place
-        return places
+                indexes[step[1], counts[step[1]]] = index
+        return indexes
 
-    def is_due(self, place):
+    def is_due(self, index):
         """Returns a function that tells whether an attempt, or another object with `due`, was answered by a step."""
-        return lambda attempt: self.answered[attempt.due] <= place
+        return lambda attempt: self.answered[attempt.due] <= index
 
     def commits(self):
         """The syncs of logs at commits: all syncs of logs except those of a log's new header and those before the log
         is copied into its file (<https://sqlite.org/pragma.html#pragma_synchronous>)."""
-        places, before, commits = {}, {}, set()
-        for place, (kind, *rest) in enumerate(self.steps):
+        paths, before, commits = {}, {}, set()
+        for index, (kind, *rest) in enumerate(self.steps):
             if kind == "open":
-                places[rest[0]] = rest[1]
+                paths[rest[0]] = rest[1]
             if kind not in ("write", "size", "sync"):
                 continue
-            path = places[rest[0]]
+            path = paths[rest[0]]
             database = path.removesuffix("-wal")
             waiting, header = before.pop(database, (None, False))
             if waiting is not None and not header and (kind == "sync" or path != database):
                 commits.add(waiting)
             is_log = path != database
             if kind == "sync" and is_log:
-                before[database] = (place, header)
+                before[database] = (index, header)
             elif kind == "write" and is_log:
                 before[database] = (None, rest[1] == 0 and len(rest[2]) == 32)
         return commits
@@ -141,5 +141,5 @@ class Recording:
             elif kind in ("write", "size"):
                 files.add(rest[0])
         names = {os.path.dirname(path) for path in opened.values()} | {str(self.data)}
-        return {place for place, (kind, *rest) in enumerate(self.steps)
+        return {index for index, (kind, *rest) in enumerate(self.steps)
                 if kind == "sync" and opened[rest[0]] in names and rest[0] not in files}

@@ -37,11 +37,12 @@ def _stores_in(directory):
     return sum(name.endswith(".sqlite") for name in os.listdir(directory))
 
 
-class Layers:
+class StoreStates:
     """States of single stores. Each directory gets one state of every store.
 
     Stores share nothing, so one directory may combine states of stores from cuts at different calls. All other files
-    are those of the recording's end. Only stores that certainly exist at a cut take part. `Moments` covers the others.
+    are those of the recording's end. Only stores that certainly exist at a cut take part. `DirectoryStates`
+    covers the others.
     """
 
     def __init__(self, recording, directory, count, skips=frozenset(), exchanges=0):
@@ -77,19 +78,19 @@ class Layers:
     def _lay_out(self):
         shares = self._shares()
         settled = {}
-        for place, step in enumerate(self.recording.steps):
-            changed = self.disk.take(place, step)
+        for index, step in enumerate(self.recording.steps):
+            changed = self.disk.take(index, step)
             home = self._home(step) if changed and step[0] != "answer" else None
-            if home is None or place <= settled.setdefault(home, self._settled(home)):
+            if home is None or index <= settled.setdefault(home, self._settled(home)):
                 continue
             if self.exchanges:
                 # A compacted file replaces the old one. Many of the changes may be on the disk or not.
                 for _ in range(self.exchanges if step[0] == "rename" else 0):
-                    self._add(home, place, self.chance.choice(("prefix", "some", "but one")))
+                    self._add(home, index, self.chance.choice(("prefix", "some", "but one")))
             else:
                 # A commit may have two calls only, so each call gets several cuts.
                 for _ in range(int(shares[home] + self.chance.random())):
-                    self._add(home, place, self.chance.choice(KINDS))
+                    self._add(home, index, self.chance.choice(KINDS))
 
     def _shares(self):
         """How many states to make per call of each store, on average, to reach about `count` states."""
@@ -107,13 +108,13 @@ class Layers:
         return min(self.recording.answered[attempt.due]
                    for attempts in documents for attempt in attempts if attempt.due)
 
-    def _add(self, home, place, kind):
+    def _add(self, home, index, kind):
         survival = Survival(kind, self.chance)
         directory, _ = self.disk.find(home + "/any")
         left = tree(directory, lambda node: survival)
         person, key = self.homes[home], home.encode() + _digest(left)
         if key in self._seen:
-            self._seen[key][person] = place
+            self._seen[key][person] = index
             return
         layer = sum(person in due for due in self.due)
         if layer == self.count:
@@ -121,7 +122,7 @@ class Layers:
         if layer == len(self.due):
             self._begin(layer)
         write_tree(left, self.directory / str(layer) / os.path.relpath(home, self.recording.data))
-        self.due[layer][person] = place
+        self.due[layer][person] = index
         self._seen[key] = self.due[layer]
 
     def _begin(self, layer):
@@ -138,7 +139,7 @@ class Layers:
         self.due.append({})
 
 
-class Moments:
+class DirectoryStates:
     """States of the whole directory, each after one cut. Half of the cuts are at calls that change or sync directory
     entries, at which stores, accounts and keys are created or removed."""
 
@@ -149,14 +150,14 @@ class Moments:
         self.people = recording.people if people is None else people
         self.skips = skips
         self.chance = random.Random(f"moments {recording.seed}")
-        self.places = self._picked(count, after)
+        self.indexes = self._picked(count, after)
 
     def _picked(self, count, after):
         steps = self.recording.steps
-        changing = [place for place, step in enumerate(steps)
-                    if step[0] not in ("answer", "sync") and place >= after]
-        naming = [place for place in changing if steps[place][0] in _NAMING]
-        naming = [place + self.chance.randint(0, 2) for place in naming if place + 2 < len(steps)]
+        changing = [index for index, step in enumerate(steps)
+                    if step[0] not in ("answer", "sync") and index >= after]
+        naming = [index for index in changing if steps[index][0] in _NAMING]
+        naming = [index + self.chance.randint(0, 2) for index in naming if index + 2 < len(steps)]
         half = self.chance.sample(naming, min(count // 2, len(naming)))
         return sorted(half + self.chance.sample(changing, min(count - len(half), len(changing))))
 
@@ -166,16 +167,16 @@ class Moments:
         Each digest includes the registry's files, because they decide what a store's files mean.
         """
         disk = Disk(str(self.recording.data), self.skips, self.recording.initial)
-        number, wanted = 0, list(self.places)
-        for place, step in enumerate(self.recording.steps):
-            disk.take(place, step)
-            while wanted and wanted[0] == place:
+        number, wanted = 0, list(self.indexes)
+        for index, step in enumerate(self.recording.steps):
+            disk.take(index, step)
+            while wanted and wanted[0] == index:
                 wanted.pop(0)
                 number += 1
                 kind, survival = self._survival()
                 target, left = directory / str(number), tree(disk.top, survival)
                 write_tree(left, target)
-                yield place, kind, target, self._digests(left)
+                yield index, kind, target, self._digests(left)
 
     def _digests(self, left):
         registry = _digest({path: left[path] for path in left if path.startswith("registry.")})

@@ -24,8 +24,8 @@ STEPS = 3
 """Steps that honest clients of each kind must complete during an attack."""
 
 
-class Siege:
-    """Sends an attack's requests again and again on many connections. `lift` resets all of them at once.
+class HostileLoad:
+    """Sends an attack's requests again and again on many connections. `stop` resets all of them at once.
 
     `statuses` counts the responses by status. `last` has the fields and body of the last response of each status.
     """
@@ -46,7 +46,7 @@ class Siege:
         return self
 
     def __exit__(self, *_):
-        self.lift()
+        self.stop()
 
     def _run(self, connection):
         while not self.ended.is_set():
@@ -66,7 +66,7 @@ class Siege:
             connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         connection.close()
 
-    def lift(self):
+    def stop(self):
         """Closes all connections during their requests."""
         self.ended.set()
         for connection in self.connections:
@@ -123,7 +123,7 @@ class HonestClients:
         self.lost_nothing()
 
 
-def besiege(server, name, part=PART):
+def run_hostile_load(server, name, part=PART):
     """Runs one attack while honest clients work. The clients lose nothing and are served first, memory stays bounded,
     and the work ends when the attacker disconnects. Returns the statuses of the attack's responses."""
     attack = hostile.named(name)
@@ -131,7 +131,7 @@ def besiege(server, name, part=PART):
     request = attack.prepare(attacker, part)
     with HonestClients(server) as clients:
         clients.get_on(1)
-        with Siege(attacker, attack.at_once, request) as siege:
+        with HostileLoad(attacker, attack.at_once, request) as load:
             if attack.overdraws:
                 before = watched.work(server, "served_before_overdrawn_total")
                 until(lambda: clients.failed or (
@@ -139,9 +139,9 @@ def besiege(server, name, part=PART):
                     and watched.work(server, "served_before_overdrawn_total") > before),
                     "nobody was served before the overdrawn", 180)
             clients.get_on()
-            until(lambda: sum(siege.statuses.values()) >= min(8, attack.at_once), "no attack", 180)
+            until(lambda: sum(load.statuses.values()) >= min(8, attack.at_once), "no attack", 180)
         clients.get_on(1)
     watched.rests(server)
     assert watched.peak(server) <= watched.allowed(server, attack.at_once * attack.body_bytes)
     assert server.process.poll() is None
-    return siege.statuses
+    return load.statuses

@@ -55,11 +55,11 @@ class Leaf:
         return (not self.deleted, self.start, self.ids[0])
 
 
-class Forest:
+class DocumentTrees:
     """`count` documents made from `seed`. `leaves` has the leaves by document name, the winner first.
 
-    The names are `ODD_NAMES` and then numbered ones. `first` skips that many names, so that two forests can have no
-    document in common. Without `long`, no history is long, which makes a forest cheaper.
+    The names are `ODD_NAMES` and then numbered ones. `first` skips that many names, so that two objects can have no
+    document in common. Without `long`, no history is long, which makes the documents cheaper.
     """
 
     shapes = {
@@ -76,12 +76,12 @@ class Forest:
         names = names[first:first + count]
         shapes = {shape: share for shape, share in self.shapes.items() if long or "long" not in shape}
         drawn = self.chance.choices(list(shapes), list(shapes.values()), k=count)
-        # Each shape occurs at least once, even in a small forest.
+        # Each shape occurs at least once, even among few documents.
         drawn[:len(shapes)] = shapes
         self.chance.shuffle(names)
         for name, shape in zip(names, drawn):
-            grow = getattr(self, "_" + shape.replace(" ", "_"))
-            self.leaves[name] = sorted(grow(name), key=Leaf.order, reverse=True)
+            make = getattr(self, "_" + shape.replace(" ", "_"))
+            self.leaves[name] = sorted(make(name), key=Leaf.order, reverse=True)
             self.shape[name] = shape
 
     def documents(self):
