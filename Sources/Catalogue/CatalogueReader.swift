@@ -88,8 +88,8 @@ actor CatalogueReader {
   /// - Returns: nil when the reader is busy, when a page must be read from the disk, when the search takes longer than
   ///   its limit, and after any error. The search must then run on the lane.
   nonisolated func searchInline(_ query: HotelQuery, within limit: Duration) -> HotelPage? {
-    let page: HotelPage?? = executor.stepIn {
-      assumeIsolated { reader in CachedPages.only { reader.pageAtOnce(query, limit) } ?? nil }
+    let page: HotelPage?? = executor.runIfIdle {
+      assumeIsolated { reader in CachedPages.withoutDiskReads { reader.pageAtOnce(query, limit) } ?? nil }
     }
     return page ?? nil
   }
