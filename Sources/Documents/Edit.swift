@@ -82,7 +82,7 @@ package struct Mutation: Sendable {
   /// More tombstones that the edit added to branches which it closed; the body of each is `{}`.
   package var closed: [RevisionID] = []
   /// Whether the edit removed branches that had been closed. The bodies of their revisions are removed too.
-  package var letsGo = false
+  package var removesClosedBranches = false
   /// When the document was created, if the writer knows it better than the engine's clock: a bookmark that
   /// moves to another store keeps its time. A document that is restored after a tombstone counts as newly
   /// created.
@@ -174,7 +174,7 @@ package struct DocumentEdits {
   private var isReborn = false
   private var hasBegun = false
   /// How many nodes the tree may have before it is pruned between two edits.
-  private var room: Int
+  private var nodeCapacity: Int
   /// The parent of the first revision of a new document.
   private let former: RevisionID?
 
@@ -190,7 +190,7 @@ package struct DocumentEdits {
     self.tree = tree ?? RevisionTree()
     before = self.tree
     self.limit = limit
-    room = Self.room(for: self.tree)
+    nodeCapacity = Self.nodeCapacity(for: self.tree)
   }
 
   /// The body of an added revision.
@@ -275,9 +275,9 @@ package struct DocumentEdits {
     hasTombstone = hasTombstone || revision.isDeleted
     addedIndices[revision.revision] = added.count
     added.append(revision)
-    guard tree.nodes.count > room else { return }
+    guard tree.nodes.count > nodeCapacity else { return }
     tree.prune(to: limit)
-    room = Self.room(for: tree)
+    nodeCapacity = Self.nodeCapacity(for: tree)
   }
 
   /// Whether all other leaves and the parent of a newly added revision are tombstones.
@@ -287,7 +287,7 @@ package struct DocumentEdits {
     return tree.openLeafCount == (tree.nodes[index].isLeaf ? 1 : 0)
   }
 
-  private static func room(for tree: RevisionTree) -> Int {
+  private static func nodeCapacity(for tree: RevisionTree) -> Int {
     2 * tree.nodes.count + 2 * HistoryLimits.standard.revisions
   }
 }

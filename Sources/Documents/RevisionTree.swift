@@ -199,7 +199,7 @@ extension RevisionTree {
     let noted = Set(closed.standing.map(\.key))
     closed.standing += found.filter { !noted.contains($0.key) }.map(\.branch)
     let excess = closed.standing.count - ClosedBranches.maximumStanding
-    var going: Set<Int> = []
+    var removed: Set<Int> = []
     var standing: [ClosedBranch] = []
     for (rank, branch) in closed.standing.enumerated() {
       guard rank < excess || day - branch.day > ClosedBranches.days else {
@@ -207,11 +207,11 @@ extension RevisionTree {
         continue
       }
       closed.mark(branch, on: day)
-      if let index = indices[branch.key] { going.insert(index) }
+      if let index = indices[branch.key] { removed.insert(index) }
     }
     closed.standing = standing
-    if !going.isEmpty { letGo(of: going) }
-    return !going.isEmpty
+    if !removed.isEmpty { remove(leaves: removed) }
+    return !removed.isEmpty
   }
 
   /// Whether a peer's history ends in a merged branch that was removed, or adds only a tombstone to such a
@@ -226,7 +226,7 @@ extension RevisionTree {
   }
 
   /// Removes leaves, and the ancestors that no other leaf has.
-  private mutating func letGo(of leaves: Set<Int>) {
+  private mutating func remove(leaves: Set<Int>) {
     var isNeeded = nodes.indices.map { nodes[$0].isLeaf && !leaves.contains($0) }
     for index in nodes.indices.reversed() where isNeeded[index] {
       if let parent = nodes[index].parent { isNeeded[parent] = true }

@@ -171,10 +171,10 @@ extension BookmarkMerge {
       closed.append(tombstone)
     }
     joined.prune(to: limit)
-    let letsGo = joined.shrinkClosedBranches(on: now.day)
+    let removesClosedBranches = joined.shrinkClosedBranches(on: now.day)
     var mutation = Mutation(id: id, tree: joined, revision: merged.revision, body: body)
     mutation.closed = closed.filter { joined[$0] != nil }
-    mutation.letsGo = letsGo
+    mutation.removesClosedBranches = removesClosedBranches
     return mutation
   }
 

@@ -95,11 +95,11 @@ extension BookmarkMerge {
   /// The list without branches that were closed long ago; nil when nothing is to be removed.
   static func shrunk(_ tree: RevisionTree, at moment: Timestamp) -> Mutation? {
     var rest = tree
-    let letsGo = rest.shrinkClosedBranches(on: moment.day)
+    let removesClosedBranches = rest.shrinkClosedBranches(on: moment.day)
     guard rest != tree, let winner = rest.winner else { return nil }
     var mutation = Mutation(
       id: BookmarkList.documentID, tree: rest, revision: winner.revision, body: nil)
-    mutation.letsGo = letsGo
+    mutation.removesClosedBranches = removesClosedBranches
     return mutation
   }
 }

@@ -95,7 +95,7 @@ package final class FileEngine: StorageEngine {
     return statistics.setAside + statistics.left
   }
   /// Returns the damage found since the last call, for the log: 100 findings at most.
-  package func takeDamageFound() -> [ScrubFinding] { counters.takeNews() }
+  package func takeDamageFound() -> [ScrubFinding] { counters.takeNewFindings() }
 
   /// A file without an entry remains when a crash interrupts the creation of a store. This method registers such a file
   /// and keeps its data.

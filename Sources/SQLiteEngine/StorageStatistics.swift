@@ -42,11 +42,11 @@ final class StorageCounters: Sendable {
     /// The number of values that the last check of each file left damaged.
     var left: [String: Int] = [:]
     /// The findings that were not yet taken for the log.
-    var news: [ScrubFinding] = []
+    var newFindings: [ScrubFinding] = []
   }
 
   /// The most findings that wait for the log.
-  private static let maximumNews = 100
+  private static let maximumNewFindings = 100
 
   /// Counts a commit of a number of updates.
   func countCommit(of count: Int) {
@@ -72,17 +72,17 @@ final class StorageCounters: Sendable {
     damage.withLockedValue { damage in
       damage.sum += mending
       damage.left[file] = mending.left > 0 ? mending.left : nil
-      for reason in mending.messages where damage.news.count < Self.maximumNews {
-        damage.news.append(ScrubFinding(file: file, reason: reason))
+      for reason in mending.messages where damage.newFindings.count < Self.maximumNewFindings {
+        damage.newFindings.append(ScrubFinding(file: file, reason: reason))
       }
     }
   }
 
-  /// Returns the findings since the last call, at most ``maximumNews``.
-  func takeNews() -> [ScrubFinding] {
+  /// Returns the findings since the last call, at most ``maximumNewFindings``.
+  func takeNewFindings() -> [ScrubFinding] {
     damage.withLockedValue { damage in
-      defer { damage.news = [] }
-      return damage.news
+      defer { damage.newFindings = [] }
+      return damage.newFindings
     }
   }
 

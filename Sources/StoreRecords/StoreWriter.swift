@@ -287,7 +287,7 @@ extension StoreWriter {
   ) throws -> Int64 {
     let isMeasured =
       ancestors > 0 && mutation.body != nil && mutation.further.isEmpty && !mutation.hasJoined
-      && !mutation.letsGo
+      && !mutation.removesClosedBranches
     let generation = isMeasured ? mutation.revision.generation - ancestors : .max
     var losing = losing
     var old: [StoredBodyKey] = []

@@ -79,7 +79,7 @@ package struct RandomStore {
     rest.shrinkClosedBranches(on: today)
     guard rest != tree, let winner = rest.winner else { return }
     var mutation = Mutation(id: id, tree: rest, revision: winner.revision, body: nil)
-    mutation.letsGo = true
+    mutation.removesClosedBranches = true
     let change = mutation
     try await store.update(loading: [id]) { changes in changes.write(change) }
   }

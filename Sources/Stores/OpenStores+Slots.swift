@@ -59,25 +59,25 @@ extension OpenStores {
   ) {
     switch head?.request {
     case .lease?:
-      if entries[name]?.isInLine == false {
-        entries[name]?.isInLine = true
-        line.append(name)
+      if entries[name]?.isInSlotQueue == false {
+        entries[name]?.isInSlotQueue = true
+        slotQueue.append(name)
       }
       grantSlots(&outcome)
     case .alone?:
-      leaveLine(name)
+      leaveSlotQueue(name)
       if let ticket = entries[name]?.queue.removeFirst().ticket {
         entries[name]?.phase = .erasing(ticket)
         outcome.answers.append((ticket, .alone))
       }
     case .erase?, .replace?:
-      leaveLine(name)
+      leaveSlotQueue(name)
       if let ticket = entries[name]?.queue.removeFirst().ticket {
         entries[name]?.phase = .erasing(ticket)
         outcome.work.append(head?.request == .erase ? .erase(name) : .replace(name))
       }
     case nil:
-      leaveLine(name)
+      leaveSlotQueue(name)
       entries[name] = nil
     }
   }
@@ -89,20 +89,20 @@ extension OpenStores {
       return
     }
     if let index = entries.index(forKey: name) { rest(name, at: index) }
-    if !line.isEmpty { grantSlots(&outcome) }
+    if !slotQueue.isEmpty { grantSlots(&outcome) }
   }
 
   /// Opens the first waiting stores while slots are free. Then closes as many idle stores as there are stores
   /// that still wait.
   private mutating func grantSlots(_ outcome: inout Outcome) {
-    while openCount < maximumOpen, let name = line.popFirst() {
-      entries[name]?.isInLine = false
+    while openCount < maximumOpen, let name = slotQueue.popFirst() {
+      entries[name]?.isInSlotQueue = false
       guard case .lease(let creating)? = entries[name]?.queue.first?.request else { continue }
       openCount += 1
       entries[name]?.phase = .opening(creating: creating)
       outcome.work.append(.open(name, creating: creating))
     }
-    while closingCount < line.count, let name = popIdle() { close(name, &outcome) }
+    while closingCount < slotQueue.count, let name = popIdle() { close(name, &outcome) }
   }
 
   private mutating func popIdle() -> StoreName? {
@@ -113,10 +113,10 @@ extension OpenStores {
     return nil
   }
 
-  private mutating func leaveLine(_ name: StoreName) {
-    guard entries[name]?.isInLine == true else { return }
-    entries[name]?.isInLine = false
-    line.removeAll { $0 == name }
+  private mutating func leaveSlotQueue(_ name: StoreName) {
+    guard entries[name]?.isInSlotQueue == true else { return }
+    entries[name]?.isInSlotQueue = false
+    slotQueue.removeAll { $0 == name }
   }
 }
 
@@ -202,7 +202,7 @@ extension OpenStores {
     /// lease.
     var isSuspect = false
     /// Whether the store waits for a slot.
-    var isInLine = false
+    var isInSlotQueue = false
     /// The waiting callers, in the order of their requests.
     var queue: [Waiter] = []
     /// The number of the store's last use, counted over all stores.

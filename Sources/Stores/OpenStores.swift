@@ -19,7 +19,7 @@ struct OpenStores<Store: Sendable>: Sendable {
   /// Every store that is open, is changing its state, or has waiting callers.
   var entries: [StoreName: Entry] = [:]
   /// Stores that wait for a slot, in order.
-  var line = Deque<StoreName>()
+  var slotQueue = Deque<StoreName>()
   /// Idle stores, longest idle first. An entry whose store was used again is stale.
   var idle = Deque<(name: StoreName, use: UInt64)>()
   private var uses: UInt64 = 0
@@ -89,7 +89,7 @@ struct OpenStores<Store: Sendable>: Sendable {
     entries.values[index].leases -= 1
     if failed { entries.values[index].isSuspect = true }
     guard entries.values[index].leases == 0 else { return outcome }
-    if !isStopping, line.isEmpty, entries.values[index].canRest {
+    if !isStopping, slotQueue.isEmpty, entries.values[index].canRest {
       // In nearly all cases nobody waits.
       rest(name, at: index)
     } else {

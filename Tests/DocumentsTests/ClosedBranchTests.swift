@@ -19,16 +19,16 @@ import Testing
   }
 
   /// Shrinks a tree and checks whether branches were removed.
-  private func expect(_ tree: inout RevisionTree, on day: Int, letsGo: Bool) {
-    let went = tree.shrinkClosedBranches(on: day)
-    #expect(went == letsGo)
+  private func expect(_ tree: inout RevisionTree, on day: Int, removes: Bool) {
+    let removed = tree.shrinkClosedBranches(on: day)
+    #expect(removed == removes)
   }
 
   private func id(_ text: String) throws -> RevisionID { try RevisionID(text) }
 
   @Test func newest64StayAndTheOthersBecomeMarks() throws {
     var tree = try tree(closed: 100)
-    expect(&tree, on: Self.today, letsGo: true)
+    expect(&tree, on: Self.today, removes: true)
     #expect(tree.deletedConflicts.count == 64)
     #expect(tree.markCount == 36)
     #expect(tree.nodes.count == 4 + 2 * 64)
@@ -62,10 +62,10 @@ import Testing
 
   @Test func branchesOlderThan90DaysBecomeMarksAndMarksGoAfter90More() throws {
     var tree = try tree(closed: 10)
-    expect(&tree, on: Self.today, letsGo: false)
-    expect(&tree, on: Self.today + 90, letsGo: false)
+    expect(&tree, on: Self.today, removes: false)
+    expect(&tree, on: Self.today + 90, removes: false)
     #expect(tree.markCount == 0)
-    expect(&tree, on: Self.today + 91, letsGo: true)
+    expect(&tree, on: Self.today + 91, removes: true)
     #expect(tree.markCount == 10 && tree.deletedConflicts.isEmpty)
     tree.shrinkClosedBranches(on: Self.today + 181)
     #expect(tree.markCount == 10)
@@ -78,7 +78,7 @@ import Testing
     var tree = try tree(closed: 70)
     tree.shrinkClosedBranches(on: Self.today)
     let before = tree
-    expect(&tree, on: Self.today - 5_000, letsGo: false)
+    expect(&tree, on: Self.today - 5_000, removes: false)
     #expect(tree == before)
   }
 
@@ -105,7 +105,7 @@ import Testing
   @Test func deletedDocumentKeepsItsBranches() throws {
     var tree = try tree(closed: 70)
     try tree.insert(id("5-w"), below: id("4-w"), isDeleted: true)
-    expect(&tree, on: Self.today, letsGo: false)
+    expect(&tree, on: Self.today, removes: false)
     #expect(tree.markCount == 0)
   }
 
