@@ -112,10 +112,10 @@ extension CatalogueSearch {
       """
       SELECT hotel.id, hotel.body FROM (
         SELECT seq,
-          CASE WHEN ?3 THEN price ELSE -(x * ?4 + y * ?5 + z * ?6) END AS place
-        FROM sorting ORDER BY place IS NULL, place, seq LIMIT ?1 OFFSET ?2
+          CASE WHEN ?3 THEN price ELSE -(x * ?4 + y * ?5 + z * ?6) END AS sort_key
+        FROM sorting ORDER BY sort_key IS NULL, sort_key, seq LIMIT ?1 OFFSET ?2
       ) AS found CROSS JOIN hotel ON hotel.seq = found.seq
-      ORDER BY found.place IS NULL, found.place, found.seq
+      ORDER BY found.sort_key IS NULL, found.sort_key, found.seq
       """
     ).all(
       .integer(query.limit + 1), .integer(query.offset), .integer(isByPrice ? 1 : 0),
@@ -148,17 +148,17 @@ extension CatalogueSearch {
       SELECT hotel.id, hotel.body FROM (
         SELECT sorting.seq AS seq, sorting.name AS name,
           CASE ?6 WHEN 'price' THEN price WHEN 'distance' THEN -(x * ?7 + y * ?8 + z * ?9) ELSE 0
-          END AS place
+          END AS sort_key
         FROM (
           SELECT rowid AS seq FROM words
           WHERE words MATCH ?1 AND rowid NOT IN (SELECT value FROM json_each(?4))
           ORDER BY rowid LIMIT ?5
         ) AS matching CROSS JOIN sorting ON sorting.seq = matching.seq
-        ORDER BY place IS NULL, place,
+        ORDER BY sort_key IS NULL, sort_key,
           CASE ?6 WHEN 'name' THEN sorting.name END COLLATE NOCASE, sorting.seq
         LIMIT ?2 OFFSET ?3
       ) AS found CROSS JOIN hotel ON hotel.seq = found.seq
-      ORDER BY found.place IS NULL, found.place,
+      ORDER BY found.sort_key IS NULL, found.sort_key,
         CASE ?6 WHEN 'name' THEN found.name END COLLATE NOCASE, found.seq
       """
     ).all(
