@@ -89,7 +89,9 @@ actor CatalogueReader {
   ///   its limit, and after any error. The search must then run on the lane.
   nonisolated func searchInline(_ query: HotelQuery, within limit: Duration) -> HotelPage? {
     let page: HotelPage?? = executor.runIfIdle {
-      assumeIsolated { reader in CachedPages.withoutDiskReads { reader.pageAtOnce(query, limit) } ?? nil }
+      assumeIsolated { reader in
+        CachedPages.withoutDiskReads { reader.pageAtOnce(query, limit) } ?? nil
+      }
     }
     return page ?? nil
   }
