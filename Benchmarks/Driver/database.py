@@ -71,16 +71,17 @@ class Database:
         time.sleep(0.5)
         text = path.read_bytes()[start:].decode()
         self.log("none")
-        found, bounds = [], ("begin", "commit")
+        found, latest, bounds = [], {}, ("begin", "commit")
         for entry in re.split(r"\n(?!\t)", text):
             match = ENTRY.match(entry)
             if not match:
                 continue
-            _, kind, name, rest = match.groups()
+            process, kind, name, rest = match.groups()
             if kind == "LOG":
                 found.append([name, rest.replace("\n\t", "\n"), {}])
-            elif found:
-                found[-1][2] = dict(PARAMETER.findall(rest.replace("\n\t", "\n")))
+                latest[process] = found[-1]
+            elif process in latest:
+                latest[process][2] = dict(PARAMETER.findall(rest.replace("\n\t", "\n")))
         own = [index for index, (_, _, given) in enumerate(found) if given.get("1") == f"'{number}'"]
         if not own:
             raise SystemExit(f"the log says nothing of store {number}: {text[:2_000]}")
@@ -145,7 +146,6 @@ class DatabaseRun(bench.Run):
             "read": lambda: client.call("GET", target["path"] + "/doc-000000"),
             "write": lambda: client.call("PUT", target["path"] + "/loop", document(1)),
             "bookmark": lambda: client.call("PUT", "/v1/bookmarks/loop", hotel().encode())}[measured.request]
-        path = self.directory / "loop.sql"
         path = self.directory / f"loop-{measured.request}.sql"
         path.write_text(script(self.database.sent(number, act), [number for _, _, number in people]))
         done = subprocess.run(

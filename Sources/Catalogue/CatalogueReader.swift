@@ -13,6 +13,8 @@ actor CatalogueReader {
 
   /// The time limit of a search on the caller's own thread: a millisecond.
   static let inlineLimit = Duration.milliseconds(1)
+  /// The largest answer to such a search: 256 KiB of hotels, whose JSON is checked in about a millisecond.
+  private static let inlineBytes = 256 << 10
 
   private let files: CatalogueFiles
   private nonisolated let executor: InlineExecutor
@@ -84,9 +86,9 @@ actor CatalogueReader {
 
   /// The hotels that match, found on the calling thread. Two switches between threads cost more than a search in a small
   /// catalogue.
-  /// - Parameter limit: the time limit; at most ``inlineLimit``.
+  /// - Parameter limit: the time limit, ``inlineLimit`` for requests.
   /// - Returns: nil when the reader is busy, when a page must be read from the disk, when the search takes longer than
-  ///   its limit, and after any error. The search must then run on the lane.
+  ///   its limit, when it finds more than 256 KiB, and after any error. The search must then run on the lane.
   nonisolated func searchInline(_ query: HotelQuery, within limit: Duration) -> HotelPage? {
     let page: HotelPage?? = executor.runIfIdle {
       assumeIsolated { reader in
@@ -98,12 +100,14 @@ actor CatalogueReader {
 
   private func pageAtOnce(_ query: HotelQuery, _ limit: Duration) -> HotelPage? {
     guard let catalogue, let looked, now() - looked < Self.lookInterval else { return nil }
-    let end = ContinuousClock.now + min(limit, Self.inlineLimit)
+    let end = ContinuousClock.now + limit
     let found = try? catalogue.connection.bounded(until: end, or: InterruptionFlag()) {
       try catalogue.search(query)
     }
     // At the limit, a search that was interrupted may be complete but for the total.
-    guard let found, ContinuousClock.now < end else { return nil }
+    guard let found, ContinuousClock.now < end,
+      found.rows.reduce(0, { $0 + $1.body.count }) <= Self.inlineBytes
+    else { return nil }
     return try? Self.page(of: found, for: query)
   }
 

@@ -69,9 +69,10 @@ package final class HotelCatalogue: HotelSearching {
   package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
     let page = try await semaphore.withPermit { index throws(SearchError) in
       // The caller may have left while it waited.
-      if Slice.isEnded { throw .interrupted }
+      if Slice.isEnded || Task.isCancelled { throw .interrupted }
       let (reader, limit) = (readers[index], limit)
-      if let page = reader.searchInline(query, within: limit) { return page }
+      let inlineLimit = min(limit, CatalogueReader.inlineLimit)
+      if let page = reader.searchInline(query, within: inlineLimit) { return page }
       return try await SearchError.endingWithTask { flag throws(SearchError) in
         try await reader.search(query, within: limit, or: flag)
       }

@@ -65,7 +65,7 @@ package final class InlineExecutor: @unchecked Sendable {
 
   /// Runs `body` on the calling thread, isolated to this executor's actor, unless the actor is busy.
   ///
-  /// The actor's jobs wait meanwhile. `body` must take only microseconds and must not block.
+  /// The actor's jobs wait meanwhile. `body` must not block, and must take far less than a slice.
   /// - Returns: the result of `body`; nil when the actor is busy, and then `body` has not run.
   package func runIfIdle<Value>(_ body: () -> Value) -> Value? {
     for _ in 0..<Self.attempts {

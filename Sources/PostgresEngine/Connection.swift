@@ -36,7 +36,7 @@ final class Connection {
 
   /// Takes ownership of a connection that libpq has made, and switches it to pipeline mode.
   /// - Parameter noteHang: called when the server has not answered for ``longestSilence``.
-  init(_ handle: OpaquePointer, _ noteHang: @escaping () -> Void = {}) throws {
+  init(_ handle: OpaquePointer, _ noteHang: @escaping () -> Void) throws {
     self.handle = handle
     self.noteHang = noteHang
     notices = Notices(of: handle)

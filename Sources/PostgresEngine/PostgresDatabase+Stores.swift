@@ -70,9 +70,11 @@ extension PostgresDatabase {
   }
 
   /// Whether the store to which `name` refers has another name now.
-  static func hasAnotherName(_ name: NameRow, on connection: Connection) throws -> Bool {
-    let rows = try connection.run([Call(StoreRow.find, .integer(name.number))])
-    guard let key = rows[0].first.flatMap({ try? StoreRow($0) })?.header.key else { return false }
+  /// - Parameter row: the store's row. A store whose row is absent or can't be read has no other name.
+  static func hasAnotherName(
+    _ name: NameRow, _ row: Row?, on connection: Connection
+  ) throws -> Bool {
+    guard let key = row.flatMap({ try? StoreRow($0) })?.header.key else { return false }
     return try !key.utf8.elementsEqual(name.key.utf8) && hasMoved(name, to: key, on: connection)
   }
 
@@ -92,12 +94,7 @@ extension PostgresDatabase {
       let rows = try connection.run([
         Call(.begin), Call(StoreRow.lock, .integer(name.number)),
       ])
-      // A store whose row can't be read is erased, too.
-      let found = rows[1].first.flatMap { try? StoreRow($0) }
-      let key = found?.header.key ?? name.key
-      if try key.utf8.elementsEqual(name.key.utf8)
-        || !hasMoved(name, to: key, on: connection)
-      {
+      if try !hasAnotherName(name, rows[1].first, on: connection) {
         var row = StoreRow(
           number: name.number, header: StoreHeader(key: name.key, epoch: name.epoch))
         row.isErased = true

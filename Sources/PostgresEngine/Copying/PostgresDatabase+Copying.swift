@@ -51,10 +51,11 @@ extension PostgresDatabase: CopyingEngine {
   /// A copy that was published before its old name was forgotten keeps its rows; only the old name is removed.
   func removeCopy(_ name: StoreName) async throws {
     let found = try await repeating { connection -> NameRow? in
-      guard let found = try NameRow(name.key, on: connection), found.state != .erased,
-        try !Self.hasAnotherName(found, on: connection)
-      else { return nil }
-      return found
+      guard let found = try NameRow(name.key, on: connection), found.state != .erased else {
+        return nil
+      }
+      let row = try connection.run([Call(StoreRow.find, .integer(found.number))])[0].first
+      return try Self.hasAnotherName(found, row, on: connection) ? nil : found
     }
     if let found {
       for part in Self.parts {
