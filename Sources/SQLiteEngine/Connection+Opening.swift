@@ -66,7 +66,7 @@ extension Connection {
     try connection.tune()
     let hasOldLog = hasLog ? try !connection.copiesLog() : false
     try blank.schema.migrate(connection)
-    if !findings.isEmpty { try connection.mendIndexes(after: findings) }
+    if !findings.isEmpty { try connection.repairIndexes(after: findings) }
     let header = try inspect(connection)
     // The prepared statements of the opening take about 30 KiB a store and are not needed again.
     try connection.forgetStatements()

@@ -90,12 +90,12 @@ actor Registry {
     }
     guard let found else { return nil }
     if Self.checksum(key, found.entry).matches(found.checksum) { return found.entry }
-    return try mendedEntry(key)
+    return try repairedEntry(key)
   }
 
   /// Repairs an entry in which one byte is wrong, and writes it.
   /// - Throws: `integrity` when the entry can't be repaired.
-  private func mendedEntry(_ key: String) throws -> Entry {
+  private func repairedEntry(_ key: String) throws -> Entry {
     let connection = try opened()
     let row = try connection.statement(
       "SELECT epoch, is_erasing, checksum FROM stores WHERE key = ?1"
@@ -106,11 +106,11 @@ actor Registry {
         values: [.text(Array(key.utf8)), .text(row.bytes(0)), .integer(row.int64(1))],
         checksum: row.int64(2))
     }
-    guard let mended = row?.mended(), mended.bytes(0).elementsEqual(key.utf8),
-      let epoch = String(validating: mended.bytes(1), as: UTF8.self),
-      (0...1).contains(mended.integer(2))
+    guard let repaired = row?.repaired(), repaired.bytes(0).elementsEqual(key.utf8),
+      let epoch = String(validating: repaired.bytes(1), as: UTF8.self),
+      (0...1).contains(repaired.integer(2))
     else { throw ServiceError.integrity("an entry of the registry fails its checksum") }
-    let entry = Entry(epoch: epoch, isErasing: mended.integer(2) == 1)
+    let entry = Entry(epoch: epoch, isErasing: repaired.integer(2) == 1)
     // The repaired entry is used even if the disk accepts no writes now.
     try? commit([Write(key, entry)])
     return entry

@@ -161,7 +161,7 @@ extension SQLiteStorage {
     try? file.removeDraft()
     adopt(
       try Connection.opening(file, as: blank) { connection in
-        let header = try StoreHeader(readingOrMendingFrom: connection)
+        let header = try StoreHeader(readingOrRepairingFrom: connection)
         guard header.key.utf8.elementsEqual(key.utf8) else {
           throw ServiceError.damaged("the file is another store's")
         }

@@ -15,7 +15,7 @@ package struct StorageStatistics: Sendable, Equatable {
   /// Calls that failed because of the disk or a file, by kind of error. No client caused them.
   package var failures: [ServiceError.Code: Int] = [:]
   /// Damaged values that were repaired.
-  package var mended = 0
+  package var repaired = 0
   /// Damaged revisions that were set aside.
   package var setAside = 0
   /// Damaged values that were dropped because other data replaces them: local documents, query indexes, bodies of
@@ -38,7 +38,7 @@ final class StorageCounters: Sendable {
 
   /// The results of all checks for damage.
   private struct Found {
-    var sum = Mending()
+    var sum = RepairOutcome()
     /// The number of values that the last check of each file left damaged.
     var left: [String: Int] = [:]
     /// The findings that were not yet taken for the log.
@@ -68,11 +68,11 @@ final class StorageCounters: Sendable {
 
   /// Adds the result of a check.
   /// - Parameter file: the store's file.
-  func count(_ mending: Mending, in file: String) {
+  func count(_ outcome: RepairOutcome, in file: String) {
     damage.withLockedValue { damage in
-      damage.sum += mending
-      damage.left[file] = mending.left > 0 ? mending.left : nil
-      for reason in mending.messages where damage.newFindings.count < Self.maximumNewFindings {
+      damage.sum += outcome
+      damage.left[file] = outcome.left > 0 ? outcome.left : nil
+      for reason in outcome.messages where damage.newFindings.count < Self.maximumNewFindings {
         damage.newFindings.append(ScrubFinding(file: file, reason: reason))
       }
     }
@@ -92,19 +92,19 @@ final class StorageCounters: Sendable {
     return StorageStatistics(
       commits: commits.load(ordering: .relaxed), updates: updates.load(ordering: .relaxed),
       openings: openings.load(ordering: .relaxed), creations: creations.load(ordering: .relaxed),
-      failures: failures.withLockedValue { $0 }, mended: sum.mended, setAside: sum.lost.count,
+      failures: failures.withLockedValue { $0 }, repaired: sum.repaired, setAside: sum.lost.count,
       dropped: sum.dropped, left: left)
   }
 }
 
-extension Mending {
+extension RepairOutcome {
   /// One line for each kind of finding, for the operator. It contains no name, id or text of a user.
   package var messages: [String] {
     [
-      (mended, "damaged values were computed back, nothing is lost"),
+      (repaired, "damaged values were computed back, nothing is lost"),
       (lost.count, "damaged revisions were set aside; their owner is told which"),
       (dropped, "damaged notes, indexes or bodies of ancestors were dropped"),
-      (left, "damaged values can't be mended: restore the store from a backup"),
+      (left, "damaged values can't be repaired: restore the store from a backup"),
     ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
   }
 }

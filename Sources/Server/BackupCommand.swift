@@ -125,7 +125,7 @@ struct VerifyCommand: AsyncParsableCommand {
 struct RepairCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "repair",
-    abstract: "Look through all stores and mend what is damaged, also while a server runs.",
+    abstract: "Look through all stores and repair what is damaged, also while a server runs.",
     discussion: """
       A value of which one byte is wrong is computed back. What can't be is set aside in its store for 90 days, \
       where its owner is told of it, and an older body or another branch takes its place where there is one. A store \

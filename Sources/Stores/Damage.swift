@@ -112,7 +112,7 @@ extension StoreView {
 }
 
 /// The result of a search for damage in a store.
-package struct Mending: Sendable, Equatable {
+package struct RepairOutcome: Sendable, Equatable {
   /// What a repair does with data that can't be restored.
   package enum Extent: Sendable {
     /// Moves damaged bytes aside; an older body, another branch or nothing takes the place of the lost
@@ -123,7 +123,7 @@ package struct Mending: Sendable, Equatable {
   }
 
   /// How many rows were restored.
-  package var mended = 0
+  package var repaired = 0
   /// The revisions that were lost.
   package var lost: [Damage] = []
   /// How many ancestors' bodies, local documents and query indexes were removed. Nobody needs the ancestors'
@@ -136,13 +136,13 @@ package struct Mending: Sendable, Equatable {
   package init() {}
 
   /// Whether the store was changed.
-  package var hasChanged: Bool { mended > 0 || !lost.isEmpty || dropped > 0 }
+  package var hasChanged: Bool { repaired > 0 || !lost.isEmpty || dropped > 0 }
   /// How many cases of damage were found.
-  package var count: Int { mended + lost.count + dropped + left }
+  package var count: Int { repaired + lost.count + dropped + left }
 
   /// Adds another result.
-  package static func += (sum: inout Mending, other: Mending) {
-    sum.mended += other.mended
+  package static func += (sum: inout RepairOutcome, other: RepairOutcome) {
+    sum.repaired += other.repaired
     sum.lost += other.lost
     sum.dropped += other.dropped
     sum.left += other.left
@@ -155,24 +155,24 @@ extension DocumentStore {
   /// In the accounts' store only repairs without loss are made: an older body could contain an older
   /// password, and the name of a lost account would be free for others.
   @discardableResult
-  package func mend(pause: Duration = .zero) async throws -> Mending {
-    let extent = name == .system ? Mending.Extent.withoutLoss : .everything
-    let mending = try await noting {
-      try await storage.mend(extent, at: now(), pause: pause)
+  package func repair(pause: Duration = .zero) async throws -> RepairOutcome {
+    let extent = name == .system ? RepairOutcome.Extent.withoutLoss : .everything
+    let outcome = try await noting {
+      try await storage.repair(extent, at: now(), pause: pause)
     }
-    guard mending.hasChanged else { return mending }
+    guard outcome.hasChanged else { return outcome }
     feed.wake()
     // The next read of the document does what could not be done now. An error here does not undo the repair.
-    if !mending.lost.isEmpty {
+    if !outcome.lost.isEmpty {
       try? await Author.$current.withValue(.server) {
-        try await follower.restore(self, mending.lost)
+        try await follower.restore(self, outcome.lost)
       }
     }
-    return mending
+    return outcome
   }
 
   /// Restores what can be computed from other documents, in a store that was rebuilt and lacks some
-  /// documents; see ``mend(pause:)``.
+  /// documents; see ``repair(pause:)``.
   package func restoreLost() async throws {
     let lost = try await read { view in try view.damage() }
     guard !lost.isEmpty else { return }
@@ -180,11 +180,11 @@ extension DocumentStore {
   }
 
   /// Runs `work`. If damage made it fail and was repaired, runs it once more.
-  func mending<Value: Sendable>(
+  func retryingAfterRepair<Value: Sendable>(
     _ work: () async throws -> Value
   ) async throws -> Value {
     do { return try await noting(work) } catch {
-      guard await hasMended(after: error) else { throw error }
+      guard await hasRepaired(after: error) else { throw error }
     }
     return try await noting(work)
   }
@@ -201,9 +201,9 @@ extension DocumentStore {
 
   /// Whether an error was caused by damage that is now repaired. The accounts' store waits for the scrub
   /// instead: to check all of it for one login would take too long.
-  func hasMended(after error: any Error) async -> Bool {
+  func hasRepaired(after error: any Error) async -> Bool {
     guard ServiceError(error)?.code == .integrity, name != .system else { return false }
-    return (try? await mend().hasChanged) ?? false
+    return (try? await repair().hasChanged) ?? false
   }
 }
 

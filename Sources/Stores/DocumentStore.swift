@@ -35,7 +35,7 @@ package struct DocumentStore: Sendable {
   package func read<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws -> Value
   ) async throws -> Value {
-    try await mending { try await storage.read(query) }
+    try await retryingAfterRepair { try await storage.read(query) }
   }
 
   /// Reads in slices, for reads whose size a client decides.
@@ -58,7 +58,7 @@ package struct DocumentStore: Sendable {
         if let value { return value }
       } catch {
         health.note(error)
-        guard await hasMended(after: error) else { throw error }
+        guard await hasRepaired(after: error) else { throw error }
         reached.withLockedValue { $0 = progress }
       }
       // Other callers can use the store between two reads, but this task may still run for long.
@@ -71,7 +71,7 @@ package struct DocumentStore: Sendable {
   package func readInline<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws -> Value
   ) async throws -> Value {
-    try await mending { try await storage.readInline(query) }
+    try await retryingAfterRepair { try await storage.readInline(query) }
   }
 
   /// Commits what a rule records; see ``StoreStorage/update(loading:at:_:)``.
@@ -87,7 +87,7 @@ package struct DocumentStore: Sendable {
   ) async throws -> Value {
     let (limits, moment, author) = (limits, now(), Author.current)
     let (concerns, receipt, name) = (follower.concerns, WriteReceipt.current, name)
-    let (value, wakes, followed, kept) = try await mending {
+    let (value, wakes, followed, kept) = try await retryingAfterRepair {
       try await storage.update(loading: ids, at: moment) { changes in
         changes.historyLimits = limits.history
         changes.author = author

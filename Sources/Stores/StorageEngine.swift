@@ -154,15 +154,15 @@ package protocol StoreStorage: Sendable {
   /// - Throws: `storageFull`, `readOnly`, `storage`, `damaged`, `unavailable`. No data is lost then.
   func compact() async throws
 
-  /// Checks all stored data in parts and repairs what differs from what was written; see ``Mending``.
+  /// Checks all stored data in parts and repairs what differs from what was written; see ``RepairOutcome``.
   ///
   /// Other callers can use the store between two parts. An engine whose data can't be damaged does nothing.
   /// - Parameter pause: how long the check waits after each part.
   /// - Throws: `damaged` for damage that can't be repaired, `storage`, `storageFull`, `readOnly`,
   ///   `unavailable`.
-  func mend(
-    _ extent: Mending.Extent, at now: Timestamp, pause: Duration
-  ) async throws -> Mending
+  func repair(
+    _ extent: RepairOutcome.Extent, at now: Timestamp, pause: Duration
+  ) async throws -> RepairOutcome
 
   /// Whether another process has erased the store, so that it must be opened again before it is used again.
   var isEnded: Bool { get }
@@ -178,7 +178,7 @@ extension StoreStorage {
     _ query: @escaping @Sendable (any StoreView) throws -> Value
   ) async throws -> Value { try await read(query) }
 
-  package func mend(
-    _ extent: Mending.Extent, at now: Timestamp, pause: Duration
-  ) async throws -> Mending { Mending() }
+  package func repair(
+    _ extent: RepairOutcome.Extent, at now: Timestamp, pause: Duration
+  ) async throws -> RepairOutcome { RepairOutcome() }
 }

@@ -33,7 +33,7 @@ import Testing
     throw CancellationError()
   }
 
-  @Test func damageIsFoundAndMendedBeforeAnybodyAsks() async throws {
+  @Test func damageIsFoundAndRepairedBeforeAnybodyAsks() async throws {
     let account = try #require(AccountID(String(repeating: "0", count: 32)))
     let directory = try await Self.rotten(.user(account))
     let engine = try await FileEngine.open(directory: directory.path)
@@ -42,10 +42,10 @@ import Testing
       backups: StoreBackups(engine: engine, stores: stores), logger: Logger(label: "test"),
       rest: .milliseconds(1))
     let running = Task { try await service.run() }
-    while engine.statistics.mended == 0 { try await Task.sleep(for: .milliseconds(10)) }
+    while engine.statistics.repaired == 0 { try await Task.sleep(for: .milliseconds(10)) }
     running.cancel()
     try await running.value
-    #expect(engine.statistics.mended == 1)
+    #expect(engine.statistics.repaired == 1)
     #expect(engine.knownDamage == 0)
     let found = try await stores.withExisting(.user(account)) { store in
       try await store.document(DocumentID("inn"))

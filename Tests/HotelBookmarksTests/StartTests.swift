@@ -84,7 +84,7 @@ import Testing
     #expect(StartFailure.line(MultilineError()) == "one two three four")
   }
 
-  @Test func configurationFailuresAreTheOperatorsToMend() {
+  @Test func configurationFailuresAreTheOperatorsToFix() {
     #expect(StartFailure.isConfiguration(SettingsError(description: "")))
     #expect(StartFailure.isConfiguration(ServiceError(.keys, "")))
     #expect(!StartFailure.isConfiguration(ServiceError.taken))

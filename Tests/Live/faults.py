@@ -9,7 +9,7 @@ import tempfile
 
 import pytest
 
-from patience import until
+from waiting import wait_until
 from server import BINARY
 
 
@@ -70,7 +70,7 @@ class Injected:
         return self
 
     def _await_attached(self):
-        until(lambda: self.process.poll() is not None or self._tracers() == {str(self.process.pid)},
+        wait_until(lambda: self.process.poll() is not None or self._tracers() == {str(self.process.pid)},
               "strace does not attach")
         if self.process.poll() is not None:
             reason = self.process.stderr.read()

@@ -12,7 +12,7 @@ import urllib.parse
 import honest
 import hostile
 import watched
-from patience import until
+from waiting import wait_until
 from people import HOSTILE, Person
 
 PART = 1 if os.environ.get("BOOKMARKS_RELEASE") else 0.2
@@ -118,7 +118,7 @@ class HonestClients:
     def get_on(self, steps=STEPS):
         """Waits until each kind has completed `steps` more steps."""
         wanted = {kind: self.steps[kind] + steps for kind in self.kinds}
-        until(lambda: self.failed or all(self.steps[kind] >= count for kind, count in wanted.items()),
+        wait_until(lambda: self.failed or all(self.steps[kind] >= count for kind, count in wanted.items()),
               "honest clients wait", 180)
         self.lost_nothing()
 
@@ -134,12 +134,12 @@ def run_hostile_load(server, name, part=PART):
         with HostileLoad(attacker, attack.at_once, request) as load:
             if attack.overdraws:
                 before = watched.work(server, "served_before_overdrawn_total")
-                until(lambda: clients.failed or (
+                wait_until(lambda: clients.failed or (
                     watched.work(server, "processor_seconds_total", account="overdrawn") > 0
                     and watched.work(server, "served_before_overdrawn_total") > before),
                     "nobody was served before the overdrawn", 180)
             clients.get_on()
-            until(lambda: sum(load.statuses.values()) >= min(8, attack.at_once), "no attack", 180)
+            wait_until(lambda: sum(load.statuses.values()) >= min(8, attack.at_once), "no attack", 180)
         clients.get_on(1)
     watched.rests(server)
     assert watched.peak(server) <= watched.allowed(server, attack.at_once * attack.body_bytes)

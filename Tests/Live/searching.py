@@ -1,7 +1,7 @@
 """Searches through a server, and the server's metrics about them."""
 import re
 
-from patience import until
+from waiting import wait_until
 
 PATIENCE = 30
 """Seconds within which a response must arrive although the upstream hangs: the deadline is 2, the rest is for a
@@ -20,7 +20,7 @@ def answered(server, text, token=None, status=200, **query):
         assert reply.status_code in (status, 502, 503, 504), reply.text
         return reply.status_code == status and [reply]
 
-    return until(ask, f"no {status} for {text}")[0]
+    return wait_until(ask, f"no {status} for {text}")[0]
 
 
 def metric(server, name, **labels):

@@ -10,7 +10,7 @@ import requests
 
 import postgres
 from contract import Contract
-from patience import until
+from waiting import wait_until
 
 BINARY = os.environ.get("BOOKMARKS_BINARY", "hotel-bookmarks")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -74,7 +74,7 @@ class Server:
             return int(re.search(r"(?m)^health_renewals_total (\d+)", text).group(1))
 
         least = renewals(text()) + 2
-        return until(lambda: (found := text()) and renewals(found) >= least and found)
+        return wait_until(lambda: (found := text()) and renewals(found) >= least and found)
 
     def state(self, wanted):
         """Waits until `/readyz` has this status and returns its body. The server renews it once a second."""
@@ -82,11 +82,11 @@ class Server:
             answer = self.call("GET", "/readyz")
             return [answer] if answer.json()["status"] == wanted else None
 
-        return until(ready, f"not {wanted}")[0]
+        return wait_until(ready, f"not {wanted}")[0]
 
     def logged(self, *words):
         """Waits for a line of the log with all these words. The line may come after the response that it describes."""
-        return until(lambda: next(
+        return wait_until(lambda: next(
             (line for line in self.log if all(word in line for word in words)), None), f"{words}: no line")
 
     def kill(self):

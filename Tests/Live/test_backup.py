@@ -14,7 +14,7 @@ import requests
 from backups import manifest, run, secrets_of
 from faults import SmallDisk, file_of, traced
 from leaves import Replica
-from patience import until
+from waiting import wait_until
 from replicator import Replicator
 from server import BINARY
 from sites import site_pair
@@ -76,7 +76,7 @@ def test_drill_backup_under_load_crash_restore_and_sync_goes_on(tmp_path_factory
             source.edit("before", number=1)
             run("backup", directory / "backup", "--data", here.directory)
             source.edit("after", number=2)
-            until(lambda: "after" in Replica(target.near()).listed)
+            wait_until(lambda: "after" in Replica(target.near()).listed)
         old = source.near().get()["update_seq"]
 
         def restore():
@@ -208,7 +208,7 @@ def test_kill_in_the_middle_leaves_no_backup_under_the_final_name(start, tmp_pat
     else:
         command.kill()
         command.wait(timeout=60)
-        until(lambda: not drafts(tmp_path), "the server goes on for nobody")
+        wait_until(lambda: not drafts(tmp_path), "the server goes on for nobody")
     if target.exists():
         run("verify", target)
         shutil.rmtree(target)

@@ -7,7 +7,7 @@ import couchdb
 from pycouchdb import client as pycouchdb
 
 from couch import Administrator, Database, failed
-from patience import until
+from waiting import wait_until
 from dialect import DEEP, post
 
 
@@ -52,7 +52,7 @@ def test_rules_that_nothing_runs_are_refused_here_and_told_of_from_a_peer(databa
     assert again.status_code == 201
     warnings = database.call("GET").json()["warnings"]
     assert [warning.split(":")[0] for warning in warnings] == ["_design/r", "_design/s"]
-    until(lambda: sum("validate_doc_update" in line for line in database.server.log) >= 2)
+    wait_until(lambda: sum("validate_doc_update" in line for line in database.server.log) >= 2)
     assert database.call("DELETE", "/_design/r?rev=1-a").status_code == 200
     assert len(database.call("GET").json()["warnings"]) == 1
 

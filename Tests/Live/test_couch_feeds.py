@@ -6,7 +6,7 @@ import time
 import pytest
 
 from couch import Account, Database, soon
-from patience import until
+from waiting import wait_until
 
 KINDS = ["longpoll", "continuous", "eventsource"]
 
@@ -190,7 +190,7 @@ def test_feeds_of_one_person_are_bounded_and_nobody_elses(shared, database):
         feed.close()
     assert refused.status_code == 429 and refused.headers["Retry-After"]
     assert one_shot.status_code == 200
-    until(
+    wait_until(
         lambda: database.call(
             "GET", "/_changes?feed=longpoll&since=now&timeout=1").status_code != 429,
         "places of feeds that went away are free again")

@@ -314,7 +314,7 @@ def test_a_damaged_account_keeps_nobody_from_starting_or_logging_in(start, tmp_p
     rot(system, "documents", "body", f"sequence = {anna}")
     run("repair", "--data", server.data, status=0)
     rot(system, "documents", "body", f"sequence = {anna}", bytes_wrong=3)
-    assert "can't be mended" in run("repair", "--data", server.data, status=65)
+    assert "can't be repaired" in run("repair", "--data", server.data, status=65)
     server = start()
     login = [server.call("POST", "/v1/sessions", json={"username": name, "password": "a good password"})
              for name in ("anna", "otto")]

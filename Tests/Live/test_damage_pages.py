@@ -118,7 +118,7 @@ def test_repair_never_takes_another_persons_file(start, broken):
     shutil.copy(theirs, file)
     overwrite(file, 0, b"\x5a" * 64)
     status, words = repair(data)
-    assert status == 65 and "can't be mended" in words, words
+    assert status == 65 and "can't be repaired" in words, words
     server = start()
     assert refused(server.call("GET", "/v1/bookmarks", token)) == (503, "store_damaged")
     assert listed(server, other) == {"theirs"}

@@ -9,7 +9,7 @@ import uuid
 import hostile
 import watched
 from hostile_load import HonestClients, HostileLoad
-from patience import until
+from waiting import wait_until
 from people import Person, address
 
 STORES = 17
@@ -25,7 +25,7 @@ def attackers(server, stack):
     requests = [attack.prepare(person, 1) for person in people]
     for person, request in zip(people, requests):
         stack.enter_context(HostileLoad(person, 2, request))
-    until(lambda: watched.work(server, "processor_seconds_total", account="overdrawn") > 0,
+    wait_until(lambda: watched.work(server, "processor_seconds_total", account="overdrawn") > 0,
           "nobody has overdrawn", 180)
 
 

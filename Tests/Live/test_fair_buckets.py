@@ -7,7 +7,7 @@ import pytest
 import hostile
 import watched
 from hostile_load import HonestClients, HostileLoad
-from patience import until
+from waiting import wait_until
 from people import HOSTILE, Person
 
 
@@ -34,12 +34,12 @@ def test_the_overdrawn_wait_and_are_told_when_to_come_again(start):
     server = start("--guests-per-hour", "100000")
     load, *crowd = hostile_loads(server, Person(server, HOSTILE), *(Person(server) for _ in range(5)))
     with HonestClients(server, ("read", "sync")) as clients, load:
-        until(lambda: watched.work(server, "processor_seconds_total", account="overdrawn") > 0,
+        wait_until(lambda: watched.work(server, "processor_seconds_total", account="overdrawn") > 0,
               "nothing was overdrawn", 240)
         with contextlib.ExitStack() as others:
             for other in crowd:
                 others.enter_context(other)
-            until(lambda: load.statuses[429] > 0, "nobody was refused", 240)
+            wait_until(lambda: load.statuses[429] > 0, "nobody was refused", 240)
             clients.get_on()
     fields, body = load.last[429]
     assert json.loads(body)["error"] == "overdrawn"
@@ -53,7 +53,7 @@ def test_with_nobody_waiting_nothing_is_refused(start):
     person = Person(server, HOSTILE)
     request = hostile.named("queries").prepare(person, 1)
     with HostileLoad(person, 1, request) as load:
-        until(lambda: watched.work(server, "processor_seconds_total", account="overdrawn") > 1,
+        wait_until(lambda: watched.work(server, "processor_seconds_total", account="overdrawn") > 1,
               "nothing was overdrawn", 240)
     assert 429 not in load.statuses and 503 not in load.statuses, load.statuses
     watched.rests(server)
@@ -67,7 +67,7 @@ def test_honest_guests_of_a_hostile_address_get_their_share(start):
             HonestClients(server, ("read", "bookmark"), source=HOSTILE, kind="user") as users:
         [load] = hostile_loads(server, Person(server, HOSTILE))
         with load:
-            until(lambda: watched.work(server, "processor_seconds_total", account="overdrawn") > 0,
+            wait_until(lambda: watched.work(server, "processor_seconds_total", account="overdrawn") > 0,
                   "nothing was overdrawn", 240)
             users.get_on()
             guests.get_on()

@@ -8,7 +8,7 @@ import pytest
 
 import hostile
 import watched
-from patience import until
+from waiting import wait_until
 from people import HOSTILE, Person
 from wire import connect
 
@@ -37,7 +37,7 @@ def test_work_ends_when_its_client_has_gone(start, hang_up):
         hang_up(connection)
         return watched.work(server, "ended_total", reason="gone") > before
 
-    until(ended, "work goes on although its client has gone", 120)
+    wait_until(ended, "work goes on although its client has gone", 120)
     watched.rests(server)
 
 

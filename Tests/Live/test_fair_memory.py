@@ -6,7 +6,7 @@ import pytest
 import hostile
 import watched
 from hostile_load import HostileLoad, run_hostile_load
-from patience import until
+from waiting import wait_until
 from people import HOSTILE, Person
 
 
@@ -23,9 +23,9 @@ def test_eighty_packed_bodies_that_are_reset_are_given_back(start):
     request = attack.prepare(person, 1)
     for _ in range(5):
         with HostileLoad(person, 16, request):
-            until(lambda: watched.work(server, "running") > 0, "nothing is read")
+            wait_until(lambda: watched.work(server, "running") > 0, "nothing is read")
     watched.rests(server)
-    until(lambda: "request_body_bytes 0\n" in server.call("GET", "/metrics").text)
+    wait_until(lambda: "request_body_bytes 0\n" in server.call("GET", "/metrics").text)
     assert watched.peak(server) <= watched.allowed(server, 80 * attack.body_bytes)
     assert watched.work(server, "ended_total", reason="gone") > 0
 

@@ -4,7 +4,7 @@ import pytest
 import hostile
 import watched
 from hostile_load import HostileLoad, run_hostile_load
-from patience import until
+from waiting import wait_until
 from people import HOSTILE, Person
 
 RENEWALS = 4 << 20
@@ -28,6 +28,6 @@ def test_readiness_is_told_without_writing(start):
 
     before, stored = written(), watched.stored(server)
     with HostileLoad(person, 16, attack.prepare(person, 1)) as load:
-        until(lambda: sum(load.statuses.values()) > 4000)
+        wait_until(lambda: sum(load.statuses.values()) > 4000)
     assert written() - before < RENEWALS
     assert watched.stored(server) == stored

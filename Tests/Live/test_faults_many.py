@@ -14,7 +14,7 @@ import requests
 from conftest import NIGHTLY
 from couch import Account
 from faults import Injected, file_of, listed, put, refused, store_file
-from patience import until
+from waiting import wait_until
 from server import Server
 from wire import receive
 
@@ -84,7 +84,7 @@ def test_exhausted_descriptors_are_survived_by_who_accepts_connections(start):
         except (requests.RequestException, AssertionError):
             return False
 
-    until(recovered)
+    wait_until(recovered)
     # Ten requests at the same time succeed as before.
     with concurrent.futures.ThreadPoolExecutor(10) as pool:
         assert set(pool.map(lambda _: tuple(listed(server, token)), range(30))) == {("one",)}

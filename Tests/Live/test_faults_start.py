@@ -17,7 +17,7 @@ from backups import run
 from couch import Database
 from faults import listed, put, store_file
 from ledger import number_of
-from patience import until
+from waiting import wait_until
 from server import BINARY
 
 
@@ -167,7 +167,7 @@ def test_one_connection_writes_a_file_whatever_is_going_on(start, tmp_path):
 
             for _ in range(150):
                 looked()
-            until(looked)
+            wait_until(looked)
         finally:
             stop.set()
         for work in running:

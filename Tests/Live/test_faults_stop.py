@@ -17,7 +17,7 @@ import requests
 
 from couch import Account, Database
 from faults import listed, metric, put, store_file
-from patience import until
+from waiting import wait_until
 from server import BINARY, Server
 from test_feeds import many
 
@@ -260,7 +260,7 @@ def test_log_that_nobody_reads_blocks_no_request_and_drops_are_counted(start, tm
                             headers={"Authorization": "Bearer " + token})
             return metric(server, "log_lines_dropped_total") > 0
 
-        until(drops, "no line was dropped", 300)
+        wait_until(drops, "no line was dropped", 300)
     finally:
         assert server.stop() == 0
 
@@ -298,7 +298,7 @@ def test_requests_are_taken_for_a_while_after_sigterm(start):
     server = start("--drain-seconds", "8")
     token = server.guest()
     server.process.terminate()
-    until(lambda: server.call("GET", "/readyz").status_code == 503, "readiness still says ready")
+    wait_until(lambda: server.call("GET", "/readyz").status_code == 503, "readiness still says ready")
     assert server.logged("stops soon", "seconds=8")
     assert put(server, token, "late").status_code == 201
     assert server.stop() == 0

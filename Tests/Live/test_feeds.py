@@ -8,7 +8,7 @@ import urllib.parse
 import pytest
 
 from couch import Account, Database
-from patience import until
+from waiting import wait_until
 
 PLACES = 256
 
@@ -52,7 +52,7 @@ def status(database):
 
 def until_free(database):
     """Waits until another feed can be opened."""
-    until(lambda: status(database) == 200, "no place came free", 30)
+    wait_until(lambda: status(database) == 200, "no place came free", 30)
 
 
 def is_open(feed):
@@ -132,7 +132,7 @@ def test_rows_on_their_way_are_cut_off_with_the_session(shared, feed):
     assert reader.head() == 200
     reader.file.readline()
     assert database.call_v1("DELETE", "/v1/sessions").status_code == 204
-    until(lambda: not is_open(reader), "the feed goes on")
+    wait_until(lambda: not is_open(reader), "the feed goes on")
     rest = b""
     try:
         while piece := reader.file.read1(1 << 20):

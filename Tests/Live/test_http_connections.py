@@ -9,7 +9,7 @@ import requests
 
 from couch import Account, Database
 from faults import store_file
-from patience import until
+from waiting import wait_until
 from wire import LIMITS, connect, receive, send
 
 
@@ -30,7 +30,7 @@ def free_again(server, source=None):
             connection.sendall(LIMITS)
             return receive(connection).statuses == [200]
 
-    until(served, "no place came free")
+    wait_until(served, "no place came free")
 
 
 def close(connections):
@@ -237,7 +237,7 @@ def test_feed_of_an_erased_store_ends_and_nothing_of_it_stays(start):
             data += piece
     assert b'{"last_seq":' in data
     assert database.call("GET").status_code == 401
-    until(lambda: stores(server) == before, "files of the store are left")
+    wait_until(lambda: stores(server) == before, "files of the store are left")
     assert not [path for path in files(server) if word.encode() in path.read_bytes()]
     # The log of the accounts' own store contains the account until it is overwritten, or emptied at the stop.
     assert server.stop() == 0

@@ -6,7 +6,7 @@ import time
 
 from conftest import NIGHTLY
 from couch import Account, Database
-from patience import until
+from waiting import wait_until
 from test_http_pace import memory
 from wire import LIMITS, connect, receive
 
@@ -108,7 +108,7 @@ def test_overload_is_shed_early_and_goodput_holds(start):
         assert grown < 100 << 20
     assert statistics.median(offered for _, offered in shares) > 4, shares
     assert statistics.median(done for done, _ in shares) >= 0.4, shares
-    until(lambda: "requests_running 0\n" in server.call("GET", "/metrics").text)
+    wait_until(lambda: "requests_running 0\n" in server.call("GET", "/metrics").text)
     assert "requests_refused_total" in server.metrics()
     assert load(server, request, 8, 1).taken.keys() == {200}
 

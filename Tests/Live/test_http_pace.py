@@ -11,7 +11,7 @@ import pytest
 
 from couch import Account, Database
 from conftest import NIGHTLY
-from patience import until
+from waiting import wait_until
 from wire import LIMITS, connect, receive, send
 
 # Tests hold many connections. A server inherits the limit.
@@ -227,15 +227,15 @@ def test_long_answers_are_counted_until_they_are_read(start):
     with connect(server) as connection:
         connection.sendall((f"GET /couch/{database.name}/_all_docs?include_docs=true HTTP/1.1\r\nHost: x\r\n"
                             f"Authorization: Bearer {database.token}\r\n\r\n").encode())
-        until(lambda: waiting() > 1 << 20)
+        wait_until(lambda: waiting() > 1 << 20)
         answer = receive(connection)
         assert answer.statuses == [200] and len(answer.data) > 12_000_000
-        until(lambda: waiting() == 0)
+        wait_until(lambda: waiting() == 0)
     with connect(server) as connection:
         connection.sendall((f"GET /couch/{database.name}/_all_docs?include_docs=true HTTP/1.1\r\nHost: x\r\n"
                             f"Authorization: Bearer {database.token}\r\n\r\n").encode())
-        until(lambda: waiting() > 1 << 20)
-    until(lambda: waiting() == 0)
+        wait_until(lambda: waiting() > 1 << 20)
+    wait_until(lambda: waiting() == 0)
 
 
 @pytest.mark.fault("H08")
@@ -259,4 +259,4 @@ def test_unpacked_bodies_are_taken_and_their_memory_is_given_back(start):
     for thread in threads:
         thread.join()
     assert set(statuses) <= {201, 503} and 201 in statuses, statuses
-    until(lambda: "request_body_bytes 0\n" in server.call("GET", "/metrics").text)
+    wait_until(lambda: "request_body_bytes 0\n" in server.call("GET", "/metrics").text)

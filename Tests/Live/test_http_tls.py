@@ -12,7 +12,7 @@ import warnings
 import h2.settings
 import pytest
 
-from patience import until
+from waiting import wait_until
 from secure import Streams, certificate, connect
 from server import Server
 from wire import LIMITS, receive
@@ -101,15 +101,15 @@ def test_long_answer_of_a_stream_is_counted_until_it_is_read(secure):
             return float(next(line for line in lines if line.startswith("answer_bytes ")).split()[1])
 
         stream = streams.ask("GET", database + "/_all_docs?include_docs=true", token)
-        until(lambda: waiting() > 100_000)
+        wait_until(lambda: waiting() > 100_000)
         streams.read(lambda: stream in streams.done)
         assert len(streams.bodies[stream]) > 300_000
-        until(lambda: waiting() == 0)
+        wait_until(lambda: waiting() == 0)
         stream = streams.ask("GET", database + "/_all_docs?include_docs=true", token)
-        until(lambda: waiting() > 100_000)
+        wait_until(lambda: waiting() > 100_000)
         streams.h2.reset_stream(stream)
         streams.flush()
-        until(lambda: waiting() == 0)
+        wait_until(lambda: waiting() == 0)
 
 
 def test_refused_body_without_an_end_ends_its_stream_alone(secure):
@@ -270,7 +270,7 @@ def test_renewed_certificate_is_taken_without_a_restart(secure, tmp_path):
         for made, used in zip(certificate(tmp_path, "second"), secure.pair):
             os.replace(made, used)
         secure.process.send_signal(signal.SIGHUP)
-        until(lambda: serial() != first)
+        wait_until(lambda: serial() != first)
         old.sendall(LIMITS)
         assert receive(old).statuses == [200]
         secure.pair[1].write_text("no key")

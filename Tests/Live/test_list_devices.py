@@ -2,7 +2,7 @@
 import time
 
 from couch import Account, Database
-from patience import until
+from waiting import wait_until
 from pouch import Pouch
 from test_observers import make_list
 
@@ -19,7 +19,7 @@ def draft(account, path, markdown):
 
 
 def in_step(device, owner):
-    until(lambda: device.documents() == server_has(owner, device.name), f"{device.name} is not in step")
+    wait_until(lambda: device.documents() == server_has(owner, device.name), f"{device.name} is not in step")
 
 
 def test_removed_members_device_stops_and_the_others_stay_in_step(shared):
@@ -39,23 +39,23 @@ def test_removed_members_device_stops_and_the_others_stay_in_step(shared):
     in_step(writing, owner)
     in_step(reading, owner)
     mark = f"draft:{list_id}:"
-    until(lambda: any(each.startswith(mark) for each in own.seen), "the author's device has no draft")
+    wait_until(lambda: any(each.startswith(mark) for each in own.seen), "the author's device has no draft")
     # What a reader writes on a device is not replicated.
     reading.put("mine", type="hotel", id="mine", name="Mine")
-    until(lambda: reading.denied == ["mine"], "the reader's write was not refused")
+    wait_until(lambda: reading.denied == ["mine"], "the reader's write was not refused")
     # The reader is removed while the editor's device continues.
     begun = time.monotonic()
     assert shared.call("DELETE", f"{path}/members/{reader.name}", owner.token).status_code == 204
     for number in range(20, 40):
         writing.put(f"h{number}", type="hotel", id=f"h{number}", name=f"Hotel {number}")
         draft(editor, f"{path}/notes/Plan", f"draft {number}")
-    until(lambda: reading.ended, "the removed reader's device goes on")
+    wait_until(lambda: reading.ended, "the removed reader's device goes on")
     assert reading.ended[0] == 404 and reading.ended_at - begun < 1.5, reading.ended
     assert not any(f"h{number}" in reading.seen for number in range(20, 40))
     # Other members see the draft only after it is published.
     assert f"{list_id}:Plan" not in writing.seen | reading.seen
     assert shared.call("POST", f"{path}/notes/Plan/publish", editor.token).status_code == 200
-    until(lambda: f"{list_id}:Plan" in writing.documents(), "the published note did not come")
+    wait_until(lambda: f"{list_id}:Plan" in writing.documents(), "the published note did not come")
     assert writing.winner(f"{list_id}:Plan")[1]["markdown"] == "draft 39"
     in_step(writing, owner)
     in_step(own, editor)

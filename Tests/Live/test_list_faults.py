@@ -7,7 +7,7 @@ import pytest
 import requests
 
 from couch import Account, Database
-from patience import until
+from waiting import wait_until
 from test_feeds import Feed, is_open, many
 from test_http_connections import stores
 from test_observers import Stream, bookmark, make_list
@@ -46,7 +46,7 @@ def test_places_in_one_list_are_of_no_use_in_another(shared):
     bookmark(owner, "later", theirs)
     stream = Stream(intruder, "", place)
     bookmark(intruder, "mine", own)
-    until(lambda: ("change", "mine") in stream.told())
+    wait_until(lambda: ("change", "mine") in stream.told())
     assert "later" not in str(stream.events) and "secret" not in str(stream.events)
 
 
@@ -164,8 +164,8 @@ def test_feeds_and_exports_of_a_deleted_list_end_and_nothing_of_it_stays(start):
         timeout=60)
     assert export.status_code == 200
     assert server.call("DELETE", path, owner.token).status_code == 204
-    until(lambda: ("left", None) in stream.told())
-    until(lambda: not is_open(feed) or b"last_seq" in feed.file.read1(1 << 16), "the feed goes on")
+    wait_until(lambda: ("left", None) in stream.told())
+    wait_until(lambda: not is_open(feed) or b"last_seq" in feed.file.read1(1 << 16), "the feed goes on")
     # The export is complete, from a moment before the deletion, or it has no manifest.
     text = b""
     try:
@@ -173,7 +173,7 @@ def test_feeds_and_exports_of_a_deleted_list_end_and_nothing_of_it_stays(start):
             text += piece
     except requests.RequestException:
         assert b'"manifest"' not in text
-    until(lambda: stores(server) == before, "files of the list are left")
+    wait_until(lambda: stores(server) == before, "files of the list are left")
     assert database(editor, path).call("GET", "/_all_docs").status_code == 404
     feed.close()
 

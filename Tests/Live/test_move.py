@@ -9,7 +9,7 @@ import pytest
 
 import postgres
 from backups import run
-from patience import until
+from waiting import wait_until
 from server import BINARY, Server
 from test_backup import Numbered
 
@@ -212,7 +212,7 @@ def test_database_in_use_is_backed_up_and_the_backup_moves_into_another(tmp_path
     before = told(node, owners)
     numbered = Numbered(node)
     numbered.thread.start()
-    until(lambda: numbered.answered > 5)
+    wait_until(lambda: numbered.answered > 5)
     answered = numbered.answered
     line = run("backup", backup, "--database", url)
     assert "5 stores" in line or "files" in line, line

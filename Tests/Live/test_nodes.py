@@ -12,7 +12,7 @@ import pytest
 import requests
 
 import postgres
-from patience import until
+from waiting import wait_until
 from server import BINARY, Server
 
 pytestmark = pytest.mark.skipif(postgres.programs() is None, reason="Scripts/setup --tests installs PostgreSQL")
@@ -303,7 +303,7 @@ def test_an_imported_catalogue_is_served_by_every_node(nodes, tmp_path):
                               capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
         for server in servers:
-            until(lambda: [hotel["name"] for hotel in server.call(
+            wait_until(lambda: [hotel["name"] for hotel in server.call(
                 "GET", "/v1/hotels?description=harbour", token).json()["hotels"]] == [name], f"not {name}")
     # One that starts later has it from the beginning.
     late = nodes(1)[-1]

@@ -6,7 +6,7 @@ import time
 import requests
 
 from couch import Account, Database
-from patience import until
+from waiting import wait_until
 
 
 class Stream:
@@ -23,7 +23,7 @@ class Stream:
         assert self.answer.status_code == 200, self.answer.text
         self.events, self.last, self.ended = [], last, threading.Event()
         threading.Thread(target=self._read, daemon=True).start()
-        until(lambda: self.last is not None)
+        wait_until(lambda: self.last is not None)
 
     def _read(self):
         name, data = None, None
@@ -69,10 +69,10 @@ def test_a_change_is_told_at_once_with_what_it_says(shared):
     person = Account(shared)
     stream = Stream(person, "?type=hotel")
     bookmark(person, "h1")
-    until(lambda: stream.told() == [("change", "h1")])
+    wait_until(lambda: stream.told() == [("change", "h1")])
     assert stream.events[0][1]["document"]["name"] == "h1"
     shared.call("DELETE", "/v1/bookmarks/h1", person.token)
-    until(lambda: len(stream.events) == 2)
+    wait_until(lambda: len(stream.events) == 2)
     assert stream.events[1][1]["deleted"] is True
 
 
@@ -80,17 +80,17 @@ def test_one_stream_has_ones_own_store_and_all_lists(shared):
     owner, friend = Account(shared), Account(shared)
     stream = Stream(friend)
     path = make_list(owner, (friend, "reader"))
-    until(lambda: ("joined", "reader") in stream.told())
+    wait_until(lambda: ("joined", "reader") in stream.told())
     bookmark(owner, "h2", path)
-    until(lambda: ("change", "h2") in stream.told())
+    wait_until(lambda: ("change", "h2") in stream.told())
     assert [data["list"] for name, data in stream.events if data.get("id") == "h2"] == [path[10:]]
     begun = time.monotonic()
     assert shared.call("DELETE", f"{path}/members/{friend.name}", owner.token).status_code == 204
-    until(lambda: stream.told()[-1:] == [("left", None)])
+    wait_until(lambda: stream.told()[-1:] == [("left", None)])
     assert time.monotonic() - begun < 1.5
     bookmark(owner, "h3", path)
     bookmark(friend, "mine")
-    until(lambda: ("change", "mine") in stream.told())
+    wait_until(lambda: ("change", "mine") in stream.told())
     assert ("change", "h3") not in stream.told()
 
 
@@ -125,7 +125,7 @@ def test_nothing_is_missed_or_told_twice_over_breaks_and_a_restart(start):
             server = start(port=server.port) if hasattr(server, "port") else start()
             owner.server = friend.server = server
         stream = Stream(friend, "?type=hotel", last)
-        until(lambda: len(stream.events) >= 2)
+        wait_until(lambda: len(stream.events) >= 2)
         time.sleep(0.05)
         told += [data["id"] for _, data in stream.events]
         last = stream.last

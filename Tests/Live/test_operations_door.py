@@ -14,7 +14,7 @@ import requests
 
 from couch import Account, Database
 from faults import put
-from patience import until
+from waiting import wait_until
 from test_http_pace import memory
 from wire import connect, receive
 
@@ -151,7 +151,7 @@ def test_bodies_of_clients_that_hang_up_are_in_the_account_until_their_handlers_
     try:
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             list(pool.map(ask, range(24)))
-        until(lambda: (text := requests.get(url + "/metrics", timeout=60).text) and (
+        wait_until(lambda: (text := requests.get(url + "/metrics", timeout=60).text) and (
             "requests_running 0\n" in text and "request_body_bytes 0\n" in text), seconds=300)
     finally:
         over.set()

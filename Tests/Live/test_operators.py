@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import requests
 
-from patience import until
+from waiting import wait_until
 from secure import certificate
 from server import BINARY
 
@@ -87,7 +87,7 @@ def test_health_asks_the_server_that_has_the_same_settings(start, tmp_path):
 
 def test_health_asks_at_the_operators_port(start):
     server = start("--operations-port", "0")
-    line = until(lambda: server.process.stdout.readline() or None)
+    line = wait_until(lambda: server.process.stdout.readline() or None)
     while "operations at" not in line:
         line = server.process.stdout.readline()
     port = line.strip().rpartition(":")[2]

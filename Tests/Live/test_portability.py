@@ -16,7 +16,7 @@ import requests
 
 from conftest import NIGHTLY
 from couch import Account, Database
-from patience import until
+from waiting import wait_until
 
 KILLS = int(os.environ.get("BOOKMARKS_KILLS") or (100 if NIGHTLY else 10))
 SEED = int(os.environ.get("BOOKMARKS_SEED") or random.randrange(1_000_000))
@@ -114,7 +114,7 @@ def test_nobody_sees_an_import_before_its_end_nor_one_that_breaks_off(shared):
         assert database.changes()["results"] == []
         assert shared.call("GET", "/v1/bookmarks", account.token).json()["bookmarks"] == []
         assert len(export(shared, account.token).splitlines()) == 4
-    answer = until(lambda: (found := bring(shared, account.token, text)).status_code == 200 and found)
+    answer = wait_until(lambda: (found := bring(shared, account.token, text)).status_code == 200 and found)
     assert answer.json()["documents"] > DOCUMENTS
     assert told(export(shared, account.token)) == told(text)
 

@@ -10,7 +10,7 @@ import time
 import requests
 
 from conftest import NIGHTLY
-from patience import until
+from waiting import wait_until
 
 KILLS = int(os.environ.get("BOOKMARKS_KILLS") or (300 if NIGHTLY else 15))
 SEED = int(os.environ.get("BOOKMARKS_SEED") or random.randrange(1_000_000))
@@ -28,7 +28,7 @@ def settled(server, token, path):
         receipt = answer.json()
         return [receipt] if receipt["status"] != "pending" else None
 
-    return until(known, path)[0]
+    return wait_until(known, path)[0]
 
 
 def bookmark(server, token, hotel):

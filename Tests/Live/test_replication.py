@@ -9,7 +9,7 @@ import pytest
 from document_trees import DocumentTrees
 from faulty_proxy import NO_FAULTS, FaultRates
 from leaves import Replica, counts, listed
-from patience import until
+from waiting import wait_until
 from peer import Refused
 from replicator import Replicator, until_done
 from sites import NIGHTLY, site_pair
@@ -146,7 +146,7 @@ class Writer(threading.Thread):
 
 def settle(left, right):
     """Waits until both list the same leaves."""
-    until(lambda: listed(left.near()) == listed(right.near()), "the two don't become equal", 120)
+    wait_until(lambda: listed(left.near()) == listed(right.near()), "the two don't become equal", 120)
 
 
 @pytest.mark.parametrize("seed", range(10) if NIGHTLY else range(2))
@@ -163,7 +163,7 @@ def test_both_directions_under_writers_become_equal(sites, seed):
         writers = [Writer(store, f"{seed} {number} {store.name}", stop)
                    for store in (left, right) for number in range(3)]
         time.sleep(10 if NIGHTLY else 3)
-        until(lambda: all(writer.written > 5 for writer in writers))
+        wait_until(lambda: all(writer.written > 5 for writer in writers))
         stop.set()
         for writer in writers:
             writer.join(timeout=60)

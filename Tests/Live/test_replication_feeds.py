@@ -9,7 +9,7 @@ import time
 import pytest
 
 from couch import Administrator
-from patience import until
+from waiting import wait_until
 from peer import Peer, Refused, Unreachable
 from replicator import Replicator, until_done
 from sites import NIGHTLY, Site
@@ -48,7 +48,7 @@ class Reader(threading.Thread):
 
     def end(self, sequence):
         """Waits until the reader has reached a sequence. Returns what it has read."""
-        until(lambda: self.rows and number(self.rows[-1]["seq"]) >= sequence, f"no row {sequence}")
+        wait_until(lambda: self.rows and number(self.rows[-1]["seq"]) >= sequence, f"no row {sequence}")
         self.stop.set()
         self.join(timeout=60)
         return self.rows

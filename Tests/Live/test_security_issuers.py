@@ -167,7 +167,7 @@ def test_every_bad_token_gets_the_same_answer(issuer, serve):
         assert words(reply) == usual
     assert not stranger.site.calls
     stranger.close()
-    until(lambda: server.call(
+    wait_until(lambda: server.call(
         "POST", "/v1/sessions", json={"idToken": issuer.token()}).status_code == 200)
 
 
@@ -198,7 +198,7 @@ def test_flood_of_key_names_is_one_request_in_thirty_seconds(issuer, serve):
     threads = [threading.Thread(target=flood, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
-    until(lambda: len(found) >= 200 or not any(thread.is_alive() for thread in threads))
+    wait_until(lambda: len(found) >= 200 or not any(thread.is_alive() for thread in threads))
     stop.set()
     for thread in threads:
         thread.join()
@@ -217,7 +217,7 @@ def test_rotated_keys_are_found_and_old_ones_end(issuer, serve):
     old = issuer.keys.pop("ES256")
     began = time.monotonic()
     # One attempt per second, so that the limit of log-ins from one address is not reached.
-    until(lambda: time.sleep(1) or server.call("POST", "/v1/sessions", json={
+    wait_until(lambda: time.sleep(1) or server.call("POST", "/v1/sessions", json={
         "idToken": issuer.token(kid="next")}).status_code == 200, seconds=3 * PATIENCE)
     assert issuer.asked() <= 2 + (time.monotonic() - began) // 30
     issuer.keys["ES256"] = old

@@ -173,7 +173,7 @@ def test_tokens_and_feeds_outlive_a_rotation_and_end_with_their_key(start):
     feed, lines = open_feed(old, "continuous", "since=now&heartbeat=1000")
     with feed:
         run("keys", "rotate", "--data", server.data)
-        until(lambda: kid(server.guest()) != kid(ada.token), "the new key is not taken")
+        wait_until(lambda: kid(server.guest()) != kid(ada.token), "the new key is not taken")
         body = {"username": ada.name, "password": ada.password}
         new = Database(server, server.call("POST", "/v1/sessions", json=body).json()["token"])
         assert kid(new.token) != kid(old.token)
@@ -181,7 +181,7 @@ def test_tokens_and_feeds_outlive_a_rotation_and_end_with_their_key(start):
         old.rev("overlap")
         assert next(rows(lines))["id"] == "overlap"
         keep_newest(server.data / "keys.json")
-        until(lambda: old.call_v1("GET", "/v1/me").status_code == 401, "the old key is still taken")
+        wait_until(lambda: old.call_v1("GET", "/v1/me").status_code == 401, "the old key is still taken")
         assert ["last_seq" in row for row in rest(lines)] == [True]
     assert new.call_v1("GET", "/v1/me").status_code == 200
 

@@ -3,7 +3,7 @@ import re
 
 from couch import PASSWORD
 from faults import listed, put
-from patience import until
+from waiting import wait_until
 from test_faults_time import clock  # noqa: F401
 
 DAY = 86_400
@@ -18,7 +18,7 @@ def swept(server, name, kind=None):
 def next_round(server):
     """Waits until a round that starts after the call has ended."""
     wanted = swept(server, "rounds_total") + 1
-    until(lambda: swept(server, "rounds_total") >= wanted, "no round ended", 120)
+    wait_until(lambda: swept(server, "rounds_total") >= wanted, "no round ended", 120)
 
 
 def store_files(server):

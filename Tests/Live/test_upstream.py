@@ -9,7 +9,7 @@ import time
 import pytest
 
 from faulty_proxy import FaultRates, FaultyProxy
-from patience import until
+from waiting import wait_until
 from searching import PATIENCE, answered, bookmarked, metric, search
 from stub_upstream import answer, drip, hotels
 
@@ -230,7 +230,7 @@ def test_nothing_of_a_person_reaches_the_upstream_or_another_person(start, stub)
             headers={"Cookie": "a=b", "Accept-Language": "fr", "X-Currency": "EUR"})
         return reply.status_code == 200 and [hotel["bookmarked"] for hotel in reply.json()["hotels"]]
 
-    found = [until(lambda: flags(token)) for token in people]
+    found = [wait_until(lambda: flags(token)) for token in people]
     assert found == [[True, False], [False, False]]
     assert upstream.calls
     for _, _, headers in upstream.calls:
@@ -291,7 +291,7 @@ def test_newer_facts_reach_a_bookmark_and_leave_what_the_person_added(start, stu
         now = front.call("GET", "/v1/bookmarks/hotel_5", token=token).json()
         return now["hotel"]["name"] == "New Name" and now
 
-    now = until(newer)
+    now = wait_until(newer)
     assert now["hotel"]["phone"] == "+47"
     assert now["hotel"]["note"] == "room 7" and now["hotel"]["city"] == "Oslo, by the sea"
     assert now["rev"].startswith("3-")

@@ -13,7 +13,7 @@ import pytest
 import requests
 
 from conftest import NIGHTLY
-from patience import until
+from waiting import wait_until
 from searching import PATIENCE, answered, bookmarked, metric, search
 from stub_upstream import answer, hotels
 
@@ -105,7 +105,7 @@ def test_dead_upstream_for_a_whole_load_run(start, stub, tmp_path):
         search(front, f"never asked {next(texts)}")
         return front.call("GET", "/readyz").json()["status"] == "degraded"
 
-    until(is_degraded)
+    wait_until(is_degraded)
 
     is_dead.clear()
     upstream.calls.clear()
@@ -162,7 +162,7 @@ def test_upstream_that_is_back_after_an_hour_is_asked_about_once_for_each_text(s
         upstream.calls.clear()
         upstream.highest = 0
         began = time.monotonic()
-        until(lambda: set(everybody()) == {"cache"}, "some are never asked for again")
+        wait_until(lambda: set(everybody()) == {"cache"}, "some are never asked for again")
         print(f"\n{len(texts)} texts: {len(upstream.calls)} upstream calls, {upstream.highest} at once at most")
         # On a busy machine some calls miss the deadline and are repeated.
         assert len(texts) <= len(upstream.calls) <= 1.5 * len(texts)

@@ -2,7 +2,7 @@
 import re
 import time
 
-from patience import until
+from waiting import wait_until
 
 WORK = "work_"
 BASE = 256 << 20
@@ -30,7 +30,7 @@ def rests(server):
     def idle():
         return work(server, "running") == 0 and work(server, "waiting") == 0
 
-    until(lambda: idle() and (time.sleep(RENEWED) or idle()), "work goes on", 180)
+    wait_until(lambda: idle() and (time.sleep(RENEWED) or idle()), "work goes on", 180)
 
 
 def limits(server):

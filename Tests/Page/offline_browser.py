@@ -71,13 +71,13 @@ class OfflineBrowser:
             raise Refused(answer["error"], answer["reason"])
         return answer["value"]
 
-    def until(self, script, what=None, **arguments):
+    def wait_until(self, script, what=None, **arguments):
         """Runs a script again and again until its value is true."""
-        return until(lambda: self.run(script, **arguments), what or script, 30)
+        return wait_until(lambda: self.run(script, **arguments), what or script, 30)
 
     def settled(self):
         """Waits until all changes are sent and received."""
-        self.until("""
+        self.wait_until("""
             const { phase, waiting, live } = client.sync
             return phase === 'idle' && waiting === 0 && live && client.session.state === 'active'""")
 

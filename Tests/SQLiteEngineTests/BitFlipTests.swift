@@ -146,7 +146,7 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     await engine.close()
   }
 
-  @Test(.bug(id: "F13")) func whateverByteTurnsTheMendedStoreIsSoundAndHasLostNothingElse()
+  @Test(.bug(id: "F13")) func whateverByteTurnsTheRepairedStoreIsSoundAndHasLostNothingElse()
     async throws
   {
     let directory = try TemporaryDirectory()
@@ -157,7 +157,7 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
 
     var generator = SeededGenerator(seed: 20_261_123)
     let lane = Lane(name: "salvage")
-    var (mended, salvaged) = (0, 0)
+    var (repaired, salvaged) = (0, 0)
     for _ in 0..<turns / 2 {
       var bytes = sound
       let offset = Int.random(in: 0..<bytes.count, using: &generator)
@@ -175,13 +175,13 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
         salvaged += 1
       }
       let now = Timestamp(milliseconds: 8)
-      let outcome = try await storage.mend(.everything, at: now, pause: .zero)
+      let outcome = try await storage.repair(.everything, at: now, pause: .zero)
       let found = try await answers(storage)
       if outcome.lost.isEmpty, outcome.dropped == 0 {
         #expect(found == expected || found == withoutIndexes(expected), "byte \(offset)")
       }
       #expect(outcome.left == 0 && outcome.count < 3, "byte \(offset): \(outcome)")
-      if outcome.hasChanged { mended += 1 }
+      if outcome.hasChanged { repaired += 1 }
       await storage.close()
       let findings = Findings()
       _ = StoreScrub.run(
@@ -191,7 +191,7 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
         name: "store", findings.reporter)
       #expect(findings.all == [], "byte \(offset)")
     }
-    #expect(mended > 8)
+    #expect(repaired > 8)
     #expect(salvaged > 3)
     await lane.stop()
     await engine.close()

@@ -187,8 +187,8 @@ import Testing
     await engine.close()
   }
 
-  /// How a piece is damaged, and how far mending may go.
-  private static let damages: [(String, Mending.Extent)] = [
+  /// How a piece is damaged, and how far repairing may go.
+  private static let damages: [(String, RepairOutcome.Extent)] = [
     ("one byte", .everything), ("one byte", .withoutLoss), ("two bytes", .everything),
     ("two bytes", .withoutLoss), ("missing", .everything), ("missing", .withoutLoss),
     ("generation", .everything), ("checksum", .withoutLoss),
@@ -219,7 +219,9 @@ import Testing
   }
 
   @Test(arguments: damages)
-  func damageOfEachPieceIsFoundNamedAndMended(kind: String, extent: Mending.Extent) async throws {
+  func damageOfEachPieceIsFoundNamedAndRepaired(
+    kind: String, extent: RepairOutcome.Extent
+  ) async throws {
     let (sound, tree) = try await filled(200)
     for generation: Int64 in [1, 64, 128] {
       let directory = try sound.copy()
@@ -233,19 +235,19 @@ import Testing
       await #expect(throws: ServiceError.self) { try await self.tree(storage) }
       // An edit that needs no old revision succeeds.
       try await edit(storage, 3)
-      let outcome = try await storage.mend(extent, at: Timestamp(milliseconds: 9), pause: .zero)
+      let outcome = try await storage.repair(extent, at: Timestamp(milliseconds: 9), pause: .zero)
       #expect(outcome.lost.isEmpty)
-      let isMendable = ["one byte", "generation", "checksum"].contains(kind)
-      #expect(outcome.mended == (isMendable ? 1 : 0))
-      #expect(outcome.dropped == (!isMendable && extent == .everything ? 1 : 0))
-      #expect(outcome.left == (!isMendable && extent == .withoutLoss ? 1 : 0))
+      let isRepairable = ["one byte", "generation", "checksum"].contains(kind)
+      #expect(outcome.repaired == (isRepairable ? 1 : 0))
+      #expect(outcome.dropped == (!isRepairable && extent == .everything ? 1 : 0))
+      #expect(outcome.left == (!isRepairable && extent == .withoutLoss ? 1 : 0))
       if outcome.left == 0 {
-        let mended = try await self.tree(storage)
-        let oldest = isMendable ? 1 : generation / 32 * 32 + 32
-        #expect(mended.nodes.count == 204 - Int(oldest))
+        let repaired = try await self.tree(storage)
+        let oldest = isRepairable ? 1 : generation / 32 * 32 + 32
+        #expect(repaired.nodes.count == 204 - Int(oldest))
         #expect(
           Set(tree.nodes.dropFirst(Int(oldest) - 1).map(\.revision))
-            .isSubset(of: mended.nodes.map(\.revision)))
+            .isSubset(of: repaired.nodes.map(\.revision)))
         try await edit(storage, 40)
         #expect(try await self.tree(storage).nodes.count == 244 - Int(oldest))
       }

@@ -66,10 +66,10 @@ import Testing
       try await salvaging(name, in: directory, { overwrite(page, of: &$0) }) { engine, result in
         let salvage = try #require(try result.get())
         let store = try #require(try await engine.open(name, creating: false))
-        let mending = try await store.mend(.everything, at: Self.now, pause: .zero)
+        let outcome = try await store.repair(.everything, at: Self.now, pause: .zero)
         let documents = try await store.info().documentCount
         #expect(
-          Int(documents) + salvage.lost.count + mending.lost.count == Self.count + 1, "page \(page)"
+          Int(documents) + salvage.lost.count + outcome.lost.count == Self.count + 1, "page \(page)"
         )
         let damage = try await store.read { view in try view.damage() }
         #expect(Set(salvage.lost).isSubset(of: Set(damage.map(\.id))), "page \(page)")

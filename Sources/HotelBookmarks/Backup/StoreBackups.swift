@@ -252,7 +252,7 @@ extension StoreBackups {
     /// Stores that were read.
     var stores = 0
     /// The findings in their rows.
-    var mending = Mending()
+    var outcome = RepairOutcome()
     /// Stores that can't be opened, so nothing in them can be repaired.
     var damagedStores = 0
     /// Stores that could not be opened and were rebuilt from their readable pages.
@@ -262,18 +262,18 @@ extension StoreBackups {
 
     /// Whether something is lost or still damaged.
     var isDamaged: Bool {
-      !mending.lost.isEmpty || mending.left > 0 || damagedStores > 0 || incomplete > 0
+      !outcome.lost.isEmpty || outcome.left > 0 || damagedStores > 0 || incomplete > 0
     }
 
     /// The result as text.
     var message: String {
       let damaged =
         damagedStores > 0
-        ? ["\(damagedStores) stores can't be mended: restore them from a backup"] : []
+        ? ["\(damagedStores) stores can't be repaired: restore them from a backup"] : []
       let anew =
         salvaged > 0
         ? ["\(salvaged) stores were made anew, \(incomplete) of which lack something"] : []
-      let found = mending.messages + anew + damaged
+      let found = outcome.messages + anew + damaged
       return "\(stores) stores looked at; "
         + (found.isEmpty ? "nothing was damaged" : found.joined(separator: "; "))
     }
@@ -327,11 +327,11 @@ extension StoreBackups {
   /// - Returns: nil for an absent or a crowded store; a failure for one whose file is damaged.
   private func repair(
     _ name: StoreName, pause: Duration
-  ) async throws -> Result<Mending, ServiceError>? {
+  ) async throws -> Result<RepairOutcome, ServiceError>? {
     do {
       return try await stores.withStore(name, creating: false) { store in
         guard let store else { return nil }
-        return .success(try await store.mend(pause: pause))
+        return .success(try await store.repair(pause: pause))
       }
     } catch {
       try Task.checkCancellation()
@@ -365,14 +365,14 @@ private actor RepairSum {
 
   /// Adds the findings in a store, and reports them.
   func add(
-    _ found: Result<Mending, ServiceError>?, _ file: String, _ reporter: ScrubReporter
+    _ found: Result<RepairOutcome, ServiceError>?, _ file: String, _ reporter: ScrubReporter
   ) {
     switch found {
     case nil: break
-    case .success(let mending):
+    case .success(let outcome):
       repair.stores += 1
-      repair.mending += mending
-      for reason in mending.messages {
+      repair.outcome += outcome
+      for reason in outcome.messages {
         reporter.finding(ScrubFinding(file: file, reason: reason))
       }
     case .failure(let error):

@@ -119,7 +119,7 @@ extension FileEngine {
           labels: "kind=\"\(code)\"", value: Double(count))
       }
       let damage = [
-        ("mended", statistics.mended), ("setAside", statistics.setAside),
+        ("repaired", statistics.repaired), ("setAside", statistics.setAside),
         ("dropped", statistics.dropped),
       ].map { outcome, count in
         PrometheusSample(

@@ -142,7 +142,7 @@ enum MetricHelp {
     "ssrf_blocked_total": "Connections that led to an address which is not allowed.",
     "store_commits_total": "Commits to stores.",
     "store_creations_total": "Stores that were made.",
-    "store_damage_left": "Damaged values that could not be mended, at the last look.",
+    "store_damage_left": "Damaged values that could not be repaired, at the last look.",
     "store_damage_total": "Damaged values that were found, by outcome.",
     "store_failures_total": "Calls that the disk or a file made fail, by kind.",
     "store_openings_total": "Stores that were opened.",

@@ -26,7 +26,7 @@ extension FileEngine {
 
   /// Rebuilds a store from the rows that its damaged file still contains. No caller may have the store open.
   ///
-  /// The accounts' store is replaced only if nothing is lost; see ``Mending``.
+  /// The accounts' store is replaced only if nothing is lost; see ``RepairOutcome``.
   /// - Parameter lane: the lane of the work. It reads the whole file, which takes seconds.
   /// - Returns: nil for a store that does not exist.
   /// - Throws: `damaged` when the store can't be rebuilt; the file is then not replaced. `storage`, `storageFull`.

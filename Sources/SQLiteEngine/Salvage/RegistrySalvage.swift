@@ -101,7 +101,7 @@ package struct RegistrySalvage {
     var pages = SalvagedPages(try PagedFile(directory.registry.path))
     try pages.visit { row in
       guard case .entry(let found)? = SalvagedRow(row),
-        let row = found.isSound ? found : found.mended(),
+        let row = found.isSound ? found : found.repaired(),
         let key = String(validating: row.bytes(0), as: UTF8.self), StoreName(key: key) != nil,
         let epoch = String(validating: row.bytes(1), as: UTF8.self)
       else { return }
@@ -114,7 +114,7 @@ package struct RegistrySalvage {
   private func header(of file: DatabaseFile) -> StoreHeader? {
     if let connection = try? Connection.inspecting(file, as: storeBlank.schema) {
       defer { try? connection.close() }
-      if let header = try? StoreHeader(readingOrMendingFrom: connection) { return header }
+      if let header = try? StoreHeader(readingOrRepairingFrom: connection) { return header }
     }
     guard let pages = try? PagedFile(file.path) else { return nil }
     var store = SalvagedStore(SalvagedPages(pages), now: Timestamp(milliseconds: 0))

@@ -11,7 +11,7 @@ struct SalvagedPages {
   /// The pages that are not in use; their former content was removed.
   private let free: Set<Int>
   /// The repaired pages, by number.
-  private var mended: [Int: [UInt8]] = [:]
+  private var repaired: [Int: [UInt8]] = [:]
   /// The pages in use that could not be read.
   private(set) var unread: Set<Int> = []
   /// The pages that contain the rest of a record that begins on another page.
@@ -78,16 +78,16 @@ struct SalvagedPages {
       unread.insert(number)
       return nil
     }
-    let page = mended[number] ?? found
+    let page = repaired[number] ?? found
     let layout = PageLayout(page, number: number, of: file.count)
-    if let layout, layout.isSound, mended[number] != nil || !hasLostRow(page, layout) {
+    if let layout, layout.isSound, repaired[number] != nil || !hasLostRow(page, layout) {
       return (page, layout)
     }
     if overflow.contains(number) || unread.contains(number) { return layout.map { (page, $0) } }
-    if let better = mending(page, layout, at: number),
+    if let better = withOneByteRepaired(page, layout, at: number),
       !(layout?.isSound ?? false) || soundRows(page, layout) < soundRows(better.page, better.layout)
     {
-      mended[number] = better.page
+      repaired[number] = better.page
       return better
     }
     if layout.map({ !$0.isSound || hasLostRow(page, $0, whole: false) }) ?? true {
@@ -109,15 +109,15 @@ struct SalvagedPages {
       switch SalvagedRow(Row(kind: layout.kind, number: cell.row, record: record)) {
       case .document(let document, _):
         return document.head.isSound
-          ? isWhole && !document.isBodySound : document.head.mended() == nil
-      case .entry(let row): return !row.isSound && row.mended() == nil
+          ? isWhole && !document.isBodySound : document.head.repaired() == nil
+      case .entry(let row): return !row.isSound && row.repaired() == nil
       case .body, .piece, .local, .header, .root, nil: return false
       }
     }
   }
 
   /// The repaired page if one byte of it is wrong. Of several candidates, this is the one with the most sound rows.
-  private func mending(
+  private func withOneByteRepaired(
     _ page: [UInt8], _ layout: PageLayout?, at number: Int
   ) -> (page: [UInt8], layout: PageLayout)? {
     let start = number == 1 ? 100 : 0
@@ -125,14 +125,14 @@ struct SalvagedPages {
     // The page's header is tried first: if it is wrong, everything else appears wrong, too.
     let head = Set(structure.first ?? start..<start + 1)
     return LanePool.blocking {
-      if let found = mending(page, at: number, trying: head) { return found }
+      if let found = withOneByteRepaired(page, at: number, trying: head) { return found }
       let rest = Set(structure.joined()).subtracting(head)
       guard rest.count * 255 <= Self.maximumTrials else { return nil }
-      return mending(page, at: number, trying: rest)
+      return withOneByteRepaired(page, at: number, trying: rest)
     }
   }
 
-  private func mending(
+  private func withOneByteRepaired(
     _ page: [UInt8], at number: Int, trying offsets: Set<Int>
   ) -> (page: [UInt8], layout: PageLayout)? {
     var page = page

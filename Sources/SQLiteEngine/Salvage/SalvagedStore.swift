@@ -35,11 +35,11 @@ struct SalvagedStore {
     try pages.visit { row in
       switch SalvagedRow(row) {
       case .document(let document, _):
-        guard let document = Self.mended(document, now) else { return }
+        guard let document = Self.repaired(document, now) else { return }
         let (id, number) = (document.head.bytes(1), document.head.integer(0))
         newest[id] = max(newest[id] ?? .min, number)
       case .local(let local):
-        if let mended = local.isSound ? local : local.mended() { locals.append(mended) }
+        if let repaired = local.isSound ? local : local.repaired() { locals.append(repaired) }
       case .header(let values): headers.append(values)
       case .root(name: "sqlite_autoindex_documents_1", let page): root = page
       case .body, .piece, .entry, .root, nil: break
@@ -64,9 +64,9 @@ struct SalvagedStore {
   }
 
   /// The document with its columns repaired if necessary; nil when they are lost.
-  private static func mended(_ found: DamagedDocument, _ now: Timestamp) -> DamagedDocument? {
+  private static func repaired(_ found: DamagedDocument, _ now: Timestamp) -> DamagedDocument? {
     var document = found
-    _ = document.mendHead(now: now)
+    _ = document.repairHead(now: now)
     return document.head.isSound && document.head.document != nil ? document : nil
   }
 
@@ -76,7 +76,7 @@ struct SalvagedStore {
     let (newest, index, isIndexWhole, now) = (newest, index, isIndexWhole, now)
     try pages.visit { row in
       guard case .document(let found, let arrival)? = SalvagedRow(row),
-        let document = Self.mended(found, now), let stored = document.head.document,
+        let document = Self.repaired(found, now), let stored = document.head.document,
         newest[document.head.bytes(1)] == stored.sequence
       else { return }
       if isIndexWhole, index?[document.head.bytes(1)] != stored.sequence { return }

@@ -36,7 +36,7 @@ struct StoreSalvage {
   /// - Parameter extent: whether data may be lost.
   /// - Throws: `damaged` when the file is missing, when no row can be read, when the file is another store's, or when
   ///   data would be lost although `extent` forbids it; `storageFull`, `storage`. The file is then not replaced.
-  func run(epoch: String, _ extent: Mending.Extent) throws -> Outcome {
+  func run(epoch: String, _ extent: RepairOutcome.Extent) throws -> Outcome {
     guard try Disk.entry(at: file.path)?.isRegularFile == true else {
       throw ServiceError.damaged("\(file.path): the file is missing")
     }

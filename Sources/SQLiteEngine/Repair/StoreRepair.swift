@@ -8,7 +8,7 @@ import Stores
 ///
 /// A row in which one byte is wrong is repaired. In a document that can't be repaired completely, each branch ends at
 /// its newest revision that has a body. A revision without a body is set aside; see ``Damage``.
-struct StoreMending {
+struct StoreRepair {
   /// The most rows of a piece.
   private static let rowsAtOnce = 256
   /// The most local documents of a piece. All of them are read before the first is checked.
@@ -19,20 +19,20 @@ struct StoreMending {
   /// The open file's rows.
   let rows: StoreRows
   /// Whether values that can't be repaired may be set aside.
-  let extent: Mending.Extent
+  let extent: RepairOutcome.Extent
   /// The current time.
   let now: Timestamp
   /// The counts, including the repairs so far.
   var header: StoreHeader
   /// The results so far.
-  var outcome = Mending()
+  var outcome = RepairOutcome()
   /// The number of notes of damage written.
   var notes = 0
   /// Whether the indexes were rebuilt already.
   private var hasReindexed = false
 
   /// Creates a check that has not started.
-  init(rows: StoreRows, extent: Mending.Extent, now: Timestamp, header: StoreHeader) {
+  init(rows: StoreRows, extent: RepairOutcome.Extent, now: Timestamp, header: StoreHeader) {
     self.rows = rows
     self.extent = extent
     self.now = now
@@ -76,7 +76,7 @@ struct StoreMending {
   }
 
   /// Repairs a document.
-  mutating func mend(at number: Int64) throws {
+  mutating func repair(at number: Int64) throws {
     guard var found = try rows.damagedDocument(at: number) else { return }
     let wasIndexed = try found.head.document.map { document in
       try rows.isIndexed(document)
@@ -86,22 +86,22 @@ struct StoreMending {
       try reindex()
     }
     let first = found.head.integer(2)
-    var repairs = found.mendHead(now: now) ? 1 : 0
+    var repairs = found.repairHead(now: now) ? 1 : 0
     if found.head.integer(2) != first {
       found.others = try rows.bodiesAsFound(of: found.head.integer(2), id: found.head.text(1))
     }
-    repairs += found.mendContent()
+    repairs += found.repairContent()
     if repairs > 0 {
       try rows.replace(number, with: found)
-      outcome.mended += repairs
+      outcome.repaired += repairs
     } else if wasIndexed == false {
-      outcome.mended += 1
+      outcome.repaired += 1
     }
-    if found.head.isSound, let row = found.head.document { try mendArrivals(of: row) }
+    if found.head.isSound, let row = found.head.document { try repairArrivals(of: row) }
     if !found.isWhole {
       if extent == .everything { try setAside(found, at: number) } else { outcome.left += 1 }
     }
-    try mendHistory(of: DocumentID(stored: found.head.text(1)))
+    try repairHistory(of: DocumentID(stored: found.head.text(1)))
   }
 
   private mutating func reindex() throws {
@@ -214,15 +214,15 @@ extension StoreRows {
   }
 }
 
-extension StoreMending {
+extension StoreRepair {
   /// Repairs the arrivals of a document's revisions. An arrival that can't be repaired becomes unknown.
-  mutating func mendArrivals(of document: StoredDocument) throws {
+  mutating func repairArrivals(of document: StoredDocument) throws {
     for found in try rows.arrivalsAsFound(of: document) {
       do { _ = try found.arrival.arrival(of: found.revision, in: document) } catch {
         guard ServiceError(engine: error).code == .integrity else { throw error }
-        if let mended = found.arrival.mended(of: found.revision, in: document) {
-          try rows.put(mended, for: found)
-          outcome.mended += 1
+        if let repaired = found.arrival.repaired(of: found.revision, in: document) {
+          try rows.put(repaired, for: found)
+          outcome.repaired += 1
         } else if extent == .everything {
           try rows.put(.unknown, for: found)
           outcome.dropped += 1
@@ -236,7 +236,7 @@ extension StoreMending {
 
 extension StoredArrival {
   /// The repaired column if one byte of it is wrong; otherwise nil.
-  fileprivate func mended(
+  fileprivate func repaired(
     of revision: RevisionID, in document: StoredDocument
   ) -> StoredArrival? {
     guard bytes.count > Self.checksumBytes else { return nil }
@@ -247,8 +247,8 @@ extension StoredArrival {
     let found = RowValues(
       kind: .arrival, values: values, content: Array(bytes.dropFirst(Self.checksumBytes)),
       checksum: checksum)
-    guard let mended = found.mended(), mended.values == values else { return nil }
-    let written = StoredArrival(bytes: Self.bytes(mended.checksum) + mended.content)
+    guard let repaired = found.repaired(), repaired.values == values else { return nil }
+    let written = StoredArrival(bytes: Self.bytes(repaired.checksum) + repaired.content)
     return (try? written.arrival(of: revision, in: document)) == nil ? nil : written
   }
 }

@@ -29,33 +29,37 @@ struct DamagedDocument {
 
   /// Repairs the columns if they are damaged and can be repaired.
   /// - Returns: whether they were repaired.
-  mutating func mendHead(now: Timestamp) -> Bool {
-    guard !head.isSound, let mended = head.mended() ?? rebuiltHead(now: now) else { return false }
-    head = mended
+  mutating func repairHead(now: Timestamp) -> Bool {
+    guard !head.isSound, let repaired = head.repaired() ?? rebuiltHead(now: now) else {
+      return false
+    }
+    head = repaired
     return true
   }
 
   /// Repairs the body, the tree and the other bodies as far as possible, if the columns are sound.
   /// - Returns: how many values were repaired.
-  mutating func mendContent() -> Int {
+  mutating func repairContent() -> Int {
     guard head.isSound, let row = head.document else { return 0 }
     var count = 0
     body = RowValues(body, of: row, sum: row.bodyChecksum)
-    if !body.isSound, let mended = body.mended(onlyContent: true) {
-      body = mended
+    if !body.isSound, let repaired = body.repaired(onlyContent: true) {
+      body = repaired
       count += 1
     }
     tree = row.treeChecksum.map { sum in
       RowValues(tree ?? RowValues(kind: .tree, values: [], checksum: sum), of: row, sum: sum)
     }
-    if let damaged = tree, !damaged.isSound, let mended = damaged.mended(onlyContent: true) {
-      tree = mended
+    if let damaged = tree, !damaged.isSound, let repaired = damaged.repaired(onlyContent: true) {
+      tree = repaired
       count += 1
     }
     for index in others.indices {
       others[index].row.values[0] = .text(Array(row.id.text.utf8))
-      guard !others[index].row.isSound, let mended = others[index].row.mended() else { continue }
-      others[index].row = mended
+      guard !others[index].row.isSound, let repaired = others[index].row.repaired() else {
+        continue
+      }
+      others[index].row = repaired
       count += 1
     }
     return count
@@ -242,10 +246,10 @@ struct RowValues {
   /// The row as it was written, if one byte of it is wrong; nil when more bytes are wrong or the row is too long to
   /// search.
   /// - Parameter isKnown: whether only the content can be wrong.
-  func mended(onlyContent isKnown: Bool = false) -> RowValues? {
+  func repaired(onlyContent isKnown: Bool = false) -> RowValues? {
     LanePool.blocking {
-      if !isKnown, let row = withChecksumMended ?? withValuesMended { return row }
-      return withContentMended
+      if !isKnown, let row = withChecksumRepaired ?? withValuesRepaired { return row }
+      return withContentRepaired
     }
   }
 
@@ -273,7 +277,7 @@ struct RowValues {
   }
 
   /// The row with a corrected checksum, if the wrong byte is in the checksum.
-  private var withChecksumMended: RowValues? {
+  private var withChecksumRepaired: RowValues? {
     let bytes = written.bytes
     let sums = [
       Checksum.value(of: bytes, over: content), Checksum.formerValue(of: bytes, over: content),
@@ -290,7 +294,7 @@ struct RowValues {
     return nil
   }
 
-  private var withValuesMended: RowValues? {
+  private var withValuesRepaired: RowValues? {
     var (bytes, offsets) = written
     let length = bytes.count + content.count
     // An integer can be stored in six widths, which have 24 bytes together. Each byte has 255 other values.
@@ -340,7 +344,7 @@ struct RowValues {
     return nil
   }
 
-  private var withContentMended: RowValues? {
+  private var withContentRepaired: RowValues? {
     let bytes = written.bytes
     let bits = (0..<8).map { UInt8(1) << UInt8($0) }
     let others = (UInt8(1)...255).filter { $0.nonzeroBitCount > 1 }

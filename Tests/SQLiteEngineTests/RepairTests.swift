@@ -9,7 +9,7 @@ import Testing
 @testable import SQLiteEngine
 
 /// F13: rows that differ from what was written.
-@Suite struct MendingTests {
+@Suite struct RepairTests {
   private func row(content: [UInt8], isFormer: Bool = false) -> RowValues {
     var row = RowValues(
       kind: .local,
@@ -36,29 +36,29 @@ import Testing
     return isFormer ? Checksum.formerValue(of: sum.bytes, over: sum.content) : sum.value
   }
 
-  /// Mending computes one wrong byte from the checksum, also from a checksum of the earlier kind.
+  /// Repairing computes one wrong byte from the checksum, also from a checksum of the earlier kind.
   @Test(arguments: [false, true])
   func oneWrongByteIsComputedBackWhereverItIs(isFormer: Bool) throws {
     let sound = row(content: Array(#"{"name":"Château","n":17}"#.utf8), isFormer: isFormer)
     for index in sound.content.indices {
       var damaged = sound
       damaged.content[index] ^= 0x5A
-      #expect(damaged.mended()?.content == sound.content)
-      #expect(damaged.mended(onlyContent: true)?.content == sound.content)
+      #expect(damaged.repaired()?.content == sound.content)
+      #expect(damaged.repaired(onlyContent: true)?.content == sound.content)
     }
     for wrong: RowValues.Value in [
       .integer(7 ^ 0x40), .integer(-121), .integer(0x0700_0000_0000 ^ 7),
     ] {
       var damaged = sound
       damaged.values[1] = wrong
-      #expect(damaged.mended()?.values == sound.values)
+      #expect(damaged.repaired()?.values == sound.values)
     }
     var damaged = sound
     damaged.values[0] = .text([0xFF] + Array("local/a".utf8))
-    #expect(damaged.mended()?.values == sound.values)
+    #expect(damaged.repaired()?.values == sound.values)
     damaged = sound
     damaged.checksum ^= 0x1100
-    #expect(damaged.mended()?.checksum == sound.checksum)
+    #expect(damaged.repaired()?.checksum == sound.checksum)
   }
 
   @Test func twoWrongBytesAreNotGuessedAt() {
@@ -66,14 +66,14 @@ import Testing
     var damaged = sound
     damaged.content[2] ^= 1
     damaged.content[9] ^= 1
-    #expect(damaged.mended() == nil)
+    #expect(damaged.repaired() == nil)
   }
 
   @Test func rowsTooLongToBeSearchedAreLeftAtOnce() {
     let sound = row(content: [UInt8](repeating: 0x61, count: 1 << 20))
     var damaged = sound
     damaged.content[9] ^= 1
-    #expect(damaged.mended() == nil)
+    #expect(damaged.repaired() == nil)
   }
 
   @Test func aTreeIsKeptUpToTheNewestBodyOfEachBranch() throws {
@@ -89,13 +89,13 @@ import Testing
     #expect(tree.keeping([]).nodes.isEmpty)
   }
 
-  /// Mending restores a revision's damaged arrival or drops it. The document's body does not change.
+  /// Repairing restores a revision's damaged arrival or drops it. The document's body does not change.
   @Test(arguments: [
-    (Mending.Extent.everything, "documents", 1), (.everything, "bodies", 1),
+    (RepairOutcome.Extent.everything, "documents", 1), (.everything, "bodies", 1),
     (.everything, "documents", 2), (.everything, "bodies", 2), (.withoutLoss, "documents", 2),
   ])
   func arrivalIsComputedBackOrUnknown(
-    extent: Mending.Extent, table: String, wrong: Int
+    extent: RepairOutcome.Extent, table: String, wrong: Int
   ) async throws {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
@@ -121,17 +121,17 @@ import Testing
     await #expect(throws: ServiceError.self) {
       try await damaged.read { view in try view.kept(id, revision) }
     }
-    let outcome = try await damaged.mend(extent, at: Timestamp(milliseconds: 9), pause: .zero)
+    let outcome = try await damaged.repair(extent, at: Timestamp(milliseconds: 9), pause: .zero)
     #expect(outcome.lost.isEmpty)
-    #expect(outcome.mended == (wrong == 1 ? 1 : 0))
+    #expect(outcome.repaired == (wrong == 1 ? 1 : 0))
     #expect(outcome.dropped == (wrong == 2 && extent == .everything ? 1 : 0))
     #expect(outcome.left == (extent == .withoutLoss ? 1 : 0))
     #expect(try await damaged.body("note") == #"{"n":2}"#)
     let kept = try await damaged.read { view in try view.kept(id, other) }
     #expect(kept?.arrival?.time.milliseconds == (isWinner ? 7 : 8))
     if extent == .everything {
-      let mended = try #require(try await damaged.read { view in try view.kept(id, revision) })
-      #expect(mended.arrival?.time.milliseconds == (wrong == 2 ? nil : isWinner ? 8 : 7))
+      let repaired = try #require(try await damaged.read { view in try view.kept(id, revision) })
+      #expect(repaired.arrival?.time.milliseconds == (wrong == 2 ? nil : isWinner ? 8 : 7))
     }
     await damaged.close()
     await engine.close()
@@ -156,10 +156,10 @@ import Testing
       for offset in 0..<wrong { bytes[index + offset] ^= 1 }
       try write(bytes, to: file)
       let damaged = try await engine.store(.system)
-      let outcome = try await damaged.mend(
+      let outcome = try await damaged.repair(
         .withoutLoss, at: Timestamp(milliseconds: 9), pause: .zero)
       #expect(outcome.lost.isEmpty && outcome.dropped == 0)
-      #expect((outcome.mended, outcome.left) == (wrong == 1 ? (1, 0) : (0, 1)))
+      #expect((outcome.repaired, outcome.left) == (wrong == 1 ? (1, 0) : (0, 1)))
       await damaged.close()
     }
     await engine.close()

@@ -3,7 +3,7 @@ import StoreRecords
 import Stores
 
 /// Repairing rows that do not belong to documents.
-extension StoreMending {
+extension StoreRepair {
   /// Checks some local documents after an id.
   /// - Returns: whether one of them is damaged, and the id of the last one that was checked; nil at the end.
   func damagedLocals(after id: [UInt8]) throws -> (isDamaged: Bool, last: [UInt8]?) {
@@ -14,16 +14,16 @@ extension StoreMending {
 
   /// Repairs local documents and removes those that can't be repaired. Without its checkpoint, a client compares all
   /// documents once more; without its receipt, a batch runs again.
-  mutating func mendLocals() throws {
+  mutating func repairLocals() throws {
     let found = try rows.localsAsFound()
     guard found.contains(where: { !$0.isSound }) else { return }
     var kept: [RowValues] = []
     for local in found {
       if local.isSound {
         kept.append(local)
-      } else if let mended = local.mended() {
-        kept.append(mended)
-        outcome.mended += 1
+      } else if let repaired = local.repaired() {
+        kept.append(repaired)
+        outcome.repaired += 1
       } else if extent == .everything {
         outcome.dropped += 1
       } else {
@@ -47,7 +47,7 @@ extension StoreMending {
   /// Removes all query indexes if one of them is damaged. Queries build them again.
   /// - Parameter all: whether to check the entries of the indexes, too, which takes about 50 ms for each 10,000
   ///   entries.
-  mutating func mendIndexes(all: Bool) throws {
+  mutating func repairIndexes(all: Bool) throws {
     do {
       for index in try rows.indexNames() { _ = try rows.indexedSequence(index) }
       if all, try rows.hasStrayEntries() {
@@ -125,19 +125,19 @@ extension StoreRows {
 extension StoreHeader {
   /// Reads the row. If one byte of it is wrong, it is repaired in memory; the next commit writes the repaired row.
   /// - Throws: the errors of ``init(readingFrom:)``.
-  init(readingOrMendingFrom connection: Connection) throws {
+  init(readingOrRepairingFrom connection: Connection) throws {
     do { try self.init(readingFrom: connection) } catch {
       guard ServiceError(engine: error).code == .damaged,
-        let mended = try Self.mended(in: connection)
+        let repaired = try Self.repaired(in: connection)
       else {
         throw error
       }
-      self = mended
+      self = repaired
     }
   }
 
   /// The repaired row; nil when it can't be repaired or does not match the documents.
-  private static func mended(in connection: Connection) throws -> StoreHeader? {
+  private static func repaired(in connection: Connection) throws -> StoreHeader? {
     guard try connection.userVersion() > 2 else { return nil }
     let row = try connection.statement(
       """
@@ -153,7 +153,7 @@ extension StoreHeader {
     // The checksum covers `newest` only if it differs from the last sequence number, and `kept` only if it is not 0.
     for hasNewest in [false, true] {
       for hasKept in [false, true] {
-        guard let header = row.mended(hasNewest: hasNewest, hasKept: hasKept),
+        guard let header = row.repaired(hasNewest: hasNewest, hasKept: hasKept),
           header.newest == row.last
         else { continue }
         return header
@@ -173,7 +173,7 @@ extension StoreHeader {
       kept: values.count > 9 ? values[9].integer ?? 0 : 0, checksum: values[7].integer ?? 0, last: 0
     )
     let headers = [(true, true), (true, false), (false, true), (false, false)].lazy
-      .compactMap { row.mended(hasNewest: $0, hasKept: $1) }
+      .compactMap { row.repaired(hasNewest: $0, hasKept: $1) }
     guard let header = headers.first(where: { $0.checksum.matches(row.checksum) }) ?? headers.first
     else {
       return nil
@@ -193,12 +193,12 @@ private struct HeaderRow {
   let last: Int64
 
   /// The row as it was written, if its checksum covers the given columns and one byte of it is wrong.
-  func mended(hasNewest: Bool, hasKept: Bool) -> StoreHeader? {
+  func repaired(hasNewest: Bool, hasKept: Bool) -> StoreHeader? {
     var values = texts.map { RowValues.Value.text($0) } + counts.map { .integer($0) }
     if hasNewest { values.append(.integer(newest)) }
     if hasKept { values += [.text(Array("kept".utf8)), .integer(kept)] }
     guard
-      let row = RowValues(kind: .header, values: values, checksum: checksum).mended(),
+      let row = RowValues(kind: .header, values: values, checksum: checksum).repaired(),
       let key = String(validating: row.bytes(0), as: UTF8.self),
       let epoch = String(validating: row.bytes(1), as: UTF8.self)
     else { return nil }

@@ -5,7 +5,7 @@ PATIENCE = 60
 """Seconds after which a test gives up waiting."""
 
 
-def until(holds, what="it did not come about", seconds=PATIENCE):
+def wait_until(holds, what="it did not come about", seconds=PATIENCE):
     """Calls `holds` again and again until its result is true. Returns that result."""
     deadline = time.monotonic() + seconds
     while not (found := holds()):

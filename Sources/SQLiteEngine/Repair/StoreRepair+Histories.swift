@@ -5,9 +5,9 @@ import Stores
 
 /// Repairing pieces of histories, which contain only ids of old revisions. Losing such ids is like forgetting them
 /// because of their age.
-extension StoreMending {
+extension StoreRepair {
   /// Repairs the pieces of a document's history. Everything older than a piece that can't be repaired is removed.
-  mutating func mendHistory(of id: DocumentID) throws {
+  mutating func repairHistory(of id: DocumentID) throws {
     guard let found = try? rows.history(id), let newest = try? found.row.tree(found.tree),
       newest.older > 0
     else { return }
@@ -16,11 +16,11 @@ extension StoreMending {
     for stored in try rows.pieces(of: found.row.first) {
       if stored.isSound(of: id) {
         sound.append(stored.piece)
-      } else if let mended = stored.mended(of: id) {
+      } else if let repaired = stored.repaired(of: id) {
         try rows.remove(stored, of: found.row.first)
-        try rows.insert(mended, of: found.row.first)
-        sound.append(mended.piece)
-        outcome.mended += 1
+        try rows.insert(repaired, of: found.row.first)
+        sound.append(repaired.piece)
+        outcome.repaired += 1
       } else if extent == .everything {
         try rows.remove(stored, of: found.row.first)
         hasRemoved = true
@@ -29,7 +29,7 @@ extension StoreMending {
     sound.sort { $0.generation < $1.generation }
     guard (try? newest.completed(by: sound)) == nil else {
       // The removed piece was older than the history that is kept.
-      if hasRemoved { outcome.mended += 1 }
+      if hasRemoved { outcome.repaired += 1 }
       return
     }
     guard extent == .everything else {
@@ -67,15 +67,15 @@ extension StoredPiece {
   func isSound(of id: DocumentID) -> Bool { Checksum.piece(id, piece).matches(checksum) }
 
   /// The piece as it was written, if one byte of it is wrong; otherwise nil.
-  func mended(of id: DocumentID) -> StoredPiece? {
+  func repaired(of id: DocumentID) -> StoredPiece? {
     let name = RowValues.Value.text(Array(id.text.utf8))
     let row = RowValues(
       kind: .history, values: [name, .integer(Int64(piece.generation))], content: piece.bytes,
       checksum: checksum)
-    guard let mended = row.mended(), mended.values[0] == name else { return nil }
+    guard let repaired = row.repaired(), repaired.values[0] == name else { return nil }
     return StoredPiece(
-      piece: HistoryPiece(generation: Int(mended.integer(1)), bytes: mended.content),
-      checksum: mended.checksum)
+      piece: HistoryPiece(generation: Int(repaired.integer(1)), bytes: repaired.content),
+      checksum: repaired.checksum)
   }
 }
 

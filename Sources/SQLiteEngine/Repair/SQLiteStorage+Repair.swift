@@ -6,11 +6,11 @@ import Stores
 
 /// Finding and repairing damage while the store is in use.
 extension SQLiteStorage {
-  func mend(
-    _ extent: Mending.Extent, at now: Timestamp, pause: Duration
-  ) async throws -> Mending {
+  func repair(
+    _ extent: RepairOutcome.Extent, at now: Timestamp, pause: Duration
+  ) async throws -> RepairOutcome {
     do {
-      let outcome = try await mendAll(extent, at: now, pause: pause)
+      let outcome = try await repairAll(extent, at: now, pause: pause)
       counters.count(outcome, in: file.relativePath)
       return outcome
     } catch {
@@ -22,20 +22,20 @@ extension SQLiteStorage {
 
   /// Checks the store piece by piece. One job of the actor checks a piece, and one transaction repairs what is damaged
   /// in it. Between pieces, other calls on the store run.
-  private func mendAll(
-    _ extent: Mending.Extent, at now: Timestamp, pause: Duration
-  ) async throws -> Mending {
-    var outcome = try mendStructure()
-    outcome += try mending(extent, at: now) { mending in
-      try mending.mendIndexes(all: pause == .zero)
+  private func repairAll(
+    _ extent: RepairOutcome.Extent, at now: Timestamp, pause: Duration
+  ) async throws -> RepairOutcome {
+    var outcome = try repairStructure()
+    outcome += try withRepair(extent, at: now) { repair in
+      try repair.repairIndexes(all: pause == .zero)
     }
     var lastID: [UInt8]? = []
     while let start = lastID {
       let piece = try look(extent, at: now).damagedLocals(after: start)
       lastID = piece.last
       if piece.isDamaged {
-        outcome += try mending(extent, at: now) { mending in
-          try mending.mendLocals()
+        outcome += try withRepair(extent, at: now) { repair in
+          try repair.repairLocals()
         }
         lastID = nil
       }
@@ -45,8 +45,8 @@ extension SQLiteStorage {
     while let start = last {
       let piece = try look(extent, at: now).damaged(after: start)
       if !piece.numbers.isEmpty {
-        outcome += try mending(extent, at: now) { mending in
-          for number in piece.numbers { try mending.mend(at: number) }
+        outcome += try withRepair(extent, at: now) { repair in
+          for number in piece.numbers { try repair.repair(at: number) }
         }
       }
       last = piece.last
@@ -63,31 +63,31 @@ extension SQLiteStorage {
   }
 
   private func look(
-    _ extent: Mending.Extent, at now: Timestamp
-  ) throws -> StoreMending {
+    _ extent: RepairOutcome.Extent, at now: Timestamp
+  ) throws -> StoreRepair {
     guard let rows else { throw failure ?? .closed }
-    return StoreMending(rows: rows, extent: extent, now: now, header: header)
+    return StoreRepair(rows: rows, extent: extent, now: now, header: header)
   }
 
   /// Runs repairs in one transaction, which is committed if they changed anything.
-  private func mending(
-    _ extent: Mending.Extent, at now: Timestamp,
-    _ work: (inout StoreMending) throws -> Void
-  ) throws -> Mending {
+  private func withRepair(
+    _ extent: RepairOutcome.Extent, at now: Timestamp,
+    _ work: (inout StoreRepair) throws -> Void
+  ) throws -> RepairOutcome {
     guard !isReadOnly else { throw ServiceError.readOnly }
     try prepareToWrite()
     guard let rows else { throw ServiceError.closed }
-    var mending = StoreMending(rows: rows, extent: extent, now: now, header: header)
+    var repair = StoreRepair(rows: rows, extent: extent, now: now, header: header)
     do {
       try rows.connection.begin()
-      try work(&mending)
-      guard mending.outcome.hasChanged else {
+      try work(&repair)
+      guard repair.outcome.hasChanged else {
         try rows.connection.rollback()
-        return mending.outcome
+        return repair.outcome
       }
-      if !mending.outcome.lost.isEmpty { try mending.notePurges() }
-      try rows.recount(&mending.header)
-      let next = mending.header
+      if !repair.outcome.lost.isEmpty { try repair.notePurges() }
+      try rows.recount(&repair.header)
+      let next = repair.header
       try next.write(to: rows.connection)
       try LanePool.blocking { try rows.connection.commit() }
     } catch {
@@ -95,24 +95,24 @@ extension SQLiteStorage {
       throw error
     }
     rows.forgetTransaction()
-    header = mending.header
-    return mending.outcome
+    header = repair.header
+    return repair.outcome
   }
 
   /// Lets SQLite check a small file completely, as at each opening, and rebuilds its indexes if they are damaged.
-  private func mendStructure() throws -> Mending {
+  private func repairStructure() throws -> RepairOutcome {
     if let failure { throw failure }
     guard let rows else { throw ServiceError.closed }
     guard try rows.connection.pageCount() <= Connection.checkedPages else {
-      return Mending()
+      return RepairOutcome()
     }
     let findings = try rows.connection.integrityCheck(.full)
-    guard !findings.isEmpty else { return Mending() }
+    guard !findings.isEmpty else { return RepairOutcome() }
     try prepareToWrite()
-    try rows.connection.mendIndexes(after: findings)
+    try rows.connection.repairIndexes(after: findings)
     rows.forgetTransaction()
-    var outcome = Mending()
-    outcome.mended = 1
+    var outcome = RepairOutcome()
+    outcome.repaired = 1
     return outcome
   }
 }
@@ -124,16 +124,16 @@ extension Connection {
   /// All of it is one transaction. If the check still finds damage, the transaction is rolled back.
   /// - Parameter findings: the damage that the check found.
   /// - Throws: `damaged` with these findings when the damage remains.
-  func mendIndexes(after findings: [String]) throws {
+  func repairIndexes(after findings: [String]) throws {
     let rows = StoreRows(self)
-    let isMended = try attempt {
+    let isRepaired = try attempt {
       let (locals, pieces) = (try rows.localsAsFound(), try rows.piecesAsFound())
       try rows.dropIndexes()
       try rows.replaceLocals(with: locals)
       try rows.replacePieces(with: pieces)
       try execute("REINDEX")
     }
-    guard isMended else { throw ServiceError.damaged(findings.prefix(3).joined(separator: "; ")) }
+    guard isRepaired else { throw ServiceError.damaged(findings.prefix(3).joined(separator: "; ")) }
   }
 
   /// Runs work in a transaction, and commits it if the check then finds no damage.
