@@ -109,6 +109,17 @@ def search(site, size):
     return {"kind": "same", "method": "GET", "path": path, "targets": [target]}
 
 
+def search_anew(site, size):
+    """More different searches than their answers fit in memory."""
+    headers = site.target()["headers"]
+    words = ["pool", "garden", "station", "breakfast", "view", "parking", "beach", "quiet", "bar", "family"]
+    places = ["london", "paris", "san francisco", "los angeles", "wales", "scotland", "france", "california", "manchester", "hotel"]
+    paths = [f"/v1/hotels?description={word}&location={place.replace(' ', '+')}&limit=10&offset={offset}"
+             for offset in range(size(20)) for word in words for place in places]
+    return {"kind": "same", "method": "GET", "path": "", "spread": "turn",
+            "targets": [{"path": path, "headers": headers} for path in paths]}
+
+
 def mirror(site, size):
     person = site.target()
     client = site.client(person)
@@ -158,6 +169,7 @@ LINES = [
          wanted=25, known=304),
     Line("bookmark read 32", "bookmarks", 32, bookmark_read, ceilings=EMPTY, couch=False),
     Line("search", "searches", 32, search, ceilings=EMPTY, couch=False),
+    Line("search anew", "searches", 32, search_anew, ceilings=EMPTY, couch=False),
     Line("search from cache", "searches", 32, search, ceilings=EMPTY, couch=False, proxied=True),
     Line("mirror delta", "deltas", 32, mirror, ceilings=EMPTY, couch=False),
     Line("100 stores in turn", "documents", 32, round_robin, ceilings=WRITES),

@@ -19,6 +19,7 @@ actor CatalogueReader {
   private let files: CatalogueFiles
   private nonisolated let executor: InlineExecutor
   private let now: @Sendable () -> ContinuousClock.Instant
+  private let recent: RecentSearches
   private var catalogue: OpenCatalogue?
   private var looked: ContinuousClock.Instant?
 
@@ -26,11 +27,14 @@ actor CatalogueReader {
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Makes a reader that has not opened the file yet.
+  /// - Parameter recent: the pages that readers of the same catalogue have found.
   init(
-    _ files: CatalogueFiles, on lane: Lane, now: @escaping @Sendable () -> ContinuousClock.Instant
+    _ files: CatalogueFiles, on lane: Lane, recent: RecentSearches = RecentSearches(),
+    now: @escaping @Sendable () -> ContinuousClock.Instant
   ) {
     self.files = files
     executor = InlineExecutor(lane)
+    self.recent = recent
     self.now = now
   }
 
@@ -75,17 +79,25 @@ actor CatalogueReader {
     _ query: HotelQuery, within limit: Duration, or flag: InterruptionFlag
   ) throws(SearchError) -> HotelPage {
     let catalogue = try current()
+    if let page = recent.page(for: query, in: catalogue.identity) { return page }
+    return try page(
+      of: try found(query, in: catalogue, within: limit, or: flag), for: query, in: catalogue)
+  }
+
+  private func found(
+    _ query: HotelQuery, in catalogue: OpenCatalogue, within limit: Duration,
+    or flag: InterruptionFlag
+  ) throws(SearchError) -> CatalogueSearch.Found {
     let end = ContinuousClock.now + limit
-    let found = try reading {
+    return try reading {
       try catalogue.connection.bounded(until: end, or: flag) {
         try catalogue.search(query)
       }
     }
-    return try Self.page(of: found, for: query)
   }
 
-  /// The hotels that match, found on the calling thread. Two switches between threads cost more than a search in a small
-  /// catalogue.
+  /// The hotels that match, found on the calling thread. Two switches between threads cost more than a search in a
+  /// small catalogue.
   /// - Parameter limit: the time limit, ``inlineLimit`` for requests.
   /// - Returns: nil when the reader is busy, when a page must be read from the disk, when the search takes longer than
   ///   its limit, when it finds more than 256 KiB, and after any error. The search must then run on the lane.
@@ -100,6 +112,7 @@ actor CatalogueReader {
 
   private func pageAtOnce(_ query: HotelQuery, _ limit: Duration) -> HotelPage? {
     guard let catalogue, let looked, now() - looked < Self.lookInterval else { return nil }
+    if let page = recent.page(for: query, in: catalogue.identity) { return page }
     let end = ContinuousClock.now + limit
     let found = try? catalogue.connection.bounded(until: end, or: InterruptionFlag()) {
       try catalogue.search(query)
@@ -108,17 +121,19 @@ actor CatalogueReader {
     guard let found, ContinuousClock.now < end,
       found.rows.reduce(0, { $0 + $1.body.count }) <= Self.inlineBytes
     else { return nil }
-    return try? Self.page(of: found, for: query)
+    return try? page(of: found, for: query, in: catalogue)
   }
 
-  private static func page(
-    of found: CatalogueSearch.Found, for query: HotelQuery
+  private func page(
+    of found: CatalogueSearch.Found, for query: HotelQuery, in catalogue: OpenCatalogue
   ) throws(SearchError) -> HotelPage {
     let following = query.offset + query.limit
     let hasMore = found.rows.count > query.limit && following <= HotelQuery.maximumOffset
     var hotels: [Hotel] = []
-    for row in found.rows.prefix(query.limit) { hotels.append(try shown(row)) }
-    return HotelPage(hotels: hotels, next: hasMore ? following : nil, total: found.total)
+    for row in found.rows.prefix(query.limit) { hotels.append(try Self.shown(row)) }
+    let page = HotelPage(hotels: hotels, next: hasMore ? following : nil, total: found.total)
+    recent.keep(page, for: query, in: catalogue.identity)
+    return page
   }
 
   /// The hotel with an id in its canonical spelling.
@@ -142,7 +157,9 @@ actor CatalogueReader {
       throw SearchError(.unavailable, error.reason, detail: error.debugDescription)
     }
     let limit = Duration.milliseconds(HotelQuery.maximumMilliseconds)
-    _ = try search(HotelQuery(limit: 1), within: limit, or: InterruptionFlag())
+    for row in try found(
+      HotelQuery(limit: 1), in: try current(), within: limit, or: InterruptionFlag()
+    ).rows { _ = try Self.shown(row) }
   }
 
   /// Whether a catalogue can be used as it is. An imported one always can: checking a large file completely would

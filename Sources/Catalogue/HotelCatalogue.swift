@@ -33,8 +33,9 @@ package final class HotelCatalogue: HotelSearching {
     let lanes = LaneGroup(count: Self.readerCount, name: "catalogue")
     self.lanes = lanes
     self.limit = limit
+    let recent = RecentSearches()
     readers = (0..<Self.readerCount).map { number in
-      CatalogueReader(files, on: lanes.lane(for: UInt64(number)), now: now)
+      CatalogueReader(files, on: lanes.lane(for: UInt64(number)), recent: recent, now: now)
     }
   }
 
