@@ -15,10 +15,13 @@ import sys
 import flows
 import lines
 import report
+from ceilings import Ceilings, sample
 from processes import BookmarkServer, Process
 from sites import Bookmarks, Couch
 
 HERE = pathlib.Path(__file__).parent
+# The bytes of the answer to a write.
+ANSWERED = 95
 
 
 class Run:
@@ -33,16 +36,18 @@ class Run:
         self.sites = {"ours": Bookmarks(self.server.url)}
         if options.couchdb:
             self.sites["couch"] = Couch(options.couchdb)
-        self.proxy, self.empties, self.known = None, {}, {}
+        self.ceilings = Ceilings(options, self.directory, self.load)
+        self.proxy = None
 
     def size(self, count):
         """A number of items: a fiftieth of it for `--smoke`."""
         return max(1, count // 50) if self.options.smoke else count
 
     def close(self):
-        for process in (self.server, self.proxy, *self.empties.values()):
+        for process in (self.server, self.proxy):
             if process:
                 process.stop()
+        self.ceilings.close()
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def line(self, line):
@@ -53,10 +58,10 @@ class Run:
             for who, site in sites.items():
                 if (who == "ours" or line.couch) and (line.fresh or who not in plans):
                     plans[who] = lines.prepared(line, site, self.size, number)
-            if "empty" in line.ceilings and not answered:
+            if not answered and plans["ours"]["kind"] in ("get", "same"):
                 answered = lines.answer(sites["ours"], plans["ours"])
             for ceiling in line.ceilings:
-                rounds.setdefault(ceiling, []).append(self.ceiling(ceiling, line, answered))
+                rounds.setdefault(ceiling, []).append(self.ceilings.sample(ceiling, line, answered or ANSWERED))
             for who, plan in plans.items():
                 items = line.items if who == "ours" else line.items / line.calls
                 found = self.load(sites[who].url, lines.renamed(plan), line.connections, items)
@@ -98,47 +103,9 @@ class Run:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         return done.stderr.strip().split("\n")[0] or "no more when asked why"
 
-    def ceiling(self, name, line, answered):
-        """A ceiling, the best possible rate; `--smoke` measures each only once."""
-        if self.options.smoke and name in self.known:
-            return self.known[name]
-        found = self.known[name] = self.best(name, line, answered)
-        return found
-
-    def best(self, name, line, answered):
-        """The rate of an empty handler whose answers have as many bytes, or of a loop that writes."""
-        items = line.items if line.together else 1
-        if name == "empty":
-            plan = {"kind": "get", "targets": [{"path": "/couch/db", "headers": {
-                "Authorization": "Bearer " + "x" * 400}}], "count": 1_000, "seed": 1,
-                "threads": min(2, line.connections)}
-            return self.load(self.empty(answered).url, plan, line.connections, items)
-        command = [self.options.ceilings, name, str(self.directory / "ceiling"),
-                   "0.2" if self.options.smoke else str(self.options.seconds)]
-        if name == "fsync":
-            return sample(command, 1)
-        return sample([*command, str(items)], items)
-
-    def empty(self, answered):
-        """The empty handler whose answers have this many bytes."""
-        if answered not in self.empties:
-            command = [self.options.empty, "0", str(answered)]
-            self.empties[answered] = Process(command, self.directory / "empty.log")
-        return self.empties[answered]
-
 
 class Refused(Exception):
     """A server refused requests of a line, so that its rate would be wrong."""
-
-
-def sample(command, items):
-    """Runs a command whose last line of output is JSON, and adds the rate."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{command[0]} failed: {done.stdout}{done.stderr}")
-    found = json.loads(done.stdout.strip().splitlines()[-1])
-    found["rate"] = (found["requests"] - found["refused"]) * items * 1e6 / found["microseconds"]
-    return found
 
 
 def machine():

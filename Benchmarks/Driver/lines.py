@@ -26,7 +26,7 @@ class Line:
     plan: typing.Callable
     items: int = 1
     ceilings: tuple = ()
-    # Whether the first ceiling handles `items` in one request or commit, too.
+    # Whether the ceilings handle `items` in one request or commit, too.
     together: bool = False
     fresh: bool = False
     couch: bool = True
@@ -140,39 +140,42 @@ def at_random(site, size):
             "targets": [site.guest() for _ in range(size(2_000))]}
 
 
-EMPTY, WRITES = ("empty",), ("sqlite", "fsync")
+# The first ceiling of a line is the one of its share; see `ceilings.py`.
+EMPTY, ROWS, STATIC = ("empty",), ("exchanges",), ("static", "empty")
+COMMITS, WAITED = ("sqlite", "fsync"), ("exchange+sqlite", "sqlite", "fsync")
 LINES = [
-    Line("get 1", "documents", 1, read, ceilings=EMPTY, wanted=8, known=975),
-    Line("get 32", "documents", 32, read, ceilings=EMPTY, wanted=10, share=0.7, known=1_700),
-    Line("put 1", "documents", 1, put, ceilings=WRITES, fresh=True, wanted=12, share=0.7,
+    Line("get 1", "documents", 1, read, ceilings=EMPTY, wanted=8, share=0.85, known=975),
+    Line("get 32", "documents", 32, read, ceilings=EMPTY, wanted=15, share=0.85, known=1_700),
+    Line("put 1", "documents", 1, put, ceilings=WAITED, fresh=True, wanted=12, share=0.85,
          known=290),
-    Line("put 32", "documents", 32, put, ceilings=WRITES, fresh=True, wanted=12, known=1_200),
-    Line("update loop", "documents", 1, update, ceilings=WRITES, fresh=True, wanted=20, share=0.7,
+    Line("put 32", "documents", 32, put, ceilings=COMMITS, fresh=True, wanted=12, share=1.1,
+         known=1_200),
+    Line("update loop", "documents", 1, update, ceilings=WAITED, fresh=True, wanted=15, share=0.75,
          known=150),
-    Line("bulk 100", "documents", 1, bulk(100), items=100, ceilings=WRITES, together=True,
-         fresh=True, wanted=12, known=5_000),
-    Line("bulk 1000", "documents", 1, bulk(1_000), items=1_000, ceilings=WRITES, together=True,
-         fresh=True, wanted=12, known=5_000),
-    Line("changes", "rows", 1, changes(False), items=DOCUMENTS, ceilings=EMPTY, together=True,
+    Line("bulk 100", "documents", 1, bulk(100), items=100, ceilings=COMMITS, together=True,
+         fresh=True, wanted=10, share=0.5, known=5_000),
+    Line("bulk 1000", "documents", 1, bulk(1_000), items=1_000, ceilings=COMMITS, together=True,
+         fresh=True, wanted=10, share=0.5, known=5_000),
+    Line("changes", "rows", 1, changes(False), items=DOCUMENTS, ceilings=ROWS, wanted=12, share=15,
          known=28_000),
-    Line("changes with documents", "documents", 1, changes(True), items=DOCUMENTS, ceilings=EMPTY,
-         together=True, wanted=12, known=10_000),
-    Line("all_docs with documents", "documents", 1, all_docs, items=DOCUMENTS, ceilings=EMPTY,
-         together=True, wanted=12, known=11_500),
-    Line("bulk_get 100", "documents", 1, bulk_get, items=100, ceilings=EMPTY, together=True,
-         wanted=12, known=8_000),
-    Line("new databases", "databases", 4, databases, ceilings=("fsync",), fresh=True, wanted=5,
-         known=100),
-    Line("bookmark 1", "bookmarks", 1, bookmark(1), ceilings=WRITES, fresh=True, calls=3,
-         wanted=25, known=91),
-    Line("bookmark 16", "bookmarks", 16, bookmark(16), ceilings=WRITES, fresh=True, calls=3,
-         wanted=25, known=304),
-    Line("bookmark read 32", "bookmarks", 32, bookmark_read, ceilings=EMPTY, couch=False),
+    Line("changes with documents", "documents", 1, changes(True), items=DOCUMENTS, ceilings=ROWS,
+         wanted=12, share=5, known=10_000),
+    Line("all_docs with documents", "documents", 1, all_docs, items=DOCUMENTS, ceilings=ROWS,
+         wanted=12, share=8, known=11_500),
+    Line("bulk_get 100", "documents", 1, bulk_get, items=100, ceilings=ROWS, wanted=12, share=4,
+         known=8_000),
+    Line("new databases", "databases", 4, databases, ceilings=("fsync",), fresh=True, wanted=10,
+         share=0.16, known=100),
+    Line("bookmark 1", "bookmarks", 1, bookmark(1), ceilings=("exchange+sqlite2", "sqlite", "fsync"),
+         fresh=True, calls=3, wanted=25, share=0.5, known=91),
+    Line("bookmark 16", "bookmarks", 16, bookmark(16), ceilings=COMMITS, fresh=True, calls=3,
+         wanted=20, share=0.8, known=304),
+    Line("bookmark read 32", "bookmarks", 32, bookmark_read, ceilings=STATIC, couch=False, share=0.45),
     Line("search", "searches", 32, search, ceilings=EMPTY, couch=False),
     Line("search anew", "searches", 32, search_anew, ceilings=EMPTY, couch=False),
     Line("search from cache", "searches", 32, search, ceilings=EMPTY, couch=False, proxied=True),
     Line("mirror delta", "deltas", 32, mirror, ceilings=EMPTY, couch=False),
-    Line("100 stores in turn", "documents", 32, round_robin, ceilings=WRITES),
+    Line("100 stores in turn", "documents", 32, round_robin, ceilings=COMMITS),
     Line("2000 stores at random", "documents", 32, at_random, ceilings=EMPTY),
 ]
 

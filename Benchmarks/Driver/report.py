@@ -2,7 +2,7 @@
 import statistics
 
 # A line's p99 must be less than this multiple of its p50.
-TAIL = 5
+TAIL = 4
 
 
 def row(line, rounds):
@@ -83,11 +83,16 @@ def table(rows):
             label, str(one["connections"]), number(one["rate"]), percent(one["spread"] / 2),
             time(one["p50"]), time(one["p99"]), number(one["tail"], 1),
             f"{name} {number(first['rate'])}",
-            percent(first["share"]) + bracketed(percent(wanted["share"])),
+            part(name, first["share"]) + bracketed(part(name, wanted["share"])),
             f"{number(fsync['rate'])}, {number(fsync['tail'], 1)}" if fsync else "",
             peer(one["couch"] and one["couch"]["rate"], one["known"]),
             (number(one["times"], 1) + bracketed(number(wanted["times"]))).strip()])
     return markdown(head, body)
+
+
+def part(ceiling, value):
+    """A share of a ceiling; of exchanges, how many rows there are for each."""
+    return number(value, 1) if ceiling == "exchanges" else percent(value)
 
 
 def peer(measured, known):
@@ -113,6 +118,8 @@ def goal(one):
     wanted = one["wanted"]
     if "times" in wanted:
         return f"{number(wanted['times'])} times CouchDB's"
+    if "least" in wanted:
+        return f"at least {number(wanted['least'])}"
     return f"at most {number(wanted['most'])}" if "most" in wanted else ""
 
 
