@@ -72,7 +72,7 @@ package final class InlineExecutor: @unchecked Sendable {
       // Waiting jobs go first; otherwise readers could keep a writer out.
       guard !isBusy.load(ordering: .relaxed) else { return nil }
       guard pthread_mutex_trylock(mutex) == 0 else { continue }
-      owner.store(UInt(pthread_self()), ordering: .relaxed)
+      owner.store(LaneThread.current, ordering: .relaxed)
       defer {
         owner.store(0, ordering: .relaxed)
         pthread_mutex_unlock(mutex)
@@ -86,7 +86,7 @@ package final class InlineExecutor: @unchecked Sendable {
   func run(_ job: UnownedJob) {
     isBusy.store(true, ordering: .relaxed)
     pthread_mutex_lock(mutex)
-    owner.store(UInt(pthread_self()), ordering: .relaxed)
+    owner.store(LaneThread.current, ordering: .relaxed)
     job.runSynchronously(on: asUnownedSerialExecutor())
     owner.store(0, ordering: .relaxed)
     isBusy.store(false, ordering: .relaxed)
@@ -110,7 +110,7 @@ extension InlineExecutor: SerialExecutor {
 
   /// Whether the calling thread is isolated to the actor.
   package func isIsolatingCurrentContext() -> Bool? {
-    owner.load(ordering: .relaxed) == UInt(pthread_self())
+    owner.load(ordering: .relaxed) == LaneThread.current
   }
 
   /// Ends the process unless the calling thread is isolated to the actor, as `SerialExecutor` requires.

@@ -73,8 +73,7 @@ extension Lane: SerialExecutor {
   /// Whether the calling thread is the one that runs this lane's jobs.
   package func isIsolatingCurrentContext() -> Bool? {
     queue.read { queue in
-      guard let thread = queue.thread else { return false }
-      return pthread_equal(thread, pthread_self()) != 0
+      queue.thread == LaneThread.current
     }
   }
 
@@ -97,7 +96,7 @@ extension Lane {
     var hasThread = false
     var isStopping = false
     /// The thread that runs jobs now; nil while it is starting, and after it has ended.
-    var thread: pthread_t?
+    var thread: UInt?
     /// The calls of `stop()` that wait for the thread to end.
     var stopCalls: [CheckedContinuation<Void, Never>] = []
   }
@@ -116,7 +115,7 @@ extension Lane {
   /// Runs jobs until the lane is to stop, or, where `endsWhenIdle`, until no job waits.
   func work(endsWhenIdle: Bool) {
     let executor = asUnownedSerialExecutor()
-    let thread = pthread_self()
+    let thread = LaneThread.current
     var batch: [Job] = []
     while true {
       let turn: Turn = queue.waitUntil { queue in

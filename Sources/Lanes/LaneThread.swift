@@ -41,6 +41,12 @@ enum LaneThread {
     return nil
   }
 
+  /// A number that only the calling thread has.
+  ///
+  /// Not `pthread_self()`: C declares that it always returns the same number. So an optimised `async` function may call
+  /// it once, and use that number after a suspension, on another thread.
+  static var current: UInt { UInt(bitPattern: clanes_this_thread()) }
+
   /// Begins a job and its first slice.
   /// - Parameter work: the request that the job belongs to.
   /// - Parameter executor: the executor of the task, for a task's job; the caller retains it until ``endJob()``.
