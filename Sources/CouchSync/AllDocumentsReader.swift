@@ -199,7 +199,7 @@ struct AllDocumentsReader: AnswerReader {
     if document.isDeleted {
       text.writer.null()
     } else {
-      text.writer.raw(try DocumentReader(document, in: view, extras: query.extras).winning())
+      try DocumentReader(document, in: view, extras: query.extras).appendWinner(to: &text.writer)
     }
   }
 

@@ -12,14 +12,15 @@ struct ChangesReader: Sendable {
   private let query: ChangesQuery
   private let tag: StoreTag
   private var matcher: ChangesMatcher
-  private var rows: [[UInt8]] = []
-  private var bytes = 0
+  private var rows = ChangesRows()
   /// How many changes were examined.
   private var scanned = 0
   /// Whether the selector had no time left for the next change.
   private var isCut = false
   /// The store's information when the page began; nil before.
   private var info: StoreInfo?
+  /// The part of each row's token that follows the sequence.
+  private var tokenSuffix: [UInt8] = []
   /// The position from which the next changes are read.
   private var position: Int64 = 0
   /// The sequence of the last change that was examined in a descending query.
@@ -60,6 +61,7 @@ struct ChangesReader: Sendable {
     if let info { return info }
     let first = try view.info()
     info = first
+    tokenSuffix = SinceToken.suffix(of: tag, in: first)
     position =
       query.descending
       ? query.end ?? first.lastSequence : query.since.position(in: first).sequence
@@ -77,7 +79,7 @@ struct ChangesReader: Sendable {
       let wanted = batch
       let (changes, documents, isWhole) = try read(wanted, after: position, view)
       let known = changes.prefix { $0.sequence <= end }
-      guard let seen = try append(known, documents, info, view) else { return .spent }
+      guard let seen = try append(known, documents, view) else { return .spent }
       position = seen.last?.sequence ?? position
       let reachesEnd =
         isWhole && changes.count < wanted || (changes.last?.sequence ?? end) >= end
@@ -105,7 +107,7 @@ struct ChangesReader: Sendable {
       return (try view.changes(after: position, limit: wanted), [], true)
     }
     var documents: [Document] = []
-    var rest = CouchLimits.pageBytes - bytes
+    var rest = CouchLimits.pageBytes - rows.text.count
     try view.changedDocuments(after: position, limit: wanted) { document in
       documents.append(document)
       rest -= document.body.count
@@ -122,7 +124,7 @@ struct ChangesReader: Sendable {
     while !isAtEnd, !isOver {
       let wanted = batch
       let changes = try view.changes(upTo: position, limit: wanted)
-      guard let seen = try append(changes[...], [], info, view) else { return .spent }
+      guard let seen = try append(changes[...], [], view) else { return .spent }
       last = seen.last?.sequence ?? last
       position = seen.last.map { $0.sequence - 1 } ?? position
       isAtEnd = seen.count == changes.count && changes.count < wanted
@@ -145,8 +147,7 @@ struct ChangesReader: Sendable {
   /// - Parameter documents: the documents of the changes, in the same order, or none.
   /// - Returns: the changes that were examined; nil when the selector takes too long on the page's first change.
   private mutating func append(
-    _ changes: ArraySlice<Change>, _ documents: [Document], _ info: StoreInfo,
-    _ view: any StoreView
+    _ changes: ArraySlice<Change>, _ documents: [Document], _ view: any StoreView
   ) throws -> ArraySlice<Change>? {
     var count = 0
     for change in changes where !isDone {
@@ -154,7 +155,7 @@ struct ChangesReader: Sendable {
       case .named(let revisions, let tree):
         guard !revisions.isEmpty else { break }
         let document = documents.isEmpty ? nil : documents[count]
-        try append(change, document, revisions, tree, info, view)
+        try append(change, document, revisions, tree, view)
       case .spent:
         isCut = true
         return scanned == 0 ? nil : changes.prefix(count)
@@ -170,7 +171,7 @@ struct ChangesReader: Sendable {
   /// Whether the page is full, or has cost as much as it may.
   private var isDone: Bool {
     isCut || rows.count == query.limit || rows.count >= CouchLimits.pageRows
-      || bytes >= CouchLimits.pageBytes || scanned >= CouchLimits.pageScan
+      || rows.text.count >= CouchLimits.pageBytes || scanned >= CouchLimits.pageScan
       || matcher.bytes >= CouchLimits.pageScanBytes
   }
 
@@ -187,29 +188,34 @@ struct ChangesReader: Sendable {
 
   private mutating func append(
     _ change: Change, _ document: Document?, _ revisions: [RevisionID], _ tree: RevisionTree?,
-    _ info: StoreInfo, _ view: any StoreView
+    _ view: any StoreView
   ) throws {
-    var writer = JSONWriter(reserving: 160)
-    writer.beginObject()
-    writer.member("seq", SinceToken.at(change.sequence, in: info, of: tag).text)
-    writer.member("id", change.id.text)
-    writer.name("changes")
-    writer.beginArray()
-    for revision in revisions {
+    let (query, tokenSuffix) = (query, tokenSuffix)
+    try rows.append { writer in
       writer.beginObject()
-      writer.member("rev", revision.description)
+      writer.name("seq")
+      writer.plainString { bytes in
+        bytes += String(change.sequence).utf8
+        bytes += tokenSuffix
+      }
+      writer.member("id", change.id.text)
+      writer.name("changes")
+      writer.beginArray()
+      for revision in revisions {
+        writer.beginObject()
+        writer.name("rev")
+        writer.revision(revision)
+        writer.endObject()
+      }
+      writer.endArray()
+      if change.isDeleted { writer.member("deleted", true) }
+      if query.includesDocuments, let document = try document ?? view.document(change.id) {
+        writer.name("doc")
+        try DocumentReader(document, tree: tree, in: view, extras: query.extras)
+          .appendWinner(to: &writer)
+      }
       writer.endObject()
     }
-    writer.endArray()
-    if change.isDeleted { writer.member("deleted", true) }
-    if query.includesDocuments, let document = try document ?? view.document(change.id) {
-      writer.name("doc")
-      let reader = try DocumentReader(document, tree: tree, in: view, extras: query.extras)
-      writer.raw(try reader.winning())
-    }
-    writer.endObject()
-    bytes += writer.bytes.count
-    rows.append(writer.bytes)
   }
 }
 
@@ -220,10 +226,45 @@ extension Document {
   }
 }
 
-/// Some rows of `_changes`, each one JSON object, and the position for the next page.
+/// Rows of `_changes` in one text, each one JSON object.
+package struct ChangesRows: RandomAccessCollection, Sendable, Equatable {
+  /// The text between two rows of a normal answer.
+  package static let separator = Array(",\n".utf8)
+
+  private var writer = JSONWriter()
+  /// Where each row ends in the text.
+  private var ends: [Int] = []
+
+  /// No rows.
+  init() {}
+
+  /// The rows with ``separator`` between them.
+  package var text: [UInt8] { writer.bytes }
+  package var startIndex: Int { 0 }
+  package var endIndex: Int { ends.count }
+
+  /// The bytes of one row.
+  package subscript(index: Int) -> ArraySlice<UInt8> {
+    let start = index == 0 ? 0 : ends[index - 1] + Self.separator.count
+    return writer.bytes[start..<ends[index]]
+  }
+
+  /// Writes a row behind the others.
+  mutating func append(_ write: (inout JSONWriter) throws -> Void) rethrows {
+    if !isEmpty { writer.beginText(after: Self.separator) }
+    try write(&writer)
+    ends.append(writer.bytes.count)
+  }
+
+  package static func == (left: ChangesRows, right: ChangesRows) -> Bool {
+    left.text == right.text
+  }
+}
+
+/// Some rows of `_changes` and the position for the next page.
 package struct ChangesPage: Sendable {
   /// The rows in the query's order.
-  package let rows: [[UInt8]]
+  package let rows: ChangesRows
   /// The position after the last change that was examined, which may come after the last row's change.
   package let last: SinceToken
   /// The most changes that may follow; 0 only when there is none. It is exact except that stores may also count a
@@ -238,9 +279,6 @@ package struct ChangesPage: Sendable {
 
   /// The text before the rows of a normal answer.
   package static let opening = Array(#"{"results":["#.utf8) + [0x0A]
-  /// The text between two rows of a normal answer.
-  package static let separator = Array(",\n".utf8)
-
   /// The text after the rows of a normal answer, after its last page.
   package var closing: [UInt8] {
     var writer = JSONWriter(appendingTo: Array("\n],\n".utf8))
@@ -264,12 +302,7 @@ package struct ChangesPage: Sendable {
 
   /// The whole answer, when this page is its only page.
   package var answer: CouchAnswer {
-    var bytes = Self.opening
-    for (index, row) in rows.enumerated() {
-      if index > 0 { bytes += Self.separator }
-      bytes += row
-    }
-    return CouchAnswer(bytes + closing)
+    CouchAnswer(Self.opening + rows.text + closing)
   }
 }
 

@@ -79,9 +79,15 @@ struct DocumentReader: Sendable {
     return tree.nodes[index]
   }
 
-  /// The winner as JSON. Its `_revs_info` says whether a revision can be read only for those that ``prepare(_:in:)``
+  /// The winner as JSON; see ``appendWinner(to:)``.
+  func winning() -> [UInt8] { bytes(of: winner, at: nil) }
+
+  /// Writes the winner as JSON. Its `_revs_info` says whether a revision can be read only for those that ``prepare(_:in:)``
   /// has looked up.
-  func winning() throws -> [UInt8] { bytes(of: winner, at: nil) }
+  func appendWinner(to writer: inout JSONWriter) {
+    let extra = members(of: winner.revision, at: nil)
+    writer.raw { bytes in winner.append(to: &bytes, extra: extra) }
+  }
 
   /// A revision as JSON; nil when it is unknown or its body is not kept.
   /// - Parameter index: the index of the revision in the tree, when the caller knows it.

@@ -97,6 +97,11 @@ package enum SinceToken: Sendable, Equatable {
     }
   }
 
+  /// What follows the sequence in the tokens of a store.
+  static func suffix(of tag: StoreTag, in info: StoreInfo) -> [UInt8] {
+    Array("-\(tag.digits)\(prefix(of: info.epoch))".utf8)
+  }
+
   private static func prefix(of epoch: String) -> String {
     String(Substring(epoch.utf8.prefix(epochDigits)))
   }

@@ -36,11 +36,12 @@ package struct Document: Sendable {
   /// bytes. The body is neither parsed nor changed.
   /// - Parameter extra: more members, each with a leading comma.
   package func append(to bytes: inout [UInt8], extra: [UInt8] = []) {
-    bytes.reserveCapacity(bytes.count + body.count + 128 + extra.count)
+    // A text with more than this document grows by doubling.
+    if bytes.isEmpty { bytes.reserveCapacity(body.count + 128 + extra.count) }
     bytes += Self.idName
     JSONWriter.appendString(id.text, to: &bytes)
     bytes += Self.revisionName
-    bytes += revision.description.utf8
+    revision.append(to: &bytes)
     bytes.append(UInt8(ascii: "\""))
     if isDeleted { bytes += Self.deletedMember }
     bytes += extra

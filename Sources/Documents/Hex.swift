@@ -28,19 +28,44 @@ package enum Hex {
 
   /// Appends 32 digits, the high word first.
   static func append(_ high: UInt64, _ low: UInt64, to bytes: inout [UInt8]) {
-    for index in 0..<32 { bytes.append(digit(index, of: high, low)) }
+    let digits = SIMD4<UInt64>(
+      eightDigits(high >> 32), eightDigits(high & 0xFFFF_FFFF),
+      eightDigits(low >> 32), eightDigits(low & 0xFFFF_FFFF))
+    withUnsafeBytes(of: digits) { bytes.append(contentsOf: $0) }
+  }
+
+  /// Eight digits of a number below 2³², as they stand in memory.
+  private static func eightDigits(_ number: UInt64) -> UInt64 {
+    // One half-byte goes into each byte, the highest first.
+    var values = number
+    values = (values | values << 16) & 0x0000_FFFF_0000_FFFF
+    values = (values | values << 8) & 0x00FF_00FF_00FF_00FF
+    values = (values | values << 4) & 0x0F0F_0F0F_0F0F_0F0F
+    // 1 in each byte whose value is above 9. Letters come 39 behind the sign after "9".
+    let letters = (values &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+    return (values &+ 0x3030_3030_3030_3030 &+ letters &* 39).bigEndian
   }
 
   /// Decodes 32 lower-case digits to two words; nil for any other text.
   static func words(_ text: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64)? {
     guard text.count == 32 else { return nil }
     var words: (high: UInt64, low: UInt64) = (0, 0)
-    for digit in text {
-      guard let value = value(digit) else { return nil }
-      words.high = words.high << 4 | words.low >> 60
-      words.low = words.low << 4 | UInt64(value)
+    // All values together, to check them once.
+    var all: UInt8 = 0
+    for index in 0..<16 {
+      let (high, low) = (valueOrAbove15(text[index]), valueOrAbove15(text[index &+ 16]))
+      all |= high | low
+      words.high = words.high << 4 | UInt64(high)
+      words.low = words.low << 4 | UInt64(low)
     }
-    return words
+    return all > 15 ? nil : words
+  }
+
+  /// The value of a lower-case digit; more than 15 for any other byte. Without branches, which random digits would make
+  /// slow.
+  private static func valueOrAbove15(_ digit: UInt8) -> UInt8 {
+    let (number, letter) = (digit &- UInt8(ascii: "0"), digit &- UInt8(ascii: "a"))
+    return number < 10 ? number : letter < 6 ? letter &+ 10 : 0xFF
   }
 
   /// Decodes an even number of lower-case digits to bytes; nil for any other text.

@@ -66,6 +66,13 @@ package struct RevisionID: Hashable, Comparable, Sendable, CustomStringConvertib
 
   package var description: String { "\(generation)-\(digest.text)" }
 
+  /// Appends the bytes of ``description``.
+  package func append(to bytes: inout [UInt8]) {
+    bytes += String(generation).utf8
+    bytes.append(UInt8(ascii: "-"))
+    digest.append(to: &bytes)
+  }
+
   private static let invalid = DocumentError(.invalidRevision, "Invalid rev format")
 
   private static func isHexByte(_ byte: UInt8) -> Bool {
@@ -95,6 +102,17 @@ package enum RevisionDigest: Hashable, Comparable, Sendable {
     self =
       text.withUTF8 { bytes in Hex.words(UnsafeRawBufferPointer(bytes)) }
       .map { .hash(high: $0.high, low: $0.low) } ?? .word(text)
+  }
+
+  /// Creates a digest from the bytes of a text, without a check.
+  /// - Returns: nil when the bytes are not valid UTF-8.
+  package init?(text bytes: UnsafeRawBufferPointer) {
+    if let words = Hex.words(bytes) {
+      self = .hash(high: words.high, low: words.low)
+    } else {
+      guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+      self = .word(text)
+    }
   }
 
   /// Creates a hash from the first 16 bytes; missing bytes count as 0.
@@ -168,10 +186,6 @@ extension JSONWriter {
 
   /// Writes a revision's id as a string.
   package mutating func revision(_ value: RevisionID) {
-    plainString { bytes in
-      bytes.append(contentsOf: String(value.generation).utf8)
-      bytes.append(UInt8(ascii: "-"))
-      value.digest.append(to: &bytes)
-    }
+    plainString { bytes in value.append(to: &bytes) }
   }
 }

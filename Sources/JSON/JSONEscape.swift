@@ -57,10 +57,28 @@ enum JSONEscape {
   /// Appends a string in quotation marks with the fewest escapes, those that RFC 8785 section 3.2.2.2 requires.
   static func appendQuoted(_ content: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
     output.append(JSONByte.quote)
+    // Most strings need no escape. The loop has no branches, so that the processor takes many bytes at once.
+    var special: UInt8 = 0
+    for byte in content { special |= needsEscape(byte) }
+    if special == 0 {
+      output.append(contentsOf: content)
+    } else {
+      appendEscaped(content, to: &output)
+    }
+    output.append(JSONByte.quote)
+  }
+
+  /// 1 for a byte that needs an escape, otherwise 0.
+  private static func needsEscape(_ byte: UInt8) -> UInt8 {
+    (byte < 0x20 ? 1 : 0) | (byte == JSONByte.quote ? 1 : 0) | (byte == JSONByte.backslash ? 1 : 0)
+  }
+
+  private static func appendEscaped(
+    _ content: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]
+  ) {
     var run = 0
-    for (index, byte) in content.enumerated() {
-      guard byte < 0x20 || byte == JSONByte.quote || byte == JSONByte.backslash else { continue }
-      output.append(contentsOf: content[run..<index])
+    for (index, byte) in content.enumerated() where needsEscape(byte) != 0 {
+      output.append(contentsOf: UnsafeBufferPointer(rebasing: content[run..<index]))
       run = index + 1
       output.append(JSONByte.backslash)
       if let letter = letter(for: byte) {
@@ -70,8 +88,7 @@ enum JSONEscape {
         output.append(hexadecimalDigit(byte & 0xF))
       }
     }
-    output.append(contentsOf: content[run..<content.count])
-    output.append(JSONByte.quote)
+    output.append(contentsOf: UnsafeBufferPointer(rebasing: content[run...]))
   }
 
   private static func hexadecimalDigit(_ value: UInt8) -> UInt8 {

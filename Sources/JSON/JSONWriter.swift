@@ -37,6 +37,12 @@ package struct JSONWriter: Sendable {
     return taken
   }
 
+  /// Begins another text behind the one that is written, with these bytes between them.
+  package mutating func beginText(after separator: [UInt8]) {
+    bytes.append(contentsOf: separator)
+    needsComma = false
+  }
+
   /// Appends a string in quotation marks with the fewest escapes (RFC 8785 section 3.2.2.2).
   package static func appendString(_ string: String, to output: inout [UInt8]) {
     var string = string
@@ -119,6 +125,13 @@ package struct JSONWriter: Sendable {
   package mutating func raw(_ value: [UInt8]) {
     separate()
     bytes.append(contentsOf: value)
+  }
+
+  /// Writes one whole JSON value.
+  /// - Parameter write: appends its bytes.
+  package mutating func raw(_ write: (inout [UInt8]) -> Void) {
+    separate()
+    write(&bytes)
   }
 
   /// Writes bytes that are one whole JSON value.

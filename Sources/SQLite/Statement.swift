@@ -7,6 +7,10 @@ import CSQLite
 /// the log. <https://sqlite.org/c3ref/stmt.html>
 package final class Statement {
   /// SQLite's handle; nil once its connection is closed.
+  ///
+  /// Each column that is read would check for overlapping accesses at run time. There are none: a statement is confined
+  /// to its connection's thread, and only ``finalize()`` and `init` write the handle.
+  @exclusivity(unchecked)
   private(set) var handle: OpaquePointer?
 
   /// Prepares the one statement in `sql`, which ends with a NUL after `byteCount` bytes.

@@ -34,11 +34,11 @@ extension StoredDocument {
     let flag = row.int64(5)
     // Text that is not valid UTF-8 is damage of this row.
     let id = try? row.string(1)
-    let digest = try? row.string(4)
+    let digest = row.withBytes(4) { RevisionDigest(text: $0) }
     let type = row.isNull(6) ? nil : try? row.string(6)
     let document = StoredDocument(
       sequence: row.int64(0), id: DocumentID(stored: id ?? ""), first: row.int64(2),
-      revision: RevisionID(generation: Int(row.int64(3)), digest: digest ?? ""),
+      revision: RevisionID(generation: Int(row.int64(3)), digest: digest ?? .word("")),
       isDeleted: flag != 0, type: type, created: row.int64(7),
       updated: row.int64(8), bodyChecksum: row.int64(9),
       treeChecksum: row.isNull(10) ? nil : row.int64(10))

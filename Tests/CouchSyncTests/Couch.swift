@@ -128,6 +128,6 @@ extension ChangesPage {
   var ids: String { values.compactMap { $0["id"]?.string }.joined(separator: " ") }
   /// The rows as values.
   var values: [JSONValue] {
-    rows.map { (try? JSONValue(parsing: $0, limits: .request)) ?? .null }
+    rows.map { (try? JSONValue(parsing: Array($0), limits: .request)) ?? .null }
   }
 }

@@ -47,7 +47,8 @@ struct CouchChangesStream: Sendable {
     try await writer.write(ByteBuffer(bytes: feed.opening))
     while true {
       if !page.rows.isEmpty {
-        try await write(page.rows, isFirst: isFirst, to: &writer)
+        let separator = isFirst ? [] : feed.separator
+        try await send(feed.frame(page.rows), after: separator, isRows: true, to: &writer)
         isFirst = false
         moments = Moments()
       }
@@ -130,29 +131,16 @@ struct CouchChangesStream: Sendable {
     moments.write = .now
   }
 
-  @concurrent private func write(
-    _ rows: [[UInt8]], isFirst: Bool, to writer: inout any ResponseBodyWriter
-  ) async throws {
-    var bytes: [UInt8] = []
-    for (registration, row) in rows.enumerated() {
-      bytes += feed.frame(row, isFirst: isFirst && registration == 0)
-      if bytes.count >= Self.chunkBytes {
-        try await send(bytes, isRows: true, to: &writer)
-        bytes.removeAll(keepingCapacity: true)
-      }
-    }
-    try await send(bytes, isRows: true, to: &writer)
-  }
-
   /// Writes in pieces. The client has to read each of them in time.
+  /// - Parameter prefix: a few bytes that come first.
   /// - Throws: ``IncompleteAnswer`` for rows that the reader may no longer read.
   @concurrent private func send(
-    _ bytes: [UInt8], isRows: Bool = false, to writer: inout any ResponseBodyWriter
+    _ bytes: [UInt8], after prefix: [UInt8] = [], isRows: Bool = false,
+    to writer: inout any ResponseBodyWriter
   ) async throws {
-    var rest = ByteBuffer(bytes: bytes)
-    while let piece = rest.readSlice(length: min(rest.readableBytes, Self.chunkBytes)),
-      piece.readableBytes > 0
-    {
+    for start in stride(from: 0, to: bytes.count, by: Self.chunkBytes) {
+      var piece = ByteBuffer(bytes: start == 0 ? prefix : [])
+      piece.writeBytes(bytes[start..<min(start + Self.chunkBytes, bytes.count)])
       if isRows, case .notAllowed = registration.signal.end { throw IncompleteAnswer() }
       registration.signal.beginWrite()
       defer { registration.signal.endWrite() }

@@ -87,21 +87,29 @@ struct CouchFeed: Sendable {
   /// The bytes before the rows.
   var opening: [UInt8] { isArray ? ChangesPage.opening : [] }
 
-  /// A row in its frame.
-  /// - Parameter isFirst: whether it is the first row.
-  func frame(_ row: [UInt8], isFirst: Bool) -> [UInt8] {
-    switch kind {
-    case .normal, .longpoll: return isFirst ? row : ChangesPage.separator + row
-    case .continuous: return row + [0x0A]
-    case .eventsource:
-      var event = Array("data: ".utf8) + row + [0x0A]
-      if let node = try? ParsedJSON(row, limits: CouchLimits.bulk).root["seq"],
-        let sequence = node.string
-      {
-        event += "id: \(sequence)\n".utf8
-      }
-      return event + [0x0A]
+  /// Rows in their frames.
+  func frame(_ rows: ChangesRows) -> [UInt8] {
+    guard !isArray else { return rows.text }
+    var frames: [UInt8] = []
+    frames.reserveCapacity(rows.text.count + rows.count * 32)
+    for row in rows { append(row, to: &frames) }
+    return frames
+  }
+
+  /// The bytes between two pages of rows.
+  var separator: [UInt8] { isArray ? ChangesRows.separator : [] }
+
+  private func append(_ row: ArraySlice<UInt8>, to frames: inout [UInt8]) {
+    if kind == .eventsource { frames += "data: ".utf8 }
+    frames += row
+    frames.append(0x0A)
+    guard kind == .eventsource else { return }
+    if let node = try? ParsedJSON(Array(row), limits: CouchLimits.bulk).root["seq"],
+      let sequence = node.string
+    {
+      frames += "id: \(sequence)\n".utf8
     }
+    frames.append(0x0A)
   }
 
   /// A heartbeat.
