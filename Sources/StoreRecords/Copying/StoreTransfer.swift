@@ -2,6 +2,8 @@ package import Stores
 
 /// Copies stores from one engine to another. A copy has the epoch, the sequence numbers, the revisions, the bodies and
 /// the local documents of the original, so that a client notices nothing.
+///
+/// What the target has of a store must be a copy that an earlier transfer from the same source made.
 package struct StoreTransfer: Sendable {
   private let source: any CopyingEngine
   private let target: any CopyingEngine
@@ -21,7 +23,7 @@ package struct StoreTransfer: Sendable {
   package enum Outcome: Sendable, Equatable {
     /// It was copied and compared.
     case copied(documents: Int64, bytes: Int64)
-    /// The target has it already, with the same epoch and the same last sequence number.
+    /// The target has it already: the epoch, the counts and all rows are the same.
     case alreadyThere
     /// The source does not have it.
     case absent
@@ -29,9 +31,9 @@ package struct StoreTransfer: Sendable {
 
   /// Copies a store and compares the copy with the original before the copy gets its name.
   ///
-  /// An earlier copy is replaced when it has the same epoch and ends at a lower sequence number.
-  /// - Throws: `exists` when the target has another store of this name, or a later state of this one; `damaged` and
-  ///   `integrity` when the original is damaged; `storage` when the copy differs from it; the errors of both engines.
+  /// An earlier copy that differs is replaced, also when the original was erased and made again since.
+  /// - Throws: `exists` when the target has a later state of this store; `damaged` and `integrity` when the original is
+  ///   damaged; `storage` when the copy differs from it; the errors of both engines.
   package func copy(_ name: StoreName) async throws -> Outcome {
     guard let reader = try await source.rowReader(of: name, whileUsed: whileUsed) else {
       return .absent
@@ -46,10 +48,11 @@ package struct StoreTransfer: Sendable {
     }
   }
 
-  private func copy(_ name: StoreName, from reader: any RowReader) async throws -> Outcome {
+  /// Copies a store whose reader is open; see ``copy(_:)``. The caller closes the reader.
+  package func copy(_ name: StoreName, from reader: any RowReader) async throws -> Outcome {
     var walk = try await RowWalk(over: reader)
     let header = walk.state.header
-    if try await isThere(name, header) { return .alreadyThere }
+    if try await isThere(name, header, reader) { return .alreadyThere }
     let writer = try await target.rowWriter(of: name, epoch: header.epoch)
     do {
       while let page = try await walk.next() { try await writer.write(page) }
@@ -65,23 +68,39 @@ package struct StoreTransfer: Sendable {
   }
 
   /// Whether the target has the store already.
-  /// - Throws: `exists`.
-  private func isThere(_ name: StoreName, _ header: StoreHeader) async throws -> Bool {
+  ///
+  /// The sequence number alone does not tell: local documents change without one.
+  /// - Throws: `exists`; the errors of the original's reader.
+  private func isThere(
+    _ name: StoreName, _ header: StoreHeader, _ original: any RowReader
+  ) async throws -> Bool {
     guard let reader = try await target.rowReader(of: name) else { return false }
-    let found: StoreHeader
-    do { found = try await reader.state().header } catch {
-      await reader.close()
-      throw error
+    let result: Result<Bool, any Error>
+    do { result = .success(try await isSame(reader, header, original)) } catch {
+      result = .failure(error)
     }
     await reader.close()
-    guard found.epoch.utf8.elementsEqual(header.epoch.utf8) else {
-      throw ServiceError(.exists, "The target has another store of this name", detail: name.key)
-    }
+    return try result.get()
+  }
+
+  private func isSame(
+    _ copy: any RowReader, _ header: StoreHeader, _ original: any RowReader
+  ) async throws -> Bool {
+    let found = try await copy.state().header
+    guard found.epoch.utf8.elementsEqual(header.epoch.utf8) else { return false }
     guard found.lastSequence <= header.lastSequence else {
       throw ServiceError(
-        .exists, "The target has a later state of this store", detail: name.key)
+        .exists, "The target has a later state of this store", detail: header.key)
     }
-    return found.lastSequence == header.lastSequence
+    guard found == header else { return false }
+    var (walk, other) = (try await RowWalk(over: original), try await RowWalk(over: copy))
+    let digest = try await walk.run()
+    do { return try await other.run() == digest } catch let error as ServiceError
+      where error.code == .integrity || error.code == .damaged
+    {
+      // A damaged copy is made anew.
+      return false
+    }
   }
 
   private func compare(_ copy: any RowReader, with original: RowWalk) async throws {
