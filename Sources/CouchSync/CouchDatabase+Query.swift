@@ -306,7 +306,7 @@ extension CouchDatabase {
         known = isFirst ? reached : from ?? -1
       } catch {
         switch ServiceError(error)?.code {
-        case .storageFull, .readOnly, .overloaded, .quotaExceeded: return false
+        case .storageFull, .readOnly, .moved, .overloaded, .quotaExceeded: return false
         default: throw error
         }
       }

@@ -35,7 +35,8 @@ extension ServiceError {
     case .overloaded, .tooManyRequests, .lockedOut, .tooMany: (429, "too_many_requests")
     case .integrity: (500, code.rawValue)
     case .notImplemented: (501, code.rawValue)
-    case .damaged, .storage, .readOnly, .outcomeUnknown, .issuerUnavailable: (503, code.rawValue)
+    case .damaged, .storage, .readOnly, .moved, .outcomeUnknown, .issuerUnavailable:
+      (503, code.rawValue)
     case .unavailable, .ended, .hashingBusy, .keys: (503, "unavailable")
     case .storageFull, .quotaExceeded: (507, code.rawValue)
     }

@@ -26,6 +26,8 @@ package final class FileEngine: StorageEngine {
   let counters = StorageCounters()
   /// The disk space that is reserved for deletions on a full disk.
   let reserve: DiskReserve
+  /// Whether the stores may be changed.
+  package let access = WriteAccess()
 
   /// Three: two for the file and its log, and one more while the file is inspected or rewritten.
   package let descriptorsPerStore = 3
@@ -126,6 +128,10 @@ package final class FileEngine: StorageEngine {
       return storage
     }
     guard creating else { return nil }
+    return try await access.change(name.key) { try await created(name, storage) }
+  }
+
+  private func created(_ name: StoreName, _ storage: SQLiteStorage) async throws -> SQLiteStorage {
     var generator = SystemRandomNumberGenerator()
     let epoch = Hex.string(generator.next(), generator.next())
     let image = try await newStores.image(StoreHeader(key: name.key, epoch: epoch))
@@ -146,7 +152,7 @@ package final class FileEngine: StorageEngine {
       let entry = try await registry.entry(name.key)
       guard entry?.isErasing != true else { return }
       if entry == nil, try await !storage(name).fileExists() { return }
-      try await logErasure(of: name)
+      try await access.change(name.key) { try await logErasure(of: name) }
     }
   }
 
@@ -156,12 +162,14 @@ package final class FileEngine: StorageEngine {
       let entry = try await registry.entry(name.key)
       let fileExists = try await storage.fileExists()
       guard entry != nil || fileExists else { return false }
-      if entry?.isErasing != true {
-        // From here on the store does not exist for callers, whatever happens next.
-        try await registry.set(.init(epoch: entry?.epoch ?? "", isErasing: true), for: name.key)
+      return try await access.change(name.key) {
+        if entry?.isErasing != true {
+          // From here on the store does not exist for callers, whatever happens next.
+          try await registry.set(.init(epoch: entry?.epoch ?? "", isErasing: true), for: name.key)
+        }
+        try await finishErasing(name, storage)
+        return entry?.isErasing != true
       }
-      try await finishErasing(name, storage)
-      return entry?.isErasing != true
     }
   }
 
@@ -170,6 +178,10 @@ package final class FileEngine: StorageEngine {
   /// Once it has moved, the file belongs to the target even without an entry, because opening a store registers a file
   /// that has no entry.
   package func replace(_ name: StoreName, by other: StoreName) async throws {
+    try await access.change(name.key) { try await exchange(name, by: other) }
+  }
+
+  private func exchange(_ name: StoreName, by other: StoreName) async throws {
     try await translating {
       let (source, target) = (storage(other), storage(name))
       guard let entry = try await registry.entry(other.key), !entry.isErasing else {
@@ -228,7 +240,7 @@ package final class FileEngine: StorageEngine {
   private func storage(_ name: StoreName) -> SQLiteStorage {
     let file = directory.file(for: name.key)
     return SQLiteStorage(
-      key: name.key, file: file, blank: blank, counters: counters, reserve: reserve,
+      key: name.key, file: file, blank: blank, counters: counters, reserve: reserve, access: access,
       executor: name == .system ? InlineExecutor(accountsLane) : InlineExecutor(pool))
   }
 

@@ -42,6 +42,11 @@ extension SQLiteStorage {
   /// that the first one lost.
   /// - Returns: the updates that must wait for the next commit, because this one took ``longestCommit``.
   private func commit(_ batch: [any PendingUpdate]) -> ArraySlice<any PendingUpdate> {
+    do { try access.begin(key) } catch {
+      for update in batch { finish(update, error) }
+      return []
+    }
+    defer { access.end() }
     do {
       try prepareToWrite()
       return batch.dropFirst(try transactOrUndo(batch))

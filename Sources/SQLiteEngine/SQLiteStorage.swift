@@ -23,6 +23,8 @@ actor SQLiteStorage: StoreStorage {
   let counters: StorageCounters
   /// The disk space that is reserved for deletions on a full disk.
   let reserve: DiskReserve
+  /// Whether the engine's stores may be changed.
+  let access: WriteAccess
   /// The updates that wait for a commit.
   let inbox = Inbox<any PendingUpdate>(limit: StoreLimits.pendingUpdates)
   /// Whether a commit is running or about to start.
@@ -53,13 +55,14 @@ actor SQLiteStorage: StoreStorage {
   /// Creates a storage whose file is not open yet.
   init(
     key: String, file: DatabaseFile, blank: BlankDatabase, counters: StorageCounters,
-    reserve: DiskReserve, executor: InlineExecutor
+    reserve: DiskReserve, access: WriteAccess, executor: InlineExecutor
   ) {
     self.key = key
     self.file = file
     self.blank = blank
     self.counters = counters
     self.reserve = reserve
+    self.access = access
     self.executor = executor
     header = StoreHeader(key: key, epoch: "")
   }

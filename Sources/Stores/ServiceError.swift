@@ -48,6 +48,8 @@ extension ServiceError {
     case storageFull = "insufficient_storage"
     /// The disk is read-only.
     case readOnly = "read_only"
+    /// The stores are moved to another place, and no change is accepted here.
+    case moved = "stores_moved"
     /// It is unknown whether a change was made: the database's answer was lost, or no standby has confirmed
     /// the change.
     case outcomeUnknown = "outcome_unknown"
@@ -217,6 +219,12 @@ extension ServiceError {
   /// The error of work that stops before its end. The request knows the reason.
   package static let ended = ServiceError(
     .ended, "The request was ended before it was answered")
+
+  /// The error of a change while the stores are moved, and after that. The other place answers soon, or this one
+  /// again if the move fails.
+  package static let moved = ServiceError(
+    .moved, "The stores are moved to another place, so nothing can be changed here; try again soon",
+    retryAfterSeconds: 5)
 
   /// The error of a store that does not exist.
   package static let absent = ServiceError(.absent, "Database does not exist.")

@@ -24,7 +24,7 @@ import Testing
     let dataDirectory = engine.directory
     let source = SQLiteStorage(
       key: staged.key, file: dataDirectory.file(for: staged.key), blank: engine.blank,
-      counters: StorageCounters(), reserve: engine.reserve,
+      counters: StorageCounters(), reserve: engine.reserve, access: engine.access,
       executor: InlineExecutor(engine.registryLane))
     try await source.rename(to: name.key, epoch: entry.epoch)
     copies.append((try directory.copy(), "the file says whose it will be"))

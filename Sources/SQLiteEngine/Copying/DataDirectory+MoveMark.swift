@@ -33,9 +33,11 @@ extension DataDirectory {
 
   /// Checks that the directory has no mark.
   /// - Throws: `moved`, `unfinishedMove`, `unreachable`.
-  func requireNoMoveMark() throws(DataDirectoryError) {
+  func requireNoMoveMark() throws(DataDirectoryError) { try Self.requireNoMoveMark(in: path) }
+
+  fileprivate static func requireNoMoveMark(in path: String) throws(DataDirectoryError) {
     let found: MoveMark?
-    do { found = try moveMark() } catch { throw Self.unreachable(error) }
+    do { found = try moveMark(in: path) } catch { throw unreachable(error) }
     guard let found else { return }
     throw DataDirectoryError(
       found.kind == .moved ? .moved : .unfinishedMove,
@@ -64,6 +66,12 @@ extension FileEngine {
         try directory.setMoveMark(mark)
       }
     }
+  }
+
+  /// Checks that a data directory has no mark of a move, for commands that change files beside the stores.
+  /// - Throws: `moved`, `unfinishedMove`, `unreachable`.
+  package static func requireNoMoveMark(_ path: String) throws(DataDirectoryError) {
+    try DataDirectory.requireNoMoveMark(in: path)
   }
 
   /// Creates a data directory for a move into it, with the mark of an unfinished move. An empty directory, and one with

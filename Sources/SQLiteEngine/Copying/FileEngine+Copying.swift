@@ -9,7 +9,15 @@ extension FileEngine: CopyingEngine {
     of name: StoreName, whileUsed: Bool
   ) async throws -> (any RowReader)? {
     guard let storage = try await open(name, creating: false) as? SQLiteStorage else { return nil }
-    return FileReader(storage: storage)
+    return FileReader(storage: storage, closes: true)
+  }
+
+  /// Reads the rows of an open store that its owner closes. If the store is changed meanwhile, ``RowWalk`` may find
+  /// that its rows contradict each other; see ``WriteAccess/hasChanged(_:)``.
+  /// - Throws: `unavailable` for a storage of another engine.
+  package func rowReader(over storage: any StoreStorage) throws -> any RowReader {
+    guard let storage = storage as? SQLiteStorage else { throw ServiceError.closed }
+    return FileReader(storage: storage, closes: false)
   }
 
   package func rowWriter(of name: StoreName, epoch: String) async throws -> any RowWriter {
@@ -48,6 +56,8 @@ extension FileEngine: CopyingEngine {
 /// Reads the rows of an open store.
 private struct FileReader: RowReader {
   let storage: SQLiteStorage
+  /// Whether ``close()`` closes the store.
+  let closes: Bool
 
   func state() async throws -> CopiedState { try await storage.copiedState() }
   func documents(after sequence: Int64) async throws -> [CopiedDocument] {
@@ -59,7 +69,7 @@ private struct FileReader: RowReader {
   func locals(after last: LocalID?) async throws -> [CopiedLocal] {
     try await storage.reading { rows in try rows.copiedLocals(after: last) }
   }
-  func close() async { await storage.close() }
+  func close() async { if closes { await storage.close() } }
 }
 
 extension SQLiteStorage {

@@ -75,6 +75,8 @@ extension SQLiteStorage {
     _ work: (inout StoreRepair) throws -> Void
   ) throws -> RepairOutcome {
     guard !isReadOnly else { throw ServiceError.readOnly }
+    try access.begin(key)
+    defer { access.end() }
     try prepareToWrite()
     guard let rows else { throw ServiceError.closed }
     var repair = StoreRepair(rows: rows, extent: extent, now: now, header: header)

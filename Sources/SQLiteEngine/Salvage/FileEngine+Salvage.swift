@@ -29,7 +29,7 @@ extension FileEngine {
   /// The accounts' store is replaced only if nothing is lost; see ``RepairOutcome``.
   /// - Parameter lane: the lane of the work. It reads the whole file, which takes seconds.
   /// - Returns: nil for a store that does not exist.
-  /// - Throws: `damaged` when the store can't be rebuilt; the file is then not replaced. `storage`, `storageFull`.
+  /// - Throws: `damaged` when the store can't be rebuilt; the file is then not replaced. `storage`, `storageFull`, `moved`.
   package func salvage(
     _ name: StoreName, at now: Timestamp, on lane: Lane
   ) async throws -> Salvage? {
@@ -37,14 +37,17 @@ extension FileEngine {
       guard let entry = try await registry.entry(name.key), !entry.isErasing else { return nil }
       let salvage = StoreSalvage(
         file: directory.file(for: name.key), key: name.key, blank: blank, now: now)
-      let outcome = try await LaneWork(lane).run { () throws in
-        try salvage.run(
-          epoch: entry.epoch, name == .system ? .withoutLoss : .everything)
-      }
-      // If the process stops before this line, the epochs of the file and of the registry differ, and the store is
-      // rebuilt once more.
-      if !outcome.epoch.equalsBytes(of: entry.epoch) {
-        try await registry.set(.init(epoch: outcome.epoch), for: name.key)
+      let outcome = try await access.change(name.key) {
+        let outcome = try await LaneWork(lane).run { () throws in
+          try salvage.run(
+            epoch: entry.epoch, name == .system ? .withoutLoss : .everything)
+        }
+        // If the process stops before this line, the epochs of the file and of the registry differ, and the store is
+        // rebuilt once more.
+        if !outcome.epoch.equalsBytes(of: entry.epoch) {
+          try await registry.set(.init(epoch: outcome.epoch), for: name.key)
+        }
+        return outcome
       }
       return Salvage(
         documents: outcome.documents, lost: outcome.lost, missing: outcome.missing,
