@@ -7,11 +7,13 @@ struct MoveCommand: AsyncParsableCommand {
     commandName: "move",
     abstract: "Move all stores from a data directory to a PostgreSQL database, or back.",
     discussion: """
-      Stop every server first. Clients notice nothing: revisions, sequence numbers and tokens stay the same. Each copy \
-      is compared with its original. After an interruption run the same command again; what was copied is skipped. \
-      At the end the source is marked, and no server starts on it: with the file "moved" in a data directory. To use the \
-      source again, remove that file, or run move --undo PLACE. Exit status: 0 moved, 65 a store is damaged and was \
-      left out, 78 a place that can't be used.
+      A server that uses the data directory of --from moves the stores itself. It goes on answering; near the end it \
+      begins to refuse changes (503 stores_moved), until you stop it and start servers on the database. The servers of a \
+      database have to be stopped first. Clients notice nothing else: revisions, sequence numbers and tokens stay the \
+      same. Each copy is compared with its original. After an interruption run the same command again; only what has \
+      changed is copied. At the end the source is marked, and no server starts on it: with the file "moved" in a data \
+      directory. To use the source again, remove that file, or run move --undo PLACE. Exit status: 0 moved, 65 a store is \
+      damaged and was left out, 78 a place that can't be used.
       """)
 
   @Option(help: "Where the stores are: a data directory, or a postgres:// URL.")

@@ -7,7 +7,8 @@ import Testing
   @Test func linesAreReadBack() {
     let lines: [ControlLine] = [
       .progress(done: 3, of: 9), .finding(file: "stores/ab", reason: "a \"b\"\nc"),
-      .result(message: "3 files", isDamaged: true), .failure("no"), .text("a: b"),
+      .result(message: "3 files", isDamaged: true), .failure("no"),
+      .failure("set it", isConfiguration: true), .text("a: b"),
     ]
     for line in lines {
       #expect(line.bytes.count { $0 == 0x0A } == 1)
@@ -16,7 +17,8 @@ import Testing
     for request in [
       ControlPeer.Request.backup(to: "/a b/ü"), .verify, .repair, .user(.list), .user(.delete("ä")),
       .user(.add(name: "n", password: "p\n\"")), .user(.changePassword(name: "n", password: "")),
-      .user(.resetPassword(name: "n")),
+      .user(.resetPassword(name: "n")), .move(to: "postgres://db/x", password: nil),
+      .move(to: "postgresql://db/x", password: "p\n\""),
     ] {
       #expect(ControlPeer.Request(request.line) == request)
     }
@@ -25,7 +27,7 @@ import Testing
   @Test(arguments: [
     "", "{}", "[]", #"{"do":"backup"}"#, #"{"do":"backup","to":"relative"}"#, #"{"do":"erase"}"#,
     #"{"do":"verify","to":"/x"}"#, #"{"do":1}"#, #"{"do":"user add","name":"n"}"#,
-    #"{"do":"user delete"}"#,
+    #"{"do":"user delete"}"#, #"{"do":"move"}"#, #"{"do":"move","to":"/x"}"#,
   ])
   func otherRequestsAreNotKnown(text: String) {
     #expect(ControlPeer.Request(Array((text + "\n").utf8)) == nil)

@@ -105,6 +105,7 @@ struct AdministrationAssembly: Sendable {
     _ isStrict: Bool, _ pieces: Administration.Pieces,
     _ report: AdministrationJobs.Report
   ) async throws -> String {
+    try backups?.engine.access.requireAllowed()
     let lane = Lane(name: "import")
     let run = CatalogueImport(
       into: settings.data, on: lane, name: "uploaded", at: SystemClock.now(),
@@ -122,6 +123,8 @@ struct AdministrationAssembly: Sendable {
     await lane.stop()
     return try await translating {
       let summary = try result.get()
+      // A move that is under way may have taken the former catalogue.
+      try backups?.engine.access.requireAllowed()
       try await catalogue?.publish()
       return "\(summary.hotels) hotels, \(summary.progress.badRows) bad rows left out"
     }

@@ -13,8 +13,8 @@ package enum CatalogueAdministration {
   /// - Parameter progress: receives the progress from 0 to 1 (nil if it is unknown), and words.
   /// - Parameter badRow: receives a line for each bad row.
   /// - Returns: one line that says what was imported.
-  /// - Throws: `DataDirectoryError` if there is no data directory; `CatalogueError`, after which the old catalogue
-  ///   remains.
+  /// - Throws: `DataDirectoryError` if there is no data directory, or its stores were moved; `CatalogueError`, after which
+  ///   the old catalogue remains.
   package static func importHotels(
     from file: String, into location: StorageLocation, strict: Bool,
     progress: @escaping @Sendable (Double?, String) -> Void,
@@ -24,6 +24,7 @@ package enum CatalogueAdministration {
     if location.database == nil {
       data = location.data
       try FileEngine.requireDirectory(data)
+      try FileEngine.requireNoMoveMark(data)
     } else {
       data = try ScratchDirectory.make()
     }
@@ -50,6 +51,8 @@ package enum CatalogueAdministration {
       throw error
     }
     await lane.stop()
+    // A move that ended meanwhile may have taken the former catalogue.
+    if location.database == nil { try FileEngine.requireNoMoveMark(data) }
     if location.database != nil {
       try await StorageAssembly.with(location) { storage, _ in
         try await storage.sharedCatalogue(in: data)?.publish()

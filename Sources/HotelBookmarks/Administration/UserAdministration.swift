@@ -40,7 +40,7 @@ package struct UserAdministration: Sendable {
       ? await BackupAdministration.ask(.user(request), in: location.data, report) : nil
     switch answer {
     case .result(let message, _): return message
-    case .failure(let reason): throw BackupError(.failed, reason)
+    case .failure(let reason, _): throw BackupError(.failed, reason)
     case .progress, .finding, .text:
       throw BackupError(.failed, "The server ended before it was done")
     case nil: return try await run { try await UserCommands($0).perform(request) { print($0) } }
@@ -222,12 +222,13 @@ package enum PasswordFile {
 /// Manages the keys that sign tokens.
 package enum KeyAdministration {
   /// Makes a new signing key. Tokens of earlier keys are valid until they expire.
-  /// - Throws: `DataDirectoryError` if there is no data directory; `ServiceError` if the key file can't be read or
-  ///   written.
+  /// - Throws: `DataDirectoryError` if there is no data directory, or its stores were moved; `ServiceError` if the key
+  ///   file can't be read or written.
   package static func rotate(_ location: StorageLocation) async throws {
     guard location.database != nil else {
       // Also while a server runs, which has the directory's lock.
       try FileEngine.requireDirectory(location.data)
+      try FileEngine.requireNoMoveMark(location.data)
       let now = SystemClock.now()
       let keys = try SigningKeys.open(DataFiles.keys(in: location.data), now: now)
       return try await keys.rotate(now: now)

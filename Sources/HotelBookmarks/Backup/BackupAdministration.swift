@@ -96,8 +96,8 @@ package enum BackupAdministration {
 
   /// Sends a request to the server that uses a data directory.
   /// - Returns: the server's result; nil if no server uses the directory.
-  /// - Throws: ``BackupError`` with the server's reason.
-  private static func askServer(
+  /// - Throws: ``BackupError`` with the server's reason; ``SettingsError`` if something has to be configured first.
+  static func askServer(
     _ request: ControlPeer.Request, in data: String, _ report: Report
   ) async throws -> (message: String, isDamaged: Bool)? {
     switch await ask(request, in: data, report) {
@@ -105,7 +105,8 @@ package enum BackupAdministration {
     case .result(let message, let isDamaged):
       report.progress(1, "")
       return (message, isDamaged)
-    case .failure(let reason): throw BackupError(.failed, reason)
+    case .failure(let reason, isConfiguration: true): throw SettingsError(description: reason)
+    case .failure(let reason, isConfiguration: false): throw BackupError(.failed, reason)
     case .progress, .finding, .text:
       throw BackupError(.failed, "The server ended before it was done")
     }
@@ -263,7 +264,7 @@ package enum Verification {
       else { return (.impossible, StartFailure.line(error)) }
       switch line {
       case .result(let message, let isDamaged): return (isDamaged ? .damaged : .sound, message)
-      case .failure(let reason): return (.impossible, reason)
+      case .failure(let reason, _): return (.impossible, reason)
       case .progress, .finding, .text: return (.impossible, "The server ended before it was done")
       }
     }

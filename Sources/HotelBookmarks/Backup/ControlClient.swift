@@ -46,8 +46,8 @@ enum ControlLine: Sendable, Equatable {
   case text(String)
   /// The request is done. This is the last line.
   case result(message: String, isDamaged: Bool)
-  /// The request has failed. This is the last line.
-  case failure(String)
+  /// The request has failed, perhaps because something has to be configured first. This is the last line.
+  case failure(String, isConfiguration: Bool = false)
 
   /// The line, with its line break.
   var bytes: [UInt8] {
@@ -64,7 +64,9 @@ enum ControlLine: Sendable, Equatable {
       writer.member("result", message)
       writer.member("damaged", isDamaged)
     case .text(let line): writer.member("text", line)
-    case .failure(let reason): writer.member("failure", reason)
+    case .failure(let reason, let isConfiguration):
+      writer.member("failure", reason)
+      if isConfiguration { writer.member("configuration", true) }
     }
     writer.endObject()
     return writer.bytes + [0x0A]
@@ -82,7 +84,7 @@ enum ControlLine: Sendable, Equatable {
     } else if let line = root["text"]?.string {
       self = .text(line)
     } else if let reason = root["failure"]?.string {
-      self = .failure(reason)
+      self = .failure(reason, isConfiguration: root["configuration"]?.bool ?? false)
     } else {
       return nil
     }

@@ -18,6 +18,8 @@ struct ControlPeer: Sendable {
     case verify
     /// Repair all stores.
     case repair
+    /// Move all stores to a database.
+    case move(to: String, password: String?)
     /// Manage users.
     case user(UserRequest)
 
@@ -31,6 +33,10 @@ struct ControlPeer: Sendable {
         writer.member("to", path)
       case .verify: writer.member("do", "verify")
       case .repair: writer.member("do", "repair")
+      case .move(let url, let password):
+        writer.member("do", "move")
+        writer.member("to", url)
+        if let password { writer.member("password", password) }
       case .user(let request): request.write(to: &writer)
       }
       writer.endObject()
@@ -43,6 +49,8 @@ struct ControlPeer: Sendable {
       switch (root["do"]?.string, root["to"]?.string) {
       case ("backup"?, let path?) where path.utf8.first == UInt8(ascii: "/"):
         self = .backup(to: path)
+      case ("move"?, let url?) where MoveEndpoint.isURL(url):
+        self = .move(to: url, password: root["password"]?.string)
       case ("verify"?, nil): self = .verify
       case ("repair"?, nil): self = .repair
       default:

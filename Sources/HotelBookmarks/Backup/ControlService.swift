@@ -75,6 +75,22 @@ struct ControlService: Service {
       case .user(let request):
         let message = try await users.perform(request) { await peer.send(.text($0)) }
         await peer.send(.result(message: message, isDamaged: false))
+      case .move(let url, let password):
+        let to = try MoveEndpoint(url, password: password)
+        let report = LiveMove.Report {
+          peer.offer(.progress(done: $0, of: $1))
+        } line: {
+          await peer.send(.text($0))
+        }
+        let outcome = try await MoveAdministration.moveWhileServing(backups, to: to, report)
+        if !outcome.isDamaged {
+          logger.warning(
+            "the stores were moved; nothing can be changed here any more",
+            metadata: ["detail": "\(to.description)"])
+        }
+        await peer.send(
+          .result(
+            message: outcome.lines.joined(separator: "\n"), isDamaged: outcome.isDamaged))
       case .repair:
         let outcome = try await StoreBackups.requireFiles(backups).repair(reporter)
         await peer.send(.result(message: outcome.message, isDamaged: outcome.isDamaged))
@@ -86,7 +102,8 @@ struct ControlService: Service {
     } catch {
       let message = error is CancellationError ? "The server stops" : StartFailure.line(error)
       logger.warning("what was asked for was not done", metadata: ["detail": "\(message)"])
-      await peer.send(.failure(message))
+      await peer.send(
+        .failure(message, isConfiguration: StartFailure.isConfiguration(error)))
     }
   }
 }

@@ -26,12 +26,22 @@ package struct StorageLocation: Sendable, Equatable {
   /// - Throws: ``SettingsError`` for an address or a password file that can't be used.
   func databaseAddress() throws -> DatabaseAddress? {
     guard let database else { return nil }
-    let password = try databasePasswordFile.map { path throws(SettingsError) in
-      try PasswordFile.password(in: path, of: .databasePasswordFile).exposed
-    }
-    do { return try DatabaseAddress(url: database, password: password) } catch {
+    return try Self.address(url: database, password: try Self.password(in: databasePasswordFile))
+  }
+
+  /// The address of a URL.
+  /// - Throws: ``SettingsError`` for a URL that can't be used.
+  static func address(url: String, password: String?) throws(SettingsError) -> DatabaseAddress {
+    do { return try DatabaseAddress(url: url, password: password) } catch {
       throw SettingsError(description: "database: \(StartFailure.line(error))")
     }
+  }
+
+  /// The database's password in a file; nil without a file.
+  /// - Throws: ``SettingsError`` for a file that can't be used.
+  static func password(in file: String?) throws(SettingsError) -> String? {
+    guard let file else { return nil }
+    return try PasswordFile.password(in: file, of: .databasePasswordFile).exposed
   }
 }
 

@@ -7,23 +7,38 @@ import Stores
 package enum MoveAdministration {
   /// Moves all stores and then marks the source, so that no server starts on it.
   ///
-  /// A move that was interrupted is continued by the same call. Stores that were copied by then are skipped.
-  /// - Parameter source: a data directory or a database's URL, which no server uses.
+  /// A server that uses a data directory moves the stores itself; see ``LiveMove``. A move that was interrupted is
+  /// continued by the same call. Stores that were copied by then, and are still the same, are not copied again.
+  /// - Parameter source: a data directory, or the URL of a database that no server uses.
   /// - Parameter target: a database's URL, or a data directory that is absent or empty.
   /// - Parameter passwordFile: a file with the database's password.
   /// - Returns: lines about what was moved, and whether a store was left out because it is damaged.
-  /// - Throws: ``MoveError``, `DataDirectoryError`, `ServiceError`. The source is then not marked.
+  /// - Throws: ``MoveError``, ``SettingsError``, `DataDirectoryError`, `ServiceError`; ``BackupError`` with a server's
+  ///   reason. The source is then not marked, unless the reason says that it is not known whether the move has ended.
   package static func move(
     from source: String, to target: String, passwordFile: String?,
     _ report: BackupAdministration.Report
   ) async throws -> (lines: [String], isDamaged: Bool) {
-    let from = try MoveEndpoint(source, passwordFile: passwordFile)
-    let to = try MoveEndpoint(target, passwordFile: passwordFile)
+    let password = try StorageLocation.password(in: passwordFile)
+    let from = try MoveEndpoint(source, password: password)
+    let to = try MoveEndpoint(target, password: password)
     guard (from.path == nil) != (to.path == nil) else {
       throw MoveError("One of --from and --to is a data directory, the other a postgres:// URL")
     }
-    if let path = from.path { try FileEngine.requireDirectory(path) }
-    return try await MoveEndpoint.with(from) { source in
+    if let path = from.path {
+      try FileEngine.requireDirectory(path)
+      let request = ControlPeer.Request.move(to: target, password: password)
+      if let answer = try await BackupAdministration.askServer(request, in: path, report) {
+        return (answer.message.split(separator: "\n").map(String.init), answer.isDamaged)
+      }
+    }
+    return try await move(from, to, report)
+  }
+
+  private static func move(
+    _ from: MoveEndpoint, _ to: MoveEndpoint, _ report: BackupAdministration.Report
+  ) async throws -> (lines: [String], isDamaged: Bool) {
+    try await MoveEndpoint.with(from) { source in
       let unfinished = MoveMark(.unfinished, detail: "from \(from.description)")
       if let path = to.path { try FileEngine.prepareForMove(path, unfinished) }
       return try await MoveEndpoint.with(to) { target in
@@ -34,10 +49,8 @@ package enum MoveAdministration {
         if let directory = from.path ?? to.path {
           try await FileHandover(from: source, to: target, directory: directory).run()
         }
-        let now = SystemClock.now().rfc3339
         // In this order: between the two steps no server starts on either endpoint, and the same move may be run again.
-        try await source.setMoveMark(
-          MoveMark(.moved, detail: "to \(to.description) at \(now)"))
+        try await source.setMoveMark(moved(to))
         try await target.setMoveMark(nil)
         report.progress(1, "")
         return (lines(of: summary, from, to), false)
@@ -45,11 +58,47 @@ package enum MoveAdministration {
     }
   }
 
+  /// Moves the stores of this process' server to a database.
+  /// - Parameter backups: the server's stores; nil if they are in a database.
+  /// - Returns: lines about what was moved, and whether a store was left out because it is damaged. If none was, the
+  ///   server accepts no change from then on.
+  /// - Throws: as ``LiveMove/run(_:)`` does.
+  static func moveWhileServing(
+    _ backups: StoreBackups?, to: MoveEndpoint, _ report: LiveMove.Report
+  ) async throws -> (lines: [String], isDamaged: Bool) {
+    guard let backups else {
+      throw MoveError("The server has its stores in a database; give the URL as --from")
+    }
+    let from = MoveEndpoint.directory(backups.directory)
+    return try await MoveEndpoint.with(to) { target in
+      let unfinished = MoveMark(.unfinished, detail: "from \(from.description)")
+      try await requireFree(backups.engine, target, from, to, unfinished)
+      try await target.setMoveMark(unfinished)
+      let move = LiveMove(backups: backups, target: target, report: report)
+      let summary = try await move.run { moved(to) }
+      guard summary.damaged == 0 else { return ([damage(summary.damaged)], true) }
+      return (
+        [
+          "moved \(summary.stores) stores from \(from.description) to \(to.description); "
+            + "\(summary.again) copies were made again because of changes",
+          "the server still answers reads and refuses changes (503 \(ServiceError.moved.code.rawValue)): "
+            + "stop it, and start servers with --database",
+        ], false
+      )
+    }
+  }
+
+  /// The mark of the source at the end of a move.
+  @Sendable private static func moved(_ to: MoveEndpoint) -> MoveMark {
+    MoveMark(.moved, detail: "to \(to.description) at \(SystemClock.now().rfc3339)")
+  }
+
   /// Removes the mark of a move, so that servers start there again.
   /// - Returns: one line.
   /// - Throws: as ``move(from:to:passwordFile:_:)`` does.
   package static func undo(_ text: String, passwordFile: String?) async throws -> String {
-    let endpoint = try MoveEndpoint(text, passwordFile: passwordFile)
+    let endpoint = try MoveEndpoint(
+      text, password: try StorageLocation.password(in: passwordFile))
     if let path = endpoint.path { try FileEngine.requireDirectory(path) }
     return try await MoveEndpoint.with(endpoint) { engine in
       guard let mark = try await engine.moveMark() else {
@@ -96,11 +145,11 @@ package enum MoveAdministration {
         + "from \(from.description) to \(to.description)"
     ]
     if summary.earlier > 0 { lines.append("\(summary.earlier) stores had been moved before") }
-    if summary.damaged > 0 {
-      lines.append(
-        "\(summary.damaged) stores are damaged, and the accounts were not moved; repair them and run the move again"
-      )
-    }
+    if summary.damaged > 0 { lines.append(damage(summary.damaged)) }
     return lines
+  }
+
+  private static func damage(_ stores: Int) -> String {
+    "\(stores) stores are damaged, and the accounts were not moved; repair them and run the move again"
   }
 }

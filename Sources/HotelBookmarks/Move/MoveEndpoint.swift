@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Glibc
 import Lanes
 import PostgresEngine
 import SQLiteEngine
@@ -11,17 +11,27 @@ enum MoveEndpoint: Sendable {
   case database(DatabaseAddress)
 
   /// Reads an endpoint from the command line: a `postgres://` or `postgresql://` URL, or else a path.
-  /// - Parameter passwordFile: a file with the database's password; nil when the URL has it, or none is needed.
-  /// - Throws: ``SettingsError`` for a URL or a password file that can't be used.
-  init(_ text: String, passwordFile: String?) throws {
-    let isURL = text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
-    let location = StorageLocation(
-      data: text, database: isURL ? text : nil, databasePasswordFile: passwordFile)
-    if let address = try location.databaseAddress() {
-      self = .database(address)
+  /// - Parameter password: the database's password; nil when the URL has it, or none is needed.
+  /// - Throws: ``SettingsError`` for a URL that can't be used.
+  init(_ text: String, password: String?) throws(SettingsError) {
+    if Self.isURL(text) {
+      self = .database(try StorageLocation.address(url: text, password: password))
     } else {
-      self = .directory(BackupAdministration.absolute(text))
+      self = .directory(Self.realPath(BackupAdministration.absolute(text)))
     }
+  }
+
+  /// Whether a text is the URL of a database.
+  static func isURL(_ text: String) -> Bool {
+    text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
+  }
+
+  /// The path without symbolic links, so that a server and a command know a directory by the same path. An absent
+  /// directory keeps its path.
+  private static func realPath(_ path: String) -> String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
   }
 
   /// The endpoint for people. Never a password.

@@ -2,12 +2,11 @@ import SQLiteEngine
 import StoreRecords
 import Stores
 
-/// Copies all stores of one engine to another, which nobody else may use meanwhile.
+/// Copies all stores of one engine to another, which nobody else may use meanwhile. ``LiveMove`` copies those of a running
+/// server.
 struct StoreMove: Sendable {
   /// How many stores are copied at the same time. While one waits for the disk or the database, others are read.
-  private static let copiesAtOnce = 4
-  /// How many names are listed at a time.
-  private static let namesAtOnce = 500
+  static let copiesAtOnce = 4
 
   let source: any CopyingEngine
   let target: any CopyingEngine
@@ -37,7 +36,7 @@ struct StoreMove: Sendable {
     var damaged = 0
 
     /// - Parameter outcome: nil for a damaged store.
-    fileprivate mutating func add(_ outcome: StoreTransfer.Outcome?) {
+    mutating func add(_ outcome: StoreTransfer.Outcome?) {
       switch outcome {
       case nil: damaged += 1
       case .copied(let documents, let bytes):
@@ -55,38 +54,28 @@ struct StoreMove: Sendable {
   /// In a move the accounts come last, because without them nobody can use the target. A damaged store is reported and
   /// left out; then the accounts are left out too. While the source is used, the accounts come first, so that a guest who
   /// becomes a user meanwhile is still a guest with all bookmarks.
-  /// - Throws: ``MoveError`` when the target has stores that are not the source's; the errors of both engines.
+  /// - Throws: ``MoveError`` when the target has a later state of a store; the errors of both engines.
   func run(_ report: BackupAdministration.Report) async throws -> Summary {
     try await target.removeUnfinishedCopies()
     var summary = Summary()
-    let others = try await count(in: source)
-    let total = others + 1
+    let total = try await Self.count(in: source) + 1
     var done = 0
     if whileUsed { summary.add(try await copy(.system, report)) }
     for namespace in StoreName.namespaces where namespace != StoreName.system.namespace {
       try await Self.eachPage(of: namespace, in: source) { names in
-        try await copy(names, report) { outcome in
+        try await Self.each(names, { try await copy($0, report) }) { outcome in
           summary.add(outcome)
           done += 1
           report.stores(done, of: total)
         }
       }
     }
-    if !whileUsed {
-      if summary.damaged == 0 { summary.add(try await copy(.system, report)) }
-      if summary.damaged == 0 { try await requireNoOthers(than: others) }
+    if !whileUsed, summary.damaged == 0 {
+      _ = try await NameDifference(source: source, target: target).settle()
+      summary.add(try await copy(.system, report))
     }
     try await target.removeUnfinishedCopies()
     return summary
-  }
-
-  /// Checks that the target has no store that the source does not have. Such a store may be one that was erased in the
-  /// source after an earlier move, and must not come back.
-  private func requireNoOthers(than total: Int) async throws {
-    let found = try await count(in: target)
-    guard found != total else { return }
-    throw MoveError(
-      "The target has \(found) stores, the source \(total); move into an empty place")
   }
 
   /// Whether an engine has no store.
@@ -100,7 +89,7 @@ struct StoreMove: Sendable {
   }
 
   /// How many stores there are beside the accounts'.
-  private func count(in engine: any CopyingEngine) async throws -> Int {
+  static func count(in engine: any CopyingEngine) async throws -> Int {
     var count = 0
     for namespace in StoreName.namespaces where namespace != StoreName.system.namespace {
       try await Self.eachPage(of: namespace, in: engine) { count += $0.count }
@@ -113,24 +102,26 @@ struct StoreMove: Sendable {
     of namespace: String, in engine: any CopyingEngine,
     _ visit: ([StoreName]) async throws -> Void
   ) async throws {
-    var last: String?
+    var cursor = NameCursor(in: namespace, of: engine)
     while true {
-      let names = try await engine.names(in: namespace, after: last, limit: namesAtOnce)
-      guard let end = names.last else { return }
+      let names = try await cursor.nextPage()
+      guard !names.isEmpty else { return }
       try await visit(names)
-      last = end.key
     }
   }
 
-  private func copy(
-    _ names: [StoreName], _ report: BackupAdministration.Report,
-    _ take: (StoreTransfer.Outcome?) -> Void
+  /// Copies stores, ``copiesAtOnce`` at the same time.
+  /// - Parameter take: receives the outcome of each, in any order.
+  /// - Throws: `CancellationError`; the first error of `copy`.
+  static func each<Outcome: Sendable>(
+    _ names: [StoreName], _ copy: @escaping @Sendable (StoreName) async throws -> Outcome,
+    _ take: (Outcome) -> Void
   ) async throws {
-    try await withThrowingTaskGroup(of: StoreTransfer.Outcome?.self) { group in
+    try await withThrowingTaskGroup(of: Outcome.self) { group in
       for (index, name) in names.enumerated() {
         try Task.checkCancellation()
-        if index >= Self.copiesAtOnce, let outcome = try await group.next() { take(outcome) }
-        group.addTask { try await copy(name, report) }
+        if index >= copiesAtOnce, let outcome = try await group.next() { take(outcome) }
+        group.addTask { try await copy(name) }
       }
       for try await outcome in group { take(outcome) }
     }
@@ -140,10 +131,23 @@ struct StoreMove: Sendable {
   private func copy(
     _ name: StoreName, _ report: BackupAdministration.Report
   ) async throws -> StoreTransfer.Outcome? {
-    do {
-      return try await StoreTransfer(from: source, to: target, whileUsed: whileUsed).copy(name)
-    } catch let error as ServiceError where StoreBackups.isDamage(error) {
-      report.finding("\(name.key): \(StoreBackups.message(of: error))")
+    try await Self.reportingDamage(of: name, { report.finding($0) }) {
+      try await StoreTransfer(from: source, to: target, whileUsed: whileUsed).copy(name)
+    }
+  }
+
+  /// Runs the copy of a store.
+  /// - Parameter report: receives a line about damage.
+  /// - Returns: nil for a damaged store, which is reported.
+  /// - Throws: ``MoveError`` when the target has a later state of the store; the errors of both engines.
+  static func reportingDamage(
+    of name: StoreName, _ report: (String) async -> Void,
+    _ copy: () async throws -> StoreTransfer.Outcome
+  ) async throws -> StoreTransfer.Outcome? {
+    do { return try await copy() } catch let error as ServiceError
+      where StoreBackups.isDamage(error)
+    {
+      await report("\(name.key): \(StoreBackups.message(of: error))")
       return nil
     } catch let error as ServiceError where error.code == .absent {
       // It was erased after the names were listed.
