@@ -31,14 +31,20 @@ package struct HistoryPage: Sendable, Equatable {
   package let next: RevisionID?
 }
 
-/// Reads a page in slices: first the tree, then what is known of each revision.
+/// Reads a page in slices: the tree, then the page's revisions in it, then what is known of each.
 struct HistoryReader: Sendable {
   private let id: DocumentID
   private let limit: Int
   private let after: RevisionID?
   private var page: [PastRevision] = []
-  private var hasBegun = false
   private var hasMore = false
+  /// The history; nil before it is read.
+  private var tree: RevisionTree?
+  /// The indices of the newest revisions among those that were scanned, and some more.
+  private var newest: [Int] = []
+  /// How many revisions of the tree were scanned.
+  private var scanned = 0
+  private var isListed = false
   /// Revisions that are close enough to a leaf. The store keeps no bodies of others, so they are not looked
   /// up.
   private var near: Set<RevisionID> = []
@@ -55,10 +61,16 @@ struct HistoryReader: Sendable {
   /// - Returns: nil while the page is not complete. Then the page, or an inner nil for an id that was never
   ///   used.
   mutating func read(_ view: any StoreView) throws -> HistoryPage?? {
-    if !hasBegun {
-      guard let tree = try view.tree(id) else { return .some(nil) }
+    if tree == nil {
+      tree = try view.tree(id)
+      if tree != nil, Slice.isOver { return nil }
+    }
+    guard let tree else { return .some(nil) }
+    if !isListed {
+      guard scan(tree) else { return nil }
       list(tree)
-      hasBegun = true
+      isListed = true
+      if Slice.isOver { return nil }
     }
     while next < page.count {
       if near.contains(page[next].revision) {
@@ -70,12 +82,33 @@ struct HistoryReader: Sendable {
     return HistoryPage(revisions: page, next: hasMore ? page.last?.revision : nil)
   }
 
+  /// Finds the page's revisions, and one more if there is one. A tree may have tens of thousands of revisions, so never
+  /// more than a few pages of them are sorted.
+  /// - Returns: whether all revisions were scanned.
+  private mutating func scan(_ tree: RevisionTree) -> Bool {
+    while scanned < tree.nodes.count {
+      let index = scanned
+      scanned += 1
+      if let after, !(tree.nodes[index].revision < after) { continue }
+      newest.append(index)
+      guard newest.count > 4 * (limit + 1) else { continue }
+      cut(tree)
+      if Slice.isOver { return false }
+    }
+    cut(tree)
+    return true
+  }
+
+  private mutating func cut(_ tree: RevisionTree) {
+    let sorted = newest.sorted { tree.nodes[$0].revision > tree.nodes[$1].revision }
+    newest = Array(sorted.prefix(limit + 1))
+  }
+
   private mutating func list(_ tree: RevisionTree) {
     near = tree.revisions(withinSteps: StoreLimits.storedAncestors)
-    let indices = newest(in: tree)
-    hasMore = indices.count > limit
+    hasMore = newest.count > limit
     let winner = tree.winner?.revision
-    page = indices.prefix(limit).map { index in
+    page = newest.prefix(limit).map { index in
       let node = tree.nodes[index]
       let isCurrent = node.revision == winner
       return PastRevision(
@@ -83,22 +116,6 @@ struct HistoryReader: Sendable {
         isDeleted: node.isDeleted, isCurrent: isCurrent,
         isConflicting: node.isLeaf && !node.isDeleted && !isCurrent)
     }
-  }
-
-  /// The indices of the page's revisions, and one more if there is one. A tree may have tens of thousands of
-  /// revisions, so never more than a few pages of them are sorted.
-  private func newest(in tree: RevisionTree) -> [Int] {
-    func cut(_ indices: [Int]) -> [Int] {
-      let sorted = indices.sorted { tree.nodes[$0].revision > tree.nodes[$1].revision }
-      return Array(sorted.prefix(limit + 1))
-    }
-    var newest: [Int] = []
-    for index in tree.nodes.indices {
-      if let after, !(tree.nodes[index].revision < after) { continue }
-      newest.append(index)
-      if newest.count > 4 * (limit + 1) { newest = cut(newest) }
-    }
-    return cut(newest)
   }
 }
 

@@ -63,7 +63,7 @@ def exchange(left, right, rounds=8):
         carried = sum(
             Replicator(one.near(), other.near(), identity).run()["missing_found"]
             for one, other, identity in ((left, right, "there"), (right, left, "back")))
-        time.sleep(0.05)
+        time.sleep(0.15)
         quiet = quiet + 1 if not carried else 0
         if quiet == 2:
             return number + 1

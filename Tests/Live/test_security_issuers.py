@@ -9,7 +9,7 @@ import uuid
 import pytest
 
 from issuer import CLIENT, Issuer, part
-from patience import PATIENCE, until
+from waiting import PATIENCE, wait_until
 from stub_upstream import answer, drip
 
 HOTEL = {"id": "hotel_1", "name": "Inn"}

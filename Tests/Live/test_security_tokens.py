@@ -16,7 +16,7 @@ import requests
 from async_http import Connection
 from backups import run
 from couch import Account, Database
-from patience import PATIENCE, until
+from waiting import PATIENCE, wait_until
 from test_couch_feeds import open_feed, rows
 
 

@@ -11,7 +11,7 @@ from selenium.webdriver.chrome.service import Service
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Live"))
 
-from patience import until  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 BLANK = "/offline.js"
 """A document of the server that runs no script."""
@@ -71,13 +71,13 @@ class OfflineBrowser:
             raise Refused(answer["error"], answer["reason"])
         return answer["value"]
 
-    def wait_until(self, script, what=None, **arguments):
+    def until(self, script, what=None, **arguments):
         """Runs a script again and again until its value is true."""
         return wait_until(lambda: self.run(script, **arguments), what or script, 30)
 
     def settled(self):
         """Waits until all changes are sent and received."""
-        self.wait_until("""
+        self.until("""
             const { phase, waiting, live } = client.sync
             return phase === 'idle' && waiting === 0 && live && client.session.state === 'active'""")
 
