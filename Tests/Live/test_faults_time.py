@@ -1,51 +1,18 @@
 """F21, F22: clocks that jump, and a suspended process."""
-import glob
-import os
-import subprocess
 import threading
 import time
 
 import pytest
 import requests
 
+from clocks import HOUR, TEN_YEARS, Clock
 from conftest import NIGHTLY
 from couch import Database
 from faults import listed, put
 from test_faults_start import refusal
 
-HOUR, TEN_YEARS = 3_600, 10 * 365 * 86_400
 MONTH = 30 * 86_400
 """Seconds for which a guest's token is valid."""
-
-
-class Clock:
-    """A server's clock under libfaketime(1). It jumps when the test tells it to.
-
-    Start the server under env(1): the library sets a variable in the first process that loads it, and a Swift program
-    with that variable does not find its arguments.
-    """
-
-    def __init__(self, directory):
-        found = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
-        if not found:
-            pytest.skip("libfaketime is not installed: Scripts/setup --tests")
-        self.file = directory / "clock"
-        self.step(0)
-        self.environment = {
-            "LD_PRELOAD": found[0], "FAKETIME_TIMESTAMP_FILE": str(self.file), "FAKETIME_NO_CACHE": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-        self.step(-TEN_YEARS)
-        tried = subprocess.run(["date", "+%s"], capture_output=True, text=True, timeout=60,
-                               env=dict(os.environ, **self.environment))
-        if not tried.stdout.strip().isdigit() or int(tried.stdout) > time.time() - TEN_YEARS / 2:
-            pytest.skip("libfaketime does not work here: " + tried.stderr.strip())
-        self.step(0)
-
-    def step(self, seconds):
-        """Sets the clock to this number of seconds from the true time."""
-        draft = self.file.with_suffix(".new")
-        draft.write_text(f"{seconds:+d}s\n")
-        draft.rename(self.file)
 
 
 @pytest.fixture
