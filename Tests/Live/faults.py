@@ -1,4 +1,5 @@
 """Disk faults under a running server: system calls that strace makes fail, and small file systems by mount."""
+import errno
 import hashlib
 import os
 import pathlib
@@ -117,9 +118,16 @@ class SmallDisk:
 
     def fill(self, leaving=0):
         """Fills the file system until `leaving` bytes are free."""
-        with open(self.path / "ballast", "ab") as file:
+        with open(self.path / "ballast", "ab", buffering=0) as file:
             free = os.statvfs(self.path)
-            file.write(b"x" * max(0, free.f_bavail * free.f_frsize - leaving))
+            wanted = free.f_bavail * free.f_frsize - leaving
+            try:
+                while wanted > 0:
+                    wanted -= file.write(b"x" * min(wanted, 1 << 20))
+            except OSError as error:
+                # Others use the space too.
+                if error.errno != errno.ENOSPC:
+                    raise
 
     def free(self):
         """Frees the space again."""

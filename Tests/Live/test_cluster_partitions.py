@@ -18,6 +18,7 @@ pytestmark = [
     pytest.mark.skipif(not all(map(shutil.which, NEEDED)), reason="Scripts/setup --cluster installs what this needs")]
 
 CUTS = {
+    "none: only the pool is exhausted": ([], False),
     "a node and the primary": ([("node1", "primary")], False),
     "a node to the primary": ([("node1", "primary")], True),
     "the primary to a node": ([("primary", "node1")], True),
