@@ -16,6 +16,7 @@ import time
 
 import bench
 import lines
+import nodes
 from processes import BookmarkServer
 from sites import Bookmarks, document, hotel
 
@@ -178,12 +179,19 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each line")
     parser.add_argument("--seconds", type=int, default=3, help="seconds of each round")
     parser.add_argument("--only", nargs="+", metavar="LINE", help="these lines")
+    parser.add_argument("--nodes", action="store_true", help="instead: two nodes beside one, with a quarter of a core each")
     parser.add_argument("--directory", default=".build/bench", help="for the data of the server over files")
     parser.add_argument("--binary", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
     options.smoke, options.couchdb = False, None
     if not shutil.which("psql"):
         raise SystemExit("there is no PostgreSQL: Scripts/setup --cluster installs it")
+    if options.nodes:
+        database = Database()
+        try:
+            return nodes.compare(options, database.url)
+        finally:
+            database.close()
     run, missed = DatabaseRun(options), []
     print("| line | files | database | database / files | loop | database / loop | wanted |")
     print("| --- | --- | --- | --- | --- | --- | --- |")

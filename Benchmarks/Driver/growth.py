@@ -1,6 +1,7 @@
 """How costs grow: reads and writes with more and more documents, revisions, stores and feeds, and a plot of each.
 
     Scripts/bench growth [--smoke] [--only documents revisions stores feeds] [--plots DIRECTORY] [--json FILE]
+    Scripts/bench growth --database    the same over a PostgreSQL server of its own; draws nothing
 """
 import argparse
 import concurrent.futures
@@ -9,12 +10,16 @@ import json
 import pathlib
 import shutil
 import statistics
+import sys
 import time
 
 import flows
 import plot
 from processes import BookmarkServer, Client
 from sites import Bookmarks, document
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "Tests/Live"))
+import postgres  # noqa: E402
 
 
 def timed(count, call):
@@ -34,11 +39,13 @@ class Growing:
         self.binary, self.directory = options.binary, pathlib.Path(options.directory)
         shutil.rmtree(self.directory, ignore_errors=True)
         self.directory.mkdir(parents=True)
+        self.database = postgres.Postgres(durable=True) if options.database else None
         self.start()
 
     def start(self):
         """Starts the server, and returns the milliseconds until it is ready."""
-        self.server = BookmarkServer(self.binary, self.directory / "data")
+        stores = ["--database", self.database.url] if self.database else []
+        self.server = BookmarkServer(self.binary, self.directory / "data", *stores)
         self.site = Bookmarks(self.server.url)
         Client(self.server.url).call("GET", "/readyz")
         return (time.perf_counter() - self.server.started) * 1000
@@ -48,6 +55,8 @@ class Growing:
 
     def close(self):
         self.stop()
+        if self.database:
+            self.database.close()
         shutil.rmtree(self.directory)
 
 
@@ -92,7 +101,7 @@ def revisions(growing, sizes):
 
 
 def stores(growing, sizes):
-    """A start, the first read of a store, a read of an open store, the creation of a store."""
+    """A start, the first read of a store, a read of an open store, a write to it, the creation of a store."""
     names = []
     for size in sizes:
         with concurrent.futures.ThreadPoolExecutor(4) as workers:
@@ -114,6 +123,7 @@ def stores(growing, sizes):
             "start": statistics.median(starts),
             "first read of a store": timed(len(chosen), lambda n: client.raw("GET", chosen[n])),
             "read": timed(200, lambda n: client.raw("GET", chosen[0])),
+            "write": timed(50, lambda n: client.call("PUT", f"{chosen[0]}/w-{size}-{n}", document(n))),
             "a new store": timed(20, lambda n: client.raw("PUT", f"/couch/new-{size}-{n}"))}
 
 
@@ -160,6 +170,7 @@ def main():
     parser.add_argument("--directory", default=".build/growth", help="for the data, on a disk")
     parser.add_argument("--only", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--smoke", action="store_true", help="the first two sizes only")
+    parser.add_argument("--database", action="store_true", help="over PostgreSQL")
     options = parser.parse_args()
     measured = {}
     for name in options.only:
@@ -175,7 +186,7 @@ def main():
             growing.close()
         measured[name] = points
         svg = plot.drawn(title, axis, points)
-        if options.plots:
+        if options.plots and not options.database:
             options.plots.mkdir(parents=True, exist_ok=True)
             (options.plots / f"growth-{name}.svg").write_text(svg, encoding="utf-8")
     if options.json:
