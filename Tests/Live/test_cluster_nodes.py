@@ -34,7 +34,7 @@ def cluster():
 
 
 class Writer(threading.Thread):
-    """Counts a document up, each time from the revision that it has read. Unknown outcomes are repeated by their key."""
+    """Counts a document up, each time from the revision that it has read. After an unknown outcome it reads again."""
 
     def __init__(self, url, store, token, name):
         super().__init__(daemon=True)
@@ -52,12 +52,10 @@ class Writer(threading.Thread):
 
     def _write(self, count, base):
         """Writes the next count; what is stored afterwards."""
-        key = f'"{uuid.uuid4()}"'
         while not self.stop.is_set():
             try:
                 answer = self.session.put(
-                    self.document, params={"rev": base} if base else {}, json={"n": count + 1}, timeout=40,
-                    headers={"Idempotency-Key": key})
+                    self.document, params={"rev": base} if base else {}, json={"n": count + 1}, timeout=40)
             except requests.RequestException:
                 self.unknown += 1
                 time.sleep(0.05)
@@ -86,6 +84,47 @@ class Writer(threading.Thread):
         except requests.RequestException:
             return None
         return (answer.json()["n"], answer.json()["_rev"]) if answer.status_code == 200 else None
+
+
+class Repeater(threading.Thread):
+    """Makes lists of one person. Each has a key, and is asked for until it is there, and then once more."""
+
+    MOST = 240
+    """Fewer than an account may have."""
+
+    def __init__(self, url, token):
+        super().__init__(daemon=True)
+        self.url, self.headers = url + "/v1/lists", {"Authorization": "Bearer " + token}
+        self.stop = threading.Event()
+        self.made = {}
+        """The two answered ids by title."""
+
+    def run(self):
+        while not self.stop.wait(0.4) and len(self.made) < self.MOST:
+            title = str(uuid.uuid4())
+            self.made[title] = [self._make(title), self._make(title)]
+
+    def _make(self, title):
+        while True:
+            try:
+                answer = requests.post(self.url, json={"title": title}, timeout=40, headers={
+                    **self.headers, "Idempotency-Key": f'"{title}"'})
+                if answer.status_code == 201:
+                    return answer.json()["id"]
+            except requests.RequestException:
+                pass
+            time.sleep(0.1)
+
+    def check(self):
+        """Each list is there once, with the id that was answered each time."""
+        stored, page = [], {"next": None}
+        while "next" in page:
+            page = requests.get(self.url, headers=self.headers, timeout=60, params={
+                "limit": 50, "after": page["next"]}).json()
+            stored += [(one["title"], one["id"]) for one in page["lists"]]
+        assert self.made and not self.is_alive()
+        assert sorted(stored) == sorted((title, first) for title, (first, _) in self.made.items())
+        assert all(first == second for first, second in self.made.values())
 
 
 class Follower(threading.Thread):
@@ -124,7 +163,8 @@ def number_of(sequence):
 
 @contextlib.contextmanager
 def at_work(cluster):
-    """Twelve writers on four stores and a follower of each, once everything is there; all is checked at the end."""
+    """Twelve writers on four stores, a follower of each, and one who repeats what has a key, once everything is there;
+    all is checked at the end."""
     wait_until(lambda: sorted(member.role() for member in cluster.members) == ["primary", "standby"],
                "no primary and standby", REJOINING)
     for node in cluster.nodes:
@@ -132,13 +172,14 @@ def at_work(cluster):
     people = [sign_up(cluster.url) for _ in range(4)]
     writers = [Writer(cluster.url, store, token, f"d{number}") for store, token in people for number in range(3)]
     followers = [Follower(cluster.nodes, store, token) for store, token in people]
-    for thread in writers + followers:
+    repeater = Repeater(cluster.url, sign_up(cluster.url)[1])
+    for thread in [*writers, *followers, repeater]:
         thread.start()
     time.sleep(2)
     yield writers
-    for thread in writers:
+    for thread in [*writers, repeater]:
         thread.stop.set()
-    for thread in writers:
+    for thread in [*writers, repeater]:
         thread.join(timeout=120)
     for node in cluster.nodes:
         wait_until(node.ready, f"{node.name} is not ready", REJOINING)
@@ -150,6 +191,7 @@ def at_work(cluster):
     print(f"{sum(len(writer.acknowledged) for writer in writers)} acknowledged, "
           f"{sum(writer.unknown for writer in writers)} unknown, "
           f"refused: {dict(sum((writer.refused for writer in writers), collections.Counter()))}")
+    repeater.check()
     for number, (store, token) in enumerate(people):
         check(cluster, store, token, writers[3 * number:3 * number + 3], followers[number])
 
