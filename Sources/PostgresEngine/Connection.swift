@@ -33,6 +33,8 @@ final class Connection {
   private(set) var roundTrips = 0
   /// Whether the connection is unusable.
   private(set) var isBroken = false
+  /// Whether the server has refused a statement because its disk is full, since this was last set to false.
+  var hasLackedSpace = false
 
   /// Takes ownership of a connection that libpq has made, and switches it to pipeline mode.
   /// - Parameter noteHang: called when the server has not answered for ``longestSilence``.
@@ -155,6 +157,7 @@ final class Connection {
         PQclear(result)
         failure = failure ?? error
         if error.isOfConnection { isBroken = true }
+        if error.isOfSpace { hasLackedSpace = true }
         if error.isLost { throw error }
       } else if case .rows = answer, status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK {
         found.append(Rows(result))

@@ -31,7 +31,13 @@ actor Session {
     _ body: @Sendable (Connection) throws -> Result
   ) throws -> Result {
     let connection = try connected()
-    defer { if connection.isBroken { drop() } }
+    defer {
+      if connection.hasLackedSpace {
+        counters.noteFullDisk()
+        connection.hasLackedSpace = false
+      }
+      if connection.isBroken { drop() }
+    }
     return try body(connection)
   }
 
@@ -259,4 +265,13 @@ final class DatabaseCounters: Sendable {
   let updates = Atomic(0)
   let unknown = Atomic(0)
   let lost = Atomic(0)
+  private let fullDisk = Mutex<ContinuousClock.Instant?>(nil)
+
+  /// Notes that the database has just refused a write because its disk is full.
+  func noteFullDisk() { fullDisk.withLock { $0 = .now } }
+
+  /// Whether the database has refused a write because its disk is full, within this time before now.
+  func hadFullDisk(within time: Duration) -> Bool {
+    fullDisk.withLock { $0.map { ContinuousClock.now - $0 < time } ?? false }
+  }
 }

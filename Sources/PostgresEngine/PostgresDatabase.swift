@@ -183,6 +183,8 @@ package final class PostgresDatabase: StorageEngine {
   }
 
   /// Updates row 0 of `stores`, which belongs to no store, and waits for the commit. Also reads the database's clock.
+  /// - Throws: `storageFull` for ``fullDiskReported`` after the last write that the database has refused because its
+  ///   disk is full. The update itself usually needs no new space, so it succeeds on a full disk.
   package func checkWritable() throws {
     do {
       let connection = try probe.withLockedValue { probe in
@@ -201,6 +203,7 @@ package final class PostgresDatabase: StorageEngine {
         throw ServiceError.unreachable(warning)
       }
     } catch { throw ServiceError.translated(error) }
+    guard !pool.counters.hadFullDisk(within: Self.fullDiskReported) else { throw ServiceError.full }
   }
 
   /// Closes all connections and stops the threads.
@@ -221,6 +224,7 @@ package final class PostgresDatabase: StorageEngine {
     do { return try await pool.repeating(body) } catch { throw ServiceError.translated(error) }
   }
 
+  private static let fullDiskReported = Duration.seconds(10)
   private static let touch = Statement(
     "touch",
     "UPDATE stores SET changed = changed + 1 WHERE number = 0 RETURNING \(Statement.sqlTime)")

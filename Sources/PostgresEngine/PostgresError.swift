@@ -44,6 +44,13 @@ enum PostgresError: Error, CustomDebugStringConvertible {
     return state == "40001" || state == "40P01"
   }
 
+  /// Whether the server's disk is full.
+  var isOfSpace: Bool {
+    guard case .refused(let state, _) = self else { return false }
+    return state == Self.diskFull
+  }
+  fileprivate static let diskFull = "53100"
+
   /// Whether the server refused the values of one statement. The SQLSTATE classes are 22, an invalid value; 23, a
   /// constraint; 54, a value that is too large; XX, a row that can't be read.
   var isOfValues: Bool {
@@ -72,8 +79,7 @@ extension ServiceError {
       return
     }
     switch state {
-    // Disk full.
-    case "53100": self.init(.storageFull, ServiceError.full.reason, detail: detail)
+    case PostgresError.diskFull: self.init(.storageFull, ServiceError.full.reason, detail: detail)
     // Lock not available: other nodes have written to the store for the whole `lock_timeout`.
     case "55P03":
       self.init(

@@ -102,7 +102,8 @@ def test_a_full_disk_loses_nothing(cluster, disks, full, deed):
                 outage(writers, lambda: deed(cluster), 0)
             outage(writers, lambda: fill(20), 0, at_most=10 if deed or full == "standby" else None)
             during = roles(cluster)
-            print(during)
+            health = [requests.get(f"{node.url}/readyz", timeout=10).json() for node in cluster.nodes]
+            print(during, health)
         finally:
             reader.stop.set()
             reader.join()
@@ -119,6 +120,8 @@ def test_a_full_disk_loses_nothing(cluster, disks, full, deed):
         full_disk, away = (507, "insufficient_storage"), {(503, "unavailable"), (503, "outcome_unknown")}
         assert set(refusals) <= away | {full_disk}
         ended = during[before] != "primary"
+        if refusals[full_disk] and not ended:
+            assert "degraded" in {answer["status"] for answer in health}
         assert ended or not deed, "a primary that could not write its log was not replaced"
         # Tables or the log: chance decides what needs space first.
         assert bool(refusals[full_disk] or ended) == ("primary" in full)

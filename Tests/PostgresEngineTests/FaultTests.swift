@@ -67,6 +67,23 @@ import Testing
     }
   }
 
+  @Test func fullDiskIsReportedAlthoughTheReadinessCheckItselfNeedsNoSpace() async throws {
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
+      let store = try await node.store()
+      try node.checkWritable()
+      try fixture.execute(
+        """
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = '53100'; END $$
+        """)
+      try fixture.execute(
+        "CREATE TRIGGER full_disk BEFORE INSERT ON documents FOR EACH ROW EXECUTE FUNCTION refuse()")
+      #expect(await code { try await store.put("a", "{}") } == .storageFull)
+      #expect(await code { try node.checkWritable() } == .storageFull)
+    }
+  }
+
   @Test func ruleRunsAgainWhenTheConnectionIsLostBeforeTheCommit() async throws {
     let fixture = try DatabaseFixture(on: try PostgresServer())
     try await fixture.withNode { node in
