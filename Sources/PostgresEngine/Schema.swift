@@ -5,8 +5,8 @@ import Stores
 /// steps run in one transaction.
 ///
 /// Each key begins with the store's number, so that the tables can be distributed over several machines by it. `names`,
-/// `files`, `pieces` and `schema_version` belong to no store. Ids, names and keys are `bytea`, which is compared by
-/// bytes and can contain a NUL.
+/// `files`, `pieces`, `erasures` and `schema_version` belong to no store. Ids, names and keys are `bytea`, which is
+/// compared by bytes and can contain a NUL.
 enum Schema {
   /// The version after all steps.
   static let version = Int64(steps.count)
@@ -85,6 +85,7 @@ enum Schema {
         checksum bigint NOT NULL, written bigint NOT NULL, PRIMARY KEY(name, version, piece))
       """,
     ],
+    ["CREATE TABLE erasures(key bytea PRIMARY KEY)"],
   ]
 
   private static let makeVersion = Statement(

@@ -33,27 +33,28 @@ struct BackupCommand: AsyncParsableCommand {
 /// Restores a backup.
 struct RestoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "restore", abstract: "Make a data directory of a backup.",
+    commandName: "restore", abstract: "Make a data directory of a backup, or fill a database.",
     discussion: """
-      Every store begins anew for whoever kept a copy of it: they start over and miss nothing. Exit status 65: \
-      parts of the backup are damaged; the rest was restored.
+      Every store begins anew for whoever kept a copy of it: they start over and miss nothing. With --database the \
+      stores go through a directory beside the backup, which takes as much space again; the database must be empty, and \
+      no server may use it. Exit status 65: parts of the backup are damaged; the rest was restored, with --database \
+      only into that directory.
       """)
 
   @Argument(help: "The backup.")
   var backup: String
-  @Option(help: "The new data directory, absent or empty; also HOTEL_BOOKMARKS_DATA.")
-  var data = DataDirectory.standard
+  @OptionGroup var location: LocationOptions
   @Option(
     help: """
-      A log of erasures that is newer than the backup, or a data directory or backup that has one; who is in \
-      it stays erased. May be given several times.
+      A log of erasures that is newer than the backup, or a data directory, backup or database (postgres://…) that \
+      has one; who is in it stays erased. May be given several times.
       """)
   var erasures: [String] = []
 
   func run() async throws {
     do {
       let outcome = try await RestoreAdministration.restore(
-        backup, to: data, erasures: erasures, .terminal)
+        backup, to: location.location, erasures: erasures, .terminal)
       for line in outcome.lines { print(line) }
       guard !outcome.isDamaged else { throw ExitCode(65) }
     } catch let code as ExitCode {

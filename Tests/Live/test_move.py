@@ -22,6 +22,11 @@ def password_of(directory):
     return json.loads((directory / "administrator.json").read_text())["password"]
 
 
+def bookmarks(server, token):
+    """The names of a person's bookmarks."""
+    return sorted(row["name"] for row in server.call("GET", "/v1/bookmarks", token).json()["bookmarks"])
+
+
 def test_clients_notice_nothing_of_a_move_there_and_back(tmp_path, database, start):
     url = postgres.schema(database.url, tmp_path)
     data, back = tmp_path / "data", tmp_path / "back"
@@ -133,9 +138,9 @@ def test_a_damaged_store_is_named_and_nothing_is_marked(tmp_path, database, star
     assert os.path.exists(data / "keys.json")
 
 
-def test_database_in_use_is_backed_up_and_the_backup_moves_into_another(tmp_path, database, start):
+def test_database_in_use_is_backed_up_and_restored_into_another(tmp_path, database, start):
     url, other = postgres.schema(database.url, tmp_path), postgres.schema(database.url, tmp_path / "other")
-    backup, restored = tmp_path / "backup", tmp_path / "restored"
+    backup = tmp_path / "backup"
     node = start(tmp_path / "node", "--database", url)
     owners = fill(node)
     before = told(node, owners)
@@ -152,8 +157,11 @@ def test_database_in_use_is_backed_up_and_the_backup_moves_into_another(tmp_path
     assert told(node, owners) == before
     assert node.stop() == 0
     assert "sound" in run("verify", backup)
-    run("restore", backup, "--data", restored)
-    run("move", "--from", restored, "--to", other)
+    lines = run("restore", backup, "--database", other)
+    assert "restored 6 stores" in lines and "moved 6 stores" in lines
+    assert not (tmp_path / "backup.restored").exists()
+    code, words = refusal("restore", backup, "--database", other)
+    assert code == 78 and "has stores already" in words
     node = start(tmp_path / "node2", "--database", other)
     assert numbered.found(node)[:answered] == list(range(answered))
     found = [[row for row in node.call("GET", "/v1/bookmarks", token).json()["bookmarks"]] for token, _ in owners]
@@ -164,3 +172,50 @@ def test_database_in_use_is_backed_up_and_the_backup_moves_into_another(tmp_path
     assert code == 65
     code, words = refusal("backup", tmp_path / "second", "--database", url)
     assert code == 65 and "fails its checksum" in words
+
+
+def test_who_was_erased_stays_erased_after_a_restoration(tmp_path, database, start):
+    """The log of erasures is in the database, moves with the stores, and is in backups."""
+    url, other = postgres.schema(database.url, tmp_path), postgres.schema(database.url, tmp_path / "other")
+    data, backup = tmp_path / "data", tmp_path / "backup"
+    server = start(data)
+    before, after, stays = [token for token, _ in fill(server)[:3]]
+    assert server.call("DELETE", "/v1/me", before).status_code == 204
+    assert server.stop() == 0
+    run("move", "--from", data, "--to", url)
+    node = start(tmp_path / "node", "--database", url)
+    run("backup", backup, "--database", url)
+    assert len((backup / "erasures.log").read_text().split()) == 1
+    assert node.call("DELETE", "/v1/me", after).status_code == 204
+    lines = run("restore", backup, "--database", other, "--erasures", url)
+    assert "erased again: 1 stores of 2" in lines
+    assert node.stop() == 0
+    node = start(tmp_path / "node2", "--database", other)
+    assert [node.call("GET", "/v1/bookmarks", token).status_code for token in (before, after, stays)] == [401, 401, 200]
+    assert node.stop() == 0
+    assert postgres.sql(other, "SELECT count(*) FROM erasures") == "2"
+
+
+def test_a_restoration_into_a_database_goes_on_after_it_was_killed(tmp_path, database, start):
+    url = postgres.schema(database.url, tmp_path)
+    data, backup, restored = tmp_path / "data", tmp_path / "backup", tmp_path / "backup.restored"
+    server = start(data)
+    owners = fill(server, 40)
+    before = [bookmarks(server, token) for token, _ in owners]
+    run("backup", backup, "--data", data)
+    assert server.stop() == 0
+    # At the first attempts the directory is restored, at later ones its stores are moved.
+    for attempt in range(1, 60):
+        command = start.command("restore", backup, "--database", url)
+        try:
+            command.communicate(timeout=0.05 * attempt)
+        except subprocess.TimeoutExpired:
+            command.kill()
+            command.communicate()
+            forget_sessions(database.url)
+            continue
+        break
+    assert command.returncode == 0 and attempt > 3 and not restored.exists()
+    node = start(tmp_path / "node", "--database", url)
+    assert [bookmarks(node, token) for token, _ in owners] == before
+    assert node.stop() == 0

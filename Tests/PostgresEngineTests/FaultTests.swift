@@ -78,7 +78,8 @@ import Testing
         $$ BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = '53100'; END $$
         """)
       try fixture.execute(
-        "CREATE TRIGGER full_disk BEFORE INSERT ON documents FOR EACH ROW EXECUTE FUNCTION refuse()")
+        "CREATE TRIGGER full_disk BEFORE INSERT ON documents FOR EACH ROW EXECUTE FUNCTION refuse()"
+      )
       #expect(await code { try await store.put("a", "{}") } == .storageFull)
       #expect(await code { try node.checkWritable() } == .storageFull)
     }

@@ -47,6 +47,24 @@ import Testing
     }
   }
 
+  @Test func logOfErasuresHasEachPersonsStoreOnce() async throws {
+    try await DatabaseFixture().withNode { node in
+      let (erased, there, database) = (
+        try user(1), try user(2), StoreName.named(try #require(DatabaseName("shared")))
+      )
+      for name in [erased, there, database] { _ = try await node.store(name) }
+      for name in [erased, erased, database, try user(3)] { try await node.noteErasure(of: name) }
+      _ = try await node.erase(erased)
+      try await node.noteErasure(of: erased)
+      // Those of another place need not exist here.
+      try await node.noteErasures(of: [erased, try user(4), database])
+      var found: [StoreName] = []
+      try await node.visitErasures { found += $0 }
+      #expect(Set(found) == [erased, try user(4)])
+      #expect(found.count == 2)
+    }
+  }
+
   @Test func anOpenStoreFollowsItsNameWhenAnotherNodeHasErasedAndCreatedIt() async throws {
     try await withNodes { first, second in
       let name = try user(1)

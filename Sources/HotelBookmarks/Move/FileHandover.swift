@@ -3,8 +3,8 @@ import PostgresEngine
 import StoreRecords
 import Stores
 
-/// Hands over what is in files of a data directory and, for the servers of a database, in the database: the keys that
-/// sign tokens, the administrator's password and an imported catalogue.
+/// Hands over what is in files of a data directory and, for the servers of a database, in the database: the log of erased
+/// stores, the keys that sign tokens, the administrator's password and an imported catalogue.
 struct FileHandover: Sendable {
   private let source: any CopyingEngine
   private let target: any CopyingEngine
@@ -30,6 +30,7 @@ struct FileHandover: Sendable {
   }
 
   private func run(_ stores: DatabaseManager) async throws {
+    try await source.visitErasures { try await target.noteErasures(of: $0) }
     let secrets = SecretTransfer(
       keys: DataFiles.keys(in: directory), administrator: DataFiles.administrator(in: directory),
       stores: stores)

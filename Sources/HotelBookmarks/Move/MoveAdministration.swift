@@ -35,7 +35,8 @@ package enum MoveAdministration {
     return try await move(from, to, report)
   }
 
-  private static func move(
+  /// Moves all stores of a place that no server uses.
+  static func move(
     _ from: MoveEndpoint, _ to: MoveEndpoint, _ report: BackupAdministration.Report
   ) async throws -> (lines: [String], isDamaged: Bool) {
     try await MoveEndpoint.with(from) { source in
@@ -112,6 +113,21 @@ package enum MoveAdministration {
     }
   }
 
+  /// Checks that a database has no stores and no mark of a move.
+  /// - Throws: ``MoveError``; the database's errors.
+  static func requireFree(_ database: MoveEndpoint) async throws {
+    try await MoveEndpoint.with(database) { engine in
+      if let mark = try await engine.moveMark() {
+        throw MoveError(mark.reason(at: database.description, removal: undoing(database)))
+      }
+      guard try await StoreMove.isEmpty(engine) else { throw occupied(database) }
+    }
+  }
+
+  private static func occupied(_ endpoint: MoveEndpoint) -> MoveError {
+    MoveError("\(endpoint.description) has stores already; move into an empty place")
+  }
+
   /// Checks that the source was not moved before, and that the target is empty or has a part of this same move.
   /// - Parameter unfinished: the mark of this move.
   /// - Throws: ``MoveError``.
@@ -129,7 +145,7 @@ package enum MoveAdministration {
       throw MoveError(mark.reason(at: from.description, removal: undoing(from)))
     }
     if targetMark == nil, try await !StoreMove.isEmpty(target) {
-      throw MoveError("\(to.description) has stores already; move into an empty place")
+      throw occupied(to)
     }
   }
 

@@ -27,6 +27,15 @@ package enum ErasureLog {
     if isNew { try Disk.synchronizeDirectory(path.parent) }
   }
 
+  /// Appends several lines durably.
+  static func append(_ names: [StoreName], to path: String) throws(SystemError) {
+    let isNew = try Disk.entry(at: path) == nil
+    if isNew { try Disk.touch(path) }
+    try Disk.append(Array(("\n" + names.map { $0.key + "\n" }.joined()).utf8), to: path)
+    try Disk.synchronize(path)
+    if isNew { try Disk.synchronizeDirectory(path.parent) }
+  }
+
   /// Visits every store in a log. A store may be visited twice. Lines that are not keys of such stores are ignored.
   /// - Returns: false when the file does not exist.
   static func visit(

@@ -38,6 +38,25 @@ package actor Restoration {
     package var findings = 0
   }
 
+  /// What is in a directory into which a backup is restored.
+  package enum State: Sendable {
+    /// Nothing: no restoration has begun there.
+    case none
+    /// A restoration that has begun and not ended. It can't be continued.
+    case unfinished
+    /// A data directory.
+    case finished
+  }
+
+  /// Looks at a directory, which may be absent.
+  /// - Throws: ``BackupError``.
+  package static func state(of path: String) throws(BackupError) -> State {
+    try backing {
+      if try Disk.entry(at: path + "/" + DataDirectory.restoringName) != nil { return .unfinished }
+      return try Disk.entry(at: path + "/" + DataDirectory.formatName) == nil ? .none : .finished
+    }
+  }
+
   /// Creates a restoration and locks the new directory.
   /// - Parameter backup: the backup's path.
   /// - Parameter path: the new data directory, absent or empty. The directory `lost+found` of the file system and the
@@ -145,14 +164,17 @@ package actor Restoration {
 
   /// Adds the entries of newer logs of erasures to the backup's own log.
   /// - Parameter logs: paths of logs, or of data directories or backups that contain one.
+  /// - Parameter names: stores in other logs.
   /// - Returns: the keys of all erased stores in any of the logs.
-  package func takeErasures(from logs: [String]) throws(BackupError) -> Set<String> {
+  package func takeErasures(
+    from logs: [String], and names: [StoreName] = []
+  ) throws(BackupError) -> Set<String> {
     let path = draft + "/" + BackupManifest.Extra.erasures.rawValue
     var known: Set<String> = []
     _ = try backing {
       try ErasureLog.visit(path) { known.insert($0.key) }
     }
-    var added: [String] = []
+    var added = names.map(\.key).filter { known.insert($0).inserted }
     for log in logs {
       let isThere = try backing {
         let isDirectory = try Disk.entry(at: log)?.isDirectory ?? false

@@ -35,6 +35,30 @@ extension FileEngine: CopyingEngine {
     }
   }
 
+  /// Reads the whole log first: 40 bytes a store.
+  package func visitErasures(_ take: ([StoreName]) async throws -> Void) async throws {
+    let path = directory.erasures
+    let names = try await translating {
+      try await LaneWork(registryLane).run { () throws(SystemError) in
+        var names: [StoreName] = []
+        _ = try ErasureLog.visit(path) { names.append($0) }
+        return names
+      }
+    }
+    for start in stride(from: 0, to: names.count, by: 1_000) {
+      try await take(Array(names[start..<min(start + 1_000, names.count)]))
+    }
+  }
+
+  package func noteErasures(of names: [StoreName]) async throws {
+    let path = directory.erasures
+    try await translating {
+      try await LaneWork(registryLane).run { () throws(SystemError) in
+        try ErasureLog.append(names, to: path)
+      }
+    }
+  }
+
   /// Gives a complete file, which is closed and on the disk, the name of a store. A store that had the name is erased
   /// first.
   ///

@@ -20,6 +20,12 @@ package protocol CopyingEngine: StorageEngine {
   /// Removes what interrupted copies left. No copy may be running.
   func removeUnfinishedCopies() async throws
 
+  /// Visits the log of erased stores in pages; see ``noteErasures(of:)``. A store may be visited twice.
+  func visitErasures(_ take: ([StoreName]) async throws -> Void) async throws
+  /// Adds stores to the log of stores that were erased for good (`StorageEngine.noteErasure(of:)`). They were erased
+  /// in the place from which stores are copied, and need not exist here.
+  func noteErasures(of names: [StoreName]) async throws
+
   /// The mark that keeps servers from these stores; nil when there is none.
   func moveMark() async throws -> MoveMark?
   /// Sets the mark durably, or removes it.

@@ -1,0 +1,50 @@
+import Documents
+package import Stores
+
+/// The log of erased stores, which backups contain. It contains only keys of stores of guests, users and lists, whose ids
+/// are random and identify no person. Like the log of a data directory, it remains for good.
+extension PostgresDatabase {
+  /// The keys of one page of ``visitErasures(_:)``.
+  private static let pageSize: Int64 = 1_000
+
+  /// Records only stores of guests, users and lists.
+  package func noteErasure(of name: StoreName) async throws {
+    guard name.isPersonal else { return }
+    try await repeating { connection in
+      guard try NameRow(name.key, on: connection)?.state == .there else { return }
+      _ = try connection.run([Call(Self.insertErasures, .list([Array(name.key.utf8)]))])
+    }
+  }
+
+  package func noteErasures(of names: [StoreName]) async throws {
+    let keys = names.filter(\.isPersonal).map { Array($0.key.utf8) }
+    try await repeating { connection in
+      _ = try connection.run([Call(Self.insertErasures, .list(keys))])
+    }
+  }
+
+  package func visitErasures(_ take: ([StoreName]) async throws -> Void) async throws {
+    var last = ""
+    while true {
+      let keys = try await repeating { [last] connection in
+        try connection.run([Call(Self.listErasures, .text(last), .integer(Self.pageSize))])[0].all
+          .map { $0.text(0) ?? "" }
+      }
+      guard let end = keys.last else { return }
+      last = end
+      try await take(
+        keys.map { key in
+          guard let name = StoreName(key: key), name.isPersonal else {
+            throw ServiceError.integrity("an entry of the log of erasures is no store's key")
+          }
+          return name
+        })
+    }
+  }
+
+  private static let insertErasures = Statement(
+    "insert_erasures",
+    "INSERT INTO erasures SELECT unnest($1::bytea[]) ON CONFLICT DO NOTHING")
+  private static let listErasures = Statement(
+    "list_erasures", "SELECT key FROM erasures WHERE key > $1 ORDER BY key LIMIT $2")
+}
