@@ -92,11 +92,12 @@ extension AccountService {
   private func match(
     _ name: UserName, _ password: [UInt8]
   ) async throws -> VerifiedUser? {
-    if let administrator = settings.administrator, administrator.name == name {
+    let epoch = administrator.epoch
+    if let administrator = administrator.administrator, administrator.name == name {
       guard try await hashing.verify(password, against: administrator.password) else { return nil }
       return VerifiedUser(
-        kind: .administrator, id: administrator.id, name: administrator.name,
-        epoch: administratorEpoch, adopting: [])
+        kind: .administrator, id: administrator.id, name: administrator.name, epoch: epoch,
+        adopting: [])
     }
     let known = try await accounts.knownUser(name)
     let stored = known?.credentials.password
@@ -243,7 +244,8 @@ extension AccountService {
     _ name: UserName, _ password: Secret, adopting guest: AccountID?
   ) async throws -> UserDocument {
     // This check saves the time of the hash. The transaction decides.
-    guard settings.administrator?.isTaken(for: name) != true, try await accounts.user(name) == nil
+    guard administrator.administrator?.isTaken(for: name) != true,
+      try await accounts.user(name) == nil
     else {
       throw ServiceError.taken
     }
@@ -337,13 +339,19 @@ extension AccountService {
     proofs.end { $0.tokenID == session }
   }
 
+  /// Takes another password of the administrator. If it differs, the sessions with the old one end.
+  /// - Parameter epoch: the epoch of the tokens (``SharedAdministrator``).
+  package func replaceAdministrator(_ administrator: Administrator, epoch: Int) {
+    guard self.administrator.replace(administrator, epoch: epoch) else { return }
+    proofs.end { $0.kind == .administrator }
+  }
+
   private func standing(
     of principal: Principal
   ) async throws -> AccountStore.Standing {
     if principal.kind == .administrator {
-      guard principal.id == settings.administrator?.id, principal.epoch == administratorEpoch else {
-        return .ended
-      }
+      guard principal.id == administrator.administrator?.id, principal.epoch == administrator.epoch
+      else { return .ended }
     }
     return try await accounts.standing(of: principal)
   }

@@ -43,9 +43,7 @@ package final class AccountService: Sendable {
   let issuers: [IssuerKeys]
   /// The key of the hashes of cached passwords.
   let passwordKey = SymmetricKey(size: .bits256)
-  /// The epoch of the administrator's tokens. Without a shared one it is random for each process, so that they end with
-  /// the process; nothing about them is stored.
-  let administratorEpoch: Int
+  let administrator: CurrentAdministrator
   let keys: SigningKeys
 
   /// Makes an account service.
@@ -72,7 +70,8 @@ package final class AccountService: Sendable {
       run: hashing, atOnce: settings.hashesAtOnce, waiting: settings.hashesWaiting,
       parameters: settings.scrypt)
     self.keys = keys
-    administratorEpoch = settings.administratorEpoch ?? Int.random(in: 1...Int(Int32.max))
+    administrator = CurrentAdministrator(
+      settings.administrator, epoch: settings.administratorEpoch)
     proofs = ProofCache(
       keys: keys, longest: settings.isShared ? AccountSettings.sharedProofAge : nil, uptime: uptime)
     verifications = SharedVerifications()

@@ -2,6 +2,7 @@ import Crypto
 import Documents
 import ICU
 import JSON
+import NIOConcurrencyHelpers
 package import Stores
 
 /// The administrator. Only the configuration names one. The service never reads a role from a stored document
@@ -54,6 +55,39 @@ package struct Administrator: Sendable {
     try PasswordRule.checkUnknown(password, of: try UserName(name))
     guard let hash = PasswordHash(of: password, scrypt) else { throw ServiceError.hashingBusy }
     try self.init(name: name, password: hash)
+  }
+}
+
+/// The administrator of a running process, whose password another process may change.
+final class CurrentAdministrator: Sendable {
+  private struct State: Sendable {
+    var administrator: Administrator?
+    var epoch: Int
+  }
+
+  private let state: NIOLockedValueBox<State>
+
+  /// - Parameter epoch: the epoch of the administrator's tokens; nil for a random one, so that they end with the process.
+  ///   Nothing about them is stored then.
+  init(_ administrator: Administrator?, epoch: Int?) {
+    state = NIOLockedValueBox(
+      State(
+        administrator: administrator, epoch: epoch ?? Int.random(in: 1...Int(Int32.max))))
+  }
+
+  /// The administrator; nil if the service has none.
+  var administrator: Administrator? { state.withLockedValue(\.administrator) }
+  /// The epoch of the administrator's tokens.
+  var epoch: Int { state.withLockedValue(\.epoch) }
+
+  /// Takes another password and its epoch.
+  /// - Returns: whether the epoch is new.
+  func replace(_ administrator: Administrator, epoch: Int) -> Bool {
+    state.withLockedValue { state in
+      guard state.epoch != epoch else { return false }
+      state = State(administrator: administrator, epoch: epoch)
+      return true
+    }
   }
 }
 

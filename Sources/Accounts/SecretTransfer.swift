@@ -39,7 +39,7 @@ package struct SecretTransfer: Sendable {
       _ = try SigningKeyCoding.keys(in: bytes)
       try keys.replace(bytes)
     }
-    if let password = try await SharedAdministrator(secrets).storedPassword() {
+    if let password = try await SharedAdministrator(secrets).storedContent() {
       try administrator.replace(AdministratorFile.content(password, isShown: true))
     }
     try await secrets.removeAll()
@@ -54,7 +54,7 @@ extension SharedAdministrator {
 
   /// The stored password as in an administrator's file; nil when none is stored.
   /// - Throws: `keys` for a damaged document; the store's errors.
-  fileprivate func storedPassword() async throws -> JSONValue? {
+  fileprivate func storedContent() async throws -> JSONValue? {
     try await secrets.read(.administrator).flatMap { try Self.content(of: $0).password }
   }
 }

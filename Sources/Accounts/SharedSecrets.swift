@@ -68,16 +68,22 @@ package struct SharedAdministrator: Sendable {
     let content = try await change { content in
       content.password = content.password ?? hash.value
     }
-    guard
-      let stored = content.password.flatMap({ value in
-        (try? ParsedJSON(value.bytes, limits: .small)).flatMap { PasswordHash($0.root) }
-      })
-    else { throw Self.damaged }
+    let stored = try Self.hash(in: content)
     let isNew = content.password?.bytes == hash.value.bytes
     return (
       AdministratorFile.Password(hash: stored, fresh: isNew ? fresh : nil),
       Self.epoch(content.secret, Array(stored.value.bytes))
     )
+  }
+
+  /// The stored password and the epoch of its tokens; nil when none is stored. Writes nothing.
+  /// - Throws: `keys` for a damaged document; the store's errors.
+  package func storedPassword() async throws -> (hash: PasswordHash, epoch: Int)? {
+    guard let content = try await secrets.read(.administrator).map({ try Self.content(of: $0) }),
+      content.password != nil
+    else { return nil }
+    let hash = try Self.hash(in: content)
+    return (hash, Self.epoch(content.secret, Array(hash.value.bytes)))
   }
 
   /// The epoch of the tokens of an administrator whose password an operator has chosen.
@@ -86,7 +92,7 @@ package struct SharedAdministrator: Sendable {
     Self.epoch(try await change { _ in }.secret, Array(password.exposed.utf8))
   }
 
-  /// Stores another random password. The running processes use it after their next start.
+  /// Stores another random password. The running processes use it within a second.
   /// - Returns: the password, to be shown once.
   package func reset() async throws -> Secret {
     let (fresh, hash) = try generated()
@@ -123,6 +129,15 @@ package struct SharedAdministrator: Sendable {
       let secret = root["secret"]?.string.flatMap({ Hex.bytes($0.utf8) }), secret.count == 32
     else { throw damaged }
     return Content(secret: secret, password: root["password"])
+  }
+
+  private static func hash(in content: Content) throws -> PasswordHash {
+    guard
+      let hash = content.password.flatMap({ value in
+        (try? ParsedJSON(value.bytes, limits: .small)).flatMap { PasswordHash($0.root) }
+      })
+    else { throw damaged }
+    return hash
   }
 
   private func generated() throws -> (Secret, PasswordHash) {

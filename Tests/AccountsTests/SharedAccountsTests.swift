@@ -124,9 +124,12 @@ import Testing
     #expect(first.fresh != nil && second.fresh == nil)
     #expect(epoch == other)
     #expect(first.hash.value == second.hash.value)
+    let stored = try await administrator.storedPassword()
+    #expect(stored?.epoch == epoch && stored?.hash == first.hash)
     _ = try await administrator.reset()
     let (third, last) = try await administrator.password()
     #expect(third.fresh == nil && last != epoch)
+    #expect(try await administrator.storedPassword()?.epoch == last)
   }
 
   @Test func theEpochDependsOnTheOperatorsPassword() async throws {

@@ -42,7 +42,12 @@ def nodes(database, tmp_path):
                 tmp_path / f"node{len(servers)}", "--database", url, "--admin-password-file", str(password), *arguments))
         return servers
 
-    start.url = url
+    def without_password():
+        """A server that has the administrator's password from the database."""
+        servers.append(Server(tmp_path / f"node{len(servers)}", "--database", url))
+        return servers[-1]
+
+    start.url, start.without_password = url, without_password
     yield start
     for server in servers:
         server.stop()
@@ -210,6 +215,27 @@ def test_the_administrators_session_and_rotated_keys_hold_on_every_node(nodes):
             assert server.call("GET", "/v1/bookmarks", each).status_code == 200
     done = subprocess.run([BINARY, "user", "list", "--database", nodes.url], check=False, capture_output=True, text=True)
     assert "anna" in done.stdout, done.stderr
+
+
+def test_another_password_of_the_administrator_holds_on_every_node_within_a_second(nodes):
+    first, second = (nodes.without_password() for _ in range(2))
+
+    def reset():
+        done = subprocess.run([BINARY, "admin", "reset-password", "--database", nodes.url],
+                              check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    old = reset()
+    time.sleep(2)
+    token = log_in(first, "admin", old).json()["token"]
+    assert second.call("GET", "/v1/admin/history", token).status_code == 200
+    new = reset()
+    time.sleep(2)
+    for server in (first, second):
+        assert server.call("GET", "/v1/admin/history", token).status_code == 401
+        assert log_in(server, "admin", old).status_code == 401
+        assert log_in(server, "admin", new).status_code == 201
 
 
 def test_nodes_outlive_a_crash_of_the_database(nodes, database):

@@ -6,6 +6,8 @@ struct AdministratorAssembly: Sendable {
   let administrator: Administrator
   /// The epoch of the administrator's tokens; nil if they end with this process.
   let epoch: Int?
+  /// The password that several servers share; nil if the password is in a file.
+  let shared: SharedAdministrator?
   private let file: AdministratorFile?
   private let generated: AdministratorFile.Password?
 
@@ -16,7 +18,7 @@ struct AdministratorAssembly: Sendable {
   init(_ settings: Settings) throws {
     let file = AdministratorFile(DataFiles.administrator(in: settings.data))
     self.file = file
-    epoch = nil
+    (shared, epoch) = (nil, nil)
     if let path = settings.adminPasswordFile {
       let password = try PasswordFile.password(in: path, of: .adminPasswordFile)
       administrator = try Self.checked {
@@ -46,6 +48,7 @@ struct AdministratorAssembly: Sendable {
         () in try Administrator(name: settings.adminName, password: password)
       }
       generated = nil
+      self.shared = nil
       epoch = try await shared.epoch(of: password)
     } else {
       try Self.checked { _ = try UserName(settings.adminName) }
@@ -54,7 +57,7 @@ struct AdministratorAssembly: Sendable {
         try Administrator(name: settings.adminName, password: password.hash)
       }
       generated = password.fresh == nil ? nil : password
-      self.epoch = epoch
+      (self.shared, self.epoch) = (shared, epoch)
     }
   }
 

@@ -72,7 +72,9 @@ package struct BookmarkServer: Sendable {
       StoreService(assembly: assembly), WriteService(writes: assembly.http.pendingWrites),
       AdministrationService(jobs: assembly.http.administration.jobs),
       HealthService(assembly: assembly, logger: logger),
-      KeyService(keys: assembly.keys, isShared: storage.engine.isShared, logger: logger),
+      KeyService(
+        keys: assembly.keys, isShared: storage.engine.isShared,
+        reloadAdministrator: assembly.reloadAdministrator, logger: logger),
       AdmissionService(admission: assembly.connections.admission, pool: assembly.pool),
       ControlService(
         directory: settings.data, backups: assembly.backups, users: assembly.users, logger: logger),

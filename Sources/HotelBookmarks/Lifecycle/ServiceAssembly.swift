@@ -178,6 +178,14 @@ struct ServiceAssembly: Sendable {
     return totals
   }
 
+  /// Takes the administrator's password that another server or a command has stored.
+  @Sendable func reloadAdministrator() async throws {
+    guard let found = try await administrator.shared?.storedPassword() else { return }
+    let name = administrator.administrator.name.text
+    accounts.replaceAdministrator(
+      try Administrator(name: name, password: found.hash), epoch: found.epoch)
+  }
+
   /// Closes all parts, each after those that use it.
   func close() async {
     await search.close()
@@ -189,21 +197,27 @@ struct ServiceAssembly: Sendable {
   }
 }
 
-/// Loads keys that another process has rotated while the server runs.
+/// Loads what another process has changed while the server runs: the keys that sign tokens, and the administrator's
+/// password if servers share it.
 struct KeyService: Service {
   let keys: SigningKeys
   /// Whether several servers share the keys.
   let isShared: Bool
+  /// Takes the shared administrator's password.
+  let reloadAdministrator: @Sendable () async throws -> Void
   let logger: Logger
 
-  /// How often the keys are loaded. A removed key may be accepted until then: for 30 seconds if the command line has
+  /// How often they are loaded. A removed key may be accepted until then: for 30 seconds if the command line has
   /// removed it from a file, for one second if servers share the keys.
   private var interval: Duration { isShared ? .seconds(1) : .seconds(30) }
 
   func run() async throws {
     await cancelWhenGracefulShutdown {
       while (try? await Task.sleep(for: interval)) != nil {
-        do { try await keys.reload() } catch {
+        do {
+          try await keys.reload()
+          try await reloadAdministrator()
+        } catch {
           logger.error(
             "the keys can't be read again", metadata: ["detail": "\(StartFailure.line(error))"])
         }
