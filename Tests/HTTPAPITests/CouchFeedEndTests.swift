@@ -58,7 +58,7 @@ import Testing
       let received = ReceivedBytes()
       await #expect(throws: (any Error).self) {
         try await PieceByPiece.$take.withValue({ piece in
-          guard received.add(piece) else { return try await Task.sleep(for: .milliseconds(50)) }
+          guard received.add(piece) else { return try await Task.sleep(for: .milliseconds(100)) }
           try await api.secure(#"{"members":{"names":["chief"]}}"#)
           try await api.call(.administrator, .put, AccountAPIFixture.path + "/news", body: "{}")
           try await other.value
