@@ -82,8 +82,7 @@ package enum SinceToken: Sendable, Equatable {
     case .start: return Position(sequence: 0, isRewound: false)
     case .now: return Position(sequence: info.lastSequence, isRewound: false)
     case .after(let sequence, _, let epoch):
-      let isKnown =
-        epoch.equalsBytes(of: Self.prefix(of: info.epoch)) && sequence <= info.lastSequence
+      let isKnown = info.hasReached(sequence) { epoch.equalsBytes(of: Self.prefix(of: $0)) }
       return Position(sequence: isKnown ? sequence : 0, isRewound: !isKnown && sequence > 0)
     }
   }

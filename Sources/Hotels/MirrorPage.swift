@@ -132,12 +132,12 @@ package struct MirrorToken: Sendable, Equatable, CustomStringConvertible {
     MirrorToken(sequence: sequence, purges: purges, forgotten: forgotten, epoch: epoch)
   }
 
-  /// Whether the copy can continue from this token: the store has the same epoch, has reached the token's sequence,
-  /// and has purged nothing since. Tombstones forgotten since must all be ones that the copy has read.
+  /// Whether the copy can continue from this token: the store has all changes up to the token's sequence, and has
+  /// purged nothing since. Tombstones forgotten since must all be ones that the copy has read.
   func isGood(in view: any StoreView) throws -> Bool {
     let (info, log) = (try view.info(), try view.purgeLog())
     let forgotten = log?.forgotten ?? 0
-    return epoch.equalsBytes(of: info.epoch) && sequence <= info.lastSequence
+    return info.hasReached(sequence) { epoch.equalsBytes(of: $0) }
       && purges == log?.count ?? 0
       && (self.forgotten == forgotten || sequence >= forgotten)
   }

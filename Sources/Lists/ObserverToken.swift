@@ -33,13 +33,14 @@ package struct ObserverToken: Sendable, Equatable {
     /// replaced it.
     func isRewound(in info: StoreInfo) -> Bool {
       guard sequence > 0 else { return false }
-      return epoch != Self.epoch(of: info) || sequence > info.lastSequence
+      return !info.hasReached(sequence) { epoch == Self.prefix(of: $0) }
     }
 
-    static func epoch(of info: StoreInfo) -> [UInt8] {
-      Array((Hex.bytes(info.epoch.utf8) ?? []).prefix(3))
-        + [0, 0, 0].dropFirst(
-          min(3, info.epoch.utf8.count / 2))
+    static func epoch(of info: StoreInfo) -> [UInt8] { prefix(of: info.epoch) }
+
+    private static func prefix(of epoch: String) -> [UInt8] {
+      Array((Hex.bytes(epoch.utf8) ?? []).prefix(3))
+        + [0, 0, 0].dropFirst(min(3, epoch.utf8.count / 2))
     }
   }
 

@@ -52,10 +52,10 @@ final class InlineRead {
 
   /// The store's counts.
   func info() throws -> StoreInfo {
-    if let row { return row.header.info }
+    if let row { return row.info }
     let row = try first(Call(StoreRow.find, .integer(store)))
     found = .nothing
-    return try StoreRow(row).header.info
+    return try StoreRow(row).info
   }
 
   /// Records that the query must run again on a snapshot.

@@ -86,7 +86,7 @@ struct PostgresView: StoreView {
     try sizes.exceeds(bytes, in: source)
   }
 
-  func info() throws -> StoreInfo { try source.storeRow().header.info }
+  func info() throws -> StoreInfo { try source.storeRow().info }
 
   private func row(_ statement: Statement, _ id: DocumentID) throws -> Row? {
     try source.rows(Call(statement, .integer(store), .text(id.text))).first

@@ -85,7 +85,10 @@ enum Schema {
         checksum bigint NOT NULL, written bigint NOT NULL, PRIMARY KEY(name, version, piece))
       """,
     ],
-    ["CREATE TABLE erasures(key bytea PRIMARY KEY)"],
+    [
+      "CREATE TABLE erasures(key bytea PRIMARY KEY)",
+      "ALTER TABLE stores ADD COLUMN timelines bytea",
+    ],
   ]
 
   private static let makeVersion = Statement(

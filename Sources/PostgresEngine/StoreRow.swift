@@ -16,13 +16,24 @@ struct StoreRow: Sendable {
   /// When the store was last changed, in milliseconds since 1970; 0 for never.
   var changed: Int64 = 0
 
+  /// The timelines of the writes to the store.
+  var timelines = StoreTimelines()
+
+  /// The counts for readers, with the present epoch.
+  var info: StoreInfo {
+    var info = header.info
+    info.epoch = timelines.epoch ?? header.epoch
+    info.formerEpochs = timelines.former
+    return info
+  }
+
   /// The row's columns, for ``init(_:)``.
   static let columns = """
     s.number, s.key, s.epoch, s.last_sequence, s.newest, s.live, s.deleted, s.bytes, s.kept,
-    s.is_erased, s.written, s.changed, s.checksum
+    s.is_erased, s.written, s.changed, s.checksum, s.timelines
     """
   /// The number of columns.
-  static let columnCount = 13
+  static let columnCount = 14
 
   /// Creates a row with the given header.
   init(number: Int64, header: StoreHeader) {
@@ -47,9 +58,11 @@ struct StoreRow: Sendable {
     guard checksum.matches(row.integer(12)) else {
       throw ServiceError.damaged("the row of store \(number) fails its checksum")
     }
+    timelines = try StoreTimelines(row.bytes(13), of: number)
   }
 
   /// The checksum of the row: that of the header, as in a SQLite file, and the columns that only this engine has.
+  /// ``timelines`` has its own, because an older version of this service does not know the column.
   var checksum: Checksum {
     var checksum = header.checksum
     for value in [number, header.newest, isErased ? 1 : 0, written, changed] {
@@ -62,13 +75,14 @@ struct StoreRow: Sendable {
     "update_store",
     """
     UPDATE stores SET key = $2, epoch = $3, last_sequence = $4, newest = $5, live = $6, deleted = $7,
-      bytes = $8, kept = $9, is_erased = $10, written = $11, changed = $12, checksum = $13
+      bytes = $8, kept = $9, is_erased = $10, written = $11, changed = $12, checksum = $13,
+      timelines = $14
     WHERE number = $1
     """)
   private static let insert = Statement(
     "insert_store",
     """
-    INSERT INTO stores VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    INSERT INTO stores VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
     ON CONFLICT DO NOTHING
     """)
 
@@ -82,7 +96,8 @@ struct StoreRow: Sendable {
       statement, .integer(number), .text(header.key), .text(header.epoch),
       .integer(header.lastSequence), .integer(header.newest), .integer(header.live),
       .integer(header.deleted), .integer(header.bytes), .integer(header.otherBodyBytes),
-      .flag(isErased), .integer(written), .integer(changed), .integer(checksum.value))
+      .flag(isErased), .integer(written), .integer(changed), .integer(checksum.value),
+      .bytes(timelines.bytes(of: number)))
   }
 
   /// Finds the row and locks it until the transaction ends.

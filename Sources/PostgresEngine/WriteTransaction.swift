@@ -105,6 +105,7 @@ final class WriteTransaction: RowSource {
     // Adds at least 1, so that `written` grows with every commit.
     row.written += max(1, written)
     row.changed = max(row.changed, changed)
+    row.timelines.note(connection.timeline, after: former.header)
     connection.notices.clear()
     do { _ = try connection.run(pending + [row.updating, Call(.commit)]) } catch {
       guard let error = error as? PostgresError, !error.isLost else {

@@ -209,6 +209,16 @@ package struct StoreInfo: Sendable, Equatable {
   /// A random text (32 hex digits) from when the store was created. A store that was created again under the
   /// same name has another epoch, so a reader notices that its old sequence numbers do not apply.
   package var epoch: String
+  /// The epochs before the present one whose changes the store has up to some sequence number; see ``hasReached(_:in:)``.
+  package var formerEpochs: [FormerEpoch] = []
+
+  /// Whether the store has all that a client has seen: whether its state continues from the client's.
+  /// - Parameter sequence: the last change that the client has seen.
+  /// - Parameter isEpoch: whether an epoch is the one that the client knows.
+  package func hasReached(_ sequence: Int64, in isEpoch: (String) -> Bool) -> Bool {
+    if isEpoch(epoch) { return sequence <= lastSequence }
+    return formerEpochs.contains { isEpoch($0.epoch) && sequence <= $0.last }
+  }
 
   /// Creates counts from stored values.
   package init(
@@ -225,4 +235,15 @@ package struct StoreInfo: Sendable, Equatable {
 
   /// Bytes of all bodies, which the quota counts.
   package var storedBytes: Int64 { bodyBytes + keptBytes }
+}
+
+/// An epoch of a store that ended when another database server took over, perhaps without the newest changes.
+package struct FormerEpoch: Sendable, Equatable {
+  /// The epoch.
+  package let epoch: String
+  /// The last sequence number of the epoch that the store still has.
+  package let last: Int64
+
+  /// Creates a former epoch.
+  package init(epoch: String, last: Int64) { (self.epoch, self.last) = (epoch, last) }
 }

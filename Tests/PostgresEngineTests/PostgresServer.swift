@@ -26,6 +26,7 @@ final class PostgresServer: Sendable {
   /// The URL of the server's database.
   let url: String
   private let standardInput: FileHandle
+  private let standardOutput: FileHandle
 
   /// The shell's script. The server runs without fsync, because its data need not survive a power cut.
   private static let script = """
@@ -35,15 +36,34 @@ final class PostgresServer: Sendable {
     trap 'rm -rf "$directory"' EXIT
     "$bin/initdb" -D "$directory/data" -A trust -N -E UTF8 --locale=C.UTF-8 -U postgres \
       >"$directory/log" 2>&1
-    "$bin/postgres" -D "$directory/data" -k "$directory" -c listen_addresses= -c fsync=off \
-      -c max_connections=600 -c shared_buffers=64MB -c max_wal_size=4GB \
-      >>"$directory/log" 2>&1 &
-    server=$!
-    until "$bin/pg_isready" -q -h "$directory"; do kill -0 $server; sleep 0.05; done
+    start() {
+      "$bin/postgres" -D "$directory/data" -k "$directory" -c listen_addresses= -c fsync=off \
+        -c max_connections=600 -c shared_buffers=64MB -c max_wal_size=4GB \
+        >>"$directory/log" 2>&1 &
+      server=$!
+      until "$bin/pg_isready" -q -h "$directory"; do kill -0 $server; sleep 0.05; done
+    }
+    stop() {
+      kill -INT $server
+      wait $server || true
+    }
+    start
     echo "$directory"
-    read end || true
-    kill -INT $server
-    wait $server || true
+    while read order; do
+      stop
+      if [ "$order" = keep ]; then
+        cp -r "$directory/data" "$directory/kept"
+        start
+      else
+        rm -rf "$directory/data"
+        mv "$directory/kept" "$directory/data"
+        touch "$directory/data/standby.signal"
+        start
+        "$bin/pg_ctl" promote -D "$directory/data" >>"$directory/log" 2>&1
+      fi
+      echo done
+    done
+    stop
     """
 
   /// Starts a server.
@@ -60,14 +80,30 @@ final class PostgresServer: Sendable {
     process.standardOutput = output
     try process.run()
     standardInput = input.fileHandleForWriting
+    standardOutput = output.fileHandleForReading
+    let directory = try Self.line(from: standardOutput)
+    url = "postgres://postgres@/postgres?host=" + directory
+  }
+
+  /// Restarts the server and keeps a copy of its state, as a standby that hears nothing of what comes later.
+  func keepCopy() throws { try order("keep") }
+
+  /// Replaces the server by the copy, as a standby that becomes the primary: on a higher timeline, without what came
+  /// after the copy.
+  func promoteCopy() throws { try order("promote") }
+
+  private func order(_ word: String) throws {
+    try standardInput.write(contentsOf: Array((word + "\n").utf8))
+    _ = try Self.line(from: standardOutput)
+  }
+
+  private static func line(from output: FileHandle) throws -> String {
     var line: [UInt8] = []
-    while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first,
-      byte != UInt8(ascii: "\n")
-    {
+    while let byte = try output.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
       line.append(byte)
     }
     guard !line.isEmpty else { throw CocoaError(.executableLoad) }
-    url = "postgres://postgres@/postgres?host=" + String(decoding: line, as: UTF8.self)
+    return String(decoding: line, as: UTF8.self)
   }
 
   deinit { try? standardInput.close() }

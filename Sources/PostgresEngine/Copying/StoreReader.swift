@@ -22,7 +22,9 @@ struct StoreReader: RowReader {
   func state() async throws -> CopiedState {
     try await reading { source in
       let row = try source.storeRow()
-      return CopiedState(header: row.header, mark: row.written)
+      var header = row.header
+      header.epoch = row.info.epoch
+      return CopiedState(header: header, mark: row.written)
     }
   }
 

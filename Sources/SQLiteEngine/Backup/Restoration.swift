@@ -3,7 +3,7 @@ import Glibc
 package import Lanes
 import SQLite
 import StoreRecords
-import Stores
+package import Stores
 
 /// Creates a data directory from a backup.
 ///
