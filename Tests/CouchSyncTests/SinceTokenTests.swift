@@ -3,12 +3,13 @@ import Stores
 import Testing
 
 struct SinceTokenTests {
-  private let info = StoreInfo(
+  private var info = StoreInfo(
     documentCount: 0, deletedCount: 0, lastSequence: 7, bodyBytes: 0,
     epoch: "0123456789abcdef0123456789abcdef")
   private let tag: StoreTag
 
   init() throws {
+    info.formerEpochs = [FormerEpoch(epoch: "aaaabbbbccccddddaaaabbbbccccdddd", last: 4)]
     tag = StoreTag(.named(try #require(DatabaseName("db"))))
   }
 
@@ -24,6 +25,7 @@ struct SinceTokenTests {
       ("0-TAG01234567", 0, false), ("5-TAG01234567", 5, false), ("\"5-TAG01234567\"", 5, false),
       ("7-TAG01234567", 7, false), ("8-TAG01234567", 0, true),
       ("9223372036854775807-TAG01234567", 0, true), ("5-TAGfedcba98", 0, true),
+      ("4-TAGaaaabbbb", 4, false), ("5-TAGaaaabbbb", 0, true),
       // A reader at number 0 has seen nothing, so it has lost nothing.
       ("0-TAGfedcba98", 0, false),
     ] as [(String, Int64, Bool)])

@@ -236,7 +236,7 @@ def test_another_password_of_the_administrator_holds_on_every_node_within_a_seco
         # To others than administrators the route does not exist.
         assert server.call("GET", "/v1/admin/history", token).status_code == 404
         assert log_in(server, "admin", old).status_code == 401
-        assert log_in(server, "admin", new).status_code == 201
+        assert log_in(server, "admin", new).status_code == 200
 
 
 def test_nodes_outlive_a_crash_of_the_database(nodes, database):
