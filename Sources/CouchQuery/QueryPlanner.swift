@@ -87,6 +87,7 @@ package struct QueryPlanner {
     let descending = request.sort.isDescending
     let part: QueryPlan.Part =
       switch index {
+      case _ where request.selector.isEmptyList: .nothing
       case .documents: documents
       case .types: type.map { .type($0) } ?? .nothing
       case .defined(let definition):

@@ -37,6 +37,17 @@ package struct Selector: Sendable {
   /// Whether every document matches.
   package var matchesAll: Bool { clause == nil }
 
+  /// Whether the selector is only an empty `$and` or `$or`, also negated. It matches every document, but as in CouchDB a
+  /// query with it returns none.
+  ///
+  /// Source: `mango_cursor:maybe_noop_range`.
+  var isEmptyList: Bool {
+    switch clause {
+    case .all(let clauses), .any(let clauses): clauses.isEmpty
+    case .not, .field, nil: false
+    }
+  }
+
   /// Begins to match a document, with its `_id`.
   package func match(_ root: JSONNode) -> SelectorMatch {
     SelectorMatch(clause, root)

@@ -184,6 +184,19 @@ struct FindTests {
     #expect(reverse.split(separator: " ").reversed().joined(separator: " ") == ids)
   }
 
+  /// CouchDB's own tests: such a selector matches each document, but the query returns none.
+  @Test(arguments: [
+    (#"{"$or":[]}"#, ""), (#"{"$and":[]}"#, ""), (#"{"$nor":[]}"#, ""),
+    (#"{"city":"Rome","$or":[]}"#, "note rome"),
+    (#"{"city":"Rome","$and":[{"$or":[]}]}"#, "note rome"),
+  ])
+  func emptyListAloneFindsNothing(selector: String, ids: String) async throws {
+    let couch = try await hotels()
+    #expect(try await couch.found(#"{"selector":\#(selector)}"#) == ids)
+    try await couch.index(#"{"index":{"fields":["city"]}}"#)
+    #expect(try await couch.found(#"{"selector":\#(selector)}"#) == ids)
+  }
+
   @Test func idRangeReadsNoDocumentBesideIt() async throws {
     let couch = try await Couch()
     for number in 100..<160 { try await couch.put("d\(number)") }
