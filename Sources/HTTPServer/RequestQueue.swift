@@ -16,7 +16,10 @@ package final class RequestQueue: ServerChildChannelValue {
   static let readAhead = 2
 
   private struct State {
-    var requests = CircularBuffer<(request: Request, reservation: RequestReservation?)>()
+    /// Has space for ``RequestQueue/readAhead`` requests and what came with them in one piece; more is allocated when it is
+    /// needed.
+    var requests = CircularBuffer<(request: Request, reservation: RequestReservation?)>(
+      initialCapacity: 4)
     /// The memory and the slot of the request that is being answered.
     var reservation: RequestReservation?
     /// The task that waits for a request.

@@ -95,13 +95,19 @@ package struct BookmarkServer: Sendable {
     if let certificates = assembly.connections.certificates {
       services.append(CertificateService(certificates: certificates, logger: logger))
     }
+    services += [
+      application,
+      DrainService(
+        health: assembly.http.health, delay: .seconds(settings.drainSeconds), logger: logger),
+    ]
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
-        services: services + [
-          application,
-          DrainService(
-            health: assembly.http.health, delay: .seconds(settings.drainSeconds), logger: logger),
-        ],
+        // Without a name, the group prints the whole service with all that it refers to: megabytes, which it keeps and
+        // logs when the service fails.
+        services: services.map { service in
+          ServiceGroupConfiguration.ServiceConfiguration(
+            service: service, serviceName: "\(type(of: service))")
+        },
         gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
     try await group.run()
   }
