@@ -183,7 +183,7 @@ struct IndexFit: Sendable {
   let fixed: [JSONNode]
   /// The range of the next field after them; nil when the selector gives none.
   let bounds: FieldBounds?
-  /// How many of the index's first fields the selector restricts.
+  /// How many of the index's first fields are among ``Selector/indexableFields``.
   let overlap: Int
 
   /// Compares an index's fields with a selector.
@@ -201,11 +201,9 @@ struct IndexFit: Sendable {
     self.fields = fields
     self.fixed = fixed
     bounds = last
-    overlap = fields.prefix { selector.bounds(of: $0) != nil }.count
+    let indexable = selector.indexableFields
+    overlap = fields.prefix { indexable.contains($0) }.count
   }
-
-  /// Whether the selector restricts the part of the index that is read.
-  var isNarrow: Bool { !fixed.isEmpty || bounds != nil }
 
   /// The range of keys to read; nil when no key can match.
   func range(descending: Bool) -> IndexRange? {

@@ -93,7 +93,7 @@ package struct QueryExplanation {
     switch plan.part {
     case .nothing: return (.null, .null)
     case .documents(let range):
-      return (.string(range.start ?? ""), .string(range.end ?? Self.most))
+      return (range.start.map { .string($0) } ?? .null, .string(range.end ?? Self.most))
     case .these(let ids):
       guard let first = ids.first, let last = ids.last else { return (.null, .null) }
       return (.string(first.text), .string(last.text))
@@ -107,8 +107,8 @@ package struct QueryExplanation {
   private func ends(_ fit: IndexFit) -> (low: JSONValue, high: JSONValue) {
     let fixed = fit.fixed.map(\.value)
     let low = fit.bounds?.lower.map { [$0.value] } ?? []
-    let high = fit.bounds?.upper.map { [$0.value] } ?? [.string(Self.most)]
-    return (.array(fixed + low), .array(fixed + high))
+    let high = fit.bounds?.upper.map { [$0.value] } ?? []
+    return (.array(fixed + low), .array(fixed + high + [.string(Self.most)]))
   }
 }
 
@@ -159,17 +159,18 @@ extension QueryExplanation {
   private func reason(_ index: QueryIndex, _ chosen: QueryIndex) -> String {
     guard let definition = index.definition else { return "unfavored_type" }
     guard let better = chosen.definition else { return "less_overlap" }
-    let (fit, best) = (planner.fit(definition), planner.fit(better))
-    if fit.fixed.count != best.fixed.count || fit.overlap != best.overlap { return "less_overlap" }
+    guard planner.fit(definition).overlap == planner.fit(better).overlap else {
+      return "less_overlap"
+    }
     return definition.sort.fields.count > better.sort.fields.count
       ? "too_many_fields" : "alphabetically_comes_after"
   }
 
   /// The fields of the selector that an index could be used for, and the others.
   private var hints: JSONValue {
-    let isIndexable = { (field: FieldPath) in request.selector.bounds(of: field) != nil }
-    let indexable = planner.facts.fields.filter(isIndexable)
-    let others = planner.facts.fields.filter { !isIndexable($0) }
+    let known = request.selector.indexableFields
+    let indexable = planner.facts.fields.filter(known.contains)
+    let others = planner.facts.fields.filter { !known.contains($0) }
     return [
       "type": "json",
       "indexable_fields": .array(indexable.map { .string($0.text) }),

@@ -49,18 +49,17 @@ package struct QueryPlanner {
     return plan(first)
   }
 
-  /// The indexes that can be used for the query, the best first. First come the defined indexes of which the selector
-  /// restricts the part to read, ordered by the number of fixed values, then those with a range, then by the number of
-  /// restricted fields, then those with fewer fields, then by name. The index of types follows, then the other defined
-  /// indexes in the same order, then all documents.
+  /// The indexes that can be used for the query, the best first, as in CouchDB: those whose first fields have the most
+  /// indexable conditions, then those with fewer fields, then by name. The index of types follows, then all documents.
+  ///
+  /// The order decides in which order documents are returned. It does not depend on how many documents an index finds.
+  ///
+  /// Source: `mango_cursor_view:choose_best_index`.
   var ranked: [QueryIndex] {
     let usable = definitions.filter { mismatch(.defined($0)) == nil }
       .map { (definition: $0, fit: fit($0)) }
-    let narrow = usable.filter(\.fit.isNarrow).sorted { Self.isBetter($0, $1) }
-    let whole = usable.filter { !$0.fit.isNarrow }.sorted { Self.isBetter($0, $1) }
-    var ranked = narrow.map { QueryIndex.defined($0.definition) }
+    var ranked = usable.sorted { Self.isBetter($0, $1) }.map { QueryIndex.defined($0.definition) }
     if mismatch(.types) == nil { ranked.append(.types) }
-    ranked += whole.map { .defined($0.definition) }
     if mismatch(.documents) == nil { ranked.append(.documents) }
     return ranked
   }
@@ -156,10 +155,7 @@ package struct QueryPlanner {
     _ left: (definition: IndexDefinition, fit: IndexFit),
     _ right: (definition: IndexDefinition, fit: IndexFit)
   ) -> Bool {
-    let (one, other) = (left.fit, right.fit)
-    if one.fixed.count != other.fixed.count { return one.fixed.count > other.fixed.count }
-    if (one.bounds == nil) != (other.bounds == nil) { return one.bounds != nil }
-    if one.overlap != other.overlap { return one.overlap > other.overlap }
+    if left.fit.overlap != right.fit.overlap { return left.fit.overlap > right.fit.overlap }
     let (first, second) = (left.definition, right.definition)
     if first.sort.fields.count != second.sort.fields.count {
       return first.sort.fields.count < second.sort.fields.count

@@ -35,7 +35,30 @@ extension SelectorClause {
   }
 }
 
+extension SelectorClause {
+  /// The fields by whose conditions CouchDB chooses among indexes: of comparisons, `$beginsWith` and `$exists` that must
+  /// all be true.
+  ///
+  /// Source: `mango_idx_view:indexable_fields`.
+  var indexableFields: Set<FieldPath> {
+    switch self {
+    case .all(let clauses):
+      return clauses.reduce(into: []) { $0.formUnion($1.indexableFields) }
+    case .field(let path?, let condition) where condition.isIndexable: return [path]
+    case .any, .not, .field: return []
+    }
+  }
+}
+
 extension SelectorCondition {
+  fileprivate var isIndexable: Bool {
+    switch self {
+    case .compares(.notEqual, _): false
+    case .compares, .beginsWith, .exists: true
+    default: false
+    }
+  }
+
   /// The values that can meet the condition, in the order of ``JSONCollation``.
   fileprivate var bounds: FieldBounds? {
     switch self {

@@ -61,10 +61,14 @@ package struct Selector: Sendable {
     }
   }
 
-  /// Whether every document that matches has the field.
+  /// Whether every document that a query returns has the field. An empty `$or` alone returns none.
   package func requires(_ field: FieldPath) -> Bool {
-    clause?.requires(field) ?? false
+    if case .any(let clauses)? = clause, clauses.isEmpty { return true }
+    return clause?.requires(field) ?? false
   }
+
+  /// The fields that can decide which index is chosen; see ``SelectorClause/indexableFields``.
+  var indexableFields: Set<FieldPath> { clause?.indexableFields ?? [] }
 
   /// The values that a field of a matching document can have, from the conditions that must all be true. Nil when they
   /// give no range.

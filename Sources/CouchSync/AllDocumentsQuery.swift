@@ -95,7 +95,8 @@ package struct AllDocumentsQuery: Sendable {
   private static func keys(_ given: CouchParameters) throws -> JSONNode? {
     guard let keys = try given.json("keys") else { return nil }
     guard keys.kind == .array else {
-      throw ServiceError.badQuery("`keys` must be an array of strings")
+      let place = given.isInQuery("keys") ? "parameter" : "body member"
+      throw ServiceError.badRequest("`keys` \(place) must be an array.")
     }
     return keys
   }

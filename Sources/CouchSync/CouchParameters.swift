@@ -31,6 +31,9 @@ package struct CouchParameters: Sendable {
     return String(decoding: member.minified, as: UTF8.self)
   }
 
+  /// Whether a parameter is in the query, not in a body.
+  func isInQuery(_ name: String) -> Bool { given(name) != nil }
+
   private func given(_ name: String) -> String? {
     values.last { $0.name.equalsBytes(of: name) }?.value
   }

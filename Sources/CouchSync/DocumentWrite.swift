@@ -125,6 +125,8 @@ extension DocumentEdits {
 package struct BaseRevision: Sendable {
   /// The revision; nil when the request contains none.
   package let revision: RevisionID?
+  /// What to say when the document's own revision differs.
+  private let difference: String
 
   /// Reads the revision from the query and the header.
   /// - Parameter query: the parameter `rev`.
@@ -136,20 +138,24 @@ package struct BaseRevision: Sendable {
       try Self.read(Self.unquoted(text))
     }
     if let first, let second, first != second {
-      throw ServiceError.badRequest("Document rev and etag have different values")
+      throw ServiceError.badRequest(Self.otherTag)
     }
     revision = first ?? second
+    difference = first == nil ? Self.otherTag : Self.otherQuery
   }
 
   /// The revision, after comparing it with the document's own `_rev`.
   /// - Throws: 400 `bad_request` when they differ.
   func agreed(with own: RevisionID?) throws -> RevisionID? {
     if let own, let revision, own != revision {
-      throw ServiceError.badRequest(
-        "Document rev from request body and query string have different values")
+      throw ServiceError.badRequest(difference)
     }
     return own ?? revision
   }
+
+  private static let otherTag = "Document rev and etag have different values"
+  private static let otherQuery =
+    "Document rev from request body and query string have different values"
 
   private static func read(_ text: Substring) throws -> RevisionID {
     return try RevisionID(String(text))
@@ -166,7 +172,7 @@ extension BaseRevision {
   /// No revision.
   package static let none = BaseRevision()
 
-  private init() { revision = nil }
+  private init() { (revision, difference) = (nil, "") }
 }
 
 /// What a writer may write into a database, beyond the document rules: this service's own `validate_doc_update`. It is

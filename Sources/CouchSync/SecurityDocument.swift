@@ -32,7 +32,8 @@ package struct SecurityDocument: Sendable, Equatable {
       throw ServiceError.badRequest("Security must be a JSON object")
     }
     administrators = try Self.names("admins", in: node)
-    members = try Self.names("members", in: node)
+    // CouchDB's name before version 1.3.
+    members = try Self.names(node["members"] == nil ? "readers" : "members", in: node)
     bytes = node.minified
   }
 

@@ -68,7 +68,9 @@ struct SelectorBoundsTests {
       (#"{"a":{"$ne":1}}"#, "a", true), (#"{"a":{"$not":{"$regex":"x"}}}"#, "a", true),
       (#"{"a":1,"b":2}"#, "b", true), (#"{"a.b":1}"#, "a", true), (#"{"a":1}"#, "a.b", false),
       (#"{"$or":[{"a":1},{"b":1}]}"#, "a", false), (#"{"$or":[{"a":1},{"a":2}]}"#, "a", true),
-      (#"{"$or":[]}"#, "a", false), (#"{"x":1,"$or":[{"a":1},{"$and":[{"a":2}]}]}"#, "a", true),
+      // Alone it returns no document.
+      (#"{"$or":[]}"#, "a", true), (#"{"x":1,"$or":[]}"#, "a", false),
+      (#"{"x":1,"$or":[{"a":1},{"$and":[{"a":2}]}]}"#, "a", true),
       (#"{"a":{"$elemMatch":{"b":1}}}"#, "b", false),
       (#"{"a":{"$not":{"$exists":true}}}"#, "a", false),
       (#"{"$nor":[{"a":1},{"b":1}]}"#, "b", true), (#"{"a":{"$and":[]}}"#, "a", false),

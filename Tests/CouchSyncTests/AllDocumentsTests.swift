@@ -135,11 +135,15 @@ struct AllDocumentsTests {
   }
 
   @Test(arguments: [
-    [("keys", "{}")], [("limit", "-1")], [("skip", "x")],
+    [("keys", "{")], [("limit", "-1")], [("skip", "x")],
     [("startkey", "a")], [("descending", "1")],
   ])
   func malformedQueryIsRefused(parameters: [(String, String)]) async {
     #expect(
       await refusal { try AllDocumentsQuery(query(parameters)) } == "400 query_parse_error")
+  }
+
+  @Test func keysThatAreNoArrayAreRefusedInCouchDBsWords() async throws {
+    #expect(await refusal { try AllDocumentsQuery(query([("keys", "{}")])) } == "400 bad_request")
   }
 }

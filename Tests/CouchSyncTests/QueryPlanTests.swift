@@ -22,12 +22,15 @@ struct QueryPlanTests {
     arguments: [
       (#"{"a":1}"#, "a"), (#"{"a":1,"b":2}"#, "ab"), (#"{"a":1,"b":{"$gt":2}}"#, "ab"),
       (#"{"a":{"$gt":1},"b":2}"#, "ab"), (#"{"b":2}"#, "_all_docs"),
-      (#"{"a":1,"b":2,"c":3}"#, "abc"), (#"{"a":1,"c":2}"#, "a"), (#"{"a":{"$gt":1},"c":1}"#, "c"),
+      (#"{"a":1,"b":2,"c":3}"#, "abc"), (#"{"a":1,"c":2}"#, "a"), (#"{"a":{"$gt":1},"c":1}"#, "a"),
       (#"{"a":{"$exists":true}}"#, "a"), (#"{"a":{"$exists":false}}"#, "_all_docs"),
       (#"{"a":{"$ne":1}}"#, "a"), (#"{"$or":[{"a":1},{"a":3}]}"#, "a"),
       (#"{"$or":[{"a":1},{"b":3}]}"#, "_all_docs"), (#"{"$and":[{"a":1},{"b":{"$lt":3}}]}"#, "ab"),
       ("{}", "_all_docs"), (#"{"type":"t"}"#, "type"), (#"{"type":{"$in":["t"]}}"#, "_all_docs"),
-      (#"{"type":"t","a":{"$gt":1}}"#, "a"), (#"{"type":"t","a":{"$exists":true}}"#, "type"),
+      (#"{"type":"t","a":{"$gt":1}}"#, "a"), (#"{"type":"t","a":{"$exists":true}}"#, "a"),
+      (#"{"a":{"$exists":true},"b":{"$gt":1}}"#, "ab"),
+      (#"{"a":{"$gt":1},"b":{"$regex":"x"}}"#, "a"),
+      (#"{"a":{"$in":[1]},"c":{"$lt":1}}"#, "c"), (#"{"$or":[]}"#, "a"),
       (#"{"type":7}"#, "_all_docs"), (#"{"_id":"x","a":1}"#, "a"),
     ])
   func bestIndexIsChosen(selector: String, index: String) async throws {

@@ -88,7 +88,7 @@ extension HTTPService {
     }
     guard try call.couchParameters()["rev"] == nil else {
       throw ServiceError.badRequest(
-        "You tried to DELETE a database with a ?rev= parameter. "
+        "You tried to DELETE a database with a ?=rev parameter. "
           + "Did you mean to DELETE a document instead?")
     }
     try await databases.drop(name)

@@ -57,8 +57,12 @@ struct CouchFeed: Sendable {
     switch parameters["heartbeat"] {
     case nil: return nil
     case "true": return .milliseconds(longestBeat)
-    default:
-      guard let beat = try? parameters.count("heartbeat"), beat > 0 else {
+    case let text?:
+      guard let beat = Int(text) else {
+        throw ServiceError.badRequest(
+          "Invalid heartbeat value. Expecting a positive integer value (in milliseconds).")
+      }
+      guard beat > 0 else {
         throw ServiceError.badRequest(
           "The heartbeat value should be a positive integer (in milliseconds).")
       }

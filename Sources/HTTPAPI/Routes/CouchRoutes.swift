@@ -61,7 +61,7 @@ extension HTTPService {
         return .json(
           answer.body,
           headers: [
-            .cacheControl: "no-cache",
+            .cacheControl: "no-cache", .pragma: "no-cache",
             .eTag:
               "\"\(Hex.digest(of: String(decoding: answer.body, as: UTF8.self), digits: 32))\"",
             .expires: "Thu, 01 Jan 1970 00:00:00 GMT",
@@ -139,10 +139,22 @@ enum CouchHead {
     return Request(head: head, body: request.body)
   }
 
-  /// Adds CouchDB's `X-Couch-Request-ID` to an answer. A failure has the same id in the log.
+  /// Adds CouchDB's `X-Couch-Request-ID` to an answer: the client's own, if it has CouchDB's form. Otherwise a failure has
+  /// the same id in the log.
   static func addRequestID(to fields: inout HTTPFields, of request: Request) {
     guard Problem.Dialect(path: request.uri.path) == .couch else { return }
-    fields[.couchRequestID] = fields[.xRequestID] ?? nextID()
+    let given = request.headers[.couchRequestID].flatMap { isRequestID($0) ? $0 : nil }
+    fields[.couchRequestID] = given ?? fields[.xRequestID] ?? nextID()
+  }
+
+  private static func isRequestID(_ text: String) -> Bool {
+    (1...36).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2D: true
+        default: false
+        }
+      }
   }
 
   /// An id of ten digits. It only has to differ from other ids, so it comes from a counter: random numbers of the

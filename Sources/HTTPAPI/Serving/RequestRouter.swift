@@ -229,8 +229,12 @@ package struct RequestRouter: HTTPResponder {
     let list = Self.list(methods)
     // The route table takes a literal segment without backtracking to a parameter, so no route was found.
     if methods.contains(request.method.rawValue) {
-      return Problem(
-        .badRequest, "illegal_docid", "_design and _local alone are no document's id")
+      switch path.split(separator: "/").last {
+      case "_design":
+        return Problem(.badRequest, "illegal_docid", "_design alone is no document's id")
+      case "_local": return Problem(.badRequest, "bad_request", "Invalid _local document id.")
+      default: return nil
+      }
     }
     if request.method == .options { return Problem(.noContent, "", "", headers: [.allow: list]) }
     return Problem(
