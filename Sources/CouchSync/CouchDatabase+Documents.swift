@@ -107,11 +107,13 @@ extension CouchDatabase {
   }
 
   /// Whether the document is a design document with `validate_doc_update`, which is not run.
-  /// - Throws: 403 `forbidden` for such a document when it is a new edit.
+  /// - Throws: 403 `forbidden` for such a document when it is a new edit; 400 for one of another form (``DesignForm``).
   private static func hasRules(
     _ document: IncomingDocument, _ body: JSONNode, _ id: DocumentID, isNewEdit: Bool
   ) throws -> Bool {
-    guard id.isDesign, !document.isDeleted, DesignRules.isIn(body) else { return false }
+    guard id.isDesign, !document.isDeleted else { return false }
+    if isNewEdit { try DesignForm.check(body) }
+    guard DesignRules.isIn(body) else { return false }
     guard !isNewEdit else { throw DesignRules.refusal }
     return true
   }

@@ -27,6 +27,72 @@ enum DesignRules {
   )
 }
 
+/// The form of design documents. As in CouchDB, a client that writes one of another form gets an error. One that a peer
+/// replicates is stored as it is, so that no peer loses a document.
+///
+/// Source: `couch_mrview:validate_ddoc_fields`.
+enum DesignForm {
+  private static let functions: [JSONNode.Kind] = [.object, .string]
+
+  /// Checks the members that CouchDB knows. Other members may be anything.
+  /// - Throws: 400 `invalid_design_doc`.
+  static func check(_ document: JSONNode) throws {
+    try checkEach("filters", functions, in: document)
+    try check("language", [.string], in: document)
+    try checkEach("lists", functions, in: document)
+    if let options = try check("options", [.object], in: document) {
+      for name in ["include_design", "local_seq", "partitioned"] {
+        try check(name, [.bool], in: options, at: "options.")
+      }
+    }
+    try check("rewrites", [.string, .array], in: document)
+    try checkEach("shows", functions, in: document)
+    try checkEach("updates", functions, in: document)
+    let isQuery = document["language"]?.stringEquals("query") ?? false
+    for view in try checkEach("views", [.object], in: document) {
+      let path = "views.\(view.name)."
+      try check("map", [isQuery ? .object : .string], in: view.value, at: path)
+      try check("reduce", [.string], in: view.value, at: path)
+      guard view.value["map"] != nil || view.name == "lib" else {
+        throw error("View `\(view.name)` must contain map function")
+      }
+    }
+  }
+
+  /// Checks a member that is an object of such values.
+  @discardableResult
+  private static func checkEach(
+    _ name: String, _ kinds: [JSONNode.Kind], in document: JSONNode
+  ) throws -> [(name: String, value: JSONNode)] {
+    guard let object = try check(name, [.object], in: document) else { return [] }
+    return try object.members.map { member in
+      guard kinds.contains(member.value.kind) else {
+        throw unfit(name + "." + member.name, kinds)
+      }
+      return (member.name, member.value)
+    }
+  }
+
+  /// - Returns: the member; nil if it is absent.
+  @discardableResult
+  private static func check(
+    _ name: String, _ kinds: [JSONNode.Kind], in object: JSONNode, at path: String = ""
+  ) throws -> JSONNode? {
+    guard let member = object[name] else { return nil }
+    guard kinds.contains(member.kind) else { throw unfit(path + name, kinds) }
+    return member
+  }
+
+  private static func unfit(_ path: String, _ kinds: [JSONNode.Kind]) -> ServiceError {
+    let types = kinds.map { $0 == .bool ? "boolean" : "\($0)" }.joined(separator: " or ")
+    return error("`\(path)` field must have \(types) type")
+  }
+
+  private static func error(_ reason: String) -> ServiceError {
+    ServiceError(.invalidDesign, reason)
+  }
+}
+
 /// Finds, in slices, the design documents of a database that have rules.
 struct DesignRulesReader: Sendable {
   /// The most documents that are named.

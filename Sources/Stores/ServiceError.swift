@@ -134,6 +134,7 @@ extension ServiceError {
     case invalidBookmark = "invalid_bookmark"
     case invalidBoolean = "invalid_boolean"
     case invalidBulkDocs = "invalid_bulk_docs"
+    case invalidDesign = "invalid_design_doc"
     case invalidDesignLanguage = "invalid_ddoc_lang"
     case invalidField = "invalid_field"
     case invalidFieldName = "invalid_field_name"

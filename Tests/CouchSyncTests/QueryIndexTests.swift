@@ -156,21 +156,56 @@ struct QueryIndexTests {
     let view =
       #"{"map":{"fields":{"a":"asc"}},"reduce":"_count","options":{"def":{"fields":["a"]}}}"#
     let old = #"{"map":{"fields":{"b":"asc"},"selector":{"x":1}},"options":{}}"#
-    try await couch.put(
-      "_design/x",
-      #"""
-      {"language":"query","views":{"good":\#(view),"js":{"map":"function(d){}"},"none":5,"no":{},
-      "fields":{"map":{"fields":5},"options":{}},"empty":{"map":{"fields":{}},"options":{}},
-      "mixed":{"map":{"fields":{"a":"asc","b":"desc"}},"options":{}},
-      "path":{"map":{"fields":{"a..b":"asc"}},"options":{}},
-      "filter":{"map":{"fields":{"a":"asc"},"partial_filter_selector":{"$x":1}},"options":{}},
-      "old":\#(old)}}
-      """#)
-    try await couch.put("_design/js", #"{"language":"javascript","views":{"good":\#(view)}}"#)
-    try await couch.put("_design/z", #"{"language":"query","views":[1]}"#)
-    try await couch.put("_design/zz", #"{"language":["query"],"views":{"good":\#(view)}}"#)
+    try await couch.graft(
+      "_design/x", "1-a",
+      body: #"""
+        ,"language":"query","views":{"good":\#(view),"js":{"map":"function(d){}"},"none":5,"no":{},
+        "fields":{"map":{"fields":5},"options":{}},"empty":{"map":{"fields":{}},"options":{}},
+        "mixed":{"map":{"fields":{"a":"asc","b":"desc"}},"options":{}},
+        "path":{"map":{"fields":{"a..b":"asc"}},"options":{}},
+        "filter":{"map":{"fields":{"a":"asc"},"partial_filter_selector":{"$x":1}},"options":{}},
+        "old":\#(old)}
+        """#)
+    for (name, body) in [
+      ("js", #""language":"javascript","views":{"good":\#(view)}"#),
+      ("z", #""language":"query","views":[1]"#),
+      ("zz", #""language":["query"],"views":{"good":\#(view)}"#),
+    ] {
+      try await couch.graft("_design/\(name)", "1-a", body: "," + body)
+    }
     #expect(try await list(couch).dropFirst(1).map { $0["name"] } == ["good", "old"])
     #expect(try await couch.found(#"{"selector":{"a":1}}"#) == "")
+  }
+
+  @Test(arguments: [
+    (#"{"views":{"a":{"map":{}}}}"#, "`views.a.map` field must have string type"),
+    (
+      #"{"language":"query","views":{"a":{"map":"f"}}}"#,
+      "`views.a.map` field must have object type"
+    ),
+    (#"{"views":{"a":{"map":"f"},"b":{}}}"#, "View `b` must contain map function"),
+    (#"{"views":{"a":5}}"#, "`views.a` field must have object type"),
+    (#"{"views":{"a":{"map":"f","reduce":{}}}}"#, "`views.a.reduce` field must have string type"),
+    (#"{"views":[]}"#, "`views` field must have object type"),
+    (#"{"filters":{"f":5}}"#, "`filters.f` field must have object or string type"),
+    (#"{"language":1}"#, "`language` field must have string type"),
+    (#"{"options":{"local_seq":1}}"#, "`options.local_seq` field must have boolean type"),
+    (#"{"rewrites":{}}"#, "`rewrites` field must have string or array type"),
+  ])
+  func designDocumentOfAnotherFormIsRefused(body: String, reason: String) async throws {
+    let couch = try await Couch()
+    do {
+      try await couch.put("_design/d", body)
+      Issue.record("it was written")
+    } catch let error as ServiceError {
+      #expect(error.couch.status == 400 && error.couch.error == "invalid_design_doc")
+      #expect(error.reason == reason)
+    }
+    let element = #"{"docs":[{"_id":"_design/d",\#(body.dropFirst()),{"_id":"a"}]}"#
+    let rows = try await couch.bulk(element).json.array
+    #expect(rows?.first?["error"] == "invalid_design_doc" && rows?.last?["ok"] == true)
+    // What a peer has is stored.
+    try await couch.graft("_design/d", "1-a", body: "," + body.dropFirst().dropLast())
   }
 
   @Test func listIsPaged() async throws {
@@ -206,7 +241,7 @@ struct QueryIndexTests {
   @Test func onlyADefinitionCanBeDeleted() async throws {
     let couch = try await Couch()
     try await couch.index(#"{"index":{"fields":["x"]},"ddoc":"d","name":"x"}"#)
-    try await couch.put("_design/js", #"{"language":"javascript","views":{"x":{}}}"#)
+    try await couch.put("_design/js", #"{"language":"javascript","views":{"x":{"map":"f"}}}"#)
     for (design, type, name) in [
       ("d", "json", "y"), ("d", "text", "x"), ("e", "json", "x"), ("d", "special", "x"),
       ("js", "json", "x"),
