@@ -85,7 +85,7 @@ def ids(database, selector, **members):
     ({"stars": {"$or": [{"$eq": 3}, {"$eq": 5}]}}, "ab"),
     ({"$nor": [{"stars": 3}, {"stars": 5}]}, "cdef"),
     ({"$not": {"stars": 3}}, "bcdef"), ({"stars": {"$not": {"$gt": 3}}}, "aef"),
-    ({"$and": []}, "abcdef"),
+    ({"$and": []}, ""), ({"$or": []}, ""), ({"stars": 3, "$or": []}, "a"),
     ({"stars": {"$gt": 1}, "$or": [{"city": "Bonn"}, {"city": "Köln"}]}, "ab"),
     ({"$not": {"$or": [{"stars": 3}]}}, "bcdef")],
     ids=str)
