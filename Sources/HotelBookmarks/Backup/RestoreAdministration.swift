@@ -45,6 +45,10 @@ package enum RestoreAdministration {
       lines = restored.lines
       guard !restored.isDamaged else { return (lines + [advice(path, database)], true) }
     }
+    if state == .finished, try await hasMoved(path, to: database) {
+      try remove(path)
+      return (["the stores are in \(database.description) already"], false)
+    }
     let moved = try await MoveAdministration.move(
       try MoveEndpoint(path, password: nil), database, report)
     guard !moved.isDamaged else { return (lines + moved.lines + [advice(path, database)], true) }
@@ -52,8 +56,21 @@ package enum RestoreAdministration {
     return (lines + moved.lines, false)
   }
 
+  /// Whether an earlier call was interrupted after its last step but this directory's removal.
+  private static func hasMoved(_ path: String, to database: MoveEndpoint) async throws -> Bool {
+    let mark = path + "/" + MoveMark.Kind.moved.rawValue
+    guard FileManager.default.fileExists(atPath: mark) else { return false }
+    return try await MoveEndpoint.with(database) { try await $0.moveMark() } == nil
+  }
+
+  /// Removes the directory. A part of it that an interruption leaves has another name.
   private static func remove(_ path: String) throws(BackupError) {
-    do { try FileManager.default.removeItem(atPath: path) } catch {
+    let (files, removed) = (FileManager.default, path + ".removed")
+    do {
+      if files.fileExists(atPath: removed) { try files.removeItem(atPath: removed) }
+      try files.moveItem(atPath: path, toPath: removed)
+      try files.removeItem(atPath: removed)
+    } catch {
       throw BackupError(.unreachable, "The directory \(path) can't be removed")
     }
   }
