@@ -158,7 +158,7 @@ let package = Package(
       "HotelBookmarks",
       [
         "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "Lists",
-        "StoreRecords", "SQLite", "SQLiteEngine", "PostgresEngine",
+        "StoreRecords", "SQLiteEngine", "PostgresEngine",
         "Catalogue", "SearchProxy", "HTTPServer", "HTTPAPI", "Page", "CContract", "CYAML", crypto,
         logging,
         metrics,

@@ -4,7 +4,6 @@ import Glibc
 import HTTPAPI
 import Lanes
 import Logging
-import SQLite
 import SQLiteEngine
 import SearchProxy
 import ServiceLifecycle

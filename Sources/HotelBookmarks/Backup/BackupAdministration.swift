@@ -2,7 +2,6 @@ import Accounts
 import FoundationEssentials
 import Lanes
 import PostgresEngine
-import SQLite
 import SQLiteEngine
 import Stores
 

@@ -1,6 +1,5 @@
 import JSON
 import Lanes
-import SQLite
 
 /// Sends requests to a running server, on a lane, because that blocks.
 actor ControlClient {

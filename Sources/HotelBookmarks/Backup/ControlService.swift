@@ -1,7 +1,6 @@
 import Glibc
 import Lanes
 import Logging
-import SQLite
 import SQLiteEngine
 import ServiceLifecycle
 

@@ -1,5 +1,4 @@
 import Lanes
-import SQLite
 import SQLiteEngine
 import Stores
 

@@ -1,5 +1,4 @@
 import Logging
-import SQLite
 import SQLiteEngine
 import ServiceLifecycle
 import Stores

@@ -2,7 +2,6 @@ import Accounts
 import Documents
 import JSON
 import Lanes
-import SQLite
 
 /// The text that a person sees when the server has started. It is shown by a separate thread, because standard output
 /// may be a pipe that nobody reads.

@@ -4,7 +4,6 @@ import JSON
 import Lanes
 package import Logging
 import NIOConcurrencyHelpers
-import SQLite
 
 /// Writes log lines to standard error, which may be a pipe that nobody reads. A request hands over its line and
 /// continues; a separate thread of the sink writes it.
