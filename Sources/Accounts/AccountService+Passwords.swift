@@ -92,8 +92,7 @@ extension AccountService {
   private func match(
     _ name: UserName, _ password: [UInt8]
   ) async throws -> VerifiedUser? {
-    let epoch = administrator.epoch
-    if let administrator = administrator.administrator, administrator.name == name {
+    if case (let administrator?, let epoch) = administrator.present, administrator.name == name {
       guard try await hashing.verify(password, against: administrator.password) else { return nil }
       return VerifiedUser(
         kind: .administrator, id: administrator.id, name: administrator.name, epoch: epoch,
@@ -244,7 +243,7 @@ extension AccountService {
     _ name: UserName, _ password: Secret, adopting guest: AccountID?
   ) async throws -> UserDocument {
     // This check saves the time of the hash. The transaction decides.
-    guard administrator.administrator?.isTaken(for: name) != true,
+    guard administrator.present.administrator?.isTaken(for: name) != true,
       try await accounts.user(name) == nil
     else {
       throw ServiceError.taken
@@ -350,8 +349,10 @@ extension AccountService {
     of principal: Principal
   ) async throws -> AccountStore.Standing {
     if principal.kind == .administrator {
-      guard principal.id == administrator.administrator?.id, principal.epoch == administrator.epoch
-      else { return .ended }
+      let present = administrator.present
+      guard principal.id == present.administrator?.id, principal.epoch == present.epoch else {
+        return .ended
+      }
     }
     return try await accounts.standing(of: principal)
   }

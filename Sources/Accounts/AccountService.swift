@@ -43,6 +43,7 @@ package final class AccountService: Sendable {
   let issuers: [IssuerKeys]
   /// The key of the hashes of cached passwords.
   let passwordKey = SymmetricKey(size: .bits256)
+  /// The administrator, whose password another process may change.
   let administrator: CurrentAdministrator
   let keys: SigningKeys
 

@@ -75,10 +75,10 @@ final class CurrentAdministrator: Sendable {
         administrator: administrator, epoch: epoch ?? Int.random(in: 1...Int(Int32.max))))
   }
 
-  /// The administrator; nil if the service has none.
-  var administrator: Administrator? { state.withLockedValue(\.administrator) }
-  /// The epoch of the administrator's tokens.
-  var epoch: Int { state.withLockedValue(\.epoch) }
+  /// The administrator, nil if the service has none, and the epoch of the administrator's tokens.
+  var present: (administrator: Administrator?, epoch: Int) {
+    state.withLockedValue { ($0.administrator, $0.epoch) }
+  }
 
   /// Takes another password and its epoch.
   /// - Returns: whether the epoch is new.

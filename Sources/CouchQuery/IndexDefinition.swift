@@ -183,11 +183,11 @@ struct IndexFit: Sendable {
   let fixed: [JSONNode]
   /// The range of the next field after them; nil when the selector gives none.
   let bounds: FieldBounds?
-  /// How many of the index's first fields are among ``Selector/indexableFields``.
+  /// How many of the index's first fields are among ``SelectorFacts/indexableFields``.
   let overlap: Int
 
   /// Compares an index's fields with a selector.
-  init(_ fields: [FieldPath], _ selector: Selector) {
+  init(_ fields: [FieldPath], _ selector: Selector, _ facts: SelectorFacts) {
     var fixed: [JSONNode] = []
     var last: FieldBounds?
     for field in fields {
@@ -201,8 +201,7 @@ struct IndexFit: Sendable {
     self.fields = fields
     self.fixed = fixed
     bounds = last
-    let indexable = selector.indexableFields
-    overlap = fields.prefix { indexable.contains($0) }.count
+    overlap = fields.prefix { facts.indexableFields.contains($0) }.count
   }
 
   /// The range of keys to read; nil when no key can match.

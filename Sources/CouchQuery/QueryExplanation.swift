@@ -168,9 +168,9 @@ extension QueryExplanation {
 
   /// The fields of the selector that an index could be used for, and the others.
   private var hints: JSONValue {
-    let known = request.selector.indexableFields
-    let indexable = planner.facts.fields.filter(known.contains)
-    let others = planner.facts.fields.filter { !known.contains($0) }
+    let facts = planner.facts
+    let indexable = facts.fields.filter(facts.indexableFields.contains)
+    let others = facts.fields.filter { !facts.indexableFields.contains($0) }
     return [
       "type": "json",
       "indexable_fields": .array(indexable.map { .string($0.text) }),

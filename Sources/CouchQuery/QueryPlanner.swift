@@ -98,7 +98,7 @@ package struct QueryPlanner {
 
   /// How well an index fits the query.
   func fit(_ definition: IndexDefinition) -> IndexFit {
-    IndexFit(definition.sort.fields, request.selector)
+    IndexFit(definition.sort.fields, request.selector, facts)
   }
 
   /// Whether an index contains every field that the query requests or tests. The fields of a partial index's filter

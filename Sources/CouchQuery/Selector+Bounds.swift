@@ -35,22 +35,10 @@ extension SelectorClause {
   }
 }
 
-extension SelectorClause {
-  /// The fields by whose conditions CouchDB chooses among indexes: of comparisons, `$beginsWith` and `$exists` that must
-  /// all be true.
-  ///
-  /// Source: `mango_idx_view:indexable_fields`.
-  var indexableFields: Set<FieldPath> {
-    switch self {
-    case .all(let clauses):
-      return clauses.reduce(into: []) { $0.formUnion($1.indexableFields) }
-    case .field(let path?, let condition) where condition.isIndexable: return [path]
-    case .any, .not, .field: return []
-    }
-  }
-}
-
 extension SelectorCondition {
+  /// Whether CouchDB chooses among indexes by the condition: a comparison, `$beginsWith` or `$exists`.
+  ///
+  /// Source: `mango_idx_view:indexable`.
   fileprivate var isIndexable: Bool {
     switch self {
     case .compares(.notEqual, _): false
@@ -180,6 +168,8 @@ struct SelectorFacts {
   private(set) var fields: [FieldPath] = []
   /// Whether a condition is on the document itself, such as one on its names.
   private(set) var asksOfDocument = false
+  /// The fields with indexable conditions that must all be true. They decide which index is chosen.
+  private(set) var indexableFields: Set<FieldPath> = []
   /// The values of the shortest `$in` that the id of every matching document must be in; nil when there is none.
   private(set) var ids: SelectorValues?
 
@@ -196,6 +186,7 @@ struct SelectorFacts {
     case .field(nil, _): asksOfDocument = true
     case .field(let field?, let condition):
       if !fields.contains(field) { fields.append(field) }
+      if isRequired, condition.isIndexable { indexableFields.insert(field) }
       guard isRequired, field.isID, case .isIn(let values) = condition else { return }
       if ids.map({ values.sorted.count < $0.sorted.count }) ?? true { ids = values }
     }

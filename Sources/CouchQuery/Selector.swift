@@ -67,9 +67,6 @@ package struct Selector: Sendable {
     return clause?.requires(field) ?? false
   }
 
-  /// The fields that can decide which index is chosen; see ``SelectorClause/indexableFields``.
-  var indexableFields: Set<FieldPath> { clause?.indexableFields ?? [] }
-
   /// The values that a field of a matching document can have, from the conditions that must all be true. Nil when they
   /// give no range.
   package func bounds(of field: FieldPath) -> FieldBounds? {

@@ -151,11 +151,11 @@ struct BulkEntry: Sendable {
         let document = try IncomingDocument(node)
         let write = try DocumentWrite(
           document, id: document.id ?? newID(), base: nil, isNewEdit: isNewEdit, limits: limits)
-        let isDesign = write.id.isDesign && !write.isDeleted
-        let hasRules = isDesign && DesignRules.isIn(node)
+        let hasRules = write.id.isDesign && !write.isDeleted && DesignRules.isIn(node)
         self.init(
           id: write.id.text, sentRevision: document.revision?.description ?? "0-",
-          write: Self.checked(write, isDesign && isNewEdit ? node : nil))
+          write: hasRules && isNewEdit
+            ? .failure(DesignRules.refusal) : .success(.document(write)))
         self.hasRules = hasRules
       } catch let error as DocumentError where Self.isCouchDBs(node, error) {
         self.init(
@@ -163,17 +163,6 @@ struct BulkEntry: Sendable {
           write: .failure(ServiceError(.forbidden, error.reason)))
       }
     }
-  }
-
-  /// - Parameter design: the new design document; nil for other writes.
-  private static func checked(_ write: DocumentWrite, _ design: JSONNode?) -> Result<
-    Write, ServiceError
-  > {
-    guard let design else { return .success(.document(write)) }
-    do { try DesignForm.check(design) } catch {
-      return .failure(ServiceError(error) ?? DesignRules.refusal)
-    }
-    return DesignRules.isIn(design) ? .failure(DesignRules.refusal) : .success(.document(write))
   }
 
   private init(

@@ -156,7 +156,8 @@ extension CouchDatabase {
     for element in request.elements {
       let entry = try BulkEntry(
         element, isNewEdit: request.isNewEdit, limits: limits, newID: newID)
-      entries.append(entry.checked(by: refusal(of:)))
+      let fault = request.isNewEdit ? try await DesignForm.fault(of: element, written: entry) : nil
+      entries.append(entry.checked { id in refusal(of: id) ?? fault })
       try await Slice.giveWay()
     }
     guard !request.isAllOrNothing else { return Self.notAtomic(entries) }

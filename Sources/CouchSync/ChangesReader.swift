@@ -279,6 +279,7 @@ package struct ChangesPage: Sendable {
 
   /// The text before the rows of a normal answer.
   package static let opening = Array(#"{"results":["#.utf8) + [0x0A]
+
   /// The text after the rows of a normal answer, after its last page.
   package var closing: [UInt8] {
     var writer = JSONWriter(appendingTo: Array("\n],\n".utf8))

@@ -67,7 +67,7 @@ extension CouchDatabase {
   ) async throws -> CouchAnswer {
     let document = try Self.document(in: body)
     let base = try base.agreed(with: document.revision)
-    let hasRules = try Self.hasRules(document, body, id, isNewEdit: isNewEdit)
+    let hasRules = try await Self.hasRules(document, body, id, isNewEdit: isNewEdit)
     var answer = try await write(document, id: id, base: base, isNewEdit: isNewEdit)
     answer.hasUnrunRules = hasRules
     return answer
@@ -84,7 +84,7 @@ extension CouchDatabase {
     }
     let document = try Self.document(in: body)
     let id = document.id ?? newID()
-    _ = try Self.hasRules(document, body, id, isNewEdit: true)
+    _ = try await Self.hasRules(document, body, id, isNewEdit: true)
     let answer = try await write(document, id: id, base: nil, isNewEdit: true)
     return CouchAnswer(201, answer.body, revision: answer.revision, written: id)
   }
@@ -110,9 +110,9 @@ extension CouchDatabase {
   /// - Throws: 403 `forbidden` for such a document when it is a new edit; 400 for one of another form (``DesignForm``).
   private static func hasRules(
     _ document: IncomingDocument, _ body: JSONNode, _ id: DocumentID, isNewEdit: Bool
-  ) throws -> Bool {
+  ) async throws -> Bool {
     guard id.isDesign, !document.isDeleted else { return false }
-    if isNewEdit { try DesignForm.check(body) }
+    if isNewEdit { try await DesignForm.check(body) }
     guard DesignRules.isIn(body) else { return false }
     guard !isNewEdit else { throw DesignRules.refusal }
     return true

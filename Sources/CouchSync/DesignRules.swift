@@ -34,42 +34,56 @@ enum DesignRules {
 enum DesignForm {
   private static let functions: [JSONNode.Kind] = [.object, .string]
 
-  /// Checks the members that CouchDB knows. Other members may be anything.
-  /// - Throws: 400 `invalid_design_doc`.
-  static func check(_ document: JSONNode) throws {
-    try checkEach("filters", functions, in: document)
+  /// Checks, in slices, the members that CouchDB knows. Other members may be anything.
+  /// - Throws: 400 `invalid_design_doc`; `WorkEnded`.
+  static func check(_ document: JSONNode) async throws {
+    try await checkEach("filters", functions, in: document)
     try check("language", [.string], in: document)
-    try checkEach("lists", functions, in: document)
+    try await checkEach("lists", functions, in: document)
     if let options = try check("options", [.object], in: document) {
       for name in ["include_design", "local_seq", "partitioned"] {
         try check(name, [.bool], in: options, at: "options.")
       }
     }
     try check("rewrites", [.string, .array], in: document)
-    try checkEach("shows", functions, in: document)
-    try checkEach("updates", functions, in: document)
+    try await checkEach("shows", functions, in: document)
+    try await checkEach("updates", functions, in: document)
     let isQuery = document["language"]?.stringEquals("query") ?? false
-    for view in try checkEach("views", [.object], in: document) {
-      let path = "views.\(view.name)."
-      try check("map", [isQuery ? .object : .string], in: view.value, at: path)
-      try check("reduce", [.string], in: view.value, at: path)
-      guard view.value["map"] != nil || view.name == "lib" else {
-        throw error("View `\(view.name)` must contain map function")
+    try await checkEach("views", [.object], in: document) { name, view in
+      let path = "views.\(name)."
+      let map = try check("map", [isQuery ? .object : .string], in: view, at: path)
+      try check("reduce", [.string], in: view, at: path)
+      guard map != nil || name == "lib" else {
+        throw error("View `\(name)` must contain map function")
       }
     }
   }
 
+  /// The error of a client's element of `_bulk_docs`; nil if it is no design document, or has the form of one.
+  /// - Throws: `WorkEnded`.
+  static func fault(
+    of element: BulkRequest.Element, written entry: BulkEntry
+  ) async throws -> ServiceError? {
+    guard case .value(let node) = element, case .success(.document(let write)) = entry.write,
+      write.id.isDesign, !write.isDeleted
+    else { return nil }
+    do { try await check(node) } catch let error as ServiceError { return error }
+    return nil
+  }
+
   /// Checks a member that is an object of such values.
-  @discardableResult
+  /// - Parameter visit: receives the name and the value of each.
   private static func checkEach(
-    _ name: String, _ kinds: [JSONNode.Kind], in document: JSONNode
-  ) throws -> [(name: String, value: JSONNode)] {
-    guard let object = try check(name, [.object], in: document) else { return [] }
-    return try object.members.map { member in
+    _ name: String, _ kinds: [JSONNode.Kind], in document: JSONNode,
+    _ visit: (String, JSONNode) throws -> Void = { _, _ in }
+  ) async throws {
+    guard let object = try check(name, [.object], in: document) else { return }
+    for member in object.members {
       guard kinds.contains(member.value.kind) else {
         throw unfit(name + "." + member.name, kinds)
       }
-      return (member.name, member.value)
+      try visit(member.name, member.value)
+      try await Slice.giveWay()
     }
   }
 

@@ -21,6 +21,11 @@ struct SecurityDocumentTests {
     #expect(try await couch.database.security().text == text)
   }
 
+  @Test func readersAreMembersUnlessThereAreMembers() throws {
+    #expect(try Self.read(#"{"readers":{"names":["a"]}}"#).members == ["a"])
+    #expect(try Self.read(#"{"readers":{"names":["a"]},"members":{}}"#).members == [])
+  }
+
   @Test(arguments: [
     "[]", "1", #"{"members":[]}"#, #"{"admins":{"names":{}}}"#, #"{"admins":{"names":[null]}}"#,
     #"{"members":{"roles":"_admin"}}"#, #"{"members":{"roles":[1]}}"#,

@@ -268,6 +268,24 @@ def test_server_and_its_answers_have_names(shared, database):
         assert database.raw("GET", path).headers["X-Couch-Request-ID"], path
     uuids = requests.get(shared.url + "/couch/_uuids")
     assert uuids.headers["ETag"].startswith('"') and "no-cache" in uuids.headers["Cache-Control"]
+    assert uuids.headers["Pragma"] == "no-cache"
+    for given, taken in (("my-id_7", True), ("no id", False), ("x" * 37, False)):
+        answer = requests.get(shared.url + "/couch/", headers={"X-Couch-Request-ID": given})
+        assert (answer.headers["X-Couch-Request-ID"] == given) == taken, given
+
+
+@pytest.mark.parametrize("method, path, options, error, reason", [
+    ("GET", "/_changes?heartbeat=a1000", {}, "bad_request", "Invalid heartbeat value"),
+    ("GET", "/_changes?heartbeat=-1", {}, "bad_request", "The heartbeat value should be a positive integer"),
+    ("GET", "/_all_docs?keys=1", {}, "bad_request", "`keys` parameter must be an array."),
+    ("POST", "/_all_docs", {"json": {"keys": 1}}, "bad_request", "`keys` body member must be an array."),
+    ("PUT", "/_local", {"json": {}}, "bad_request", "Invalid _local document id."),
+    ("PUT", "/_design", {"json": {}}, "illegal_docid", "_design alone"),
+    ("PUT", "/a?rev=1-a", {"json": {"_rev": "1-b"}}, "bad_request", "from request body and query string"),
+    ("PUT", "/a", {"json": {"_rev": "1-b"}, "headers": {"If-Match": '"1-a"'}}, "bad_request", "rev and etag")])
+def test_malformed_requests_are_refused_in_couchdbs_words(database, method, path, options, error, reason):
+    answer = database.call(method, path, **options)
+    assert failed(answer) == (400, error) and reason in answer.json()["reason"], answer.text
 
 
 def test_history_may_come_without_a_revision_and_wins_over_one(database):

@@ -5,6 +5,7 @@ extension HTTPField.Name {
   static let cacheStatus = named("Cache-Status")
   /// `X-Couch-Request-ID`: identifies an answer.
   static let couchRequestID = named("X-Couch-Request-ID")
+  /// `Pragma`: forbids caches of HTTP/1.0 to keep an answer (RFC 9111, section 5.4).
   static let pragma = named("Pragma")
   /// `Destination` (RFC 4918, section 10.3).
   static let destination = named("Destination")

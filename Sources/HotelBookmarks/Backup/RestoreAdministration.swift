@@ -29,7 +29,7 @@ package enum RestoreAdministration {
 
   /// Restores into a directory beside the backup, `NAME.restored`, moves its stores into a database, and removes it.
   ///
-  /// After an interruption, the same call goes on with the directory. It is kept when something in it is damaged, because
+  /// After an interruption, the same call goes on with the directory, and says so. It is kept when something in it is damaged, because
   /// `repair` works on directories only.
   private static func restore(
     _ backup: String, into database: MoveEndpoint, _ erasures: Erasures,
@@ -45,9 +45,12 @@ package enum RestoreAdministration {
       lines = restored.lines
       guard !restored.isDamaged else { return (lines + [advice(path, database)], true) }
     }
-    if state == .finished, try await hasMoved(path, to: database) {
-      try remove(path)
-      return (["the stores are in \(database.description) already"], false)
+    if state == .finished {
+      guard try await !hasMoved(path, to: database) else {
+        try remove(path)
+        return (["the stores are in \(database.description) already"], false)
+      }
+      lines = ["goes on with \(path), which was restored before; remove it to begin again"]
     }
     let moved = try await MoveAdministration.move(
       try MoveEndpoint(path, password: nil), database, report)
