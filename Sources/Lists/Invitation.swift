@@ -4,6 +4,14 @@ package import Documents
 import JSON
 package import Stores
 
+/// A new invitation with its token, which is answered only once.
+package struct IssuedInvitation: Sendable {
+  /// The invitation.
+  package let invitation: Invitation
+  /// The token of its link.
+  package let token: String
+}
+
 /// A link that adds the first account that follows it to a list.
 ///
 /// The system store has two local documents for it: `invitation/<SHA-256 of the token>`,

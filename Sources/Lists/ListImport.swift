@@ -102,7 +102,7 @@ extension ListService {
       let isDone = try isFilled && changes.hasUser(account, named: name)
       if isDone {
         for list in lists {
-          try changes.makeList(list, ownedBy: account, name, at: at)
+          _ = try changes.makeList(list, ownedBy: account, name, at: at)
           try changes.dropErasure(of: .list(list))
         }
       }

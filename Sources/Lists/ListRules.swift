@@ -9,14 +9,16 @@ package import Stores
 /// there after the commit, or at the next start after a crash.
 extension StoreChanges {
   /// Creates a list with its owner.
+  /// - Returns: the list's members.
   /// - Throws: `quotaExceeded` when the account has too many lists; `missing` for an account that was just deleted.
   mutating func makeList(
     _ list: AccountID, ownedBy owner: AccountID, _ username: String, at now: Timestamp
-  ) throws {
+  ) throws -> ListMembers {
     try requireCapacity(for: owner, username)
     let member = ListMember(account: owner, username: username, role: .owner, joinedAt: now)
     write(member, of: list)
-    countUp(list, from: ListHead(version: 0, createdAt: now))
+    let head = countUp(list, from: ListHead(version: 0, createdAt: now))
+    return ListMembers(head, all: [member])
   }
 
   /// Adds a member to a list, or changes a member's role.
@@ -154,10 +156,13 @@ extension StoreChanges {
   }
 
   /// Records that the members of a list have changed.
-  private mutating func countUp(_ list: AccountID, from head: ListHead) {
-    let version: JSONValue = .number(JSONNumber(head.version + 1))
-    note(ListKeys.list(list), ["version": version, "createdAt": .time(head.createdAt)])
+  @discardableResult
+  private mutating func countUp(_ list: AccountID, from head: ListHead) -> ListHead {
+    let next = ListHead(version: head.version + 1, createdAt: head.createdAt)
+    let version: JSONValue = .number(JSONNumber(next.version))
+    note(ListKeys.list(list), ["version": version, "createdAt": .time(next.createdAt)])
     note(ListKeys.stale(list), ["version": version])
+    return next
   }
 
   private mutating func erase(_ account: AccountID, from list: AccountID) {

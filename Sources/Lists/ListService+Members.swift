@@ -79,7 +79,7 @@ extension ListService {
   ///   time that is not allowed; `quotaExceeded`.
   package func invite(
     to list: AccountID, as role: ListRole, until expiresAt: Timestamp?, by owner: AccountID
-  ) async throws -> (invitation: Invitation, token: String) {
+  ) async throws -> IssuedInvitation {
     try await requireOwner(owner, of: list)
     let now = now()
     let end = expiresAt ?? now.adding(seconds: ListLimits.invitationSeconds)
@@ -97,11 +97,11 @@ extension ListService {
       + Hex.string(generator.next(), generator.next())
     let invitation = Invitation(
       to: list, as: role, token: token, at: now, expiresAt: end, using: &generator)
-    try await directory.update { changes in
+    return try await directory.update { changes in
       guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
       try changes.invite(invitation, at: now)
+      return IssuedInvitation(invitation: invitation, token: token)
     }
-    return (invitation, token)
   }
 
   /// The open invitations to a list, in the order of their ids.

@@ -50,23 +50,28 @@ package struct ListService: Sendable {
       title: ListText.title(title), markdown: ListText.markdown(markdown), owner: owner.username,
       at: now)
     let store = StoreName.list(list)
-    try await WriteReceipt.aside {
+    let document = try await WriteReceipt.aside {
       try await directory.update { changes in try changes.noteErasure(of: store) }
-      try await stores.withStore(store) { store in
+      return try await stores.withStore(store) { store in
         _ = try await store.put(ListDocument.id(of: list), base: nil, body: body)
+        return try await store.readInline { view in try ListDocument(list, in: view) }
       }
     }
+    guard let document else { throw ServiceError.absent }
+    let made: SharedList
     do {
-      try await directory.update { changes in
-        try changes.makeList(list, ownedBy: owner.account, owner.username, at: now)
+      made = try await directory.update { changes in
+        let members = try changes.makeList(list, ownedBy: owner.account, owner.username, at: now)
         try changes.dropErasure(of: store)
+        return SharedList(list, document, members, role: .owner)
       }
     } catch {
-      try? await accounts.erase(store: store)
+      // A list whose outcome is unknown may exist. If it does not, a later start erases its store.
+      if ServiceError(error)?.code != .outcomeUnknown { try? await accounts.erase(store: store) }
       throw error
     }
     await tryToShow(list)
-    return try await self.list(list, for: owner.account)
+    return made
   }
 
   /// A list.

@@ -59,6 +59,13 @@ package final class MemoryEngine: StorageEngine {
     file?.writeFault.withLockedValue { $0 = error }
   }
 
+  /// Makes the outcome of one later update of a store unknown: it is committed, and throws all the same.
+  /// - Parameter count: how many updates come before that one.
+  package func loseOutcome(in name: StoreName, after count: Int) {
+    let file = state.withLockedValue { $0.files[name] }
+    file?.updatesToLoss.withLockedValue { $0 = count }
+  }
+
   /// Makes the engine's disk read-only for ``checkWritable()``.
   package func setReadOnly(_ isReadOnly: Bool) {
     state.withLockedValue { $0.isReadOnly = isReadOnly }
@@ -147,6 +154,17 @@ package final class MemoryStorage: StoreStorage {
   final class File: Sendable {
     let state = NIOLockedValueBox(MemoryState())
     let writeFault = NIOLockedValueBox<ServiceError?>(nil)
+    /// How many updates come before the one whose outcome is lost; nil for none.
+    let updatesToLoss = NIOLockedValueBox<Int?>(nil)
+
+    /// Counts an update. Returns whether its outcome is lost.
+    func isOutcomeLost() -> Bool {
+      updatesToLoss.withLockedValue { left in
+        guard let count = left else { return false }
+        left = count > 0 ? count - 1 : nil
+        return count == 0
+      }
+    }
   }
 
   /// Counts of reads and commits.
@@ -176,13 +194,15 @@ package final class MemoryStorage: StoreStorage {
   ) async throws -> Value {
     try requireOpen()
     if let fault = file.writeFault.withLockedValue({ $0 }) { throw fault }
-    return try file.state.withLockedValue { state in
+    let value = try file.state.withLockedValue { state in
       var changes = StoreChanges(of: MemoryView(state: state, now: now))
       let value = try rule(&changes)
       try state.commit(changes, at: now)
       reads.count(\.commits)
       return value
     }
+    guard !file.isOutcomeLost() else { throw ServiceError(.outcomeUnknown, "No answer came") }
+    return value
   }
 
   package func compact() async throws { try requireOpen() }

@@ -1,5 +1,7 @@
+import Documents
 import HTTPTypes
 import JSON
+import Stores
 import TestSupport
 import Testing
 
@@ -23,6 +25,8 @@ struct ListFixture: Sendable {
 
   /// The list's path.
   var path: String { "/v1/lists/" + id }
+  /// The list's store.
+  var store: StoreName? { AccountID(id).map(StoreName.list) }
   /// The list's database.
   var couch: String { "/couch/list-" + id }
 

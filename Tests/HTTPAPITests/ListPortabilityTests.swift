@@ -95,4 +95,42 @@ import Testing
       }
     }
   }
+
+  @Test func aListMadeWithoutAnAnswerIsAnsweredToARetryAndMadeOnce() async throws {
+    try await ListFixture.open { list in
+      let token = try list.token(.owner)
+      for (path, body, skipped) in [
+        ("/v1/lists", #"{"title":"Bern"}"#, 1),
+        ("/v1/lists/\(list.id)/invitations", #"{"role":"reader"}"#, 0),
+      ] {
+        let key: HTTPFields = [.idempotencyKey: path]
+        list.api.engine.loseOutcome(in: .system, after: skipped)
+        let lost = try await list.api.call(.post, path, token: token, body: body, headers: key)
+        let retry = try await list.api.call(.post, path, token: token, body: body, headers: key)
+        #expect(lost.status == 503 && retry.status == 201 && retry["id"] != nil)
+        let all = try await list.api.call(.get, path, token: token).json
+        let made = (all["lists"] ?? all["invitations"])?.array?.filter {
+          $0["id"] == retry.json["id"]
+        }
+        #expect(made?.count == 1)
+      }
+    }
+  }
+
+  @Test func whatWasRemovedWithoutAnAnswerIsNoContentToARetry() async throws {
+    try await ListFixture.open { list in
+      try await list.call(.owner, .put, "/notes/Day%201", body: #"{"markdown":"Rome"}"#)
+      for (method, path, body, store) in [
+        (.delete, "/notes/Day%201", nil, try #require(list.store)),
+        (.put, "/members/stranger", #"{"role":"reader"}"#, .system),
+        (.delete, "/members/stranger", nil, .system), (.delete, "", nil, .system),
+      ] as [(HTTPRequest.Method, String, String?, StoreName)] {
+        let key: HTTPFields = [.idempotencyKey: method.rawValue + path]
+        list.api.engine.loseOutcome(in: store, after: 0)
+        let lost = try await list.call(.owner, method, path, body: body, headers: key)
+        let retry = try await list.call(.owner, method, path, body: body, headers: key)
+        #expect(lost.status == 503 && retry.status == 204, "\(path)")
+      }
+    }
+  }
 }

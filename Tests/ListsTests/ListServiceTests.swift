@@ -26,6 +26,28 @@ import Testing
     #expect(left.isEmpty)
   }
 
+  @Test func aListStaysWholeWhenTheOutcomeOfMakingItIsUnknown() async throws {
+    let fixture = try ListFixture()
+    let owner = try await fixture.account("ann")
+    // The first update records that the store is to be erased, the second one creates the list.
+    fixture.engine.loseOutcome(in: .system, after: 1)
+    await #expect(throws: ServiceError.self) { _ = try await fixture.list(of: owner, "ann") }
+    let made = try await fixture.lists.lists(of: owner, after: nil, limit: 10).lists
+    #expect(made.map(\.title) == ["Rome"])
+    #expect(try await fixture.accounts.finishErasures().isEmpty)
+    #expect(try await fixture.document(#require(made.first?.id)) != nil)
+  }
+
+  @Test func aListThatWasNotMadeIsErasedAtALaterStartWhenTheOutcomeIsUnknown() async throws {
+    let fixture = try ListFixture()
+    let owner = try await fixture.account("ann")
+    fixture.engine.loseOutcome(in: .system, after: 0)
+    await #expect(throws: ServiceError.self) { _ = try await fixture.list(of: owner, "ann") }
+    #expect(try await fixture.accounts.finishErasures().isEmpty)
+    #expect(try await fixture.lists.lists(of: owner, after: nil, limit: 10).lists.isEmpty)
+    #expect(try await fixture.engine.names(in: "list", after: nil, limit: 10).isEmpty)
+  }
+
   @Test func aStopBeforeTheMembersAreShownIsMadeGoodAtTheNextStart() async throws {
     let fixture = try ListFixture()
     let (owner, friend) = (try await fixture.account("ann"), try await fixture.account("ben"))
@@ -129,7 +151,7 @@ import Testing
     let fixture = try ListFixture()
     let owner = try await fixture.account("ann")
     let list = try await fixture.list(of: owner, "ann")
-    let (_, token) = try await fixture.lists.invite(to: list, as: .reader, until: nil, by: owner)
+    let token = try await fixture.lists.invite(to: list, as: .reader, until: nil, by: owner).token
     let notes = try await fixture.lists.directory.read(orAbsent: "") { view in
       var text = ""
       try view.locals(DocumentRange()) { id, note in
@@ -168,7 +190,7 @@ import Testing
     let fixture = try ListFixture()
     let owner = try await fixture.account("ann")
     let list = try await fixture.list(of: owner, "ann")
-    let (_, token) = try await fixture.lists.invite(to: list, as: .reader, until: nil, by: owner)
+    let token = try await fixture.lists.invite(to: list, as: .reader, until: nil, by: owner).token
     var friends: [(AccountID, String)] = []
     for number in 0..<8 {
       friends.append((try await fixture.account("friend\(number)"), "friend\(number)"))

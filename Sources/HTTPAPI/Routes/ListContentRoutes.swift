@@ -55,9 +55,10 @@ extension HTTPService {
       writingList(.put, "/notes/{title}") { call, list in try await putNote(call, list) },
       writingList(.delete, "/notes/{title}") { call, list in
         if try isDraft(call) { return try await saveNote(nil, call, list, of: list.writer) }
-        try await lists.removeNote(
-          try call.parameter("title"), of: list.id, condition: try Self.condition(call))
-        return .empty(.noContent)
+        return try await .noContent {
+          try await lists.removeNote(
+            try call.parameter("title"), of: list.id, condition: try Self.condition(call))
+        }
       },
     ] + draftRoutes
   }

@@ -14,14 +14,17 @@ extension HTTPService {
       .person(.put, "/v1/lists/{listID}/members/{username}") { call, person in
         let id = try await listID(call, person)
         let role = try ListBody(try await call.json(.small), known: ["role"]).role()
-        try await lists.putMember(
-          try call.parameter("username"), role: role, on: id, by: person.id)
-        return .empty(.noContent)
+        return try await .noContent {
+          try await lists.putMember(
+            try call.parameter("username"), role: role, on: id, by: person.id)
+        }
       },
       .person(.delete, "/v1/lists/{listID}/members/{username}") { call, person in
-        try await lists.removeMember(
-          try call.parameter("username"), from: try await listID(call, person), by: person.id)
-        return .empty(.noContent)
+        let id = try await listID(call, person)
+        return try await .noContent {
+          try await lists.removeMember(
+            try call.parameter("username"), from: id, by: person.id)
+        }
       },
     ]
   }
@@ -48,8 +51,9 @@ extension HTTPService {
         guard let invitation = AccountID(try call.parameter("invitationID")) else {
           throw Problem.notFound
         }
-        try await lists.withdraw(invitation, to: id, by: person.id)
-        return .empty(.noContent)
+        return try await .noContent {
+          try await lists.withdraw(invitation, to: id, by: person.id)
+        }
       },
       .person(.post, "/v1/invitations/{token}/accept") { call, person in
         guard person.kind == .user, let username = person.username else {
@@ -65,14 +69,19 @@ extension HTTPService {
   private func invite(_ call: Call, _ person: Principal) async throws -> Response {
     let id = try await listID(call, person)
     let body = try ListBody(try await call.json(.small), known: ["role", "expiresAt"])
-    let (invitation, token) = try await lists.invite(
-      to: id, as: try body.role(), until: try body.moment("expiresAt"), by: person.id)
-    var fields = Self.private
-    fields[.location] = "/v1/lists/\(id.text)/invitations/\(invitation.id.text)"
-    return .json(.created, headers: fields) { writer in
-      Self.write(invitation, to: &writer)
-      writer.member("token", token)
-      writer.member("accept", address(of: call) + "/v1/invitations/\(token)/accept")
+    let (role, end) = (try body.role(), try body.moment("expiresAt"))
+    let address = address(of: call)
+    let answer = { @Sendable (issued: IssuedInvitation) in
+      var fields = Self.private
+      fields[.location] = "/v1/lists/\(id.text)/invitations/\(issued.invitation.id.text)"
+      return WriteAnswer.json(.created, headers: fields) { writer in
+        Self.write(issued.invitation, to: &writer)
+        writer.member("token", issued.token)
+        writer.member("accept", address + "/v1/invitations/\(issued.token)/accept")
+      }
+    }
+    return try await .written(as: answer) {
+      try await lists.invite(to: id, as: role, until: end, by: person.id)
     }
   }
 

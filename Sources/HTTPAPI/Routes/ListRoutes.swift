@@ -23,8 +23,10 @@ extension HTTPService {
       },
       .person(.delete, "/v1/lists/{listID}") { call, person in
         let id = try await listID(call, person)
-        try await lists.end(id, by: person.id, condition: try Self.listCondition(call))
-        return .empty(.noContent)
+        let condition = try Self.listCondition(call)
+        return try await .noContent {
+          try await lists.end(id, by: person.id, condition: condition)
+        }
       },
     ] + memberRoutes + invitationRoutes + listContentRoutes
   }
@@ -51,10 +53,11 @@ extension HTTPService {
     }
     guard person.kind == .user else { return .json { $0.array("lists", of: [Int]()) { _, _ in } } }
     let page = try await lists.lists(of: person.id, after: after, limit: limit)
+    let address = address(of: call)
     return .json { writer in
       writer.array("lists", of: page.lists) { list, writer in
         writer.beginObject()
-        write(list, call, to: &writer)
+        Self.write(list, at: address, to: &writer)
         writer.endObject()
       }
       if let next = page.next { writer.member("next", next.text) }
@@ -69,11 +72,18 @@ extension HTTPService {
     guard let title = try body.text("title") else {
       throw Problem(.badRequest, "bad_request", "The body needs title, a string")
     }
-    let list = try await lists.make(
-      title: title, markdown: try body.text("markdown") ?? "", owner: owner)
-    var fields = Self.tagged(list.tag)
-    fields[.location] = "/v1/lists/" + list.id.text
-    return answer(list, .created, headers: fields, call)
+    let markdown = try body.text("markdown") ?? ""
+    let address = address(of: call)
+    let answer = { @Sendable (list: SharedList) in
+      var fields = Self.tagged(list.tag)
+      fields[.location] = "/v1/lists/" + list.id.text
+      return WriteAnswer.json(.created, headers: fields) { writer in
+        Self.write(list, at: address, to: &writer)
+      }
+    }
+    return try await .written(as: answer) {
+      try await lists.make(title: title, markdown: markdown, owner: owner)
+    }
   }
 
   private func readList(_ call: Call, _ person: Principal) async throws -> Response {
@@ -119,10 +129,16 @@ extension HTTPService {
   func answer(
     _ list: SharedList, _ status: HTTPResponse.Status, headers: HTTPFields, _ call: Call
   ) -> Response {
-    .json(status, headers: headers) { writer in write(list, call, to: &writer) }
+    .json(status, headers: headers) { writer in
+      Self.write(list, at: address(of: call), to: &writer)
+    }
   }
 
-  private func write(_ list: SharedList, _ call: Call, to writer: inout JSONWriter) {
+  /// Writes the members of a list's object.
+  /// - Parameter address: the server's own URL.
+  private static func write(
+    _ list: SharedList, at address: String, to writer: inout JSONWriter
+  ) {
     writer.member("id", list.id.text)
     writer.member("title", list.title)
     writer.member("markdown", list.markdown)
@@ -137,7 +153,7 @@ extension HTTPService {
     }
     writer.member("createdAt", list.members.head.createdAt.rfc3339)
     writer.member("updatedAt", list.updatedAt.rfc3339)
-    writer.member("couch", address(of: call) + "/couch/list-" + list.id.text)
+    writer.member("couch", address + "/couch/list-" + list.id.text)
   }
 }
 

@@ -20,6 +20,17 @@ struct WriteAnswer: Sendable {
     self.body = body
   }
 
+  /// An answer with a JSON object. `write` writes its members.
+  static func json(
+    _ status: HTTPResponse.Status, headers: HTTPFields, _ write: (inout JSONWriter) -> Void
+  ) -> WriteAnswer {
+    var writer = JSONWriter()
+    writer.beginObject()
+    write(&writer)
+    writer.endObject()
+    return WriteAnswer(status, headers: headers, body: writer.bytes)
+  }
+
   /// Makes the answer from a kept one.
   init(_ kept: KeptAnswer) {
     var headers: HTTPFields = [:]
@@ -58,6 +69,14 @@ extension Response {
   ) async throws -> Response {
     WriteReceipt.current?.encodes { outcome in (outcome as? Outcome).map { encode($0).kept } }
     return encode(try await useCase()).response
+  }
+
+  /// Answers 204 to a write whose first update is the write itself. If the answer is kept, it is stored in that update.
+  /// - Throws: the errors of `useCase`.
+  static func noContent(after useCase: () async throws -> Void) async throws -> Response {
+    WriteReceipt.current?.encodes { _ in WriteAnswer(.noContent).kept }
+    try await useCase()
+    return .empty(.noContent)
   }
 
   /// A short answer as a value; without its body if that is not JSON.
