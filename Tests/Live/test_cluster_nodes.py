@@ -96,11 +96,11 @@ class Repeater(threading.Thread):
         super().__init__(daemon=True)
         self.url, self.headers = url + "/v1/lists", {"Authorization": "Bearer " + token}
         self.stop = threading.Event()
-        self.made = {}
-        """The two answered ids by title."""
+        self.made, self.last = {}, None
+        """The two answered ids by title; the last answer that was no list."""
 
     def run(self):
-        while not self.stop.wait(0.4) and len(self.made) < self.MOST:
+        while not self.stop.wait(0.1) and len(self.made) < self.MOST:
             title = str(uuid.uuid4())
             self.made[title] = [self._make(title), self._make(title)]
 
@@ -111,8 +111,9 @@ class Repeater(threading.Thread):
                     **self.headers, "Idempotency-Key": f'"{title}"'})
                 if answer.status_code == 201:
                     return answer.json()["id"]
-            except requests.RequestException:
-                pass
+                self.last = answer.status_code, answer.text
+            except requests.RequestException as error:
+                self.last = None, str(error)
             time.sleep(0.1)
 
     def check(self):
@@ -122,7 +123,7 @@ class Repeater(threading.Thread):
             page = requests.get(self.url, headers=self.headers, timeout=60, params={
                 "limit": 50, "after": page["next"]}).json()
             stored += [(one["title"], one["id"]) for one in page["lists"]]
-        assert self.made and not self.is_alive()
+        assert self.made and not self.is_alive(), f"still asks, and was told {self.last}"
         assert sorted(stored) == sorted((title, first) for title, (first, _) in self.made.items())
         assert all(first == second for first, second in self.made.values())
 
