@@ -76,17 +76,10 @@ package struct PlainConnection: ServerChildChannel {
     await withTaskCancellationHandler {
       do {
         while let request = try await value.next() {
-          let response = try await answers.answer(
-            request, on: channel, reservation: value.reservation, logger: logger)
-          try await write(response, to: channel)
+          let last = try await inChildTask { try await answer(request, value, logger) }
+          if case .stream(let response) = last { try await write(response, to: channel) }
           WorkExecutor.current?.finish()
-          // The server answers nothing after the last answer (RFC 9112, section 9.6), whether the request or the
-          // answer has `Connection: close`.
-          if request.headers.value(of: .connection) == "close"
-            || response.headers.value(of: .connection) == "close"
-          {
-            break
-          }
+          if last.closes { break }
         }
       } catch is HTTPParserError {
         // ``RequestLimitHandler`` replaces this by the right status and text.
@@ -101,6 +94,49 @@ package struct PlainConnection: ServerChildChannel {
     } onCancel: {
       channel.close(mode: .input, promise: nil)
     }
+  }
+
+  /// How a series of answers has ended.
+  private enum Last: Sendable {
+    /// With an answer of unknown length, which is not written yet.
+    case stream(Response)
+    /// The client sends nothing at the moment, or nothing more.
+    case quiet
+    /// With the connection's last answer.
+    case close
+
+    /// Whether the server answers nothing more (RFC 9112, section 9.6).
+    var closes: Bool {
+      switch self {
+      case .stream(let response): response.headers.value(of: .connection) == "close"
+      case .quiet: false
+      case .close: true
+      }
+    }
+  }
+
+  /// Answers a request and those that follow, until the client is quiet (``RequestQueue/nextSoon()``) or an answer may
+  /// take long. The connection's task runs it as a child, and so keeps little memory while it waits.
+  /// - Throws: the errors of the connection and of its parser.
+  private func answer(
+    _ first: Request, _ value: RequestQueue, _ logger: Logger
+  ) async throws -> Last {
+    let channel = value.channel
+    var following: Request? = first
+    while let request = following {
+      var response = try await answers.answer(
+        request, on: channel, reservation: value.reservation, logger: logger)
+      let closes = request.headers.value(of: .connection) == "close"
+      if response.body.contentLength == nil {
+        if closes { response.headers[.connection] = "close" }
+        return .stream(response)
+      }
+      try await write(response, to: channel)
+      WorkExecutor.current?.finish()
+      if closes || response.headers.value(of: .connection) == "close" { return .close }
+      following = try await value.nextSoon()
+    }
+    return .quiet
   }
 
   private func write(_ response: Response, to channel: any Channel) async throws {

@@ -12,18 +12,28 @@ import Synchronization
 /// A request that came in one piece passes once from the connection's event loop to the task, and its answer passes
 /// once back. Each costs one lock. ``RequestHandler`` fills the queue from the pipeline.
 package final class RequestQueue: ServerChildChannelValue {
+  /// Once or twice this time is how long ``nextSoon()`` waits.
+  static let quiet = TimeAmount.seconds(2)
+  /// An answer that is still being written then may take much longer, as that of a feed does.
+  private static let longAnswer = TimeAmount.seconds(30)
   /// The limit of waiting requests, from which on nothing more is read from the client.
   static let readAhead = 2
 
+  private typealias Waiting = CheckedContinuation<Request?, any Error>
+
+  /// How long a task still waits for a request: without end, for two calls of ``endQuietWait()``, or for one.
+  private enum Patience { case endless, some, little }
+
   private struct State {
-    /// Has space for ``RequestQueue/readAhead`` requests and what came with them in one piece; more is allocated when it is
-    /// needed.
+    /// Empty as long as the client waits for each answer, so it has little space at first.
     var requests = CircularBuffer<(request: Request, reservation: RequestReservation?)>(
-      initialCapacity: 4)
+      initialCapacity: 1)
     /// The memory and the slot of the request that is being answered.
     var reservation: RequestReservation?
     /// The task that waits for a request.
-    var waiting: CheckedContinuation<Request?, any Error>?
+    var waiting: Waiting?
+    /// How long it still waits.
+    var patience = Patience.endless
     /// Whether no more requests come.
     var isOver = false
     /// The parser's error, until it is reported.
@@ -53,12 +63,23 @@ package final class RequestQueue: ServerChildChannelValue {
   /// Waits for the next request. Only one task may call it.
   /// - Returns: nil when there are no more.
   /// - Throws: the parser's error.
-  func next() async throws -> Request? {
+  func next() async throws -> Request? { try await next(.endless) }
+
+  /// Waits some seconds for the next request. The task that answers ends then, because a task keeps the memory of its
+  /// deepest call. Only one task may wait.
+  /// - Returns: nil when there are no more, or none has come.
+  /// - Throws: the parser's error.
+  func nextSoon() async throws -> Request? { try await next(.some) }
+
+  private func next(_ patience: Patience) async throws -> Request? {
     try await withCheckedThrowingContinuation { continuation in
       let (result, mustRead) = state.withLock { state in
         state.reservation = nil
         let result = Self.nextResult(&state)
-        if result == nil { state.waiting = continuation }
+        if result == nil {
+          state.waiting = continuation
+          state.patience = patience
+        }
         return (result, Self.takePostponedRead(&state))
       }
       if mustRead { channel.read() }
@@ -106,10 +127,30 @@ package final class RequestQueue: ServerChildChannelValue {
     if hasGone { executor?.clientLeft() } else { executor?.clientClosedItsSide() }
   }
 
+  /// Ends ``nextSoon()`` if it was waiting at the last call already, and still waits for the same request.
+  /// - Returns: when to call it again; nil for not before the next request.
+  func endQuietWait() -> TimeAmount? {
+    let (next, waiting) = state.withLock { state -> (TimeAmount?, Waiting?) in
+      guard !state.isOver else { return (nil, nil) }
+      guard state.waiting != nil else { return (Self.longAnswer, nil) }
+      switch state.patience {
+      case .endless: return (nil, nil)
+      case .some:
+        state.patience = .little
+        return (Self.quiet, nil)
+      case .little:
+        defer { state.waiting = nil }
+        return (nil, state.waiting)
+      }
+    }
+    waiting?.resume(returning: nil)
+    return next
+  }
+
   /// Adds a request, unless the queue has ended.
   /// - Parameter reservation: its memory and its slot, kept while it is being answered.
   func append(_ request: Request, _ reservation: RequestReservation? = nil) {
-    let waiting = state.withLock { state -> CheckedContinuation<Request?, any Error>? in
+    let waiting = state.withLock { state -> Waiting? in
       guard !state.isOver else { return nil }
       if let waiting = state.waiting {
         state.waiting = nil
@@ -125,7 +166,7 @@ package final class RequestQueue: ServerChildChannelValue {
   /// Ends the queue after the requests that wait in it.
   /// - Parameter failure: the parser's error, if that is the reason.
   func finish(_ failure: HTTPParserError?) {
-    let waiting = state.withLock { state -> CheckedContinuation<Request?, any Error>? in
+    let waiting = state.withLock { state -> Waiting? in
       guard !state.isOver else { return nil }
       state.isOver = true
       state.isBodyFull = false
@@ -141,7 +182,7 @@ package final class RequestQueue: ServerChildChannelValue {
 
   /// Removes the requests that wait, and ends the queue.
   func drop() {
-    let waiting = state.withLock { state -> CheckedContinuation<Request?, any Error>? in
+    let waiting = state.withLock { state -> Waiting? in
       state.requests.removeAll()
       state.isOver = true
       state.isBodyFull = false
@@ -168,143 +209,4 @@ package final class RequestQueue: ServerChildChannelValue {
     }
     if mustRead { channel.read() }
   }
-}
-
-/// The last handler of an HTTP/1 connection: assembles requests for ``RequestQueue``.
-///
-/// A request without a body, or whose body comes with its head, is handed over whole. Any other body is an asynchronous
-/// sequence, and the connection is read only as fast as that sequence is.
-final class RequestHandler: ChannelInboundHandler, ChannelOutboundHandler {
-  typealias InboundIn = HTTPRequestPart
-  typealias OutboundIn = HTTPResponsePart
-  typealias OutboundOut = HTTPResponsePart
-
-  private typealias Body = NIOThrowingAsyncSequenceProducer<
-    ByteBuffer, any Error, NIOAsyncSequenceProducerBackPressureStrategies.HighLowWatermark,
-    BodyReader
-  >
-
-  private let queue: RequestQueue
-  private let state: ConnectionState?
-  /// The head of a request that is not handed over yet.
-  private var head: HTTPRequest?
-  /// The memory and the slot of that request.
-  private var reservation: RequestReservation?
-  /// The part of its body that has come.
-  private var beginning = ByteBuffer()
-  /// The rest of the body of a request that was handed over.
-  private var rest: Body.Source?
-  private var isOver = false
-
-  /// - Parameter state: supplies the ``RequestReservation`` of each request; nil for a connection without accounting.
-  init(_ queue: RequestQueue, _ state: ConnectionState? = nil) {
-    self.queue = queue
-    self.state = state
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard !isOver else { return }
-    switch unwrapInboundIn(data) {
-    case .head(let head):
-      self.head = head
-      reservation = state?.reservation
-    case .body(var bytes):
-      if head == nil {
-        deliver(bytes)
-      } else if beginning.readableBytes == 0 {
-        beginning = bytes
-      } else {
-        beginning.writeBuffer(&bytes)
-      }
-    case .end:
-      if let head {
-        self.head = nil
-        append(Request(head: head, body: RequestBody(buffer: takeBeginning())))
-      } else if let rest {
-        rest.finish()
-        self.rest = nil
-        queue.noteBody(isFull: false)
-      }
-    }
-  }
-
-  func channelReadComplete(context: ChannelHandlerContext) {
-    handOverUnfinished()
-    context.fireChannelReadComplete()
-  }
-
-  func read(context: ChannelHandlerContext) {
-    if queue.mayRead() { context.read() }
-  }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    finish(error)
-    context.fireErrorCaught(error)
-  }
-
-  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if let event = event as? ChannelEvent, event == .inputClosed {
-      finish(nil)
-      queue.clientClosed(hasGone: false)
-    }
-    if event is LastAnswer { queue.drop() }
-    context.fireUserInboundEventTriggered(event)
-  }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    finish(nil)
-    queue.clientClosed(hasGone: true)
-    context.fireChannelInactive()
-  }
-
-  func handlerRemoved(context: ChannelHandlerContext) { finish(nil) }
-
-  private func finish(_ error: (any Error)?) {
-    guard !isOver else { return }
-    handOverUnfinished()
-    isOver = true
-    // A body without an end is incomplete, even if the parser reports no error.
-    rest?.finish(error ?? HTTPParserError.invalidEOFState)
-    rest = nil
-    queue.finish(error as? HTTPParserError)
-  }
-
-  /// Hands over a request whose body is incomplete.
-  private func handOverUnfinished() {
-    guard let head, !isOver else { return }
-    self.head = nil
-    let body = Body.makeSequence(
-      elementType: ByteBuffer.self, failureType: (any Error).self,
-      backPressureStrategy: .init(lowWatermark: 2, highWatermark: 10), finishOnDeinit: true,
-      delegate: BodyReader(queue: queue))
-    rest = body.source
-    if beginning.readableBytes > 0 { deliver(takeBeginning()) }
-    append(Request(head: head, body: RequestBody(asyncSequence: body.sequence)))
-  }
-
-  private func append(_ request: Request) {
-    queue.append(request, reservation)
-    reservation = nil
-  }
-
-  private func deliver(_ bytes: ByteBuffer) {
-    if case .stopProducing? = rest?.yield(bytes) { queue.noteBody(isFull: true) }
-  }
-
-  private func takeBeginning() -> ByteBuffer {
-    defer { beginning = ByteBuffer() }
-    return beginning
-  }
-}
-
-/// Resumes reading when the reader of a body wants more, or has stopped.
-private struct BodyReader: NIOAsyncSequenceProducerDelegate {
-  let queue: RequestQueue
-
-  func produceMore() {
-    // On the event loop, so that it runs after the `noteBody(isFull: true)` that it answers.
-    queue.channel.eventLoop.execute { queue.noteBody(isFull: false) }
-  }
-
-  func didTerminate() { produceMore() }
 }

@@ -72,6 +72,40 @@ import Testing
     String(buffer: try await request.body.collect(upTo: 1_000))
   }
 
+  @Test func quietClientEndsTheWaitOfTheTaskThatAnswersAndAsksAgain() async throws {
+    let fixture = try await QueueFixture()
+    let (queue, loop) = (fixture.queue, fixture.channel.testingEventLoop)
+    try await fixture.receive(Self.head, .end(nil))
+    _ = try #require(try await queue.next())
+    let soon = Task { try await queue.nextSoon() }
+    let hasEnded = Mutex(false)
+    let watcher = Task {
+      _ = await soon.result
+      hasEnded.withLock { $0 = true }
+    }
+    while !hasEnded.withLock({ $0 }) {
+      await Task.yield()
+      await loop.advanceTime(by: RequestQueue.quiet)
+    }
+    await watcher.value
+    #expect(try await soon.value == nil)
+    // Nothing ends a wait without end.
+    async let next = queue.next()
+    for _ in 0..<10 {
+      await Task.yield()
+      await loop.advanceTime(by: RequestQueue.quiet)
+    }
+    try await fixture.receive(Self.head, .end(nil))
+    #expect(try await next != nil)
+    // A request that comes in time ends neither.
+    async let third = queue.nextSoon()
+    try await fixture.receive(Self.head, .end(nil))
+    #expect(try await third != nil)
+    try await fixture.fail(HTTPParserError.invalidEOFState)
+    await #expect(throws: HTTPParserError.self) { _ = try await queue.nextSoon() }
+    #expect(queue.endQuietWait() == nil)
+  }
+
   @Test func requestOfOneReadingCrossesWhole() async throws {
     let fixture = try await QueueFixture()
     try await fixture.receive(Self.head, Self.body("ab"), Self.body("c"), .end(nil))

@@ -3,6 +3,7 @@ import Hummingbird
 import Lanes
 import NIOCore
 import Stores
+import Synchronization
 
 /// Writes a `_changes` answer that waits or is longer than a page. It holds no lease while it waits. It ends when the
 /// client closes the connection, when the store is erased, when the server stops, and within a second after the
@@ -20,7 +21,24 @@ struct CouchChangesStream: Sendable {
   /// The client's query.
   let query: ChangesQuery
   /// The first page.
-  let page: ChangesPage
+  let firstPage: FirstPage
+
+  /// The first page until it is written, because a feed that waits for long keeps its stream.
+  final class FirstPage: Sendable {
+    private let page: Mutex<ChangesPage?>
+
+    init(_ page: ChangesPage) { self.page = Mutex(page) }
+
+    /// - Throws: ``IncompleteAnswer`` the second time.
+    fileprivate func take() throws -> ChangesPage {
+      let page = page.withLock { page in
+        defer { page = nil }
+        return page
+      }
+      guard let page else { throw IncompleteAnswer() }
+      return page
+    }
+  }
 
   /// Ends the answer early, so that it does not look complete.
   private struct IncompleteAnswer: Error {}
@@ -31,62 +49,79 @@ struct CouchChangesStream: Sendable {
     var write = ContinuousClock.now
   }
 
-  /// Writes the whole answer.
+  /// What is known of the changes after a page. A reference, because the waiting task keeps it.
+  private final class Position: Sendable {
+    /// The query for the next page.
+    let query: ChangesQuery
+    /// Whether the rows of the present answer are complete, and the answer waits for further changes.
+    let isComplete: Bool
+    /// Whether no rows follow.
+    let isLast: Bool
+    /// The bytes after the rows, if no rows follow.
+    let closing: [UInt8]
+
+    init(after page: ChangesPage, of query: ChangesQuery, in feed: CouchFeed, hasRows: Bool) {
+      isComplete = page.isComplete
+      self.query = isComplete ? query.later(than: page) : query.after(page)
+      isLast = isComplete && feed.isOver(self.query, hasRows: hasRows)
+      closing = feed.closing(page)
+    }
+  }
+
+  /// Writes the whole answer. Pages are read in child tasks, so that the waiting task keeps little memory.
   /// - Throws: the errors of reading and of the connection; the answer is then incomplete.
   @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
     defer { registration.cancel() }
-    try await writePages(to: &writer)
-    try await writer.finish(nil)
-  }
-
-  @concurrent private func writePages(to writer: inout any ResponseBodyWriter) async throws {
-    var (query, page) = (query, page)
-    var isFirst = true
-    var moments = Moments()
     // An empty write also sends the head.
     try await writer.write(ByteBuffer(bytes: feed.opening))
+    var (hasRows, moments) = (false, Moments())
+    var (rows, position) = framed(try firstPage.take(), of: query, hasRows: false)
     while true {
-      if !page.rows.isEmpty {
-        let separator = isFirst ? [] : feed.separator
-        try await send(feed.frame(page.rows), after: separator, isRows: true, to: &writer)
-        isFirst = false
-        moments = Moments()
+      if !rows.isEmpty {
+        try await send(rows, after: hasRows ? feed.separator : [], isRows: true, to: &writer)
+        (rows, hasRows, moments) = ([], true, Moments())
       }
-      if page.isComplete {
-        query = query.later(than: page)
-        if isOver(query, hasRows: !isFirst) { break }
+      if position.isLast { break }
+      if position.isComplete {
         guard try await isWoken(&writer, &moments) else { break }
         Work.current?.resetCost()
       } else {
-        query = query.after(page)
         guard try await mayContinue(&writer, &moments) else { break }
       }
-      let next: ChangesPage
-      do { next = try await read(query) } catch
-        where ServiceError(error)?.couch.status == 404
-      {
-        // Since the last check the store or the permission is gone.
-        if feed.kind == .normal { throw IncompleteAnswer() }
-        break
+      let next = try await inChildTask { [self, position, hasRows] in
+        try await page(after: position, hasRows: hasRows)
       }
-      if next.isRewound {
-        // A new store has the same name. The client asks again with its last token, and the answer to that says so.
-        if feed.kind == .normal { throw IncompleteAnswer() }
-        break
-      }
-      page = next
+      guard let next else { break }
+      (rows, position) = next
     }
-    try await send(feed.closing(page), to: &writer)
+    try await send(position.closing, to: &writer)
+    try await writer.finish(nil)
   }
 
-  /// Whether the query is completely answered.
-  private func isOver(_ query: ChangesQuery, hasRows: Bool) -> Bool {
-    feed.kind == .normal || (feed.kind == .longpoll && hasRows) || query.limit == 0
-      || query.descending
+  private func framed(
+    _ page: ChangesPage, of query: ChangesQuery, hasRows: Bool
+  ) -> (rows: [UInt8], Position) {
+    (
+      page.rows.isEmpty ? [] : feed.frame(page.rows),
+      Position(after: page, of: query, in: feed, hasRows: hasRows || !page.rows.isEmpty)
+    )
   }
 
-  private func read(_ query: ChangesQuery) async throws -> ChangesPage {
-    try await store.reading { database in try await database.changes(query) }
+  /// Reads the next page; nil if the answer has to end.
+  /// - Throws: the errors of reading; ``IncompleteAnswer`` for an answer of kind `normal`, which would look complete.
+  private func page(
+    after position: Position, hasRows: Bool
+  ) async throws -> (rows: [UInt8], Position)? {
+    do {
+      let page = try await store.reading { database in try await database.changes(position.query) }
+      // Rewound: a new store has the same name. The client asks again with its last token, and the answer to that says
+      // so.
+      if !page.isRewound { return framed(page, of: position.query, hasRows: hasRows) }
+    } catch  where ServiceError(error)?.couch.status == 404 {
+      // Since the last check the store or the permission is gone.
+    }
+    if feed.kind == .normal { throw IncompleteAnswer() }
+    return nil
   }
 
   /// Waits for a change and sends heartbeats meanwhile. It returns false if the feed has to end.

@@ -83,6 +83,13 @@ struct CouchFeed: Sendable {
     }
   }
 
+  /// Whether no rows follow a complete page.
+  /// - Parameter query: the query for the changes after that page.
+  /// - Parameter hasRows: whether the answer has rows already.
+  func isOver(_ query: ChangesQuery, hasRows: Bool) -> Bool {
+    kind == .normal || (kind == .longpoll && hasRows) || query.limit == 0 || query.descending
+  }
+
   /// The answer's content type.
   var contentType: String {
     kind == .eventsource ? "text/event-stream" : "application/json"

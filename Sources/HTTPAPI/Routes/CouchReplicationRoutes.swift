@@ -60,7 +60,8 @@ extension HTTPService {
       signal.end(.clientLeft)
     }
     let stream = CouchChangesStream(
-      store: store, feed: feed, registration: registration, query: query, page: page)
+      store: store, feed: feed, registration: registration, query: query,
+      firstPage: .init(page))
     return Response(
       status: .ok,
       headers: [.contentType: feed.contentType, .cacheControl: feed.cacheControl],

@@ -132,7 +132,12 @@ struct ObserverStream: Sendable {
     var lastEvent = ContinuousClock.now
     while registration.signal.end == nil {
       if memberships.take() {
-        let events = try await observer.readMemberships()
+        let events: [ObserverEvent]
+        (observer, events) = try await inChildTask { [observer] in
+          var next = observer
+          let events = try await next.readMemberships()
+          return (next, events)
+        }
         let stores = Set(observer.stores)
         for store in followed.subtracting(stores) { registration.unfollow(store) }
         for store in stores.subtracting(followed) { await registration.follow(store) }
@@ -163,7 +168,12 @@ struct ObserverStream: Sendable {
   ) async throws -> Bool {
     var hasEvents = false
     while registration.signal.end == nil {
-      let (events, isComplete) = try await observer.read(store)
+      let (events, isComplete): ([ObserverEvent], Bool)
+      (observer, events, isComplete) = try await inChildTask { [observer] in
+        var next = observer
+        let (events, isComplete) = try await next.read(store)
+        return (next, events, isComplete)
+      }
       try await send(events, to: &writer)
       hasEvents = hasEvents || !events.isEmpty
       if isComplete { break }

@@ -92,6 +92,19 @@ package struct StreamResponder: HTTPResponder {
   /// - Throws: the errors of ``RequestRouter``, and `ChannelError` for a stream that is already closed.
   package func respond(to request: Request, context: CallContext) async throws -> Response {
     let reservation = try await RequestReservation.forStream(context.channel)
-    return try await router.respond(to: request, context: context.with(reservation: reservation))
+    let context = context.with(reservation: reservation)
+    guard Self.mayWait(request.head) else {
+      return try await router.respond(to: request, context: context)
+    }
+    return try await inChildTask { [router] in
+      try await router.respond(to: request, context: context)
+    }
+  }
+
+  /// True for `/v1/changes` and every `_changes`, of which some are feeds. A child task answers them, so that the task
+  /// of the stream keeps little memory while it waits.
+  private static func mayWait(_ head: HTTPRequest) -> Bool {
+    guard let target = head.path?.utf8 else { return false }
+    return target.prefix { $0 != UInt8(ascii: "?") }.suffix(7).elementsEqual("changes".utf8)
   }
 }
