@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 /* SQLite's usual layer over the operating system (VFS, https://sqlite.org/vfs.html) for databases that one connection
-   uses alone, with three differences:
+   uses alone, with four differences:
 
    - The file is locked for this connection from the first lock until it is closed.
    - The index of the log is memory of this process, which the system provides when it is first touched: a short log
@@ -18,10 +18,15 @@
      page of the file with one call. This layer buffers these writes, in order, until the file is synced, read,
      truncated or closed, or its size is read. When each commit is synced (`synchronous=FULL`), this is as safe as the
      usual layer: before the sync, written data can also be lost from the system's memory. Without the sync, the latest
-     commits would be lost when the process ends. */
+     commits would be lost when the process ends.
+   - The head of a new log is synced together with the first frames, and not before them. SQLite syncs it first so that
+     after a power cut no frames of an earlier log follow a new head. A new file has no earlier frames. */
 
 /* The most bytes that the usual layer writes at once; it writes more bytes in several calls. */
 enum { most_held = 0x1ffff };
+
+/* The bytes of a log's head (https://sqlite.org/fileformat2.html#walformat). */
+enum { log_head = 32 };
 
 typedef struct {
   sqlite3_file file;
@@ -29,6 +34,8 @@ typedef struct {
   unsigned char *held;
   sqlite3_int64 start;
   int count;
+  /* Whether it is a log that did not exist before, and SQLite has not synced it yet. */
+  int is_new_log;
   /* The error that lost buffered writes, until a call has returned it whose result SQLite checks. */
   int failure;
   /* The index of the log. */
@@ -114,6 +121,10 @@ static int truncate_to(sqlite3_file *file, sqlite3_int64 size) {
 }
 
 static int sync_all(sqlite3_file *file, int flags) {
+  exclusive_file *me = of(file);
+  int is_head = me->is_new_log && me->start == 0 && me->count == log_head;
+  me->is_new_log = 0;
+  if (is_head && me->failure == SQLITE_OK) return SQLITE_OK;
   int result = flush_checked(file);
   return result == SQLITE_OK ? inner(file)->pMethods->xSync(inner(file), flags) : result;
 }
@@ -236,6 +247,9 @@ static int open_file(
   exclusive_file *me = of(file);
   memset(me, 0, sizeof *me);
   me->inner = (sqlite3_file *)(me + 1);
+  int exists = 1;
+  if (flags & SQLITE_OPEN_WAL) default_vfs->xAccess(default_vfs, name, SQLITE_ACCESS_EXISTS, &exists);
+  me->is_new_log = !exists;
   int result = default_vfs->xOpen(default_vfs, name, me->inner, flags, opened);
   if (result == SQLITE_OK) file->pMethods = &methods;
   return result;

@@ -77,8 +77,10 @@ package struct PlainConnection: ServerChildChannel {
       do {
         while let request = try await value.next() {
           let last = try await inChildTask { try await answer(request, value, logger) }
-          if case .stream(let response) = last { try await write(response, to: channel) }
-          WorkExecutor.current?.finish()
+          if case .stream(let response) = last {
+            try await write(response, to: channel)
+            WorkExecutor.current?.finish()
+          }
           if last.closes { break }
         }
       } catch is HTTPParserError {
