@@ -19,8 +19,9 @@
      truncated or closed, or its size is read. When each commit is synced (`synchronous=FULL`), this is as safe as the
      usual layer: before the sync, written data can also be lost from the system's memory. Without the sync, the latest
      commits would be lost when the process ends.
-   - The head of a new log is synced together with the first frames, and not before them. SQLite syncs it first so that
-     after a power cut no frames of an earlier log follow a new head. A new file has no earlier frames. */
+   - The head of a new log is synced together with the first frames, and not before them. SQLite syncs it first, because
+     after a power cut an earlier log's head and first frames must not remain beside new frames that have replaced the
+     later ones. A new file has no earlier frames. */
 
 /* The most bytes that the usual layer writes at once; it writes more bytes in several calls. */
 enum { most_held = 0x1ffff };
@@ -34,7 +35,7 @@ typedef struct {
   unsigned char *held;
   sqlite3_int64 start;
   int count;
-  /* Whether it is a log that did not exist before, and SQLite has not synced it yet. */
+  /* Whether it is a log that did not exist before or was empty, and SQLite has not synced it yet. */
   int is_new_log;
   /* The error that lost buffered writes, until a call has returned it whose result SQLite checks. */
   int failure;

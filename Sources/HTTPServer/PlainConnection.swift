@@ -75,8 +75,8 @@ package struct PlainConnection: ServerChildChannel {
     let channel = value.channel
     await withTaskCancellationHandler {
       do {
-        while let request = try await value.next() {
-          let last = try await inChildTask { try await answer(request, value, logger) }
+        while try await value.waitForNext() {
+          let last = try await inChildTask { try await answerAll(of: value, logger) }
           if case .stream(let response) = last {
             try await write(response, to: channel)
             WorkExecutor.current?.finish()
@@ -117,28 +117,31 @@ package struct PlainConnection: ServerChildChannel {
     }
   }
 
-  /// Answers a request and those that follow, until the client is quiet (``RequestQueue/nextSoon()``) or an answer may
-  /// take long. The connection's task runs it as a child, and so keeps little memory while it waits.
+  /// Answers requests until the client is quiet (``RequestQueue/nextSoon()``) or an answer may take long. The
+  /// connection's task runs it as a child, and so keeps little memory while it waits.
   /// - Throws: the errors of the connection and of its parser.
-  private func answer(
-    _ first: Request, _ value: RequestQueue, _ logger: Logger
-  ) async throws -> Last {
-    let channel = value.channel
-    var following: Request? = first
-    while let request = following {
-      var response = try await answers.answer(
-        request, on: channel, reservation: value.reservation, logger: logger)
-      let closes = request.headers.value(of: .connection) == "close"
-      if response.body.contentLength == nil {
-        if closes { response.headers[.connection] = "close" }
-        return .stream(response)
-      }
-      try await write(response, to: channel)
-      WorkExecutor.current?.finish()
-      if closes || response.headers.value(of: .connection) == "close" { return .close }
-      following = try await value.nextSoon()
+  private func answerAll(of value: RequestQueue, _ logger: Logger) async throws -> Last {
+    while true {
+      if let last = try await answerNext(of: value, logger) { return last }
     }
-    return .quiet
+  }
+
+  /// Answers one request. Nothing of the request and its answer remains while the next one is awaited: the rest of a
+  /// body that nobody reads is then read past.
+  /// - Returns: nil if more may follow.
+  private func answerNext(of value: RequestQueue, _ logger: Logger) async throws -> Last? {
+    guard let request = try await value.nextSoon() else { return .quiet }
+    let channel = value.channel
+    var response = try await answers.answer(
+      request, on: channel, reservation: value.reservation, logger: logger)
+    let closes = request.headers.value(of: .connection) == "close"
+    if response.body.contentLength == nil {
+      if closes { response.headers[.connection] = "close" }
+      return .stream(response)
+    }
+    try await write(response, to: channel)
+    WorkExecutor.current?.finish()
+    return closes || response.headers.value(of: .connection) == "close" ? .close : nil
   }
 
   private func write(_ response: Response, to channel: any Channel) async throws {

@@ -29,8 +29,6 @@ final class RequestHandler: ChannelInboundHandler, ChannelOutboundHandler {
   /// The rest of the body of a request that was handed over.
   private var rest: Body.Source?
   private var isOver = false
-  /// Whether a timer runs that looks whether the client is quiet.
-  private var isWatched = false
 
   /// - Parameter state: supplies the ``RequestReservation`` of each request; nil for a connection without accounting.
   init(_ queue: RequestQueue, _ state: ConnectionState? = nil) {
@@ -121,17 +119,6 @@ final class RequestHandler: ChannelInboundHandler, ChannelOutboundHandler {
   private func append(_ request: Request) {
     queue.append(request, reservation)
     reservation = nil
-    if !isWatched { watch(in: RequestQueue.quiet) }
-  }
-
-  /// Looks whether the client has become quiet. One timer for many requests costs less than one for each.
-  private func watch(in time: TimeAmount) {
-    isWatched = true
-    queue.channel.eventLoop.assumeIsolated().scheduleTask(in: time) { [weak self] in
-      guard let self, !isOver else { return }
-      isWatched = false
-      if let time = queue.endQuietWait() { watch(in: time) }
-    }
   }
 
   private func deliver(_ bytes: ByteBuffer) {

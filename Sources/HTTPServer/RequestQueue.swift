@@ -12,28 +12,44 @@ import Synchronization
 /// A request that came in one piece passes once from the connection's event loop to the task, and its answer passes
 /// once back. Each costs one lock. ``RequestHandler`` fills the queue from the pipeline.
 package final class RequestQueue: ServerChildChannelValue {
-  /// Once or twice this time is how long ``nextSoon()`` waits.
+  /// ``nextSoon()`` waits once to twice this time.
   static let quiet = TimeAmount.seconds(2)
-  /// An answer that is still being written then may take much longer, as that of a feed does.
-  private static let longAnswer = TimeAmount.seconds(30)
   /// The limit of waiting requests, from which on nothing more is read from the client.
   static let readAhead = 2
 
-  private typealias Waiting = CheckedContinuation<Request?, any Error>
+  /// The task that answers, while it waits.
+  private enum Waiting {
+    /// Without end, for a request to be there.
+    case arrival(CheckedContinuation<Bool, any Error>)
+    /// For the next request, until the client is quiet.
+    case request(CheckedContinuation<Request?, any Error>)
 
-  /// How long a task still waits for a request: without end, for two calls of ``endQuietWait()``, or for one.
-  private enum Patience { case endless, some, little }
+    func resume(throwing error: HTTPParserError) {
+      switch self {
+      case .arrival(let continuation): continuation.resume(throwing: error)
+      case .request(let continuation): continuation.resume(throwing: error)
+      }
+    }
+
+    /// No request comes.
+    func resumeWithNone() {
+      switch self {
+      case .arrival(let continuation): continuation.resume(returning: false)
+      case .request(let continuation): continuation.resume(returning: nil)
+      }
+    }
+  }
 
   private struct State {
-    /// Empty as long as the client waits for each answer, so it has little space at first.
+    /// Mostly empty, because a client waits for each answer, so it has little space at first.
     var requests = CircularBuffer<(request: Request, reservation: RequestReservation?)>(
       initialCapacity: 1)
     /// The memory and the slot of the request that is being answered.
     var reservation: RequestReservation?
-    /// The task that waits for a request.
+    /// The task that waits.
     var waiting: Waiting?
-    /// How long it still waits.
-    var patience = Patience.endless
+    /// Whether a timer runs that looks whether the client is quiet, and whether it has looked since the wait began.
+    var (isWatched, hasLooked) = (false, false)
     /// Whether no more requests come.
     var isOver = false
     /// The parser's error, until it is reported.
@@ -60,41 +76,96 @@ package final class RequestQueue: ServerChildChannelValue {
     channel.closeFuture.whenComplete { [weak self] _ in self?.clientClosed(hasGone: true) }
   }
 
-  /// Waits for the next request. Only one task may call it.
-  /// - Returns: nil when there are no more.
+  /// Waits until there is a request for ``nextSoon()``. Only one task may wait.
+  /// - Returns: false when there are no more.
   /// - Throws: the parser's error.
-  func next() async throws -> Request? { try await next(.endless) }
-
-  /// Waits some seconds for the next request. The task that answers ends then, because a task keeps the memory of its
-  /// deepest call. Only one task may wait.
-  /// - Returns: nil when there are no more, or none has come.
-  /// - Throws: the parser's error.
-  func nextSoon() async throws -> Request? { try await next(.some) }
-
-  private func next(_ patience: Patience) async throws -> Request? {
+  func waitForNext() async throws -> Bool {
     try await withCheckedThrowingContinuation { continuation in
-      let (result, mustRead) = state.withLock { state in
-        state.reservation = nil
-        let result = Self.nextResult(&state)
-        if result == nil {
-          state.waiting = continuation
-          state.patience = patience
+      wait { state in
+        guard state.requests.isEmpty, !state.isOver else {
+          let failure = Self.takeFailure(&state)
+          let isThere = !state.requests.isEmpty
+          return {
+            failure.map(continuation.resume(throwing:)) ?? continuation.resume(returning: isThere)
+          }
         }
-        return (result, Self.takePostponedRead(&state))
+        state.waiting = .arrival(continuation)
+        return nil
       }
-      if mustRead { channel.read() }
-      result.map { continuation.resume(with: $0) }
     }
   }
 
-  private static func nextResult(_ state: inout State) -> Result<Request?, any Error>? {
-    if let next = state.requests.popFirst() {
-      state.reservation = next.reservation
-      return .success(next.request)
+  /// Waits for the next request, but not much longer than ``quiet``. The task that answers ends then, because a task
+  /// keeps the memory of its deepest call. Only one task may wait.
+  /// - Returns: nil when there are no more, or none has come.
+  /// - Throws: the parser's error.
+  func nextSoon() async throws -> Request? {
+    try await withCheckedThrowingContinuation { continuation in
+      wait { state in
+        if let next = state.requests.popFirst() {
+          state.reservation = next.reservation
+          return { continuation.resume(returning: next.request) }
+        }
+        guard !state.isOver else {
+          let failure = Self.takeFailure(&state)
+          return {
+            failure.map(continuation.resume(throwing:)) ?? continuation.resume(returning: nil)
+          }
+        }
+        state.waiting = .request(continuation)
+        state.hasLooked = false
+        return nil
+      }
     }
-    guard state.isOver else { return nil }
+  }
+
+  /// Ends the present request and begins to wait for another.
+  /// - Parameter begin: returns what to do instead if there is no need to wait.
+  private func wait(_ begin: (inout State) -> (() -> Void)?) {
+    let (instead, mustRead, mustWatch) = state.withLock { state in
+      state.reservation = nil
+      let instead = begin(&state)
+      var mustWatch = false
+      if case .request? = state.waiting, !state.isWatched {
+        (state.isWatched, mustWatch) = (true, true)
+      }
+      return (instead, Self.takePostponedRead(&state), mustWatch)
+    }
+    if mustRead { channel.read() }
+    if mustWatch { watch() }
+    instead?()
+  }
+
+  /// The parser's error, once all requests before it are answered.
+  private static func takeFailure(_ state: inout State) -> HTTPParserError? {
+    guard state.requests.isEmpty else { return nil }
     defer { state.failure = nil }
-    return state.failure.map { .failure($0) } ?? .success(nil)
+    return state.failure
+  }
+
+  /// Looks again and again whether the client has become quiet. One timer for many requests costs less than one for
+  /// each.
+  private func watch() {
+    channel.eventLoop.scheduleTask(in: Self.quiet) { [weak self] in
+      if let self, endQuietWait() { watch() }
+    }
+  }
+
+  /// Ends ``nextSoon()`` if it has waited since the last look.
+  /// - Returns: whether to look again.
+  private func endQuietWait() -> Bool {
+    let (isWatched, waiting) = state.withLock { state -> (Bool, Waiting?) in
+      guard case .request? = state.waiting, !state.hasLooked else {
+        state.isWatched = false
+        guard case .request? = state.waiting else { return (false, nil) }
+        defer { state.waiting = nil }
+        return (false, state.waiting)
+      }
+      state.hasLooked = true
+      return (true, nil)
+    }
+    waiting?.resumeWithNone()
+    return isWatched
   }
 
   /// Whether a postponed read has to happen now.
@@ -113,7 +184,7 @@ package final class RequestQueue: ServerChildChannelValue {
     if hasGone { executor.clientLeft() }
   }
 
-  /// The memory and the slot of the request that ``next()`` returned last. They are kept until the next call of it.
+  /// The memory and the slot of the request that ``nextSoon()`` returned last. They are kept until the next wait.
   var reservation: RequestReservation? { state.withLock { $0.reservation } }
 
   // MARK: On the event loop
@@ -127,40 +198,24 @@ package final class RequestQueue: ServerChildChannelValue {
     if hasGone { executor?.clientLeft() } else { executor?.clientClosedItsSide() }
   }
 
-  /// Ends ``nextSoon()`` if it was waiting at the last call already, and still waits for the same request.
-  /// - Returns: when to call it again; nil for not before the next request.
-  func endQuietWait() -> TimeAmount? {
-    let (next, waiting) = state.withLock { state -> (TimeAmount?, Waiting?) in
-      guard !state.isOver else { return (nil, nil) }
-      guard state.waiting != nil else { return (Self.longAnswer, nil) }
-      switch state.patience {
-      case .endless: return (nil, nil)
-      case .some:
-        state.patience = .little
-        return (Self.quiet, nil)
-      case .little:
-        defer { state.waiting = nil }
-        return (nil, state.waiting)
-      }
-    }
-    waiting?.resume(returning: nil)
-    return next
-  }
-
   /// Adds a request, unless the queue has ended.
   /// - Parameter reservation: its memory and its slot, kept while it is being answered.
   func append(_ request: Request, _ reservation: RequestReservation? = nil) {
     let waiting = state.withLock { state -> Waiting? in
       guard !state.isOver else { return nil }
-      if let waiting = state.waiting {
-        state.waiting = nil
+      defer { state.waiting = nil }
+      if case .request? = state.waiting {
         state.reservation = reservation
-        return waiting
+      } else {
+        state.requests.append((request, reservation))
       }
-      state.requests.append((request, reservation))
-      return nil
+      return state.waiting
     }
-    waiting?.resume(returning: request)
+    switch waiting {
+    case .arrival(let continuation): continuation.resume(returning: true)
+    case .request(let continuation): continuation.resume(returning: request)
+    case nil: break
+    }
   }
 
   /// Ends the queue after the requests that wait in it.
@@ -170,14 +225,11 @@ package final class RequestQueue: ServerChildChannelValue {
       guard !state.isOver else { return nil }
       state.isOver = true
       state.isBodyFull = false
-      guard let waiting = state.waiting else {
-        state.failure = failure
-        return nil
-      }
-      state.waiting = nil
-      return waiting
+      if state.waiting == nil { state.failure = failure }
+      defer { state.waiting = nil }
+      return state.waiting
     }
-    if let failure { waiting?.resume(throwing: failure) } else { waiting?.resume(returning: nil) }
+    if let failure { waiting?.resume(throwing: failure) } else { waiting?.resumeWithNone() }
   }
 
   /// Removes the requests that wait, and ends the queue.
@@ -190,7 +242,7 @@ package final class RequestQueue: ServerChildChannelValue {
       defer { state.waiting = nil }
       return state.waiting
     }
-    waiting?.resume(returning: nil)
+    waiting?.resumeWithNone()
   }
 
   /// Whether the channel may read. If not, the queue makes it read later.

@@ -15,6 +15,9 @@ package final class ListImport: Sendable {
   /// The local document of the account's own store that contains the mark of the import that filled it.
   private static let markID = LocalID(receipt: "imported")
 
+  /// How often a long import is renewed: every five minutes.
+  package static let renewalSeconds: Int64 = 300
+
   private let lists: ListService
   private let owner: ListMember
   private let mark: [UInt8]
@@ -44,6 +47,19 @@ package final class ListImport: Sendable {
     return ImportTarget(list: list, calledBefore: former, in: lists.stores)
   }
 
+  /// Shows other servers that the import goes on. They remove what an abandoned import has left, which is known by the
+  /// time of its last change.
+  /// - Parameter own: the store that will replace the account's own.
+  package func renew(_ own: DocumentStore) async throws {
+    let (made, mark) = (made.withLockedValue { $0 }, mark)
+    try await lists.directory.update { changes in
+      for list in made { try changes.noteErasure(of: .list(list)) }
+    }
+    try await own.update { changes in
+      changes.write(LocalEdit(Self.markID, LocalDocument(revision: 1, body: mark)))
+    }
+  }
+
   /// Records the lists, and writes the mark to the store that will replace the account's own. This is the last step
   /// before that replacement.
   package func prepare(_ own: DocumentStore) async throws {
@@ -64,7 +80,7 @@ package final class ListImport: Sendable {
 
   /// Makes the lists visible, or erases them when the imported store did not replace the account's own.
   package func finish() async throws {
-    try await lists.finishImport(of: owner.account)
+    try await lists.finishImport(of: owner.account, marked: mark)
     // The lists of an import that failed before it was recorded.
     let made = made.withLockedValue { $0 }
     for list in made where try await lists.directory.head(of: list) == nil {
@@ -82,9 +98,12 @@ package final class ListImport: Sendable {
 
 extension ListService {
   /// Completes an account's import, if one is recorded.
+  /// - Parameter own: the mark of the only import that is completed; nil for any.
   /// - Parameter limit: if other processes import, too: an import that began later is not undone, because it may still
   ///   replace the account's own store.
-  func finishImport(of account: AccountID, begunBefore limit: Timestamp? = nil) async throws {
+  func finishImport(
+    of account: AccountID, marked own: [UInt8]? = nil, begunBefore limit: Timestamp? = nil
+  ) async throws {
     let id = ListKeys.imported(by: account)
     let note = try await directory.read(orAbsent: nil) { view in
       try view.local(id).map(ListDirectory.root)?.value
@@ -92,6 +111,8 @@ extension ListService {
     guard let note else { return }
     let lists = (note["lists"]?.array ?? []).compactMap { $0.string.flatMap(AccountID.init) }
     let mark = Array((note["mark"]?.string ?? "").utf8)
+    // Another import of the account may be in progress, on this server or on another one.
+    if let own, own != mark { return }
     let name = note["username"]?.string ?? ""
     let at = Timestamp(milliseconds: Int64(note["at"]?.int ?? 0))
     let isFilled = try await ListImport.mark(of: account, in: stores) == mark

@@ -66,8 +66,13 @@ package struct ListService: Sendable {
         return SharedList(list, document, members, role: .owner)
       }
     } catch {
-      // A list whose outcome is unknown may exist. If it does not, a later start erases its store.
-      if ServiceError(error)?.code != .outcomeUnknown { try? await accounts.erase(store: store) }
+      // After any other error the list may exist nevertheless. If it does not, a later start erases its store.
+      let isRefused =
+        error is WriteReceipt.AnsweredBefore
+        || [.quotaExceeded, .missing, .receiptMismatch].contains(ServiceError(error)?.code)
+      if isRefused {
+        await WriteReceipt.aside { try? await accounts.erase(store: store) }
+      }
       throw error
     }
     await tryToShow(list)

@@ -59,11 +59,11 @@ package final class MemoryEngine: StorageEngine {
     file?.writeFault.withLockedValue { $0 = error }
   }
 
-  /// Makes the outcome of one later update of a store unknown: it is committed, and throws all the same.
+  /// Makes the outcome of one later update of a store unknown: it throws, whether it is committed or not.
   /// - Parameter count: how many updates come before that one.
-  package func loseOutcome(in name: StoreName, after count: Int) {
+  package func loseOutcome(in name: StoreName, after count: Int, committing: Bool = true) {
     let file = state.withLockedValue { $0.files[name] }
-    file?.updatesToLoss.withLockedValue { $0 = count }
+    file?.loss.withLockedValue { $0 = (count, committing) }
   }
 
   /// Makes the engine's disk read-only for ``checkWritable()``.
@@ -154,15 +154,16 @@ package final class MemoryStorage: StoreStorage {
   final class File: Sendable {
     let state = NIOLockedValueBox(MemoryState())
     let writeFault = NIOLockedValueBox<ServiceError?>(nil)
-    /// How many updates come before the one whose outcome is lost; nil for none.
-    let updatesToLoss = NIOLockedValueBox<Int?>(nil)
+    /// How many updates come before the one whose outcome is lost, and whether that one is committed; nil for none.
+    let loss = NIOLockedValueBox<(left: Int, commits: Bool)?>(nil)
 
-    /// Counts an update. Returns whether its outcome is lost.
-    func isOutcomeLost() -> Bool {
-      updatesToLoss.withLockedValue { left in
-        guard let count = left else { return false }
-        left = count > 0 ? count - 1 : nil
-        return count == 0
+    /// Counts an update.
+    /// - Returns: whether it is committed; nil if its outcome is not lost.
+    func lossOfNext() -> Bool? {
+      loss.withLockedValue { loss in
+        guard let (left, commits) = loss else { return nil }
+        loss = left > 0 ? (left - 1, commits) : nil
+        return left == 0 ? commits : nil
       }
     }
   }
@@ -194,14 +195,16 @@ package final class MemoryStorage: StoreStorage {
   ) async throws -> Value {
     try requireOpen()
     if let fault = file.writeFault.withLockedValue({ $0 }) { throw fault }
+    let loss = file.lossOfNext()
     let value = try file.state.withLockedValue { state in
       var changes = StoreChanges(of: MemoryView(state: state, now: now))
       let value = try rule(&changes)
+      guard loss ?? true else { return value }
       try state.commit(changes, at: now)
       reads.count(\.commits)
       return value
     }
-    guard !file.isOutcomeLost() else { throw ServiceError(.outcomeUnknown, "No answer came") }
+    guard loss == nil else { throw ServiceError(.outcomeUnknown, "No answer came") }
     return value
   }
 

@@ -164,9 +164,7 @@ extension DocumentStore {
     feed.wake()
     // The next read of the document does what could not be done now. An error here does not undo the repair.
     if !outcome.lost.isEmpty {
-      try? await Author.$current.withValue(.server) {
-        try await follower.restore(self, outcome.lost)
-      }
+      try? await Maintenance.run { try await follower.restore(self, outcome.lost) }
     }
     return outcome
   }
@@ -176,7 +174,7 @@ extension DocumentStore {
   package func restoreLost() async throws {
     let lost = try await read { view in try view.damage() }
     guard !lost.isEmpty else { return }
-    try await Author.$current.withValue(.server) { try await follower.restore(self, lost) }
+    try await Maintenance.run { try await follower.restore(self, lost) }
   }
 
   /// Runs `work`. If damage made it fail and was repaired, runs it once more.

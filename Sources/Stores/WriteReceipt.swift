@@ -56,6 +56,8 @@ package final class WriteReceipt: Sendable {
 
   private struct State {
     var encoding: Encoding?
+    /// The only store in which the answer may be stored; nil for any of the receipt's.
+    var place: StoreName?
     var kept: Kept?
     var isOver = false
 
@@ -86,8 +88,9 @@ package final class WriteReceipt: Sendable {
   }
 
   /// Sets how the outcome of the use case becomes an answer. Call it before the use case runs.
-  package func encodes(_ encoding: @escaping Encoding) {
-    state.withLockedValue { $0.encoding = encoding }
+  /// - Parameter place: the store of the update whose outcome it is; nil when the type of the outcome tells.
+  package func encodes(in place: StoreName? = nil, _ encoding: @escaping Encoding) {
+    state.withLockedValue { ($0.encoding, $0.place) = (encoding, place) }
   }
 
   /// What is stored so far; nil for a write that has changed nothing.
@@ -120,6 +123,7 @@ package final class WriteReceipt: Sendable {
     }
     var answer: KeptAnswer
     if let encoding = state.encoding {
+      guard state.place == nil || state.place == store else { return nil }
       guard let encoded = encoding(changes.outcome ?? outcome) else { return nil }
       answer = encoded
       answer.changes = changed

@@ -74,6 +74,17 @@ import Testing
     #expect(try await !second.isStillValid(session.principal))
   }
 
+  @Test func anErasureHoldsAtOnceForAWriteThatAsksExactly() async throws {
+    let (first, second) = (try await process(), try await process())
+    let session = try await signUp(at: first)
+    #expect(try await !isRefused(session, at: second))
+    #expect(try await second.isStillValid(session.principal))
+    try await first.erase(session.principal)
+    // Another process may rely on what it has looked up for a second, but no acknowledgement may.
+    #expect(try await second.isStillValid(session.principal))
+    #expect(try await !second.isStillValid(session.principal, isExact: true))
+  }
+
   @Test func aVerifiedPasswordIsLookedAtEachSecondAndNotHashed() async throws {
     let (first, second) = (try await process(), try await process())
     let session = try await signUp(at: first)

@@ -1,5 +1,6 @@
 import HTTPTypes
 import HummingbirdCore
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
@@ -43,6 +44,21 @@ import Testing
       }
     }
 
+    /// Lets time pass until a step ends.
+    func pass(until step: Task<Request?, any Error>) async throws -> Request? {
+      let hasEnded = NIOLockedValueBox(false)
+      let watcher = Task {
+        _ = await step.result
+        hasEnded.withLockedValue { $0 = true }
+      }
+      while !hasEnded.withLockedValue({ $0 }) {
+        await Task.yield()
+        await channel.testingEventLoop.advanceTime(by: RequestQueue.quiet)
+      }
+      await watcher.value
+      return try await step.value
+    }
+
     /// Asks for a read, as NIO does after each read. Returns whether the request reaches the socket.
     func reads() async throws -> Bool {
       let before = reads.count
@@ -74,36 +90,28 @@ import Testing
 
   @Test func quietClientEndsTheWaitOfTheTaskThatAnswersAndAsksAgain() async throws {
     let fixture = try await QueueFixture()
-    let (queue, loop) = (fixture.queue, fixture.channel.testingEventLoop)
+    let queue = fixture.queue
     try await fixture.receive(Self.head, .end(nil))
     _ = try #require(try await queue.next())
-    let soon = Task { try await queue.nextSoon() }
-    let hasEnded = Mutex(false)
-    let watcher = Task {
-      _ = await soon.result
-      hasEnded.withLock { $0 = true }
-    }
-    while !hasEnded.withLock({ $0 }) {
-      await Task.yield()
-      await loop.advanceTime(by: RequestQueue.quiet)
-    }
-    await watcher.value
-    #expect(try await soon.value == nil)
-    // Nothing ends a wait without end.
-    async let next = queue.next()
+    #expect(try await fixture.pass(until: Task { try await queue.nextSoon() }) == nil)
+    // A request that comes between the two waits is answered.
+    try await fixture.receive(Self.head, .end(nil))
+    #expect(try await queue.next() != nil)
+    // Nothing ends a wait without end, even if a timer still runs.
+    async let soon = queue.nextSoon()
+    try await fixture.receive(Self.head, .end(nil))
+    #expect(try await soon != nil)
+    async let next = queue.waitForNext()
     for _ in 0..<10 {
       await Task.yield()
-      await loop.advanceTime(by: RequestQueue.quiet)
+      await fixture.channel.testingEventLoop.advanceTime(by: RequestQueue.quiet)
     }
     try await fixture.receive(Self.head, .end(nil))
-    #expect(try await next != nil)
-    // A request that comes in time ends neither.
-    async let third = queue.nextSoon()
-    try await fixture.receive(Self.head, .end(nil))
-    #expect(try await third != nil)
+    #expect(try await next)
+    #expect(try await queue.nextSoon() != nil)
     try await fixture.fail(HTTPParserError.invalidEOFState)
     await #expect(throws: HTTPParserError.self) { _ = try await queue.nextSoon() }
-    #expect(queue.endQuietWait() == nil)
+    #expect(try await queue.next() == nil)
   }
 
   @Test func requestOfOneReadingCrossesWhole() async throws {
@@ -219,5 +227,12 @@ import Testing
       parts == [
         .head(head), bodies[0], .end(nil), .head(head), bodies[1], bodies[2], .end(nil),
       ])
+  }
+}
+
+extension RequestQueue {
+  /// The next request, whenever it comes; nil when there are no more.
+  fileprivate func next() async throws -> Request? {
+    try await waitForNext() ? await nextSoon() : nil
   }
 }

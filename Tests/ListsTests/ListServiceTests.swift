@@ -41,11 +41,35 @@ import Testing
   @Test func aListThatWasNotMadeIsErasedAtALaterStartWhenTheOutcomeIsUnknown() async throws {
     let fixture = try ListFixture()
     let owner = try await fixture.account("ann")
-    fixture.engine.loseOutcome(in: .system, after: 0)
+    fixture.engine.loseOutcome(in: .system, after: 1, committing: false)
     await #expect(throws: ServiceError.self) { _ = try await fixture.list(of: owner, "ann") }
+    #expect(try await fixture.engine.names(in: "list", after: nil, limit: 10).count == 1)
     #expect(try await fixture.accounts.finishErasures().isEmpty)
     #expect(try await fixture.lists.lists(of: owner, after: nil, limit: 10).lists.isEmpty)
     #expect(try await fixture.engine.names(in: "list", after: nil, limit: 10).isEmpty)
+  }
+
+  @Test func anImportThatFailsLeavesAnotherOneOfTheAccountAlone() async throws {
+    let fixture = try ListFixture()
+    let owner = try await fixture.account("ann")
+    let member = ListMember(
+      account: owner, username: "ann", role: .owner, joinedAt: fixture.clock.now)
+    let first = ListImport(fixture.lists, for: member)
+    let second = ListImport(fixture.lists, for: member)
+    _ = try await first.target(of: owner)
+    _ = try await second.target(of: owner)
+    try await fixture.stores.fill(.user(owner)) { own in
+      try await first.renew(own)
+      try await first.prepare(own)
+      try await second.finish()
+    }
+    try await first.finish()
+    let lists = try await fixture.lists.directory.lists(of: owner, after: nil, limit: 10)
+    #expect(lists.count == 1)
+    let stores = try await fixture.engine.names(in: "list", after: nil, limit: 10)
+    #expect(stores == lists.map { .list($0.id) })
+    #expect(try await fixture.accounts.finishErasures().isEmpty)
+    #expect(try await fixture.engine.names(in: "list", after: nil, limit: 10) == stores)
   }
 
   @Test func aStopBeforeTheMembersAreShownIsMadeGoodAtTheNextStart() async throws {

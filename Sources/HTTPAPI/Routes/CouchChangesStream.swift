@@ -27,8 +27,10 @@ struct CouchChangesStream: Sendable {
   final class FirstPage: Sendable {
     private let page: Mutex<ChangesPage?>
 
+    /// Holds a page.
     init(_ page: ChangesPage) { self.page = Mutex(page) }
 
+    /// Returns the page and forgets it.
     /// - Throws: ``IncompleteAnswer`` the second time.
     fileprivate func take() throws -> ChangesPage {
       let page = page.withLock { page in

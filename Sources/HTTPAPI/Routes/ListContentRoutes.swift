@@ -4,6 +4,7 @@ import HTTPTypes
 import Hotels
 import Hummingbird
 import JSON
+import Lanes
 import Lists
 import Stores
 
@@ -42,8 +43,12 @@ extension HTTPService {
       },
       writingList(.post, "/documents/{documentID}/restore") { call, list in
         let answer = try await restoreRevision(call, in: list.store)
-        // An earlier revision of the list's own document has the members of that time.
-        try await lists.show(list.id)
+        // An earlier revision of the list's own document has the members of that time. They are replaced even if the
+        // client has gone.
+        let lists = lists
+        try await Task(executorPreference: WorkExecutor.detached) {
+          try await WriteReceipt.aside { try await lists.show(list.id) }
+        }.value
         return answer
       },
       readingList("/notes") { call, list, person in
@@ -55,7 +60,7 @@ extension HTTPService {
       writingList(.put, "/notes/{title}") { call, list in try await putNote(call, list) },
       writingList(.delete, "/notes/{title}") { call, list in
         if try isDraft(call) { return try await saveNote(nil, call, list, of: list.writer) }
-        return try await .noContent {
+        return try await .noContent(in: .list(list.id)) {
           try await lists.removeNote(
             try call.parameter("title"), of: list.id, condition: try Self.condition(call))
         }

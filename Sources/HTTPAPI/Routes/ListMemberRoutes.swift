@@ -14,14 +14,14 @@ extension HTTPService {
       .person(.put, "/v1/lists/{listID}/members/{username}") { call, person in
         let id = try await listID(call, person)
         let role = try ListBody(try await call.json(.small), known: ["role"]).role()
-        return try await .noContent {
+        return try await .noContent(in: .system) {
           try await lists.putMember(
             try call.parameter("username"), role: role, on: id, by: person.id)
         }
       },
       .person(.delete, "/v1/lists/{listID}/members/{username}") { call, person in
         let id = try await listID(call, person)
-        return try await .noContent {
+        return try await .noContent(in: .system) {
           try await lists.removeMember(
             try call.parameter("username"), from: id, by: person.id)
         }
@@ -51,7 +51,7 @@ extension HTTPService {
         guard let invitation = AccountID(try call.parameter("invitationID")) else {
           throw Problem.notFound
         }
-        return try await .noContent {
+        return try await .noContent(in: .system) {
           try await lists.withdraw(invitation, to: id, by: person.id)
         }
       },

@@ -24,7 +24,7 @@ extension HTTPService {
       .person(.delete, "/v1/lists/{listID}") { call, person in
         let id = try await listID(call, person)
         let condition = try Self.listCondition(call)
-        return try await .noContent {
+        return try await .noContent(in: .system) {
           try await lists.end(id, by: person.id, condition: condition)
         }
       },
@@ -104,8 +104,12 @@ extension HTTPService {
     }
     var condition = try Self.listCondition(call)
     if title != nil || markdown != nil {
-      let version = try await lists.change(
-        id, by: person.id, title: title, markdown: markdown, condition: condition)
+      let change = { [condition] in
+        try await lists.change(
+          id, by: person.id, title: title, markdown: markdown, condition: condition)
+      }
+      // The request is done only when the list is handed on as well.
+      let version = try await owner == nil ? change() : WriteReceipt.aside(change)
       // This request has changed the document, so it compares only the version that it has written.
       if call[.ifMatch] != nil {
         condition = { tag in guard tag.version == version else { throw Self.changedList } }

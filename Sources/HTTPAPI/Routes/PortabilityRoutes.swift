@@ -1,5 +1,6 @@
 import Accounts
 import Compression
+import Documents
 import HTTPServer
 import HTTPTypes
 import Hotels
@@ -71,12 +72,16 @@ extension HTTPService {
     guard let owner = ListMember(person, as: .owner, at: now()) else { throw Problem.notFound }
     let imported = ListImport(lists, for: owner)
     do {
-      let counts = try await fill(with: call, person.store, imported, permit: permit)
+      let counts = try await WriteReceipt.aside {
+        try await fill(with: call, person.store, imported, permit: permit)
+      }
       try await imported.finish()
       return counts
     } catch {
-      // If the cleanup fails now, the next start repeats it.
-      try? await imported.finish()
+      // A task of its own, because the request may have ended. If the cleanup fails now, the next start repeats it.
+      await Task(executorPreference: WorkExecutor.detached) {
+        try? await WriteReceipt.aside { try await imported.finish() }
+      }.value
       throw error
     }
   }
@@ -88,8 +93,12 @@ extension HTTPService {
       var reading = AccountImport(into: store, .ofBookmarks) { list in
         try await imported.target(of: list)
       }
-      var reserved = 0
+      var (reserved, renewed) = (0, now())
       for try await bytes in try call.streamedBody() {
+        if renewed.adding(seconds: ListImport.renewalSeconds) <= now() {
+          try await imported.renew(store)
+          renewed = now()
+        }
         try await reading.take(bytes)
         try call.reserve(reading.heldBytes, beyond: &reserved)
       }

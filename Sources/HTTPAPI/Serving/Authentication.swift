@@ -2,6 +2,7 @@ import Accounts
 import Documents
 import HTTPTypes
 import Hummingbird
+import Lanes
 import Stores
 
 extension Call {
@@ -44,8 +45,17 @@ struct Authentication: Sendable {
   /// the write again with its new credentials.
   /// - Throws: `ServiceError` for credentials that have ended; the store of an erased account is then erased again.
   func requireStillValid(_ principal: Principal) async throws {
-    guard try await !accounts.isStillValid(principal) else { return }
-    try await accounts.eraseStoreAgain(of: principal)
+    if (try? await accounts.isStillValid(principal, isExact: true)) ?? false { return }
+    let accounts = accounts
+    // A task of its own, because the request may have ended. Nobody else erases the store again.
+    let isValid = try await Task(executorPreference: WorkExecutor.detached) {
+      let isValid = try await accounts.isStillValid(principal, isExact: true)
+      if !isValid {
+        try await WriteReceipt.aside { try await accounts.eraseStoreAgain(of: principal) }
+      }
+      return isValid
+    }.value
+    guard !isValid else { return }
     throw principal.kind == .guest ? ServiceError.guestSpent : ServiceError.invalidToken("ended")
   }
 

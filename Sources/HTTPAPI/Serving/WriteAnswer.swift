@@ -71,10 +71,13 @@ extension Response {
     return encode(try await useCase()).response
   }
 
-  /// Answers 204 to a write whose first update is the write itself. If the answer is kept, it is stored in that update.
+  /// Answers 204 to a write whose first update of a store is the write itself. If the answer is kept, it is stored in
+  /// that update.
   /// - Throws: the errors of `useCase`.
-  static func noContent(after useCase: () async throws -> Void) async throws -> Response {
-    WriteReceipt.current?.encodes { _ in WriteAnswer(.noContent).kept }
+  static func noContent(
+    in store: StoreName, after useCase: () async throws -> Void
+  ) async throws -> Response {
+    WriteReceipt.current?.encodes(in: store) { _ in WriteAnswer(.noContent).kept }
     try await useCase()
     return .empty(.noContent)
   }

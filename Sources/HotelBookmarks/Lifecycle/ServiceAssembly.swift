@@ -132,9 +132,10 @@ struct ServiceAssembly: Sendable {
     let undos = try await accounts.finishUndos(begunBefore: limit) { guest, user in
       try await hotels.undoAdoption(of: guest, in: .user(user))
     }
-    for failure in try await undos + http.lists.finishImports(begunBefore: limit)
-      + accounts.finishErasures(begunBefore: limit) + http.lists.finish(begunBefore: limit)
-    {
+    let imports = try await http.lists.finishImports(begunBefore: limit)
+    // The lists of an import that can't be finished yet are recorded to be erased, and may have to stay.
+    let erasures = imports.isEmpty ? try await accounts.finishErasures(begunBefore: limit) : []
+    for failure in try await undos + imports + erasures + http.lists.finish(begunBefore: limit) {
       logger.error(
         "a store can't be erased yet", metadata: ["detail": "\(StartFailure.line(failure))"])
     }
