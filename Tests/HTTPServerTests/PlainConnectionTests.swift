@@ -1,0 +1,99 @@
+import HTTPTypes
+import HummingbirdCore
+import Lanes
+import Logging
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import Synchronization
+import Testing
+
+@testable import HTTPServer
+
+/// A connection with the task that answers its requests, without a socket. Its time stands still.
+@Suite(.timeLimit(.minutes(1))) struct PlainConnectionTests {
+  private let channel = NIOAsyncTestingChannel()
+  private let reads = Reads()
+
+  private final class Reads: ChannelOutboundHandler, Sendable {
+    typealias OutboundIn = ByteBuffer
+
+    private let seen = Mutex(0)
+    var count: Int { seen.withLock { $0 } }
+
+    func read(context: ChannelHandlerContext) {
+      seen.withLock { $0 += 1 }
+      context.read()
+    }
+  }
+
+  /// Answers 401 to everything, without reading a body.
+  private struct Refusing: RequestAnswering {
+    func answer(
+      _ request: Request, on channel: any Channel, reservation: RequestReservation?,
+      logger: Logger
+    ) async throws -> Response {
+      Response(status: .unauthorized, body: ResponseBody(byteBuffer: ByteBuffer(string: "no")))
+    }
+
+    func answerAtOnce(_ head: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer)? { nil }
+    func isAlwaysAdmitted(_ head: HTTPRequest) -> Bool { false }
+
+    func answer(
+      to refusal: ConnectionRefusal, of request: HTTPRequest?
+    ) -> (head: HTTPResponse, body: ByteBuffer) {
+      (HTTPResponse(status: .serviceUnavailable), ByteBuffer())
+    }
+
+    func executor(for channel: any Channel) -> WorkExecutor? { nil }
+    func isProxy(_ address: String) -> Bool { false }
+  }
+
+  /// Sends bytes to the client's side of the socket.
+  private func receive(_ text: String) async throws {
+    try await channel.writeInbound(ByteBuffer(string: text))
+  }
+
+  /// Waits until the server has answered once more.
+  private func answer() async throws -> String {
+    var text = ""
+    while !text.hasSuffix("no") {
+      if let bytes = try await channel.readOutbound(as: ByteBuffer.self) {
+        text += String(buffer: bytes)
+      } else {
+        try await Task.sleep(for: .milliseconds(1))
+      }
+    }
+    return text
+  }
+
+  /// Whether NIO's read after each delivery reaches the socket.
+  private func mayRead() async throws -> Bool {
+    let before = reads.count
+    try await channel.testingEventLoop.executeInContext { [channel] in channel.read() }
+    return reads.count > before
+  }
+
+  @Test func restOfARefusedBodyIsReadWhileTheConnectionWaits() async throws {
+    let connection = PlainConnection(answers: Refusing(), admission: Admission())
+    let logger = Logger(label: "test")
+    let queue = try await channel.testingEventLoop.executeInContext { [channel, reads] in
+      try channel.pipeline.syncOperations.addHandler(reads)
+      return connection.setup(channel: channel, logger: logger)
+    }.get()
+    try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1))
+    let serving = Task { await connection.handle(value: queue, logger: logger) }
+    for _ in 0..<2 {
+      try await receive("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 20000\r\n\r\n")
+      #expect(try await answer().contains("401"))
+      for _ in 0..<20 {
+        while try await !mayRead() { try await Task.sleep(for: .milliseconds(1)) }
+        try await receive(String(repeating: "a", count: 1_000))
+      }
+    }
+    try await receive("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    #expect(try await answer().contains("401"))
+    try await channel.close()
+    await serving.value
+  }
+}
