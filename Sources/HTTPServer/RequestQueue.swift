@@ -155,14 +155,17 @@ package final class RequestQueue: ServerChildChannelValue {
   /// - Returns: whether to look again.
   private func endQuietWait() -> Bool {
     let (isWatched, waiting) = state.withLock { state -> (Bool, Waiting?) in
-      guard case .request? = state.waiting, !state.hasLooked else {
+      if case .request? = state.waiting {
+        guard state.hasLooked else {
+          state.hasLooked = true
+          return (true, nil)
+        }
         state.isWatched = false
-        guard case .request? = state.waiting else { return (false, nil) }
         defer { state.waiting = nil }
         return (false, state.waiting)
       }
-      state.hasLooked = true
-      return (true, nil)
+      state.isWatched = false
+      return (false, nil)
     }
     waiting?.resumeWithNone()
     return isWatched
