@@ -5,7 +5,6 @@ import Logging
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
-import Synchronization
 import Testing
 
 @testable import HTTPServer
@@ -14,18 +13,6 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct PlainConnectionTests {
   private let channel = NIOAsyncTestingChannel()
   private let reads = Reads()
-
-  private final class Reads: ChannelOutboundHandler, Sendable {
-    typealias OutboundIn = ByteBuffer
-
-    private let seen = Mutex(0)
-    var count: Int { seen.withLock { $0 } }
-
-    func read(context: ChannelHandlerContext) {
-      seen.withLock { $0 += 1 }
-      context.read()
-    }
-  }
 
   /// Answers 401 to everything, without reading a body.
   private struct Refusing: RequestAnswering {

@@ -67,18 +67,6 @@ import Testing
     }
   }
 
-  private final class Reads: ChannelOutboundHandler, Sendable {
-    typealias OutboundIn = HTTPResponsePart
-
-    private let seen = Mutex(0)
-    var count: Int { seen.withLock { $0 } }
-
-    func read(context: ChannelHandlerContext) {
-      seen.withLock { $0 += 1 }
-      context.read()
-    }
-  }
-
   private static let head = HTTPRequestPart.head(
     HTTPRequest(method: .put, scheme: "http", authority: "x", path: "/"))
 
@@ -227,6 +215,19 @@ import Testing
       parts == [
         .head(head), bodies[0], .end(nil), .head(head), bodies[1], bodies[2], .end(nil),
       ])
+  }
+}
+
+/// Counts the reads that a connection asks of its socket.
+final class Reads: ChannelOutboundHandler, Sendable {
+  typealias OutboundIn = HTTPResponsePart
+
+  private let seen = Mutex(0)
+  var count: Int { seen.withLock { $0 } }
+
+  func read(context: ChannelHandlerContext) {
+    seen.withLock { $0 += 1 }
+    context.read()
   }
 }
 
