@@ -29,8 +29,8 @@ package enum RestoreAdministration {
 
   /// Restores into a directory beside the backup, `NAME.restored`, moves its stores into a database, and removes it.
   ///
-  /// After an interruption, the same call goes on with the directory, and says so. It is kept when something in it is damaged, because
-  /// `repair` works on directories only.
+  /// After an interruption, the same call goes on with the directory, and says so. It is kept when something in it is
+  /// damaged, because `repair` works on directories only.
   private static func restore(
     _ backup: String, into database: MoveEndpoint, _ erasures: Erasures,
     _ report: BackupAdministration.Report
