@@ -181,17 +181,20 @@ extension RevisionTree {
   /// ``ClosedBranches/days`` days ago. Revisions that are ancestors of another leaf are kept too.
   ///
   /// The winner contains what was merged. The mark keeps a peer from sending the branch again.
-  /// - Parameter day: today, in days since 1970. A branch without a recorded day counts as closed today.
+  /// - Parameters:
+  ///   - day: today, in days since 1970.
+  ///   - unrecorded: the day that counts for a branch without a recorded one; today if nil.
   /// - Returns: whether revisions were removed.
   @discardableResult
-  package mutating func shrinkClosedBranches(on day: Int) -> Bool {
+  package mutating func shrinkClosedBranches(on day: Int, unrecorded: Int? = nil) -> Bool {
     defer { if !closed.isEmpty { closed.forgetOldMarks(on: day) } }
     guard winner?.isDeleted == false else { return false }
     var indices: [ClosedBranch.Key: Int] = [:]
     var found: [(key: ClosedBranch.Key, branch: ClosedBranch)] = []
     for index in nodes.indices where nodes[index].isLeaf && nodes[index].isDeleted {
       let leaf = nodes[index].parent.map { nodes[$0].revision }
-      let branch = ClosedBranch(tombstone: nodes[index].revision, leaf: leaf, day: day)
+      let branch = ClosedBranch(
+        tombstone: nodes[index].revision, leaf: leaf, day: unrecorded ?? day)
       indices[branch.key] = index
       found.append((branch.key, branch))
     }

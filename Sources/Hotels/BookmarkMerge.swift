@@ -143,7 +143,7 @@ extension BookmarkMerge {
   /// on the other live leaves, up to ``leavesAtOnce`` leaves in all.
   ///
   /// It depends on the tree's leaves and the body alone, so that a replay elsewhere makes the same revisions.
-  /// Branches that were closed long ago are removed; see ``RevisionTree/shrinkClosedBranches(on:)``.
+  /// Branches that were closed long ago are removed; see ``RevisionTree/shrinkClosedBranches(on:unrecorded:)``.
   /// - Parameter losers: the leaves to close, if not all of them.
   /// - Parameter former: the revision from which a list that does not exist continues; see
   ///   ``PurgedRevisions/latest``.

@@ -70,36 +70,48 @@ extension HotelService {
 
 extension DocumentStore {
   /// Removes branches of the list that merges closed long ago, as the next change of the list would; see
-  /// ``RevisionTree/shrinkClosedBranches(on:)``.
+  /// ``RevisionTree/shrinkClosedBranches(on:unrecorded:)``. Writes nothing when there are none, so that no client
+  /// has to read the list again.
   /// - Returns: how many branches were removed, and of how many only a mark is left.
   /// - Throws: the store's errors.
   func shrinkList(at moment: Timestamp) async throws -> Remains {
     let id = BookmarkList.documentID
-    let before = try await read { view in try view.newest(id) }
-    guard let before else { return Remains() }
+    let (marks, mutation) = try await read { view in try BookmarkMerge.shrunk(view, at: moment) }
     var remains = Remains()
-    remains.kept[.branches] = before.markCount
-    guard BookmarkMerge.shrunk(before, at: moment) != nil else { return remains }
+    remains.kept[.branches] = marks
+    guard mutation != nil else { return remains }
     remains.kept[.branches] = try await update(loading: [id]) { changes -> Int in
-      guard let tree = try changes.view.newest(id) else { return 0 }
-      guard let mutation = BookmarkMerge.shrunk(tree, at: moment) else { return tree.markCount }
+      let (marks, mutation) = try BookmarkMerge.shrunk(changes.view, at: moment)
       changes.write(mutation)
-      return mutation.tree.markCount
+      return mutation?.tree.markCount ?? marks
     }
-    remains.removed[.branches] = max(0, before.markCount - (remains.kept[.branches] ?? 0))
+    remains.removed[.branches] = max(0, marks - (remains.kept[.branches] ?? 0))
     return remains
   }
 }
 
 extension BookmarkMerge {
-  /// The list without branches that were closed long ago; nil when nothing is to be removed.
-  static func shrunk(_ tree: RevisionTree, at moment: Timestamp) -> Mutation? {
+  /// The list without branches that were closed long ago.
+  ///
+  /// The day on which a peer closed a branch is recorded with the next change of the list. Until then the branch
+  /// counts as closed when the list last changed.
+  /// - Returns: the list's marks as stored, and the mutation; nil when nothing is to be removed.
+  static func shrunk(
+    _ view: any StoreView, at moment: Timestamp
+  ) throws -> (marks: Int, mutation: Mutation?) {
+    let id = BookmarkList.documentID
+    guard let tree = try view.newest(id) else { return (0, nil) }
+    guard tree.isMoreThanOneRevision, let list = try view.document(id) else {
+      return (tree.markCount, nil)
+    }
     var rest = tree
-    let removesClosedBranches = rest.shrinkClosedBranches(on: moment.day)
-    guard rest != tree, let winner = rest.winner else { return nil }
-    var mutation = Mutation(
-      id: BookmarkList.documentID, tree: rest, revision: winner.revision, body: nil)
+    let removesClosedBranches = rest.shrinkClosedBranches(
+      on: moment.day, unrecorded: min(list.updated, moment).day)
+    guard removesClosedBranches || rest.markCount != tree.markCount else {
+      return (tree.markCount, nil)
+    }
+    var mutation = Mutation(id: id, tree: rest, revision: list.revision, body: nil)
     mutation.removesClosedBranches = removesClosedBranches
-    return mutation
+    return (tree.markCount, mutation)
   }
 }

@@ -66,6 +66,24 @@ import Testing
     #expect(try await fixture.listText() == Self.list)
   }
 
+  @Test func branchesThatAPeerClosedStayUntilTheirTimeIsOver() async throws {
+    let fixture = try HotelFixture()
+    try await fixture.graft("bookmarkedhotels", ["2-z", "1-a"], Self.list)
+    for number in 0..<3 {
+      try await fixture.graft("bookmarkedhotels", ["2-b\(number)", "1-a"], "{}", isDeleted: true)
+    }
+    let changes = try await fixture.changes()
+    for days in [0, 1, 89] {
+      fixture.clock.advance(seconds: Int64(days) * Self.day)
+      #expect(try await maintain(fixture).removed[.branches] ?? 0 == 0)
+      #expect(try await fixture.changes() == changes, "a store that nobody wrote to has no changes")
+    }
+    fixture.clock.advance(seconds: Self.day)
+    #expect(try await maintain(fixture).kept[.branches] == 3)
+    #expect(try await fixture.tree("bookmarkedhotels")?.leaves.count == 1)
+    #expect(try await fixture.changes() != changes)
+  }
+
   @Test func receiptOfWhatAGuestHadGoesWithTheGuestsStore() async throws {
     let fixture = try HotelFixture()
     try await fixture.add(ids: "a", in: fixture.guest)
