@@ -256,8 +256,15 @@ enum ListKeys {
   /// The prefix of the records of imports.
   static let importedPrefix = "list-import/"
 
-  static func imported(by account: AccountID) -> LocalID {
-    LocalID(receipt: importedPrefix + account.text)
+  /// The record of one import. An older version recorded one for each account, without the mark.
+  static func imported(by account: AccountID, marked mark: AccountID) -> LocalID {
+    LocalID(receipt: importedPrefix + account.text + "/" + mark.text)
+  }
+
+  /// The account of an import's record.
+  static func importer(of id: LocalID) -> AccountID? {
+    let prefix = LocalID.receiptPrefix.utf8.count + importedPrefix.utf8.count
+    return AccountID(String(decoding: id.text.utf8.dropFirst(prefix).prefix(32), as: UTF8.self))
   }
 
   static func endedDrafts(of author: AccountID, on list: AccountID) -> LocalID {

@@ -9,8 +9,8 @@ package import Stores
 ///
 /// The import's last step replaces the account's own store by the imported one, which contains a random mark
 /// (``mark``). Before that step, the system store records the lists with the same mark.
-/// ``ListService/finishImport(of:)`` compares both marks: if they are equal, the lists are kept, and otherwise
-/// erased.
+/// ``ListService/finishImport(_:begunBefore:)`` compares both marks: if they are equal, the lists are kept, and
+/// otherwise erased. Each import has a record of its own, because several servers may import into one account.
 package final class ListImport: Sendable {
   /// The local document of the account's own store that contains the mark of the import that filled it.
   private static let markID = LocalID(receipt: "imported")
@@ -20,7 +20,7 @@ package final class ListImport: Sendable {
 
   private let lists: ListService
   private let owner: ListMember
-  private let mark: [UInt8]
+  private let mark: AccountID
   private let made = NIOLockedValueBox<[AccountID]>([])
 
   /// Makes an import without lists.
@@ -28,7 +28,7 @@ package final class ListImport: Sendable {
     self.lists = lists
     self.owner = owner
     var generator = SystemRandomNumberGenerator()
-    mark = Array(AccountID.random(using: &generator).text.utf8)
+    mark = .random(using: &generator)
   }
 
   /// Creates a store for a list.
@@ -51,13 +51,11 @@ package final class ListImport: Sendable {
   /// time of its last change.
   /// - Parameter own: the store that will replace the account's own.
   package func renew(_ own: DocumentStore) async throws {
-    let (made, mark) = (made.withLockedValue { $0 }, mark)
+    let made = made.withLockedValue { $0 }
     try await lists.directory.update { changes in
       for list in made { try changes.noteErasure(of: .list(list)) }
     }
-    try await own.update { changes in
-      changes.write(LocalEdit(Self.markID, LocalDocument(revision: 1, body: mark)))
-    }
+    try await setMark(in: own)
   }
 
   /// Records the lists, and writes the mark to the store that will replace the account's own. This is the last step
@@ -66,21 +64,24 @@ package final class ListImport: Sendable {
     let (made, mark, owner, now) = (made.withLockedValue { $0 }, mark, owner, lists.now())
     try await lists.directory.update { changes in
       changes.note(
-        ListKeys.imported(by: owner.account),
+        ListKeys.imported(by: owner.account, marked: mark),
         [
-          "mark": .string(String(decoding: mark, as: UTF8.self)),
+          "mark": .string(mark.text),
           "username": .string(owner.username), "at": .time(now),
           "lists": .array(made.map { .string($0.text) }),
         ])
     }
-    try await own.update { changes in
-      changes.write(LocalEdit(Self.markID, LocalDocument(revision: 1, body: mark)))
-    }
+    try await setMark(in: own)
+  }
+
+  private func setMark(in own: DocumentStore) async throws {
+    let document = LocalDocument(revision: 1, body: Array(mark.text.utf8))
+    try await own.update { changes in changes.write(LocalEdit(Self.markID, document)) }
   }
 
   /// Makes the lists visible, or erases them when the imported store did not replace the account's own.
   package func finish() async throws {
-    try await lists.finishImport(of: owner.account, marked: mark)
+    try await lists.finishImport(ListKeys.imported(by: owner.account, marked: mark))
     // The lists of an import that failed before it was recorded.
     let made = made.withLockedValue { $0 }
     for list in made where try await lists.directory.head(of: list) == nil {
@@ -97,22 +98,18 @@ package final class ListImport: Sendable {
 }
 
 extension ListService {
-  /// Completes an account's import, if one is recorded.
-  /// - Parameter own: the mark of the only import that is completed; nil for any.
+  /// Completes an import, if it is recorded.
+  /// - Parameter id: its record.
   /// - Parameter limit: if other processes import, too: an import that began later is not undone, because it may still
   ///   replace the account's own store.
-  func finishImport(
-    of account: AccountID, marked own: [UInt8]? = nil, begunBefore limit: Timestamp? = nil
-  ) async throws {
-    let id = ListKeys.imported(by: account)
+  func finishImport(_ id: LocalID, begunBefore limit: Timestamp? = nil) async throws {
+    guard let account = ListKeys.importer(of: id) else { return }
     let note = try await directory.read(orAbsent: nil) { view in
       try view.local(id).map(ListDirectory.root)?.value
     }
     guard let note else { return }
     let lists = (note["lists"]?.array ?? []).compactMap { $0.string.flatMap(AccountID.init) }
     let mark = Array((note["mark"]?.string ?? "").utf8)
-    // Another import of the account may be in progress, on this server or on another one.
-    if let own, own != mark { return }
     let name = note["username"]?.string ?? ""
     let at = Timestamp(milliseconds: Int64(note["at"]?.int ?? 0))
     let isFilled = try await ListImport.mark(of: account, in: stores) == mark
@@ -140,17 +137,17 @@ extension ListService {
   /// - Parameter limit: see ``finishImport(of:begunBefore:)``.
   /// - Returns: the failures.
   package func finishImports(begunBefore limit: Timestamp? = nil) async throws -> [any Error] {
-    let importers: [AccountID] = try await directory.read(orAbsent: []) { view in
-      var importers: [AccountID] = []
+    let records: [LocalID] = try await directory.read(orAbsent: []) { view in
+      var records: [LocalID] = []
       try view.locals(ListKeys.range(ListKeys.importedPrefix)) { id, _ in
-        if let account = ListKeys.last(of: id) { importers.append(account) }
+        records.append(id)
         return true
       }
-      return importers
+      return records
     }
     var failures: [any Error] = []
-    for account in importers {
-      do { try await finishImport(of: account, begunBefore: limit) } catch {
+    for record in records {
+      do { try await finishImport(record, begunBefore: limit) } catch {
         failures.append(error)
       }
     }

@@ -28,10 +28,14 @@ extension PostgresDatabase {
   }
 
   /// The row of the store to which a name refers.
-  /// - Returns: nil if the store has replaced another one and has that one's name now. The replacement was interrupted;
-  ///   this function completes it.
+  /// - Returns: nil if the store is erased, or has replaced another one and has that one's name now. The erasure or the
+  ///   replacement was interrupted; this function completes it.
   private static func there(_ name: NameRow, on connection: Connection) throws -> StoreRow? {
     let row = try connection.run([Call(StoreRow.find, .integer(name.number))])[0].first
+    if try row.map(StoreRow.init)?.isErased == true {
+      try mark(name, .erased, on: connection)
+      return nil
+    }
     let found = try StoreRow.requireThere(row, epoch: name.epoch)
     guard !found.header.key.utf8.elementsEqual(name.key.utf8) else { return found }
     guard try hasMoved(name, to: found.header.key, on: connection) else {
@@ -89,12 +93,16 @@ extension PostgresDatabase {
 
   /// Removes all rows of a store except its row in `stores`, which is marked as erased. Then marks the name as erased.
   /// May be repeated. If the store has another name now, its rows stay.
-  static func finishErasing(_ name: NameRow, on connection: Connection) throws {
+  /// - Throws: `notEmpty` for a store with documents or tombstones, if `onlyIfEmpty`; nothing is changed then.
+  static func finishErasing(
+    _ name: NameRow, onlyIfEmpty: Bool = false, on connection: Connection
+  ) throws {
     do {
       let rows = try connection.run([
         Call(.begin), Call(StoreRow.lock, .integer(name.number)),
       ])
       if try !hasAnotherName(name, rows[1].first, on: connection) {
+        if onlyIfEmpty, let row = rows[1].first { try StoreRow(row).info.requireEmpty() }
         var row = StoreRow(
           number: name.number, header: StoreHeader(key: name.key, epoch: name.epoch))
         row.isErased = true

@@ -97,9 +97,16 @@ package final class PostgresDatabase: StorageEngine {
     return wasThere
   }
 
+  package func replace(_ name: StoreName, by other: StoreName) async throws {
+    try await replace(name, by: other, onlyIfEmpty: true)
+  }
+
   /// Gives the row of `other` the key of `name`, erases the old store of `name`, gives `name` the number of `other`,
   /// and marks the name `other` as erased.
-  package func replace(_ name: StoreName, by other: StoreName) async throws {
+  /// - Parameter onlyIfEmpty: whether to throw `notEmpty` if the old store has documents or tombstones.
+  func replace(
+    _ name: StoreName, by other: StoreName, onlyIfEmpty: Bool
+  ) async throws {
     try await repeating { connection in
       guard let source = try NameRow(other.key, on: connection), source.state == .there else {
         // The first attempt has done everything, but its answer was lost.
@@ -114,8 +121,8 @@ package final class PostgresDatabase: StorageEngine {
       if let old = try NameRow(name.key, on: connection), old.state != .erased,
         old.number != source.number
       {
-        try Self.mark(old, .erasing, on: connection)
-        try Self.finishErasing(old, on: connection)
+        if !onlyIfEmpty { try Self.mark(old, .erasing, on: connection) }
+        try Self.finishErasing(old, onlyIfEmpty: onlyIfEmpty, on: connection)
       }
       let moved = NameRow(
         key: name.key, number: source.number, epoch: source.epoch, state: .there)
@@ -145,8 +152,11 @@ package final class PostgresDatabase: StorageEngine {
     try await repeating { connection in
       let keys = Value.list(names.map { Array($0.key.utf8) })
       let rows = try connection.run([Call(Self.rowsOfNames, keys)])[0].all
-      let found = rows.compactMap { try? StoreRow($0) }
-      let byKey = Dictionary(found.map { ($0.header.key, $0) }) { first, _ in first }
+      // The row of a staged store may have the key of the store whose place it was about to take.
+      let found = rows.compactMap { row in
+        (try? StoreRow(row)).map { (row.text(StoreRow.columnCount) ?? "", $0) }
+      }
+      let byKey = Dictionary(found) { first, _ in first }
       return names.map { name in
         guard let row = byKey[name.key] else { return StoreFigures(name) }
         return StoreFigures(
@@ -237,7 +247,7 @@ package final class PostgresDatabase: StorageEngine {
   private static let rowsOfNames = Statement(
     "rows_of_names",
     """
-    SELECT \(StoreRow.columns) FROM names n JOIN stores s ON s.number = n.number
+    SELECT \(StoreRow.columns), n.key FROM names n JOIN stores s ON s.number = n.number
     WHERE n.key = ANY($1) AND n.state = 0
     """)
 }

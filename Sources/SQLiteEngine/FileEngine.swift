@@ -187,6 +187,7 @@ package final class FileEngine: StorageEngine {
       guard let entry = try await registry.entry(other.key), !entry.isErasing else {
         throw ServiceError.absent
       }
+      try await requireEmpty(name)
       try await source.rename(to: name.key, epoch: entry.epoch)
       _ = try await erase(name)
       try await source.move(to: target.file, in: directory)
@@ -197,6 +198,16 @@ package final class FileEngine: StorageEngine {
       }
       try await registry.set(nil, for: other.key)
     }
+  }
+
+  private func requireEmpty(_ name: StoreName) async throws {
+    guard let storage = try await open(name, creating: false) else { return }
+    let info: Result<StoreInfo, any Error>
+    do { info = .success(try await storage.read { view in try view.info() }) } catch {
+      info = .failure(error)
+    }
+    await storage.close()
+    try info.get().requireEmpty()
   }
 
   /// The staged stores include those whose erasure was interrupted, because no other call would ask for them again.

@@ -116,6 +116,7 @@ package final class MemoryEngine: StorageEngine {
         state.tally.violations += 1
         throw ServiceError(.storage, "The store is open")
       }
+      try state.files[name]?.state.withLockedValue { $0.info }.requireEmpty()
       guard let file = state.files.removeValue(forKey: other) else { throw ServiceError.absent }
       state.damaged.remove(name)
       state.files[name] = file

@@ -5,11 +5,11 @@ import TestSupport
 extension StorageConformance {
   /// Claims about a store that replaces another one, and about exports and imports.
   static let replacing: [Claim] = [
-    Claim("a store takes another's place with all that it holds") { bench in
+    Claim("a store takes an empty one's place with all that it holds") { bench in
       let (id, note) = (try DocumentID("a"), LocalID(receipt: "facts/a"))
       let (name, staged) = try names()
       let old = try await bench.open(name)
-      try await old.put(try DocumentID("old"), "{}")
+      try await old.setLocal(LocalID(receipt: "facts/old"), LocalDocument(revision: 1, body: [1]))
       await old.close()
       let storage = try await bench.open(staged)
       let revisions = try await storage.putChain(id, count: 3)
@@ -25,7 +25,8 @@ extension StorageConformance {
       }
       let replaced = try await bench.open(name)
       try require(try await replaced.info(), is: info, "counts and epoch")
-      try require(try await replaced.document(try DocumentID("old"))?.id, is: nil, "the old one")
+      let former = try await replaced.local(LocalID(receipt: "facts/old"))
+      try require(former == nil, "the old note is there")
       try require(
         try await replaced.tree(id)?.nodes.map(\.revision), is: revisions, "the history")
       try require(try await replaced.local(note)?.revision, is: 2, "the note")
@@ -45,6 +46,26 @@ extension StorageConformance {
         try await bench.engine.open(name, creating: false), "the store")
       try require(try await replaced.info().documentCount, is: 1, "documents")
       await replaced.close()
+    },
+    Claim("a store with a document or a tombstone keeps its place") { bench in
+      for isDeleted in [false, true] {
+        let (name, staged) = try names(seed: isDeleted ? 2 : 3)
+        let id = try DocumentID("old")
+        let old = try await bench.open(name)
+        let revision = try await old.put(id, "{}")
+        if isDeleted { try await old.put(id, "{}", base: revision, isDeleted: true) }
+        let info = try await old.info()
+        await old.close()
+        await (try await bench.open(staged)).close()
+        do {
+          try await bench.engine.replace(name, by: staged)
+          throw ConformanceFailure(description: "it was replaced")
+        } catch let error as ServiceError { try require(error.code, is: .notEmpty, "code") }
+        _ = try await bench.engine.erase(staged)
+        let still = try await bench.open(name)
+        try require(try await still.info(), is: info, "counts and epoch")
+        await still.close()
+      }
     },
     Claim("an absent store takes nobody's place") { bench in
       let (name, staged) = try names()
@@ -94,9 +115,9 @@ extension StorageConformance {
     },
   ]
 
-  private static func names() throws -> (StoreName, StoreName) {
-    var generator = SeededGenerator(seed: 1)
+  private static func names(seed: UInt64 = 1) throws -> (StoreName, StoreName) {
+    var generator = SeededGenerator(seed: seed)
     let name = StoreName.user(.random(using: &generator))
-    return (name, .staged(name))
+    return (name, .staged(name, by: .random(using: &generator)))
   }
 }

@@ -26,20 +26,16 @@ extension DatabaseManager {
   ) async throws -> Value {
     try beginFilling(name)
     defer { endFilling(name) }
-    let info = try await withStore(name, creating: false) { store in
-      try await store?.readInline { view in try view.info() }
+    try await withStore(name, creating: false) { store in
+      try await store?.readInline { view in try view.info().requireEmpty() }
     }
-    try Self.requireEmpty(info)
-    let staged = StoreName.staged(name)
-    // An earlier import may have failed to erase its staged store.
-    _ = try await engine.erase(staged)
+    var generator = SystemRandomNumberGenerator()
+    let staged = StoreName.staged(name, by: .random(using: &generator))
     do {
       let value = try await staging(staged, use)
-      switch await answer(to: .replace, for: name) {
-      case .erased: return value
-      case .failed(let error): throw error
-      case .leased, .absent, .alone, .stopped: throw ServiceError.stopping
-      }
+      // The engine checks again that the store is empty: another process may have written to it.
+      try await withClosed(name) { try await engine.replace(name, by: staged) }
+      return value
     } catch {
       // A task of its own, because the caller's task may be cancelled. If it fails, the next start erases the
       // store.
@@ -66,11 +62,12 @@ extension DatabaseManager {
       guard let end = names.last else { return failures }
       last = end.key
       let abandoned = try await self.abandoned(names, before: limit)
-      for case .staged(let name) in abandoned {
+      for staged in abandoned {
+        guard case .staged(let name, _) = staged else { continue }
         // If the staged store had already taken its place, this visit opens the filled store and so registers
         // it.
         do { try await visit(name) { _ in } } catch { failures.append(error) }
-        do { _ = try await engine.erase(.staged(name)) } catch { failures.append(error) }
+        do { _ = try await engine.erase(staged) } catch { failures.append(error) }
       }
     }
   }
@@ -83,19 +80,6 @@ extension DatabaseManager {
     return try await engine.figures(of: names).filter { figures in
       figures.changedAt.map { $0 < limit } ?? false
     }.map(\.name)
-  }
-
-  /// Puts the staged store in the place of an empty store. Nobody else has either of them open.
-  nonisolated func replaceEmpty(_ name: StoreName) async throws {
-    if let storage = try await engine.open(name, creating: false) {
-      let info: Result<StoreInfo, any Error>
-      do { info = .success(try await storage.read { view in try view.info() }) } catch {
-        info = .failure(error)
-      }
-      await storage.close()
-      try Self.requireEmpty(try info.get())
-    }
-    try await engine.replace(name, by: .staged(name))
   }
 
   /// Opens the staged store, runs `use` with it and closes it.
@@ -117,13 +101,6 @@ extension DatabaseManager {
     }
   }
 
-  private static func requireEmpty(_ info: StoreInfo?) throws {
-    guard let info, info.documentCount + info.deletedCount > 0 else { return }
-    throw ServiceError(
-      .notEmpty,
-      "The account has documents, or had some: only an account that never had any can be filled")
-  }
-
   nonisolated private func beginFilling(_ name: StoreName) throws {
     try state.withLockedValue { state in
       guard !state.filling.contains(name) else {
@@ -139,5 +116,15 @@ extension DatabaseManager {
 
   nonisolated private func endFilling(_ name: StoreName) {
     state.withLockedValue { state in _ = state.filling.remove(name) }
+  }
+}
+
+extension StoreInfo {
+  /// - Throws: `notEmpty` for a store with documents or tombstones.
+  package func requireEmpty() throws {
+    guard documentCount + deletedCount > 0 else { return }
+    throw ServiceError(
+      .notEmpty,
+      "The account has documents, or had some: only an account that never had any can be filled")
   }
 }

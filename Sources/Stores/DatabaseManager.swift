@@ -230,7 +230,7 @@ extension DatabaseManager {
     defer {
       // An old feed would continue with sequence numbers that mean other changes now.
       state.withLockedValue { $0.feeds.remove(name) }?.finish()
-      settle(state.withLockedValue { $0.stores.erased(name, .success(true)) })
+      settle(state.withLockedValue { $0.stores.usedAlone(name) })
     }
     return try await work()
   }
@@ -317,14 +317,6 @@ extension DatabaseManager {
       state.withLockedValue { $0.feeds.remove(name) }?.finish()
       let result: Result<Bool, any Error>
       do { result = .success(try await engine.erase(name)) } catch { result = .failure(error) }
-      settle(state.withLockedValue { $0.stores.erased(name, result) })
-    case .replace(let name):
-      let result: Result<Bool, any Error>
-      do {
-        try await replaceEmpty(name)
-        state.withLockedValue { $0.feeds.remove(name) }?.finish()
-        result = .success(true)
-      } catch { result = .failure(error) }
       settle(state.withLockedValue { $0.stores.erased(name, result) })
     }
   }

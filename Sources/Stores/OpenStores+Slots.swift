@@ -5,7 +5,7 @@ extension OpenStores {
   mutating func advance(_ name: StoreName, _ outcome: inout Outcome) {
     while let entry = entries[name] {
       switch entry.phase {
-      case .opening, .closing, .erasing:
+      case .opening, .closing, .erasing, .usedAlone:
         return
       case .shut:
         start(name, for: entry.queue.first, &outcome)
@@ -67,14 +67,14 @@ extension OpenStores {
     case .alone?:
       leaveSlotQueue(name)
       if let ticket = entries[name]?.queue.removeFirst().ticket {
-        entries[name]?.phase = .erasing(ticket)
+        entries[name]?.phase = .usedAlone
         outcome.answers.append((ticket, .alone))
       }
-    case .erase?, .replace?:
+    case .erase?:
       leaveSlotQueue(name)
       if let ticket = entries[name]?.queue.removeFirst().ticket {
         entries[name]?.phase = .erasing(ticket)
-        outcome.work.append(head?.request == .erase ? .erase(name) : .replace(name))
+        outcome.work.append(.erase(name))
       }
     case nil:
       leaveSlotQueue(name)
@@ -130,13 +130,11 @@ extension OpenStores {
     case lease(creating: Bool)
     /// The erasure of the store.
     case erase
-    /// The replacement of the store by another one.
-    case replace
     /// Exclusive use of the store's file while the store is closed.
     case alone
 
     /// Whether nobody may have the store open meanwhile.
-    var isAlone: Bool { self == .erase || self == .replace || self == .alone }
+    var isAlone: Bool { self == .erase || self == .alone }
   }
 
   /// The answer to a caller that waited.
@@ -145,9 +143,9 @@ extension OpenStores {
     case leased(Store)
     /// The store does not exist and was not to be created.
     case absent
-    /// The store is erased or replaced; false when it did not exist.
+    /// The store is erased; false when it did not exist.
     case erased(Bool)
-    /// Nobody can open the store until the caller calls ``OpenStores/erased(_:_:)``.
+    /// Nobody can open the store until the caller calls ``OpenStores/usedAlone(_:)``.
     case alone
     /// The request failed.
     case failed(any Error)
@@ -163,8 +161,6 @@ extension OpenStores {
     case close(StoreName, Store)
     /// Report with ``OpenStores/erased(_:_:)``.
     case erase(StoreName)
-    /// Report with ``OpenStores/erased(_:_:)``.
-    case replace(StoreName)
   }
 
   /// The result of a step: answers to give and work to start, in order.
@@ -192,6 +188,8 @@ extension OpenStores {
       case open(Store)
       case closing
       case erasing(Ticket)
+      /// A caller has exclusive use of the closed store's file.
+      case usedAlone
     }
 
     /// The store's state.

@@ -136,7 +136,7 @@ struct OpenStores<Store: Sendable>: Sendable {
     return outcome
   }
 
-  /// Reports that the engine has erased or replaced a store, or has failed.
+  /// Reports that the engine has erased a store, or has failed.
   mutating func erased(_ name: StoreName, _ result: Result<Bool, any Error>) -> Outcome {
     var outcome = Outcome()
     guard case .erasing(let ticket)? = entries[name]?.phase else { return outcome }
@@ -144,6 +144,16 @@ struct OpenStores<Store: Sendable>: Sendable {
     case .success(let wasThere): outcome.answers.append((ticket, .erased(wasThere)))
     case .failure(let error): outcome.answers.append((ticket, .failed(error)))
     }
+    entries[name]?.phase = .shut
+    advance(name, &outcome)
+    stopIfDone(&outcome)
+    return outcome
+  }
+
+  /// Reports that the exclusive use of a store's file has ended.
+  mutating func usedAlone(_ name: StoreName) -> Outcome {
+    var outcome = Outcome()
+    guard case .usedAlone? = entries[name]?.phase else { return outcome }
     entries[name]?.phase = .shut
     advance(name, &outcome)
     stopIfDone(&outcome)

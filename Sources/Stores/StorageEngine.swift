@@ -25,16 +25,17 @@ package protocol StorageEngine: Sendable {
   /// - Returns: false when the store was absent.
   func erase(_ name: StoreName) async throws -> Bool
 
-  /// Replaces a store by another one. Neither store is open.
+  /// Puts a store in the place of an empty one. This process has neither of them open.
   ///
-  /// The content of `name` is erased, and no note of the erasure is made. The content of `other` then has the
-  /// name `name`, and keeps its own epoch.
+  /// The content of `other` then has the name `name`, and keeps its own epoch. Of `name` only local documents are
+  /// lost. Whether it is empty is checked in the step that ends it, so that no write of another process is lost.
   ///
   /// After a crash, `other` either is unchanged or can be erased; `name` either is unchanged, or is absent,
   /// or has the complete content of `other`.
   /// - Parameter name: the store that is replaced. It may be absent.
   /// - Parameter other: the store that takes its place.
-  /// - Throws: `absent` when `other` does not exist; `name` is then unchanged or absent.
+  /// - Throws: `absent` when `other` does not exist; `notEmpty` when `name` has documents or tombstones. `name` is then
+  ///   unchanged or absent, and `other` can only be erased.
   func replace(_ name: StoreName, by other: StoreName) async throws
 
   /// The registered stores of one namespace (see ``StoreName/namespace``), by key in byte order.

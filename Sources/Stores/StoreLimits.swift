@@ -71,7 +71,7 @@ package struct StoreLimits: Sendable, Equatable {
     case .system: .unbounded
     case .user, .list: .full
     case .named: .database
-    case .staged(let name): standard(for: name)
+    case .staged(let name, _): standard(for: name)
     }
   }
 }

@@ -12,9 +12,10 @@ package indirect enum StoreName: Hashable, Sendable {
   case system
   /// A database that the administrator created.
   case named(DatabaseName)
-  /// A store that an import fills and that then takes the place of another one. No client can ask for it. See
+  /// A store that is filled and then takes the place of another one. No client can ask for it. An import has an id of
+  /// its own, because several processes may import into one account; a copy from another engine has none. See
   /// ``DatabaseManager/fill(_:_:)``.
-  case staged(StoreName)
+  case staged(StoreName, by: AccountID? = nil)
 
   /// The name as text, unique over all names: in the registry, hashed in file names, and as the kind in
   /// metrics.
@@ -25,7 +26,8 @@ package indirect enum StoreName: Hashable, Sendable {
     case .list(let id): "list/" + id.text
     case .system: "system"
     case .named(let name): "named/" + name.text
-    case .staged(let name): Self.stagedNamespace + "/" + name.key
+    case .staged(let name, let id):
+      Self.stagedNamespace + "/" + (id.map { $0.text + "/" } ?? "") + name.key
     }
   }
 
@@ -70,10 +72,14 @@ package indirect enum StoreName: Hashable, Sendable {
       guard let name = DatabaseName(rest) else { return nil }
       self = .named(name)
     case Substring(Self.stagedNamespace):
-      guard let name = StoreName(key: rest), name.namespace != Self.stagedNamespace else {
+      // No namespace is 32 digits.
+      let id = AccountID(
+        String(decoding: rest.utf8.prefix { $0 != UInt8(ascii: "/") }, as: UTF8.self))
+      let key = id == nil ? rest : String(decoding: rest.utf8.dropFirst(33), as: UTF8.self)
+      guard let name = StoreName(key: key), name.namespace != Self.stagedNamespace else {
         return nil
       }
-      self = .staged(name)
+      self = .staged(name, by: id)
     case let kind:
       guard let id = AccountID(rest) else { return nil }
       switch kind {

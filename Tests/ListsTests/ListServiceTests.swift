@@ -54,6 +54,7 @@ import Testing
     let owner = try await fixture.account("ann")
     let member = ListMember(
       account: owner, username: "ann", role: .owner, joinedAt: fixture.clock.now)
+    let other = try await fixture.account("other")
     let first = ListImport(fixture.lists, for: member)
     let second = ListImport(fixture.lists, for: member)
     _ = try await first.target(of: owner)
@@ -61,11 +62,14 @@ import Testing
     try await fixture.stores.fill(.user(owner)) { own in
       try await first.renew(own)
       try await first.prepare(own)
-      try await second.finish()
+      // Another server may have come as far, with a store of its own.
+      try await fixture.stores.withStore(.list(other)) { try await second.prepare($0) }
     }
+    try await second.finish()
     try await first.finish()
     let lists = try await fixture.lists.directory.lists(of: owner, after: nil, limit: 10)
     #expect(lists.count == 1)
+    #expect(try await fixture.stores.erase(.list(other)))
     let stores = try await fixture.engine.names(in: "list", after: nil, limit: 10)
     #expect(stores == lists.map { .list($0.id) })
     #expect(try await fixture.accounts.finishErasures().isEmpty)

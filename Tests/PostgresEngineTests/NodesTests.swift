@@ -141,16 +141,40 @@ import Testing
     }
   }
 
+  @Test func emptyStoreEndsInOneStepAndItsNameIsFreeEvenIfNothingFollows() async throws {
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
+      let name = try user(5)
+      let store = try await node.store(name)
+      let connection = try fixture.address.connect()
+      let row = try #require(try NameRow(name.key, on: connection))
+      try PostgresDatabase.finishErasing(row, onlyIfEmpty: true, on: connection)
+      // The state after a crash between the two steps.
+      try connection.execute(
+        "UPDATE names SET state = 0, checksum = \(row.checksum.value) WHERE key = '\(name.key)'")
+      await #expect(throws: ServiceError.absent) { try await store.put("late", "{}") }
+      #expect(try await node.open(name, creating: false) == nil)
+      try await node.store(name).put("a", "{}")
+      let other = try #require(try NameRow(name.key, on: connection))
+      #expect(other.number != row.number)
+      #expect(throws: (any Error).self) {
+        try PostgresDatabase.finishErasing(other, onlyIfEmpty: true, on: connection)
+      }
+      #expect(try await node.store(name).body("a") == "{}")
+    }
+  }
+
   @Test func storeThatTakesAnothersPlaceIsWholeHoweverOftenThatIsInterrupted() async throws {
     let fixture = try DatabaseFixture()
     try await fixture.withNode { node in
       let (name, staged) = (try user(4), StoreName.staged(try user(4)))
-      try await node.store(name).put("old", "{}")
+      _ = try await node.store(name)
       try await node.store(staged).put("new", "{}")
       let connection = try fixture.address.connect()
       let row = try #require(try NameRow(staged.key, on: connection))
       // The state after a crash that follows the first step. A second call completes the replacement.
       try PostgresDatabase.rename(row, to: name.key, on: connection)
+      #expect(try await node.figures(of: [staged])[0].changedAt != nil)
       try await node.replace(name, by: staged)
       #expect(try await node.store(name).body("new") == "{}")
       // The state after a crash before the last step.

@@ -17,6 +17,7 @@ struct OpenStoresSimulation {
   private var leases: [StoreName: Int] = [:]
   private var existing: Set<StoreName> = []
   private var open: Set<StoreName> = []
+  private var usedAlone: [StoreName] = []
   private var lastTicket: UInt64 = 0
   private var isStopped = false
 
@@ -35,7 +36,7 @@ struct OpenStoresSimulation {
     waiting[lastTicket] = .system
     take(stores.stop(as: lastTicket))
     while let name = leases.first(where: { $0.value > 0 })?.key { release(name, failed: false) }
-    while !work.isEmpty { finishWork() }
+    while !work.isEmpty || !usedAlone.isEmpty { finishWork() }
     if !isStopped || !waiting.isEmpty { broken.append("callers left: \(waiting)") }
     if !open.isEmpty || stores.openCount != 0 { broken.append("stores left open: \(open)") }
   }
@@ -52,7 +53,7 @@ struct OpenStoresSimulation {
     case 7..<12:
       let leased = leases.filter { $0.value > 0 }.keys.sorted { $0.key < $1.key }
       if let name = leased.randomElement(using: &generator) { release(name, failed: kind == 7) }
-    case 12: ask(Bool.random(using: &generator) ? .erase : .replace, name)
+    case 12: ask(Bool.random(using: &generator) ? .erase : .alone, name)
     case 13:
       guard let (ticket, name) = waiting.min(by: { $0.key < $1.key }) else { return }
       take(stores.withdraw(ticket, for: name, .withdrawn))
@@ -86,6 +87,9 @@ struct OpenStoresSimulation {
       switch answer {
       case .leased(let store): begin(name, store)
       case .absent where existing.contains(name): broken.append("lost: \(name.key)")
+      case .alone:
+        if open.contains(name) { broken.append("used alone while open: \(name.key)") }
+        usedAlone.append(name)
       case .stopped: isStopped = true
       default: break
       }
@@ -94,6 +98,12 @@ struct OpenStoresSimulation {
   }
 
   private mutating func finishWork() {
+    if let name = usedAlone.popLast() {
+      if open.contains(name) { broken.append("opened while used alone: \(name.key)") }
+      existing.insert(name)
+      take(stores.usedAlone(name))
+      return
+    }
     guard let index = work.indices.randomElement(using: &generator) else { return }
     switch work.remove(at: index) {
     case .open(let name, let creating):
@@ -116,10 +126,6 @@ struct OpenStoresSimulation {
     case .erase(let name):
       if open.contains(name) { broken.append("erased while open: \(name.key)") }
       take(stores.erased(name, .success(existing.remove(name) != nil)))
-    case .replace(let name):
-      if open.contains(name) { broken.append("replaced while open: \(name.key)") }
-      existing.insert(name)
-      take(stores.erased(name, .success(true)))
     }
   }
 }

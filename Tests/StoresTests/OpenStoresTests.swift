@@ -145,17 +145,17 @@ import Testing
     #expect(recorded.drain() == ["3: absent", "open a"])
   }
 
-  @Test func aStoreIsReplacedWhileNobodyHasItAndTheNextCallersGetTheOther() {
+  @Test func nobodyOpensAStoreWhileItsFileIsUsedAlone() {
     var recorded = RecordedStores(slots: 2)
     recorded.open("a", 1)
-    recorded.replace("a", as: 2)
+    recorded.useAlone("a", as: 2)
     recorded.ask("a", as: 3, creating: false)
     #expect(recorded.stores.lease(name("a")) == nil)
     #expect(recorded.drain() == ["close a"])
     recorded.closed("a")
-    #expect(recorded.drain() == ["replace a"])
-    recorded.erased("a", true)
-    #expect(recorded.drain() == ["2: erased true", "open a if there"])
+    #expect(recorded.drain() == ["2: alone"])
+    recorded.usedAlone("a")
+    #expect(recorded.drain() == ["open a if there"])
     recorded.opened("a", 5)
     #expect(recorded.drain() == ["3: leased 5"])
   }

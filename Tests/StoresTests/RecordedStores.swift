@@ -25,8 +25,8 @@ struct RecordedStores {
     note(stores.ask(.erase, for: Self.name(store), as: ticket))
   }
 
-  mutating func replace(_ store: String, as ticket: UInt64) {
-    note(stores.ask(.replace, for: Self.name(store), as: ticket))
+  mutating func useAlone(_ store: String, as ticket: UInt64) {
+    note(stores.ask(.alone, for: Self.name(store), as: ticket))
   }
 
   mutating func opened(_ store: String, _ number: Int?) {
@@ -42,6 +42,8 @@ struct RecordedStores {
   mutating func erased(_ store: String, _ wasThere: Bool) {
     note(stores.erased(Self.name(store), .success(wasThere)))
   }
+
+  mutating func usedAlone(_ store: String) { note(stores.usedAlone(Self.name(store))) }
 
   mutating func release(_ store: String, failed: Bool = false) {
     note(stores.release(Self.name(store), failed: failed))
@@ -87,7 +89,6 @@ struct RecordedStores {
         outcomes.append("open \(text(name))\(creating ? "" : " if there")")
       case .close(let name, _): outcomes.append("close \(text(name))")
       case .erase(let name): outcomes.append("erase \(text(name))")
-      case .replace(let name): outcomes.append("replace \(text(name))")
       }
     }
   }

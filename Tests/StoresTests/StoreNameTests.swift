@@ -12,7 +12,9 @@ import Testing
       .guest(account), .user(account), .list(account), .system,
       .named(try #require(DatabaseName("guest/\(Self.digits)"))),
       .named(try #require(DatabaseName("system"))), .named(try #require(DatabaseName("named/a"))),
-      .staged(.user(account)), .staged(.list(account)),
+      .staged(.user(account)), .staged(.list(account)), .staged(.user(account), by: account),
+      .staged(.named(try #require(DatabaseName("a/\(Self.digits)")))),
+      .staged(.named(try #require(DatabaseName("a"))), by: account),
     ]
     #expect(Set(names.map(\.key)).count == names.count)
     for name in names {

@@ -47,7 +47,9 @@ final class StoreDraft: RowWriter {
     return StoreReader(source: .pool(database), number: number, epoch: epoch)
   }
 
-  func publish() async throws { try await database.replace(name, by: .staged(name)) }
+  func publish() async throws {
+    try await database.replace(name, by: .staged(name), onlyIfEmpty: false)
+  }
 
   func abandon() async { try? await database.removeCopy(.staged(name)) }
 
