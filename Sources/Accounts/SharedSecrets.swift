@@ -61,19 +61,27 @@ package struct SharedAdministrator: Sendable {
     self.scrypt = scrypt
   }
 
-  /// The stored password; a new one when none is stored. Only the process that has stored a new one knows it.
+  /// The stored password; when none is stored, a new one, which only this process knows until ``store(_:)``.
   /// - Throws: `keys` for a damaged document; the store's errors.
   package func password() async throws -> (password: AdministratorFile.Password, epoch: Int) {
-    let (fresh, hash) = try generated()
-    let content = try await change { content in
-      content.password = content.password ?? hash.value
-    }
-    let stored = try Self.hash(in: content)
-    let isNew = content.password?.bytes == hash.value.bytes
+    let content = try await change { _ in }
+    let fresh = content.password == nil ? try generated() : nil
+    let hash = if let fresh { fresh.hash } else { try Self.hash(in: content) }
     return (
-      AdministratorFile.Password(hash: stored, fresh: isNew ? fresh : nil),
-      Self.epoch(content.secret, Array(stored.value.bytes))
+      AdministratorFile.Password(hash: hash, fresh: fresh?.password),
+      Self.epoch(content.secret, Array(hash.value.bytes))
     )
+  }
+
+  /// Stores a new password, unless another process has stored one meanwhile. It is stored just before it is shown,
+  /// because nobody would know the password of a process that stored it and then failed to start.
+  /// - Returns: whether it is the administrator's password now.
+  /// - Throws: `keys` for a damaged document; the store's errors.
+  package func store(_ password: AdministratorFile.Password) async throws -> Bool {
+    let content = try await change { content in
+      content.password = content.password ?? password.hash.value
+    }
+    return content.password?.bytes == password.hash.value.bytes
   }
 
   /// The stored password and the epoch of its tokens; nil when none is stored. Writes nothing.
@@ -140,7 +148,7 @@ package struct SharedAdministrator: Sendable {
     return hash
   }
 
-  private func generated() throws -> (Secret, PasswordHash) {
+  private func generated() throws -> (password: Secret, hash: PasswordHash) {
     let password = AdministratorFile.random()
     guard let hash = PasswordHash(of: password, scrypt) else { throw ServiceError.hashingBusy }
     return (password, hash)

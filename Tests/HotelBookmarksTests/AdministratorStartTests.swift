@@ -71,13 +71,15 @@ import Testing
   @Test func firstStartDrawsAPasswordThatLaterOnesKeep() async throws {
     let settings = try Self.settings(try TemporaryDirectory())
     let password = try await Self.serve(settings) { assembly, accounts in
-      let fresh = try #require(assembly.freshPassword).exposed
+      let shown = try await assembly.passwordToShow()
+      let fresh = try #require(shown).exposed
       try assembly.noteShown()
       #expect(try await Self.kind("admin", fresh, accounts) == .administrator)
       return fresh
     }
     try await Self.serve(settings) { assembly, accounts in
-      #expect(assembly.freshPassword == nil)
+      let shown = try await assembly.passwordToShow()
+      #expect(shown == nil)
       let right = try await Self.kind("admin", password, accounts)
       #expect(right == .administrator)
       let wrong = try await Self.kind("admin", password + "x", accounts)
@@ -90,7 +92,8 @@ import Testing
     let directory = try TemporaryDirectory()
     let settings = try Self.settings(directory, password: text, name: "Root")
     try await Self.serve(settings) { assembly, accounts in
-      #expect(assembly.freshPassword == nil)
+      let shown = try await assembly.passwordToShow()
+      #expect(shown == nil)
       try assembly.noteShown()
       #expect(try await Self.kind("root", "a good secret", accounts) == .administrator)
     }
@@ -146,11 +149,13 @@ import Testing
         try await PasswordReset.run(StorageLocation(data: settings.data))
       }
       #expect(error.code == .inUse)
-      return try #require(assembly.freshPassword).exposed
+      let shown = try await assembly.passwordToShow()
+      return try #require(shown).exposed
     }
     let second = try await PasswordReset.run(StorageLocation(data: settings.data))
     try await Self.serve(settings) { assembly, accounts in
-      #expect(assembly.freshPassword == nil)
+      let shown = try await assembly.passwordToShow()
+      #expect(shown == nil)
       let former = try await Self.kind("admin", first, accounts)
       #expect(former == nil)
       let present = try await Self.kind("admin", second, accounts)

@@ -37,7 +37,7 @@ struct AdministratorAssembly: Sendable {
   }
 
   /// Reads the password from the file of the settings, or else from the database that several servers share. The first
-  /// server makes and shows it.
+  /// server makes, stores and shows it.
   /// - Throws: ``SettingsError`` for an invalid name or password; `ServiceError`.
   init(_ settings: Settings, _ secrets: SharedSecrets) async throws {
     let shared = SharedAdministrator(secrets)
@@ -61,8 +61,14 @@ struct AdministratorAssembly: Sendable {
     }
   }
 
-  /// The new password, to be shown once; nil if it was already shown or comes from the operator's file.
-  var freshPassword: Secret? { generated?.fresh }
+  /// The new password, to be shown once; nil if it was already shown, comes from the operator's file, or another
+  /// server was faster.
+  /// - Throws: the errors of the database that several servers share; then the next start makes another password.
+  func passwordToShow() async throws -> Secret? {
+    guard let generated else { return nil }
+    if let shared, try await !shared.store(generated) { return nil }
+    return generated.fresh
+  }
 
   /// Notes that the password was shown.
   /// - Throws: `ServiceError`; then the next start makes another password.

@@ -118,6 +118,12 @@ package struct BookmarkServer: Sendable {
     return try await OperationsListener(hostname: settings.hostname, port: port, answers: router)
   }
 
+  private static func warnOfPassword(_ error: any Error, _ logger: Logger) {
+    logger.error(
+      "another password will be drawn for the administrator at the next start",
+      metadata: ["detail": "\(StartFailure.line(error))"])
+  }
+
   private func application(
     over assembly: ServiceAssembly, _ router: RequestRouter, operationsPort: Int?, logger: Logger
   ) -> some ApplicationProtocol {
@@ -132,7 +138,11 @@ package struct BookmarkServer: Sendable {
         let port = channel.localAddress?.port ?? settings.port
         // A task, because connections are accepted only after this closure has returned.
         Task {
-          let password = administrator.freshPassword
+          let password: Secret?
+          do { password = try await administrator.passwordToShow() } catch {
+            password = nil
+            Self.warnOfPassword(error, logger)
+          }
           let text =
             switch settings.logFormat {
             case .text:
@@ -144,11 +154,7 @@ package struct BookmarkServer: Sendable {
                 now: SystemClock.now())
             }
           await StartupBanner().show(text, announce)
-          do { try administrator.noteShown() } catch {
-            logger.error(
-              "another password will be drawn for the administrator at the next start",
-              metadata: ["detail": "\(StartFailure.line(error))"])
-          }
+          do { try administrator.noteShown() } catch { Self.warnOfPassword(error, logger) }
         }
       },
       logger: logger)
