@@ -32,8 +32,10 @@ extension AccountService {
     case .usedToken: throw ServiceError.invalidToken("an ID token that was exchanged before")
     case .guestSpent: throw ServiceError.guestSpent
     }
-    // The claim is stored. If this fails, the next log-in completes it.
-    for left in user.adopting { try? await carry(left, into: user.id, name) }
+    // The claim is stored. If this fails, the next log-in or the sweep completes it.
+    for left in user.adopting {
+      try? await carry(left, into: user.id, AccountKeys.user(name))
+    }
     return try tokens.issue(.user, user.id, name: name.text, epoch: user.epoch, at: now())
   }
 

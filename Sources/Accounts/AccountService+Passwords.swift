@@ -17,7 +17,7 @@ extension AccountService {
       if let guest { try await adopt(guest, into: user) }
       // An adoption that failed before must not prevent a log-in.
       for left in user.adopting where left != guest {
-        try? await carry(left, into: user.id, user.name)
+        try? await carry(left, into: user.id, AccountKeys.user(user.name))
       }
     }
     return try tokens.issue(user.kind, user.id, name: user.name.text, epoch: user.epoch, at: now())
@@ -201,8 +201,8 @@ extension AccountService {
     try passwordRate.take(address, at: uptime())
     let adopted = guest.flatMap { $0.kind == .guest ? $0.id : nil }
     let user = try await create(name, password, adopting: adopted)
-    // The claim is stored with the account. If this fails, the next log-in completes it.
-    if let adopted { try? await carry(adopted, into: user.id, name) }
+    // The claim is stored with the account. If this fails, the next log-in or the sweep completes it.
+    if let adopted { try? await carry(adopted, into: user.id, AccountKeys.user(name)) }
     return try tokens.issue(.user, user.id, name: name.text, epoch: user.epoch, at: now())
   }
 

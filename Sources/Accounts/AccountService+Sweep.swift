@@ -17,10 +17,16 @@ extension AccountService {
     try await accounts.save(state)
   }
 
-  /// The guests whose adoption by an account is not complete. Reads every account.
+  /// The adoptions that are not complete. Reads every account.
   /// - Throws: the system store's errors.
-  package func guestsBeingAdopted() async throws -> Set<AccountID> {
-    try await accounts.guestsBeingAdopted()
+  package func openAdoptions() async throws -> [OpenAdoption] {
+    try await accounts.openAdoptions()
+  }
+
+  /// Copies what is left of a guest's data, as the user's next log-in would.
+  /// - Throws: the stores' errors. The call can be repeated.
+  package func finish(_ adoption: OpenAdoption) async throws {
+    try await carry(adoption.guest, into: adoption.user, adoption.account)
   }
 
   /// The guests whose stores need not be checked now, according to earlier rounds. One read for all.
@@ -102,6 +108,16 @@ extension AccountService {
     let (now, seconds) = (now(), settings.guestKeeping)
     return { state.clock.isOver($0, for: seconds, at: now) }
   }
+}
+
+/// An adoption that is not complete: it failed, or the user's documents have no space for everything.
+package struct OpenAdoption: Sendable {
+  /// The guest.
+  package let guest: AccountID
+  /// The user.
+  let user: AccountID
+  /// The user's document in the system store.
+  let account: DocumentID
 }
 
 /// The result of checking a guest's store.

@@ -153,7 +153,7 @@ extension AccountService {
 
   /// Adopts a guest's bookmarks for a user. The first step is the claim, which only one user can have and which
   /// ends the guest's tokens. The bookmarks follow, and then a record that the adoption is complete. After a
-  /// failure, the user's next log-in completes the missing steps, with or without the guest's token.
+  /// failure, the user's next log-in or the daily sweep completes the missing steps, without the guest's token.
   /// - Throws: `guestSpent`.
   func adopt(_ guest: AccountID, into user: VerifiedUser) async throws {
     switch try await accounts.claim(guest: guest, for: user.name, id: user.id) {
@@ -161,19 +161,20 @@ extension AccountService {
     case .spent: throw ServiceError.guestSpent
     case .noAccount: throw ServiceError.badCredentials
     }
-    try await carry(guest, into: user.id, user.name)
+    try await carry(guest, into: user.id, AccountKeys.user(user.name))
   }
 
   /// Copies a claimed guest's bookmarks. The adoption is recorded as complete only when nothing remains in the
   /// guest's store.
+  /// - Parameter account: the user's document in the system store.
   func carry(
-    _ guest: AccountID, into user: AccountID, _ name: UserName
+    _ guest: AccountID, into user: AccountID, _ account: DocumentID
   ) async throws {
     proofs.end { $0.id == guest }
     let isWhole: Bool
     isWhole = try await adoptGuest(guest, user)
     guard isWhole else { return }
-    try await accounts.adopted(guest: guest, by: name, id: user)
+    try await accounts.adopted(guest: guest, by: account, id: user)
   }
 }
 

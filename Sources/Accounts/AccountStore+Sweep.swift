@@ -50,12 +50,15 @@ extension AccountStore {
     }
   }
 
-  /// The guests whose adoption by an account is not complete.
-  func guestsBeingAdopted() async throws -> Set<AccountID> {
+  /// The adoptions that are not complete.
+  func openAdoptions() async throws -> [OpenAdoption] {
     let range = DocumentRange(start: "user:", end: "user;")
-    return try await walk(range, DocumentWalk(found: Set<AccountID>())) {
+    return try await walk(range, DocumentWalk(found: [OpenAdoption]())) {
       walk, document in
-      walk.found.formUnion(try UserDocument(document)?.adopting ?? [])
+      guard let user = try UserDocument(document) else { return }
+      walk.found += user.adopting.map {
+        OpenAdoption(guest: $0, user: user.id, account: document.id)
+      }
     }.found
   }
 

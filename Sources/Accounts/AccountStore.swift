@@ -184,9 +184,8 @@ extension AccountStore {
 
   /// Records that an adoption is complete.
   func adopted(
-    guest: AccountID, by name: UserName, id: AccountID
+    guest: AccountID, by userID: DocumentID, id: AccountID
   ) async throws {
-    let userID = AccountKeys.user(name)
     try await update(loading: [userID]) { changes in
       guard var user = try UserDocument(changes.view.document(userID)), user.id == id,
         let index = user.adopting.firstIndex(of: guest)

@@ -3,7 +3,8 @@ import StoreRecords
 package import Stores
 
 /// The log of erased stores, which backups contain. It contains only keys of stores of guests, users and lists, whose ids
-/// are random and identify no person. Like the log of a data directory, it remains for good.
+/// are random and identify no person. Like the log of a data directory, it remains for good. No store of the log is
+/// created again.
 extension PostgresDatabase {
   /// The keys of one page of ``visitErasures(_:)``.
   private static let pageSize: Int64 = 1_000
@@ -12,7 +13,7 @@ extension PostgresDatabase {
   package func noteErasure(of name: StoreName) async throws {
     guard name.isPersonal else { return }
     try await repeating { connection in
-      guard try NameRow(name.key, on: connection)?.state == .there else { return }
+      guard try name.isUser || NameRow(name.key, on: connection)?.state == .there else { return }
       _ = try connection.run([Call(Self.insertErasures, .list([Array(name.key.utf8)]))])
     }
   }
@@ -43,6 +44,20 @@ extension PostgresDatabase {
     }
   }
 
+  /// Erases a store that was just created if another node has erased it for good: a request there may have been admitted
+  /// before the account ended. The log is read after the store is registered, so that either this node finds the entry,
+  /// or the other one finds the store.
+  /// - Throws: `absent` for a store that was erased.
+  static func endIfErased(_ name: NameRow, on connection: Connection) throws {
+    guard StoreName(key: name.key)?.isPersonal ?? false,
+      try connection.run([Call(findErasure, .text(name.key))])[0].first != nil
+    else { return }
+    try finishErasing(name, on: connection)
+    throw ServiceError.absent
+  }
+
+  private static let findErasure = Statement(
+    "find_erasure", "SELECT 1 FROM erasures WHERE key = $1")
   private static let insertErasures = Statement(
     "insert_erasures",
     "INSERT INTO erasures SELECT unnest($1::bytea[]) ON CONFLICT DO NOTHING")

@@ -48,6 +48,7 @@ extension PostgresDatabase {
   /// Creates a store: its row first, then its name.
   /// - Parameter epoch: the store's epoch; nil for a new one.
   /// - Returns: nil if another node has created the store meanwhile, or if the new number is already in use.
+  /// - Throws: `absent` for a store that was erased for good.
   static func make(
     _ name: StoreName, epoch: String? = nil, on connection: Connection
   ) throws -> StoreRow? {
@@ -60,7 +61,10 @@ extension PostgresDatabase {
     // A number is never used for a second store.
     guard try connection.run([row.inserting])[0].affected == 1 else { return nil }
     let entry = NameRow(key: name.key, number: number, epoch: epoch, state: .there)
-    if try entry.register(on: connection) { return row }
+    if try entry.register(on: connection) {
+      try endIfErased(entry, on: connection)
+      return row
+    }
     _ = try? connection.run([Call(Self.forget, .integer(number))])
     return nil
   }

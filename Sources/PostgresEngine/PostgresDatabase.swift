@@ -131,17 +131,18 @@ package final class PostgresDatabase: StorageEngine {
         throw ServiceError.unreachable("another store was made under the name meanwhile")
       }
       try Self.mark(source, .erased, on: connection)
+      if onlyIfEmpty { try Self.endIfErased(moved, on: connection) }
     }
     notices.add(.ended, name)
   }
 
   package func names(
-    in namespace: String, after key: String?, limit: Int
+    in namespace: String, after key: String?, limit: Int, includingErased: Bool
   ) async throws -> [StoreName] {
     try await repeating { connection in
       try NameRow.keys(
         in: namespace, after: key, limit: limit,
-        isWhole: namespace != StoreName.stagedNamespace, on: connection
+        isWhole: !includingErased && namespace != StoreName.stagedNamespace, on: connection
       )
       .compactMap { StoreName(key: $0) }
     }

@@ -151,7 +151,7 @@ package final class FileEngine: StorageEngine {
       guard name.isPersonal else { return }
       let entry = try await registry.entry(name.key)
       guard entry?.isErasing != true else { return }
-      if entry == nil, try await !storage(name).fileExists() { return }
+      if entry == nil, !name.isUser, try await !storage(name).fileExists() { return }
       try await access.change(name.key) { try await logErasure(of: name) }
     }
   }
@@ -210,13 +210,13 @@ package final class FileEngine: StorageEngine {
     try info.get().requireEmpty()
   }
 
-  /// The staged stores include those whose erasure was interrupted, because no other call would ask for them again.
   package func names(
-    in namespace: String, after key: String?, limit: Int
+    in namespace: String, after key: String?, limit: Int, includingErased: Bool
   ) async throws -> [StoreName] {
     try await translating {
       try await registry.keys(
-        in: namespace, after: key, limit: limit, isWhole: namespace != StoreName.stagedNamespace
+        in: namespace, after: key, limit: limit,
+        isWhole: !includingErased && namespace != StoreName.stagedNamespace
       )
       .compactMap { StoreName(key: $0) }
     }

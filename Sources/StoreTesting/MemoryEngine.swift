@@ -124,7 +124,7 @@ package final class MemoryEngine: StorageEngine {
   }
 
   package func names(
-    in namespace: String, after key: String?, limit: Int
+    in namespace: String, after key: String?, limit: Int, includingErased: Bool
   ) async throws -> [StoreName] {
     let names = state.withLockedValue { Array($0.files.keys) }
     return Array(

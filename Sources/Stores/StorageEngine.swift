@@ -16,8 +16,9 @@ package protocol StorageEngine: Sendable {
   /// - Throws: `damaged`, `unavailable`, `storage`, `storageFull`, `readOnly`.
   func open(_ name: StoreName, creating: Bool) async throws -> (any StoreStorage)?
 
-  /// Records durably that a store will be erased for good, for the person who restores a backup. Does nothing
-  /// when the store is absent, and in an engine without backups.
+  /// Records durably that a store will be erased for good, for the person who restores a backup, and for other
+  /// processes that may be about to create it. Does nothing when the store is absent, unless it is a user's, whose
+  /// account a backup may contain. Does nothing in an engine without backups.
   func noteErasure(of name: StoreName) async throws
 
   /// Erases a store that is not open: its files and its entry in the registry. Its data can't be read
@@ -39,9 +40,12 @@ package protocol StorageEngine: Sendable {
   func replace(_ name: StoreName, by other: StoreName) async throws
 
   /// The registered stores of one namespace (see ``StoreName/namespace``), by key in byte order.
-  /// - Parameter key: the listing starts after this key; nil starts it at the first.
+  /// - Parameters:
+  ///   - key: the listing starts after this key; nil starts it at the first.
+  ///   - includingErased: whether to list stores, too, whose erasure has begun. If it was interrupted, the next access
+  ///     to the store finishes it. Staged stores are listed in any case, because nobody else asks for them.
   func names(
-    in namespace: String, after key: String?, limit: Int
+    in namespace: String, after key: String?, limit: Int, includingErased: Bool
   ) async throws -> [StoreName]
 
   /// What the engine knows of some stores without opening them, in the order of `names`.
@@ -72,6 +76,15 @@ package protocol StorageEngine: Sendable {
 
   /// Releases all resources. The caller closes all stores first.
   func close() async
+}
+
+extension StorageEngine {
+  /// The registered stores of one namespace; see ``names(in:after:limit:includingErased:)``.
+  package func names(
+    in namespace: String, after key: String?, limit: Int
+  ) async throws -> [StoreName] {
+    try await names(in: namespace, after: key, limit: limit, includingErased: false)
+  }
 }
 
 /// What another process did to a store.

@@ -58,6 +58,9 @@ package indirect enum StoreName: Hashable, Sendable {
     }
   }
 
+  /// Whether this is a user's own store.
+  package var isUser: Bool { if case .user = self { true } else { false } }
+
   /// Reads a ``key``; nil for any other text.
   package init?(key: String) {
     if key.equalsBytes(of: "system") {

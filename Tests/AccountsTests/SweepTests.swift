@@ -33,7 +33,7 @@ struct SweepTests {
     /// - Returns: the number of stores erased.
     func sweep() async throws -> Int {
       fixture = try await fixture.restarted()
-      let waiting = try await fixture.service.guestsBeingAdopted()
+      let waiting = Set(try await fixture.service.openAdoptions().map(\.guest))
       var count = 0
       for case .guest(let id) in try await guests()
       where try await fixture.service.sweep(guest: id, by: state, beingAdopted: waiting) == .erased
@@ -45,7 +45,7 @@ struct SweepTests {
 
     /// Sweeps the records of the system store.
     func sweepNotes() async throws -> Remains {
-      let waiting = try await fixture.service.guestsBeingAdopted()
+      let waiting = Set(try await fixture.service.openAdoptions().map(\.guest))
       return try await fixture.service.sweepNotes(after: nil, by: state, beingAdopted: waiting)
         .remains
     }
@@ -175,9 +175,23 @@ struct SweepTests {
     #expect(try await sweeping.sweepNotes().kept[.adoptions] == 1)
     // The next log-in adopts the rest.
     _ = try await sweeping.fixture.logIn("demo")
-    #expect(try await sweeping.fixture.service.guestsBeingAdopted().isEmpty)
+    #expect(try await sweeping.fixture.service.openAdoptions().isEmpty)
     #expect(try await sweeping.sweep() == 1)
     #expect(try await sweeping.sweepNotes().removed[.adoptions] == 1)
+  }
+
+  @Test func adoptionThatFailedIsFinishedWithoutALogIn() async throws {
+    let sweeping = try await Sweeping()
+    let guest = try await sweeping.guest()
+    let (service, adoptions) = (sweeping.fixture.service, sweeping.fixture.adoptions)
+    adoptions.fail(with: ServiceError(.storageFull, ""))
+    _ = try await sweeping.fixture.signUp("demo", guest: guest.principal)
+    let open = try await service.openAdoptions()
+    #expect(open.map(\.guest) == [guest.principal.id])
+    adoptions.fail(with: nil)
+    for adoption in open { try await service.finish(adoption) }
+    #expect(try await service.openAdoptions().isEmpty)
+    #expect(adoptions.done.map(\.guest) == [guest.principal.id])
   }
 
   @Test func noteOnAGuestOutlivesTheTokenAndTheStore() async throws {

@@ -2,6 +2,7 @@ import Accounts
 import HTTPTypes
 import JSON
 import StoreTesting
+import Stores
 import TestSupport
 import Testing
 

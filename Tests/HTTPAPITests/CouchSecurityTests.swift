@@ -1,6 +1,7 @@
 import HTTPTypes
 import JSON
 import StoreTesting
+import Stores
 import Testing
 
 @testable import HTTPAPI

@@ -110,6 +110,24 @@ def test_what_ends_a_right_holds_on_every_node_within_a_second(nodes):
     assert requests.get(second.url + "/couch/_all_dbs", auth=basic, timeout=30).status_code == 401
 
 
+@pytest.mark.parametrize("has_store", [True, False])
+def test_an_erased_user_leaves_no_store_although_another_node_still_takes_writes(nodes, has_store):
+    first, second = nodes(2)
+    token = sign_up(first, "anna")
+    for server, hotel in ((first, "before"), (second, "also")) if has_store else ():
+        assert server.call("PUT", f"/v1/bookmarks/{hotel}", token, json={"name": "X"}).status_code == 201
+    assert second.call("GET", "/v1/bookmarks", token).status_code == 200
+    assert first.call("DELETE", "/v1/me", token).status_code in (200, 204)
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end:
+        answer = second.call("PUT", "/v1/bookmarks/late", token, json={"name": "X"})
+        assert answer.status_code in (401, 404), answer.text
+        time.sleep(0.02)
+    assert answer.status_code == 401
+    admin = log_in(first, "admin", ADMIN).json()["token"]
+    assert first.call("GET", "/v1/admin/stores?kind=user", admin).json()["stores"] == []
+
+
 def changes(server, store, token, **parameters):
     """What `_changes` of a store answers."""
     answer = requests.get(f"{server.url}/couch/{store}/_changes", params=parameters, timeout=90,

@@ -135,6 +135,8 @@ import Testing
       let row = try #require(try NameRow(name.key, on: connection))
       try PostgresDatabase.mark(row, .erasing, on: connection)
       #expect(try await node.names(in: "user", after: nil, limit: 9) == [])
+      let all = try await node.names(in: "user", after: nil, limit: 9, includingErased: true)
+      #expect(all == [name])
       #expect(try await node.open(name, creating: false) == nil)
       #expect(try fixture.execute("SELECT count(*) FROM documents") == [0])
       #expect(try await node.erase(name) == false)

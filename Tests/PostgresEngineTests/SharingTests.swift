@@ -53,7 +53,9 @@ import Testing
         try user(1), try user(2), StoreName.named(try #require(DatabaseName("shared")))
       )
       for name in [erased, there, database] { _ = try await node.store(name) }
-      for name in [erased, erased, database, try user(3)] { try await node.noteErasure(of: name) }
+      var generator = SeededGenerator(seed: 3)
+      let guest = StoreName.guest(.random(using: &generator))
+      for name in [erased, erased, database, guest] { try await node.noteErasure(of: name) }
       _ = try await node.erase(erased)
       try await node.noteErasure(of: erased)
       // Those of another place need not exist here.
@@ -62,6 +64,27 @@ import Testing
       try await node.visitErasures { found += $0 }
       #expect(Set(found) == [erased, try user(4)])
       #expect(found.count == 2)
+    }
+  }
+
+  @Test func storeThatWasErasedForGoodIsNotCreatedAgain() async throws {
+    try await withNodes { first, second in
+      for (number, wasThere) in [(1, true), (2, false)] {
+        let name = try user(number)
+        let open = wasThere ? try await second.store(name) : nil
+        try await first.noteErasure(of: name)
+        #expect(try await first.erase(name) == wasThere)
+        if let open {
+          #expect(await code { try await open.put("late", "{}") } == .absent)
+        }
+        #expect(await code { _ = try await second.open(name, creating: true) } == .absent)
+        #expect(try await second.open(name, creating: false) == nil)
+        let staged = StoreName.staged(name)
+        try await second.store(staged).put("late", "{}")
+        #expect(await code { try await second.replace(name, by: staged) } == .absent)
+        let names = try await first.names(in: "user", after: nil, limit: 9, includingErased: true)
+        #expect(names.isEmpty)
+      }
     }
   }
 

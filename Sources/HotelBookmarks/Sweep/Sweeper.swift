@@ -6,8 +6,9 @@ import ServiceLifecycle
 import Stores
 import Synchronization
 
-/// Visits all stores, one after the other, and removes what nobody can use any more: guests' stores without a valid
-/// token, records of such guests, tombstones of accounts, what stores keep for a limited time, and old tombstones. A
+/// Finishes failed adoptions of guests' data. Then visits all stores, one after the other, and removes what nobody can
+/// use any more: guests' stores without a valid token, records of such guests, tombstones of accounts, what stores keep
+/// for a limited time, and old tombstones. A
 /// guest's store is opened only if the guest may have been away long enough for its removal.
 ///
 /// Servers that share a database share the rounds: one that finds that another has begun a round lets it do the work.
@@ -72,7 +73,7 @@ struct Sweeper: Sendable {
     progress.begin(at: now())
     if engine.isShared { try await accounts.save(progress.state) }
     var remains = Remains()
-    let beingAdopted = try await accounts.guestsBeingAdopted()
+    guard let beingAdopted = try await finishAdoptions() else { return }
     while let names = try await names(after: progress.state.position), !names.isEmpty {
       let begun = uptime()
       let resting = try await accounts.restingGuests(among: names)
@@ -94,14 +95,26 @@ struct Sweeper: Sendable {
     counts.end(remains)
   }
 
-  /// The next stores, of one namespace; nil at the end.
+  /// Copies the data of guests whose adoption failed when the user signed up or logged in.
+  /// - Returns: the guests whose stores must stay for this round; nil if the task was cancelled.
+  private func finishAdoptions() async throws -> Set<AccountID>? {
+    let adoptions = try await accounts.openAdoptions()
+    for adoption in adoptions {
+      let begun = uptime()
+      do { try await accounts.finish(adoption) } catch { counts.fail() }
+      guard await sleep(Self.rest(after: uptime() - begun)) else { return nil }
+    }
+    return Set(adoptions.map(\.guest))
+  }
+
+  /// The next stores, of one namespace; nil at the end. A visit finishes an erasure that was interrupted.
   private func names(after key: String?) async throws -> [StoreName]? {
     let reached = key.flatMap(StoreName.init(key:))?.namespace
     for namespace in StoreName.namespaces {
       if let reached, namespace.precedesBytes(of: reached) { continue }
       let isReached = reached.map { $0.equalsBytes(of: namespace) } ?? false
       let names = try await engine.names(
-        in: namespace, after: isReached ? key : nil, limit: Self.batch)
+        in: namespace, after: isReached ? key : nil, limit: Self.batch, includingErased: true)
       if !names.isEmpty { return names }
     }
     return nil
