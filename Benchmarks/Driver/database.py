@@ -8,6 +8,7 @@ import argparse
 import dataclasses
 import pathlib
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -17,7 +18,7 @@ import time
 import bench
 import lines
 import nodes
-from processes import BookmarkServer
+from processes import BookmarkServer, processor_seconds
 from sites import Bookmarks, document, hotel
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "Tests/Live"))
@@ -158,20 +159,31 @@ class DatabaseRun(bench.Run):
             raise SystemExit(f"pgbench: {done.stdout}{done.stderr}\n{path.read_text()}")
         return float(found.group(1))
 
+    def used(self):
+        """The processor time in seconds of the node, of PostgreSQL, and of the load drivers that have ended."""
+        driver = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return [processor_seconds(self.node.pid), processor_seconds(self.database.server.process.pid),
+                driver.ru_utime + driver.ru_stime]
+
     def line(self, measured):
-        """The medians of a line: over files, over the database, and of the loop."""
+        """The medians of a line: the rates over files, over the database, and of the loop; and the processor time of
+        one request over the database, in microseconds, as `used` lists it."""
         line = next(line for line in lines.LINES if line.name == measured.name)
-        rounds = {"files": [], "database": [], "loop": []}
+        rounds, times = {"files": [], "database": [], "loop": []}, []
         for number in range(self.options.rounds):
             for who, site in self.over.items():
-                plan = lines.prepared(line, site, self.size, number)
+                plan, before = lines.prepared(line, site, self.size, number), self.used()
                 found = self.load(site.url, lines.renamed(plan), line.connections)
+                if who == "database":
+                    times.append([1e6 * (after - first) / found["requests"]
+                                  for first, after in zip(before, self.used())])
                 if found["refused"]:
                     reason = self.reason(site.url, plan, line.connections)
                     raise SystemExit(f"{line.name}: {who} refused {found['refused']} requests: {reason}")
                 rounds[who].append(found["rate"])
             rounds["loop"].append(self.loop(measured, line.connections))
-        return {who: statistics.median(rates) for who, rates in rounds.items()}
+        return {**{who: statistics.median(rates) for who, rates in rounds.items()},
+                "times": [statistics.median(each) for each in zip(*times)]}
 
 
 def main():
@@ -193,8 +205,8 @@ def main():
         finally:
             database.close()
     run, missed = DatabaseRun(options), []
-    print("| line | files | database | database / files | loop | database / loop | wanted |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    print("| line | files | database | database / files | loop | database / loop | wanted | µs: node + database + driver |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     try:
         for measured in LINES:
             if options.only and measured.name not in options.only:
@@ -204,7 +216,7 @@ def main():
             cells = [
                 measured.name, f"{found['files']:,.0f}", f"{found['database']:,.0f}",
                 f"{found['database'] / found['files']:.0%}", f"{found['loop']:,.0f}", f"{share:.0%}",
-                f"{measured.wanted:.0%}" if measured.wanted else ""]
+                f"{measured.wanted:.0%}" if measured.wanted else "", " + ".join(f"{time:.0f}" for time in found["times"])]
             print("| " + " | ".join(cells) + " |", flush=True)
             if share < measured.wanted:
                 missed.append(measured.name)

@@ -43,6 +43,24 @@ class Process:
         return int(found.group(1)) * 1024
 
 
+def processor_seconds(pid):
+    """The processor time that a process and its children have used, including children that have ended."""
+    total = 0
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/stat", encoding="utf-8") as file:
+                fields = file.read().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(entry) == pid:
+            total += sum(map(int, fields[11:15]))
+        elif int(fields[1]) == pid:
+            total += int(fields[11]) + int(fields[12])
+    return total / os.sysconf("SC_CLK_TCK")
+
+
 class BookmarkServer(Process):
     """Our server, on a free port and a data directory. `through` is a command that starts it, such as strace."""
 

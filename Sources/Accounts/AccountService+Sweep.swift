@@ -27,6 +27,13 @@ extension AccountService {
   /// - Throws: the stores' errors. The call can be repeated.
   package func finish(_ adoption: OpenAdoption) async throws {
     try await carry(adoption.guest, into: adoption.user, adoption.account)
+    let user = try await accounts.read(orAbsent: nil) { view in
+      try UserDocument(view.document(adoption.account))
+    }
+    guard user?.id != adoption.user else { return }
+    // The user was erased meanwhile, and the copy may have created the store again.
+    try await accounts.noteErasure(of: .user(adoption.user))
+    try await accounts.erase(.user(adoption.user))
   }
 
   /// The guests whose stores need not be checked now, according to earlier rounds. One read for all.

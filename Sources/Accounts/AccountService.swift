@@ -108,8 +108,9 @@ extension AccountService {
     }
     if !users.isEmpty { stores.formUnion(try await accounts.endUsers(users)) }
     var count = 0
+    let logged = Set(names)
     for store in stores {
-      if try await accounts.erase(store) { count += 1 }
+      if try await accounts.erase(store, isNoted: !logged.contains(store)) { count += 1 }
     }
     return count
   }

@@ -113,14 +113,15 @@ extension AccountStore {
   /// Erases a store and removes the record of it. With a user's store it also erases the stores of the guests that
   /// the user has adopted or is adopting. The record is removed last, so that the next start repeats an erasure
   /// that failed.
+  /// - Parameter isNoted: whether the log of erasures gets an entry.
   /// - Returns: false when the store was absent.
   @discardableResult
-  func erase(_ store: StoreName) async throws -> Bool {
+  func erase(_ store: StoreName, isNoted: Bool = true) async throws -> Bool {
     var guests: [AccountID] = []
     if case .user(let id) = store { guests = try await guestsTaken(by: id) }
     let wasThere: Bool
     for guest in guests { _ = try await stores.erase(.guest(guest)) }
-    wasThere = try await stores.erase(store)
+    wasThere = try await stores.erase(store, isNoted: isNoted)
     let id = AccountKeys.erasure(store)
     try await update(loading: [id]) { [guests] changes in
       for guest in guests {

@@ -74,17 +74,11 @@ package struct SecurityDocument: Sendable, Equatable {
 }
 
 extension CouchDatabase {
-  /// Marks a database as made by the administrator, with CouchDB 3's default security, which admits nobody else. The
-  /// security object is the mark: when several requests make the same database at once, only one succeeds.
+  /// Checks that the administrator's request has just made the database. It has CouchDB 3's default security, which
+  /// admits nobody else. When several requests make the same database at once, only one succeeds.
   /// - Throws: 412 `file_exists` when the database has been made before.
-  package func begin() async throws {
-    try await updating { changes in
-      guard try changes.local(SecurityDocument.id) == nil else {
-        throw ServiceError.databaseExists
-      }
-      let local = LocalDocument(revision: 1, body: SecurityDocument.standard.bytes)
-      changes.write(LocalEdit(SecurityDocument.id, local))
-    }
+  package func requireNew() throws {
+    guard store.takeCreation() else { throw ServiceError.databaseExists }
   }
 
   /// `GET /{db}/_security`: the users who may use the database; CouchDB 3's default when none were set. A user's own

@@ -70,8 +70,8 @@ extension HotelService {
 
 extension DocumentStore {
   /// Removes branches of the list that merges closed long ago, as the next change of the list would; see
-  /// ``RevisionTree/shrinkClosedBranches(on:unrecorded:)``. Writes nothing when there are none, so that no client
-  /// has to read the list again.
+  /// ``RevisionTree/shrinkClosedBranches(on:unrecorded:)``. Writes nothing when there is nothing to remove, so that
+  /// no client has to read the list again.
   /// - Returns: how many branches were removed, and of how many only a mark is left.
   /// - Throws: the store's errors.
   func shrinkList(at moment: Timestamp) async throws -> Remains {

@@ -80,13 +80,16 @@ package final class ListImport: Sendable {
   }
 
   /// Makes the lists visible, or erases them when the imported store did not replace the account's own.
-  package func finish() async throws {
-    try await lists.finishImport(ListKeys.imported(by: owner.account, marked: mark))
+  /// - Returns: whether the lists are visible.
+  @discardableResult
+  package func finish() async throws -> Bool {
+    let isDone = try await lists.finishImport(ListKeys.imported(by: owner.account, marked: mark))
     // The lists of an import that failed before it was recorded.
     let made = made.withLockedValue { $0 }
     for list in made where try await lists.directory.head(of: list) == nil {
       try await lists.accounts.erase(store: .list(list))
     }
+    return isDone
   }
 
   /// The mark in an account's own store; nil when no import has filled it.
@@ -102,18 +105,21 @@ extension ListService {
   /// - Parameter id: its record.
   /// - Parameter limit: if other processes import, too: an import that began later is not undone, because it may still
   ///   replace the account's own store.
-  func finishImport(_ id: LocalID, begunBefore limit: Timestamp? = nil) async throws {
-    guard let account = ListKeys.importer(of: id) else { return }
+  /// - Returns: whether the imported store is the account's own, so that its lists are visible.
+  @discardableResult
+  func finishImport(_ id: LocalID, begunBefore limit: Timestamp? = nil) async throws -> Bool {
+    guard let account = ListKeys.importer(of: id) else { return false }
     let note = try await directory.read(orAbsent: nil) { view in
       try view.local(id).map(ListDirectory.root)?.value
     }
-    guard let note else { return }
+    let mark = note?["mark"]?.string ?? ListKeys.last(of: id)?.text ?? ""
+    let isFilled = try await ListImport.mark(of: account, in: stores) == Array(mark.utf8)
+    // Another process may have completed it.
+    guard let note else { return isFilled }
     let lists = (note["lists"]?.array ?? []).compactMap { $0.string.flatMap(AccountID.init) }
-    let mark = Array((note["mark"]?.string ?? "").utf8)
     let name = note["username"]?.string ?? ""
     let at = Timestamp(milliseconds: Int64(note["at"]?.int ?? 0))
-    let isFilled = try await ListImport.mark(of: account, in: stores) == mark
-    if let limit, !isFilled, limit <= at { return }
+    if let limit, !isFilled, limit <= at { return false }
     let isDone = try await directory.update { changes in
       // Another process may have completed it meanwhile.
       guard try changes.local(id) != nil else { return isFilled }
@@ -130,11 +136,12 @@ extension ListService {
     for list in lists {
       if isDone { try await show(list) } else { try await accounts.erase(store: .list(list)) }
     }
+    return isDone
   }
 
   /// Completes the imports that a crash interrupted. Runs at every start, before the stores with a request to erase
   /// are erased.
-  /// - Parameter limit: see ``finishImport(of:begunBefore:)``.
+  /// - Parameter limit: see ``finishImport(_:begunBefore:)``.
   /// - Returns: the failures.
   package func finishImports(begunBefore limit: Timestamp? = nil) async throws -> [any Error] {
     let records: [LocalID] = try await directory.read(orAbsent: []) { view in

@@ -49,6 +49,11 @@ extension NameRow {
     }
   }
 
+  /// The row of a store that exists.
+  init(of row: StoreRow, key: String) {
+    self.init(key: key, number: row.number, epoch: row.header.epoch, state: .there)
+  }
+
   /// Inserts the row, or replaces the row of an erased store.
   /// - Returns: whether the row was written; false if another node was faster.
   func register(on connection: Connection) throws -> Bool {

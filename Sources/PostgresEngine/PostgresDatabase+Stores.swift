@@ -5,11 +5,13 @@ import Stores
 /// Creates, finds and erases stores. Each step is a single statement, or a transaction of one store. The order of the
 /// steps ensures that a store is absent or complete even if a later step is interrupted.
 extension PostgresDatabase {
-  /// The row of a store. If the store does not exist and `creating` is true, it is created.
-  /// - Returns: nil when the store is absent and `creating` is false.
+  /// The row of a store.
+  /// - Parameter new: the epoch with which an absent store is created, and the time; nil to create none.
+  /// - Returns: nil when the store is absent and not created.
   /// - Throws: `damaged` when the store's row is missing, fails its checksum or belongs to another store.
   static func opened(
-    _ name: StoreName, creating: Bool, on connection: Connection
+    _ name: StoreName, creating new: (epoch: String, now: Timestamp)? = nil,
+    on connection: Connection
   ) throws -> StoreRow? {
     while true {
       let found = try NameRow(name.key, on: connection)
@@ -21,9 +23,11 @@ extension PostgresDatabase {
         if let found { try finishErasing(found, on: connection) }
       case .erased, nil: break
       }
-      guard creating else { return nil }
+      guard let new else { return nil }
       // If another node has created the store, the next iteration finds it.
-      if let made = try make(name, on: connection) { return made }
+      if let made = try make(name, epoch: new.epoch, at: new.now, on: connection) {
+        return made
+      }
     }
   }
 
@@ -46,25 +50,21 @@ extension PostgresDatabase {
   }
 
   /// Creates a store: its row first, then its name.
-  /// - Parameter epoch: the store's epoch; nil for a new one.
+  /// - Parameter epoch: the store's epoch.
+  /// - Parameter now: the time of its creation.
   /// - Returns: nil if another node has created the store meanwhile, or if the new number is already in use.
-  /// - Throws: `absent` for a store that was erased for good.
   static func make(
-    _ name: StoreName, epoch: String? = nil, on connection: Connection
+    _ name: StoreName, epoch: String, at now: Timestamp, on connection: Connection
   ) throws -> StoreRow? {
-    var generator = SystemRandomNumberGenerator()
-    let epoch = epoch ?? Hex.string(generator.next(), generator.next())
     // The number is random: for a counter, all nodes that create stores would have to lock one row. It has 63 bits and
     // is never 0.
-    let number = Int64.random(in: 1...Int64.max, using: &generator)
-    let row = StoreRow(number: number, header: StoreHeader(key: name.key, epoch: epoch))
+    let number = Int64.random(in: 1...Int64.max)
+    var row = StoreRow(number: number, header: StoreHeader(key: name.key, epoch: epoch))
+    row.changed = now.milliseconds
     // A number is never used for a second store.
     guard try connection.run([row.inserting])[0].affected == 1 else { return nil }
-    let entry = NameRow(key: name.key, number: number, epoch: epoch, state: .there)
-    if try entry.register(on: connection) {
-      try endIfErased(entry, on: connection)
-      return row
-    }
+    let entry = NameRow(of: row, key: name.key)
+    if try entry.register(on: connection) { return row }
     _ = try? connection.run([Call(Self.forget, .integer(number))])
     return nil
   }

@@ -69,11 +69,17 @@ package final class PostgresDatabase: StorageEngine {
   package func open(
     _ name: StoreName, creating: Bool
   ) async throws -> (any StoreStorage)? {
-    try await repeating { connection in
-      guard let row = try Self.opened(name, creating: creating, on: connection) else { return nil }
+    var generator = SystemRandomNumberGenerator()
+    // If the answer to the first attempt was lost, the second one knows by the epoch what the first has created.
+    let epoch = Hex.string(generator.next(), generator.next())
+    return try await repeating { connection in
+      let new = creating ? (epoch, self.clock.now()) : nil
+      guard let row = try Self.opened(name, creating: new, on: connection) else { return nil }
+      let isNew = row.header.epoch == epoch
+      if isNew { try Self.endIfErased(NameRow(of: row, key: name.key), on: connection) }
       return PostgresStorage(
         name, PostgresStorage.Identity(number: row.number, epoch: row.header.epoch),
-        pool: self.pool, notices: self.notices)
+        isNew: isNew, pool: self.pool, notices: self.notices)
     }
   }
 
@@ -118,20 +124,21 @@ package final class PostgresDatabase: StorageEngine {
         throw ServiceError.absent
       }
       try Self.rename(source, to: name.key, on: connection)
-      if let old = try NameRow(name.key, on: connection), old.state != .erased,
-        old.number != source.number
-      {
-        if !onlyIfEmpty { try Self.mark(old, .erasing, on: connection) }
-        try Self.finishErasing(old, onlyIfEmpty: onlyIfEmpty, on: connection)
-      }
       let moved = NameRow(
         key: name.key, number: source.number, epoch: source.epoch, state: .there)
-      let isRegistered = try moved.register(on: connection)
-      guard try isRegistered || NameRow(name.key, on: connection)?.number == source.number else {
-        throw ServiceError.unreachable("another store was made under the name meanwhile")
-      }
-      try Self.mark(source, .erased, on: connection)
+      repeat {
+        // If another node creates a store under the name meanwhile, the next iteration finds it.
+        if let old = try NameRow(name.key, on: connection), old.state != .erased,
+          old.number != source.number
+        {
+          let mustBeEmpty = onlyIfEmpty && old.state == .there
+          if !mustBeEmpty { try Self.mark(old, .erasing, on: connection) }
+          try Self.finishErasing(old, onlyIfEmpty: mustBeEmpty, on: connection)
+        }
+      } while try !moved.register(on: connection)
+        && NameRow(name.key, on: connection)?.number != source.number
       if onlyIfEmpty { try Self.endIfErased(moved, on: connection) }
+      try Self.mark(source, .erased, on: connection)
     }
     notices.add(.ended, name)
   }

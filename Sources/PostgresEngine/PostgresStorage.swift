@@ -33,13 +33,19 @@ final class PostgresStorage: StoreStorage {
   let isCommitting = Atomic<Bool>(false)
   /// The size of the store, as far as it is known.
   let sizes = StoreSize()
+  let isNew: Bool
   private let isClosed = Atomic<Bool>(false)
   /// The latest time of an update, in milliseconds. Reads use it as the present time when they check expiry.
   private let latest = Atomic<Int64>(.min)
 
   /// Creates the object for a store that exists.
-  init(_ name: StoreName, _ identity: Identity, pool: ConnectionPool, notices: NoticeSender) {
+  /// - Parameter isNew: whether it was created just now.
+  init(
+    _ name: StoreName, _ identity: Identity, isNew: Bool, pool: ConnectionPool,
+    notices: NoticeSender
+  ) {
     self.name = name
+    self.isNew = isNew
     known = NIOLockedValueBox(identity)
     self.pool = pool
     self.notices = notices
@@ -60,7 +66,7 @@ final class PostgresStorage: StoreStorage {
     do { return try body(former) } catch let error as ServiceError
       where error.code == .absent || error.code == .damaged
     {
-      let found = try PostgresDatabase.opened(name, creating: false, on: connection)
+      let found = try PostgresDatabase.opened(name, on: connection)
       guard let found else {
         hasEnded.store(true, ordering: .releasing)
         throw error

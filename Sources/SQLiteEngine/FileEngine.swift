@@ -125,6 +125,7 @@ package final class FileEngine: StorageEngine {
     // A file without an entry: the process ended after it created the file and before it registered it.
     if try await storage.fileExists() {
       try await register(name, epoch: try await storage.open(epoch: nil), storage)
+      if creating { storage.noteCreation() }
       return storage
     }
     guard creating else { return nil }
@@ -142,6 +143,7 @@ package final class FileEngine: StorageEngine {
     }
     try await storage.create(image, in: directory)
     try await register(name, epoch: epoch, storage)
+    storage.noteCreation()
     return storage
   }
 

@@ -29,6 +29,8 @@ actor SQLiteStorage: StoreStorage {
   let inbox = Inbox<any PendingUpdate>(limit: StoreLimits.pendingUpdates)
   /// Whether a commit is running or about to start.
   let isCommitting = Atomic<Bool>(false)
+  /// Whether the engine has created the file just now.
+  private let wasCreated = Atomic<Bool>(false)
   /// The number of inline reads that are running.
   let inlineReads = Atomic(0)
   /// The executor of this actor, which can also run short reads on the caller's thread.
@@ -51,6 +53,10 @@ actor SQLiteStorage: StoreStorage {
   var copy: StoreCopy?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  nonisolated var isNew: Bool { wasCreated.load(ordering: .relaxed) }
+
+  /// Notes that the engine has created the file for the present caller.
+  nonisolated func noteCreation() { wasCreated.store(true, ordering: .relaxed) }
 
   /// Creates a storage whose file is not open yet.
   init(

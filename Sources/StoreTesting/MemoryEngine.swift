@@ -87,7 +87,8 @@ package final class MemoryEngine: StorageEngine {
         state.tally.absent += 1
         return nil
       }
-      if state.files[name] == nil { state.tally.created += 1 }
+      let isNew = state.files[name] == nil
+      if isNew { state.tally.created += 1 }
       let file = state.files[name] ?? MemoryStorage.File()
       file.writeFault.withLockedValue { $0 = nil }
       state.files[name] = file
@@ -95,7 +96,7 @@ package final class MemoryEngine: StorageEngine {
       state.tally.opened += 1
       state.tally.open = state.open.count
       state.tally.highest = max(state.tally.highest, state.open.count)
-      return MemoryStorage(file) { [weak self] in self?.closed(name) }
+      return MemoryStorage(file, isNew: isNew) { [weak self] in self?.closed(name) }
     }
   }
 
@@ -116,8 +117,9 @@ package final class MemoryEngine: StorageEngine {
         state.tally.violations += 1
         throw ServiceError(.storage, "The store is open")
       }
+      guard let file = state.files[other] else { throw ServiceError.absent }
       try state.files[name]?.state.withLockedValue { $0.info }.requireEmpty()
-      guard let file = state.files.removeValue(forKey: other) else { throw ServiceError.absent }
+      state.files[other] = nil
       state.damaged.remove(name)
       state.files[name] = file
     }
@@ -172,12 +174,14 @@ package final class MemoryStorage: StoreStorage {
   /// Counts of reads and commits.
   package let reads = ReadCounter()
 
+  package let isNew: Bool
   private let file: File
   private let onClose: @Sendable () -> Void
   private let isClosed = Atomic<Bool>(false)
 
-  init(_ file: File, onClose: @escaping @Sendable () -> Void) {
+  init(_ file: File, isNew: Bool, onClose: @escaping @Sendable () -> Void) {
     self.file = file
+    self.isNew = isNew
     self.onClose = onClose
   }
 

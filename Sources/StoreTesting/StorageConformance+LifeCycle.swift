@@ -5,6 +5,16 @@ import TestSupport
 extension StorageConformance {
   /// Claims about stores as a whole.
   static let lifeCycle: [Claim] = [
+    Claim("a store is new when it is created, and not when it is opened again") { bench in
+      var generator = SeededGenerator(seed: 9)
+      let name = StoreName.user(.random(using: &generator))
+      let created = try await bench.open(name)
+      try require(created.isNew, is: true, "after the creation")
+      await created.close()
+      let again = try await bench.open(name)
+      try require(again.isNew, is: false, "after another opening")
+      await again.close()
+    },
     Claim("a new store is empty and has an epoch of its own") { bench in
       try await bench.withStorage { storage in
         let info = try await storage.info()

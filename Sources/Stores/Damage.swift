@@ -205,12 +205,16 @@ extension DocumentStore {
   }
 }
 
-/// Whether an open store has had a storage error since it was opened.
+/// Whether an open store has had a storage error since it was opened, and whether it is new.
 final class StorageHealth: Sendable {
   private let failed = Atomic<Bool>(false)
+  private let isNew: Atomic<Bool>
 
   /// Creates a state without errors.
-  init() {}
+  init(isNew: Bool) { self.isNew = Atomic(isNew) }
+
+  /// Whether the store is new and this is the first call.
+  func takeCreation() -> Bool { isNew.exchange(false, ordering: .relaxed) }
 
   /// Whether an error has occurred.
   var hasFailed: Bool { failed.load(ordering: .acquiring) }

@@ -5,10 +5,10 @@ import NIOConcurrencyHelpers
 /// Fills a store with data that arrives in parts. Other callers see either all of the data or none.
 ///
 /// The parts are written to another store, the staged store, whose name is made from the name of the store to
-/// be filled (``StoreName/staged(_:)``). No client can ask for it, no backup contains it, and no feed reports
+/// be filled and the import's own id (``StoreName/staged(_:by:)``). No client can ask for it, no backup contains it, and no feed reports
 /// it. At the end it takes the place of the other store in one step of the engine
-/// (``StorageEngine/replace(_:by:)``). After a failure the staged store is erased at once; after a crash it
-/// is erased at the next start.
+/// (``StorageEngine/replace(_:by:)``). After a failure the staged store is erased at once; after a crash at the
+/// next start, or later by another process.
 extension DatabaseManager {
   /// How many stores are filled at once, at most. Each of them is open in addition to the leased stores.
   package static let filledAtOnce = 8
@@ -37,8 +37,8 @@ extension DatabaseManager {
       try await withClosed(name) { try await engine.replace(name, by: staged) }
       return value
     } catch {
-      // A task of its own, because the caller's task may be cancelled. If it fails, the next start erases the
-      // store.
+      // A task of its own, because the caller's task may be cancelled. If it fails, ``removeStaged(begunBefore:)``
+      // erases the store later.
       let engine = engine
       _ = await Task(executorPreference: WorkExecutor.detached) {
         try? await engine.erase(staged)
@@ -47,10 +47,10 @@ extension DatabaseManager {
     }
   }
 
-  /// Erases the staged stores of imports that were under way when the service stopped. Called once at every
-  /// start, before the service accepts requests.
-  /// - Parameter limit: if other processes import, too: a staged store that was changed later is left alone.
-  /// - Returns: the errors of stores that could not be erased; the next start tries again.
+  /// Erases the staged stores of imports that were under way when the service stopped. Called at every start,
+  /// before the service accepts requests, and then each minute.
+  /// - Parameter limit: if imports may be under way: a staged store that was changed later is left alone.
+  /// - Returns: the errors of stores that could not be erased; the next call tries again.
   /// - Throws: the errors of the registry of stores.
   package nonisolated func removeStaged(
     begunBefore limit: Timestamp? = nil
@@ -72,13 +72,14 @@ extension DatabaseManager {
     }
   }
 
-  /// The stores that were not changed after a limit; all of them if there is no limit.
+  /// The stores that were not changed after a limit; all of them if there is no limit. A store of whose changes nothing
+  /// is known is being erased.
   private nonisolated func abandoned(
     _ names: [StoreName], before limit: Timestamp?
   ) async throws -> [StoreName] {
     guard let limit else { return names }
     return try await engine.figures(of: names).filter { figures in
-      figures.changedAt.map { $0 < limit } ?? false
+      figures.changedAt.map { $0 < limit } ?? true
     }.map(\.name)
   }
 
@@ -104,7 +105,7 @@ extension DatabaseManager {
   nonisolated private func beginFilling(_ name: StoreName) throws {
     try state.withLockedValue { state in
       guard !state.filling.contains(name) else {
-        throw ServiceError(.beingFilled, "Another import into this account is under way")
+        throw ServiceError.beingFilled
       }
       guard state.filling.count < Self.filledAtOnce else {
         throw ServiceError(
@@ -127,4 +128,10 @@ extension StoreInfo {
       .notEmpty,
       "The account has documents, or had some: only an account that never had any can be filled")
   }
+}
+
+extension ServiceError {
+  /// The error of an import while another one fills the same account.
+  package static let beingFilled = ServiceError(
+    .beingFilled, "Another import into this account is under way")
 }

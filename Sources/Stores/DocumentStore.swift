@@ -14,7 +14,7 @@ package struct DocumentStore: Sendable {
   let now: @Sendable () -> Timestamp
   let follower: CommitFollower
   /// Whether the storage has failed since it was opened.
-  let health = StorageHealth()
+  let health: StorageHealth
 
   /// Creates a store over its storage.
   /// - Parameter now: the clock that gives documents their times.
@@ -25,11 +25,15 @@ package struct DocumentStore: Sendable {
   ) {
     self.name = name
     self.storage = storage
+    health = StorageHealth(isNew: storage.isNew)
     self.feed = feed
     self.limits = limits
     self.now = now
     self.follower = follower
   }
+
+  /// Whether the store was created for the present callers: true once, for one of them.
+  package func takeCreation() -> Bool { health.takeCreation() }
 
   /// Reads one state of the store; see ``StoreStorage/read(_:)``.
   package func read<Value: Sendable>(

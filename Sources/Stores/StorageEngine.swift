@@ -178,6 +178,9 @@ package protocol StoreStorage: Sendable {
     _ extent: RepairOutcome.Extent, at now: Timestamp, pause: Duration
   ) async throws -> RepairOutcome
 
+  /// Whether the call that opened the store created it.
+  var isNew: Bool { get }
+
   /// Whether another process has erased the store, so that it must be opened again before it is used again.
   var isEnded: Bool { get }
 
@@ -186,6 +189,7 @@ package protocol StoreStorage: Sendable {
 }
 
 extension StoreStorage {
+  package var isNew: Bool { false }
   package var isEnded: Bool { false }
 
   package func readInline<Value: Sendable>(

@@ -39,10 +39,10 @@ struct SecurityDocumentTests {
     #expect(SecurityDocument.standard.administrators.isEmpty)
   }
 
-  @Test func databaseIsBegunOnce() async throws {
+  @Test func databaseIsMadeOnce() async throws {
     let couch = try await Couch()
-    try await couch.database.begin()
-    #expect(await refusal { try await couch.database.begin() } == "412 file_exists")
+    try couch.database.requireNew()
+    #expect(await refusal { try couch.database.requireNew() } == "412 file_exists")
     #expect(try await couch.database.info().json["update_seq"]?.string == couch.token(0))
   }
 

@@ -1,6 +1,7 @@
 import Accounts
 import Documents
 import Hotels
+import IPAddresses
 import Logging
 import StoreTesting
 import Stores
@@ -23,6 +24,23 @@ struct SweeperTests {
     #expect(try await fixture.guests() == 0)
     // Only the accounts' store is open.
     #expect(fixture.engine.tally.open == 1)
+  }
+
+  @Test func adoptionThatFailedIsFinishedInTheNextRound() async throws {
+    let fixture = try await SweeperFixture(guests: 1)
+    guard case .guest(let guest) = try fixture.name(0) else { return }
+    let principal = Principal(
+      kind: .guest, id: guest, username: nil, store: try fixture.name(0))
+    fixture.adoptions.fail.withLock { $0 = true }
+    _ = try await fixture.accounts.signUp(
+      username: "anna", password: Secret("long enough"), guest: principal,
+      from: ClientAddress("127.0.0.1"))
+    #expect(try await fixture.accounts.openAdoptions().count == 1)
+    try await fixture.run(days: 1)
+    #expect(try await fixture.accounts.openAdoptions().count == 1)
+    fixture.adoptions.fail.withLock { $0 = false }
+    try await fixture.run(days: 2)
+    #expect(try await fixture.accounts.openAdoptions().isEmpty)
   }
 
   @Test func aRoundThatAnotherServerHasBegunIsNotBegunAgain() {
@@ -109,15 +127,20 @@ struct SweeperTests {
     let stores: DatabaseManager
     let accounts: AccountService
     let hotels: HotelService
+    let adoptions = Adoptions()
     private let clock = ManualClock()
 
     init(guests: Int) async throws {
       let clock = clock
+      let adoptions = adoptions
       stores = DatabaseManager(engine: engine, maximumOpen: 8, now: { clock.now })
       accounts = AccountService(
         stores: stores, keys: try SigningKeys.temporary(now: clock.now),
         settings: AccountSettings(), now: { clock.now }, hashing: { $0() },
-        adoptGuest: { _, _ in true })
+        adoptGuest: { _, _ in
+          if adoptions.fail.withLock({ $0 }) { throw ServiceError(.storageFull, "") }
+          return true
+        })
       hotels = HotelService(stores: stores, now: { clock.now })
       for number in 0..<guests {
         let storage = try #require(await engine.open(name(number), creating: true))
@@ -165,6 +188,11 @@ struct SweeperTests {
           return sleeps.seconds <= count && clock.seconds < end
         })
     }
+  }
+
+  /// Replaces the code that copies a guest's data.
+  private final class Adoptions: Sendable {
+    let fail = Mutex(false)
   }
 
   /// A wall clock and an uptime that advance together.

@@ -67,6 +67,58 @@ import Testing
     }
   }
 
+  @Test func ofTwoNodesThatOpenAnAbsentStoreAtOnceOneCreatesIt() async throws {
+    try await withNodes { first, second in
+      for number in 1...8 {
+        let name = try user(number)
+        async let one = first.open(name, creating: true)
+        async let other = second.open(name, creating: true)
+        let opened = try await [one, other]
+        #expect(opened.count { $0?.isNew == true } == 1)
+      }
+    }
+  }
+
+  @Test func ofTwoNodesThatFillOneStoreAtOnceOneSucceeds() async throws {
+    try await withNodes { first, second in
+      for number in 1...8 {
+        let name = try user(number)
+        func fill(_ node: PostgresDatabase, _ id: Int) async throws -> ServiceError.Code? {
+          guard case .user(let id) = try user(id) else { return nil }
+          let staged = StoreName.staged(name, by: id)
+          try await node.store(staged).put("a", "{}")
+          return await code { try await node.replace(name, by: staged) }
+        }
+        async let one = fill(first, 1)
+        async let other = fill(second, 2)
+        #expect(try await Set([one, other]) == [nil, .notEmpty])
+        #expect(try await first.store(name).body("a") == "{}")
+      }
+    }
+  }
+
+  @Test func leftoversOfImportsAreRemovedOnceTheyAreOld() async throws {
+    try await withNodes { first, second in
+      guard case .user(let id) = try user(2) else { return }
+      let (whole, erasing) = (
+        StoreName.staged(try user(1), by: id), StoreName.staged(try user(2), by: id)
+      )
+      for name in [whole, erasing] { _ = try await first.store(name) }
+      try await first.repeating { connection in
+        guard let row = try NameRow(erasing.key, on: connection) else { return }
+        try PostgresDatabase.mark(row, .erasing, on: connection)
+      }
+      let manager = DatabaseManager(engine: second, maximumOpen: 4, now: second.clock.now)
+      let now = second.clock.now()
+      #expect(try await manager.removeStaged(begunBefore: now.adding(seconds: -900)).isEmpty)
+      let staged = { try await first.names(in: StoreName.stagedNamespace, after: nil, limit: 9) }
+      #expect(try await staged() == [whole])
+      #expect(try await manager.removeStaged(begunBefore: now.adding(seconds: 900)).isEmpty)
+      #expect(try await staged().isEmpty)
+      await manager.close()
+    }
+  }
+
   @Test func storeThatWasErasedForGoodIsNotCreatedAgain() async throws {
     try await withNodes { first, second in
       for (number, wasThere) in [(1, true), (2, false)] {

@@ -310,7 +310,7 @@ struct CouchDatabaseAccess: Sendable {
   func make(_ text: String) async throws {
     let name = try Self.name(text)
     try await stores.withStore(.named(name)) { store in
-      try await CouchDatabase(name: text, store: store).begin()
+      try CouchDatabase(name: text, store: store).requireNew()
     }
   }
 

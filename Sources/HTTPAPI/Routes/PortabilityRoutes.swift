@@ -75,12 +75,13 @@ extension HTTPService {
       let counts = try await WriteReceipt.aside {
         try await fill(with: call, person.store, imported, permit: permit)
       }
-      try await imported.finish()
+      // Another import without documents may have taken the place of this one.
+      guard try await imported.finish() else { throw ServiceError.beingFilled }
       return counts
     } catch {
       // A task of its own, because the request may have ended. If the cleanup fails now, the next start repeats it.
       await Task(executorPreference: WorkExecutor.detached) {
-        try? await WriteReceipt.aside { try await imported.finish() }
+        _ = try? await WriteReceipt.aside { try await imported.finish() }
       }.value
       throw error
     }

@@ -79,13 +79,13 @@ package struct BookmarkServer: Sendable {
       ControlService(
         directory: settings.data, backups: assembly.backups, users: assembly.users, logger: logger),
       SweepService(sweeper: assembly.sweeper),
+      RecoveryService(recovery: assembly.recovery, logger: logger, now: storage.now),
       ListMaintenanceService(lists: assembly.http.lists, logger: logger),
     ]
     if let backups = assembly.backups {
       services.append(ScrubService(backups: backups, logger: logger))
     }
     if storage.engine.isShared {
-      services.append(RecoveryService(assembly: assembly, logger: logger))
       services.append(MembershipService(stores: assembly.stores, lists: assembly.http.lists))
     }
     if let catalogue = storage.sharedCatalogue(in: settings.data) {
@@ -120,7 +120,7 @@ package struct BookmarkServer: Sendable {
 
   private static func warnOfPassword(_ error: any Error, _ logger: Logger) {
     logger.error(
-      "another password will be drawn for the administrator at the next start",
+      "the administrator's new password may be unknown; `admin reset-password` makes another one",
       metadata: ["detail": "\(StartFailure.line(error))"])
   }
 

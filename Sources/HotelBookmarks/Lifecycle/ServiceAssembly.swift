@@ -23,6 +23,8 @@ struct ServiceAssembly: Sendable {
   let connections: ConnectionAssembly
   /// Removes what nobody can use any more.
   let sweeper: Sweeper
+  /// Finishes what was left undone.
+  let recovery: Recovery
   let users: UserCommands
   /// The threads that run requests and the work on stores.
   let pool: LanePool
@@ -102,13 +104,20 @@ struct ServiceAssembly: Sendable {
       tombstoneDays: settings.tombstoneDays,
       processors: ProcessorAccounts(pool),
       showsCost: settings.showsCost, administration: administration.administration(), now: now)
+    recovery = Recovery(
+      stores: stores, accounts: accounts, hotels: hotels, lists: lists, logger: logger)
     sweeper = Sweeper(
       accounts: accounts, hotels: hotels, engine: engine, counts: SweepCounts(), logger: logger,
       tombstoneSeconds: Int64(settings.tombstoneDays) * 86_400, now: now, uptime: { .now },
       sleep: { (try? await Task.sleep(for: $0)) != nil })
     sweeper.counts.report(to: metrics)
     connections.report(to: metrics)
-    try await recover(logger)
+    // Other processes of the same database may have begun something a moment ago.
+    if engine.isShared {
+      try await recovery.run(at: now())
+    } else {
+      try await recovery.run(begunBefore: nil)
+    }
     report(to: metrics)
     WorkReport(pool).report(to: metrics)
     metrics.collect { [health = http.health] in
@@ -118,31 +127,6 @@ struct ServiceAssembly: Sendable {
       [PrometheusSample("writes_pending", .gauge, Double(writes.count))]
     }
   }
-
-  /// Finishes what a stopped process has left undone. Other processes of the same database may have begun something
-  /// a moment ago, so there only what began some minutes ago counts as left undone.
-  func recover(_ logger: Logger) async throws {
-    let limit = storage.engine.isShared ? storage.now().adding(seconds: -Self.recoveryAge) : nil
-    for failure in try await stores.removeStaged(begunBefore: limit) {
-      logger.error(
-        "an import's leftovers can't be removed yet",
-        metadata: ["detail": "\(StartFailure.line(failure))"])
-    }
-    let hotels = hotels
-    let undos = try await accounts.finishUndos(begunBefore: limit) { guest, user in
-      try await hotels.undoAdoption(of: guest, in: .user(user))
-    }
-    let imports = try await http.lists.finishImports(begunBefore: limit)
-    // The lists of an import that can't be finished yet are recorded to be erased, and may have to stay.
-    let erasures = imports.isEmpty ? try await accounts.finishErasures(begunBefore: limit) : []
-    for failure in try await undos + imports + erasures + http.lists.finish(begunBefore: limit) {
-      logger.error(
-        "a store can't be erased yet", metadata: ["detail": "\(StartFailure.line(failure))"])
-    }
-  }
-
-  /// After how many seconds something that was begun counts as left undone: 15 minutes. Requests end much sooner.
-  private static let recoveryAge: Int64 = 900
 
   /// The stores of an engine. The limit of file descriptors decides how many are open at once, unless the settings do.
   static func stores(over storage: StorageAssembly, _ settings: Settings) -> DatabaseManager {
@@ -245,27 +229,6 @@ struct ListMaintenanceService: Service {
           }
         } catch {
           logger.warning("lists wait for the accounts", metadata: ["detail": "\(error)"])
-        }
-      }
-    }
-  }
-}
-
-/// Finishes what other servers of the same database have left undone when they ended.
-struct RecoveryService: Service {
-  /// How often it looks: each minute.
-  private static let interval = Duration.seconds(60)
-
-  let assembly: ServiceAssembly
-  let logger: Logger
-
-  func run() async throws {
-    await cancelWhenGracefulShutdown {
-      while (try? await Task.sleep(for: Self.interval)) != nil {
-        do { try await assembly.recover(logger) } catch {
-          logger.warning(
-            "what other servers left undone waits",
-            metadata: ["detail": "\(StartFailure.line(error))"])
         }
       }
     }

@@ -8,8 +8,8 @@ import Synchronization
 
 /// Finishes failed adoptions of guests' data. Then visits all stores, one after the other, and removes what nobody can
 /// use any more: guests' stores without a valid token, records of such guests, tombstones of accounts, what stores keep
-/// for a limited time, and old tombstones. A
-/// guest's store is opened only if the guest may have been away long enough for its removal.
+/// for a limited time, and old tombstones. A guest's store is opened only if the guest may have been away long enough
+/// for its removal.
 ///
 /// Servers that share a database share the rounds: one that finds that another has begun a round lets it do the work.
 /// A round begins a day after the previous one, and continues after a restart of the server. Between two stores the
@@ -101,7 +101,11 @@ struct Sweeper: Sendable {
     let adoptions = try await accounts.openAdoptions()
     for adoption in adoptions {
       let begun = uptime()
-      do { try await accounts.finish(adoption) } catch { counts.fail() }
+      do { try await accounts.finish(adoption) } catch {
+        counts.fail()
+        logger.warning(
+          "a guest's data can't be copied to the user yet", metadata: ["detail": "\(error)"])
+      }
       guard await sleep(Self.rest(after: uptime() - begun)) else { return nil }
     }
     return Set(adoptions.map(\.guest))

@@ -8,7 +8,7 @@ extension PostgresDatabase: CopyingEngine {
     of name: StoreName, whileUsed: Bool
   ) async throws -> (any RowReader)? {
     let row = try await repeating { connection in
-      try Self.opened(name, creating: false, on: connection)
+      try Self.opened(name, on: connection)
     }
     return row.map { row in
       StoreReader(
@@ -21,7 +21,8 @@ extension PostgresDatabase: CopyingEngine {
     let staged = StoreName.staged(name)
     try await removeCopy(staged)
     let number = try await repeating { connection in
-      guard let row = try Self.make(staged, epoch: epoch, on: connection) else {
+      guard let row = try Self.make(staged, epoch: epoch, at: self.clock.now(), on: connection)
+      else {
         throw ServiceError.unreachable("another process copies the same store")
       }
       return row.number
