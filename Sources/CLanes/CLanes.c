@@ -1,10 +1,15 @@
 #include "CLanes.h"
 
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <time.h>
 
 void clanes_name_thread(const char *name) {
   prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+
+void clanes_limit_arenas(int count) {
+  mallopt(M_ARENA_MAX, count);
 }
 
 _Thread_local clanes_thread clanes_the_thread;

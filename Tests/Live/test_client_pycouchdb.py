@@ -5,7 +5,7 @@ from pycouchdb.exceptions import (
     AuthenticationFailed, BadRequest, Conflict, FeedReaderExited, GenericError, NotFound)
 from pycouchdb.feedreader import BaseFeedReader
 
-from couch import soon, with_credentials
+from couch import with_credentials
 
 
 @pytest.fixture(scope="module")
@@ -28,10 +28,11 @@ def guest(shared, database):
 
 
 class Reader(BaseFeedReader):
-    """Reads a feed until it has received some messages."""
+    """Reads a feed until it has received some messages. Calls `at_first_beat` at the first heartbeat."""
 
-    def __init__(self, count):
+    def __init__(self, count, at_first_beat):
         self.count, self.seen, self.beats, self.closed = count, [], 0, False
+        self.at_first_beat = at_first_beat
 
     def on_message(self, message):
         self.seen.append(message)
@@ -39,6 +40,8 @@ class Reader(BaseFeedReader):
             raise FeedReaderExited
 
     def on_heartbeat(self):
+        if not self.beats:
+            self.at_first_beat()
         self.beats += 1
 
     def on_close(self):
@@ -136,10 +139,8 @@ def test_changes_as_a_list(guest):
 
 def test_feed_reader_hears_each_change(guest):
     guest.save_bulk([{"_id": "a"}, {"_id": "b"}])
-    reader = Reader(3)
-    timer = soon(lambda: guest.save({"_id": "c"}))
+    reader = Reader(3, lambda: guest.save({"_id": "c"}))
     guest.changes_feed(reader, heartbeat=100, since="0")
-    timer.join()
     assert [message["id"] for message in reader.seen] == ["a", "b", "c"] and reader.closed
     assert reader.beats
     heard = []

@@ -1,6 +1,8 @@
 """The main use: a guest searches, bookmarks and returns; a user does the same and sees only their own bookmarks."""
 import uuid
 
+from searching import answered
+
 RITZ = "hotel_25510"
 
 
@@ -86,7 +88,7 @@ def test_second_server_serves_as_upstream(start, tmp_path):
     upstream = start(data=tmp_path / "upstream")
     server = start("--upstream", upstream.url, data=tmp_path / "own")
     token = server.guest()
-    found = server.call("GET", "/v1/hotels?description=pool&location=San%20Francisco", token)
+    found = answered(server, "pool", token, location="San Francisco")
     assert RITZ in [hotel["id"] for hotel in found.json()["hotels"]]
     assert server.call("PUT", f"/v1/bookmarks/{RITZ}", token).status_code == 201
     upstream.kill()

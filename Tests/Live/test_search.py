@@ -1,6 +1,8 @@
 """Search over HTTP: order, counts, typing errors, and what an upstream does not support."""
 import pytest
 
+from searching import answered
+
 
 def search(server, **parameters):
     return server.call("GET", "/v1/hotels", params=parameters)
@@ -49,7 +51,7 @@ def test_another_order_is_refused_with_what_to_change(shared, parameters):
 def test_an_upstream_says_no_total_and_knows_one_order(start, tmp_path):
     upstream = start(data=tmp_path / "upstream")
     front = start("--upstream", upstream.url, data=tmp_path / "front")
-    page = search(front, description="breakfast")
+    page = answered(front, "breakfast")
     assert page.json()["hotels"] and "total" not in page.json()
     for parameters in ({"sort": "name"}, {"near": "51.5,-0.12"}):
         answer = search(front, **parameters)

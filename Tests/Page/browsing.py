@@ -22,7 +22,7 @@ EXPECTED = re.compile(r"Failed to load resource|net::ERR_")
 class Browser:
     """Chromium without a window. `seconds` is how long it waits for an expected result."""
 
-    seconds = 10
+    seconds = 30
 
     def __init__(self, url, profile, width=1200, height=900, dark=False, calm=True):
         options = webdriver.ChromeOptions()
@@ -123,12 +123,25 @@ class Browser:
 
     def bookmark(self, hotel):
         """Presses the bookmark button of a visible hotel and waits until the server has the bookmark."""
+        count = self.stored()
         self.press(f"Bookmark {hotel}")
+        self.has_stored(count + 1)
+
+    def stored(self):
+        """How many bookmarks the server has."""
+        return self.driver.execute_async_script("""
+            const done = arguments[0]
+            fetch("/v1/bookmarks").then(it => it.json()).then(it => done(it.bookmarks.length)).catch(() => done(0))""")
+
+    def has_stored(self, count):
+        """Waits until the server has so many bookmarks, and the page knows it. After a click, the change is not yet in
+        the outbox, so the page may still say "up to date" for the old state."""
+        self.until(lambda: self.stored() >= count, "the server has not got them", 60)
         self.synced()
 
     def synced(self):
-        """Waits until every change is on the server."""
-        self.until(lambda: "up to date" in self.find("#sync > button").get_attribute("aria-label"), "not synced", 20)
+        """Waits until every change that the page knows of is on the server."""
+        self.until(lambda: "up to date" in self.find("#sync > button").get_attribute("aria-label"), "not synced", 60)
 
     def sign_up(self, name, password="a good password"):
         self.visit("/sign-up")

@@ -11,12 +11,7 @@ def first_hotels(browser, where, count):
     names = [heading.text for heading in browser.all(".hotel h2")[:count]]
     for button in browser.all("button.keep")[:count]:
         browser.click(button)
-    # After the click, the change is not yet in the outbox, so the page may still say "up to date" for the old state.
-    browser.until(lambda: browser.driver.execute_async_script("""
-        const [count, done] = arguments
-        fetch("/v1/bookmarks").then(it => it.json()).then(it => done(it.bookmarks.length >= count), () => done(false))""",
-        len(names)), "the server has not got them", 20)
-    browser.synced()
+    browser.has_stored(len(names))
     return names
 
 

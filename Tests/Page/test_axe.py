@@ -21,7 +21,7 @@ def test_no_page_has_a_violation_or_is_wider_than_the_window(browser, width, dar
     page = browser(width=width, dark=dark)
     page.visit("/?where=Paris")
     page.click(page.find("button.keep"))
-    page.synced()
+    page.has_stored(1)
     page.sign_up("anna-" + uuid.uuid4().hex[:8])
     page.visit("/lists").write("#new-title", "Lisbon")
     page.press("Make it")

@@ -40,8 +40,11 @@ import Testing
 
   @Test func onlyAnEmptyDirectoryOrTheSameMoveIsTaken() async throws {
     let directory = try TemporaryDirectory()
+    // The process that wrote it was killed before it had its name.
+    try directory.write([], to: "unfinished-move.new")
     try FileEngine.prepareForMove(directory.path, unfinished)
     #expect(await refusal(directory)?.code == .unfinishedMove)
+    #expect(!directory.names.contains("unfinished-move.new"))
     try FileEngine.prepareForMove(directory.path, unfinished)
     do throws(DataDirectoryError) {
       try FileEngine.prepareForMove(directory.path, MoveMark(.unfinished, detail: "from elsewhere"))

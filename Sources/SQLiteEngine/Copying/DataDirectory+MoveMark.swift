@@ -45,10 +45,13 @@ extension DataDirectory {
   }
 
   fileprivate static func write(_ mark: MoveMark, in path: String) throws(SystemError) {
-    let file = path + "/" + mark.kind.rawValue
-    try Disk.write(Array((mark.detail + "\n").utf8), to: file + ".new")
-    try Disk.rename(file + ".new", to: file)
+    let draft = path + "/" + draft(of: mark.kind)
+    try Disk.write(Array((mark.detail + "\n").utf8), to: draft)
+    try Disk.rename(draft, to: path + "/" + mark.kind.rawValue)
   }
+
+  /// The name of the file that becomes a mark.
+  fileprivate static func draft(of kind: MoveMark.Kind) -> String { kind.rawValue + ".new" }
 }
 
 extension FileEngine {
@@ -89,7 +92,9 @@ extension FileEngine {
     if let found, found.kind == mark.kind, found != mark {
       throw DataDirectoryError(.unfinishedMove, found.reason(at: real, removal: ""))
     }
-    let isEmpty = names.allSatisfy { ["lost+found", "lock"].contains($0) }
+    // A process that is killed while it writes the mark leaves the mark's draft.
+    let drafts = MoveMark.Kind.allCases.map(DataDirectory.draft(of:))
+    let isEmpty = names.allSatisfy { (["lost+found", "lock"] + drafts).contains($0) }
     guard isEmpty || found == mark else {
       throw DataDirectoryError(.occupied, "\(real) is not empty; move into a new directory")
     }
