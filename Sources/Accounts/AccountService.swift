@@ -210,6 +210,12 @@ extension AccountService {
   /// - Throws: the store's errors. The next start repeats the erasure then.
   package func erase(store: StoreName) async throws { try await accounts.erase(store) }
 
+  /// Whether an account or a guest was erased, and not only logged out. Asks the system store.
+  /// - Throws: the system store's errors.
+  package func isErased(_ principal: Principal) async throws -> Bool {
+    try await accounts.isErased(principal)
+  }
+
   /// Erases the store of an erased account or guest again, because a write that was admitted earlier may have created
   /// it again. Does nothing for others.
   /// - Throws: the store's errors.

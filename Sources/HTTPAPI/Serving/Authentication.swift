@@ -56,7 +56,17 @@ struct Authentication: Sendable {
       return isValid
     }.value
     guard !isValid else { return }
-    throw principal.kind == .guest ? ServiceError.guestSpent : ServiceError.invalidToken("ended")
+    throw Self.ended(principal)
+  }
+
+  /// Checks that the caller's account was not erased, also by another process.
+  /// - Throws: `ServiceError` for one that was.
+  func requireNotErased(_ principal: Principal) async throws {
+    if try await accounts.isErased(principal) { throw Self.ended(principal) }
+  }
+
+  private static func ended(_ principal: Principal) -> ServiceError {
+    principal.kind == .guest ? .guestSpent : .invalidToken("ended")
   }
 
   private func principal(authorization field: String, _ call: Call) async throws -> Principal {

@@ -139,11 +139,17 @@ package struct RequestRouter: HTTPResponder {
       guard route.access == .signedIn || principal.kind != .administrator else {
         throw Authentication.noStore
       }
-      let response = try await Author.$current.withValue(principal.author) {
-        try await receipts.answer(call, principal, route, run)
+      do {
+        let response = try await Author.$current.withValue(principal.author) {
+          try await receipts.answer(call, principal, route, run)
+        }
+        if route.isWrite { try await authentication.requireStillValid(principal) }
+        return response
+      } catch let error as ServiceError where error.code == .absent {
+        // The store may be gone because the account was erased meanwhile.
+        try await authentication.requireNotErased(principal)
+        throw error
       }
-      if route.isWrite { try await authentication.requireStillValid(principal) }
-      return response
     }
   }
 
