@@ -5,8 +5,8 @@ import NIOConcurrencyHelpers
 /// Fills a store with data that arrives in parts. Other callers see either all of the data or none.
 ///
 /// The parts are written to another store, the staged store, whose name is made from the name of the store to
-/// be filled and the import's own id (``StoreName/staged(_:by:)``). No client can ask for it, no backup contains it, and no feed reports
-/// it. At the end it takes the place of the other store in one step of the engine
+/// be filled and the import's own id (``StoreName/staged(_:by:)``). No client can ask for it, no backup contains
+/// it, and no feed reports it. At the end it takes the place of the other store in one step of the engine
 /// (``StorageEngine/replace(_:by:)``). After a failure the staged store is erased at once; after a crash at the
 /// next start, or later by another process.
 extension DatabaseManager {
