@@ -26,14 +26,16 @@ extension AccountService {
   /// Copies what is left of a guest's data, as the user's next log-in would.
   /// - Throws: the stores' errors. The call can be repeated.
   package func finish(_ adoption: OpenAdoption) async throws {
-    try await carry(adoption.guest, into: adoption.user, adoption.account)
+    var failure: (any Error)?
+    do { try await carry(adoption.guest, into: adoption.user, adoption.account) } catch {
+      failure = error
+    }
     let user = try await accounts.read(orAbsent: nil) { view in
       try UserDocument(view.document(adoption.account))
     }
-    guard user?.id != adoption.user else { return }
-    // The user was erased meanwhile, and the copy may have created the store again.
-    try await accounts.noteErasure(of: .user(adoption.user))
-    try await accounts.erase(.user(adoption.user))
+    // If the user was erased meanwhile, the copy may have created the store again, even if it failed later.
+    if user?.id != adoption.user { return try await eraseAgain(.user(adoption.user)) }
+    if let failure { throw failure }
   }
 
   /// The guests whose stores need not be checked now, according to earlier rounds. One read for all.

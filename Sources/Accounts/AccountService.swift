@@ -220,9 +220,13 @@ extension AccountService {
   /// it again. Does nothing for others.
   /// - Throws: the store's errors.
   package func eraseStoreAgain(of principal: Principal) async throws {
-    guard try await accounts.isErased(principal) else { return }
-    try await accounts.noteErasure(of: principal.store)
-    try await accounts.erase(principal.store)
+    if try await isErased(principal) { try await eraseAgain(principal.store) }
+  }
+
+  /// Erases the store of an account that was erased before.
+  func eraseAgain(_ store: StoreName) async throws {
+    try await accounts.noteErasure(of: store)
+    try await accounts.erase(store)
   }
 
   /// Records the names from earlier versions that no new name may equal. Runs once at every start, before requests

@@ -36,11 +36,13 @@ extension PostgresDatabase {
   ///   replacement was interrupted; this function completes it.
   private static func there(_ name: NameRow, on connection: Connection) throws -> StoreRow? {
     let row = try connection.run([Call(StoreRow.find, .integer(name.number))])[0].first
-    if try row.map(StoreRow.init)?.isErased == true {
+    let found: StoreRow
+    do { found = try StoreRow.requireThere(row, epoch: name.epoch) } catch let error as ServiceError
+      where error.code == .absent
+    {
       try mark(name, .erased, on: connection)
       return nil
     }
-    let found = try StoreRow.requireThere(row, epoch: name.epoch)
     guard !found.header.key.utf8.elementsEqual(name.key.utf8) else { return found }
     guard try hasMoved(name, to: found.header.key, on: connection) else {
       throw ServiceError.damaged("the rows are another store's")

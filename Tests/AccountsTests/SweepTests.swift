@@ -194,6 +194,21 @@ struct SweepTests {
     #expect(adoptions.done.map(\.guest) == [guest.principal.id])
   }
 
+  @Test func adoptionByAUserWhoWasErasedMeanwhileLeavesNoStore() async throws {
+    let sweeping = try await Sweeping()
+    let guest = try await sweeping.guest()
+    let (service, adoptions) = (sweeping.fixture.service, sweeping.fixture.adoptions)
+    adoptions.fail(with: ServiceError(.storageFull, ""))
+    let session = try await sweeping.fixture.signUp("demo", guest: guest.principal)
+    let open = try await service.openAdoptions()
+    let user = try await service.authenticate(bearer: session.token.token.exposed)
+    try await service.erase(user)
+    // The copy creates the store before it fails.
+    try await sweeping.write(user.store)
+    for adoption in open { try await service.finish(adoption) }
+    #expect(try await sweeping.fixture.engine.names(in: "user", after: nil, limit: 9).isEmpty)
+  }
+
   @Test func noteOnAGuestOutlivesTheTokenAndTheStore() async throws {
     let sweeping = try await Sweeping()
     let guest = try await sweeping.guest()

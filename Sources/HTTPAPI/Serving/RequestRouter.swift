@@ -145,7 +145,7 @@ package struct RequestRouter: HTTPResponder {
         }
         if route.isWrite { try await authentication.requireStillValid(principal) }
         return response
-      } catch let error as ServiceError where error.code == .absent {
+      } catch let error as ServiceError where error.code == .absent && route.isWrite {
         // The store may be gone because the account was erased meanwhile.
         try await authentication.requireNotErased(principal)
         throw error
