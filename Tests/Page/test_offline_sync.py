@@ -96,7 +96,8 @@ def test_a_note_that_somebody_changed_is_refused_with_theirs(browsers):
         const { list } = await client.settled((await client.makeList({ title: 'Rome' })).id)
         await client.settled((await client.putNote(list, 'Plan', 'one')).id)
         return list""")
-    browser.run("await client.setMode('manual')")
+    # A round that began before the mode changed would fetch the other text first; this waits until it is over.
+    browser.run("await client.setMode('manual'); await client.syncNow()")
     browser.run("""
         await fetch(`/v1/lists/${args.list}/notes/Plan`, { method: 'PUT', body: '{"markdown":"theirs"}',
             headers: { 'content-type': 'application/json' } })
