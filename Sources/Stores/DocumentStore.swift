@@ -95,7 +95,8 @@ package struct DocumentStore: Sendable {
       try await storage.update(loading: ids, at: moment) { changes in
         changes.historyLimits = limits.history
         changes.author = author
-        try receipt?.checkEarlier(in: changes.view, of: name, at: moment)
+        // The present time, because the update may have waited long for the storage.
+        try receipt?.checkEarlier(in: changes.view, of: name, at: now())
         let value = try rule(&changes)
         let entry = try receipt?.entry(of: value, in: changes, of: name, at: moment)
         if let entry { changes.write(entry.edit) }

@@ -40,6 +40,12 @@ package struct StoreLimits: Sendable, Equatable {
   package static let receipts: Int64 = 1_000
   /// How long an answer is kept, in seconds: 24 hours.
   package static let receiptSeconds: Int64 = 86_400
+  /// For how long after its receipt an accepted write may begin its first commit, in seconds, where several servers use
+  /// the same stores.
+  package static let acceptedSeconds: Int64 = 20
+  /// After how many seconds such a write that is not found was not carried out. A server that stops during a commit
+  /// loses its transaction within the difference.
+  package static let acceptedDecidedSeconds: Int64 = 30
   /// The longest idempotency key, in bytes of UTF-8.
   package static let receiptKeyBytes = 255
   /// How many updates of one store may wait at once; a further one fails with `overloaded`.

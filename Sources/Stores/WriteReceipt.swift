@@ -70,14 +70,19 @@ package final class WriteReceipt: Sendable {
   /// The digest of the request. It distinguishes the request from another one with the same key.
   package let request: [UInt8]
   private let stores: [StoreName]
+  private let deadline: Timestamp?
   private let state = NIOLockedValueBox(State())
 
   /// Creates a receipt for a write.
   /// - Parameter stores: the stores that may hold the answer and are searched for it.
-  package init(_ name: Name, request: [UInt8], in stores: [StoreName]) {
+  /// - Parameter deadline: after this time the write's first update fails with `late`; nil for no limit.
+  package init(
+    _ name: Name, request: [UInt8], in stores: [StoreName], deadline: Timestamp? = nil
+  ) {
     self.name = name
     self.request = request
     self.stores = stores
+    self.deadline = deadline
   }
 
   /// Runs a step before the write that is to be answered. What the step writes gets no stored answer.
@@ -99,17 +104,19 @@ package final class WriteReceipt: Sendable {
   /// Ends the receipt. What a task writes after the request has ended is not part of it.
   package func end() { state.withLockedValue { $0.isOver = true } }
 
-  /// Checks whether the store already has the answer.
+  /// Checks whether the store already has the answer, and whether the write may still be carried out.
   /// - Throws: ``AnsweredBefore`` if it has the answer to an earlier request, `receiptMismatch` if that was
-  ///   another request.
+  ///   another request, `late` after the deadline.
   func checkEarlier(
     in view: any StoreView, of store: StoreName, at now: Timestamp
   ) throws {
-    guard state.withLockedValue({ $0.isNext }), stores.contains(store),
-      let note = try view.local(name.id).flatMap({ AnswerNote(parsing: $0.body, at: now) }),
+    guard state.withLockedValue({ $0.isNext }), stores.contains(store) else { return }
+    if let note = try view.local(name.id).flatMap({ AnswerNote(parsing: $0.body, at: now) }),
       !note.answer.isRejection
-    else { return }
-    throw AnsweredBefore(answer: try note.answer(to: request))
+    {
+      throw AnsweredBefore(answer: try note.answer(to: request))
+    }
+    if let deadline, now > deadline { throw ServiceError.late }
   }
 
   /// The local document that an update writes in addition; nil for an update without a stored answer.
@@ -164,6 +171,10 @@ extension ServiceError {
   /// 422: the key was used for another request.
   package static let receiptMismatch = ServiceError(
     .receiptMismatch, "The idempotency key was used for another request before")
+  /// 503: an accepted write could not be carried out before its deadline.
+  static let late = ServiceError(
+    .unavailable,
+    "Not carried out within \(StoreLimits.acceptedSeconds) seconds. Send it again")
 }
 
 extension DocumentStore {

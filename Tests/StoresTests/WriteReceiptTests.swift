@@ -137,12 +137,30 @@ import Testing
     #expect(AnswerNote(parsing: Array("{}".utf8), at: Timestamp(seconds: 9)) == nil)
   }
 
+  @Test func writeThatIsLateWritesNothingButAnEarlierAnswerComesFirst() async throws {
+    try await withStore { store async throws in
+      let late = try receipt(deadline: store.now().adding(seconds: -1))
+      late.encodes { _ in KeptAnswer(status: 200) }
+      await #expect(throws: ServiceError.late) {
+        try await carryOut(late) { try await store.put(id, base: nil, body: .empty) }
+      }
+      #expect(try await store.document(id) == nil)
+      let timely = try receipt(deadline: store.now().adding(seconds: 60))
+      timely.encodes { _ in KeptAnswer(status: 200) }
+      _ = try await carryOut(timely) { try await store.put(id, base: nil, body: .empty) }
+      await #expect(throws: WriteReceipt.AnsweredBefore.self) {
+        try await carryOut(late) { try await store.delete(id, base: nil) }
+      }
+    }
+  }
+
   private func receipt(
-    request: UInt8 = 1, in stores: [StoreName] = [.system]
+    request: UInt8 = 1, in stores: [StoreName] = [.system], deadline: Timestamp? = nil
   ) throws -> WriteReceipt {
     let owner = try #require(AccountID(String(repeating: "a", count: 32)))
     return WriteReceipt(
-      WriteReceipt.Name(owner: owner, token: "token"), request: [request], in: stores)
+      WriteReceipt.Name(owner: owner, token: "token"), request: [request], in: stores,
+      deadline: deadline)
   }
 
   private func carryOut<Value: Sendable>(

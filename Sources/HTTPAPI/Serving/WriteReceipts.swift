@@ -29,6 +29,8 @@ struct WriteReceipts: Sendable {
     let call: Call
     let route: Route
     let run: Route.PersonHandler
+    /// When an accepted write may no longer be carried out; nil for no limit.
+    var deadline: Timestamp?
 
     /// The stores that may keep its answer.
     var stores: [StoreName] { ReceiptID.stores(own: principal.store, list: list) }
@@ -92,7 +94,8 @@ struct WriteReceipts: Sendable {
   /// Carries a write out and keeps its answer.
   /// - Returns: the answer, and whether a store keeps it. A write that has written nothing may leave none.
   private func carryOut(_ write: Write) async throws -> (response: Response, isKept: Bool) {
-    let receipt = WriteReceipt(write.name, request: write.request, in: write.stores)
+    let receipt = WriteReceipt(
+      write.name, request: write.request, in: write.stores, deadline: write.deadline)
     defer { receipt.end() }
     do {
       let response = try await WriteReceipt.$current.withValue(receipt) {
@@ -147,7 +150,8 @@ extension WriteReceipts {
     }
     let detached = Write(
       name: write.name, request: write.request, list: write.list, principal: write.principal,
-      call: write.call.detached(reservation: reservation), route: write.route, run: write.run)
+      call: write.call.detached(reservation: reservation), route: write.route, run: write.run,
+      deadline: stores.isShared ? id.issued.adding(seconds: StoreLimits.acceptedSeconds) : nil)
     pending.append(write.name) { await finish(detached) }
     return Self.accepted(id)
   }
@@ -242,18 +246,21 @@ extension WriteReceipts {
 
   /// The state of a receipt's write; nil for a receipt that has expired.
   ///
-  /// A write that is neither pending nor committed is lost: the process that accepted it has stopped.
+  /// A write that is neither pending nor committed is lost: the process that accepted it has stopped. Another server may
+  /// still carry it out for ``StoreLimits/acceptedDecidedSeconds``.
   func state(
     of id: ReceiptID, _ principal: Principal
   ) async throws -> State? {
     if pending.contains(id.name) { return .pending }
+    // Before the look into the stores: what is committed later is younger.
+    let age = (now().milliseconds - id.issued.milliseconds) / 1_000
     let storeNames = ReceiptID.stores(own: principal.store, list: id.list)
     if let answer = try await answer(of: id.name, in: storeNames)
       ?? pending.rememberedAnswer(to: id.name)
     {
       return answer.isRejection ? .rejected(answer) : .committed(answer)
     }
-    let age = (now().milliseconds - id.issued.milliseconds) / 1_000
+    if stores.isShared, age <= StoreLimits.acceptedDecidedSeconds { return .pending }
     guard age.magnitude < StoreLimits.receiptSeconds else { return nil }
     return .rejected(KeptAnswer(Self.stopped, requestID: RequestRouter.requestID()))
   }
