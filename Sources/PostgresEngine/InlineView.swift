@@ -98,7 +98,12 @@ struct InlineView: StoreView {
     guard let found = try read.document(id) else { return nil }
     return try found.row.document(found.body)
   }
-  func tree(_ id: DocumentID) throws -> RevisionTree? { try read.document(id)?.tree() }
+  func tree(_ id: DocumentID) throws -> RevisionTree? {
+    guard let newest = try newest(id) else { return nil }
+    guard newest.older == 0 else { throw read.more() }
+    return newest
+  }
+  func newest(_ id: DocumentID) throws -> RevisionTree? { try read.document(id)?.tree() }
   func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? {
     guard let found = try read.document(id) else { return nil }
     guard found.row.revision == revision else { throw read.more() }

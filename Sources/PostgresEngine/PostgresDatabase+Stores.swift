@@ -40,7 +40,7 @@ extension PostgresDatabase {
     do { found = try StoreRow.requireThere(row, epoch: name.epoch) } catch let error as ServiceError
       where error.code == .absent
     {
-      try mark(name, .erased, on: connection)
+      try finishErasing(name, on: connection)
       return nil
     }
     guard !found.header.key.utf8.elementsEqual(name.key.utf8) else { return found }
@@ -97,29 +97,37 @@ extension PostgresDatabase {
     try next.update(on: connection)
   }
 
-  /// Removes all rows of a store except its row in `stores`, which is marked as erased. Then marks the name as erased.
-  /// May be repeated. If the store has another name now, its rows stay.
+  /// Marks the row of a store in `stores` as erased, after which nobody reads or writes the store. Then removes its other
+  /// rows in parts, because one statement for a large store could take longer than a connection waits for an answer, and
+  /// marks the name as erased. May be repeated. If the store has another name now, its rows stay.
   /// - Throws: `notEmpty` for a store with documents or tombstones, if `onlyIfEmpty`; nothing is changed then.
   static func finishErasing(
     _ name: NameRow, onlyIfEmpty: Bool = false, on connection: Connection
   ) throws {
+    let isErased: Bool
     do {
       let rows = try connection.run([
         Call(.begin), Call(StoreRow.lock, .integer(name.number)),
       ])
-      if try !hasAnotherName(name, rows[1].first, on: connection) {
+      isErased = try !hasAnotherName(name, rows[1].first, on: connection)
+      if isErased {
         if onlyIfEmpty, let row = rows[1].first { try StoreRow(row).info.requireEmpty() }
         var row = StoreRow(
           number: name.number, header: StoreHeader(key: name.key, epoch: name.epoch))
         row.isErased = true
-        let removals = Self.removals.map { Call($0, .integer(name.number)) }
-        _ = try connection.run(removals + [row.updating, Call(.commit)])
+        _ = try connection.run([row.updating, Call(.commit)])
       } else {
         _ = try connection.run([Call(.rollback)])
       }
     } catch {
       if !connection.isBroken { connection.runLater(Call(.rollback)) }
       throw error
+    }
+    if isErased {
+      for removal in Self.removals {
+        let call = Call(removal, .integer(name.number), .integer(Self.rowsAtOnce))
+        while try connection.run([call])[0].affected > 0 {}
+      }
     }
     var next = name
     next.state = .erased
@@ -142,8 +150,20 @@ extension PostgresDatabase {
     }
   }
 
-  private static let removals = ["entries", "indexes", "locals", "bodies", "documents"].map {
-    Statement("", "DELETE FROM \($0) WHERE store = $1")
+  /// How many rows one statement removes: 1,000 take about a second with the largest bodies.
+  private static let rowsAtOnce = 1_000
+  /// The statements that remove some rows of a store, for each table.
+  private static let removals = [
+    ("entries", "number, key, id"), ("indexes", "name"), ("locals", "id"),
+    ("histories", "first, generation"), ("bodies", "first, generation, digest"),
+    ("documents", "id"),
+  ].map { table, key in
+    Statement(
+      "",
+      """
+      DELETE FROM \(table) WHERE store = $1
+        AND (\(key)) IN (SELECT \(key) FROM \(table) WHERE store = $1 LIMIT $2)
+      """)
   }
   private static let forget = Statement(
     "forget_store", "DELETE FROM stores WHERE number = $1 AND last_sequence = 0")

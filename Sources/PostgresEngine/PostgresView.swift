@@ -28,17 +28,26 @@ struct PostgresView: StoreView {
 
   func tree(_ id: DocumentID) throws -> RevisionTree? {
     switch try loaded?.answer(for: id) {
-    case .found(let found): return try found.tree()
+    case .found(let found): return try found.whole(from: source.pieces)
     case .absent: return nil
     case .notLoaded, nil: break
     }
-    guard let row = try row(Self.treeByID, id) else { return nil }
-    return try StoredDocument(row, in: store).tree(row.bytes(StoredDocument.columnCount))
+    guard let (row, newest) = try history(id) else { return nil }
+    return try row.whole(newest) { try source.pieces(of: row.first) }
+  }
+
+  func newest(_ id: DocumentID) throws -> RevisionTree? {
+    switch try loaded?.answer(for: id) {
+    case .found(let found): return try found.tree()
+    case .absent: return nil
+    case .notLoaded, nil: return try history(id)?.newest
+    }
   }
 
   func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? {
     guard let found = try whole(id) else { return nil }
     guard found.row.revision != revision else { return try found.row.document(found.body).body }
+    // A revision that is stored in a history piece is too old to have a body.
     guard let node = try found.tree()[revision] else { return nil }
     return try body(of: node, in: found.row, try found.tree())
   }
@@ -90,6 +99,15 @@ struct PostgresView: StoreView {
 
   private func row(_ statement: Statement, _ id: DocumentID) throws -> Row? {
     try source.rows(Call(statement, .integer(store), .text(id.text))).first
+  }
+
+  /// A document's columns, and its history without the pieces.
+  private func history(
+    _ id: DocumentID
+  ) throws -> (row: StoredDocument, newest: RevisionTree)? {
+    guard let found = try row(Self.treeByID, id) else { return nil }
+    let row = try StoredDocument(found, in: store)
+    return (row, try row.tree(found.bytes(StoredDocument.columnCount)))
   }
 
   private func head(_ id: DocumentID) throws -> StoredDocument? {

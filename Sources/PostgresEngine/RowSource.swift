@@ -12,10 +12,27 @@ protocol RowSource: AnyObject {
   func rows(_ call: Call) throws -> Rows
   /// A local document, expired or not; nil when there is none.
   func local(_ id: LocalID) throws -> StoredLocal?
+  /// The pieces of a document's history, the oldest first. Not verified.
+  /// - Parameter first: the sequence number of the document's first change.
+  func pieces(of first: Int64) throws -> [StoredPiece]
 }
 
 extension RowSource {
   func local(_ id: LocalID) throws -> StoredLocal? { try storedLocal(id) }
+
+  func pieces(of first: Int64) throws -> [StoredPiece] { try pieces(of: [first])[first] ?? [] }
+
+  /// The pieces of several documents' histories, in one round trip.
+  func pieces(of firsts: [Int64]) throws -> [Int64: [StoredPiece]] {
+    guard !firsts.isEmpty else { return [:] }
+    var pieces: [Int64: [StoredPiece]] = [:]
+    for row in try rows(Call(.piecesByFirst, .integer(store), .integers(firsts))).all {
+      let piece = HistoryPiece(generation: Int(row.integer(1)), bytes: row.bytes(3))
+      pieces[row.integer(0), default: []]
+        .append(StoredPiece(piece: piece, checksum: row.integer(2)))
+    }
+    return pieces
+  }
 
   /// Reads a local document from the table.
   /// - Throws: `integrity`.
@@ -26,6 +43,12 @@ extension RowSource {
 }
 
 extension Statement {
+  fileprivate static let piecesByFirst = Statement(
+    "pieces",
+    """
+    SELECT first, generation, checksum, revisions FROM histories
+    WHERE store = $1 AND first = ANY($2) ORDER BY first, generation
+    """)
   fileprivate static let localByID = Statement(
     "local", "SELECT revision, expires, checksum, body FROM locals WHERE store = $1 AND id = $2")
 }

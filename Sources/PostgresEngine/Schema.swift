@@ -15,7 +15,7 @@ enum Schema {
   ///
   /// A document's row contains the winner with its body, so that a read needs one row. `first` is the sequence number
   /// of the document's first change. It is the document's short key in `bodies`, which contains the bodies of losing
-  /// leaves and of recent ancestors. A document with one revision has no `tree`, because the other columns are enough.
+  /// leaves and of recent ancestors, and in `histories`. A document with one revision has no `tree`, because the other columns are enough.
   /// In `stores`, `written` counts all bytes that were ever written, and `changed` is the time of the last change in
   /// milliseconds since 1970. The index contains only the first 256 bytes of a `type`, because longer ones would not
   /// fit.
@@ -88,6 +88,14 @@ enum Schema {
     [
       "CREATE TABLE erasures(key bytea PRIMARY KEY)",
       "ALTER TABLE stores ADD COLUMN timelines bytea",
+    ],
+    [
+      // Old revisions of long histories. The `tree` of the document's row says how many there are.
+      """
+      CREATE TABLE histories(
+        store bigint NOT NULL, first bigint NOT NULL, generation bigint NOT NULL,
+        checksum bigint NOT NULL, revisions bytea NOT NULL, PRIMARY KEY(store, first, generation))
+      """
     ],
   ]
 

@@ -59,6 +59,19 @@ extension WriteTransaction {
     "remove_body",
     "DELETE FROM bodies WHERE store = $1 AND first = $2 AND generation = $3 AND digest = $4")
 
+  fileprivate static let putPiece = Statement(
+    "put_piece",
+    """
+    INSERT INTO histories(store, first, generation, checksum, revisions)
+    VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (store, first, generation) DO UPDATE SET
+      checksum = excluded.checksum, revisions = excluded.revisions
+    """)
+  static let removePiece = Statement(
+    "remove_piece", "DELETE FROM histories WHERE store = $1 AND first = $2 AND generation = $3")
+  static let removePieces = Statement(
+    "remove_pieces", "DELETE FROM histories WHERE store = $1 AND first = $2 AND generation < $3")
+
   static let someLocals = Statement(
     "some_locals",
     """
@@ -143,6 +156,13 @@ extension Call {
       WriteTransaction.putBody, .integer(store), .integer(first), .integer(revision.generation),
       .text(revision.digest.text), .integer(body.checksum), .bytes(body.bytes),
       .filled(body.arrival.bytes))
+  }
+
+  /// Writes a piece of a history.
+  static func putting(_ stored: StoredPiece, of first: Int64, in store: Int64) -> Call {
+    Call(
+      WriteTransaction.putPiece, .integer(store), .integer(first),
+      .integer(stored.piece.generation), .integer(stored.checksum), .bytes(stored.piece.bytes))
   }
 
   /// Writes a local document.

@@ -26,6 +26,8 @@ final class WriteTransaction: RowSource {
   /// The sizes in bytes of the bodies that are not the winner's, by the document's key in `bodies`, where they are
   /// known.
   private var bodySizes: [Int64: [RevisionID: Int64]] = [:]
+  /// The pieces of histories that were read, by the document's key in `histories`.
+  private var knownPieces: [Int64: [StoredPiece]] = [:]
   /// The present state of local documents, where it is known. An inner nil means that there is no such local document.
   private var locals: [LocalID: StoredLocal?] = [:]
   /// The numbers of indexes, where they are known. An inner nil means that there is no such index.
@@ -155,6 +157,9 @@ final class WriteTransaction: RowSource {
     return bodySizes[first] ?? [:]
   }
 
+  /// The pieces of how many histories are read at once.
+  private static let historiesAtOnce = 100
+
   private func write(_ call: Call) {
     written += call.writtenBytes
     pending.append(call)
@@ -202,6 +207,38 @@ extension WriteTransaction: StoreTables {
         .text(key.revision.digest.text)))
     bodySizes[first]?[key.revision] = nil
     return key.count
+  }
+
+  /// The first question reads the pieces of other loaded documents too, in the same round trip.
+  func pieces(of first: Int64) throws -> [StoredPiece] {
+    if let known = knownPieces[first] { return known }
+    var firsts = [first]
+    for document in documents.values where firsts.count < Self.historiesAtOnce {
+      guard let other = document?.row.first, other != first, knownPieces[other] == nil,
+        let tree = try? document?.tree(), tree.older > 0
+      else { continue }
+      firsts.append(other)
+    }
+    let found = try pieces(of: firsts)
+    for first in firsts { knownPieces[first] = found[first] ?? [] }
+    return found[first] ?? []
+  }
+
+  func insert(_ stored: StoredPiece, of first: Int64) throws {
+    knownPieces[first] = nil
+    write(.putting(stored, of: first, in: store))
+  }
+
+  func removePiece(of first: Int64, at generation: Int) throws {
+    knownPieces[first] = nil
+    pending.append(
+      Call(Self.removePiece, .integer(store), .integer(first), .integer(generation)))
+  }
+
+  func removePieces(of first: Int64, below generation: Int) throws {
+    knownPieces[first] = nil
+    pending.append(
+      Call(Self.removePieces, .integer(store), .integer(first), .integer(generation)))
   }
 
   func put(

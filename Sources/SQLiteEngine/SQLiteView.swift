@@ -21,12 +21,12 @@ struct SQLiteView: StoreView {
 
   func tree(_ id: DocumentID) throws -> RevisionTree? {
     switch try loaded?.answer(for: id) {
-    case .found(let found): return try found.whole(in: rows)
+    case .found(let found): return try found.whole(from: rows.pieces)
     case .absent: return nil
     case .notLoaded, nil: break
     }
     guard let found = try rows.history(id) else { return nil }
-    return try rows.whole(try found.row.tree(found.tree), of: found.row)
+    return try found.row.whole(found.row.tree(found.tree)) { try rows.pieces(of: found.row.first) }
   }
 
   func newest(_ id: DocumentID) throws -> RevisionTree? {

@@ -30,16 +30,15 @@ package protocol StoreTables {
   func put(
     _ row: StoredDocument, body: StoredBody, tree: [UInt8]?, replacing old: StoredDocument?
   ) throws
-  /// Writes old revisions of a history to rows of their own, and removes those that are forgotten. An engine
-  /// that stores complete histories does nothing.
-  /// - Parameter first: the document's key in the table of bodies.
-  /// - Parameter old: the document before the change; nil for a new one.
-  /// - Returns: the history for the document's own row.
-  func writeHistory(
-    _ tree: RevisionTree, of id: DocumentID, _ first: Int64, replacing old: LoadedDocuments.Found?
-  ) throws -> RevisionTree
-  /// Removes a document's revisions that are stored separately.
-  func removeHistory(of first: Int64) throws
+  /// The pieces of a document's history, the oldest first. Not verified.
+  /// - Parameter first: the document's key in the table of bodies, as in the next functions.
+  func pieces(of first: Int64) throws -> [StoredPiece]
+  /// Stores a piece, or replaces the one that begins with the same generation.
+  func insert(_ stored: StoredPiece, of first: Int64) throws
+  /// Removes the piece of a document that begins with a generation.
+  func removePiece(of first: Int64, at generation: Int) throws
+  /// Removes the pieces of a document that begin below a generation.
+  func removePieces(of first: Int64, below generation: Int) throws
   /// Removes a document's row.
   func remove(_ row: StoredDocument) throws
   /// The highest sequence number of a document, 0 when there is none.
@@ -61,11 +60,4 @@ package protocol StoreTables {
   func note(_ document: LoadedDocuments.Found, revisions: Int)
   /// Records that the known state of a document is no longer valid.
   func forget(_ id: DocumentID)
-}
-
-extension StoreTables {
-  package func writeHistory(
-    _ tree: RevisionTree, of id: DocumentID, _ first: Int64, replacing old: LoadedDocuments.Found?
-  ) throws -> RevisionTree { tree }
-  package func removeHistory(of first: Int64) throws {}
 }

@@ -25,9 +25,8 @@ package struct StorageConformance: Sendable {
 
   /// All claims.
   package static let claims: [Claim] =
-    sequences + counts + bytes + atomicity + documents + histories + purges + locals + indexes
-    + compaction + replacing
-    + lifeCycle
+    sequences + counts + bytes + atomicity + documents + histories + longHistories + purges
+    + locals + indexes + compaction + replacing + lifeCycle
 
   private let makeEngine: @Sendable () async throws -> any StorageEngine
 

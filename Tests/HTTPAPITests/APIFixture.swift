@@ -62,6 +62,12 @@ struct APIFixture: Sendable {
   /// The writes that were accepted and are not carried out yet.
   var pendingWrites: PendingWrites { service.pendingWrites }
 
+  /// Waits until a feed is open, and a moment longer, in which it finds its start.
+  func feedIsOpen() async throws {
+    while service.feedCount == 0 { try await Task.sleep(for: .milliseconds(20)) }
+    try await Task.sleep(for: .milliseconds(300))
+  }
+
   /// The jobs that the administrator has started.
   var jobs: AdministrationJobs { service.administration.jobs }
 

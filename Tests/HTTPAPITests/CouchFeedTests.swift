@@ -167,7 +167,7 @@ import Testing
       async let answer = api.send(
         .get, "/couch/\(name)/_changes?feed=continuous&limit=1&timeout=60000&since=" + index,
         token: token, body: nil, hasLines: true)
-      try await Task.sleep(for: .seconds(2))
+      try await api.feedIsOpen()
       try await api.call(.put, "/couch/\(name)/first", token: token, body: "{}")
       #expect(try await answer.text.contains(#""id":"first""#))
     }
@@ -179,7 +179,7 @@ import Testing
       async let answer = api.send(
         .get, path + "/_changes?feed=continuous&heartbeat=100&since=" + since, token: token,
         body: nil, hasLines: true)
-      try await Task.sleep(for: .seconds(2))
+      try await api.feedIsOpen()
       let start = ContinuousClock.now
       try await api.call(.delete, "/v1/sessions", token: token)
       #expect(try await answer.text.contains("last_seq"))
@@ -192,7 +192,7 @@ import Testing
       let (token, path, since) = try await database(api)
       async let answer = api.call(
         .get, path + "/_changes?feed=longpoll&heartbeat=100&since=" + since, token: token)
-      try await Task.sleep(for: .milliseconds(300))
+      try await api.feedIsOpen()
       try await api.call(.delete, "/v1/me", token: token)
       #expect(try await answer.ids == [])
     }

@@ -202,8 +202,8 @@ def test_kill_in_the_middle_leaves_no_backup_under_the_final_name(start, tmp_pat
     if victim == "server":
         server.kill()
         status = command.wait(timeout=60)
-        # The backup may have been complete before the kill.
-        assert status == (0 if target.exists() else 1), command.stdout.read()
+        # The backup may have been complete before the kill, and the command may not have heard of it.
+        assert status == 1 or status == 0 and target.exists(), command.stdout.read()
         server = start()
     else:
         command.kill()

@@ -179,7 +179,7 @@ async def carry_out(run):
     readers = [kind(run, number) for number, kind in enumerate(READERS)]
     reading = [asyncio.create_task(reader.read()) for reader in readers]
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             await asyncio.gather(*(run.write(number) for number in range(WRITERS)))
             await run.finish()
             await asyncio.gather(*reading)

@@ -107,7 +107,7 @@ def test_a_hundred_parallel_writers_never_exceed_a_guests_bytes(shared):
 
     def write(number):
         answer = shared.call("PUT", f"/couch/{database.name}/d{number}", database.token, json=body)
-        assert answer.status_code in (201, 429, 507), answer.text
+        assert answer.status_code in (201, 429, 503, 507), answer.text
         return answer.status_code
 
     with concurrent.futures.ThreadPoolExecutor(100) as pool:
@@ -117,7 +117,7 @@ def test_a_hundred_parallel_writers_never_exceed_a_guests_bytes(shared):
     assert usage["bytes"] == answers.count(201) * stored <= GUEST_BYTES
     assert 507 in answers
     # There is no space for any of the refused documents.
-    assert usage["bytes"] + stored > GUEST_BYTES or 429 in answers
+    assert usage["bytes"] + stored > GUEST_BYTES or {429, 503} & set(answers)
 
 
 @pytest.mark.fault("S17")

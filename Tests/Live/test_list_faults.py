@@ -127,7 +127,7 @@ def test_a_list_takes_50000_documents_and_not_one_more_whoever_writes_and_how(st
     with concurrent.futures.ThreadPoolExecutor(20) as pool:
         answers = list(pool.map(
             lambda n: database((owner, editor)[n % 2], path).put(f"race{n}").status_code, range(100)))
-    assert answers.count(201) == 3 and set(answers) <= {201, 429, 507}, answers
+    assert answers.count(201) == 3 and set(answers) <= {201, 429, 503, 507}, answers
     assert mine.call("GET").json()["doc_count"] == LIST_DOCUMENTS
 
 

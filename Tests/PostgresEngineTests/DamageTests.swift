@@ -17,6 +17,9 @@ import Testing
     ("UPDATE documents SET arrival = set_byte(arrival, 9, 7) WHERE id = 'a'", .integrity),
     ("UPDATE bodies SET body = '{\"n\":7}'", .integrity),
     ("UPDATE bodies SET digest = '\\x00'", .integrity),
+    ("UPDATE histories SET revisions = set_byte(revisions, 3, 255)", .integrity),
+    ("UPDATE histories SET generation = generation + 1", .integrity),
+    ("DELETE FROM histories WHERE generation = 32", .integrity),
     ("UPDATE locals SET body = 'x'", .integrity),
     ("UPDATE locals SET revision = 9", .integrity),
     ("UPDATE entries SET content = 'x'", .integrity),
@@ -76,7 +79,13 @@ import Testing
     let store = try await node.store()
     let first = try await store.put("a", #"{"n":1}"#)
     try await store.put("a", #"{"n":3}"#, base: first)
-    let id = try DocumentID("a")
+    let (id, often) = (try DocumentID("a"), try DocumentID("b"))
+    for _ in 0..<100 {
+      try await store.update(loading: [often], at: Timestamp(milliseconds: 1)) { changes in
+        let base = try changes.view.newest(often)?.winner?.revision
+        try changes.put(often, base: base, body: .empty)
+      }
+    }
     try await store.update(loading: [], at: Timestamp(milliseconds: 1)) { changes in
       changes.write(LocalEdit(LocalID(receipt: "x"), LocalDocument(revision: 1, body: [1])))
       let entry = IndexEntry(id: id, key: [1], content: [2])

@@ -108,7 +108,7 @@ import Testing
     #expect(await code { _ = try await old.sequences() } == .absent)
     #expect(await code { try await old.put("b", "{}") } == .absent)
     #expect(try await nodes[1].open(name, creating: false) == nil)
-    for table in ["documents", "bodies", "locals", "indexes", "entries"] {
+    for table in ["documents", "bodies", "histories", "locals", "indexes", "entries"] {
       #expect(try fixture.execute("SELECT count(*) FROM \(table) WHERE store = \(number)") == [0])
     }
     let new = try await nodes[0].store(name)
@@ -140,6 +140,34 @@ import Testing
       #expect(try await node.open(name, creating: false) == nil)
       #expect(try fixture.execute("SELECT count(*) FROM documents") == [0])
       #expect(try await node.erase(name) == false)
+    }
+  }
+
+  @Test func rowsOfAnErasedStoreAreRemovedHoweverManyThereAreAndAfterAnInterruptionToo() async throws {
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
+      let name = try user(6)
+      let connection = try fixture.address.connect()
+      for isInterrupted in [false, true] {
+        let ids = try (0..<2_500).map { try DocumentID("d\($0)") }
+        let store = try await node.store(name)
+        try await store.update(loading: Set(ids), at: Timestamp(milliseconds: 1)) { changes in
+          for id in ids { try changes.put(id, base: nil, body: .empty) }
+        }
+        #expect(try fixture.execute("SELECT count(*) FROM documents") == [2_500])
+        if isInterrupted {
+          // The state after a crash between the first step and the removal of the rows.
+          let entry = try #require(try NameRow(name.key, on: connection))
+          var row = StoreRow(
+            number: entry.number, header: StoreHeader(key: name.key, epoch: entry.epoch))
+          row.isErased = true
+          _ = try connection.run([row.updating])
+          #expect(try await node.open(name, creating: false) == nil)
+        } else {
+          #expect(try await node.erase(name))
+        }
+        #expect(try fixture.execute("SELECT count(*) FROM documents") == [0])
+      }
     }
   }
 

@@ -127,7 +127,7 @@ import Testing
     #expect(others == [])
     let tables = try fixture.execute(
       "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()")
-    #expect(tables == [11])
+    #expect(tables == [12])
   }
 
   @Test func figuresTellCountsOfStoresThatAreNotOpen() async throws {

@@ -54,55 +54,15 @@ import Testing
     try connection.statement(sql).all { row in row.int64(0) }
   }
 
-  /// Compares with the engine in memory, which keeps whole trees, also while a conflict is inserted and purged.
-  @Test func longHistoriesAreWhatTheEngineInMemoryHas() async throws {
-    let directory = try TemporaryDirectory()
+  @Test func purgedDocumentLeavesNoPiece() async throws {
+    let (directory, tree) = try await filled(200)
+    #expect(tree.nodes.count == 200)
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
-    let memory = MemoryEngine()
-    let stores = [try await engine.store(name), try await memory.store(name)]
-    func expectEqual(_ comment: Comment) async throws {
-      let trees = [try await tree(stores[0]), try await tree(stores[1])]
-      #expect(Set(trees[0].listed.map(\.revision)) == Set(trees[1].listed.map(\.revision)), comment)
-      #expect(trees[0].leaves.map(\.revision) == trees[1].leaves.map(\.revision), comment)
-      for node in trees[1].nodes {
-        let bodies = [
-          try await stores[0].read { view in try view.body(Self.id, node.revision) },
-          try await stores[1].read { view in try view.body(Self.id, node.revision) },
-        ]
-        #expect(bodies[0] == bodies[1], comment)
-      }
-      for leaf in trees[1].leaves {
-        let histories = trees.map { $0.history(of: leaf.revision) }
-        #expect(histories[0] == histories[1], comment)
-      }
+    let storage = try await engine.store(name)
+    try await storage.update(loading: [Self.id], at: Timestamp(milliseconds: 2)) { changes in
+      changes.purge(Purge(id: Self.id, tree: RevisionTree()))
     }
-    for (times, step) in [(150, 40), (45, 3), (70, 100), (33, 0), (900, 500)] {
-      for store in stores { try await edit(store, times) }
-      try await expectEqual("after \(times)")
-      let line = try await tree(stores[1])
-      let winner = try #require(line.winner?.revision)
-      let history = Array(line.history(of: winner).dropFirst(step))
-      let branch = RevisionID(generation: (history.first?.generation ?? 0) + 1, digest: "branch")
-      for store in stores {
-        try await store.graft(Self.id.text, ([branch] + history).map(\.description), "{}")
-      }
-      try await expectEqual("grafted \(step) below")
-      for store in stores { try await edit(store, 50) }
-      try await expectEqual("edited beside it")
-      for store in stores {
-        try await store.update(loading: [Self.id], at: Timestamp(milliseconds: 2)) { changes in
-          let tree = try changes.view.tree(Self.id) ?? RevisionTree()
-          changes.purge(Purge(id: Self.id, tree: tree.purging([branch])))
-        }
-      }
-      try await expectEqual("purged")
-    }
-    for store in stores {
-      try await store.update(loading: [Self.id], at: Timestamp(milliseconds: 2)) { changes in
-        changes.purge(Purge(id: Self.id, tree: RevisionTree()))
-      }
-      await store.close()
-    }
+    await storage.close()
     let connection = try connect(directory)
     #expect(try numbers(connection, "SELECT count(*) FROM histories") == [0])
     try connection.close()

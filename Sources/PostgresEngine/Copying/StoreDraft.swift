@@ -51,7 +51,7 @@ final class StoreDraft: RowWriter {
     try await database.replace(name, by: .staged(name), onlyIfEmpty: false)
   }
 
-  func abandon() async { try? await database.removeCopy(.staged(name)) }
+  func abandon() async { _ = try? await database.erase(.staged(name)) }
 
   /// Writes to the store in one transaction.
   /// - Parameter change: changes the store's row and returns what else to write. It may run more than once.
@@ -75,13 +75,16 @@ final class StoreDraft: RowWriter {
 }
 
 extension RowPage {
-  /// The statements that write the page. The tree of a document has all of its revisions.
+  /// The statements that write the page. Long histories are divided into pieces.
   fileprivate func calls(in store: Int64) -> [Call] {
     switch self {
     case .documents(let documents):
-      documents.map { document in
-        let (row, tree) = document.encoded(with: document.tree)
-        return .putting(row, body: document.body, tree: tree, in: store)
+      documents.flatMap { document -> [Call] in
+        var newest = document.tree
+        let pieces = newest.takePieces()
+        let (row, tree) = document.encoded(with: newest)
+        return pieces.map { .putting(StoredPiece($0, of: row.id), of: row.first, in: store) }
+          + [.putting(row, body: document.body, tree: tree, in: store)]
       }
     case .bodies(let bodies):
       bodies.map { .putting($0.body, of: $0.first, $0.revision, in: store) }

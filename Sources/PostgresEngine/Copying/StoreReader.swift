@@ -30,13 +30,16 @@ struct StoreReader: RowReader {
 
   func documents(after sequence: Int64) async throws -> [CopiedDocument] {
     try await reading { source in
-      try source.rows(
+      let found = try source.rows(
         Call(
           Self.documents, .integer(number), .integer(sequence), .integer(RowPage.rows),
           .integer(RowPage.bytes))
-      ).all.map { row in
-        let found = try LoadedDocuments.Found(row, in: number)
-        return CopiedDocument(row: found.row, tree: try found.tree(), body: found.content)
+      ).all.map { row in try LoadedDocuments.Found(row, in: number) }
+      let long = try found.filter { try $0.tree().older > 0 }.map(\.row.first)
+      let pieces = try source.pieces(of: long)
+      return try found.map { found in
+        CopiedDocument(
+          row: found.row, tree: try found.whole { pieces[$0] ?? [] }, body: found.content)
       }
     }
   }

@@ -21,8 +21,8 @@ extension StoreRows {
       let body = StoredBody(
         bytes: found.content, checksum: row.bodyChecksum,
         arrival: StoredArrival(bytes: statement.row.bytes(14)))
-      documents.append(
-        CopiedDocument(row: row, tree: try whole(try row.tree(encoded), of: row), body: body))
+      let tree = try row.whole(row.tree(encoded)) { try pieces(of: row.first) }
+      documents.append(CopiedDocument(row: row, tree: tree, body: body))
       bytes += body.bytes.count + encoded.count
     }
     return documents

@@ -278,7 +278,7 @@ extension StoreRows {
     guard let winner = tree.winner, winner.revision == document.revision,
       winner.isDeleted == document.isDeleted
     else { throw ServiceError.integrity("the row's revision is not the tree's winner") }
-    _ = try whole(tree, of: document)
+    _ = try document.whole(tree) { try pieces(of: document.first) }
     try checkBodies(of: document, tree, into: &lengths)
   }
 
