@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func rowsOfAnErasedStoreAreRemovedHoweverManyThereAreAndAfterAnInterruptionToo() async throws {
+  @Test func rowsOfAnErasedStoreAreRemovedAfterAnInterruptionToo() async throws {
     let fixture = try DatabaseFixture()
     try await fixture.withNode { node in
       let name = try user(6)
