@@ -1,5 +1,6 @@
 import Documents
 import Lanes
+import NIOConcurrencyHelpers
 import StoreRecords
 import Stores
 import Synchronization
@@ -69,8 +70,11 @@ extension PostgresStorage {
   private func transact(_ batch: Batch, on connection: Connection) throws {
     let ids = batch.updates.reduce(into: Set<DocumentID>()) { $0.formUnion($1.ids) }
     let transaction = try withRows(on: connection) { rows in
-      try WriteTransaction(on: connection, store: rows.number, epoch: rows.epoch, loading: ids)
+      try WriteTransaction(
+        on: connection, store: rows.number, epoch: rows.epoch, loading: ids,
+        expecting: expected.withLockedValue { $0 })
     }
+    defer { expected.withLockedValue { $0 = transaction.repeated } }
     var outcomes: [Result<Void, any Error>] = []
     var firstWrite: Int?
     do {

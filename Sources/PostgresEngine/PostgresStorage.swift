@@ -33,6 +33,8 @@ final class PostgresStorage: StoreStorage {
   let isCommitting = Atomic<Bool>(false)
   /// The size of the store, as far as it is known.
   let sizes = StoreSize()
+  /// A statement that the last update ran between its reads and its writes. The next one probably runs it, too.
+  let expected = NIOLockedValueBox<Call?>(nil)
   let isNew: Bool
   private let isClosed = Atomic<Bool>(false)
   /// The latest time of an update, in milliseconds. Reads use it as the present time when they check expiry.

@@ -67,10 +67,11 @@ extension PostgresView {
   func changes(
     ofType type: String, after sequence: Int64, limit: Int
   ) throws -> [Change] {
-    try changes(
+    try source.repeatedRows(
       Call(
         Self.changesOfType, .integer(store), .text(type), .integer(sequence),
-        .integer(max(limit, 0))))
+        .integer(max(limit, 0)))
+    ).all.map { try StoredDocument($0, in: store).change }
   }
 
   func changedDocuments(

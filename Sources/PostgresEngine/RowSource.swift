@@ -10,6 +10,9 @@ protocol RowSource: AnyObject {
   func storeRow() throws -> StoreRow
   /// The rows that a statement finds. Takes one round trip.
   func rows(_ call: Call) throws -> Rows
+  /// The same for a statement that updates of a store usually run with the same values. A transaction may have run it
+  /// together with its first statements.
+  func repeatedRows(_ call: Call) throws -> Rows
   /// A local document, expired or not; nil when there is none.
   func local(_ id: LocalID) throws -> StoredLocal?
   /// The pieces of a document's history, the oldest first. Not verified.
@@ -19,6 +22,8 @@ protocol RowSource: AnyObject {
 
 extension RowSource {
   func local(_ id: LocalID) throws -> StoredLocal? { try storedLocal(id) }
+
+  func repeatedRows(_ call: Call) throws -> Rows { try rows(call) }
 
   func pieces(of first: Int64) throws -> [StoredPiece] { try pieces(of: [first])[first] ?? [] }
 

@@ -18,7 +18,7 @@ struct Statement: Sendable {
 
 /// A value of a statement, sent in PostgreSQL's binary form
 /// (<https://www.postgresql.org/docs/current/protocol-overview.html#PROTOCOL-FORMAT-CODES>).
-enum Value: Sendable {
+enum Value: Sendable, Equatable {
   /// `NULL`.
   case null
   /// A `bigint`.

@@ -19,6 +19,10 @@ final class WriteTransaction: RowSource {
   private var pending: [Call] = []
   /// The number of bytes written so far.
   private var written: Int64 = 0
+  /// The statement of the last ``repeatedRows(_:)``.
+  private(set) var repeated: Call?
+  /// The statement that was run together with the first ones, and its rows; nil once they may have changed.
+  private var foreseen: (call: Call, rows: Rows)?
   /// The error of the statement that has failed.
   private var failure: (any Error)?
   /// The present state of documents, where it is known. An inner nil means that there is no such document.
@@ -34,9 +38,11 @@ final class WriteTransaction: RowSource {
   private var indexes: [IndexID: Int64?] = [:]
 
   /// Begins a transaction: locks the store's row and reads documents, in one round trip.
+  /// - Parameter expected: what the previous transaction asked by ``repeatedRows(_:)``.
   /// - Throws: `absent` for a store that another node has erased, `damaged`, `integrity`.
   init(
-    on connection: Connection, store: Int64, epoch: String, loading ids: Set<DocumentID>
+    on connection: Connection, store: Int64, epoch: String, loading ids: Set<DocumentID>,
+    expecting expected: Call? = nil
   ) throws {
     self.store = store
     self.epoch = epoch
@@ -49,11 +55,13 @@ final class WriteTransaction: RowSource {
       let locals = LocalID.read(with: ids).map { Array($0.text.utf8) }
       calls.append(Call(Self.someLocals, .integer(store), .list(locals)))
     }
+    if let expected { calls.append(expected) }
     do {
       let rows = try connection.run(calls)
       former = try StoreRow.requireThere(rows[1].first, epoch: epoch)
       current = former
       if !ids.isEmpty { try take(ids, rows[2], rows[3], rows[4]) }
+      if let expected { foreseen = (expected, rows[calls.count - 1]) }
     } catch {
       if !connection.isBroken { connection.runLater(Call(.rollback)) }
       throw error
@@ -70,6 +78,12 @@ final class WriteTransaction: RowSource {
       failure = error
       throw error
     }
+  }
+
+  func repeatedRows(_ call: Call) throws -> Rows {
+    repeated = call
+    if let foreseen, foreseen.call.values == call.values { return foreseen.rows }
+    return try rows(call)
   }
 
   /// Checks that no statement has failed. PostgreSQL aborts a transaction at the first statement that fails. If a rule
@@ -244,11 +258,13 @@ extension WriteTransaction: StoreTables {
   func put(
     _ row: StoredDocument, body: StoredBody, tree: [UInt8]?, replacing old: StoredDocument?
   ) throws {
+    foreseen = nil
     if old == nil, bodySizes[row.first] == nil { bodySizes[row.first] = [:] }
     write(.putting(row, body: body, tree: tree, in: store))
   }
 
   func remove(_ row: StoredDocument) throws {
+    foreseen = nil
     pending.append(Call(Self.removeDocument, .integer(store), .text(row.id.text)))
     documents[row.id] = .some(nil)
   }

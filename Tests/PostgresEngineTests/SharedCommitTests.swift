@@ -90,6 +90,35 @@ import Testing
     }
   }
 
+  @Test func whatTheLastUpdateAskedIsReadWithTheFirstStatements() async throws {
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
+      let store = try await node.store()
+      try await store.put("a", #"{"type":"t"}"#)
+      let connection = try fixture.address.connect()
+      let name = try #require(try NameRow(StoreName.system.key, on: connection))
+      var expected: Call?
+      for trips in [1, 0] {
+        let transaction = try WriteTransaction(
+          on: connection, store: name.number, epoch: name.epoch, loading: [], expecting: expected)
+        let loaded = LoadedDocuments([]) { id in try transaction.whole(id) }
+        let view = PostgresView(
+          source: transaction, now: Timestamp(milliseconds: 1), loaded: loaded, sizes: StoreSize())
+        let before = connection.roundTrips
+        #expect(try view.changes(ofType: "t", after: 0, limit: 9).map(\.id.text) == ["a"])
+        #expect(connection.roundTrips == before + trips)
+        expected = transaction.repeated
+        var writer = StoreWriter(rows: transaction, header: transaction.current.header)
+        var changes = StoreChanges(of: view)
+        let body = try DocumentBody(parsing: Array(#"{"type":"t"}"#.utf8))
+        try changes.put(DocumentID("b"), base: nil, body: body)
+        try writer.write(changes, of: loaded, at: Timestamp(milliseconds: 1))
+        #expect(try view.changes(ofType: "t", after: 0, limit: 9).map(\.id.text) == ["a", "b"])
+        transaction.undo()
+      }
+    }
+  }
+
   @Test func inlineQueryThatAsksForMoreSeesOneState() async throws {
     let fixture = try DatabaseFixture()
     try await fixture.withNode { node in
