@@ -221,7 +221,7 @@ struct ChangesMatcher: Sendable {
   private func named(
     _ change: Change, in view: any StoreView
   ) throws -> Match {
-    guard style == .leaves, let tree = try view.tree(change.id) else {
+    guard style == .leaves, let tree = try view.newest(change.id) else {
       return .named([change.revision], nil)
     }
     return .named(tree.leaves.map(\.revision), tree)

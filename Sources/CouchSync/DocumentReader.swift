@@ -19,17 +19,23 @@ struct DocumentReader: Sendable {
     _ id: DocumentID, in view: any StoreView, extras: DocumentExtras, needsTree: Bool
   ) throws {
     guard let winner = try view.document(id) else { return nil }
-    let tree = needsTree || extras.needsTree ? try view.tree(id) : nil
+    let tree =
+      needsTree || extras.needsAncestors
+      ? try view.tree(id) : extras.needsTree ? try view.newest(id) : nil
     self.init(winner, tree, extras)
   }
 
   /// Makes a reader of a winner that was read before.
-  /// - Parameter tree: its tree, when that was read too.
+  /// - Parameter tree: its tree, when that was read too. Old revisions may be missing.
   init(
     _ winner: Document, tree: RevisionTree? = nil, in view: any StoreView, extras: DocumentExtras
   ) throws {
     var tree = tree
-    if extras.needsTree, tree == nil { tree = try view.tree(winner.id) }
+    if extras.needsAncestors, tree?.older != 0 {
+      tree = try view.tree(winner.id)
+    } else if extras.needsTree, tree == nil {
+      tree = try view.newest(winner.id)
+    }
     self.init(winner, extras.needsTree ? tree : nil, extras)
   }
 
@@ -250,5 +256,7 @@ package struct DocumentExtras: Sendable, Equatable {
   var isEmpty: Bool { self == DocumentExtras() }
 
   /// Whether the document's tree must be read.
-  var needsTree: Bool { revisions || revisionsInfo || conflicts || deletedConflicts }
+  var needsTree: Bool { needsAncestors || conflicts || deletedConflicts }
+  /// Whether they need the whole tree, and not only its newest revisions.
+  var needsAncestors: Bool { revisions || revisionsInfo }
 }

@@ -7,20 +7,22 @@ import Stores
 extension PostgresDatabase {
   /// The row of a store.
   /// - Parameter new: the epoch with which an absent store is created, and the time; nil to create none.
+  /// - Parameter finishesErasures: whether to remove the rows of a store whose erasure has begun. Somebody else may be
+  ///   doing that.
   /// - Returns: nil when the store is absent and not created.
   /// - Throws: `damaged` when the store's row is missing, fails its checksum or belongs to another store.
   static func opened(
     _ name: StoreName, creating new: (epoch: String, now: Timestamp)? = nil,
-    on connection: Connection
+    finishesErasures: Bool = true, on connection: Connection
   ) throws -> StoreRow? {
     while true {
       let found = try NameRow(name.key, on: connection)
       switch found?.state {
       case .there:
         guard let found else { return nil }
-        if let row = try there(found, on: connection) { return row }
+        if let row = try there(found, finishesErasures, on: connection) { return row }
       case .erasing:
-        if let found { try finishErasing(found, on: connection) }
+        if let found, finishesErasures { try finishErasing(found, on: connection) }
       case .erased, nil: break
       }
       guard let new else { return nil }
@@ -34,13 +36,15 @@ extension PostgresDatabase {
   /// The row of the store to which a name refers.
   /// - Returns: nil if the store is erased, or has replaced another one and has that one's name now. The erasure or the
   ///   replacement was interrupted; this function completes it.
-  private static func there(_ name: NameRow, on connection: Connection) throws -> StoreRow? {
+  private static func there(
+    _ name: NameRow, _ finishesErasures: Bool, on connection: Connection
+  ) throws -> StoreRow? {
     let row = try connection.run([Call(StoreRow.find, .integer(name.number))])[0].first
     let found: StoreRow
     do { found = try StoreRow.requireThere(row, epoch: name.epoch) } catch let error as ServiceError
       where error.code == .absent
     {
-      try finishErasing(name, on: connection)
+      if finishesErasures { try finishErasing(name, on: connection) }
       return nil
     }
     guard !found.header.key.utf8.elementsEqual(name.key.utf8) else { return found }
@@ -97,63 +101,84 @@ extension PostgresDatabase {
     try next.update(on: connection)
   }
 
-  /// Marks the row of a store in `stores` as erased, after which nobody reads or writes the store. Then removes its other
-  /// rows in parts, because one statement for a large store could take longer than a connection waits for an answer, and
-  /// marks the name as erased. May be repeated. If the store has another name now, its rows stay.
+  /// Begins an erasure: marks the row of a store in `stores` as erased, after which nobody reads or writes the store. May
+  /// be repeated.
+  /// - Returns: false if the store has another name now, and its rows stay.
   /// - Throws: `notEmpty` for a store with documents or tombstones, if `onlyIfEmpty`; nothing is changed then.
+  static func beginErasing(
+    _ name: NameRow, onlyIfEmpty: Bool = false, on connection: Connection
+  ) throws -> Bool {
+    try inTransaction(of: name.number, on: connection) { row in
+      guard try !hasAnotherName(name, row, on: connection) else { return nil }
+      if onlyIfEmpty, let row { try StoreRow(row).info.requireEmpty() }
+      var erased = StoreRow(
+        number: name.number, header: StoreHeader(key: name.key, epoch: name.epoch))
+      erased.isErased = true
+      return [erased.updating]
+    } != nil
+  }
+
+  /// Removes some rows of an erased store from one table. One statement for a large store could take longer than a
+  /// connection waits for an answer.
+  ///
+  /// It holds the lock on the store's row: if two processes removed the same rows at once, the second one would find none
+  /// of them, although there are others.
+  /// - Returns: whether there may be more.
+  static func removePart(
+    of number: Int64, by removal: Statement, on connection: Connection
+  ) throws -> Bool {
+    let removed = try inTransaction(of: number, on: connection) { _ in
+      [Call(removal, .integer(number), .integer(rowsAtOnce))]
+    }
+    return (removed?.first?.affected ?? 0) > 0
+  }
+
+  /// Erases a store: begins, removes all its rows but the one in `stores`, and marks the name as erased. May be repeated.
+  /// - Throws: as ``beginErasing(_:onlyIfEmpty:on:)``.
   static func finishErasing(
     _ name: NameRow, onlyIfEmpty: Bool = false, on connection: Connection
   ) throws {
-    let isErased: Bool
-    do {
-      let rows = try connection.run([
-        Call(.begin), Call(StoreRow.lock, .integer(name.number)),
-      ])
-      isErased = try !hasAnotherName(name, rows[1].first, on: connection)
-      if isErased {
-        if onlyIfEmpty, let row = rows[1].first { try StoreRow(row).info.requireEmpty() }
-        var row = StoreRow(
-          number: name.number, header: StoreHeader(key: name.key, epoch: name.epoch))
-        row.isErased = true
-        _ = try connection.run([row.updating, Call(.commit)])
-      } else {
-        _ = try connection.run([Call(.rollback)])
+    if try beginErasing(name, onlyIfEmpty: onlyIfEmpty, on: connection) {
+      for removal in removals {
+        while try removePart(of: name.number, by: removal, on: connection) {}
       }
+    }
+    try mark(name, .erased, on: connection)
+  }
+
+  /// Runs statements in a transaction that has the lock on a store's row.
+  /// - Parameter calls: gets the store's row, and returns nil to write nothing.
+  /// - Returns: what the statements found; nil if there were none.
+  private static func inTransaction(
+    of number: Int64, on connection: Connection, _ calls: (Row?) throws -> [Call]?
+  ) throws -> [Rows]? {
+    do {
+      let locked = try connection.run([Call(.begin), Call(StoreRow.lock, .integer(number))])
+      guard let calls = try calls(locked[1].first) else {
+        _ = try connection.run([Call(.rollback)])
+        return nil
+      }
+      return try connection.run(calls + [Call(.commit)])
     } catch {
       if !connection.isBroken { connection.runLater(Call(.rollback)) }
       throw error
     }
-    if isErased {
-      for removal in Self.removals {
-        let call = Call(removal, .integer(name.number), .integer(Self.rowsAtOnce))
-        while try connection.run([call])[0].affected > 0 {}
-      }
-    }
-    var next = name
-    next.state = .erased
-    try next.update(on: connection)
   }
 
   /// Changes the key in a store's row.
   /// - Throws: `absent` for an erased store, `damaged`.
   static func rename(_ name: NameRow, to key: String, on connection: Connection) throws {
-    do {
-      let rows = try connection.run([
-        Call(.begin), Call(StoreRow.lock, .integer(name.number)),
-      ])
-      var row = try StoreRow.requireThere(rows[1].first, epoch: name.epoch)
+    _ = try inTransaction(of: name.number, on: connection) { row in
+      var row = try StoreRow.requireThere(row, epoch: name.epoch)
       row.header.key = key
-      _ = try connection.run([row.updating, Call(.commit)])
-    } catch {
-      if !connection.isBroken { connection.runLater(Call(.rollback)) }
-      throw error
+      return [row.updating]
     }
   }
 
   /// How many rows one statement removes: 1,000 take about a second with the largest bodies.
   private static let rowsAtOnce = 1_000
   /// The statements that remove some rows of a store, for each table.
-  private static let removals = [
+  static let removals = [
     ("entries", "number, key, id"), ("indexes", "name"), ("locals", "id"),
     ("histories", "first, generation"), ("bodies", "first, generation, digest"),
     ("documents", "id"),

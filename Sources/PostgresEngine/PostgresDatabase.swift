@@ -86,21 +86,30 @@ package final class PostgresDatabase: StorageEngine {
   package func erase(_ name: StoreName) async throws -> Bool {
     // If the first answer was lost, the second attempt finds what the first has done.
     let hasBegun = NIOLockedValueBox(false)
-    let wasThere = try await repeating { connection in
+    let found = try await repeating { connection -> NameRow? in
       guard let found = try NameRow(name.key, on: connection), found.state != .erased else {
-        return hasBegun.withLockedValue { $0 }
+        return nil
       }
-      let wasThere = found.state == .there
-      if wasThere {
+      if found.state == .there {
         hasBegun.withLockedValue { $0 = true }
         // From here on the store counts as erased, even if the next step fails.
         try Self.mark(found, .erasing, on: connection)
       }
-      try Self.finishErasing(found, on: connection)
-      return wasThere || hasBegun.withLockedValue { $0 }
+      return found
     }
-    if wasThere { notices.add(.ended, name) }
-    return wasThere
+    if let found {
+      let isErased = try await repeating { connection in
+        try Self.beginErasing(found, on: connection)
+      }
+      if isErased { notices.add(.ended, name) }
+      for removal in isErased ? Self.removals : [] {
+        while try await repeating({ connection in
+          try Self.removePart(of: found.number, by: removal, on: connection)
+        }) {}
+      }
+      try await repeating { connection in try Self.mark(found, .erased, on: connection) }
+    }
+    return hasBegun.withLockedValue { $0 }
   }
 
   package func replace(_ name: StoreName, by other: StoreName) async throws {

@@ -72,7 +72,11 @@ extension PostgresStorage {
     let transaction = try withRows(on: connection) { rows in
       try WriteTransaction(
         on: connection, store: rows.number, epoch: rows.epoch, loading: ids,
-        expecting: expected.withLockedValue { $0 })
+        expecting: expected.withLockedValue { expected in
+          // Not repeated if it fails.
+          defer { expected = nil }
+          return expected
+        })
     }
     defer { expected.withLockedValue { $0 = transaction.repeated } }
     var outcomes: [Result<Void, any Error>] = []

@@ -33,7 +33,7 @@ final class PostgresStorage: StoreStorage {
   let isCommitting = Atomic<Bool>(false)
   /// The size of the store, as far as it is known.
   let sizes = StoreSize()
-  /// A statement that the last update ran between its reads and its writes. The next one probably runs it, too.
+  /// What the last transaction asked by ``WriteTransaction/repeatedRows(_:)``. The next one probably asks it, too.
   let expected = NIOLockedValueBox<Call?>(nil)
   let isNew: Bool
   private let isClosed = Atomic<Bool>(false)
@@ -68,7 +68,8 @@ final class PostgresStorage: StoreStorage {
     do { return try body(former) } catch let error as ServiceError
       where error.code == .absent || error.code == .damaged
     {
-      let found = try PostgresDatabase.opened(name, on: connection)
+      let found = try PostgresDatabase.opened(
+        name, finishesErasures: false, on: connection)
       guard let found else {
         hasEnded.store(true, ordering: .releasing)
         throw error

@@ -38,6 +38,7 @@ final class StoreSize: Sendable {
       (SELECT coalesce(sum(length(id) + length(body) + coalesce(length(tree), 0) + $2::int8), 0)
         FROM documents WHERE store = $1)
       + (SELECT coalesce(sum(length(body) + $2::int8), 0) FROM bodies WHERE store = $1)
+      + (SELECT coalesce(sum(length(revisions) + $2::int8), 0) FROM histories WHERE store = $1)
       + (SELECT coalesce(sum(length(id) + length(body) + $2::int8), 0) FROM locals WHERE store = $1)
       + (SELECT coalesce(sum(length(key) + length(id) + coalesce(length(content), 0) + $2::int8), 0)
         FROM entries WHERE store = $1)

@@ -82,7 +82,11 @@ final class WriteTransaction: RowSource {
 
   func repeatedRows(_ call: Call) throws -> Rows {
     repeated = call
-    if let foreseen, foreseen.call.values == call.values { return foreseen.rows }
+    if let foreseen, foreseen.call.values == call.values,
+      foreseen.call.statement.sql == call.statement.sql
+    {
+      return foreseen.rows
+    }
     return try rows(call)
   }
 

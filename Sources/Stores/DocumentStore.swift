@@ -83,7 +83,7 @@ package struct DocumentStore: Sendable {
   /// If the write has a ``WriteReceipt/current``, the same commit stores the answer.
   /// - Parameter ids: the documents that the rule reads or changes, as far as they are known before.
   /// - Throws: also `quotaExceeded` when documents are added or grow beyond the quota;
-  ///   ``WriteReceipt/AnsweredBefore``, and `receiptMismatch`.
+  ///   ``WriteReceipt/AnsweredBefore``, and `receiptMismatch`; `unavailable` after the ``WriteDeadline/current``.
   @discardableResult
   package func update<Value: Sendable>(
     loading ids: Set<DocumentID> = [],
@@ -91,25 +91,29 @@ package struct DocumentStore: Sendable {
   ) async throws -> Value {
     let (limits, moment, author) = (limits, now(), Author.current)
     let (concerns, receipt, name) = (follower.concerns, WriteReceipt.current, name)
-    let (value, wakes, followed, kept) = try await retryingAfterRepair {
+    let deadline = WriteDeadline.current
+    let (value, changed, followed, kept) = try await retryingAfterRepair {
       try await storage.update(loading: ids, at: moment) { changes in
         changes.historyLimits = limits.history
         changes.author = author
+        try receipt?.checkEarlier(in: changes.view, of: name, at: moment)
         // The present time, because the update may have waited long for the storage.
-        try receipt?.checkEarlier(in: changes.view, of: name, at: now())
+        try deadline?.check(at: now())
         let value = try rule(&changes)
         let entry = try receipt?.entry(of: value, in: changes, of: name, at: moment)
         if let entry { changes.write(entry.edit) }
         try PurgeMarks.note(in: &changes, at: moment)
         try Quota.check(&changes, against: limits)
+        let wakes = !changes.mutations.isEmpty || !changes.purges.isEmpty
         return (
-          value, !changes.mutations.isEmpty || !changes.purges.isEmpty,
+          value, (any: !changes.isEmpty, documents: wakes),
           changes.mutations.filter(concerns).map(\.id), entry?.kept
         )
       }
     }
+    if changed.any { deadline?.begin() }
     if let kept { receipt?.note(kept) }
-    if wakes { feed.wake() }
+    if changed.documents { feed.wake() }
     // An error of the follower does not undo this commit. The follower does the rest after the next such
     // commit.
     if !followed.isEmpty {

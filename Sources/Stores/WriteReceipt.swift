@@ -70,19 +70,14 @@ package final class WriteReceipt: Sendable {
   /// The digest of the request. It distinguishes the request from another one with the same key.
   package let request: [UInt8]
   private let stores: [StoreName]
-  private let deadline: Timestamp?
   private let state = NIOLockedValueBox(State())
 
   /// Creates a receipt for a write.
   /// - Parameter stores: the stores that may hold the answer and are searched for it.
-  /// - Parameter deadline: after this time the write's first update fails with `late`; nil for no limit.
-  package init(
-    _ name: Name, request: [UInt8], in stores: [StoreName], deadline: Timestamp? = nil
-  ) {
+  package init(_ name: Name, request: [UInt8], in stores: [StoreName]) {
     self.name = name
     self.request = request
     self.stores = stores
-    self.deadline = deadline
   }
 
   /// Runs a step before the write that is to be answered. What the step writes gets no stored answer.
@@ -104,19 +99,17 @@ package final class WriteReceipt: Sendable {
   /// Ends the receipt. What a task writes after the request has ended is not part of it.
   package func end() { state.withLockedValue { $0.isOver = true } }
 
-  /// Checks whether the store already has the answer, and whether the write may still be carried out.
+  /// Checks whether the store already has the answer.
   /// - Throws: ``AnsweredBefore`` if it has the answer to an earlier request, `receiptMismatch` if that was
-  ///   another request, `late` after the deadline.
+  ///   another request.
   func checkEarlier(
     in view: any StoreView, of store: StoreName, at now: Timestamp
   ) throws {
-    guard state.withLockedValue({ $0.isNext }), stores.contains(store) else { return }
-    if let note = try view.local(name.id).flatMap({ AnswerNote(parsing: $0.body, at: now) }),
+    guard state.withLockedValue({ $0.isNext }), stores.contains(store),
+      let note = try view.local(name.id).flatMap({ AnswerNote(parsing: $0.body, at: now) }),
       !note.answer.isRejection
-    {
-      throw AnsweredBefore(answer: try note.answer(to: request))
-    }
-    if let deadline, now > deadline { throw ServiceError.late }
+    else { return }
+    throw AnsweredBefore(answer: try note.answer(to: request))
   }
 
   /// The local document that an update writes in addition; nil for an update without a stored answer.
@@ -144,6 +137,34 @@ package final class WriteReceipt: Sendable {
 
   /// Records that the update with an ``entry(of:in:of:at:)`` is committed.
   func note(_ kept: Kept) { state.withLockedValue { $0.kept = kept } }
+}
+
+/// Until when an accepted write may begin. It holds for all updates of the write's task, also for those aside from its
+/// receipt, until one of them has changed something.
+package final class WriteDeadline: Sendable {
+  /// The deadline of the write that the task runs; nil for no limit.
+  @TaskLocal package static var current: WriteDeadline?
+
+  private let time: Timestamp
+  private let hasBegun = NIOLockedValueBox(false)
+
+  /// Creates the deadline of a write that has not begun.
+  package init(_ time: Timestamp) { self.time = time }
+
+  /// Whether the write may not begin any more.
+  package func isOver(at now: Timestamp) -> Bool {
+    now > time && !hasBegun.withLockedValue { $0 }
+  }
+
+  /// Checks whether an update may be committed.
+  /// - Throws: `unavailable`.
+  package func check(at now: Timestamp) throws {
+    guard isOver(at: now) else { return }
+    throw ServiceError.late
+  }
+
+  /// Records that an update has changed something.
+  func begin() { hasBegun.withLockedValue { $0 = true } }
 }
 
 extension WriteReceipt.Name {
@@ -180,13 +201,15 @@ extension ServiceError {
 extension DocumentStore {
   /// The stored answer to a write; nil when there is none.
   /// - Parameter request: the digest of the request that the answer must belong to; nil for any request.
+  /// - Parameter start: refusals that were stored before this time belong to an earlier attempt and are passed over.
   /// - Throws: `receiptMismatch` for the answer to another request, unless that answer is a refusal.
   package func answer(
-    kept name: WriteReceipt.Name, to request: [UInt8]? = nil
+    kept name: WriteReceipt.Name, to request: [UInt8]? = nil, since start: Timestamp? = nil
   ) async throws -> KeptAnswer? {
     let moment = now()
     return try await readInline { view in
       let note = try view.local(name.id).flatMap { AnswerNote(parsing: $0.body, at: moment) }
+      if let note, let start, note.answer.isRejection, note.stored < start { return nil }
       guard let note, let request, !note.answer.isRejection else { return note?.answer }
       return try note.answer(to: request)
     }
@@ -297,6 +320,8 @@ struct AnswerNote {
   let request: [UInt8]
   /// When the answer expires.
   let expires: Timestamp
+  /// When the answer was stored.
+  var stored: Timestamp { expires.adding(seconds: -StoreLimits.receiptSeconds) }
   /// The answer.
   let answer: KeptAnswer
 

@@ -171,6 +171,28 @@ import Testing
     }
   }
 
+  @Test func rowsThatTwoNodesRemoveAtOnceAreAllRemoved() async throws {
+    let fixture = try DatabaseFixture()
+    let nodes = [try await fixture.node(), try await fixture.node()]
+    let name = try user(8)
+    for round in 0..<3 {
+      let ids = try (0..<4_000).map { try DocumentID("d\($0)") }
+      let store = try await nodes[0].store(name)
+      try await store.update(loading: Set(ids), at: Timestamp(milliseconds: 1)) { changes in
+        for id in ids { try changes.put(id, base: nil, body: .empty) }
+      }
+      async let first = nodes[0].erase(name)
+      async let second = nodes[1].erase(name)
+      // A reader of the erased store removes nothing, and sees nothing.
+      _ = try? await store.sequences()
+      if round > 0 { #expect(try await nodes[1].open(name, creating: false) == nil) }
+      _ = try await (first, second)
+      #expect(try fixture.execute("SELECT count(*) FROM documents") == [0])
+      #expect(try fixture.execute("SELECT state FROM names") == [2])
+    }
+    for node in nodes { await node.close() }
+  }
+
   @Test func emptyStoreEndsInOneStepAndItsNameIsFreeEvenIfNothingFollows() async throws {
     let fixture = try DatabaseFixture()
     try await fixture.withNode { node in

@@ -139,28 +139,64 @@ import Testing
 
   @Test func writeThatIsLateWritesNothingButAnEarlierAnswerComesFirst() async throws {
     try await withStore { store async throws in
-      let late = try receipt(deadline: store.now().adding(seconds: -1))
-      late.encodes { _ in KeptAnswer(status: 200) }
-      await #expect(throws: ServiceError.late) {
-        try await carryOut(late) { try await store.put(id, base: nil, body: .empty) }
+      let (past, ahead) = (
+        store.now().adding(seconds: -1), store.now().adding(seconds: 60)
+      )
+      for isAside in [false, true] {
+        let receipt = try receipt()
+        await #expect(throws: ServiceError.late) {
+          try await WriteDeadline.$current.withValue(WriteDeadline(past)) {
+            try await carryOut(receipt) {
+              if isAside {
+                try await WriteReceipt.aside { try await store.put(id, base: nil, body: .empty) }
+              } else {
+                try await store.put(id, base: nil, body: .empty)
+              }
+            }
+          }
+        }
+        #expect(try await store.document(id) == nil)
       }
-      #expect(try await store.document(id) == nil)
-      let timely = try receipt(deadline: store.now().adding(seconds: 60))
+      let timely = try receipt()
       timely.encodes { _ in KeptAnswer(status: 200) }
-      _ = try await carryOut(timely) { try await store.put(id, base: nil, body: .empty) }
+      try await WriteDeadline.$current.withValue(WriteDeadline(ahead)) {
+        _ = try await carryOut(timely) { try await store.put(id, base: nil, body: .empty) }
+      }
+      let again = try receipt()
       await #expect(throws: WriteReceipt.AnsweredBefore.self) {
-        try await carryOut(late) { try await store.delete(id, base: nil) }
+        try await WriteDeadline.$current.withValue(WriteDeadline(past)) {
+          try await carryOut(again) { try await store.delete(id, base: nil) }
+        }
       }
     }
   }
 
+  @Test func writeThatHasBegunInTimeMayGoOn() throws {
+    let deadline = WriteDeadline(Timestamp(seconds: 10))
+    #expect(!deadline.isOver(at: Timestamp(seconds: 10)))
+    #expect(deadline.isOver(at: Timestamp(seconds: 11)))
+    #expect(throws: ServiceError.late) { try deadline.check(at: Timestamp(seconds: 11)) }
+    deadline.begin()
+    #expect(!deadline.isOver(at: Timestamp(seconds: 11)))
+    try deadline.check(at: Timestamp(seconds: 11))
+  }
+
+  @Test func refusalOfAnEarlierAttemptIsPassedOver() async throws {
+    try await withStore { store async throws in
+      let (receipt, start) = (try receipt(), store.now())
+      try await store.keep(KeptAnswer(status: 412, body: Array("{}".utf8)), of: receipt)
+      #expect(try await store.answer(kept: receipt.name, since: start)?.status == 412)
+      let later = start.adding(seconds: 1)
+      #expect(try await store.answer(kept: receipt.name, since: later) == nil)
+    }
+  }
+
   private func receipt(
-    request: UInt8 = 1, in stores: [StoreName] = [.system], deadline: Timestamp? = nil
+    request: UInt8 = 1, in stores: [StoreName] = [.system]
   ) throws -> WriteReceipt {
     let owner = try #require(AccountID(String(repeating: "a", count: 32)))
     return WriteReceipt(
-      WriteReceipt.Name(owner: owner, token: "token"), request: [request], in: stores,
-      deadline: deadline)
+      WriteReceipt.Name(owner: owner, token: "token"), request: [request], in: stores)
   }
 
   private func carryOut<Value: Sendable>(

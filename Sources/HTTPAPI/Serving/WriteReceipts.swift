@@ -29,8 +29,8 @@ struct WriteReceipts: Sendable {
     let call: Call
     let route: Route
     let run: Route.PersonHandler
-    /// When an accepted write may no longer be carried out; nil for no limit.
-    var deadline: Timestamp?
+    /// Until when an accepted write may begin; nil for no limit.
+    var deadline: WriteDeadline?
 
     /// The stores that may keep its answer.
     var stores: [StoreName] { ReceiptID.stores(own: principal.store, list: list) }
@@ -94,8 +94,7 @@ struct WriteReceipts: Sendable {
   /// Carries a write out and keeps its answer.
   /// - Returns: the answer, and whether a store keeps it. A write that has written nothing may leave none.
   private func carryOut(_ write: Write) async throws -> (response: Response, isKept: Bool) {
-    let receipt = WriteReceipt(
-      write.name, request: write.request, in: write.stores, deadline: write.deadline)
+    let receipt = WriteReceipt(write.name, request: write.request, in: write.stores)
     defer { receipt.end() }
     do {
       let response = try await WriteReceipt.$current.withValue(receipt) {
@@ -148,10 +147,13 @@ extension WriteReceipts {
       pending.end(write.name)
       throw error
     }
+    let deadline =
+      stores.isShared
+      ? WriteDeadline(id.issued.adding(seconds: StoreLimits.acceptedSeconds)) : nil
     let detached = Write(
       name: write.name, request: write.request, list: write.list, principal: write.principal,
       call: write.call.detached(reservation: reservation), route: write.route, run: write.run,
-      deadline: stores.isShared ? id.issued.adding(seconds: StoreLimits.acceptedSeconds) : nil)
+      deadline: deadline)
     pending.append(write.name) { await finish(detached) }
     return Self.accepted(id)
   }
@@ -173,7 +175,9 @@ extension WriteReceipts {
   private func finish(_ write: Write) async {
     for failures in 0... {
       guard let problem = await attempt(write) else { return }
-      guard problem.isPassing, failures < PendingWrites.pauses.count, !pending.isStopping else {
+      guard problem.isPassing, failures < PendingWrites.pauses.count, !pending.isStopping,
+        !(write.deadline?.isOver(at: now()) ?? false)
+      else {
         let requestID = RequestRouter.requestID()
         problem.log(as: requestID, to: write.call.context.logger)
         await note(KeptAnswer(problem, requestID: requestID), to: write)
@@ -193,7 +197,10 @@ extension WriteReceipts {
       try await Slice.begin()
       // Since it was accepted, a guest may have become a user, or the account may be erased.
       try await authentication.requireStillValid(write.principal)
-      let (response, isKept) = try await carryOut(write)
+      try write.deadline?.check(at: now())
+      let (response, isKept) = try await WriteDeadline.$current.withValue(write.deadline) {
+        try await carryOut(write)
+      }
       if !isKept, let answer = try? await response.collected() {
         await note(answer.kept, to: write)
       }
@@ -216,13 +223,14 @@ extension WriteReceipts {
   }
 
   /// The kept answer to a write. An answer of a write that was carried out has priority over a refusal.
+  /// - Parameter start: when the present attempt was accepted; see ``DocumentStore/answer(kept:to:since:)``.
   private func answer(
-    of name: WriteReceipt.Name, in storeNames: [StoreName]
+    of name: WriteReceipt.Name, in storeNames: [StoreName], since start: Timestamp? = nil
   ) async throws -> KeptAnswer? {
     var rejection: KeptAnswer?
     for storeName in storeNames {
       let answer = try await stores.withStore(storeName, creating: false) { store in
-        try await store?.answer(kept: name)
+        try await store?.answer(kept: name, since: start)
       }
       guard let answer else { continue }
       guard answer.isRejection else { return answer }
@@ -252,10 +260,10 @@ extension WriteReceipts {
     of id: ReceiptID, _ principal: Principal
   ) async throws -> State? {
     if pending.contains(id.name) { return .pending }
-    // Before the look into the stores: what is committed later is younger.
+    // Read before the stores: a write that is committed after the look into them is still within the limit then.
     let age = (now().milliseconds - id.issued.milliseconds) / 1_000
     let storeNames = ReceiptID.stores(own: principal.store, list: id.list)
-    if let answer = try await answer(of: id.name, in: storeNames)
+    if let answer = try await answer(of: id.name, in: storeNames, since: id.issued)
       ?? pending.rememberedAnswer(to: id.name)
     {
       return answer.isRejection ? .rejected(answer) : .committed(answer)
