@@ -46,6 +46,8 @@ package enum SelectorLimits {
   package static let nodes = 128
   /// The most values in all lists of `$in`, `$nin` and `$all` together.
   package static let values = 10_000
+  /// The most JSON values in all: lists, objects and the values in them all count.
+  package static let allValues = 20_000
   /// The most UTF-16 code units of all regular expressions together.
   package static let patternUnits = 1_024
   /// The most instructions of all regular expressions' programs together, estimated before they are compiled. With this

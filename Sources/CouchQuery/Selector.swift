@@ -25,7 +25,7 @@ package struct Selector: Sendable {
       clause = nil
       return
     }
-    var parser = SelectorParser(node)
+    var parser = try SelectorParser(node)
     let clause = try parser.clause(node, path: nil, depth: 0).normalized
     if case .field(nil, _) = clause { throw ServiceError.missingFieldName }
     self.clause = clause

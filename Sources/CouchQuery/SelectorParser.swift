@@ -15,16 +15,24 @@ struct SelectorParser {
   let patternMemory: Int
 
   /// Makes a parser of one selector.
-  init(_ selector: JSONNode) {
-    patternMemory = RegularExpression.memoryBytes / max(1, Self.patterns(in: selector))
+  /// - Throws: 400 for more than ``SelectorLimits/allValues``.
+  init(_ selector: JSONNode) throws {
+    var left = SelectorLimits.allValues
+    let patterns = try Self.patterns(in: selector, &left)
+    patternMemory = RegularExpression.memoryBytes / max(1, patterns)
   }
 
   /// The most regular expressions that the selector can contain.
-  private static func patterns(in node: JSONNode) -> Int {
+  /// - Parameter left: how many values it may still have.
+  private static func patterns(in node: JSONNode, _ left: inout Int) throws -> Int {
+    left -= 1
+    guard left >= 0 else {
+      throw ServiceError.selectorTooLarge("\(SelectorLimits.allValues) JSON values")
+    }
     var count = 0
-    for element in node.elements { count += patterns(in: element) }
+    for element in node.elements { count += try patterns(in: element, &left) }
     for member in node.members {
-      count += patterns(in: member.value) + (member.nameEquals("$regex") ? 1 : 0)
+      count += try patterns(in: member.value, &left) + (member.nameEquals("$regex") ? 1 : 0)
     }
     return count
   }

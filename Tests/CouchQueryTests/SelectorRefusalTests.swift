@@ -136,4 +136,13 @@ struct SelectorRefusalTests {
     let pattern = String(repeating: "a", count: SelectorLimits.patternUnits + more - 1)
     #expect(refused(#"{"a":{"$regex":"\#(pattern)"},"b":{"$regex":"x"}}"#) == outcome)
   }
+
+  /// The selector, its member and the list are three of them.
+  @Test(arguments: [(0, "none"), (1, "400 bad_request")] as [(Int, String)])
+  func valuesInsideOfOperandsAreLimited(more: Int, outcome: String) {
+    let count = SelectorLimits.allValues - 2 + more
+    let values = [String](repeating: "1", count: count).joined(separator: ",")
+    #expect(refused(#"{"a":[\#(values)]}"#) == outcome)
+    #expect(refused(#"{"a":{"$gt":[\#(values.dropLast(2))]}}"#) == outcome)
+  }
 }

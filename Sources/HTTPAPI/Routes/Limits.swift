@@ -228,6 +228,7 @@ enum Limits {
     ("selectorDepth", SelectorLimits.depth, "levels"),
     ("selectorNodes", SelectorLimits.nodes, "operators, fields and values"),
     ("selectorValues", SelectorLimits.values, "values in lists"),
+    ("selectorAllValues", SelectorLimits.allValues, "JSON values"),
     ("selectorPatternUnits", SelectorLimits.patternUnits, "UTF-16 units"),
     ("selectorPatternInstructions", SelectorLimits.patternInstructions, "estimated instructions"),
     ("selectorPatternMemory", SelectorLimits.patternMemoryBytes, "bytes per selector"),
