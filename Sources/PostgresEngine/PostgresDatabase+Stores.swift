@@ -130,7 +130,7 @@ extension PostgresDatabase {
     let removed = try inTransaction(of: number, on: connection) { _ in
       [Call(removal, .integer(number), .integer(rowsAtOnce))]
     }
-    return (removed?.first?.affected ?? 0) > 0
+    return (removed?.first?.affected ?? 0) >= rowsAtOnce
   }
 
   /// Erases a store: begins, removes all its rows but the one in `stores`, and marks the name as erased. May be repeated.

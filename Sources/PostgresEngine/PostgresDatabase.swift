@@ -8,7 +8,7 @@ package import Stores
 ///
 /// The engine keeps no content of a store in memory: every read asks the database. A store is absent or complete at
 /// every moment, because its row is written before its name. A store that is to be erased is first marked. When work on
-/// a store is interrupted, the next access to the store completes it.
+/// a store is interrupted, the next opening of the store completes it.
 package final class PostgresDatabase: StorageEngine {
   private let address: DatabaseAddress
   private let threads: LanePool
@@ -86,7 +86,7 @@ package final class PostgresDatabase: StorageEngine {
   package func erase(_ name: StoreName) async throws -> Bool {
     // If the first answer was lost, the second attempt finds what the first has done.
     let hasBegun = NIOLockedValueBox(false)
-    let found = try await repeating { connection -> NameRow? in
+    let found = try await repeating { connection -> (name: NameRow, isItsOwn: Bool)? in
       guard let found = try NameRow(name.key, on: connection), found.state != .erased else {
         return nil
       }
@@ -95,21 +95,31 @@ package final class PostgresDatabase: StorageEngine {
         // From here on the store counts as erased, even if the next step fails.
         try Self.mark(found, .erasing, on: connection)
       }
-      return found
+      return (found, try Self.beginErasing(found, on: connection))
     }
-    if let found {
-      let isErased = try await repeating { connection in
-        try Self.beginErasing(found, on: connection)
-      }
-      if isErased { notices.add(.ended, name) }
-      for removal in isErased ? Self.removals : [] {
-        while try await repeating({ connection in
-          try Self.removePart(of: found.number, by: removal, on: connection)
-        }) {}
-      }
-      try await repeating { connection in try Self.mark(found, .erased, on: connection) }
+    guard let found else { return hasBegun.withLockedValue { $0 } }
+    if found.isItsOwn { notices.add(.ended, name) }
+    for removal in found.isItsOwn ? Self.removals : [] {
+      while try await waiting({ connection in
+        try Self.removePart(of: found.name.number, by: removal, on: connection)
+      }) {}
     }
+    try await waiting { connection in try Self.mark(found.name, .erased, on: connection) }
     return hasBegun.withLockedValue { $0 }
+  }
+
+  /// Runs a step of an erasure, which must not end because too many others wait for a connection or for the store's row.
+  private func waiting<Value: Sendable>(
+    _ step: @escaping @Sendable (Connection) throws -> Value
+  ) async throws -> Value {
+    for _ in 0..<600 {
+      do { return try await repeating(step) } catch let error as ServiceError
+        where error.code == .overloaded
+      {
+        try? await Task.sleep(for: .milliseconds(100))
+      }
+    }
+    return try await repeating(step)
   }
 
   package func replace(_ name: StoreName, by other: StoreName) async throws {

@@ -98,7 +98,7 @@ package struct DocumentStore: Sendable {
         changes.author = author
         try receipt?.checkEarlier(in: changes.view, of: name, at: moment)
         // The present time, because the update may have waited long for the storage.
-        try deadline?.check(at: now())
+        try deadline?.check(at: now(), isAnswering: receipt?.mayKeep(in: name) ?? false)
         let value = try rule(&changes)
         let entry = try receipt?.entry(of: value, in: changes, of: name, at: moment)
         if let entry { changes.write(entry.edit) }

@@ -42,7 +42,7 @@ package protocol StorageEngine: Sendable {
   /// The registered stores of one namespace (see ``StoreName/namespace``), by key in byte order.
   /// - Parameters:
   ///   - key: the listing starts after this key; nil starts it at the first.
-  ///   - includingErased: whether to list stores, too, whose erasure has begun. If it was interrupted, the next access
+  ///   - includingErased: whether to list stores, too, whose erasure has begun. If it was interrupted, the next opening
   ///     to the store finishes it. Staged stores are listed in any case, because nobody else asks for them.
   func names(
     in namespace: String, after key: String?, limit: Int, includingErased: Bool

@@ -70,14 +70,20 @@ package final class WriteReceipt: Sendable {
   /// The digest of the request. It distinguishes the request from another one with the same key.
   package let request: [UInt8]
   private let stores: [StoreName]
+  /// When the write was accepted, which distinguishes it from others with the same key; nil if its client waits.
+  fileprivate let accepted: Timestamp?
   private let state = NIOLockedValueBox(State())
 
   /// Creates a receipt for a write.
   /// - Parameter stores: the stores that may hold the answer and are searched for it.
-  package init(_ name: Name, request: [UInt8], in stores: [StoreName]) {
+  /// - Parameter accepted: when the write was accepted; nil if its client waits for the answer.
+  package init(
+    _ name: Name, request: [UInt8], in stores: [StoreName], accepted: Timestamp? = nil
+  ) {
     self.name = name
     self.request = request
     self.stores = stores
+    self.accepted = accepted
   }
 
   /// Runs a step before the write that is to be answered. What the step writes gets no stored answer.
@@ -99,13 +105,18 @@ package final class WriteReceipt: Sendable {
   /// Ends the receipt. What a task writes after the request has ended is not part of it.
   package func end() { state.withLockedValue { $0.isOver = true } }
 
+  /// Whether the next update of a store may store the answer.
+  func mayKeep(in store: StoreName) -> Bool {
+    stores.contains(store) && state.withLockedValue { $0.isNext }
+  }
+
   /// Checks whether the store already has the answer.
   /// - Throws: ``AnsweredBefore`` if it has the answer to an earlier request, `receiptMismatch` if that was
   ///   another request.
   func checkEarlier(
     in view: any StoreView, of store: StoreName, at now: Timestamp
   ) throws {
-    guard state.withLockedValue({ $0.isNext }), stores.contains(store),
+    guard mayKeep(in: store),
       let note = try view.local(name.id).flatMap({ AnswerNote(parsing: $0.body, at: now) }),
       !note.answer.isRejection
     else { return }
@@ -131,7 +142,7 @@ package final class WriteReceipt: Sendable {
       guard !changes.isEmpty else { return nil }
       answer = KeptAnswer(of: changed)
     }
-    let edit = try name.edit(answer, to: request, over: changes.view, at: now)
+    let edit = try edit(answer, over: changes.view, at: now)
     return (edit, Kept(store: store, answer: answer, isWhole: state.encoding != nil))
   }
 
@@ -139,8 +150,8 @@ package final class WriteReceipt: Sendable {
   func note(_ kept: Kept) { state.withLockedValue { $0.kept = kept } }
 }
 
-/// Until when an accepted write may begin. It holds for all updates of the write's task, also for those aside from its
-/// receipt, until one of them has changed something.
+/// Until when an accepted write may be carried out. It holds for the update that stores the answer, and for all updates
+/// before it, also those aside from the receipt, until one of them has changed something.
 package final class WriteDeadline: Sendable {
   /// The deadline of the write that the task runs; nil for no limit.
   @TaskLocal package static var current: WriteDeadline?
@@ -151,15 +162,14 @@ package final class WriteDeadline: Sendable {
   /// Creates the deadline of a write that has not begun.
   package init(_ time: Timestamp) { self.time = time }
 
-  /// Whether the write may not begin any more.
-  package func isOver(at now: Timestamp) -> Bool {
-    now > time && !hasBegun.withLockedValue { $0 }
-  }
+  /// Whether no attempt at the write may begin any more.
+  package func isOver(at now: Timestamp) -> Bool { now > time }
 
   /// Checks whether an update may be committed.
+  /// - Parameter isAnswering: whether it may store the answer.
   /// - Throws: `unavailable`.
-  package func check(at now: Timestamp) throws {
-    guard isOver(at: now) else { return }
+  package func check(at now: Timestamp, isAnswering: Bool) throws {
+    guard isOver(at: now), isAnswering || !hasBegun.withLockedValue({ $0 }) else { return }
     throw ServiceError.late
   }
 
@@ -167,15 +177,16 @@ package final class WriteDeadline: Sendable {
   func begin() { hasBegun.withLockedValue { $0 = true } }
 }
 
-extension WriteReceipt.Name {
+extension WriteReceipt {
   /// The edit that stores an answer until it expires.
   fileprivate func edit(
-    _ answer: KeptAnswer, to request: [UInt8], over view: any StoreView, at now: Timestamp
+    _ answer: KeptAnswer, over view: any StoreView, at now: Timestamp
   ) throws -> LocalEdit {
     let expires = now.adding(seconds: StoreLimits.receiptSeconds)
-    let note = AnswerNote(answer, to: request, expires: expires)
-    let revision = (try view.local(id)?.revision ?? 0) &+ 1
-    return LocalEdit(id, LocalDocument(revision: revision, body: note.bytes), expires: expires)
+    let note = AnswerNote(answer, to: request, expires: expires, accepted: accepted)
+    let revision = (try view.local(name.id)?.revision ?? 0) &+ 1
+    return LocalEdit(
+      name.id, LocalDocument(revision: revision, body: note.bytes), expires: expires)
   }
 }
 
@@ -201,15 +212,19 @@ extension ServiceError {
 extension DocumentStore {
   /// The stored answer to a write; nil when there is none.
   /// - Parameter request: the digest of the request that the answer must belong to; nil for any request.
-  /// - Parameter start: refusals that were stored before this time belong to an earlier attempt and are passed over.
+  /// - Parameter accepted: when the write was accepted. Refusals of other writes with the same key are passed over.
   /// - Throws: `receiptMismatch` for the answer to another request, unless that answer is a refusal.
   package func answer(
-    kept name: WriteReceipt.Name, to request: [UInt8]? = nil, since start: Timestamp? = nil
+    kept name: WriteReceipt.Name, to request: [UInt8]? = nil, accepted: Timestamp? = nil
   ) async throws -> KeptAnswer? {
     let moment = now()
     return try await readInline { view in
       let note = try view.local(name.id).flatMap { AnswerNote(parsing: $0.body, at: moment) }
-      if let note, let start, note.answer.isRejection, note.stored < start { return nil }
+      if let note, note.answer.isRejection, let accepted, let other = note.accepted,
+        other != accepted
+      {
+        return nil
+      }
       guard let note, let request, !note.answer.isRejection else { return note?.answer }
       return try note.answer(to: request)
     }
@@ -222,7 +237,7 @@ extension DocumentStore {
   /// - Parameter answer: nil to remove the stored answer.
   /// - Throws: the errors of ``update(loading:_:)``.
   package func keep(_ answer: KeptAnswer?, of receipt: WriteReceipt) async throws {
-    let (name, request, moment) = (receipt.name, receipt.request, now())
+    let (name, moment) = (receipt.name, now())
     let changed = receipt.kept?.answer.changes ?? []
     try await WriteReceipt.$current.withValue(nil) {
       try await update { changes in
@@ -234,7 +249,7 @@ extension DocumentStore {
           }
           guard note?.answer.isRejection ?? true else { return }
         }
-        changes.write(try name.edit(answer, to: request, over: changes.view, at: moment))
+        changes.write(try receipt.edit(answer, over: changes.view, at: moment))
       }
     }
   }
@@ -313,23 +328,26 @@ package struct KeptAnswer: Sendable, Equatable {
 
 /// A ``KeptAnswer`` as it is stored in a local document, with the digest of its request.
 ///
-/// `{"request":hex,"expires":ms,"status":201,"fields":[name,value…],"changed":[{"id","rev"}…],"body":text}`, and
+/// `{"request":hex,"expires":ms,"accepted":ms,"status":201,"fields":[name,value…],"changed":[{"id","rev"}…],"body":text}`, and
 /// `"partial":true` for an answer that is not complete.
 struct AnswerNote {
   /// The digest of the request.
   let request: [UInt8]
   /// When the answer expires.
   let expires: Timestamp
-  /// When the answer was stored.
-  var stored: Timestamp { expires.adding(seconds: -StoreLimits.receiptSeconds) }
+  /// When the write was accepted; nil if its client waited.
+  let accepted: Timestamp?
   /// The answer.
   let answer: KeptAnswer
 
   /// Creates a note.
-  init(_ answer: KeptAnswer, to request: [UInt8], expires: Timestamp) {
+  init(
+    _ answer: KeptAnswer, to request: [UInt8], expires: Timestamp, accepted: Timestamp? = nil
+  ) {
     self.answer = answer
     self.request = request
     self.expires = expires
+    self.accepted = accepted
   }
 
   /// Reads a note that ``bytes`` wrote; nil for one that has expired, and for any other bytes.
@@ -340,6 +358,7 @@ struct AnswerNote {
     else { return nil }
     expires = Timestamp(milliseconds: Int64(milliseconds))
     guard expires > now else { return nil }
+    accepted = root["accepted"]?.int.map { Timestamp(milliseconds: Int64($0)) }
     self.request = request
     let texts = root["fields"]?.elements.compactMap(\.string) ?? []
     let fields = stride(from: 0, to: texts.count - 1, by: 2).map { index in
@@ -364,6 +383,7 @@ struct AnswerNote {
     writer.beginObject()
     writer.member("request", Hex.string(request))
     writer.member("expires", Int(clamping: expires.milliseconds))
+    if let accepted { writer.member("accepted", Int(clamping: accepted.milliseconds)) }
     writer.member("status", answer.status)
     writer.name("fields")
     writer.beginArray()

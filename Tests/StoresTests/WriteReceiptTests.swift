@@ -171,32 +171,40 @@ import Testing
     }
   }
 
-  @Test func writeThatHasBegunInTimeMayGoOn() throws {
+  @Test func whatFollowsAStepMayBeLateButNotTheAnswer() throws {
     let deadline = WriteDeadline(Timestamp(seconds: 10))
-    #expect(!deadline.isOver(at: Timestamp(seconds: 10)))
-    #expect(deadline.isOver(at: Timestamp(seconds: 11)))
-    #expect(throws: ServiceError.late) { try deadline.check(at: Timestamp(seconds: 11)) }
+    let late = Timestamp(seconds: 11)
+    for isAnswering in [false, true] {
+      try deadline.check(at: Timestamp(seconds: 10), isAnswering: isAnswering)
+      #expect(throws: ServiceError.late) { try deadline.check(at: late, isAnswering: isAnswering) }
+    }
     deadline.begin()
-    #expect(!deadline.isOver(at: Timestamp(seconds: 11)))
-    try deadline.check(at: Timestamp(seconds: 11))
+    #expect(deadline.isOver(at: late))
+    try deadline.check(at: late, isAnswering: false)
+    #expect(throws: ServiceError.late) { try deadline.check(at: late, isAnswering: true) }
   }
 
-  @Test func refusalOfAnEarlierAttemptIsPassedOver() async throws {
+  @Test func refusalOfAnotherWriteWithTheSameKeyIsPassedOver() async throws {
     try await withStore { store async throws in
-      let (receipt, start) = (try receipt(), store.now())
-      try await store.keep(KeptAnswer(status: 412, body: Array("{}".utf8)), of: receipt)
-      #expect(try await store.answer(kept: receipt.name, since: start)?.status == 412)
-      let later = start.adding(seconds: 1)
-      #expect(try await store.answer(kept: receipt.name, since: later) == nil)
+      let (first, second) = (Timestamp(seconds: 1), Timestamp(seconds: 2))
+      let refused = try receipt(accepted: first)
+      try await store.keep(KeptAnswer(status: 412, body: Array("{}".utf8)), of: refused)
+      let name = refused.name
+      #expect(try await store.answer(kept: name, accepted: first)?.status == 412)
+      #expect(try await store.answer(kept: name, accepted: second) == nil)
+      let carriedOut = try receipt(accepted: first)
+      _ = try await carryOut(carriedOut) { try await store.put(id, base: nil, body: .empty) }
+      #expect(try await store.answer(kept: name, accepted: second)?.isRejection == false)
     }
   }
 
   private func receipt(
-    request: UInt8 = 1, in stores: [StoreName] = [.system]
+    request: UInt8 = 1, in stores: [StoreName] = [.system], accepted: Timestamp? = nil
   ) throws -> WriteReceipt {
     let owner = try #require(AccountID(String(repeating: "a", count: 32)))
     return WriteReceipt(
-      WriteReceipt.Name(owner: owner, token: "token"), request: [request], in: stores)
+      WriteReceipt.Name(owner: owner, token: "token"), request: [request], in: stores,
+      accepted: accepted)
   }
 
   private func carryOut<Value: Sendable>(

@@ -40,8 +40,9 @@ package final class PendingWrites: Sendable {
     /// How many accepted writes of each person are not done.
     var accepted: [AccountID: Int] = [:]
     var acceptedCount = 0
-    var remembered: [WriteReceipt.Name: KeptAnswer] = [:]
-    var rememberedOrder: [WriteReceipt.Name] = []
+    /// By the text of the write's receipt.
+    var remembered: [String: KeptAnswer] = [:]
+    var rememberedOrder: [String] = []
     var isStopping = false
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
@@ -156,10 +157,10 @@ package final class PendingWrites: Sendable {
   }
 
   /// Remembers the answer to a write that wrote nothing, if no store keeps it.
-  func remember(_ name: WriteReceipt.Name, _ answer: KeptAnswer) {
+  func remember(_ receipt: ReceiptID, _ answer: KeptAnswer) {
     state.withLock { state in
-      if state.remembered.updateValue(answer, forKey: name) == nil {
-        state.rememberedOrder.append(name)
+      if state.remembered.updateValue(answer, forKey: receipt.text) == nil {
+        state.rememberedOrder.append(receipt.text)
       }
       if state.rememberedOrder.count > Self.rememberedAtMost {
         state.remembered[state.rememberedOrder.removeFirst()] = nil
@@ -168,8 +169,8 @@ package final class PendingWrites: Sendable {
   }
 
   /// A remembered answer.
-  func rememberedAnswer(to name: WriteReceipt.Name) -> KeptAnswer? {
-    state.withLock { $0.remembered[name] }
+  func rememberedAnswer(to receipt: ReceiptID) -> KeptAnswer? {
+    state.withLock { $0.remembered[receipt.text] }
   }
 
   /// Accepts nothing more, and waits at most ``stopSeconds`` for the accepted writes. The others are not carried out,

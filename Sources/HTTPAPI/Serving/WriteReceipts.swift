@@ -29,7 +29,9 @@ struct WriteReceipts: Sendable {
     let call: Call
     let route: Route
     let run: Route.PersonHandler
-    /// Until when an accepted write may begin; nil for no limit.
+    /// The receipt of an accepted write.
+    var receipt: ReceiptID?
+    /// Until when an accepted write may be carried out; nil for no limit.
     var deadline: WriteDeadline?
 
     /// The stores that may keep its answer.
@@ -94,7 +96,8 @@ struct WriteReceipts: Sendable {
   /// Carries a write out and keeps its answer.
   /// - Returns: the answer, and whether a store keeps it. A write that has written nothing may leave none.
   private func carryOut(_ write: Write) async throws -> (response: Response, isKept: Bool) {
-    let receipt = WriteReceipt(write.name, request: write.request, in: write.stores)
+    let receipt = WriteReceipt(
+      write.name, request: write.request, in: write.stores, accepted: write.receipt?.issued)
     defer { receipt.end() }
     do {
       let response = try await WriteReceipt.$current.withValue(receipt) {
@@ -153,7 +156,7 @@ extension WriteReceipts {
     let detached = Write(
       name: write.name, request: write.request, list: write.list, principal: write.principal,
       call: write.call.detached(reservation: reservation), route: write.route, run: write.run,
-      deadline: deadline)
+      receipt: id, deadline: deadline)
     pending.append(write.name) { await finish(detached) }
     return Self.accepted(id)
   }
@@ -197,7 +200,7 @@ extension WriteReceipts {
       try await Slice.begin()
       // Since it was accepted, a guest may have become a user, or the account may be erased.
       try await authentication.requireStillValid(write.principal)
-      try write.deadline?.check(at: now())
+      try write.deadline?.check(at: now(), isAnswering: true)
       let (response, isKept) = try await WriteDeadline.$current.withValue(write.deadline) {
         try await carryOut(write)
       }
@@ -215,22 +218,23 @@ extension WriteReceipts {
 
   /// Keeps the answer to a write that has written nothing: in the writer's own store if there is one.
   private func note(_ answer: KeptAnswer, to write: Write) async {
-    let receipt = WriteReceipt(write.name, request: write.request, in: [])
+    let receipt = WriteReceipt(
+      write.name, request: write.request, in: [], accepted: write.receipt?.issued)
     let isKept = try? await stores.withStore(write.principal.store, creating: false) { store in
       try await store?.keep(answer, of: receipt) != nil
     }
-    if isKept != true { pending.remember(write.name, answer) }
+    if isKept != true, let id = write.receipt { pending.remember(id, answer) }
   }
 
   /// The kept answer to a write. An answer of a write that was carried out has priority over a refusal.
-  /// - Parameter start: when the present attempt was accepted; see ``DocumentStore/answer(kept:to:since:)``.
+  /// - Parameter accepted: when the write was accepted; see ``DocumentStore/answer(kept:to:accepted:)``.
   private func answer(
-    of name: WriteReceipt.Name, in storeNames: [StoreName], since start: Timestamp? = nil
+    of name: WriteReceipt.Name, in storeNames: [StoreName], accepted: Timestamp? = nil
   ) async throws -> KeptAnswer? {
     var rejection: KeptAnswer?
     for storeName in storeNames {
       let answer = try await stores.withStore(storeName, creating: false) { store in
-        try await store?.answer(kept: name, since: start)
+        try await store?.answer(kept: name, accepted: accepted)
       }
       guard let answer else { continue }
       guard answer.isRejection else { return answer }
@@ -263,8 +267,8 @@ extension WriteReceipts {
     // Read before the stores: a write that is committed after the look into them is still within the limit then.
     let age = (now().milliseconds - id.issued.milliseconds) / 1_000
     let storeNames = ReceiptID.stores(own: principal.store, list: id.list)
-    if let answer = try await answer(of: id.name, in: storeNames, since: id.issued)
-      ?? pending.rememberedAnswer(to: id.name)
+    if let answer = try await answer(of: id.name, in: storeNames, accepted: id.issued)
+      ?? pending.rememberedAnswer(to: id)
     {
       return answer.isRejection ? .rejected(answer) : .committed(answer)
     }
