@@ -1,4 +1,5 @@
 """Undo of an adoption. If a kill interrupts it, a repeated request or the next start completes it."""
+import os
 import random
 import threading
 import time
@@ -6,6 +7,7 @@ import uuid
 
 import requests
 
+import postgres
 from test_crash import assert_list_and_hotels_agree
 
 HOTELS = [{"id": f"theirs-{number}", "name": "N" * 200} for number in range(95)]
@@ -45,7 +47,8 @@ def test_kill_while_it_is_undone_is_finished_by_asking_again(start, rounds):
         asking.join()
         server = start()
         assert assert_list_and_hotels_agree(server, token) in ({"mine"}, {"mine", *(h["id"] for h in HOTELS)})
-        if assert_list_and_hotels_agree(server, token) == {"mine"}:
+        # Over a database another server might still carry it out, so a start waits for fifteen minutes.
+        if not os.environ.get(postgres.INHERITED) and assert_list_and_hotels_agree(server, token) == {"mine"}:
             # The start has completed the undo before the first request.
             assert server.call("GET", "/v1/me/adoptions", token).json() == {"adoptions": []}
             assert not server.call("GET", "/v1/documents/theirs-7/revisions", token).json()["revisions"][1]["kept"]

@@ -65,6 +65,7 @@ def test_flood_of_connections_does_not_hide_the_operators_port(start):
             connection.close()
 
 
+@pytest.mark.files
 def test_data_directory_that_was_moved_away_is_not_ready(start, tmp_path):
     server = start()
     assert server.state("ready").status_code == 200

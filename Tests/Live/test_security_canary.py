@@ -117,6 +117,7 @@ def test_secrets_are_in_no_answer_no_log_and_no_metric(server):
 
 
 @pytest.mark.fault("S14")
+@pytest.mark.files
 def test_passwords_and_tokens_are_in_no_file_and_in_no_backup(server, tmp_path):
     canary, guest = word(), server.guest()
     body = {"username": "somebody", "password": canary}

@@ -166,6 +166,7 @@ def rest(lines):
 
 
 @pytest.mark.fault("S04")
+@pytest.mark.files
 def test_tokens_and_feeds_outlive_a_rotation_and_end_with_their_key(start):
     server = start()
     ada = Account(server)
@@ -187,6 +188,7 @@ def test_tokens_and_feeds_outlive_a_rotation_and_end_with_their_key(start):
 
 
 @pytest.mark.fault("S07")
+@pytest.mark.files
 def test_guessed_guests_are_refused(shared, good):
     """10,000 tokens that are valid except for their signature. With the right signature, each would be accepted."""
     claims = unpack(good[1])

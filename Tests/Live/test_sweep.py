@@ -1,6 +1,8 @@
 """The sweeper removes what nobody can use any more. A wrong clock does not make it remove more."""
 import re
 
+import pytest
+
 from couch import PASSWORD
 from faults import listed, put
 from waiting import wait_until
@@ -25,6 +27,7 @@ def store_files(server):
     return set((server.data / "stores").rglob("*.sqlite"))
 
 
+@pytest.mark.files
 def test_answers_to_keys_go_from_a_store_that_nobody_writes_to(start, clock):  # noqa: F811
     server = start(environment=clock.environment, under=["env"])
     next_round(server)
@@ -45,6 +48,7 @@ def test_answers_to_keys_go_from_a_store_that_nobody_writes_to(start, clock):  #
     assert listed(server, token) == {"a"}
 
 
+@pytest.mark.files
 def test_erased_account_leaves_no_file_of_the_guest_that_it_was(start):
     server = start()
     before = store_files(server)
