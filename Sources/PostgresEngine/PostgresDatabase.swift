@@ -108,7 +108,8 @@ package final class PostgresDatabase: StorageEngine {
     return hasBegun.withLockedValue { $0 }
   }
 
-  /// Runs a step of an erasure, which must not end because too many others wait for a connection or for the store's row.
+  /// Runs a step of an erasure. If too many others wait for a connection or for the store's row, it tries again for a
+  /// minute.
   private func waiting<Value: Sendable>(
     _ step: @escaping @Sendable (Connection) throws -> Value
   ) async throws -> Value {

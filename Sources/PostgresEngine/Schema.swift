@@ -15,9 +15,9 @@ enum Schema {
   ///
   /// A document's row contains the winner with its body, so that a read needs one row. `first` is the sequence number
   /// of the document's first change. It is the document's short key in `bodies`, which contains the bodies of losing
-  /// leaves and of recent ancestors, and in `histories`. A document with one revision has no `tree`, because the other columns are enough.
-  /// In `stores`, `written` counts all bytes that were ever written, and `changed` is the time of the last change in
-  /// milliseconds since 1970. The index contains only the first 256 bytes of a `type`, because longer ones would not
+  /// leaves and of recent ancestors, and in `histories`. A document with one revision has no `tree`, because the other
+  /// columns are enough. In `stores`, `written` counts all bytes that were ever written, and `changed` is the time of the
+  /// last change in milliseconds since 1970. The index contains only the first 256 bytes of a `type`, because longer ones would not
   /// fit.
   static let steps: [[String]] = [
     [

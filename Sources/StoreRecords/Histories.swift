@@ -67,6 +67,9 @@ extension StoredPiece {
   package init(_ piece: HistoryPiece, of id: DocumentID) {
     self.init(piece: piece, checksum: Checksum.piece(id, piece).value)
   }
+
+  /// Whether the piece matches its checksum.
+  package func isSound(of id: DocumentID) -> Bool { Checksum.piece(id, piece).matches(checksum) }
 }
 
 extension StoredDocument {
@@ -79,7 +82,7 @@ extension StoredDocument {
   ) throws -> RevisionTree {
     guard newest.older > 0 else { return newest }
     let pieces = try pieces().map { stored in
-      guard Checksum.piece(id, stored.piece).matches(stored.checksum) else {
+      guard stored.isSound(of: id) else {
         throw ServiceError.integrity(
           "the history of change \(sequence) fails its checksum from generation "
             + "\(stored.piece.generation) on")

@@ -40,8 +40,8 @@ package struct StoreLimits: Sendable, Equatable {
   package static let receipts: Int64 = 1_000
   /// How long an answer is kept, in seconds: 24 hours.
   package static let receiptSeconds: Int64 = 86_400
-  /// For how long after its receipt an accepted write may begin its first commit, in seconds, where several servers use
-  /// the same stores.
+  /// For how long after its receipt an accepted write may be carried out, in seconds, where several servers use the same
+  /// stores; see ``WriteDeadline``.
   package static let acceptedSeconds: Int64 = 20
   /// After how many seconds such a write that is not found was not carried out. A server that stops during a commit
   /// loses its transaction within the difference.

@@ -19,12 +19,23 @@ def locked_stores(url):
         psql.stdin.close()
 
 
+def guest(server):
+    """A guest whose store is made."""
+    token = server.guest()
+    assert server.call("PUT", "/v1/bookmarks/made", token, json={"name": "Made"}).status_code == 201
+    return token
+
+
+def accepted(server, token):
+    """The path of the receipt of a write that a server has accepted."""
+    return server.call("PUT", "/v1/bookmarks/a", token, json={"name": "A"}, headers=ASYNC).headers["Location"]
+
+
 def test_a_write_that_waits_at_another_server_is_pending_and_then_committed(nodes):
     first, second = nodes(2)
-    token = first.guest()
-    assert first.call("PUT", "/v1/bookmarks/made", token, json={"name": "Made"}).status_code == 201
+    token = guest(first)
     with locked_stores(nodes.url):
-        path = first.call("PUT", "/v1/bookmarks/a", token, json={"name": "A"}, headers=ASYNC).headers["Location"]
+        path = accepted(first, token)
         for server in (first, second):
             assert server.call("GET", path, token).json()["status"] == "pending"
     assert settled(second, token, path)["status"] == "committed" == settled(first, token, path)["status"]
@@ -33,10 +44,9 @@ def test_a_write_that_waits_at_another_server_is_pending_and_then_committed(node
 
 def test_a_write_that_waited_too_long_is_rejected_by_every_server(nodes):
     first, second = nodes(2)
-    token = first.guest()
-    assert first.call("PUT", "/v1/bookmarks/made", token, json={"name": "Made"}).status_code == 201
+    token = guest(first)
     with locked_stores(nodes.url):
-        path = first.call("PUT", "/v1/bookmarks/a", token, json={"name": "A"}, headers=ASYNC).headers["Location"]
+        path = accepted(first, token)
         time.sleep(23)
         assert second.call("GET", path, token).json()["status"] == "pending"
     for server in (first, second):

@@ -17,12 +17,12 @@ extension StoreRepair {
       if stored.isSound(of: id) {
         sound.append(stored.piece)
       } else if let repaired = stored.repaired(of: id) {
-        try rows.remove(stored, of: found.row.first)
+        try rows.removePiece(of: found.row.first, at: stored.piece.generation)
         try rows.insert(repaired, of: found.row.first)
         sound.append(repaired.piece)
         outcome.repaired += 1
       } else if extent == .everything {
-        try rows.remove(stored, of: found.row.first)
+        try rows.removePiece(of: found.row.first, at: stored.piece.generation)
         hasRemoved = true
       }
     }
@@ -63,9 +63,6 @@ extension StoreRepair {
 }
 
 extension StoredPiece {
-  /// Whether the piece matches its checksum.
-  func isSound(of id: DocumentID) -> Bool { Checksum.piece(id, piece).matches(checksum) }
-
   /// The piece as it was written, if one byte of it is wrong; otherwise nil.
   func repaired(of id: DocumentID) -> StoredPiece? {
     let name = RowValues.Value.text(Array(id.text.utf8))
@@ -80,12 +77,6 @@ extension StoredPiece {
 }
 
 extension StoreRows {
-  /// Removes a piece, which may be damaged.
-  func remove(_ stored: StoredPiece, of first: Int64) throws {
-    try connection.statement("DELETE FROM histories WHERE first = ?1 AND generation = ?2")
-      .run(.integer(first), .integer(stored.piece.generation))
-  }
-
   /// All pieces, unverified, in no particular order.
   func piecesAsFound() throws -> [(first: Int64, stored: StoredPiece)] {
     try connection.statement("SELECT first, generation, checksum, revisions FROM histories").all {
