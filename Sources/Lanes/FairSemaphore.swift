@@ -1,14 +1,13 @@
 /// Limits how many calls run at the same time, and serves the waiting callers in the order of their accounts.
 ///
-/// It is for calls that take a bounded time, run on a thread of their own and can't be interrupted and resumed, such as
-/// a search of a catalogue or the hash of a password.
+/// It is for calls that take a bounded time and can't be interrupted and resumed, such as a search of a catalogue, the
+/// hash of a password or a transaction of a database.
 ///
 /// ```swift
 /// let page = try await semaphore.withPermit { permit in try await readers[permit].search(query) }
 /// ```
 /// A permit is the right to run one call. One additional permit is reserved for an account that is not overdrawn and
-/// has no call running yet. Such a caller does not wait for the calls of a caller that makes many. Each running call
-/// uses a processor, so the calling request's pool computes with one thread fewer meanwhile.
+/// has no call running yet. Such a caller does not wait for the calls of a caller that makes many.
 package final class FairSemaphore: Sendable {
   private struct State {
     var queue = FairQueue(.semaphores)
@@ -20,37 +19,42 @@ package final class FairSemaphore: Sendable {
 
   private let state: Locked<State>
   private let queueLimit: Int
+  private let takesProcessor: Bool
   /// The account that pays for work that belongs to no request.
   private let system = ProcessorAccount(isLimited: false)
 
   /// Makes a semaphore.
   /// - Parameter permits: how many calls run at once, without the reserved permit.
   /// - Parameter queueLimit: how many callers wait at most.
-  package init(permits: Int, queueLimit: Int) {
+  /// - Parameter takesProcessor: whether a running call uses a processor on a thread of its own. The calling request's
+  ///   pool then computes with one thread fewer meanwhile.
+  package init(permits: Int, queueLimit: Int, takesProcessor: Bool = true) {
     self.queueLimit = queueLimit
+    self.takesProcessor = takesProcessor
     state = Locked(State(free: Array((0...max(0, permits)).reversed())))
   }
 
   /// Waits for a permit, runs `body`, and gives the permit to the next caller.
-  /// - Parameter body: gets the number of its permit, 0 to `permits`.
+  /// - Parameter isForOthers: whether the call is made for several requests. It then waits on the server's own account.
+  /// - Parameter body: gets the number of its permit, 0 to `permits`. The lowest numbers are given first, and the permit
+  ///   that became free last.
   /// - Returns: the result of `body`; nil when `queueLimit` callers wait already, and when the client has gone while
   ///   the call waited.
   package func withPermit<Value, Failure: Error>(
-    _ body: (Int) async throws(Failure) -> Value
+    isForOthers: Bool = false, _ body: (Int) async throws(Failure) -> Value
   ) async throws(Failure) -> Value? {
-    guard let permit = await acquire() else { return nil }
+    guard let permit = await acquire(isForOthers ? nil : Work.current) else { return nil }
     defer { release(permit) }
-    let pool = WorkExecutor.current?.pool
+    let pool = takesProcessor ? WorkExecutor.current?.pool : nil
     pool?.reserveProcessor()
     defer { pool?.releaseProcessor() }
     return try await body(permit)
   }
 
   /// How many callers wait.
-  var waitingCount: Int { state.withLock { $0.queue.count } }
+  package var waitingCount: Int { state.withLock { $0.queue.count } }
 
-  private func acquire() async -> Int? {
-    let work = Work.current
+  private func acquire(_ work: Work?) async -> Int? {
     let account = work?.account ?? system
     let line = account.line(in: .semaphores)
     let upper = line.parent ?? line

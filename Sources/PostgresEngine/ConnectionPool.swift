@@ -1,6 +1,4 @@
-import DequeModule
 import Lanes
-import NIOConcurrencyHelpers
 import StoreRecords
 import Stores
 import Synchronization
@@ -11,18 +9,26 @@ actor Session {
   private let address: DatabaseAddress
   private let counters: DatabaseCounters
   private let timeline: NewestTimeline
-  private var connection: Connection?
+  private let isCounted: Bool
+  private var connection: Connection? {
+    didSet {
+      guard isCounted, (connection == nil) != (oldValue == nil) else { return }
+      counters.open.add(connection == nil ? -1 : 1, ordering: .relaxed)
+    }
+  }
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Creates a session without a connection.
+  /// - Parameter isCounted: whether its connection is one of the pool's for the operator.
   init(
     _ address: DatabaseAddress, in threads: LanePool, counters: DatabaseCounters,
-    timeline: NewestTimeline
+    timeline: NewestTimeline, isCounted: Bool = false
   ) {
     self.address = address
     self.counters = counters
     self.timeline = timeline
+    self.isCounted = isCounted
     executor = InlineExecutor(threads)
   }
 
@@ -87,31 +93,25 @@ final class NewestTimeline: Sendable {
   }
 }
 
-/// The connections of a node, up to a limit. When all are in use, callers wait in a queue.
+/// The connections of a node, up to a limit. When all are in use, callers wait, and those whose accounts have used least
+/// are served first.
 final class ConnectionPool: Sendable {
   /// The limit of connections if the operator sets none.
   static let standardLimit = 16
-  /// How many callers may wait, for each connection of the limit. Further callers get `overloaded`.
-  private static let waitersPerConnection = 64
+  /// How many callers may wait. Further callers get `overloaded`. Requests and feeds have limits of their own, and one
+  /// change may wake all feeds at once.
+  private static let callersWaiting = 20_000
   /// How long repeatable work is tried again while no server accepts writes: 12 seconds. A failover takes less.
   static let patience = Duration.seconds(12)
   /// The pause before the next attempt.
   private static let pause = Duration.milliseconds(50)
 
-  private struct State {
-    /// Sessions that are not in use. The last one is the most recently used.
-    var idle: [Session] = []
-    /// The number of sessions, in use or not.
-    var count = 0
-    /// The callers that wait for a session, in order.
-    var waiting = Deque<CheckedContinuation<Session?, Never>>()
-    var isClosed = false
-  }
-
-  private let state = NIOLockedValueBox(State())
+  /// Each session belongs to the caller that has the permit of the same number.
+  private let sessions: [Session]
+  private let permits: FairSemaphore
+  private let isClosed = Atomic(false)
   private let address: DatabaseAddress
   private let threads: LanePool
-  private let limit: Int
   /// Counts for the operator.
   let counters = DatabaseCounters()
   /// The timeline of the primary, as far as this node knows.
@@ -124,40 +124,54 @@ final class ConnectionPool: Sendable {
     found.updates = counters.updates.load(ordering: .relaxed)
     found.unknown = counters.unknown.load(ordering: .relaxed)
     found.lost = counters.lost.load(ordering: .relaxed)
-    (found.connections, found.idle, found.waiting) = state.withLockedValue {
-      ($0.count, $0.idle.count, $0.waiting.count)
-    }
+    found.connections = counters.open.load(ordering: .relaxed)
+    found.idle = max(0, found.connections - counters.inUse.load(ordering: .relaxed))
+    found.waiting = permits.waitingCount
     return found
   }
 
   /// Creates a pool without connections.
+  /// - Parameter limit: the largest number of connections, at least 2: the last one is for callers that have none yet.
   init(_ address: DatabaseAddress, limit: Int, threads: LanePool) {
+    let limit = max(2, limit)
     self.address = address
-    self.limit = max(1, limit)
     self.threads = threads
+    sessions = (0..<limit).map { [counters, timeline] _ in
+      Session(address, in: threads, counters: counters, timeline: timeline, isCounted: true)
+    }
+    permits = FairSemaphore(
+      permits: limit - 1, queueLimit: Self.callersWaiting, takesProcessor: false)
   }
 
   /// Runs `body` on a connection, once.
+  /// - Parameter isForOthers: whether the work is done for several requests. It then does not wait on the account of the
+  ///   calling task's request.
   /// - Throws: `overloaded` when too many callers wait, `unavailable` after ``close()``, ``PostgresError``.
   func once<Result: Sendable>(
-    _ body: @Sendable (Connection) throws -> Result
+    isForOthers: Bool = false, _ body: @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    let session = try await acquire()
-    defer { release(session) }
-    return try await session.run(body)
+    let result = try await permits.withPermit(isForOthers: isForOthers) { permit in
+      guard !isClosed.load(ordering: .acquiring) else { throw ServiceError.closed }
+      counters.inUse.add(1, ordering: .relaxed)
+      defer { counters.inUse.subtract(1, ordering: .relaxed) }
+      return try await sessions[permit].run(body)
+    }
+    if let result { return result }
+    if Slice.isEnded { throw ServiceError.ended }
+    throw ServiceError(.overloaded, "Too many requests wait for the database; try again soon")
   }
 
   /// Runs `body`, and runs it again after a lost connection (on a new one) and after a deadlock. `body` must be
   /// repeatable.
-  /// - Parameter isForOthers: whether the work is done for other requests, too. It is then repeated even if the request
-  ///   of the calling task has ended.
-  /// - Throws: as ``once(_:)``.
+  /// - Parameter isForOthers: as in ``once(isForOthers:_:)``. The work is then repeated even if the request of the calling
+  ///   task has ended.
+  /// - Throws: as ``once(isForOthers:_:)``.
   func repeating<Result: Sendable>(
     isForOthers: Bool = false, _ body: @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     let deadline = ContinuousClock.now + Self.patience
     while true {
-      do { return try await once(body) } catch {
+      do { return try await once(isForOthers: isForOthers, body) } catch {
         guard Self.isWorthRepeating(error), ContinuousClock.now < deadline,
           isForOthers || !Slice.isEnded, !Task.isCancelled
         else { throw error }
@@ -182,62 +196,13 @@ final class ConnectionPool: Sendable {
 
   /// Closes each connection as soon as it is free. Waiting and later callers get an error.
   func close() async {
-    let (idle, waiting) = state.withLockedValue { state in
-      defer { (state.idle, state.waiting) = ([], []) }
-      state.isClosed = true
-      return (state.idle, state.waiting)
-    }
-    for continuation in waiting { continuation.resume(returning: nil) }
-    for session in idle { await session.close() }
+    isClosed.store(true, ordering: .releasing)
+    for session in sessions { await session.close() }
   }
 
   /// Creates a session that the pool does not count.
   func newSession() -> Session {
     Session(address, in: threads, counters: counters, timeline: timeline)
-  }
-
-  private enum Turn { case session(Session), wait, refused(ServiceError) }
-
-  private func acquire() async throws -> Session {
-    let turn = state.withLockedValue { state -> Turn in
-      if state.isClosed { return .refused(.closed) }
-      if let session = state.idle.popLast() { return .session(session) }
-      guard state.count == limit else {
-        state.count += 1
-        return .session(newSession())
-      }
-      guard state.waiting.count < limit * Self.waitersPerConnection else {
-        return .refused(
-          ServiceError(.overloaded, "Too many requests wait for the database; try again soon"))
-      }
-      return .wait
-    }
-    switch turn {
-    case .session(let session): return session
-    case .refused(let error): throw error
-    case .wait: break
-    }
-    let session = await withCheckedContinuation { continuation in
-      let session = state.withLockedValue { state -> Session?? in
-        if state.isClosed { return .some(nil) }
-        if let session = state.idle.popLast() { return .some(session) }
-        state.waiting.append(continuation)
-        return nil
-      }
-      if let session { continuation.resume(returning: session) }
-    }
-    guard let session else { throw ServiceError.closed }
-    return session
-  }
-
-  private func release(_ session: Session) {
-    let (next, isClosed) = state.withLockedValue { state in
-      let next = state.waiting.popFirst()
-      if next == nil, !state.isClosed { state.idle.append(session) }
-      return (next, state.isClosed)
-    }
-    next?.resume(returning: session)
-    if next == nil, isClosed { Task { await session.close() } }
   }
 }
 
@@ -265,6 +230,10 @@ final class DatabaseCounters: Sendable {
   let updates = Atomic(0)
   let unknown = Atomic(0)
   let lost = Atomic(0)
+  /// The open connections of the pool.
+  let open = Atomic(0)
+  /// The callers that have a connection of the pool.
+  let inUse = Atomic(0)
   private let fullDisk = Mutex<ContinuousClock.Instant?>(nil)
 
   /// Notes that the database has just refused a write because its disk is full.

@@ -131,7 +131,7 @@ extension SettingKey {
     case .databaseConnections:
       (
         "`16`",
-        "connections to the database, 1 to 1000"
+        "connections to the database, 2 to 1000"
       )
     case .upstream:
       (
