@@ -80,8 +80,14 @@ enum LaneThread {
 
   /// Charges the time since the last charge to the request that the calling thread works for.
   static func settle() {
+    let time = takeTime()
+    Work.current?.charge(time)
+  }
+
+  /// The time since the last charge, in nanoseconds.
+  private static func takeTime() -> Int64 {
     let thread = clanes_this_thread()
-    guard thread.pointee.slice_end != 0 else { return }
+    guard thread.pointee.slice_end != 0 else { return 0 }
     let now = clanes_now()
     var time = now - thread.pointee.settled - thread.pointee.blocked
     thread.pointee.settled = now
@@ -95,7 +101,7 @@ enum LaneThread {
     } else {
       thread.pointee.charged += time
     }
-    Work.current?.charge(time)
+    return time
   }
 
   /// Runs a part of a job that belongs to another request, and charges it to that request.
@@ -110,6 +116,18 @@ enum LaneThread {
       settle()
       keep(nil)
       thread.pointee.work = former
+    }
+    return try body()
+  }
+
+  /// Runs a part of a job that is done for several requests, and charges each of them an equal part.
+  static func sharing<Value, Failure: Error>(
+    _ works: [Work?], _ body: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    settle()
+    defer {
+      let time = takeTime() / Int64(max(1, works.count))
+      for work in works { work?.charge(time, isSlice: false) }
     }
     return try body()
   }

@@ -122,6 +122,13 @@ package final class Work: Sendable {
     try LaneThread.charging(work, body)
   }
 
+  /// Runs a part of a job that is done for several requests, and charges each of them an equal part.
+  package static func sharing<Value, Failure: Error>(
+    _ works: [Work?], _ body: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    try LaneThread.sharing(works, body)
+  }
+
   /// Runs `body` on a thread that belongs to no pool or lane, and charges its processor time to the request.
   package static func chargingOutsidePools<Value, Failure: Error>(
     _ work: Work?, _ body: () throws(Failure) -> Value

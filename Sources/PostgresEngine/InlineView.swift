@@ -4,9 +4,19 @@ import Stores
 
 /// A read of one document, or one local document, with one statement. A single statement sees one state of the store,
 /// so that no transaction is needed. A query that needs more runs again on a ``Snapshot``.
+///
+/// The statement runs on a connection, or other reads share its round trip (``SharedReads``). The query then runs twice:
+/// first to find out the statement, and again with the row that was found.
 final class InlineRead {
-  /// Thrown to a query that needs more than the one statement.
+  /// Thrown to a query that needs more than it can have now.
   struct NeedsMore: Error {}
+
+  /// What the statement is about.
+  private enum Subject: Equatable {
+    case document(DocumentID)
+    case local(LocalID)
+    case nothing
+  }
 
   /// The result of the statement.
   private enum Found {
@@ -17,24 +27,35 @@ final class InlineRead {
 
   let store: Int64
   private let epoch: String
-  private let connection: Connection
+  private let connection: Connection?
   private var row: StoreRow?
   private var found: Found?
+  /// What a query asked that has no connection, and then the row for it.
+  private var asked: (subject: Subject, call: Call, row: Row?)?
   /// Whether the query needs more than the one statement.
   private(set) var needsMore = false
 
   /// Creates a read that has not run its statement yet.
-  init(of store: Int64, epoch: String, on connection: Connection) {
+  /// - Parameter connection: runs the statement; nil to share a round trip.
+  init(of store: Int64, epoch: String, on connection: Connection? = nil) {
     self.store = store
     self.epoch = epoch
     self.connection = connection
   }
 
+  /// The statement that a query without a connection has asked for; nil when it has not asked, or needs more.
+  var call: Call? { needsMore ? nil : asked?.call }
+
+  /// Takes what ``call`` has found. The query can then run again.
+  func take(_ rows: Rows) { asked?.row = rows.first }
+
   /// A document with body, tree and arrival; nil if there is none.
   func document(_ id: DocumentID) throws -> LoadedDocuments.Found? {
     if case .document(let known, let document)? = found, known == id { return document }
-    let row = try first(Call(Self.documentWithStore, .integer(store), .text(id.text)))
+    let statement = connection == nil ? Self.shortDocumentWithStore : Self.documentWithStore
+    let row = try first(.document(id), Call(statement, .integer(store), .text(id.text)))
     let start = StoreRow.columnCount
+    if !row.isNull(start), row.isNull(start + StoredDocument.columnCount) { throw more() }
     let document =
       row.isNull(start) ? nil : try LoadedDocuments.Found(row, at: start, in: store)
     found = .document(id, document)
@@ -45,15 +66,18 @@ final class InlineRead {
   /// and body.
   func local(_ id: LocalID) throws -> Row? {
     if case .local(let known, let row)? = found, known == id { return row }
-    let row = try first(Call(Self.localWithStore, .integer(store), .text(id.text)))
-    found = .local(id, row.isNull(StoreRow.columnCount) ? nil : row)
-    return row.isNull(StoreRow.columnCount) ? nil : row
+    let statement = connection == nil ? Self.shortLocalWithStore : Self.localWithStore
+    let row = try first(.local(id), Call(statement, .integer(store), .text(id.text)))
+    let start = StoreRow.columnCount
+    if !row.isNull(start), row.isNull(start + 3) { throw more() }
+    found = .local(id, row.isNull(start) ? nil : row)
+    return row.isNull(start) ? nil : row
   }
 
   /// The store's counts.
   func info() throws -> StoreInfo {
     if let row { return row.info }
-    let row = try first(Call(StoreRow.find, .integer(store)))
+    let row = try first(.nothing, Call(StoreRow.find, .integer(store)))
     found = .nothing
     return try StoreRow(row).info
   }
@@ -65,26 +89,48 @@ final class InlineRead {
     return NeedsMore()
   }
 
-  private func first(_ call: Call) throws -> Row {
+  private func first(_ subject: Subject, _ call: Call) throws -> Row {
     guard found == nil else { throw more() }
-    let row = try connection.run([call])[0].first
+    let row: Row?
+    if let connection {
+      row = try connection.run([call])[0].first
+    } else if let asked {
+      guard asked.subject == subject else { throw more() }
+      row = asked.row
+    } else {
+      asked = (subject, call, nil)
+      throw NeedsMore()
+    }
     self.row = try StoreRow.requireThere(row, epoch: epoch)
     guard let row else { throw ServiceError.absent }
     return row
   }
 
-  private static let documentWithStore = Statement(
-    "document_with_store",
+  private static let documentWithStore = Statement("document_with_store", document("d.body"))
+  private static let shortDocumentWithStore = Statement(
+    "short_document_with_store", document(short("d.body")))
+  private static let localWithStore = Statement("local_with_store", local("l.body"))
+  private static let shortLocalWithStore = Statement(
+    "short_local_with_store", local(short("l.body")))
+
+  private static func document(_ body: String) -> String {
     """
-    SELECT \(StoreRow.columns), \(StoredDocument.columns), d.body, d.tree, d.arrival
+    SELECT \(StoreRow.columns), \(StoredDocument.columns), \(body), d.tree, d.arrival
     FROM stores s LEFT JOIN documents d ON d.store = s.number AND d.id = $2 WHERE s.number = $1
-    """)
-  private static let localWithStore = Statement(
-    "local_with_store",
     """
-    SELECT \(StoreRow.columns), l.revision, l.expires, l.checksum, l.body
+  }
+
+  private static func local(_ body: String) -> String {
+    """
+    SELECT \(StoreRow.columns), l.revision, l.expires, l.checksum, \(body)
     FROM stores s LEFT JOIN locals l ON l.store = s.number AND l.id = $2 WHERE s.number = $1
-    """)
+    """
+  }
+
+  /// `NULL` in place of a body that is too long for a shared round trip.
+  private static func short(_ body: String) -> String {
+    "CASE WHEN octet_length(\(body)) <= \(SharedReads.longestBody) THEN \(body) END"
+  }
 }
 
 /// A view of a store for a query, on an ``InlineRead``.

@@ -13,6 +13,7 @@ package final class PostgresDatabase: StorageEngine {
   private let address: DatabaseAddress
   private let threads: LanePool
   private let pool: ConnectionPool
+  private let reads: SharedReads
   private let notices: NoticeSender
   private let listener: NoticeListener
   /// The database's clock, which all nodes use.
@@ -59,6 +60,7 @@ package final class PostgresDatabase: StorageEngine {
     self.address = address
     self.threads = threads
     self.pool = pool
+    reads = SharedReads(on: pool)
     self.clock = clock
     var generator = SystemRandomNumberGenerator()
     let node = Hex.string(generator.next(), generator.next())
@@ -79,7 +81,7 @@ package final class PostgresDatabase: StorageEngine {
       if isNew { try Self.endIfErased(NameRow(of: row, key: name.key), on: connection) }
       return PostgresStorage(
         name, PostgresStorage.Identity(number: row.number, epoch: row.header.epoch),
-        isNew: isNew, pool: self.pool, notices: self.notices)
+        isNew: isNew, pool: self.pool, reads: self.reads, notices: self.notices)
     }
   }
 

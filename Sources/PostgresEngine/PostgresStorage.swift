@@ -27,6 +27,7 @@ final class PostgresStorage: StoreStorage {
   let notices: NoticeSender
   /// The node's connections.
   let pool: ConnectionPool
+  private let reads: SharedReads
   /// The updates that wait for a commit.
   let inbox = Inbox<any PendingUpdate>(limit: StoreLimits.pendingUpdates)
   /// Whether a commit is running or about to start.
@@ -44,12 +45,13 @@ final class PostgresStorage: StoreStorage {
   /// - Parameter isNew: whether it was created just now.
   init(
     _ name: StoreName, _ identity: Identity, isNew: Bool, pool: ConnectionPool,
-    notices: NoticeSender
+    reads: SharedReads, notices: NoticeSender
   ) {
     self.name = name
     self.isNew = isNew
     known = NIOLockedValueBox(identity)
     self.pool = pool
+    self.reads = reads
     self.notices = notices
   }
 
@@ -97,7 +99,10 @@ final class PostgresStorage: StoreStorage {
   func readInline<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws -> Value
   ) async throws -> Value {
-    try await reading { connection in
+    try requireOpen()
+    if Slice.isEnded { throw ServiceError.ended }
+    if let value = try await sharing(query) { return value }
+    return try await reading { connection in
       try self.withRows(on: connection) { rows in
         let read = InlineRead(of: rows.number, epoch: rows.epoch, on: connection)
         let outcome = Result { try query(InlineView(read: read, now: self.now)) }
@@ -140,6 +145,28 @@ final class PostgresStorage: StoreStorage {
         if Slice.isEnded { throw ServiceError.ended }
         return try body(connection)
       }
+    } catch { throw ServiceError.translated(error) }
+  }
+
+  /// Runs a query whose statement may share a round trip.
+  /// - Returns: nil if the query must run alone: it needs more than one short row, the row is not as expected, or the
+  ///   server has refused a statement of the round trip.
+  private func sharing<Value>(
+    _ query: (any StoreView) throws -> Value
+  ) async throws -> Value? {
+    let rows = identity
+    let read = InlineRead(of: rows.number, epoch: rows.epoch)
+    do {
+      let view = InlineView(read: read, now: now)
+      let early = Result { try query(view) }
+      guard let call = read.call else { return read.needsMore ? nil : try early.get() }
+      read.take(try await reads.rows(call))
+      let outcome = Result { try query(view) }
+      return read.needsMore ? nil : try outcome.get()
+    } catch let error as ServiceError where error.code == .absent || error.code == .damaged {
+      return nil
+    } catch let error as PostgresError where !error.isOfConnection {
+      return nil
     } catch { throw ServiceError.translated(error) }
   }
 

@@ -1,7 +1,10 @@
 import CPostgres
 
 /// The rows that a statement found. All of them are in memory.
-final class Rows {
+///
+/// Unchecked, because the compiler cannot see what libpq does with its result. Proof: the functions that are called after
+/// `init` only read it.
+final class Rows: @unchecked Sendable {
   /// libpq's result, freed with this object.
   private let result: OpaquePointer?
   /// The number of rows.
@@ -34,7 +37,7 @@ final class Rows {
 }
 
 /// One row, in PostgreSQL's binary format. It keeps the result in memory.
-struct Row {
+struct Row: Sendable {
   fileprivate let rows: Rows
   fileprivate let index: Int32
 

@@ -1,0 +1,132 @@
+import DequeModule
+import Lanes
+import NIOConcurrencyHelpers
+
+/// Reads of one row each, by any requests. Those that come while others are under way share the next round trip.
+///
+/// A round trip costs a node and the database more than the search for a row. The statements of a round trip have
+/// nothing else in common: each sees the newest committed state, and each can be repeated alone.
+final class SharedReads: Sendable {
+  /// How many round trips may be under way: two, so that a connection that hangs does not stop all reads.
+  static let roundTripsAtOnce = 2
+  /// The largest number of reads in one round trip.
+  static let readsPerRoundTrip = 32
+  /// The length in bytes of the longest body that such a read returns. A longer one would delay the other reads.
+  static let longestBody = 65_536
+  /// How long a connection is used for one round trip after the other. Then other callers of the pool may have it.
+  private static let turn = Duration.milliseconds(10)
+
+  /// A read that waits for a round trip.
+  fileprivate struct Waiting: Sendable {
+    let call: Call
+    let work: Work?
+    let continuation: CheckedContinuation<Rows, any Error>
+  }
+
+  private struct State {
+    var underWay = 0
+    var waiting = Deque<Waiting>()
+
+    /// Whether another round trip may begin.
+    mutating func begin() -> Bool {
+      guard underWay < SharedReads.roundTripsAtOnce else { return false }
+      underWay += 1
+      return true
+    }
+  }
+
+  private let pool: ConnectionPool
+  private let state = NIOLockedValueBox(State())
+
+  /// Creates a queue without reads.
+  init(on pool: ConnectionPool) { self.pool = pool }
+
+  /// Runs a statement that finds one row of a bounded length.
+  /// - Throws: ``PostgresError``. One that the server refused may be the fault of another statement of the same round
+  ///   trip. Also the errors of ``ConnectionPool/repeating(isForOthers:_:)``.
+  func rows(_ call: Call) async throws -> Rows {
+    // An overdrawn request may have to wait for a connection or a thread, and the others with it.
+    let mayBeAlone = !(Work.current?.account.isOverdrawn ?? false)
+    let isAlone = state.withLockedValue { mayBeAlone && $0.waiting.isEmpty && $0.begin() }
+    guard isAlone else { return try await wait(call) }
+    defer { if !endIfNothingWaits() { startAnswering() } }
+    return try await pool.repeating { connection in try connection.run([call])[0] }
+  }
+
+  private func wait(_ call: Call) async throws -> Rows {
+    try await withCheckedThrowingContinuation { continuation in
+      let read = Waiting(call: call, work: Work.current, continuation: continuation)
+      let begins = state.withLockedValue { state in
+        state.waiting.append(read)
+        return state.begin()
+      }
+      if begins { startAnswering() }
+    }
+  }
+
+  private func endIfNothingWaits() -> Bool {
+    state.withLockedValue { state in
+      guard state.waiting.isEmpty else { return false }
+      state.underWay -= 1
+      return true
+    }
+  }
+
+  private func startAnswering() {
+    Task {
+      repeat { await answer() } while !endIfNothingWaits()
+    }
+  }
+
+  private func answer() async {
+    let batch = ReadBatch()
+    do {
+      try await pool.repeating(isForOthers: true) { connection in
+        let end = ContinuousClock.now + Self.turn
+        repeat {
+          if batch.isEmpty { batch.fill(self.take()) }
+          if batch.isEmpty { return }
+          try batch.run(on: connection)
+        } while ContinuousClock.now < end
+      }
+    } catch {
+      // Without a connection, the reads that wait must not wait for longer.
+      if batch.isEmpty { batch.fill(take()) }
+      batch.fail(error)
+    }
+  }
+
+  private func take() -> [Waiting] {
+    state.withLockedValue { state in
+      let count = min(state.waiting.count, Self.readsPerRoundTrip)
+      defer { state.waiting.removeFirst(count) }
+      return Array(state.waiting.prefix(count))
+    }
+  }
+}
+
+/// The reads of one round trip. Confined to one task at a time: that of ``SharedReads/answer()``, which passes the batch
+/// to a connection's thread and waits.
+///
+/// Unchecked, because the compiler cannot see that. Proof: `answer` creates the batch. Only the closure that is awaited
+/// there captures it, and the function uses it after that. There is no other reference.
+private final class ReadBatch: @unchecked Sendable {
+  private var reads: [SharedReads.Waiting] = []
+
+  var isEmpty: Bool { reads.isEmpty }
+
+  func fill(_ reads: [SharedReads.Waiting]) { self.reads = reads }
+
+  /// Sends the statements, and gives each read its rows. The processor time is divided among their requests.
+  /// - Throws: ``PostgresError``. No read has been answered then.
+  func run(on connection: Connection) throws {
+    let found = try Work.sharing(reads.map(\.work)) { try connection.run(reads.map(\.call)) }
+    for (read, rows) in zip(reads, found) { read.continuation.resume(returning: rows) }
+    reads = []
+  }
+
+  func fail(_ error: any Error) {
+    for read in reads { read.continuation.resume(throwing: error) }
+    reads = []
+  }
+}

@@ -1,0 +1,95 @@
+import Documents
+import Lanes
+import Stores
+import Testing
+
+@testable import PostgresEngine
+
+@Suite struct SharedReadsTests {
+  @Test func readsOfManyStoresAtOnceEachFindTheirOwn() async throws {
+    try await DatabaseFixture().withNode { node in
+      for number in 0..<40 { try await node.store(try user(number)).put("a", "{\"n\":\(number)}") }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for turn in 0..<400 {
+          group.addTask {
+            let store = try await node.store(try user(turn % 40))
+            #expect(try await store.body("a") == "{\"n\":\(turn % 40)}")
+            #expect(try await store.body("b") == nil)
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test func readSeesWhatWasWrittenBefore() async throws {
+    try await DatabaseFixture().withNode { node in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<40 {
+          group.addTask {
+            let store = try await node.store(try user(number))
+            var base: RevisionID?
+            for turn in 0..<10 {
+              base = try await store.put("a", "{\"n\":\(turn)}", base: base)
+              #expect(try await store.body("a") == "{\"n\":\(turn)}")
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test func longBodiesAreReadAlone() async throws {
+    try await DatabaseFixture().withNode { node in
+      let store = try await node.store()
+      let local = LocalID(receipt: "long")
+      for length in [SharedReads.longestBody - 8, SharedReads.longestBody, 300_000] {
+        let body = "{\"a\":\"\(String(repeating: "x", count: length))\"}"
+        try await store.put("\(length)", body)
+        try await store.update(loading: [], at: Timestamp(milliseconds: 1)) { changes in
+          changes.write(LocalEdit(local, LocalDocument(revision: 1, body: Array(body.utf8))))
+        }
+        #expect(try await store.body("\(length)") == body)
+        let found = try await store.readInline { view in try view.local(local) }
+        #expect(found?.body.elementsEqual(body.utf8) == true)
+      }
+    }
+  }
+
+  @Test func statementThatTheServerRefusesHarmsNoOther() async throws {
+    let threads = LanePool.forStores(processors: 2, threads: 4)
+    let pool = ConnectionPool(try DatabaseFixture().address, limit: 2, threads: threads)
+    let reads = SharedReads(on: pool)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<100 {
+        group.addTask {
+          let divisor = number % 10 == 7 ? 0 : 1
+          let call = Call(Self.quotient, .integer(number), .integer(divisor))
+          do {
+            let found = try await reads.rows(call)
+            #expect(divisor == 1 && found.first?.integer(0) == Int64(number))
+          } catch let error as PostgresError { #expect(!error.isOfConnection) }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await reads.rows(Call(Self.quotient, .integer(6), .integer(2))).count == 1)
+    await pool.close()
+    await threads.stop()
+  }
+
+  private static let quotient = Statement("quotient", "SELECT $1::int8 / $2::int8")
+
+  @Test func poolCountsItsConnectionsAndClosesThem() async throws {
+    let threads = LanePool.forStores(processors: 2, threads: 4)
+    let pool = ConnectionPool(try DatabaseFixture().address, limit: 2, threads: threads)
+    try await pool.once { _ in }
+    #expect(pool.statistics.connections == 1)
+    #expect(pool.statistics.idle == 1)
+    await pool.close()
+    #expect(pool.statistics.connections == 0)
+    await #expect(throws: (any Error).self) { try await pool.once { _ in } }
+    await threads.stop()
+  }
+}
