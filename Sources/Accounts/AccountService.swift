@@ -117,6 +117,16 @@ extension AccountService {
 }
 
 extension AccountService {
+  /// Looks whether another process has changed an account. If none has, the cached proofs stay valid for another second,
+  /// without a look at each of them. Does nothing if no other process changes accounts.
+  package func confirmProofs() async {
+    guard settings.isShared else { return }
+    let asked = uptime()
+    do { proofs.confirm(try await accounts.stores.position(of: .system), asked: asked) } catch {
+      // Each proof is then looked at by itself.
+    }
+  }
+
   /// When an account was created, RFC 3339; nil for a guest, about whom nothing is stored.
   /// - Throws: the system store's errors.
   package func creation(of principal: Principal) async throws -> String? {

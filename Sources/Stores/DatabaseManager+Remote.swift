@@ -12,6 +12,12 @@ extension DatabaseManager {
   /// Whether other processes use the same stores.
   package nonisolated var isShared: Bool { engine.isShared }
 
+  /// Where the feed of a store of a shared engine is; nil for an absent store.
+  /// - Throws: the errors of the engine.
+  package nonisolated func position(of name: StoreName) async throws -> StorePosition? {
+    try await engine.positions(of: [name]).first ?? nil
+  }
+
   /// Wakes or ends the feeds that a change of another process concerns.
   nonisolated func take(_ change: RemoteChange) {
     switch change {

@@ -22,6 +22,7 @@ final class CouchFeeds: Sendable {
   private static let checkInterval = Duration.milliseconds(500)
 
   private let stores: DatabaseManager
+  private let confirmProofs: @Sendable () async -> Void
   private let state = Mutex(State())
 
   /// The readers of one store, and the task that wakes them.
@@ -45,7 +46,11 @@ final class CouchFeeds: Sendable {
   }
 
   /// A collection without feeds.
-  init(stores: DatabaseManager) { self.stores = stores }
+  /// - Parameter confirmProofs: is called before all permissions are checked.
+  init(stores: DatabaseManager, confirmProofs: @escaping @Sendable () async -> Void = {}) {
+    self.stores = stores
+    self.confirmProofs = confirmProofs
+  }
 
   /// Adds a feed.
   /// - Throws: 429 if the reader, or the reader's address, has too many waiting feeds.
@@ -207,6 +212,7 @@ final class CouchFeeds: Sendable {
 
   private func runChecks() async {
     while let signals = allSignals(\.isChecking) {
+      await confirmProofs()
       var answers: [String: Bool] = [:]
       for signal in signals {
         let permission = signal.reader.permission

@@ -109,7 +109,7 @@ package struct HTTPService: Sendable {
     self.showsCost = showsCost
     self.administration = administration
     self.now = now
-    feeds = CouchFeeds(stores: stores)
+    feeds = CouchFeeds(stores: stores) { [accounts] in await accounts.confirmProofs() }
     refresher = FactsRefresher(hotels)
   }
 

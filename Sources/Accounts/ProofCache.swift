@@ -1,0 +1,211 @@
+import Crypto
+import Documents
+import FoundationEssentials
+import Stores
+import Synchronization
+
+/// Caches verified proofs, so that most requests need neither a signature check nor a read of the store. Every use
+/// checks the proof's time again. Whatever ends a session or an account must call ``end(where:)``.
+///
+/// Where other processes change accounts, too, a proof is used for a second after a look at the system store. Such a look
+/// concerns one principal, or finds that nothing has changed since the looks at all of them (``confirm(_:asked:)``).
+final class ProofCache: Sendable {
+  /// A verified proof.
+  struct Proof: Sendable {
+    /// The principal.
+    let principal: Principal
+    /// The time from which on the proof is invalid.
+    let goodUntil: Timestamp
+    /// When it was last checked in the system store.
+    fileprivate var checked = Check()
+
+    /// Makes a proof.
+    init(principal: Principal, goodUntil: Timestamp) {
+      self.principal = principal
+      self.goodUntil = goodUntil
+    }
+  }
+
+  /// The kind of a proof. Each has a cache of its own, so that neither evicts the other.
+  enum Kind: Sendable {
+    case token, password
+  }
+
+  /// When something was verified. It must be taken before a verification reads anything.
+  struct Moment: Sendable {
+    /// A counter of ended proofs. A verification during which the counter has changed must not be cached.
+    fileprivate var ends: UInt64 = 0
+    /// A counter of changes of the system store by other processes, as far as this one knows them.
+    fileprivate var changes: UInt64 = 0
+  }
+
+  /// A look at the system store.
+  fileprivate struct Check: Sendable {
+    var moment = Moment()
+    var time = ContinuousClock.now
+  }
+
+  private struct State {
+    var tokens = BoundedLRU<ProofKey, Proof>(capacity: AccountSettings.cachedTokens)
+    var passwords = BoundedLRU<ProofKey, Proof>(capacity: AccountSettings.cachedPasswords)
+    var lookedUp = BoundedLRU<String, Check>(capacity: AccountSettings.cachedTokens)
+    var moment = Moment()
+    var keys: UInt64 = 0
+    /// The position of the system store, and when it was last found to be there.
+    var position: (StorePosition?, asked: ContinuousClock.Instant)?
+  }
+
+  private let keys: SigningKeys
+  private let longest: Duration?
+  private let uptime: @Sendable () -> ContinuousClock.Instant
+  private let state = Mutex(State())
+
+  /// An empty cache.
+  /// - Parameter longest: for how long a proof is used without another look at the system store; nil for no limit, if
+  ///   no other process changes accounts.
+  init(
+    keys: SigningKeys, longest: Duration? = nil,
+    uptime: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) {
+    self.keys = keys
+    self.longest = longest
+    self.uptime = uptime
+  }
+
+  /// Whether a look at the system store was long enough ago to need another one.
+  private func isOld(_ check: Check, _ state: State) -> Bool {
+    guard let longest else { return false }
+    var time = check.time
+    if let position = state.position, check.moment.changes == state.moment.changes {
+      time = max(time, position.asked)
+    }
+    return uptime() - time > longest
+  }
+
+  /// Takes the position of the system store: if it is the last known one, what was verified since then is still valid.
+  /// - Parameter asked: a time before the store was asked.
+  func confirm(_ position: StorePosition?, asked: ContinuousClock.Instant) {
+    state.withLock { state in
+      if let known = state.position, known.0 == position {
+        state.position = (position, max(known.asked, asked))
+      } else {
+        state.position = (position, asked)
+        state.moment.changes += 1
+      }
+    }
+  }
+
+  /// The principal of a cached proof that is valid now; nil for none.
+  func principal(_ kind: Kind, _ key: ProofKey, at now: Timestamp) -> Principal? {
+    let generation = keys.generation
+    return state.withLock { state in
+      if state.keys != generation {
+        // A key was removed or replaced, perhaps the one of a cached token.
+        state.keys = generation
+        state.tokens.removeAll()
+        state.moment.ends += 1
+      }
+      let proof = kind == .token ? state.tokens[key] : state.passwords[key]
+      return proof.flatMap { now < $0.goodUntil && !isOld($0.checked, state) ? $0.principal : nil }
+    }
+  }
+
+  /// A cached proof of a password that has to be checked in the system store before it is used; nil for none.
+  func uncheckedPassword(_ key: ProofKey, at now: Timestamp) -> Proof? {
+    state.withLock { $0.passwords[key] }.flatMap { now < $0.goodUntil ? $0 : nil }
+  }
+
+  /// The present moment.
+  var moment: Moment { state.withLock { $0.moment } }
+
+  /// Caches a proof, unless any proof has ended since `moment`.
+  func remember(_ kind: Kind, _ key: ProofKey, _ proof: Proof, since moment: Moment) {
+    var proof = proof
+    proof.checked = Check(moment: moment, time: uptime())
+    state.withLock { [proof] state in
+      guard state.moment.ends == moment.ends else { return }
+      switch kind {
+      case .token: state.tokens[key] = proof
+      case .password: state.passwords[key] = proof
+      }
+    }
+  }
+
+  /// The sessions whose tokens are cached and valid now, each once, in the order of their ids' bytes.
+  func sessions(at now: Timestamp) -> [ListedSession] {
+    let proofs = state.withLock { $0.tokens.values }
+    var sessions: [String: ListedSession] = [:]
+    for proof in proofs where now < proof.goodUntil {
+      guard let id = proof.principal.tokenID else { continue }
+      let end = proof.principal.expiresAt ?? proof.goodUntil
+      if let known = sessions[id], known.expiresAt >= end { continue }
+      sessions[id] = ListedSession(id: id, principal: proof.principal, expiresAt: end)
+    }
+    return sessions.values.sorted { $0.id.precedesBytes(of: $1.id) }
+  }
+
+  /// Ends every matching proof: its session was revoked, or its account was erased.
+  func end(where fits: (Principal) -> Bool) {
+    state.withLock { state in
+      state.moment.ends += 1
+      state.tokens.removeAll { fits($0.principal) }
+      state.passwords.removeAll { fits($0.principal) }
+    }
+  }
+
+  /// Whether no proof has ended since this principal was last checked in the store.
+  func wasLookedUp(_ principal: Principal) -> Bool {
+    state.withLock { state in
+      state.lookedUp[Self.name(principal)].map {
+        $0.moment.ends == state.moment.ends && !isOld($0, state)
+      } ?? false
+    }
+  }
+
+  /// Records that a principal was found valid in the store, not before `moment`.
+  func lookedUp(_ principal: Principal, since moment: Moment) {
+    let found = Check(moment: moment, time: uptime())
+    state.withLock { $0.lookedUp[Self.name(principal)] = found }
+  }
+
+  private static func name(_ principal: Principal) -> String {
+    "\(principal.tokenID ?? principal.id.text)/\(principal.epoch)"
+  }
+}
+
+/// The key of a cached proof: 256 bits from which neither token nor password can be recovered.
+struct ProofKey: Sendable, Hashable {
+  private let words: (UInt64, UInt64, UInt64, UInt64)
+
+  /// The SHA-256 of a token.
+  init(token: String) {
+    var token = token
+    var hash = SHA256()
+    token.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
+    self.init(hash.finalize())
+  }
+
+  /// The HMAC of a name and a password, with a key that only this process has. A plain hash of a password could be
+  /// guessed from a memory dump.
+  init(name: UserName, password: [UInt8], under key: SymmetricKey) {
+    var hash = HMAC<SHA256>(key: key)
+    hash.update(data: Array("\(name.key.utf8.count):".utf8))
+    hash.update(data: Array(name.key.utf8))
+    hash.update(data: password)
+    self.init(hash.finalize())
+  }
+
+  /// - Parameter digest: 32 bytes.
+  private init(_ digest: some ContiguousBytes) {
+    words = digest.withUnsafeBytes { bytes in
+      func word(_ index: Int) -> UInt64 {
+        bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)
+      }
+      return (word(0), word(1), word(2), word(3))
+    }
+  }
+
+  static func == (left: ProofKey, right: ProofKey) -> Bool { left.words == right.words }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+}
