@@ -11,6 +11,9 @@ final class Connection {
   /// longer for a standby, its outcome counts as unknown. TCP detects dead connections earlier.
   static let longestSilence: Int32 = 8_000
 
+  /// For how long the server uses a plan at most. At first the interval is a second, and then each is twice as long.
+  private static let longestPlanningInterval = Duration.seconds(60)
+
   /// The kind of an answer that is due.
   private enum Expected {
     case preparation(String)
@@ -33,6 +36,8 @@ final class Connection {
   private(set) var roundTrips = 0
   /// Whether the connection is unusable.
   private(set) var isBroken = false
+  private var planningInterval = Duration.milliseconds(500)
+  private var nextPlanning = ContinuousClock.now
   /// Whether the server has refused a statement because its disk is full, since this was last set to false.
   var hasLackedSpace = false
 
@@ -91,6 +96,16 @@ final class Connection {
       owed += try send([call])
       if PQflush(handle) < 0 { isBroken = true }
     } catch { isBroken = true }
+  }
+
+  /// Lets the server forget its plans at growing intervals, because tables grow: a plan that was made for a small table
+  /// may read all rows of a store by the wrong index.
+  func forgetOldPlans() {
+    let now = ContinuousClock.now
+    guard now >= nextPlanning else { return }
+    planningInterval = min(planningInterval * 2, Self.longestPlanningInterval)
+    nextPlanning = now + planningInterval
+    runLater(Call(.forgetPlans))
   }
 
   /// Waits for notifications (see `LISTEN`) and returns their texts. Returns as soon as the server has sent something.

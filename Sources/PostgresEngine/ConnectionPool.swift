@@ -44,6 +44,7 @@ actor Session {
       }
       if connection.isBroken { drop() }
     }
+    connection.forgetOldPlans()
     return try body(connection)
   }
 

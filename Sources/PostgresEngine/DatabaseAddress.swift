@@ -237,12 +237,23 @@ enum ServerChecks {
   private static let idleTimeout = Statement(
     "idle_timeout", "SELECT set_config('idle_in_transaction_session_timeout', '5s', false)")
 
+  /// Lets the server plan each statement once for all values, and with indexes only. Every statement searches in an
+  /// index, which costs less than to plan it for its values. A sequential scan is planned for a table that is small, and
+  /// used when it is large. A bitmap scan visits all dead versions of a document that is written often; an index scan
+  /// marks them, and the next one passes them over.
+  private static let planning = Statement(
+    "planning",
+    """
+    SELECT set_config('plan_cache_mode', 'force_generic_plan', false),
+      set_config('enable_bitmapscan', 'off', false), set_config('enable_seqscan', 'off', false)
+    """)
+
   /// Checks the server of a new connection and applies the settings of a session.
   /// - Throws: `unavailable` for a version before 14 or an encoding other than UTF-8, `readOnly` for a server that
   ///   accepts no writes.
   static func prepare(_ connection: Connection) throws {
     let found = try connection.run([
-      Call(state), Call(durability), Call(lockTimeout), Call(idleTimeout),
+      Call(state), Call(durability), Call(lockTimeout), Call(idleTimeout), Call(planning),
     ])
     guard let row = found.first?.first else { throw PostgresError.lost("no state") }
     try check(version: row.integer(0), encoding: row.text(1) ?? "", isReadOnly: row.flag(2))

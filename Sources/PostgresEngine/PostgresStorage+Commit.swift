@@ -72,6 +72,7 @@ extension PostgresStorage {
     let transaction = try withRows(on: connection) { rows in
       try WriteTransaction(
         on: connection, store: rows.number, epoch: rows.epoch, loading: ids,
+        edits: batch.updates.count,
         expecting: expected.withLockedValue { expected in
           // Not repeated if it fails.
           defer { expected = nil }

@@ -8,19 +8,32 @@ extension WriteTransaction {
   /// backlog.
   static let expiredAtOnce = 100
 
+  // `LATERAL` and `LIMIT` make the server look up each id in the primary key. With `id = ANY($2)` it may read all rows of
+  // the store by another index and compare their ids, because it expects few rows in each store.
   static let documentsByID = Statement(
     "documents_by_id",
     """
-    SELECT \(StoredDocument.columns), d.body, d.tree, d.arrival FROM documents d
-    WHERE d.store = $1 AND d.id = ANY($2)
+    SELECT d.* FROM unnest($2::bytea[]) AS wanted(id) CROSS JOIN LATERAL (
+      SELECT \(StoredDocument.columns), d.body, d.tree, d.arrival FROM documents d
+      WHERE d.store = $1 AND d.id = wanted.id LIMIT 1) d
     """)
+  /// The sizes of bodies from the winner's generation on, and of those that are too old after some edits: `$3` is the
+  /// number of edits, less the number of ancestors that are kept.
   static let bodySizesByID = Statement(
-    "body_sizes_by_id",
+    "some_body_sizes_by_id",
     """
-    SELECT first, generation, digest, length(body)::int8 FROM bodies
-    WHERE store = $1
-      AND first = ANY(ARRAY(SELECT first FROM documents WHERE store = $1 AND id = ANY($2)))
+    SELECT b.* FROM unnest($2::bytea[]) AS wanted(id)
+    CROSS JOIN LATERAL (
+      SELECT d.first, d.generation FROM documents d
+      WHERE d.store = $1 AND d.id = wanted.id LIMIT 1) d
+    CROSS JOIN LATERAL (
+      SELECT \(size) FROM bodies b
+      WHERE b.store = $1 AND b.first = d.first AND b.generation < d.generation + $3
+      UNION ALL
+      SELECT \(size) FROM bodies b
+      WHERE b.store = $1 AND b.first = d.first AND b.generation >= d.generation) b
     """)
+  private static let size = "b.first, b.generation, b.digest, length(b.body)::int8"
   static let bodySizesOfOne = Statement(
     "body_sizes",
     """

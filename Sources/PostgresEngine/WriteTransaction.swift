@@ -27,9 +27,8 @@ final class WriteTransaction: RowSource {
   private var failure: (any Error)?
   /// The present state of documents, where it is known. An inner nil means that there is no such document.
   private var documents: [DocumentID: LoadedDocuments.Found?] = [:]
-  /// The sizes in bytes of the bodies that are not the winner's, by the document's key in `bodies`, where they are
-  /// known.
-  private var bodySizes: [Int64: [RevisionID: Int64]] = [:]
+  /// The sizes of the bodies that are not the winner's, by the document's key in `bodies`.
+  private var bodySizes: [Int64: BodySizes] = [:]
   /// The pieces of histories that were read, by the document's key in `histories`.
   private var knownPieces: [Int64: [StoredPiece]] = [:]
   /// The present state of local documents, where it is known. An inner nil means that there is no such local document.
@@ -38,11 +37,13 @@ final class WriteTransaction: RowSource {
   private var indexes: [IndexID: Int64?] = [:]
 
   /// Begins a transaction: locks the store's row and reads documents, in one round trip.
+  /// - Parameter edits: how often each of the documents is edited, as far as it is known. More edits may take another round
+  ///   trip.
   /// - Parameter expected: what the previous transaction asked by ``repeatedRows(_:)``.
   /// - Throws: `absent` for a store that another node has erased, `damaged`, `integrity`.
   init(
     on connection: Connection, store: Int64, epoch: String, loading ids: Set<DocumentID>,
-    expecting expected: Call? = nil
+    edits: Int = 1, expecting expected: Call? = nil
   ) throws {
     self.store = store
     self.epoch = epoch
@@ -51,7 +52,10 @@ final class WriteTransaction: RowSource {
     if !ids.isEmpty {
       let list = Value.list(ids.map { Array($0.text.utf8) })
       calls.append(Call(Self.documentsByID, .integer(store), list))
-      calls.append(Call(Self.bodySizesByID, .integer(store), list))
+      let edits = min(edits, StoreLimits.storedAncestors)
+      calls.append(
+        Call(
+          Self.bodySizesByID, .integer(store), list, .integer(edits - StoreLimits.storedAncestors)))
       let locals = LocalID.read(with: ids).map { Array($0.text.utf8) }
       calls.append(Call(Self.someLocals, .integer(store), .list(locals)))
     }
@@ -60,7 +64,7 @@ final class WriteTransaction: RowSource {
       let rows = try connection.run(calls)
       former = try StoreRow.requireThere(rows[1].first, epoch: epoch)
       current = former
-      if !ids.isEmpty { try take(ids, rows[2], rows[3], rows[4]) }
+      if !ids.isEmpty { try take(ids, edits: edits, rows[2], rows[3], rows[4]) }
       if let expected { foreseen = (expected, rows[calls.count - 1]) }
     } catch {
       if !connection.isBroken { connection.runLater(Call(.rollback)) }
@@ -144,7 +148,7 @@ final class WriteTransaction: RowSource {
   }
 
   private func take(
-    _ ids: Set<DocumentID>, _ found: Rows, _ bodies: Rows, _ locals: Rows
+    _ ids: Set<DocumentID>, edits: Int, _ found: Rows, _ bodies: Rows, _ locals: Rows
   ) throws {
     for id in ids { documents[id] = .some(nil) }
     for id in LocalID.read(with: ids) { self.locals[id] = .some(nil) }
@@ -155,7 +159,8 @@ final class WriteTransaction: RowSource {
     for row in found.all {
       let document = try LoadedDocuments.Found(row, in: store)
       documents[document.row.id] = document
-      bodySizes[document.row.first] = [:]
+      bodySizes[document.row.first] = BodySizes(
+        without: BodySizes.unread(at: document.row.revision.generation, before: edits))
     }
     for row in bodies.all { note(row, of: row.integer(0), from: 1) }
   }
@@ -164,15 +169,22 @@ final class WriteTransaction: RowSource {
     // A digest that is not text is damaged and belongs to no revision.
     let revision = RevisionID(
       generation: Int(row.integer(start)), digest: row.text(start + 1) ?? "")
-    bodySizes[first, default: [:]][revision] = row.integer(start + 2)
+    bodySizes[first, default: BodySizes()][revision] = row.integer(start + 2)
   }
 
-  private func knownBodySizes(of first: Int64) throws -> [RevisionID: Int64] {
-    if let known = bodySizes[first] { return known }
+  /// The sizes of a document's bodies. Reads them if what is asked is not known.
+  private func bodySizes(
+    of first: Int64, where isKnown: (BodySizes) -> Bool
+  ) throws -> BodySizes {
+    if let known = bodySizes[first], isKnown(known) { return known }
     let found = try rows(Call(Self.bodySizesOfOne, .integer(store), .integer(first)))
-    bodySizes[first] = [:]
+    bodySizes[first] = BodySizes()
     for row in found.all { note(row, of: first, from: 0) }
-    return bodySizes[first] ?? [:]
+    return bodySizes[first] ?? BodySizes()
+  }
+
+  private func bodySize(of first: Int64, _ revision: RevisionID) throws -> Int64? {
+    try bodySizes(of: first) { $0.isKnown(revision) }[revision]
   }
 
   /// The pieces of how many histories are read at once.
@@ -198,15 +210,14 @@ extension WriteTransaction: StoreTables {
   }
 
   func bodies(of first: Int64, below generation: Int) throws -> [StoredBodyKey] {
-    try knownBodySizes(of: first).filter { $0.key.generation < generation }
-      .map { StoredBodyKey(revision: $0.key, count: $0.value) }
+    try bodySizes(of: first) { $0.isKnown(below: generation) }.keys(below: generation)
   }
 
   func insert(
     _ body: StoredBody, of first: Int64, _ revision: RevisionID, replacing former: StoredBodyKey?
   ) throws -> Int64 {
     // A revision that was forgotten and returns may still have a stored body.
-    var removed = try knownBodySizes(of: first)[revision] ?? 0
+    var removed = try bodySize(of: first, revision) ?? 0
     if let former { removed += try removeBody(with: former, of: first) }
     write(.putting(body, of: first, revision, in: store))
     bodySizes[first]?[revision] = Int64(body.bytes.count)
@@ -214,7 +225,7 @@ extension WriteTransaction: StoreTables {
   }
 
   func removeBody(of first: Int64, _ revision: RevisionID) throws -> Int64 {
-    guard let count = try knownBodySizes(of: first)[revision] else { return 0 }
+    guard let count = try bodySize(of: first, revision) else { return 0 }
     return try removeBody(with: StoredBodyKey(revision: revision, count: count), of: first)
   }
 
@@ -263,7 +274,7 @@ extension WriteTransaction: StoreTables {
     _ row: StoredDocument, body: StoredBody, tree: [UInt8]?, replacing old: StoredDocument?
   ) throws {
     foreseen = nil
-    if old == nil, bodySizes[row.first] == nil { bodySizes[row.first] = [:] }
+    if old == nil, bodySizes[row.first] == nil { bodySizes[row.first] = BodySizes() }
     write(.putting(row, body: body, tree: tree, in: store))
   }
 
