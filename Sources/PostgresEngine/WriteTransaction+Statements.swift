@@ -130,9 +130,15 @@ extension WriteTransaction {
     FROM unnest($3::bytea[], $4::bytea[], $5::bigint[], $6::bytea[])
       AS e(key, id, checksum, content)
     """)
+  // Looked up one by one: see ``documentsByID``.
   static let removeOfDocuments = Statement(
     "remove_entries_of_some",
-    "DELETE FROM entries WHERE store = $1 AND number = $2 AND id = ANY($3)")
+    """
+    DELETE FROM entries WHERE (store, number, key, id) IN (
+      SELECT e.* FROM unnest($3::bytea[]) AS wanted(id) CROSS JOIN LATERAL (
+        SELECT store, number, key, id FROM entries
+        WHERE store = $1 AND id = wanted.id AND number = $2 OFFSET 0) e)
+    """)
   static let removeEntries = Statement(
     "remove_entries", "DELETE FROM entries WHERE store = $1 AND id = $2")
   static let removeSome = Statement(
