@@ -39,11 +39,13 @@ extension AccountService {
       proofs.remember(.password, key, known, since: moment)
       return known.principal
     }
-    let principal = try await verified(username, password, from: address).principal
+    let user = try await verified(username, password, from: address)
     let end = now().adding(seconds: AccountSettings.basicLifetime)
+    // The verification may have begun before this request, which has joined it.
     proofs.remember(
-      .password, key, ProofCache.Proof(principal: principal, goodUntil: end), since: moment)
-    return principal
+      .password, key, ProofCache.Proof(principal: user.principal, goodUntil: end),
+      since: user.moment ?? moment)
+    return user.principal
   }
 
   private func proof(
@@ -74,10 +76,12 @@ extension AccountService {
     // Attempts with wide or narrow spellings of a name are counted together.
     let attempt = Lockouts.Key(name: name.widthMapped ?? name, address: address)
     try lockouts.begin(attempt, at: uptime())
-    let user: VerifiedUser?
+    var user: VerifiedUser?
     do {
       try passwordRate.take(address, at: uptime())
+      let moment = proofs.moment
       user = try await match(name, password)
+      user?.moment = moment
     } catch {
       lockouts.end(attempt, .unknown, at: uptime())
       throw error

@@ -94,7 +94,7 @@ struct PasswordHashing: Sendable {
     parameters: ScryptParameters
   ) {
     self.run = run
-    semaphore = FairSemaphore(permits: atOnce, queueLimit: waiting)
+    semaphore = FairSemaphore(.hashes, permits: atOnce, queueLimit: waiting)
     self.parameters = parameters
   }
 
@@ -207,6 +207,8 @@ struct VerifiedUser: Sendable {
   let epoch: Int
   /// Guests whose adoption is not complete.
   let adopting: [AccountID]
+  /// When the verification began; nil for an account that was created just now.
+  var moment: ProofCache.Moment?
 
   /// The principal of requests.
   var principal: Principal {

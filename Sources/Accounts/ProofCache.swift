@@ -17,7 +17,7 @@ final class ProofCache: Sendable {
     /// The time from which on the proof is invalid.
     let goodUntil: Timestamp
     /// When it was last checked in the system store.
-    fileprivate var checked = Check()
+    fileprivate var checked = Moment()
 
     /// Makes a proof.
     init(principal: Principal, goodUntil: Timestamp) {
@@ -37,19 +37,15 @@ final class ProofCache: Sendable {
     fileprivate var ends: UInt64 = 0
     /// A counter of changes of the system store by other processes, as far as this one knows them.
     fileprivate var changes: UInt64 = 0
-  }
-
-  /// A look at the system store.
-  fileprivate struct Check: Sendable {
-    var moment = Moment()
-    var time = ContinuousClock.now
+    fileprivate var time = ContinuousClock.now
   }
 
   private struct State {
     var tokens = BoundedLRU<ProofKey, Proof>(capacity: AccountSettings.cachedTokens)
     var passwords = BoundedLRU<ProofKey, Proof>(capacity: AccountSettings.cachedPasswords)
-    var lookedUp = BoundedLRU<String, Check>(capacity: AccountSettings.cachedTokens)
-    var moment = Moment()
+    var lookedUp = BoundedLRU<String, Moment>(capacity: AccountSettings.cachedTokens)
+    var ends: UInt64 = 0
+    var changes: UInt64 = 0
     var keys: UInt64 = 0
     /// The position of the system store, and when it was last found to be there.
     var position: (StorePosition?, asked: ContinuousClock.Instant)?
@@ -73,10 +69,10 @@ final class ProofCache: Sendable {
   }
 
   /// Whether a look at the system store was long enough ago to need another one.
-  private func isOld(_ check: Check, _ state: State) -> Bool {
+  private func isOld(_ check: Moment, _ state: State) -> Bool {
     guard let longest else { return false }
     var time = check.time
-    if let position = state.position, check.moment.changes == state.moment.changes {
+    if let position = state.position, check.changes == state.changes {
       time = max(time, position.asked)
     }
     return uptime() - time > longest
@@ -90,7 +86,7 @@ final class ProofCache: Sendable {
         state.position = (position, max(known.asked, asked))
       } else {
         state.position = (position, asked)
-        state.moment.changes += 1
+        state.changes += 1
       }
     }
   }
@@ -103,7 +99,7 @@ final class ProofCache: Sendable {
         // A key was removed or replaced, perhaps the one of a cached token.
         state.keys = generation
         state.tokens.removeAll()
-        state.moment.ends += 1
+        state.ends += 1
       }
       let proof = kind == .token ? state.tokens[key] : state.passwords[key]
       return proof.flatMap { now < $0.goodUntil && !isOld($0.checked, state) ? $0.principal : nil }
@@ -116,14 +112,17 @@ final class ProofCache: Sendable {
   }
 
   /// The present moment.
-  var moment: Moment { state.withLock { $0.moment } }
+  var moment: Moment {
+    let time = uptime()
+    return state.withLock { Moment(ends: $0.ends, changes: $0.changes, time: time) }
+  }
 
   /// Caches a proof, unless any proof has ended since `moment`.
   func remember(_ kind: Kind, _ key: ProofKey, _ proof: Proof, since moment: Moment) {
     var proof = proof
-    proof.checked = Check(moment: moment, time: uptime())
+    proof.checked = moment
     state.withLock { [proof] state in
-      guard state.moment.ends == moment.ends else { return }
+      guard state.ends == moment.ends else { return }
       switch kind {
       case .token: state.tokens[key] = proof
       case .password: state.passwords[key] = proof
@@ -147,7 +146,7 @@ final class ProofCache: Sendable {
   /// Ends every matching proof: its session was revoked, or its account was erased.
   func end(where fits: (Principal) -> Bool) {
     state.withLock { state in
-      state.moment.ends += 1
+      state.ends += 1
       state.tokens.removeAll { fits($0.principal) }
       state.passwords.removeAll { fits($0.principal) }
     }
@@ -157,15 +156,14 @@ final class ProofCache: Sendable {
   func wasLookedUp(_ principal: Principal) -> Bool {
     state.withLock { state in
       state.lookedUp[Self.name(principal)].map {
-        $0.moment.ends == state.moment.ends && !isOld($0, state)
+        $0.ends == state.ends && !isOld($0, state)
       } ?? false
     }
   }
 
   /// Records that a principal was found valid in the store, not before `moment`.
   func lookedUp(_ principal: Principal, since moment: Moment) {
-    let found = Check(moment: moment, time: uptime())
-    state.withLock { $0.lookedUp[Self.name(principal)] = found }
+    state.withLock { $0.lookedUp[Self.name(principal)] = moment }
   }
 
   private static func name(_ principal: Principal) -> String {

@@ -19,7 +19,8 @@ package final class HotelCatalogue: HotelSearching {
 
   private let lanes: LaneGroup
   private let readers: [CatalogueReader]
-  private let semaphore = FairSemaphore(permits: searchesAtOnce, queueLimit: searchesWaiting)
+  private let semaphore = FairSemaphore(
+    .searches, permits: searchesAtOnce, queueLimit: searchesWaiting)
   private let limit: Duration
 
   /// Makes a catalogue in `directory`, which must exist before the first call. It opens no file yet.

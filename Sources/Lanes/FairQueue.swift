@@ -157,7 +157,7 @@ struct PoolEntry {
     /// The first waiting job of an actor.
     case actor(InlineExecutor)
     /// A task that waits for a permit of a ``FairSemaphore``.
-    case permit(UnsafeContinuation<Int?, Never>)
+    case permit(UnsafeContinuation<Int?, Never>, FairSemaphore.Payer)
     /// A task that gave way to others.
     case yielded(UnsafeContinuation<Void, Never>, WorkExecutor)
   }

@@ -9,41 +9,69 @@
 /// A permit is the right to run one call. One additional permit is reserved for an account that is not overdrawn and
 /// has no call running yet. Such a caller does not wait for the calls of a caller that makes many.
 package final class FairSemaphore: Sendable {
+  /// What the permits are for. A process has one semaphore of each kind.
+  package enum Kind: Sendable {
+    /// Searches of the catalogue.
+    case searches
+    /// Hashes of passwords.
+    case hashes
+    /// What is sent to a database.
+    case connections
+  }
+
+  /// Who waits for a permit.
+  package enum Payer: Sendable {
+    /// The calling task's request.
+    case request
+    /// An account, for work that is done for several requests. It does not end with one of them.
+    case account(ProcessorAccount)
+    /// Everybody. The call does not wait behind others, and may have the reserved permit. It must be short, and there
+    /// must be few such calls at a time.
+    case everybody
+  }
+
   private struct State {
-    var queue = FairQueue(.semaphores)
+    var queue: FairQueue
     /// The permits that are free.
     var free: [Int]
-    /// The accounts that have the other permits: accounts of the upper level.
+    /// The accounts that have the other permits: accounts of the upper level. Everybody's is not among them.
     var holders: [Int: AccountLine] = [:]
   }
 
   private let state: Locked<State>
+  private let name: AccountLine.Queue
   private let queueLimit: Int
   private let takesProcessor: Bool
   /// The account that pays for work that belongs to no request.
   private let system = ProcessorAccount(isLimited: false)
+  /// The account of ``Payer/everybody``. It is never charged, so it is next.
+  private let everybody = ProcessorAccount(isLimited: false)
 
   /// Makes a semaphore.
   /// - Parameter permits: how many calls run at once, without the reserved permit.
   /// - Parameter queueLimit: how many callers wait at most.
   /// - Parameter takesProcessor: whether a running call uses a processor on a thread of its own. The calling request's
   ///   pool then computes with one thread fewer meanwhile.
-  package init(permits: Int, queueLimit: Int, takesProcessor: Bool = true) {
+  package init(_ kind: Kind, permits: Int, queueLimit: Int, takesProcessor: Bool = true) {
+    switch kind {
+    case .searches: name = .searches
+    case .hashes: name = .hashes
+    case .connections: name = .connections
+    }
     self.queueLimit = queueLimit
     self.takesProcessor = takesProcessor
-    state = Locked(State(free: Array((0...max(0, permits)).reversed())))
+    state = Locked(State(queue: FairQueue(name), free: Array((0...max(0, permits)).reversed())))
   }
 
   /// Waits for a permit, runs `body`, and gives the permit to the next caller.
-  /// - Parameter isForOthers: whether the call is made for several requests. It then waits on the server's own account.
   /// - Parameter body: gets the number of its permit, 0 to `permits`. The lowest numbers are given first, and the permit
   ///   that became free last.
   /// - Returns: the result of `body`; nil when `queueLimit` callers wait already, and when the client has gone while
   ///   the call waited.
   package func withPermit<Value, Failure: Error>(
-    isForOthers: Bool = false, _ body: (Int) async throws(Failure) -> Value
+    for payer: Payer = .request, _ body: (Int) async throws(Failure) -> Value
   ) async throws(Failure) -> Value? {
-    guard let permit = await acquire(isForOthers ? nil : Work.current) else { return nil }
+    guard let permit = await acquire(payer) else { return nil }
     defer { release(permit) }
     let pool = takesProcessor ? WorkExecutor.current?.pool : nil
     pool?.reserveProcessor()
@@ -54,23 +82,41 @@ package final class FairSemaphore: Sendable {
   /// How many callers wait.
   package var waitingCount: Int { state.withLock { $0.queue.count } }
 
-  private func acquire(_ work: Work?) async -> Int? {
-    let account = work?.account ?? system
-    let line = account.line(in: .semaphores)
-    let upper = line.parent ?? line
+  /// Whether any account would get a permit at once.
+  package var isFree: Bool { state.withLock { $0.free.count > 1 && $0.queue.isEmpty } }
+
+  private func account(of payer: Payer, _ work: Work?) -> ProcessorAccount {
+    switch payer {
+    case .request: work?.account ?? system
+    case .account(let account): account
+    case .everybody: everybody
+    }
+  }
+
+  /// The line that counts as the holder of a permit; nil for everybody's.
+  private func holder(_ account: ProcessorAccount) -> AccountLine? {
+    guard account !== everybody else { return nil }
+    let line = account.line(in: name)
+    return line.parent ?? line
+  }
+
+  private func acquire(_ payer: Payer) async -> Int? {
+    let work: Work? = if case .request = payer { Work.current } else { nil }
+    let account = account(of: payer, work)
+    let holder = holder(account)
     return await withUnsafeContinuation { continuation in
       let now = SliceClock.now
       let answer: Int?? = state.withLock { state in
         let isAllowed =
           state.free.count > 1
-          || !account.isOverdrawn && !state.holders.values.contains { $0 === upper }
+          || !account.isOverdrawn && !state.holders.values.contains { $0 === holder }
         if isAllowed, let permit = state.free.popLast() {
-          state.holders[permit] = upper
+          state.holders[permit] = holder
           return permit
         }
         guard state.queue.count < queueLimit else { return .some(nil) }
         state.queue.push(
-          PoolEntry(kind: .permit(continuation), work: work, since: now), account, at: now)
+          PoolEntry(kind: .permit(continuation, payer), work: work, since: now), account, at: now)
         return nil
       }
       if let answer { continuation.resume(returning: answer) }
@@ -79,7 +125,7 @@ package final class FairSemaphore: Sendable {
 
   private func release(_ permit: Int) {
     while let next = next(for: permit) {
-      guard case .permit(let continuation) = next.kind else { return }
+      guard case .permit(let continuation, _) = next.kind else { return }
       guard next.work?.reason == .gone else { return continuation.resume(returning: permit) }
       continuation.resume(returning: nil)
     }
@@ -94,8 +140,8 @@ package final class FairSemaphore: Sendable {
         state.free.append(permit)
         return nil
       }
-      let line = (next.work?.account ?? system).line(in: .semaphores)
-      state.holders[permit] = line.parent ?? line
+      guard case .permit(_, let payer) = next.kind else { return nil }
+      state.holders[permit] = holder(account(of: payer, next.work))
       return next
     }
   }

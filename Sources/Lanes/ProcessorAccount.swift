@@ -59,8 +59,8 @@ package final class ProcessorAccount: Sendable {
 
 /// An account's part in one queue: its waiting entries, and its balance as that queue last computed it.
 ///
-/// Unchecked, because the compiler cannot see the lock. Proof: only ``FairQueue``, a value behind the lock of its pool,
-/// uses the variables, and each line belongs to one queue.
+/// Unchecked, because the compiler cannot see the lock. Proof: only ``FairQueue``, a value behind the lock of its pool or
+/// semaphore, uses the variables. A line belongs to one queue, because a process has one queue of each name.
 final class AccountLine: @unchecked Sendable {
   /// The queues in which entries wait.
   enum Queue: Int, CaseIterable {
@@ -68,8 +68,8 @@ final class AccountLine: @unchecked Sendable {
     case requests
     /// For the threads that work at stores.
     case stores
-    /// For a permit of a ``FairSemaphore``.
-    case semaphores
+    /// For a permit of the ``FairSemaphore`` of this kind.
+    case searches, hashes, connections
   }
 
   /// The line of the parent account; nil on the upper level.

@@ -19,7 +19,7 @@ struct BodySizes {
   /// The generations that are not read of a document before some edits.
   /// - Parameter generation: the winner's.
   static func unread(at generation: Int, before edits: Int) -> Range<Int> {
-    let lowest = generation + edits - StoreLimits.storedAncestors
+    let lowest = max(1, generation + edits - StoreLimits.storedAncestors)
     return min(lowest, generation)..<generation
   }
 

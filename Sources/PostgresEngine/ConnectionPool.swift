@@ -10,6 +10,7 @@ actor Session {
   private let counters: DatabaseCounters
   private let timeline: NewestTimeline
   private let isCounted: Bool
+  private var isClosed = false
   private var connection: Connection? {
     didSet {
       guard isCounted, (connection == nil) != (oldValue == nil) else { return }
@@ -57,8 +58,11 @@ actor Session {
     } catch { return error as? ServiceError }
   }
 
-  /// Closes the connection.
-  func close() { connection = nil }
+  /// Closes the connection, for good.
+  func close() {
+    connection = nil
+    isClosed = true
+  }
 
   private func drop() {
     connection = nil
@@ -66,6 +70,7 @@ actor Session {
   }
 
   private func connected() throws -> Connection {
+    if isClosed { throw ServiceError.closed }
     if let connection, connection.isAlive, timeline.isNewest(connection.timeline) {
       return connection
     }
@@ -94,8 +99,8 @@ final class NewestTimeline: Sendable {
   }
 }
 
-/// The connections of a node, up to a limit. When all are in use, callers wait, and those whose accounts have used least
-/// are served first.
+/// The connections of a node, up to a limit. When all are in use, callers wait, and those are served first whose accounts
+/// have used least.
 final class ConnectionPool: Sendable {
   /// The limit of connections if the operator sets none.
   static let standardLimit = 16
@@ -110,7 +115,6 @@ final class ConnectionPool: Sendable {
   /// Each session belongs to the caller that has the permit of the same number.
   private let sessions: [Session]
   private let permits: FairSemaphore
-  private let isClosed = Atomic(false)
   private let address: DatabaseAddress
   private let threads: LanePool
   /// Counts for the operator.
@@ -141,18 +145,19 @@ final class ConnectionPool: Sendable {
       Session(address, in: threads, counters: counters, timeline: timeline, isCounted: true)
     }
     permits = FairSemaphore(
-      permits: limit - 1, queueLimit: Self.callersWaiting, takesProcessor: false)
+      .connections, permits: limit - 1, queueLimit: Self.callersWaiting, takesProcessor: false)
   }
 
+  /// Whether a connection and a thread are free for any caller.
+  var isFree: Bool { permits.isFree && !threads.isCrowded }
+
   /// Runs `body` on a connection, once.
-  /// - Parameter isForOthers: whether the work is done for several requests. It then does not wait on the account of the
-  ///   calling task's request.
+  /// - Parameter payer: on whose account it waits for a connection.
   /// - Throws: `overloaded` when too many callers wait, `unavailable` after ``close()``, ``PostgresError``.
   func once<Result: Sendable>(
-    isForOthers: Bool = false, _ body: @Sendable (Connection) throws -> Result
+    for payer: FairSemaphore.Payer = .request, _ body: @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    let result = try await permits.withPermit(isForOthers: isForOthers) { permit in
-      guard !isClosed.load(ordering: .acquiring) else { throw ServiceError.closed }
+    let result = try await permits.withPermit(for: payer) { permit in
       counters.inUse.add(1, ordering: .relaxed)
       defer { counters.inUse.subtract(1, ordering: .relaxed) }
       return try await sessions[permit].run(body)
@@ -164,16 +169,18 @@ final class ConnectionPool: Sendable {
 
   /// Runs `body`, and runs it again after a lost connection (on a new one) and after a deadlock. `body` must be
   /// repeatable.
-  /// - Parameter isForOthers: as in ``once(isForOthers:_:)``. The work is then repeated even if the request of the calling
-  ///   task has ended.
-  /// - Throws: as ``once(isForOthers:_:)``.
+  /// - Parameter payer: as in ``once(for:_:)``. Work that does not wait on the account of the calling task's request is
+  ///   repeated even if that request has ended.
+  /// - Parameter since: when the caller began to wait.
+  /// - Throws: as ``once(for:_:)``.
   func repeating<Result: Sendable>(
-    isForOthers: Bool = false, _ body: @Sendable (Connection) throws -> Result
+    for payer: FairSemaphore.Payer = .request, since: ContinuousClock.Instant = .now,
+    _ body: @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    let deadline = ContinuousClock.now + Self.patience
+    let isForOthers = if case .request = payer { false } else { true }
     while true {
-      do { return try await once(isForOthers: isForOthers, body) } catch {
-        guard Self.isWorthRepeating(error), ContinuousClock.now < deadline,
+      do { return try await once(for: payer, body) } catch {
+        guard Self.isWorthRepeating(error), ContinuousClock.now < since + Self.patience,
           isForOthers || !Slice.isEnded, !Task.isCancelled
         else { throw error }
       }
@@ -197,7 +204,6 @@ final class ConnectionPool: Sendable {
 
   /// Closes each connection as soon as it is free. Waiting and later callers get an error.
   func close() async {
-    isClosed.store(true, ordering: .releasing)
     for session in sessions { await session.close() }
   }
 

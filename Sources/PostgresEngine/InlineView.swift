@@ -34,6 +34,8 @@ final class InlineRead {
   private var asked: (subject: Subject, call: Call, row: Row?)?
   /// Whether the query needs more than the one statement.
   private(set) var needsMore = false
+  /// Whether the row is too long to share a round trip.
+  private(set) var isLong = false
 
   /// Creates a read that has not run its statement yet.
   /// - Parameter connection: runs the statement; nil to share a round trip.
@@ -55,7 +57,7 @@ final class InlineRead {
     let statement = connection == nil ? Self.shortDocumentWithStore : Self.documentWithStore
     let row = try first(.document(id), Call(statement, .integer(store), .text(id.text)))
     let start = StoreRow.columnCount
-    if !row.isNull(start), row.isNull(start + StoredDocument.columnCount) { throw more() }
+    if !row.isNull(start), row.isNull(start + StoredDocument.columnCount) { throw long() }
     let document =
       row.isNull(start) ? nil : try LoadedDocuments.Found(row, at: start, in: store)
     found = .document(id, document)
@@ -69,7 +71,7 @@ final class InlineRead {
     let statement = connection == nil ? Self.shortLocalWithStore : Self.localWithStore
     let row = try first(.local(id), Call(statement, .integer(store), .text(id.text)))
     let start = StoreRow.columnCount
-    if !row.isNull(start), row.isNull(start + 3) { throw more() }
+    if !row.isNull(start), row.isNull(start + 3) { throw long() }
     found = .local(id, row.isNull(start) ? nil : row)
     return row.isNull(start) ? nil : row
   }
@@ -89,6 +91,11 @@ final class InlineRead {
     return NeedsMore()
   }
 
+  private func long() -> NeedsMore {
+    isLong = true
+    return more()
+  }
+
   private func first(_ subject: Subject, _ call: Call) throws -> Row {
     guard found == nil else { throw more() }
     let row: Row?
@@ -106,16 +113,22 @@ final class InlineRead {
     return row
   }
 
-  private static let documentWithStore = Statement("document_with_store", document("d.body"))
+  private static let documentWithStore = Statement(
+    "document_with_store", document("d.body", "d.tree"))
   private static let shortDocumentWithStore = Statement(
-    "short_document_with_store", document(short("d.body")))
+    "short_document_with_store",
+    document(
+      "CASE WHEN octet_length(d.body) + coalesce(octet_length(d.tree), 0)"
+        + " <= \(SharedReads.longestRow) THEN d.body END",
+      "CASE WHEN octet_length(d.tree) <= \(SharedReads.longestRow) THEN d.tree END"))
   private static let localWithStore = Statement("local_with_store", local("l.body"))
   private static let shortLocalWithStore = Statement(
-    "short_local_with_store", local(short("l.body")))
+    "short_local_with_store",
+    local("CASE WHEN octet_length(l.body) <= \(SharedReads.longestRow) THEN l.body END"))
 
-  private static func document(_ body: String) -> String {
+  private static func document(_ body: String, _ tree: String) -> String {
     """
-    SELECT \(StoreRow.columns), \(StoredDocument.columns), \(body), d.tree, d.arrival
+    SELECT \(StoreRow.columns), \(StoredDocument.columns), \(body), \(tree), d.arrival
     FROM stores s LEFT JOIN documents d ON d.store = s.number AND d.id = $2 WHERE s.number = $1
     """
   }
@@ -125,11 +138,6 @@ final class InlineRead {
     SELECT \(StoreRow.columns), l.revision, l.expires, l.checksum, \(body)
     FROM stores s LEFT JOIN locals l ON l.store = s.number AND l.id = $2 WHERE s.number = $1
     """
-  }
-
-  /// `NULL` in place of a body that is too long for a shared round trip.
-  private static func short(_ body: String) -> String {
-    "CASE WHEN octet_length(\(body)) <= \(SharedReads.longestBody) THEN \(body) END"
   }
 }
 

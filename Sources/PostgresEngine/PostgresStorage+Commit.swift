@@ -26,7 +26,7 @@ extension PostgresStorage {
   private func commitBatch() async {
     let batch = Batch()
     do {
-      try await pool.repeating(isForOthers: true) { connection in
+      try await pool.repeating(for: Self.payer(of: inbox.all)) { connection in
         // Updates that arrive during the wait for a connection share the commit.
         if batch.isEmpty { batch.fill(self.inbox.take(atMost: Self.updatesPerCommit)) }
         if !batch.isEmpty { try self.transact(batch, on: connection) }
@@ -41,6 +41,14 @@ extension PostgresStorage {
       return
     }
     inbox.putBack(batch.rest)
+  }
+
+  /// On whose account updates wait for a connection: the first one's that is not overdrawn, so that nobody of a shared
+  /// list makes the others wait.
+  private static func payer(of updates: [any PendingUpdate]) -> FairSemaphore.Payer {
+    let accounts = updates.compactMap { $0.work?.account }
+    let account = accounts.first { !$0.isOverdrawn } ?? accounts.first
+    return account.map { .account($0) } ?? .everybody
   }
 
   /// Whether one update alone may have caused the failure of a batch, for example because a row is damaged. Each update
@@ -58,7 +66,7 @@ extension PostgresStorage {
     let batch = Batch()
     batch.fill([update])
     do {
-      try await pool.repeating(isForOthers: true) { connection in
+      try await pool.repeating(for: Self.payer(of: [update])) { connection in
         try self.transact(batch, on: connection)
       }
     } catch { update.finish(.failure(ServiceError.translated(error))) }

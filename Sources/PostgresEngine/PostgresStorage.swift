@@ -101,7 +101,11 @@ final class PostgresStorage: StoreStorage {
   ) async throws -> Value {
     try requireOpen()
     if Slice.isEnded { throw ServiceError.ended }
-    if let value = try await sharing(query) { return value }
+    switch try await sharing(query) {
+    case .found(let value): return value
+    case .needsMore: return try await read(query)
+    case .mustRunAlone: break
+    }
     return try await reading { connection in
       try self.withRows(on: connection) { rows in
         let read = InlineRead(of: rows.number, epoch: rows.epoch, on: connection)
@@ -148,25 +152,34 @@ final class PostgresStorage: StoreStorage {
     } catch { throw ServiceError.translated(error) }
   }
 
-  /// Runs a query whose statement may share a round trip.
-  /// - Returns: nil if the query must run alone: it needs more than one short row, the row is not as expected, or the
-  ///   server has refused a statement of the round trip.
+  /// What became of a query whose statement may share a round trip.
+  private enum Shared<Value> {
+    case found(Value)
+    /// It needs more than one row.
+    case needsMore
+    /// The row is long or not as expected, or the server has refused a statement of the round trip.
+    case mustRunAlone
+  }
+
   private func sharing<Value>(
     _ query: (any StoreView) throws -> Value
-  ) async throws -> Value? {
+  ) async throws -> Shared<Value> {
     let rows = identity
     let read = InlineRead(of: rows.number, epoch: rows.epoch)
     do {
       let view = InlineView(read: read, now: now)
       let early = Result { try query(view) }
-      guard let call = read.call else { return read.needsMore ? nil : try early.get() }
+      guard let call = read.call else {
+        return read.needsMore ? .needsMore : .found(try early.get())
+      }
       read.take(try await reads.rows(call))
       let outcome = Result { try query(view) }
-      return read.needsMore ? nil : try outcome.get()
+      if read.isLong { return .mustRunAlone }
+      return read.needsMore ? .needsMore : .found(try outcome.get())
     } catch let error as ServiceError where error.code == .absent || error.code == .damaged {
-      return nil
+      return .mustRunAlone
     } catch let error as PostgresError where !error.isOfConnection {
-      return nil
+      return .mustRunAlone
     } catch { throw ServiceError.translated(error) }
   }
 

@@ -11,8 +11,9 @@ final class SharedReads: Sendable {
   static let roundTripsAtOnce = 2
   /// The largest number of reads in one round trip.
   static let readsPerRoundTrip = 32
-  /// The length in bytes of the longest body that such a read returns. A longer one would delay the other reads.
-  static let longestBody = 65_536
+  /// The length in bytes of the longest row, body and history, that such a read returns. A longer one would delay the
+  /// other reads.
+  static let longestRow = 65_536
   /// How long a connection is used for one round trip after the other. Then other callers of the pool may have it.
   private static let turn = Duration.milliseconds(10)
 
@@ -20,6 +21,7 @@ final class SharedReads: Sendable {
   fileprivate struct Waiting: Sendable {
     let call: Call
     let work: Work?
+    let since = ContinuousClock.now
     let continuation: CheckedContinuation<Rows, any Error>
   }
 
@@ -43,14 +45,19 @@ final class SharedReads: Sendable {
 
   /// Runs a statement that finds one row of a bounded length.
   /// - Throws: ``PostgresError``. One that the server refused may be the fault of another statement of the same round
-  ///   trip. Also the errors of ``ConnectionPool/repeating(isForOthers:_:)``.
+  ///   trip. Also the errors of ``ConnectionPool/repeating(for:since:_:)``.
   func rows(_ call: Call) async throws -> Rows {
-    // An overdrawn request may have to wait for a connection or a thread, and the others with it.
-    let mayBeAlone = !(Work.current?.account.isOverdrawn ?? false)
+    // A request that would have to wait, as an overdrawn one may, must not make others wait for its round trip.
+    let mayBeAlone = !(Work.current?.account.isOverdrawn ?? false) && pool.isFree
     let isAlone = state.withLockedValue { mayBeAlone && $0.waiting.isEmpty && $0.begin() }
     guard isAlone else { return try await wait(call) }
     defer { if !endIfNothingWaits() { startAnswering() } }
-    return try await pool.repeating { connection in try connection.run([call])[0] }
+    do {
+      return try await pool.repeating { connection in try connection.run([call])[0] }
+    } catch {
+      failOverdue(error)
+      throw error
+    }
   }
 
   private func wait(_ call: Call) async throws -> Rows {
@@ -80,25 +87,36 @@ final class SharedReads: Sendable {
 
   private func answer() async {
     let batch = ReadBatch()
+    let since = state.withLockedValue { $0.waiting.first?.since } ?? .now
     do {
-      try await pool.repeating(isForOthers: true) { connection in
+      try await pool.repeating(for: .everybody, since: since) { connection in
         let end = ContinuousClock.now + Self.turn
         repeat {
-          if batch.isEmpty { batch.fill(self.take()) }
+          if batch.isEmpty { batch.fill(self.take(atMost: Self.readsPerRoundTrip)) }
           if batch.isEmpty { return }
           try batch.run(on: connection)
         } while ContinuousClock.now < end
       }
     } catch {
-      // Without a connection, the reads that wait must not wait for longer.
-      if batch.isEmpty { batch.fill(take()) }
       batch.fail(error)
+      failOverdue(error)
     }
   }
 
-  private func take() -> [Waiting] {
+  /// Fails the reads that have waited for as long as work is repeated.
+  private func failOverdue(_ error: any Error) {
+    let limit = ContinuousClock.now - ConnectionPool.patience
+    let overdue = state.withLockedValue { state in
+      state.waiting.prefix { $0.since <= limit }.count
+    }
+    let reads = ReadBatch()
+    reads.fill(take(atMost: overdue))
+    reads.fail(error)
+  }
+
+  private func take(atMost most: Int) -> [Waiting] {
     state.withLockedValue { state in
-      let count = min(state.waiting.count, Self.readsPerRoundTrip)
+      let count = min(state.waiting.count, most)
       defer { state.waiting.removeFirst(count) }
       return Array(state.waiting.prefix(count))
     }

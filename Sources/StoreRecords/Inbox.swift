@@ -29,6 +29,9 @@ package final class Inbox<Write: Sendable>: Sendable {
   /// Whether no write waits.
   package var isEmpty: Bool { waiting.withLockedValue { $0.isEmpty } }
 
+  /// The writes that wait.
+  package var all: [Write] { waiting.withLockedValue { $0 } }
+
   /// Removes the first writes from the queue and returns them.
   package func take(atMost count: Int) -> [Write] {
     waiting.withLockedValue { waiting in

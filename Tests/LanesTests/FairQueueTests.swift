@@ -125,7 +125,7 @@ import Testing
   @Test func semaphoreServesFirstWhoHasUsedLeast() async throws {
     let (busy, quiet, third) = (ProcessorAccount(), ProcessorAccount(), ProcessorAccount())
     busy.spend(nanoseconds: ProcessorAccount.capacity / 2)
-    let semaphore = FairSemaphore(permits: 1, queueLimit: 2)
+    let semaphore = FairSemaphore(.searches, permits: 1, queueLimit: 2)
     let times = await semaphore.withPermit { _ in
       let waiting = await passing(semaphore, third, pool) {
         // Both permits are taken: whoever comes now waits.
@@ -146,7 +146,7 @@ import Testing
     let (spender, saver, holder) = (ProcessorAccount(), ProcessorAccount(), ProcessorAccount())
     spender.spend(nanoseconds: 2 * ProcessorAccount.capacity)
     _ = spender.line(in: .requests).settle(at: SliceClock.now)
-    let semaphore = FairSemaphore(permits: 1, queueLimit: 8)
+    let semaphore = FairSemaphore(.searches, permits: 1, queueLimit: 8)
     let waiting = await passing(semaphore, holder, pool) {
       let overdrawn = Task { [pool] in await self.passes(semaphore, spender, pool) }
       while semaphore.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
@@ -161,8 +161,41 @@ import Testing
     await pool.stop()
   }
 
+  @Test func oneAccountWaitsInTwoSemaphoresAtOnce() async {
+    let account = ProcessorAccount()
+    let searches = FairSemaphore(.searches, permits: 1, queueLimit: 8)
+    let connections = FairSemaphore(.connections, permits: 1, queueLimit: 8)
+    let waiting = await passing(searches, account, pool) {
+      await self.passing(connections, account, self.pool) {
+        let search = Task { [pool] in await self.passes(searches, account, pool) }
+        let connection = Task { [pool] in await self.passes(connections, account, pool) }
+        while searches.waitingCount < 1 || connections.waitingCount < 1 {
+          try? await Task.sleep(for: .milliseconds(1))
+        }
+        return (search, connection)
+      }
+    }
+    #expect(await waiting??.0.value != nil)
+    #expect(await waiting??.1.value != nil)
+    #expect(searches.isFree && connections.isFree)
+    await pool.stop()
+  }
+
+  @Test func everybodysCallsDoNotWaitForEachOther() async {
+    let semaphore = FairSemaphore(.connections, permits: 1, queueLimit: 8)
+    let inner = await semaphore.withPermit(for: .everybody) { _ in
+      await semaphore.withPermit(for: .everybody) { _ in
+        let account = ProcessorAccount()
+        let other = Task { await semaphore.withPermit(for: .account(account)) { _ in true } }
+        while semaphore.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
+        return other
+      }
+    }
+    #expect(await inner??.value == true)
+  }
+
   @Test func callerBeyondTheQueueLimitIsRefused() async {
-    let semaphore = FairSemaphore(permits: 1, queueLimit: 1)
+    let semaphore = FairSemaphore(.searches, permits: 1, queueLimit: 1)
     let waiting = await semaphore.withPermit { _ in
       let second = Task { await semaphore.withPermit { _ in true } }
       while semaphore.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
@@ -174,7 +207,7 @@ import Testing
   }
 
   @Test func whoHasGoneGetsNoPermit() async {
-    let semaphore = FairSemaphore(permits: 1, queueLimit: 8)
+    let semaphore = FairSemaphore(.searches, permits: 1, queueLimit: 8)
     let account = ProcessorAccount()
     let waiting = await semaphore.withPermit { _ in
       await passing(semaphore, ProcessorAccount(), pool) { [pool] in

@@ -10,6 +10,8 @@ import Testing
     let kept = StoreLimits.storedAncestors
     #expect(BodySizes.unread(at: 100, before: 1) == 101 - kept..<100)
     #expect(BodySizes.unread(at: 100, before: kept).isEmpty)
+    #expect(BodySizes.unread(at: 1, before: 1).isEmpty)
+    #expect(BodySizes.unread(at: 5, before: 1) == 1..<5)
     #expect(BodySizes.unread(at: 100, before: 10 * kept).isEmpty)
     let sizes = BodySizes(without: 81..<100)
     #expect(sizes.isKnown(below: 81) && !sizes.isKnown(below: 82) && !sizes.isKnown(below: .max))

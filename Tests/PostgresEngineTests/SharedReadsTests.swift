@@ -44,7 +44,7 @@ import Testing
     try await DatabaseFixture().withNode { node in
       let store = try await node.store()
       let local = LocalID(receipt: "long")
-      for length in [SharedReads.longestBody - 8, SharedReads.longestBody, 300_000] {
+      for length in [SharedReads.longestRow - 8, SharedReads.longestRow, 300_000] {
         let body = "{\"a\":\"\(String(repeating: "x", count: length))\"}"
         try await store.put("\(length)", body)
         try await store.update(loading: [], at: Timestamp(milliseconds: 1)) { changes in
