@@ -18,7 +18,8 @@ import Synchronization
 ///   user of another issuer has a `user:` document without a local document.
 ///
 /// One process serves one data directory, so the proofs that this process has cached are always up to date. Others
-/// it reads from the store. Where several processes share a database, a cached proof is used for a second at most.
+/// it reads from the store. Where several processes share a database, a cached proof is used for a second at most after
+/// a look at the accounts (``ProofCache``).
 package final class AccountService: Sendable {
   /// Runs a blocking closure on a thread outside Swift's own pool. Hashing a password takes 50 ms.
   package typealias BlockingRun =

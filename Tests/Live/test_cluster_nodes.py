@@ -156,6 +156,10 @@ class Follower(threading.Thread):
             self.numbers += [number_of(row["seq"]) for row in body["results"]]
             self.since = body["last_seq"]
 
+    def is_up_to_date(self):
+        answer = requests.get(f"{self.nodes[0].url}/couch/{self.store}", headers=self.headers, timeout=60)
+        return answer.ok and number_of(answer.json()["update_seq"]) == number_of(self.since)
+
 
 def number_of(sequence):
     """A change's number in its store."""
@@ -184,9 +188,9 @@ def at_work(cluster):
         thread.join(timeout=120)
     for node in cluster.nodes:
         wait_until(node.ready, f"{node.name} is not ready", REJOINING)
-    time.sleep(3)
-    for thread in followers:
-        thread.stop.set()
+    for follower in followers:
+        wait_until(follower.is_up_to_date, "a follower is not told of the last change", 60)
+        follower.stop.set()
     for thread in followers:
         thread.join(timeout=120)
     print(f"{sum(len(writer.acknowledged) for writer in writers)} acknowledged, "
