@@ -98,6 +98,8 @@ final class SharedReads: Sendable {
         } while ContinuousClock.now < end
       }
     } catch {
+      // Without a connection nothing was taken. Some reads must get the error, so that the caller's loop ends.
+      if batch.isEmpty { batch.fill(take(atMost: Self.readsPerRoundTrip)) }
       batch.fail(error)
       failOverdue(error)
     }

@@ -79,6 +79,27 @@ import Testing
     await threads.stop()
   }
 
+  @Test func readsThatWaitWhileThePoolIsClosedGetAnError() async throws {
+    let threads = LanePool.forStores(processors: 2, threads: 4)
+    let pool = ConnectionPool(try DatabaseFixture().address, limit: 2, threads: threads)
+    let reads = SharedReads(on: pool)
+    async let closing: Void = pool.close()
+    let refused = await withTaskGroup(of: Bool.self) { group in
+      for number in 0..<200 {
+        group.addTask {
+          (try? await reads.rows(Call(Self.quotient, .integer(number), .integer(1)))) == nil
+        }
+      }
+      return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+    }
+    await closing
+    #expect(refused > 0)
+    await #expect(throws: (any Error).self) {
+      _ = try await reads.rows(Call(Self.quotient, .integer(1), .integer(1)))
+    }
+    await threads.stop()
+  }
+
   private static let quotient = Statement("quotient", "SELECT $1::int8 / $2::int8")
 
   @Test func poolCountsItsConnectionsAndClosesThem() async throws {
