@@ -44,7 +44,7 @@ extension AccountService {
     // The verification may have begun before this request, which has joined it.
     proofs.remember(
       .password, key, ProofCache.Proof(principal: user.principal, goodUntil: end),
-      since: user.moment ?? moment)
+      since: user.moment)
     return user.principal
   }
 
@@ -76,12 +76,10 @@ extension AccountService {
     // Attempts with wide or narrow spellings of a name are counted together.
     let attempt = Lockouts.Key(name: name.widthMapped ?? name, address: address)
     try lockouts.begin(attempt, at: uptime())
-    var user: VerifiedUser?
+    let user: VerifiedUser?
     do {
       try passwordRate.take(address, at: uptime())
-      let moment = proofs.moment
       user = try await match(name, password)
-      user?.moment = moment
     } catch {
       lockouts.end(attempt, .unknown, at: uptime())
       throw error
@@ -96,11 +94,12 @@ extension AccountService {
   private func match(
     _ name: UserName, _ password: [UInt8]
   ) async throws -> VerifiedUser? {
+    let moment = proofs.moment
     if case (let administrator?, let epoch) = administrator.present, administrator.name == name {
       guard try await hashing.verify(password, against: administrator.password) else { return nil }
       return VerifiedUser(
         kind: .administrator, id: administrator.id, name: administrator.name, epoch: epoch,
-        adopting: [])
+        adopting: [], moment: moment)
     }
     let known = try await accounts.knownUser(name)
     let stored = known?.credentials.password
@@ -113,7 +112,7 @@ extension AccountService {
     }
     return VerifiedUser(
       kind: .user, id: known.document.id, name: known.name ?? name,
-      epoch: known.document.epoch, adopting: known.document.adopting)
+      epoch: known.document.epoch, adopting: known.document.adopting, moment: moment)
   }
 }
 

@@ -207,8 +207,8 @@ struct VerifiedUser: Sendable {
   let epoch: Int
   /// Guests whose adoption is not complete.
   let adopting: [AccountID]
-  /// When the verification began; nil for an account that was created just now.
-  var moment: ProofCache.Moment?
+  /// When the verification began.
+  let moment: ProofCache.Moment
 
   /// The principal of requests.
   var principal: Principal {

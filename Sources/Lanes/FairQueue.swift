@@ -156,8 +156,8 @@ struct PoolEntry {
     case task(UnownedJob, WorkExecutor)
     /// The first waiting job of an actor.
     case actor(InlineExecutor)
-    /// A task that waits for a permit of a ``FairSemaphore``.
-    case permit(UnsafeContinuation<Int?, Never>, FairSemaphore.Payer)
+    /// A task that waits on an account for a permit of a ``FairSemaphore``.
+    case permit(UnsafeContinuation<Int?, Never>, ProcessorAccount)
     /// A task that gave way to others.
     case yielded(UnsafeContinuation<Void, Never>, WorkExecutor)
   }

@@ -85,14 +85,6 @@ package final class FairSemaphore: Sendable {
   /// Whether any account would get a permit at once.
   package var isFree: Bool { state.withLock { $0.free.count > 1 && $0.queue.isEmpty } }
 
-  private func account(of payer: Payer, _ work: Work?) -> ProcessorAccount {
-    switch payer {
-    case .request: work?.account ?? system
-    case .account(let account): account
-    case .everybody: everybody
-    }
-  }
-
   /// The line that counts as the holder of a permit; nil for everybody's.
   private func holder(_ account: ProcessorAccount) -> AccountLine? {
     guard account !== everybody else { return nil }
@@ -101,8 +93,12 @@ package final class FairSemaphore: Sendable {
   }
 
   private func acquire(_ payer: Payer) async -> Int? {
-    let work: Work? = if case .request = payer { Work.current } else { nil }
-    let account = account(of: payer, work)
+    let (work, account): (Work?, ProcessorAccount) =
+      switch payer {
+      case .request: (Work.current, Work.current?.account ?? system)
+      case .account(let account): (nil, account)
+      case .everybody: (nil, everybody)
+      }
     let holder = holder(account)
     return await withUnsafeContinuation { continuation in
       let now = SliceClock.now
@@ -116,7 +112,7 @@ package final class FairSemaphore: Sendable {
         }
         guard state.queue.count < queueLimit else { return .some(nil) }
         state.queue.push(
-          PoolEntry(kind: .permit(continuation, payer), work: work, since: now), account, at: now)
+          PoolEntry(kind: .permit(continuation, account), work: work, since: now), account, at: now)
         return nil
       }
       if let answer { continuation.resume(returning: answer) }
@@ -140,8 +136,7 @@ package final class FairSemaphore: Sendable {
         state.free.append(permit)
         return nil
       }
-      guard case .permit(_, let payer) = next.kind else { return nil }
-      state.holders[permit] = holder(account(of: payer, next.work))
+      if case .permit(_, let account) = next.kind { state.holders[permit] = holder(account) }
       return next
     }
   }

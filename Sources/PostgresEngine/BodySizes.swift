@@ -16,11 +16,15 @@ struct BodySizes {
   /// - Parameter unread: the generations that were not read.
   init(without unread: Range<Int> = 0..<0) { self.unread = unread }
 
+  /// How many generations after the winner's, at most 0, those begin that are kept through some edits.
+  static func firstKept(through edits: Int) -> Int {
+    min(edits, StoreLimits.storedAncestors) - StoreLimits.storedAncestors
+  }
+
   /// The generations that are not read of a document before some edits.
   /// - Parameter generation: the winner's.
   static func unread(at generation: Int, before edits: Int) -> Range<Int> {
-    let lowest = max(1, generation + edits - StoreLimits.storedAncestors)
-    return min(lowest, generation)..<generation
+    max(1, generation + firstKept(through: edits))..<generation
   }
 
   /// Whether it is known which bodies below a generation there are.

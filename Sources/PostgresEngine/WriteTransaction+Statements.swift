@@ -17,8 +17,8 @@ extension WriteTransaction {
       SELECT \(StoredDocument.columns), d.body, d.tree, d.arrival FROM documents d
       WHERE d.store = $1 AND d.id = wanted.id LIMIT 1) d
     """)
-  /// The sizes of bodies from the winner's generation on, and of those that are too old after some edits: `$3` is the
-  /// number of edits, less the number of ancestors that are kept.
+  /// The sizes of bodies from the winner's generation on, and of those that are too old after some edits: `$3` is
+  /// ``BodySizes/firstKept(through:)``.
   static let bodySizesByID = Statement(
     "some_body_sizes_by_id",
     """

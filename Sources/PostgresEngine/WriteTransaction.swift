@@ -52,10 +52,8 @@ final class WriteTransaction: RowSource {
     if !ids.isEmpty {
       let list = Value.list(ids.map { Array($0.text.utf8) })
       calls.append(Call(Self.documentsByID, .integer(store), list))
-      let edits = min(edits, StoreLimits.storedAncestors)
-      calls.append(
-        Call(
-          Self.bodySizesByID, .integer(store), list, .integer(edits - StoreLimits.storedAncestors)))
+      let firstKept = Value.integer(BodySizes.firstKept(through: edits))
+      calls.append(Call(Self.bodySizesByID, .integer(store), list, firstKept))
       let locals = LocalID.read(with: ids).map { Array($0.text.utf8) }
       calls.append(Call(Self.someLocals, .integer(store), .list(locals)))
     }
