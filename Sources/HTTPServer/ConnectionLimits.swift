@@ -1,4 +1,5 @@
 import HTTPTypes
+import Lanes
 package import NIOCore
 import NIOHTTP1
 
@@ -13,7 +14,7 @@ package struct ConnectionLimits: Sendable {
   /// How long a body may take to arrive.
   package var body = TimeAmount.seconds(Int64(RequestLimits.bodySeconds))
   /// From the end of a request to the beginning of its answer.
-  package var answer = TimeAmount.seconds(Int64(RequestLimits.requestSeconds))
+  package var answer: TimeAmount
   /// How long a client may read nothing of an answer.
   package var stall = TimeAmount.seconds(Int64(RequestLimits.idleSeconds))
   /// Bytes per second at which a client has to read a long answer.
@@ -23,8 +24,10 @@ package struct ConnectionLimits: Sendable {
   /// How long the server discards what comes after the last answer, before it closes the connection.
   package var linger = TimeAmount.seconds(Int64(RequestLimits.lingerSeconds))
 
-  /// The values of ``RequestLimits``.
-  package init() {}
+  /// The values of ``RequestLimits``, with this time until an answer begins.
+  package init(requestSeconds: Int = RequestLimits.requestSeconds) {
+    answer = .seconds(Int64(requestSeconds))
+  }
 
   /// How often the limits of a busy connection are checked: half the shortest of them, so that none is missed.
   var interval: TimeAmount {
@@ -52,6 +55,10 @@ package struct ConnectionCaps: Sendable, Equatable {
   package var bodyMemoryBytes = RequestLimits.bodyMemoryBytes
   /// Bytes of answers in memory that clients have not taken yet.
   package var answerMemoryBytes = RequestLimits.answerMemoryBytes
+  /// Seconds from the last byte of a request to the first byte of its answer.
+  package var requestSeconds = RequestLimits.requestSeconds
+  /// The processor time that a request may cost, in milliseconds.
+  package var requestProcessorMilliseconds = Int(Work.standardLimit / 1_000_000)
 
   /// The values of ``RequestLimits``.
   package init() {}

@@ -47,6 +47,8 @@ package final class LanePool: @unchecked Sendable {
 
   /// The pool for work at stores; nil when this pool does both.
   package let stores: LanePool?
+  /// The most that a request may cost, in nanoseconds of processor time.
+  let requestLimit: Int64
 
   /// The waiting entries.
   var queue: FairQueue
@@ -98,24 +100,31 @@ package final class LanePool: @unchecked Sendable {
   /// - Parameter stores: another pool, whose threads work at stores for these requests.
   /// - Parameter processors: how many threads compute at once; by default the number of processors, at least 2.
   /// - Parameter threads: how many threads there are at most.
+  /// - Parameter requestLimit: the most that a request may cost, in nanoseconds of processor time.
   package convenience init(
     name: String = "work", stores: LanePool? = nil, processors: Int? = nil,
-    threads: Int = LanePool.defaultThreads
+    threads: Int = LanePool.defaultThreads, requestLimit: Int64 = Work.standardLimit
   ) {
-    self.init(name: name, .requests, stores: stores, processors: processors, threads: threads)
+    self.init(
+      name: name, .requests, stores: stores, processors: processors, threads: threads,
+      requestLimit: requestLimit)
   }
 
   /// Makes a pool whose threads work at stores.
   package static func forStores(
     processors: Int? = nil, threads: Int = LanePool.defaultThreads
   ) -> LanePool {
-    LanePool(name: "store", .stores, stores: nil, processors: processors, threads: threads)
+    LanePool(
+      name: "store", .stores, stores: nil, processors: processors, threads: threads,
+      requestLimit: Work.standardLimit)
   }
 
   private init(
-    name: String, _ queue: AccountLine.Queue, stores: LanePool?, processors: Int?, threads: Int
+    name: String, _ queue: AccountLine.Queue, stores: LanePool?, processors: Int?, threads: Int,
+    requestLimit: Int64
   ) {
     self.name = name
+    self.requestLimit = requestLimit
     self.queue = FairQueue(queue)
     self.stores = stores
     self.processors = processors ?? max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))

@@ -17,18 +17,11 @@ package final class Work: Sendable {
     case stopping
   }
 
-  /// The most that a request may cost, in nanoseconds of processor time: two seconds. A debug build allows twenty times
-  /// as much, because its code is that much slower.
-  package static let limit: Int64 = {
-    #if DEBUG
-      return 40_000_000_000
-    #else
-      return 2_000_000_000
-    #endif
-  }()
-  /// The most that it may cost for each MiB that it moves, in nanoseconds: half a second. It applies when it gives more
-  /// than ``limit``.
-  package static let limitPerMebibyte = limit / 4
+  /// The most that a request may cost unless the pool has another limit, in nanoseconds of processor time: two seconds.
+  package static let standardLimit: Int64 = 2_000_000_000
+  /// The most that a request may cost for each MiB that it moves: a quarter of its limit. It applies when it gives more
+  /// than the limit.
+  package static func limitPerMebibyte(of limit: Int64) -> Int64 { limit / 4 }
   /// When a client has closed its sending side and the request has cost this much, the client counts as gone; in
   /// nanoseconds.
   static let halfClosedLimit: Int64 = 100_000_000
@@ -154,8 +147,9 @@ package final class Work: Sendable {
     }
     guard isCounted, !hasEnded else { return }
     if total >= Self.halfClosedLimit, isHalfClosed.load(ordering: .relaxed) { end(.gone) }
-    let allowance = moved.load(ordering: .relaxed) / 1_048_576 * Self.limitPerMebibyte
-    if total >= max(Self.limit, allowance) { end(.costly) }
+    let limit = pool.requestLimit
+    let allowance = moved.load(ordering: .relaxed) / 1_048_576 * Self.limitPerMebibyte(of: limit)
+    if total >= max(limit, allowance) { end(.costly) }
   }
 }
 

@@ -32,6 +32,8 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: .setting(.connections)) var connections: String?
   @Option(help: .setting(.connectionsPerAddress)) var connectionsPerAddress: String?
   @Option(help: .setting(.requestsAtOnce)) var requestsAtOnce: String?
+  @Option(help: .setting(.requestSeconds)) var requestSeconds: String?
+  @Option(help: .setting(.requestProcessorMilliseconds)) var requestProcessorMilliseconds: String?
   @Option(help: .setting(.guestsPerHour)) var guestsPerHour: String?
   @Option(help: .setting(.issuers)) var issuers: String?
   @Option(help: .setting(.issuerKeys)) var issuerKeys: String?
@@ -73,7 +75,9 @@ struct ServeCommand: AsyncParsableCommand {
       .origins: origins, .trustedProxies: trustedProxies,
       .tlsCertificateFile: tlsCertificateFile, .tlsKeyFile: tlsKeyFile,
       .connections: connections, .connectionsPerAddress: connectionsPerAddress,
-      .requestsAtOnce: requestsAtOnce, .guestsPerHour: guestsPerHour, .issuers: issuers,
+      .requestsAtOnce: requestsAtOnce, .requestSeconds: requestSeconds,
+      .requestProcessorMilliseconds: requestProcessorMilliseconds,
+      .guestsPerHour: guestsPerHour, .issuers: issuers,
       .issuerKeys: issuerKeys, .issuerNetworks: issuerNetworks, .openStores: openStores,
       .databaseDocuments: databaseDocuments, .databaseBytes: databaseBytes,
       .databaseDocumentBytes: databaseDocumentBytes, .databaseTreeBytes: databaseTreeBytes,

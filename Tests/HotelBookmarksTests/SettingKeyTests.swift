@@ -39,6 +39,11 @@ import Testing
           "HOTEL_BOOKMARKS_CONNECTIONS_PER_ADDRESS",
         ],
         ["requestsAtOnce", "requests-at-once", "HOTEL_BOOKMARKS_REQUESTS_AT_ONCE"],
+        ["requestSeconds", "request-seconds", "HOTEL_BOOKMARKS_REQUEST_SECONDS"],
+        [
+          "requestProcessorMilliseconds", "request-processor-milliseconds",
+          "HOTEL_BOOKMARKS_REQUEST_PROCESSOR_MILLISECONDS",
+        ],
         ["guestsPerHour", "guests-per-hour", "HOTEL_BOOKMARKS_GUESTS_PER_HOUR"],
         ["issuers", "issuers", "HOTEL_BOOKMARKS_ISSUERS"],
         ["issuerKeys", "issuer-keys", "HOTEL_BOOKMARKS_ISSUER_KEYS"],

@@ -22,7 +22,7 @@ import Testing
     .publicURL: "https://hotels.example", .origins: "https://a.example,https://b.example",
     .trustedProxies: "10.0.0.0/8,::1", .tlsCertificateFile: "tls.pem", .tlsKeyFile: "key.pem",
     .connections: "77", .connectionsPerAddress: "8", .requestsAtOnce: "99",
-    .operationsPort: "0",
+    .operationsPort: "0", .requestSeconds: "61", .requestProcessorMilliseconds: "2001",
     .guestsPerHour: "7",
     .issuers: "https://a.example/r#x#y, https://b.example/#z,https://a.example/r#w",
     .issuerKeys: "https://b.example/#https://keys.example/b?p=1", .issuerNetworks: "10.0.0.0/8",
@@ -53,6 +53,8 @@ import Testing
     settings.connections = 77
     settings.connectionsPerAddress = 8
     settings.requestsAtOnce = 99
+    settings.requestSeconds = 61
+    settings.requestProcessorMilliseconds = 2_001
     settings.operationsPort = 0
     settings.guestsPerHour = 7
     settings.issuers = [
@@ -182,6 +184,8 @@ import Testing
     (.connections, "0", false), (.connectionsPerAddress, "1", true),
     (.connectionsPerAddress, "0", false), (.requestsAtOnce, "1", true),
     (.operationsPort, "65535", true), (.operationsPort, "65536", false),
+    (.requestSeconds, "3600", true), (.requestSeconds, "3601", false),
+    (.requestProcessorMilliseconds, "10", true), (.requestProcessorMilliseconds, "9", false),
     (.requestsAtOnce, "0", false), (.requestsAtOnce, "1000001", false),
     (.trustedProxies, "10.0.0.1", true), (.trustedProxies, "10.0.0.0/33", false),
     (.trustedProxies, "proxy.example", false),

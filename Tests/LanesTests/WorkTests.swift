@@ -73,13 +73,14 @@ import Testing
     await pool.stop()
   }
 
-  @Test func workEndsAtItsLimitUnlessItMovesMuch() async throws {
-    let pool = LanePool()
+  @Test(arguments: [Work.standardLimit, 10_000_000])
+  func workEndsAtItsLimitUnlessItMovesMuch(_ limit: Int64) async throws {
+    let pool = LanePool(requestLimit: limit)
     let reasons = try await request(of: ProcessorAccount(), in: pool) { work in
       work.addMovedBytes(8 << 20)
-      work.charge(Work.limit)
+      work.charge(limit)
       let early = work.reason
-      work.charge(Work.limit)
+      work.charge(limit)
       return [early, work.reason]
     }
     #expect(reasons == [nil, .costly])

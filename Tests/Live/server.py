@@ -10,9 +10,15 @@ import requests
 
 import postgres
 from contract import Contract
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 BINARY = os.environ.get("BOOKMARKS_BINARY", "hotel-bookmarks")
+REQUEST_PROCESSOR_MILLISECONDS = 120_000
+"""What one request may cost in tests, unless a test sets it: more than any honest one costs on a slow machine."""
+_PATIENT = {
+    "HOTEL_BOOKMARKS_REQUEST_PROCESSOR_MILLISECONDS": str(REQUEST_PROCESSOR_MILLISECONDS),
+    "HOTEL_BOOKMARKS_REQUEST_SECONDS": str(PATIENCE),
+}
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -28,7 +34,7 @@ class Server:
     def __init__(self, data, *arguments, limits=None, environment=None, under=()):
         self.data = pathlib.Path(data)
         command = [*under, BINARY, "serve", "--port", "0", "--data", str(data), *arguments]
-        variables = dict(os.environ, **(environment or {}))
+        variables = {**os.environ, **_PATIENT, **(environment or {})}
         if (database := variables.pop(postgres.INHERITED, None)) and "--database" not in arguments:
             # A directory's stores are a schema's then. A server that is started again finds them.
             variables["HOTEL_BOOKMARKS_DATABASE"] = postgres.schema(database, self.data.resolve())
@@ -55,7 +61,7 @@ class Server:
         if token:
             headers["Authorization"] = "Bearer " + token
         answer = (session or requests).request(
-            method, self.url + path, headers=headers, timeout=60, allow_redirects=False, **options)
+            method, self.url + path, headers=headers, timeout=PATIENCE, allow_redirects=False, **options)
         self.contract.check(method, path, answer)
         return answer
 
@@ -109,6 +115,6 @@ class Server:
 
     def _ended(self):
         """Waits until the server has ended and its log is complete. Returns the exit status."""
-        self.process.wait(timeout=120)
-        self._draining.join(timeout=60)
+        self.process.wait(timeout=PATIENCE)
+        self._draining.join(timeout=PATIENCE)
         return self.process.returncode

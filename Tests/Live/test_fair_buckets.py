@@ -9,6 +9,7 @@ import watched
 from hostile_load import HonestClients, HostileLoad
 from waiting import wait_until
 from people import HOSTILE, Person
+from server import REQUEST_PROCESSOR_MILLISECONDS
 
 
 def hostile_loads(server, *people):
@@ -23,9 +24,7 @@ def test_limits_say_what_a_bucket_holds(shared):
         "processorMillisecondsSaved", "processorPercent", "processorWaitSeconds", "sliceMilliseconds",
         "requestProcessorMilliseconds")}
     assert shown == {"processorMillisecondsSaved": 10_000, "processorPercent": 10, "processorWaitSeconds": 5,
-                     "sliceMilliseconds": 2, "requestProcessorMilliseconds": shown["requestProcessorMilliseconds"]}
-    # A build without optimisation has twenty times the limit.
-    assert shown["requestProcessorMilliseconds"] in (2_000, 40_000)
+                     "sliceMilliseconds": 2, "requestProcessorMilliseconds": REQUEST_PROCESSOR_MILLISECONDS}
 
 
 @pytest.mark.nightly

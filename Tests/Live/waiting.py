@@ -1,8 +1,8 @@
 """Waits for conditions without a fixed delay, because a busy machine may be slow."""
 import time
 
-PATIENCE = 60
-"""Seconds after which a test gives up waiting."""
+PATIENCE = 240
+"""Seconds after which a test gives up waiting: far more than a slow, busy machine needs."""
 
 
 def wait_until(holds, what="it did not come about", seconds=PATIENCE):

@@ -200,7 +200,7 @@ extension Problem {
     case .slowAnswer:
       self.init(
         .serviceUnavailable, "unavailable",
-        "The answer took longer than \(RequestLimits.requestSeconds) seconds", retryAfter: 1)
+        "The answer took longer than an answer may (requestSeconds at /v1/limits)", retryAfter: 1)
     case .notServed: self = .notFound
     }
   }

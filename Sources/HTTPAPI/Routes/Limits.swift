@@ -64,13 +64,15 @@ enum Limits {
         "processorWaitSeconds", LanePool.patienceSeconds,
         "seconds that an overdrawn request waits behind others"
       ),
+      ("requestSeconds", caps.requestSeconds, "seconds until an answer begins"),
       ("sliceMilliseconds", Slice.milliseconds, "milliseconds of a processor without giving way"),
       (
-        "requestProcessorMilliseconds", Int(Work.limit / 1_000_000),
+        "requestProcessorMilliseconds", caps.requestProcessorMilliseconds,
         "milliseconds of a processor per request"
       ),
       (
-        "requestProcessorMillisecondsPerMiB", Int(Work.limitPerMebibyte / 1_000_000),
+        "requestProcessorMillisecondsPerMiB",
+        Int(Work.limitPerMebibyte(of: Int64(caps.requestProcessorMilliseconds))),
         "milliseconds of a processor per MiB moved by a stream"
       ),
       ("bodyMemoryBytes", caps.bodyMemoryBytes, "bytes of all requests' bodies"),
@@ -149,7 +151,6 @@ enum Limits {
     ("bodyBytesPerSecond", RequestLimits.bodyBytesPerSecond, "bytes per second, at least"),
     ("bodySeconds", RequestLimits.bodySeconds, "seconds for a request's body"),
     ("answerBytesPerSecond", RequestLimits.answerBytesPerSecond, "bytes per second, at least"),
-    ("requestSeconds", RequestLimits.requestSeconds, "seconds until an answer begins"),
     ("stopSeconds", RequestLimits.stopSeconds, "seconds from SIGTERM to the last answer's end"),
     ("usernameBytes", UserName.maximumBytes, "bytes"),
     ("passwordMinimumBytes", PasswordRule.bytes.lowerBound, "bytes"),

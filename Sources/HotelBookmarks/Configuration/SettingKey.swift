@@ -20,6 +20,8 @@ package enum SettingKey: String, CaseIterable, Sendable {
   case connections
   case connectionsPerAddress
   case requestsAtOnce
+  case requestSeconds
+  case requestProcessorMilliseconds
   case guestsPerHour
   case issuers
   case issuerKeys
@@ -50,7 +52,8 @@ package enum SettingKey: String, CaseIterable, Sendable {
   var isNumber: Bool {
     switch self {
     case .port, .operationsPort, .guestsPerHour, .openStores, .connections, .connectionsPerAddress,
-      .requestsAtOnce, .databaseConnections, .databaseDocuments, .databaseBytes,
+      .requestsAtOnce, .requestSeconds, .requestProcessorMilliseconds, .databaseConnections,
+      .databaseDocuments, .databaseBytes,
       .databaseDocumentBytes,
       .databaseTreeBytes, .tombstoneDays, .showCost, .drainSeconds:
       true
@@ -201,6 +204,19 @@ extension SettingKey {
       (
         "`1024`",
         "requests answered at once, 1 to 1000000"
+      )
+    case .requestSeconds:
+      (
+        "`60`",
+        "seconds until a request's answer begins, at most, 1 to 3600"
+      )
+    case .requestProcessorMilliseconds:
+      (
+        "`2000`",
+        """
+        milliseconds of a processor that one request may cost, 10 to 3600000; a quarter of it for each \
+        MiB that a stream moves
+        """
       )
     case .guestsPerHour:
       (

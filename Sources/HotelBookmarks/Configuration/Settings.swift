@@ -53,6 +53,10 @@ package struct Settings: Sendable, Equatable {
   package var connectionsPerAddress: Int?
   /// Requests that are answered at once, at most.
   package var requestsAtOnce = RequestLimits.requestsAtOnce
+  /// Seconds from the last byte of a request to the first byte of its answer.
+  package var requestSeconds = RequestLimits.requestSeconds
+  /// The processor time that a request may cost, in milliseconds.
+  package var requestProcessorMilliseconds = ConnectionCaps().requestProcessorMilliseconds
   /// Guests that one address may create in an hour.
   package var guestsPerHour = 6_000
   /// The issuers whose ID tokens are exchanged for the server's own tokens.

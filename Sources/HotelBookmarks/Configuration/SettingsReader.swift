@@ -108,6 +108,11 @@ package struct SettingsReader: Sendable {
     settings.connectionsPerAddress = try int(.connectionsPerAddress, in: 1...1_000_000)
     settings.requestsAtOnce =
       try int(.requestsAtOnce, in: 1...1_000_000) ?? settings.requestsAtOnce
+    settings.requestSeconds =
+      try int(.requestSeconds, in: 1...3_600) ?? settings.requestSeconds
+    settings.requestProcessorMilliseconds =
+      try int(.requestProcessorMilliseconds, in: 10...3_600_000)
+      ?? settings.requestProcessorMilliseconds
     settings.trustedProxies = TrustedProxies(
       string(.trustedProxies) == "" ? [] : try networks(.trustedProxies))
     settings.tlsCertificateFile = string(.tlsCertificateFile)

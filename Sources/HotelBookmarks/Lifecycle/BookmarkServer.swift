@@ -61,7 +61,10 @@ package struct BookmarkServer: Sendable {
         ? LanePool.defaultThreads : LanePool.defaultThreads + settings.databaseConnections)
     let storage = try await StorageAssembly.open(settings, pool: storeThreads)
     let assembly = try await ServiceAssembly(
-      settings, connections, storage: storage, pool: LanePool(stores: storeThreads),
+      settings, connections, storage: storage,
+      pool: LanePool(
+        stores: storeThreads,
+        requestLimit: Int64(settings.requestProcessorMilliseconds) * 1_000_000),
       metrics: metrics, logger: logger)
     storage.report(to: metrics)
     let router = assembly.http.router()

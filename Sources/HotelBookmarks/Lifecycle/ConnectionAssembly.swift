@@ -34,6 +34,8 @@ struct ConnectionAssembly: Sendable {
     caps.perAddress = settings.connectionsPerAddress ?? caps.perAddress
     caps.countsLoopback = settings.connectionsPerAddress != nil
     caps.requestsAtOnce = settings.requestsAtOnce
+    caps.requestSeconds = settings.requestSeconds
+    caps.requestProcessorMilliseconds = settings.requestProcessorMilliseconds
     if let limit = ControlGroup.memoryLimit {
       caps.bodyMemoryBytes = ControlGroup.share(
         of: limit, least: RequestLimits.leastBodyMemoryBytes, most: caps.bodyMemoryBytes)
@@ -75,15 +77,17 @@ struct ConnectionAssembly: Sendable {
   func server(_ answers: any RequestAnswering) -> HTTPServerBuilder {
     HTTPServerBuilder { responder in
       let (proxies, countsLoopback) = (proxies, caps.countsLoopback)
+      let limits = ConnectionLimits(requestSeconds: caps.requestSeconds)
       guard let certificates else {
         return CountedConnection(
-          PlainConnection(answers: answers, admission: admission),
+          PlainConnection(answers: answers, limits: limits, admission: admission),
           ledger: ledger, isSecure: false, answers: answers
         ) { proxies.owner(of: $0, countsLoopback: countsLoopback) }
       }
       return CountedConnection(
         SecureConnection(
-          answers: answers, responder: responder, certificates: certificates, admission: admission),
+          answers: answers, responder: responder, certificates: certificates, limits: limits,
+          admission: admission),
         ledger: ledger, isSecure: true, answers: answers
       ) { proxies.owner(of: $0, countsLoopback: countsLoopback) }
     }
