@@ -298,15 +298,14 @@ extension AccountService {
   /// Whether a principal that was authenticated earlier is still valid. For work that lives longer than a request:
   /// a feed asks every second. Reads the store only after a proof has ended, for example by a log-out or an
   /// erasure.
-  /// - Parameter isExact: whether to ask the database about a guest if several servers use it. Otherwise what another
-  ///   server has done within the last second may be unknown: a guest may have become a user, whose bookmarks were
-  ///   copied before this guest's last write.
+  /// - Parameter isExact: whether to ask the database if several servers use it. Otherwise what another server has done
+  ///   within the last second may be unknown.
   /// - Throws: the store's errors.
   package func isStillValid(_ principal: Principal, isExact: Bool = false) async throws -> Bool {
     let now = now()
     if let end = principal.expiresAt, end.adding(seconds: settings.skew) <= now { return false }
     if let key = principal.keyID, !tokens.isGood(key, at: now) { return false }
-    let asks = isExact && settings.isShared && principal.kind == .guest
+    let asks = isExact && settings.isShared
     if !asks, proofs.wasLookedUp(principal) { return true }
     let moment = proofs.moment
     guard case .good = try await standing(of: principal) else { return false }

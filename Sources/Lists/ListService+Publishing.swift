@@ -41,6 +41,8 @@ extension ListService {
           LocalEdit(ListKeys.publishing(draft.document, on: list, by: author), nil))
       }
     }
+    // A right that ended during the write: the answer is an error.
+    try await requireWriter(author, of: list)
     return publication
   }
 

@@ -155,6 +155,8 @@ package struct ListService: Sendable {
         try changes.put(document, base: known.revision, body: body)
       }
     }
+    // A right that ended during the write: the answer is an error.
+    try await requireWriter(account, of: id)
     return head.version
   }
 

@@ -83,6 +83,18 @@ final class Connection {
     }
   }
 
+  /// Runs statements in a transaction of their own.
+  /// - Returns: the rows of each statement, in order.
+  /// - Throws: as ``run(_:)``.
+  func transact(_ calls: [Call]) throws -> [Rows] {
+    do {
+      return Array(try run([Call(.begin)] + calls + [Call(.commit)])[1...calls.count])
+    } catch {
+      if !isBroken { runLater(Call(.rollback)) }
+      throw error
+    }
+  }
+
   /// Runs a statement that is used only once, such as `CREATE TABLE`.
   @discardableResult
   func execute(_ sql: String) throws -> Rows {

@@ -54,10 +54,25 @@ extension NameRow {
     self.init(key: key, number: row.number, epoch: row.header.epoch, state: .there)
   }
 
-  /// Inserts the row, or replaces the row of an erased store.
+  /// Inserts the row, or replaces the row of an erased store, whatever the log of erasures says.
   /// - Returns: whether the row was written; false if another node was faster.
   func register(on connection: Connection) throws -> Bool {
     try connection.run([call(Self.insert)])[0].affected == 1
+  }
+
+  /// Inserts the row, or replaces the row of an erased store, unless the store was erased for good.
+  ///
+  /// The log of erasures is read in the same transaction, under a lock that its writers take, too. So either the log has
+  /// the store, and no node ever sees the row, or whoever erases the store finds the row.
+  /// - Returns: as ``register(on:)``.
+  /// - Throws: `absent` for a store of the log.
+  func registerUnlessErased(on connection: Connection) throws -> Bool {
+    guard StoreName(key: key)?.isPersonal ?? false else { return try register(on: connection) }
+    let rows = try connection.transact([
+      ErasureLog.lock(of: [key]), ErasureLog.find(key), call(Self.insertUnlessErased),
+    ])
+    guard rows[1].first == nil else { throw ServiceError.absent }
+    return rows[2].affected == 1
   }
 
   /// Replaces the epoch and the state in the database's row.
@@ -99,6 +114,17 @@ extension NameRow {
     "insert_name",
     """
     INSERT INTO names AS n(key, number, epoch, state, checksum) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (key) DO UPDATE SET
+      number = excluded.number, epoch = excluded.epoch, state = excluded.state,
+      checksum = excluded.checksum
+    WHERE n.state = 2
+    """)
+  private static let insertUnlessErased = Statement(
+    "insert_name_unless_erased",
+    """
+    INSERT INTO names AS n(key, number, epoch, state, checksum)
+    SELECT $1::bytea, $2::int8, $3::bytea, $4::int8, $5::int8
+    WHERE NOT EXISTS (SELECT 1 FROM erasures e WHERE e.key = $1)
     ON CONFLICT (key) DO UPDATE SET
       number = excluded.number, epoch = excluded.epoch, state = excluded.state,
       checksum = excluded.checksum

@@ -14,22 +14,20 @@ extension PostgresDatabase {
     guard name.isPersonal else { return }
     try await repeating { connection in
       guard try name.isUser || NameRow(name.key, on: connection)?.state == .there else { return }
-      _ = try connection.run([Call(Self.insertErasures, .list([Array(name.key.utf8)]))])
+      _ = try connection.transact(ErasureLog.adding([name.key]))
     }
   }
 
   package func noteErasures(of names: [StoreName]) async throws {
-    let keys = names.filter(\.isPersonal).map { Array($0.key.utf8) }
-    try await repeating { connection in
-      _ = try connection.run([Call(Self.insertErasures, .list(keys))])
-    }
+    let keys = names.filter(\.isPersonal).map(\.key)
+    try await repeating { connection in _ = try connection.transact(ErasureLog.adding(keys)) }
   }
 
   package func visitErasures(_ take: ([StoreName]) async throws -> Void) async throws {
     var last = ""
     while true {
       let keys = try await repeating { [last] connection in
-        try connection.run([Call(Self.listErasures, .text(last), .integer(Self.pageSize))])[0].all
+        try connection.run([ErasureLog.list(after: last, limit: Self.pageSize)])[0].all
           .map { $0.text(0) ?? "" }
       }
       guard let end = keys.last else { return }
@@ -43,24 +41,41 @@ extension PostgresDatabase {
         })
     }
   }
+}
 
-  /// Erases a store that was just created if another node has erased it for good: a request there may have been admitted
-  /// before the account ended. The log is read after the store is registered, so that either this node finds the entry,
-  /// or the other one finds the store.
-  /// - Throws: `absent` for a store that was erased.
-  static func endIfErased(_ name: NameRow, on connection: Connection) throws {
-    guard StoreName(key: name.key)?.isPersonal ?? false,
-      try connection.run([Call(findErasure, .text(name.key))])[0].first != nil
-    else { return }
-    try finishErasing(name, on: connection)
-    throw ServiceError.absent
+/// The statements of the log.
+enum ErasureLog {
+  /// Locks keys of the log until the transaction ends. Who writes a key, and who registers a store that must not be in the
+  /// log, takes this lock first. Keys with the same hash only wait for each other. They are locked in one order, so that
+  /// two callers can't block each other.
+  static func lock(of keys: [String]) -> Call { Call(lock, list(keys)) }
+
+  /// Finds a key.
+  static func find(_ key: String) -> Call { Call(find, .text(key)) }
+
+  /// The statements of a transaction that adds keys.
+  static func adding(_ keys: [String]) -> [Call] {
+    [lock(of: keys), Call(insert, list(keys))]
   }
 
-  private static let findErasure = Statement(
-    "find_erasure", "SELECT 1 FROM erasures WHERE key = $1")
-  private static let insertErasures = Statement(
+  /// Lists keys in byte order.
+  static func list(after key: String, limit: Int64) -> Call {
+    Call(list, .text(key), .integer(limit))
+  }
+
+  private static func list(_ keys: [String]) -> Value { .list(keys.map { Array($0.utf8) }) }
+
+  private static let lock = Statement(
+    "lock_erasures",
+    """
+    SELECT count(pg_advisory_xact_lock(hash)) FROM (
+      SELECT DISTINCT hashtextextended(encode(key, 'hex'), 0) AS hash
+      FROM unnest($1::bytea[]) AS key ORDER BY hash) AS hashes
+    """)
+  private static let find = Statement("find_erasure", "SELECT 1 FROM erasures WHERE key = $1")
+  private static let insert = Statement(
     "insert_erasures",
     "INSERT INTO erasures SELECT unnest($1::bytea[]) ON CONFLICT DO NOTHING")
-  private static let listErasures = Statement(
+  private static let list = Statement(
     "list_erasures", "SELECT key FROM erasures WHERE key > $1 ORDER BY key LIMIT $2")
 }

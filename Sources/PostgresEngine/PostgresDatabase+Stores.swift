@@ -59,6 +59,7 @@ extension PostgresDatabase {
   /// - Parameter epoch: the store's epoch.
   /// - Parameter now: the time of its creation.
   /// - Returns: nil if another node has created the store meanwhile, or if the new number is already in use.
+  /// - Throws: `absent` for a store that was erased for good: a request may have been admitted before its account ended.
   static func make(
     _ name: StoreName, epoch: String, at now: Timestamp, on connection: Connection
   ) throws -> StoreRow? {
@@ -69,10 +70,10 @@ extension PostgresDatabase {
     row.changed = now.milliseconds
     // A number is never used for a second store.
     guard try connection.run([row.inserting])[0].affected == 1 else { return nil }
-    let entry = NameRow(of: row, key: name.key)
-    if try entry.register(on: connection) { return row }
-    _ = try? connection.run([Call(Self.forget, .integer(number))])
-    return nil
+    var isRegistered = false
+    defer { if !isRegistered { _ = try? connection.run([Call(Self.forget, .integer(number))]) } }
+    isRegistered = try NameRow(of: row, key: name.key).registerUnlessErased(on: connection)
+    return isRegistered ? row : nil
   }
 
   /// Whether the store to which `name` refers has the name `key` now.

@@ -78,7 +78,6 @@ package final class PostgresDatabase: StorageEngine {
       let new = creating ? (epoch, self.clock.now()) : nil
       guard let row = try Self.opened(name, creating: new, on: connection) else { return nil }
       let isNew = row.header.epoch == epoch
-      if isNew { try Self.endIfErased(NameRow(of: row, key: name.key), on: connection) }
       return PostgresStorage(
         name, PostgresStorage.Identity(number: row.number, epoch: row.header.epoch),
         isNew: isNew, pool: self.pool, reads: self.reads, notices: self.notices)
@@ -131,7 +130,8 @@ package final class PostgresDatabase: StorageEngine {
 
   /// Gives the row of `other` the key of `name`, erases the old store of `name`, gives `name` the number of `other`,
   /// and marks the name `other` as erased.
-  /// - Parameter onlyIfEmpty: whether to throw `notEmpty` if the old store has documents or tombstones.
+  /// - Parameter onlyIfEmpty: whether to throw `notEmpty` if the old store has documents or tombstones, and `absent` if
+  ///   `name` was erased for good.
   func replace(
     _ name: StoreName, by other: StoreName, onlyIfEmpty: Bool
   ) async throws {
@@ -157,9 +157,10 @@ package final class PostgresDatabase: StorageEngine {
           if !mustBeEmpty { try Self.mark(old, .erasing, on: connection) }
           try Self.finishErasing(old, onlyIfEmpty: mustBeEmpty, on: connection)
         }
-      } while try !moved.register(on: connection)
+      } while try
+        !(onlyIfEmpty
+        ? moved.registerUnlessErased(on: connection) : moved.register(on: connection))
         && NameRow(name.key, on: connection)?.number != source.number
-      if onlyIfEmpty { try Self.endIfErased(moved, on: connection) }
       try Self.mark(source, .erased, on: connection)
     }
     notices.add(.ended, name)

@@ -70,12 +70,12 @@ extension HTTPService {
 
   /// The reader of a long answer.
   func reader(_ call: Call, _ store: CouchStore, waits: Bool) -> CouchFeedReader {
-    let (accounts, channel) = (accounts, call.context.channel)
+    let channel = call.context.channel
     return CouchFeedReader(
       store: store.name, waits: waits,
       principal: store.principal, address: store.isForGuest ? call.address : nil,
       permission: store.permission,
-      mayRead: { try await store.isStillAllowed(accounts) },
+      mayRead: { try await store.isStillAllowed() },
       closeConnection: { channel.close(promise: nil) })
   }
 }

@@ -34,7 +34,9 @@ extension HTTPService {
   }
 
   /// Decides who may use which database.
-  var databases: CouchDatabaseAccess { CouchDatabaseAccess(stores: stores, lists: lists) }
+  var databases: CouchDatabaseAccess {
+    CouchDatabaseAccess(stores: stores, accounts: accounts, lists: lists)
+  }
 
   /// The routes of the server itself.
   private var couchServerRoutes: [Route] {
@@ -256,6 +258,8 @@ extension HTTPService {
 struct CouchDatabaseAccess: Sendable {
   /// The stores.
   let stores: DatabaseManager
+  /// Knows who exists.
+  let accounts: AccountService
   /// Knows the members of lists.
   let lists: ListService
 
@@ -264,7 +268,8 @@ struct CouchDatabaseAccess: Sendable {
   func store(_ text: String, for caller: Principal) async throws -> CouchStore {
     if caller.kind != .administrator, text.equalsBytes(of: caller.storeName) {
       return CouchStore(
-        stores: stores, lists: lists, name: caller.store, database: text, caller: caller)
+        stores: stores, accounts: accounts, lists: lists, name: caller.store, database: text,
+        caller: caller)
     }
     if caller.kind == .user, let list = Self.list(text) {
       return try await used(.list(list), text, caller)
@@ -281,7 +286,8 @@ struct CouchDatabaseAccess: Sendable {
     _ name: StoreName, _ text: String, _ caller: Principal
   ) async throws -> CouchStore {
     let store = CouchStore(
-      stores: stores, lists: lists, name: name, database: text, caller: caller)
+      stores: stores, accounts: accounts, lists: lists, name: name, database: text,
+      caller: caller)
     try await store.require(.use)
     return store
   }

@@ -12,6 +12,8 @@ import Synchronization
 struct CouchStore: Sendable {
   /// The stores.
   let stores: DatabaseManager
+  /// Knows who exists.
+  let accounts: AccountService
   /// Knows the members of lists.
   let lists: ListService
   /// The name of the store.
@@ -36,6 +38,12 @@ struct CouchStore: Sendable {
       // Checks the role again, as for an account: if it ended during the write, the answer is an error.
       if !isOwn, caller.kind != .administrator, right != .secure {
         _ = try await database(store, needing: .use)
+      }
+      // A security document names people, whether they exist or not.
+      if case .named = name, caller.kind == .user,
+        try await !accounts.isStillValid(caller, isExact: true)
+      {
+        throw ServiceError.invalidToken("ended")
       }
       return value
     }
@@ -79,7 +87,7 @@ struct CouchStore: Sendable {
 
   /// Whether the caller may still read, for work that lasts longer than a request.
   /// - Throws: the stores' errors.
-  func isStillAllowed(_ accounts: AccountService) async throws -> Bool {
+  func isStillAllowed() async throws -> Bool {
     guard try await accounts.isStillValid(caller) else { return false }
     guard !isOwn else { return true }
     return try await stores.withStore(name, creating: false) { store in

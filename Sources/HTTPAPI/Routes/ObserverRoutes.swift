@@ -75,14 +75,14 @@ extension HTTPService {
   }
 
   private func reader(_ call: Call, _ person: Principal) -> CouchFeedReader {
-    let (accounts, channel) = (accounts, call.context.channel)
+    let channel = call.context.channel
     let own = CouchStore(
-      stores: stores, lists: lists, name: person.store, database: person.storeName,
-      caller: person)
+      stores: stores, accounts: accounts, lists: lists, name: person.store,
+      database: person.storeName, caller: person)
     var reader = CouchFeedReader(
       store: person.store, waits: true, principal: own.principal,
       address: own.isForGuest ? call.address : nil, permission: own.permission,
-      mayRead: { try await own.isStillAllowed(accounts) },
+      mayRead: { try await own.isStillAllowed() },
       closeConnection: { channel.close(promise: nil) })
     reader.observes = true
     return reader

@@ -46,8 +46,8 @@ extension HTTPService {
       of: account, made: now(), from: stores, sections, .ofBookmarks)
     let first = try await export.next() ?? []
     let store = CouchStore(
-      stores: stores, lists: lists, name: person.store, database: person.storeName,
-      caller: person)
+      stores: stores, accounts: accounts, lists: lists, name: person.store,
+      database: person.storeName, caller: person)
     let registration = try await feeds.add(reader(call, store, waits: false))
     DisconnectHandler.onDisconnect(of: call.context.channel) { [signal = registration.signal] in
       signal.end(.clientLeft)

@@ -45,11 +45,13 @@ struct Authentication: Sendable {
   /// the write again with its new credentials.
   /// - Throws: `ServiceError` for credentials that have ended; the store of an erased account is then erased again.
   func requireStillValid(_ principal: Principal) async throws {
-    if (try? await accounts.isStillValid(principal, isExact: true)) ?? false { return }
+    // An erased user's store takes no writes, on any node. A guest's does while its bookmarks are copied.
+    let isExact = principal.kind == .guest
+    if (try? await accounts.isStillValid(principal, isExact: isExact)) ?? false { return }
     let accounts = accounts
     // A task of its own, because the request may have ended. Nobody else erases the store again.
     let isValid = try await Task(executorPreference: WorkExecutor.detached) {
-      let isValid = try await accounts.isStillValid(principal, isExact: true)
+      let isValid = try await accounts.isStillValid(principal, isExact: isExact)
       if !isValid {
         try await WriteReceipt.aside { try await accounts.eraseStoreAgain(of: principal) }
       }
