@@ -149,14 +149,13 @@ actor CatalogueReader {
     return Hotel(id: id, body: body)
   }
 
-  /// Throws unless the present file can be searched.
-  func checkReady() throws(SearchError) {
+  /// Throws unless the present file can be searched within the limit.
+  func checkReady(within limit: Duration) throws(SearchError) {
     do {
       if FileIdentity(path: files.database) != catalogue?.identity { try reload() }
     } catch {
       throw SearchError(.unavailable, error.reason, detail: error.debugDescription)
     }
-    let limit = Duration.milliseconds(HotelQuery.maximumMilliseconds)
     for row in try found(
       HotelQuery(limit: 1), in: try current(), within: limit, or: InterruptionFlag()
     ).rows { _ = try Self.shown(row) }

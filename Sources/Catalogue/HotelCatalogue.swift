@@ -92,7 +92,7 @@ package final class HotelCatalogue: HotelSearching {
 
   /// Checks the file and reads a hotel from it.
   package func checkReady() async throws(SearchError) {
-    try await lookup.checkReady()
+    try await lookup.checkReady(within: limit)
   }
 
   /// Closes the file and ends the threads. A later search opens the file again.

@@ -13,7 +13,7 @@ package struct ScratchCatalogue: MirrorSearching {
   /// How many searches run at once. Each keeps a thread busy while it builds its index.
   package static let workerCount = 2
 
-  private let limit: Duration
+  package let limit: Duration
 
   /// Makes a catalogue on its own lanes. Their threads start with the first search.
   /// - Parameter limit: the time limit of one search, including building its index.

@@ -14,7 +14,7 @@ import Synchronization
 package final class Admission: Sendable {
   /// How often the delay is measured, in milliseconds.
   package static let intervalMilliseconds = 100
-  /// The longest delay that does not count as late, in milliseconds.
+  /// The longest delay that does not count as late, in milliseconds, unless an operator sets another.
   package static let goodMilliseconds = 200
   /// How many measurements in a row have to be late before the bound shrinks.
   static let patience = 5
@@ -27,6 +27,7 @@ package final class Admission: Sendable {
   static let fewRequests = 4
 
   private let ceiling: Int
+  private let longestLag: Duration
   private let addresses = Mutex<[String: AddressShare]>([:])
   private let memory: Int
   private let answerMemory: Int
@@ -41,11 +42,14 @@ package final class Admission: Sendable {
   /// - Parameter atOnce: requests at once, at most.
   /// - Parameter memory: bytes of bodies at once.
   /// - Parameter answerMemory: bytes of answers at once.
+  /// - Parameter longestLag: the longest delay that does not count as late.
   package init(
     atOnce: Int = RequestLimits.requestsAtOnce, memory: Int = RequestLimits.bodyMemoryBytes,
-    answerMemory: Int = RequestLimits.answerMemoryBytes
+    answerMemory: Int = RequestLimits.answerMemoryBytes,
+    longestLag: Duration = .milliseconds(goodMilliseconds)
   ) {
     ceiling = atOnce
+    self.longestLag = longestLag
     self.memory = memory
     self.answerMemory = answerMemory
     bound = Atomic(atOnce)
@@ -151,7 +155,7 @@ package final class Admission: Sendable {
   /// - Parameter lag: how long a task that was due has waited for a thread.
   package func note(lag: Duration) {
     let now = bound.load(ordering: .relaxed)
-    let isLate = lag > .milliseconds(Self.goodMilliseconds)
+    let isLate = lag > longestLag
     let late = isLate ? lateInARow.add(1, ordering: .relaxed).newValue : 0
     lateInARow.store(late, ordering: .relaxed)
     guard late == 0 || late >= Self.patience else { return }

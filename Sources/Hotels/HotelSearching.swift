@@ -24,6 +24,8 @@ extension HotelSearching {
 
 /// The port that finds hotels among a person's own bookmarks by the same rules, when no upstream answers.
 package protocol MirrorSearching: Sendable {
+  /// The time limit of one search.
+  var limit: Duration { get }
   /// Finds matching hotels among the given ones, best match first.
   /// - Parameter hotels: at most as many as a store holds. Two ids are equal when their bytes are equal.
   func search(_ query: HotelQuery, among hotels: [Hotel]) async throws(SearchError) -> HotelPage

@@ -213,10 +213,19 @@ package struct UpstreamTimeouts: Sendable, Hashable {
   /// waits for a list. It also ends an answer that arrives very slowly.
   package var total: Duration
 
+  /// ``total`` unless an operator sets another, in milliseconds.
+  package static let standardMilliseconds = 2_000
+
+  /// The time limits of a search that may take this long: two fifths of it to the head of an answer, three twentieths
+  /// to connect.
+  package init(searching total: Duration) {
+    self.init(connect: total * 3 / 20, firstByte: total * 2 / 5, total: total)
+  }
+
   /// Makes time limits.
   package init(
     connect: Duration = .milliseconds(300), firstByte: Duration = .milliseconds(800),
-    total: Duration = .seconds(2)
+    total: Duration = .milliseconds(standardMilliseconds)
   ) {
     self.connect = connect
     self.firstByte = firstByte

@@ -24,6 +24,8 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: .setting(.upstreamCredentialsFile)) var upstreamCredentialsFile: String?
   @Option(help: .setting(.upstreamNetworks)) var upstreamNetworks: String?
   @Option(help: .setting(.upstreamCAFile)) var upstreamCaFile: String?
+  @Option(help: .setting(.upstreamMilliseconds)) var upstreamMilliseconds: String?
+  @Option(help: .setting(.searchMilliseconds)) var searchMilliseconds: String?
   @Option(help: .setting(.publicURL)) var publicUrl: String?
   @Option(help: .setting(.origins)) var origins: String?
   @Option(help: .setting(.trustedProxies)) var trustedProxies: String?
@@ -32,6 +34,7 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: .setting(.connections)) var connections: String?
   @Option(help: .setting(.connectionsPerAddress)) var connectionsPerAddress: String?
   @Option(help: .setting(.requestsAtOnce)) var requestsAtOnce: String?
+  @Option(help: .setting(.overloadMilliseconds)) var overloadMilliseconds: String?
   @Option(help: .setting(.requestSeconds)) var requestSeconds: String?
   @Option(help: .setting(.requestProcessorMilliseconds)) var requestProcessorMilliseconds: String?
   @Option(help: .setting(.guestsPerHour)) var guestsPerHour: String?
@@ -71,11 +74,13 @@ struct ServeCommand: AsyncParsableCommand {
       .databaseConnections: databaseConnections,
       .upstream: upstream,
       .upstreamCredentialsFile: upstreamCredentialsFile, .upstreamNetworks: upstreamNetworks,
-      .upstreamCAFile: upstreamCaFile, .publicURL: publicUrl,
+      .upstreamCAFile: upstreamCaFile, .upstreamMilliseconds: upstreamMilliseconds,
+      .searchMilliseconds: searchMilliseconds, .publicURL: publicUrl,
       .origins: origins, .trustedProxies: trustedProxies,
       .tlsCertificateFile: tlsCertificateFile, .tlsKeyFile: tlsKeyFile,
       .connections: connections, .connectionsPerAddress: connectionsPerAddress,
-      .requestsAtOnce: requestsAtOnce, .requestSeconds: requestSeconds,
+      .requestsAtOnce: requestsAtOnce, .overloadMilliseconds: overloadMilliseconds,
+      .requestSeconds: requestSeconds,
       .requestProcessorMilliseconds: requestProcessorMilliseconds,
       .guestsPerHour: guestsPerHour, .issuers: issuers,
       .issuerKeys: issuerKeys, .issuerNetworks: issuerNetworks, .openStores: openStores,

@@ -63,6 +63,14 @@ import Testing
     #expect(admission.currentBound == 1_000)
   }
 
+  @Test func whatCountsAsLateCanBeSet() {
+    let admission = Admission(longestLag: .seconds(60))
+    for _ in 0..<Admission.patience { admission.note(lag: .seconds(60)) }
+    #expect(admission.currentBound == RequestLimits.requestsAtOnce)
+    for _ in 0..<Admission.patience { admission.note(lag: .seconds(61)) }
+    #expect(admission.currentBound < RequestLimits.requestsAtOnce)
+  }
+
   @Test func bytesOfBodiesHaveABound() {
     let admission = Admission(memory: 10)
     #expect(admission.reserveBody(10) && !admission.reserveBody(1))

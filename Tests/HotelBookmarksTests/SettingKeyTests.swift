@@ -26,6 +26,10 @@ import Testing
         ],
         ["upstreamNetworks", "upstream-networks", "HOTEL_BOOKMARKS_UPSTREAM_NETWORKS"],
         ["upstreamCaFile", "upstream-ca-file", "HOTEL_BOOKMARKS_UPSTREAM_CA_FILE"],
+        [
+          "upstreamMilliseconds", "upstream-milliseconds", "HOTEL_BOOKMARKS_UPSTREAM_MILLISECONDS",
+        ],
+        ["searchMilliseconds", "search-milliseconds", "HOTEL_BOOKMARKS_SEARCH_MILLISECONDS"],
         ["publicUrl", "public-url", "HOTEL_BOOKMARKS_PUBLIC_URL"],
         ["origins", "origins", "HOTEL_BOOKMARKS_ORIGINS"],
         ["trustedProxies", "trusted-proxies", "HOTEL_BOOKMARKS_TRUSTED_PROXIES"],
@@ -39,6 +43,7 @@ import Testing
           "HOTEL_BOOKMARKS_CONNECTIONS_PER_ADDRESS",
         ],
         ["requestsAtOnce", "requests-at-once", "HOTEL_BOOKMARKS_REQUESTS_AT_ONCE"],
+        ["overloadMilliseconds", "overload-milliseconds", "HOTEL_BOOKMARKS_OVERLOAD_MILLISECONDS"],
         ["requestSeconds", "request-seconds", "HOTEL_BOOKMARKS_REQUEST_SECONDS"],
         [
           "requestProcessorMilliseconds", "request-processor-milliseconds",

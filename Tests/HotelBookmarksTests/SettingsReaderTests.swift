@@ -22,6 +22,7 @@ import Testing
     .publicURL: "https://hotels.example", .origins: "https://a.example,https://b.example",
     .trustedProxies: "10.0.0.0/8,::1", .tlsCertificateFile: "tls.pem", .tlsKeyFile: "key.pem",
     .connections: "77", .connectionsPerAddress: "8", .requestsAtOnce: "99",
+    .overloadMilliseconds: "201", .upstreamMilliseconds: "2001", .searchMilliseconds: "202",
     .operationsPort: "0", .requestSeconds: "61", .requestProcessorMilliseconds: "2001",
     .guestsPerHour: "7",
     .issuers: "https://a.example/r#x#y, https://b.example/#z,https://a.example/r#w",
@@ -53,6 +54,9 @@ import Testing
     settings.connections = 77
     settings.connectionsPerAddress = 8
     settings.requestsAtOnce = 99
+    settings.overloadMilliseconds = 201
+    settings.upstreamMilliseconds = 2_001
+    settings.searchMilliseconds = 202
     settings.requestSeconds = 61
     settings.requestProcessorMilliseconds = 2_001
     settings.operationsPort = 0
@@ -184,6 +188,10 @@ import Testing
     (.connections, "0", false), (.connectionsPerAddress, "1", true),
     (.connectionsPerAddress, "0", false), (.requestsAtOnce, "1", true),
     (.operationsPort, "65535", true), (.operationsPort, "65536", false),
+    (.overloadMilliseconds, "10", true), (.overloadMilliseconds, "9", false),
+    (.upstreamMilliseconds, "100", true), (.upstreamMilliseconds, "99", false),
+    (.upstreamMilliseconds, "600000", true), (.upstreamMilliseconds, "600001", false),
+    (.searchMilliseconds, "10", true), (.searchMilliseconds, "9", false),
     (.requestSeconds, "3600", true), (.requestSeconds, "3601", false),
     (.requestProcessorMilliseconds, "10", true), (.requestProcessorMilliseconds, "9", false),
     (.requestsAtOnce, "0", false), (.requestsAtOnce, "1000001", false),

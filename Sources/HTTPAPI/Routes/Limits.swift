@@ -13,16 +13,20 @@ import Stores
 enum Limits {
   /// `{"limits":[{"name","value","unit"}…]}`.
   /// - Parameter caps: the caps that an operator has set.
+  /// - Parameter search: the time limit of a search in this process.
   /// - Parameter databases: the limits of the administrator's databases; an unlimited one is omitted.
   /// - Parameter tombstoneDays: the days after which deleted documents are forgotten.
   static func json(
-    _ caps: ConnectionCaps, databases: StoreLimits, tombstoneDays: Int
+    _ caps: ConnectionCaps, search: Duration, databases: StoreLimits, tombstoneDays: Int
   ) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("limits")
     writer.beginArray()
-    let set = [("tombstoneDays", tombstoneDays, "days that tombstones are kept, and then marks")]
+    let set = [
+      ("searchMilliseconds", Int(search / .milliseconds(1)), "milliseconds in the own catalogue"),
+      ("tombstoneDays", tombstoneDays, "days that tombstones are kept, and then marks"),
+    ]
     for (name, value, unit) in rows + connections(caps) + self.databases(databases) + set {
       writer.beginObject()
       writer.member("name", name)
@@ -172,7 +176,6 @@ enum Limits {
     ("historyRevisions", HistoryPage.maximumRevisions, "revisions per page"),
     ("searchTextBytes", HotelQuery.maximumTextBytes, "bytes"),
     ("searchWords", HotelQuery.maximumWords, "different words"),
-    ("searchMilliseconds", HotelQuery.maximumMilliseconds, "milliseconds in the own catalogue"),
     ("searchLimit", HotelQuery.maximumLimit, "hotels"),
     ("searchOffset", HotelQuery.maximumOffset, "hotels"),
     ("idempotencyKeyBytes", StoreLimits.receiptKeyBytes, "bytes"),

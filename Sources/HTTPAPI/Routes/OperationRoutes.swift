@@ -16,7 +16,8 @@ extension HTTPService {
       .open(.get, "/v1/limits") {
         [
           limits = Limits.json(
-            connectionCaps, databases: databaseLimits, tombstoneDays: tombstoneDays)
+            connectionCaps, search: mirrorSearch.limit, databases: databaseLimits,
+            tombstoneDays: tombstoneDays)
         ] _ in .json(limits)
       },
     ]

@@ -12,6 +12,8 @@ package enum SettingKey: String, CaseIterable, Sendable {
   case upstreamCredentialsFile
   case upstreamNetworks
   case upstreamCAFile = "upstreamCaFile"
+  case upstreamMilliseconds
+  case searchMilliseconds
   case publicURL = "publicUrl"
   case origins
   case trustedProxies
@@ -20,6 +22,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
   case connections
   case connectionsPerAddress
   case requestsAtOnce
+  case overloadMilliseconds
   case requestSeconds
   case requestProcessorMilliseconds
   case guestsPerHour
@@ -52,7 +55,8 @@ package enum SettingKey: String, CaseIterable, Sendable {
   var isNumber: Bool {
     switch self {
     case .port, .operationsPort, .guestsPerHour, .openStores, .connections, .connectionsPerAddress,
-      .requestsAtOnce, .requestSeconds, .requestProcessorMilliseconds, .databaseConnections,
+      .requestsAtOnce, .overloadMilliseconds, .requestSeconds, .requestProcessorMilliseconds,
+      .upstreamMilliseconds, .searchMilliseconds, .databaseConnections,
       .databaseDocuments, .databaseBytes,
       .databaseDocumentBytes,
       .databaseTreeBytes, .tombstoneDays, .showCost, .drainSeconds:
@@ -159,6 +163,19 @@ extension SettingKey {
         "the system's",
         "a PEM file of authorities whose certificates upstreams may show, too"
       )
+    case .upstreamMilliseconds:
+      (
+        "`2000`",
+        """
+        milliseconds that a search may take at all upstreams together, 100 to 600000; two fifths of it until an \
+        answer begins, three twentieths to connect
+        """
+      )
+    case .searchMilliseconds:
+      (
+        "`200`",
+        "milliseconds that a search of the own catalogue or of bookmarks may take, 10 to 600000"
+      )
     case .publicURL:
       (
         "each request's own `Host`",
@@ -204,6 +221,13 @@ extension SettingKey {
       (
         "`1024`",
         "requests answered at once, 1 to 1000000"
+      )
+    case .overloadMilliseconds:
+      (
+        "`200`",
+        """
+        milliseconds that work may wait for a processor, 10 to 600000, before fewer requests are answered at once
+        """
       )
     case .requestSeconds:
       (

@@ -1,5 +1,6 @@
 package import Accounts
 package import HTTPServer
+import Hotels
 package import IPAddresses
 package import Logging
 import SearchProxy
@@ -37,6 +38,10 @@ package struct Settings: Sendable, Equatable {
   package var upstreamNetworks: [CIDRBlock] = []
   /// A PEM file of certificate authorities that are trusted for upstreams besides the system's; nil for none.
   package var upstreamCAFile: String?
+  /// How long a search may take at all upstreams together, in milliseconds.
+  package var upstreamMilliseconds = UpstreamTimeouts.standardMilliseconds
+  /// How long a search of the own catalogue or of bookmarks may take, in milliseconds.
+  package var searchMilliseconds = HotelQuery.maximumMilliseconds
   /// The URL by which clients reach the server, without a slash at the end; nil for each request's own.
   package var publicURL: String?
   /// Origins whose pages may call with credentials.
@@ -53,6 +58,8 @@ package struct Settings: Sendable, Equatable {
   package var connectionsPerAddress: Int?
   /// Requests that are answered at once, at most.
   package var requestsAtOnce = RequestLimits.requestsAtOnce
+  /// How long work may wait for a processor before fewer requests are answered at once, in milliseconds.
+  package var overloadMilliseconds = Admission.goodMilliseconds
   /// Seconds from the last byte of a request to the first byte of its answer.
   package var requestSeconds = RequestLimits.requestSeconds
   /// The processor time that a request may cost, in milliseconds.

@@ -70,6 +70,10 @@ package struct SettingsReader: Sendable {
     settings.upstreamCredentialsFile = string(.upstreamCredentialsFile)
     settings.upstreamCAFile = string(.upstreamCAFile)
     settings.upstreamNetworks = try networks(.upstreamNetworks)
+    settings.upstreamMilliseconds =
+      try int(.upstreamMilliseconds, in: 100...600_000) ?? settings.upstreamMilliseconds
+    settings.searchMilliseconds =
+      try int(.searchMilliseconds, in: 10...600_000) ?? settings.searchMilliseconds
     if let level = string(.logLevel) {
       guard let known = Logger.Level(rawValue: level) else {
         throw Self.wrong(
@@ -108,6 +112,8 @@ package struct SettingsReader: Sendable {
     settings.connectionsPerAddress = try int(.connectionsPerAddress, in: 1...1_000_000)
     settings.requestsAtOnce =
       try int(.requestsAtOnce, in: 1...1_000_000) ?? settings.requestsAtOnce
+    settings.overloadMilliseconds =
+      try int(.overloadMilliseconds, in: 10...600_000) ?? settings.overloadMilliseconds
     settings.requestSeconds =
       try int(.requestSeconds, in: 1...3_600) ?? settings.requestSeconds
     settings.requestProcessorMilliseconds =

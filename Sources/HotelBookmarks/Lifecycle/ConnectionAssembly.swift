@@ -47,7 +47,8 @@ struct ConnectionAssembly: Sendable {
     proxies = settings.trustedProxies
     admission = Admission(
       atOnce: caps.requestsAtOnce, memory: caps.bodyMemoryBytes,
-      answerMemory: caps.answerMemoryBytes)
+      answerMemory: caps.answerMemoryBytes,
+      longestLag: .milliseconds(settings.overloadMilliseconds))
     ledger = ConnectionLedger(
       maximum: caps.total, maximumPerAddress: caps.perAddress,
       maximumLingering: Self.spare(descriptors: FileDescriptors.limit) / 8)

@@ -22,12 +22,14 @@ struct SearchAssembly: Sendable {
   /// - Throws: ``SettingsError`` for an invalid URL or file. A catalogue that can't be used does not prevent the start:
   ///   bookmarks work without it, and searches report the reason.
   init(_ settings: Settings, logger: Logger) async throws {
-    mirror = ScratchCatalogue()
+    let limit = Duration.milliseconds(settings.searchMilliseconds)
+    let deadline = Duration.milliseconds(settings.upstreamMilliseconds)
+    mirror = ScratchCatalogue(limit: limit)
     catalogue =
       settings.upstreams.contains(.embedded) ? await Self.catalogue(settings, logger) : nil
     guard settings.upstreams.contains(where: { $0 != .embedded }) else {
       (cache, clients, guarded) = (nil, [], [])
-      search = catalogue ?? HotelCatalogue(directory: settings.data)
+      search = catalogue ?? HotelCatalogue(directory: settings.data, limit: limit)
       return
     }
     var clients: [UpstreamClient] = []
@@ -45,12 +47,13 @@ struct SearchAssembly: Sendable {
       let name = "\(number + 1)-\(setting.kind)"
       let url = try Self.url(of: setting)
       let client = UpstreamClient(
+        timeouts: UpstreamTimeouts(searching: deadline),
         addresses: AddressRule(for: url.origin, networks: settings.upstreamNetworks),
         trust: trust, upstream: name)
       clients.append(client)
       let upstream = GuardedSearch(
         Self.upstream(setting, url, name, client, credentials ?? UpstreamCredentials(), logger),
-        name: name, logger: logger)
+        name: name, settings: GuardedSearch.Settings(deadline: deadline), logger: logger)
       guarded.append(upstream)
       upstreams.append(upstream)
     }
@@ -60,7 +63,7 @@ struct SearchAssembly: Sendable {
     self.cache = cache
     let breakers = guarded
     search = CachedSearch(
-      upstreams.count == 1 ? upstreams[0] : FallbackSearch(upstreams),
+      upstreams.count == 1 ? upstreams[0] : FallbackSearch(upstreams, deadline: deadline),
       upstream: settings.upstreams.map(\.name).joined(separator: " "), cache: cache,
       // Only the catalogue in this process can match in other ways than by phrase.
       matching: settings.upstreams.contains(.embedded) ? nil : .phrase,
@@ -76,7 +79,8 @@ struct SearchAssembly: Sendable {
   }
 
   private static func catalogue(_ settings: Settings, _ logger: Logger) async -> HotelCatalogue {
-    let catalogue = HotelCatalogue(directory: settings.data)
+    let catalogue = HotelCatalogue(
+      directory: settings.data, limit: .milliseconds(settings.searchMilliseconds))
     do {
       try await catalogue.prepare(at: SystemClock.now())
     } catch {

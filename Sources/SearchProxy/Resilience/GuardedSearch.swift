@@ -24,6 +24,12 @@ package final class GuardedSearch: HotelSearching {
 
     /// The default settings.
     package init() {}
+
+    /// Settings for a search that may take this long. It waits for a call for a twentieth of it.
+    package init(deadline: Duration) {
+      self.deadline = deadline
+      queueTimeout = deadline / 20
+    }
   }
 
   /// The upstream's name in metrics and logs.
