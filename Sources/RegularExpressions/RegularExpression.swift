@@ -98,11 +98,10 @@ package struct RegularExpressionSearch: Sendable {
   /// How many steps of a program one part takes. A step takes 5 to 11 ns when the automaton's states don't fit into its
   /// memory.
   static let partSteps = 1 << 19
-  /// When a part takes longer than this, the search ends.
-  static let partLimit = Duration.milliseconds(4)
-
   private let expression: RegularExpression
   private var text: String
+  /// When a part takes longer than this, the search ends: two twenty-fifths of the limit, 4 ms of 50.
+  private let partLimit: Duration
   private var rest: Duration
   private var reached = 0
 
@@ -111,6 +110,7 @@ package struct RegularExpressionSearch: Sendable {
   package init(_ expression: RegularExpression, in text: String, within limit: Duration) {
     self.expression = expression
     self.text = text
+    partLimit = limit * 2 / 25
     rest = limit
   }
 
@@ -128,7 +128,7 @@ package struct RegularExpressionSearch: Sendable {
     reached = end
     let taken = ThreadTime.now - start
     rest -= taken
-    return taken > Self.partLimit || rest <= .zero ? .tooCostly : nil
+    return taken > partLimit || rest <= .zero ? .tooCostly : nil
   }
 }
 
