@@ -20,7 +20,8 @@ final class CatalogueFixture: Sendable {
     let directory = try TemporaryDirectory()
     self.directory = directory
     elapsed = clock
-    catalogue = HotelCatalogue(directory: directory.path, now: { clock.uptime })
+    catalogue = HotelCatalogue(
+      directory: directory.path, limit: .seconds(600), now: { clock.uptime })
   }
 
   /// Runs a test with a catalogue and then closes it.

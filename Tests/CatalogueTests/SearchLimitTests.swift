@@ -35,7 +35,9 @@ import Testing
   @Test func mirrorBeyondItsTimeFails() async throws {
     let node = try ParsedJSON(Array(#"{"id":1,"name":"One Pool"}"#.utf8), limits: .document).root
     let hotels = [try Hotel(node, from: .upstream)]
-    let (mirror, hurried) = (ScratchCatalogue(), ScratchCatalogue(limit: .zero))
+    let (mirror, hurried) = (
+      ScratchCatalogue(limit: .seconds(600)), ScratchCatalogue(limit: .zero)
+    )
     let query = HotelQuery(description: "pool")
     #expect(try await mirror.search(query, among: hotels).hotels.count == 1)
     let failure = await code { () throws(SearchError) in

@@ -101,7 +101,7 @@ import Testing
     let hotels = try Self.rows.map {
       try Hotel(ParsedJSON(Array($0.utf8), limits: .document).root, from: .upstream)
     }
-    let mirror = ScratchCatalogue()
+    let mirror = ScratchCatalogue(limit: .seconds(600))
     let page = try await mirror.search(
       HotelQuery(description: "pools", order: .price, limit: 2), among: hotels)
     #expect(page.hotels.map(\.id.text) == ["hotel_3", "hotel_2"])

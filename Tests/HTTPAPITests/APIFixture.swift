@@ -62,12 +62,6 @@ struct APIFixture: Sendable {
   /// The writes that were accepted and are not carried out yet.
   var pendingWrites: PendingWrites { service.pendingWrites }
 
-  /// Waits until a feed is open, and a moment longer, in which it finds its start.
-  func feedIsOpen() async throws {
-    while service.feedCount == 0 { try await Task.sleep(for: .milliseconds(20)) }
-    try await Task.sleep(for: .milliseconds(300))
-  }
-
   /// The jobs that the administrator has started.
   var jobs: AdministrationJobs { service.administration.jobs }
 
@@ -107,7 +101,7 @@ struct APIFixture: Sendable {
       lists: ListService(
         stores: stores, accounts: accounts, hotels: hotels, now: { clock.now }),
       search: search,
-      mirrorSearch: ScratchCatalogue(), stores: stores, engine: engine,
+      mirrorSearch: ScratchCatalogue(limit: .seconds(600)), stores: stores, engine: engine,
       crossOrigin: CrossOrigin(origins: origins), contract: Array("openapi: 3.1.0\n".utf8),
       contractJSON: Array(#"{"openapi":"3.1.0"}"#.utf8),
       page: [PageFile(name: "index.html", bytes: Array(shell.utf8))],
@@ -156,6 +150,27 @@ struct APIFixture: Sendable {
       }
     }
     return reply
+  }
+
+  /// Opens a feed, and waits until its answer has begun. It has found its start then, and sees every later change.
+  /// - Parameter take: is called with each piece of the answer.
+  /// - Returns: the task whose value is the complete answer.
+  func openFeed(
+    _ target: String, token: String, hasLines: Bool = false,
+    take: @escaping @Sendable (ByteBuffer) -> Void = { _ in }
+  ) async -> Task<Reply, any Error> {
+    let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+    let feed = Task {
+      defer { beginning.finish() }
+      return try await PieceByPiece.$take.withValue({ piece in
+        take(piece)
+        beginning.yield()
+      }) {
+        try await send(.get, target, token: token, body: nil, hasLines: hasLines)
+      }
+    }
+    _ = await begun.first { true }
+    return feed
   }
 
   /// Makes a guest and returns its token.

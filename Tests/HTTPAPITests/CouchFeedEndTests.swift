@@ -34,34 +34,22 @@ import Testing
     #expect(reply.status == 201)
   }
 
-  /// A waiting feed of the member. It ends when the server knows that the member may not read any more.
-  private func waitingFeed(_ api: AccountAPIFixture) async -> Task<Void, any Error> {
-    let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
-    let feed = Task {
-      defer { beginning.finish() }
-      try await PieceByPiece.$take.withValue({ _ in _ = beginning.yield() }) {
-        let path = AccountAPIFixture.path + "/_changes?feed=longpoll&since=now&heartbeat=60000"
-        let reply = try await api.call(.member, .get, path)
-        #expect(reply.ids == [])
-      }
-    }
-    _ = await begun.first { true }
-    return feed
-  }
-
   /// The answer ends in the middle of its page and does not look complete.
   @Test(.bug(id: "Y05"), arguments: ["normal", "longpoll", "continuous", "eventsource"])
   func pageIsCutOffWithThePermission(kind: String) async throws {
     try await AccountAPIFixture.open { api in
       try await fill(api)
-      let other = await waitingFeed(api)
+      // This one waits. It ends when the server knows that the member may not read any more.
+      let other = await api.api.openFeed(
+        AccountAPIFixture.path + "/_changes?feed=longpoll&since=now&heartbeat=60000",
+        token: try api.token(.member))
       let received = ReceivedBytes()
       await #expect(throws: (any Error).self) {
         try await PieceByPiece.$take.withValue({ piece in
           guard received.add(piece) else { return try await Task.sleep(for: .milliseconds(100)) }
           try await api.secure(#"{"members":{"names":["chief"]}}"#)
           try await api.call(.administrator, .put, AccountAPIFixture.path + "/news", body: "{}")
-          try await other.value
+          #expect(try await other.value.ids == [])
           received.isRevoked.store(true, ordering: .relaxed)
         }) {
           try await api.call(

