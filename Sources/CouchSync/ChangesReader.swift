@@ -64,14 +64,14 @@ struct ChangesReader: Sendable {
     tokenSuffix = SinceToken.suffix(of: tag, in: first)
     position =
       query.descending
-      ? query.end ?? first.lastSequence : query.since.position(in: first).sequence
+      ? query.end ?? first.lastSequence : query.since.position(in: first, of: tag).sequence
     return first
   }
 
   /// Reads the changes after the query's position, oldest first.
   private mutating func ascend(_ view: any StoreView) throws -> Outcome? {
     let info = try begun(view)
-    let start = query.since.position(in: info)
+    let start = query.since.position(in: info, of: tag)
     let end = query.end ?? info.lastSequence
     var isAtEnd = false
     var isOver = query.limit == 0
@@ -272,7 +272,7 @@ package struct ChangesPage: Sendable {
   package let pending: Int
   /// Whether the answer is complete: the end of the feed or the limit has been reached.
   package let isComplete: Bool
-  /// Whether the answer starts from the beginning because the token is no longer valid; see ``SinceToken``.
+  /// Whether the answer starts from the beginning because the token is not valid here; see ``SinceToken``.
   package let isRewound: Bool
   /// The sequence of the last change that belongs to the answer.
   let end: Int64
@@ -316,11 +316,9 @@ extension CouchDatabase {
   ///
   /// A document that changes between two pages can occur twice, the second time with its new sequence.
   /// Source: CouchDB, "GET /{db}/_changes".
-  /// - Throws: 400 for the token of another database, and for a selector that takes too long on one document; for a
-  ///   filter of a design document 404 when the filter does not exist, otherwise 501.
+  /// - Throws: 400 for a selector that takes too long on one document; for a filter of a design document 404 when the
+  ///   filter does not exist, otherwise 501.
   package func changes(_ query: ChangesQuery) async throws -> ChangesPage {
-    let tag = tag
-    try query.since.check(isOf: tag)
     if case .function(let function) = query.filter { try await run(function) }
     let outcome = try await store.read(inSlices: ChangesReader(query, of: tag)) {
       reader, view in try reader.read(view)

@@ -2,9 +2,13 @@ import Documents
 package import Stores
 
 /// A position in a database's change feed, as clients keep it: `N-` and 16 hexadecimal digits. N is the sequence. The
-/// first eight digits are the store's ``StoreTag``, so that a token of another database is refused. The other eight are
-/// the beginning of the store's epoch. They show that a token comes from an earlier store of the same name, or from a
-/// store that was later restored from an older copy.
+/// first eight digits are the store's ``StoreTag``, so that a token of another database is recognised. The other eight
+/// are the beginning of the store's epoch. They show that a token comes from an earlier store of the same name, or from
+/// a store that was later restored from an older copy.
+///
+/// A client that keeps its position itself may send one of another database: after its guest became a user, or when it
+/// synced with another server before. It then gets everything from the beginning, as from CouchDB. An error would stop
+/// it for ever, because it sends the same position again.
 ///
 /// PouchDB reads the number before the dash with `parseInt`; apart from that, clients treat the token as opaque.
 /// Source: CouchDB, "/db/_changes: since".
@@ -15,9 +19,11 @@ package enum SinceToken: Sendable, Equatable {
   case now
   /// After a change in the store with this tag and an epoch that begins with these digits.
   case after(Int64, tag: String, epoch: String)
+  /// A position that no database of this service gave: a number, or digits and a dash before any text.
+  case unknown
 
-  /// The longest token, in bytes.
-  package static let maximumBytes = 128
+  /// The longest token, in bytes: 4 KiB. CouchDB's tokens grow with the number of shards.
+  package static let maximumBytes = 4 << 10
   /// How many digits of the epoch a token contains.
   package static let epochDigits = 8
 
@@ -25,13 +31,14 @@ package enum SinceToken: Sendable, Equatable {
   package struct Position: Sendable, Equatable {
     /// The sequence of the last change that the client has seen; 0 for none.
     package let sequence: Int64
-    /// Whether the token is no longer valid, so that the feed starts again from the beginning: the store was erased and
-    /// made again, or no longer contains the change of the token.
+    /// Whether the token is not valid here, so that the feed starts again from the beginning: another database gave it,
+    /// the store was erased and made again, or it no longer contains the change of the token.
     package let isRewound: Bool
   }
 
-  /// Reads a token: `0`, `now` or `N-<16 hex digits>`, also in quotation marks, as CouchDB's replicator sends it.
-  /// - Throws: 400 `bad_request` for any other text.
+  /// Reads a token: `now`, digits, or digits and a dash before any text, also in quotation marks, as CouchDB's replicator
+  /// sends it.
+  /// - Throws: 400 `bad_request` for any other text, and for one of more than ``maximumBytes``.
   package init(_ text: String) throws {
     guard text.utf8.count <= Self.maximumBytes else { throw Self.malformed }
     var bytes = Substring(text).utf8
@@ -48,49 +55,44 @@ package enum SinceToken: Sendable, Equatable {
   }
 
   private static func numbered(_ bytes: Substring.UTF8View) throws -> SinceToken {
-    guard let dash = bytes.firstIndex(of: 0x2D) else { throw malformed }
-    let number = bytes[..<dash]
-    let mark = bytes[bytes.index(after: dash)...]
-    guard (1...19).contains(number.count), number.allSatisfy({ (0x30...0x39).contains($0) }),
-      number.count == 1 || number.first != 0x30, let sequence = Int64(Substring(number)),
+    let number = bytes.prefix { (0x30...0x39).contains($0) }
+    let rest = bytes[number.endIndex...]
+    guard !number.isEmpty, rest.isEmpty || rest.first == 0x2D else { throw malformed }
+    let mark = rest.dropFirst()
+    guard number.count == 1 || number.first != 0x30, let sequence = Int64(Substring(number)),
       mark.count == StoreTag.count + epochDigits, Hex.bytes(mark) != nil
-    else { throw malformed }
+    else { return .unknown }
     return .after(
       sequence, tag: String(Substring(mark.prefix(StoreTag.count))),
       epoch: String(Substring(mark.dropFirst(StoreTag.count))))
   }
 
   private static let malformed = ServiceError.badRequest(
-    "Malformed sequence: `since` is `0`, `now` or a sequence that this database gave")
+    "Malformed sequence: `since` is `now`, a number, or a sequence that a database gave, "
+      + "of at most \(maximumBytes) bytes")
 
   /// The token of a position in a store.
   package static func at(_ sequence: Int64, in info: StoreInfo, of tag: StoreTag) -> SinceToken {
     .after(sequence, tag: tag.digits, epoch: prefix(of: info.epoch))
   }
 
-  /// Checks that the token belongs to a store.
-  /// - Throws: 400 `bad_request` for the token of another store.
-  package func check(isOf store: StoreTag) throws {
-    guard case .after(_, let tag, _) = self, !tag.equalsBytes(of: store.digits) else { return }
-    throw ServiceError.badRequest("Malformed sequence: `since` is of another database")
-  }
-
-  /// The position of the token in its store. A token of sequence 0 is never rewound, because its client has seen no
-  /// change.
-  package func position(in info: StoreInfo) -> Position {
+  /// The position of the token in a store. A token of the store with sequence 0 is never rewound, because its client
+  /// has seen no change.
+  package func position(in info: StoreInfo, of store: StoreTag) -> Position {
     switch self {
     case .start: return Position(sequence: 0, isRewound: false)
     case .now: return Position(sequence: info.lastSequence, isRewound: false)
-    case .after(let sequence, _, let epoch):
+    case .after(let sequence, let tag, let epoch) where tag.equalsBytes(of: store.digits):
       let isKnown = info.hasReached(sequence) { epoch.equalsBytes(of: Self.prefix(of: $0)) }
       return Position(sequence: isKnown ? sequence : 0, isRewound: !isKnown && sequence > 0)
+    case .after, .unknown: return Position(sequence: 0, isRewound: true)
     }
   }
 
-  /// The token as clients see it.
+  /// The token as clients see it; `0` for an unknown one.
   package var text: String {
     switch self {
-    case .start: "0"
+    case .start, .unknown: "0"
     case .now: "now"
     case .after(let sequence, let tag, let epoch): "\(sequence)-\(tag)\(epoch)"
     }

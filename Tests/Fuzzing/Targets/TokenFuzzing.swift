@@ -18,6 +18,8 @@ enum TokenFuzzing {
 
   private static func checkSince(_ text: String) {
     guard let token = attempt({ try SinceToken(text) }) else { return }
+    // Positions that no database here gave have any text.
+    if token == .unknown { return }
     let quoted = text.utf8.first == 0x22
     same(quoted ? "\"\(token.text)\"" : token.text, text, "a since token")
     if case .after(let sequence, let tag, let epoch) = token {
