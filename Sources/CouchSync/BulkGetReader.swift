@@ -92,7 +92,7 @@ struct BulkGetReader: AnswerReader {
       return appendError(.badRequest(reason), entry)
     }
     do {
-      if entry.revision == nil, let text = entry.sentRevision { _ = try RevisionID(text) }
+      if entry.revision == nil, let text = entry.sentRevision { _ = try NamedRevision(text) }
       let found = document?.targets(of: entry.revision) ?? []
       if found.isEmpty { appendError(.missing, entry) }
       targets = found[...]
@@ -155,13 +155,13 @@ package struct BulkGetRequest: Sendable {
     /// The revision as sent; nil for every leaf.
     let sentRevision: String?
     /// The revision; nil when none was sent, or the text is not a revision.
-    let revision: RevisionID?
+    let revision: NamedRevision?
 
     init(_ node: JSONNode) {
       isObject = node.kind == .object && node.count > 0
       id = node["id"]?.string
       sentRevision = node["rev"]?.string
-      revision = sentRevision.flatMap { try? RevisionID($0) }
+      revision = sentRevision.flatMap { try? NamedRevision($0) }
     }
   }
 
@@ -209,7 +209,7 @@ struct AskedDocument: Sendable {
     reader = try DocumentReader(
       DocumentID(stored: id), in: view, extras: request.extras, needsTree: true)
     wanted = WantedRevisions(
-      entries.compactMap(\.revision), by: reader, latest: request.latest)
+      entries.compactMap(\.revision?.revision), by: reader, latest: request.latest)
     isNamedAgain = entries.count > 1
   }
 
@@ -222,7 +222,7 @@ struct AskedDocument: Sendable {
   }
 
   /// The revisions to answer for a requested revision, or all leaves when none is requested.
-  mutating func targets(of revision: RevisionID?) -> [WantedRevisions.Target] {
+  mutating func targets(of revision: NamedRevision?) -> [WantedRevisions.Target] {
     revision.map { wanted.targets(of: $0) } ?? wanted.leaves
   }
 
@@ -230,9 +230,10 @@ struct AskedDocument: Sendable {
   mutating func json(
     of target: WantedRevisions.Target, in view: any StoreView
   ) throws -> [UInt8]? {
-    if isNamedAgain, let known = known[target.revision] { return known }
-    let bytes = try reader?.revision(target.revision, at: target.index, in: view)
-    if isNamedAgain { known[target.revision] = .some(bytes) }
+    guard let revision = target.revision else { return nil }
+    if isNamedAgain, let known = known[revision] { return known }
+    let bytes = try reader?.revision(revision, at: target.index, in: view)
+    if isNamedAgain { known[revision] = .some(bytes) }
     return bytes
   }
 }

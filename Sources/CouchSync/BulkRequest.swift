@@ -210,8 +210,7 @@ struct BulkEntry: Sendable {
   /// CouchDB does not limit the generation, and accepts any text after it.
   private static func isCouchDBs(revision node: JSONNode?) -> Bool {
     guard let node else { return true }
-    guard let bytes = node.string?.utf8, let dash = bytes.firstIndex(of: 0x2D) else { return false }
-    return dash > bytes.startIndex && bytes[..<dash].allSatisfy { (0x30...0x39).contains($0) }
+    return node.string.map(NamedRevision.isCouchDBs) ?? false
   }
 
   private static func isCouchDBs(history node: JSONNode?) -> Bool {

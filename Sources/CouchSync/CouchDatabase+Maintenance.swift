@@ -147,8 +147,12 @@ package struct PurgeRequest: Sendable {
       guard count <= Self.maximumRevisions else {
         throw ServiceError.badRequest("Exceeded maximum number of revisions.")
       }
+      // A revision that can't be stored is not here, like any other unknown one.
       documents.append(
-        (DocumentID(stored: member.name), try RevisionsRequest.revisions(member.value)))
+        (
+          DocumentID(stored: member.name),
+          try RevisionsRequest.revisions(member.value).compactMap(\.revision)
+        ))
     }
     self.documents = documents
   }

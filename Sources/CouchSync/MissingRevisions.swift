@@ -7,29 +7,33 @@ import Stores
 struct MissingRevisions: Sendable {
   /// The document's id as requested.
   let id: String
-  /// The revisions that are unknown here, in the order of the request.
-  let revisions: [RevisionID]
+  /// The revisions that are unknown here, in the order of the request, as they were sent.
+  let revisions: [NamedRevision]
   /// Leaves in the store from which the missing revisions may descend: those with a lower generation than the highest
-  /// missing one.
+  /// missing one that can be stored.
   let possibleAncestors: [RevisionID]
 
-  /// Looks up one document; nil when nothing is missing. All revisions of an id that can't be stored are missing; the
-  /// later write reports what is wrong with the id.
+  /// Looks up one document; nil when nothing is missing. Revisions that can't be stored are missing, and so are all
+  /// revisions of an id that can't be stored; the later write reports what is wrong with them.
   /// - Parameter marks: the purged revisions that the store remembers.
   init?(
-    _ id: String, of asked: [RevisionID], in view: any StoreView, _ marks: PurgeMarks
+    _ id: String, of asked: [NamedRevision], in view: any StoreView, _ marks: PurgeMarks
   ) throws {
     guard !asked.isEmpty else { return nil }
     let tree = try view.tree(DocumentID(stored: id))
-    let known = tree?.indices(of: asked) ?? [:]
-    var revisions = asked.filter { known[$0] == nil && tree?.hasMark(of: $0) != true }
-    if !marks.isEmpty, !revisions.isEmpty {
-      let purged = try marks.of(DocumentID(stored: id))
-      revisions.removeAll { purged.knows($0) }
+    let known = tree?.indices(of: asked.compactMap(\.revision)) ?? [:]
+    let isKnown = { (revision: RevisionID) in
+      known[revision] != nil || tree?.hasMark(of: revision) == true
     }
-    guard let highest = revisions.map(\.generation).max() else { return nil }
+    var missing = asked.filter { $0.revision.map(isKnown) != true }
+    if !marks.isEmpty, !missing.isEmpty {
+      let purged = try marks.of(DocumentID(stored: id))
+      missing.removeAll { $0.revision.map(purged.knows) == true }
+    }
+    guard !missing.isEmpty else { return nil }
+    let highest = missing.compactMap(\.revision?.generation).max() ?? 0
     self.id = id
-    self.revisions = revisions
+    revisions = missing
     possibleAncestors = (tree?.leaves ?? []).map(\.revision).filter { $0.generation < highest }
   }
 
@@ -37,6 +41,13 @@ struct MissingRevisions: Sendable {
   static func append(_ revisions: [RevisionID], to writer: inout JSONWriter) {
     writer.beginArray()
     for revision in revisions { writer.revision(revision) }
+    writer.endArray()
+  }
+
+  /// Writes revisions as an array of strings, as they were sent.
+  static func append(_ revisions: [NamedRevision], to writer: inout JSONWriter) {
+    writer.beginArray()
+    for revision in revisions { writer.string(revision.text) }
     writer.endArray()
   }
 }
@@ -72,13 +83,13 @@ struct MissingRevisionsReader: Sendable {
 /// Source: CouchDB, "POST /{db}/_revs_diff".
 package struct RevisionsRequest: Sendable {
   /// The ids as received, in order, each with its revisions.
-  let documents: [(id: String, revisions: [RevisionID])]
+  let documents: [(id: String, revisions: [NamedRevision])]
 
   /// Reads a body.
-  /// - Throws: 400 for anything but an object of arrays of revisions; 413 for more than
+  /// - Throws: 400 for anything but an object of arrays of revisions, as CouchDB reads them; 413 for more than
   ///   ``CouchLimits/askedRevisions`` of them.
   package init(_ body: JSONNode) throws {
-    var documents: [(id: String, revisions: [RevisionID])] = []
+    var documents: [(id: String, revisions: [NamedRevision])] = []
     var count = 0
     for member in body.members {
       let value = member.value
@@ -95,11 +106,11 @@ package struct RevisionsRequest: Sendable {
   }
 
   /// The revisions in an array.
-  static func revisions(_ list: JSONNode) throws -> [RevisionID] {
-    var revisions: [RevisionID] = []
+  static func revisions(_ list: JSONNode) throws -> [NamedRevision] {
+    var revisions: [NamedRevision] = []
     for element in list.elements {
       guard let text = element.string else { throw ServiceError.badRequest("Invalid rev format") }
-      revisions.append(try RevisionID(text))
+      revisions.append(try NamedRevision(text))
     }
     return revisions
   }

@@ -1,4 +1,4 @@
-package import Documents
+import Documents
 import JSON
 import Lanes
 import Stores
@@ -41,7 +41,9 @@ struct OpenRevisionsReader: AnswerReader {
       reader = try reader?.renewed(in: view)
     }
     while let target = targets?.dropFirst(next).first {
-      if try reader?.prepare(target.revision, in: view) == false { return false }
+      if let revision = target.revision, try reader?.prepare(revision, in: view) == false {
+        return false
+      }
       try append(target, view)
       text.flush()
       next += 1
@@ -60,13 +62,16 @@ struct OpenRevisionsReader: AnswerReader {
     switch wanted {
     case .all: return WantedRevisions([], by: reader, latest: false).leaves
     case .these(let revisions):
-      var wanted = WantedRevisions(revisions, by: reader, latest: query.latest)
+      var wanted = WantedRevisions(
+        revisions.compactMap(\.revision), by: reader, latest: query.latest)
       guard query.latest else { return revisions.flatMap { wanted.targets(of: $0) } }
       // With `latest` each leaf occurs once, and the leaves of each revision are looked up once.
-      var (asked, seen): (Set<RevisionID>, Set<RevisionID>) = ([], [])
+      var (asked, seen): (Set<NamedRevision>, Set<NamedRevision>) = ([], [])
       return revisions.flatMap { revision in
         guard asked.insert(revision).inserted else { return [WantedRevisions.Target]() }
-        return wanted.targets(of: revision).filter { seen.insert($0.revision).inserted }
+        return wanted.targets(of: revision).filter { target in
+          seen.insert(target.revision.map(NamedRevision.storable) ?? target.asked).inserted
+        }
       }
     }
   }
@@ -74,12 +79,8 @@ struct OpenRevisionsReader: AnswerReader {
   private mutating func append(
     _ target: WantedRevisions.Target, _ view: any StoreView
   ) throws {
-    let found: [UInt8]?
-    if let known = known[target.revision] {
-      found = known
-    } else {
-      found = try reader?.revision(target.revision, at: target.index, in: view)
-      if wanted != .all { known[target.revision] = .some(found) }
+    let found = try target.revision.flatMap { revision in
+      try body(of: revision, at: target.index, view)
     }
     // The revision is no longer a leaf: a newer one replaced it between two slices.
     if found == nil, wanted == .all { return }
@@ -90,26 +91,36 @@ struct OpenRevisionsReader: AnswerReader {
     }
   }
 
+  /// A revision as JSON, read once; nil when it is missing.
+  private mutating func body(
+    of revision: RevisionID, at index: Int?, _ view: any StoreView
+  ) throws -> [UInt8]? {
+    if let known = known[revision] { return known }
+    let found = try reader?.revision(revision, at: index, in: view)
+    if wanted != .all { known[revision] = .some(found) }
+    return found
+  }
+
   /// Writes `{"ok":{…}}` or `{"missing":"…"}`.
-  private mutating func append(_ found: [UInt8]?, asked: RevisionID) {
+  private mutating func append(_ found: [UInt8]?, asked: NamedRevision) {
     text.writer.beginObject()
     if let found {
       text.writer.name("ok")
       text.value(found)
     } else {
-      text.writer.name("missing")
-      text.writer.revision(asked)
+      text.writer.member("missing", asked.text)
     }
     text.writer.endObject()
   }
 
-  private mutating func append(_ found: [UInt8]?, asked: RevisionID, _ boundary: String) {
+  private mutating func append(_ found: [UInt8]?, asked: NamedRevision, _ boundary: String) {
     text.append(Array("--\(boundary)\r\nContent-Type: application/json".utf8))
     if let found {
       text.append(Array("\r\n\r\n".utf8))
       text.append(found)
     } else {
-      text.append(Array("; error=\"true\"\r\n\r\n{\"missing\":\"\(asked)\"}".utf8))
+      text.append(Array("; error=\"true\"\r\n\r\n".utf8))
+      text.append(JSONValue.object(["missing": .string(asked.text)]).bytes)
     }
     text.append(Array("\r\n".utf8))
   }
@@ -122,7 +133,7 @@ package enum OpenRevisions: Sendable, Equatable {
   /// Every leaf, tombstones included.
   case all
   /// These revisions, in this order.
-  case these([RevisionID])
+  case these([NamedRevision])
 
   /// The format of the answer.
   package enum Form: Sendable, Equatable {
@@ -143,10 +154,10 @@ package enum OpenRevisions: Sendable, Equatable {
     guard let text = parameters["open_revs"] else { return nil }
     guard !text.equalsBytes(of: "all") else { return .all }
     guard let list = try parameters.json("open_revs"), list.kind == .array else { throw malformed }
-    var revisions: [RevisionID] = []
+    var revisions: [NamedRevision] = []
     for element in list.elements {
       guard let text = element.string else { throw malformed }
-      revisions.append(try RevisionID(text))
+      revisions.append(try NamedRevision(text))
     }
     return .these(revisions)
   }
@@ -160,9 +171,9 @@ struct WantedRevisions: Sendable {
   /// A revision to read.
   struct Target: Sendable {
     /// The revision that was asked for.
-    let asked: RevisionID
-    /// The revision to answer: the same one, or a leaf that descends from it.
-    let revision: RevisionID
+    let asked: NamedRevision
+    /// The revision to answer: the same one, or a leaf that descends from it; nil for one that can't be stored.
+    let revision: RevisionID?
     /// The index of that revision in the tree; nil for an unknown one.
     let index: Int?
   }
@@ -189,19 +200,22 @@ struct WantedRevisions: Sendable {
   var leaves: [Target] {
     let leaves = reader?.leaves ?? []
     let indices = reader?.indices(of: leaves) ?? [:]
-    return leaves.map { Target(asked: $0, revision: $0, index: indices[$0]) }
+    return leaves.map { Target(asked: .storable($0), revision: $0, index: indices[$0]) }
   }
 
   /// The revisions to answer for a requested revision.
-  mutating func targets(of asked: RevisionID) -> [Target] {
-    let index = single?.revision == asked ? single?.index : indices[asked]
+  mutating func targets(of asked: NamedRevision) -> [Target] {
+    guard let revision = asked.revision else {
+      return [Target(asked: asked, revision: nil, index: nil)]
+    }
+    let index = single?.revision == revision ? single?.index : indices[revision]
     guard latest, let index, let reader, reader.node(at: index)?.isLeaf == false else {
-      return [Target(asked: asked, revision: asked, index: index)]
+      return [Target(asked: asked, revision: revision, index: index)]
     }
     let below = below ?? reader.leavesBelow()
     self.below = below
     return below.leafIndices(below: index).map { leaf in
-      Target(asked: asked, revision: reader.node(at: leaf)?.revision ?? asked, index: leaf)
+      Target(asked: asked, revision: reader.node(at: leaf)?.revision ?? revision, index: leaf)
     }
   }
 }

@@ -92,13 +92,11 @@ package struct IncomingDocument: Sendable {
 
   private static func history(_ node: JSONNode) throws(DocumentError) -> [RevisionID] {
     guard node.kind == .object else { throw bad("_revisions") }
-    guard let start = node["start"]?.int else {
-      throw DocumentError(.invalidDocument, "_revisions.start isn't an integer.")
-    }
+    let start = try start(node["start"])
     guard let ids = node["ids"], ids.kind == .array else {
       throw DocumentError(.invalidDocument, "_revisions.ids isn't a array.")
     }
-    guard start >= ids.count, ids.count > 0, start <= RevisionID.maximumGeneration else {
+    guard start >= ids.count, ids.count > 0 else {
       throw DocumentError(.invalidDocument, "_revisions.start must be at least the number of ids")
     }
     var history: [RevisionID] = []
@@ -110,5 +108,19 @@ package struct IncomingDocument: Sendable {
       history.append(RevisionID(generation: start - index, digest: digest))
     }
     return history
+  }
+
+  /// A generation that is too high to be stored is an invalid revision, not a malformed document: CouchDB accepts it.
+  private static func start(_ node: JSONNode?) throws(DocumentError) -> Int {
+    guard let text = node?.number?.text.utf8, text.dropFirst().allSatisfy(isDigit),
+      text.first.map({ isDigit($0) || $0 == UInt8(ascii: "-") }) == true
+    else { throw DocumentError(.invalidDocument, "_revisions.start isn't an integer.") }
+    guard text.first == UInt8(ascii: "-") || (node?.int ?? .max) <= RevisionID.maximumGeneration
+    else { throw DocumentError(.invalidRevision, "Invalid rev format") }
+    return node?.int ?? 0
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
 }

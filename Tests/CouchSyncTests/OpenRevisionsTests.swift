@@ -67,6 +67,20 @@ struct OpenRevisionsTests {
     #expect(answer.text == #"[{"missing":"1-a"}]"#)
   }
 
+  @Test(.bug(id: "J15"), arguments: ["false", "true"])
+  func revisionThatCannotBeStoredIsMissingBesideTheOthers(latest: String) async throws {
+    let asked = #"["1-a/b","2-b","01-\"","1-a/b"]"#
+    let odd = #"{"missing":"1-a/b"}"#
+    let answer = try await open(branched(), asked, ("latest", latest))
+    #expect(
+      answer.text
+        == #"[\#(odd),{"ok":{"_id":"a","_rev":"2-b","x":1}},{"missing":"01-\""}"#
+        + (latest == "true" ? "]" : ",\(odd)]"))
+    let parts = try await open(
+      branched(), asked, ("latest", latest), as: .multipart(boundary: "b1"))
+    #expect(parts.text.contains(#"{"missing":"01-\""}"#))
+  }
+
   @Test func noRevisionsAskedGivesAnEmptyArray() async throws {
     #expect(try await open(branched(), "[]").text == "[]")
   }

@@ -34,6 +34,29 @@ struct RevisionsDifferenceTests {
     #expect(try await difference(couch, #"{"_x":["1-a"]}"#) == #"{"_x":{"missing":["1-a"]}}"#)
   }
 
+  @Test(
+    .bug(id: "J15"),
+    arguments: [
+      "1-a/b", "1-", "01-a", "0-a", "9007199254740993-a", "99999999999999999999-a", #"1-\"\\"#,
+      "1-" + String(repeating: "a", count: 65), "1-" + String(repeating: "A", count: 32),
+      "1-\u{E9}",
+    ])
+  func revisionThatCannotBeStoredIsMissingAndTheOthersAreAnswered(odd: String) async throws {
+    let couch = try await Couch()
+    try await couch.graft("a", "2-b", "1-a")
+    let body = #"{"odd":["\#(odd)"],"a":["2-b","\#(odd)","3-c"],"b":["1-a"]}"#
+    let answer = try await difference(couch, body)
+    #expect(
+      answer
+        == #"{"odd":{"missing":["\#(odd)"]},"#
+        + #""a":{"missing":["\#(odd)","3-c"],"possible_ancestors":["2-b"]},"#
+        + #""b":{"missing":["1-a"]}}"#)
+    let old = try await couch.database.missingRevisions(RevisionsRequest(json(body))).text
+    #expect(
+      old
+        == #"{"missing_revs":{"odd":["\#(odd)"],"a":["\#(odd)","3-c"],"b":["1-a"]}}"#)
+  }
+
   @Test func missingRevisionsHaveTheirOwnShape() async throws {
     let couch = try await Couch()
     try await couch.graft("a", "1-a")
@@ -44,7 +67,8 @@ struct RevisionsDifferenceTests {
   }
 
   @Test(arguments: [
-    #"{"a":"1-a"}"#, #"{"a":[1]}"#, #"{"a":["x"]}"#, #"{"a":{"1-a":1}}"#, #"{"a":null}"#,
+    #"{"a":"1-a"}"#, #"{"a":[1]}"#, #"{"a":["x"]}"#, #"{"a":["-a"]}"#, #"{"a":["1"]}"#,
+    #"{"a":{"1-a":1}}"#, #"{"a":null}"#,
   ])
   func malformedRequestIsRefused(body: String) async {
     #expect(await refusal { try RevisionsRequest(json(body)) } == "400 bad_request")

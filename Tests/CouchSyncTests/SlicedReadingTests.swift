@@ -77,7 +77,8 @@ struct SlicedReadingTests {
         + couch.database.missingRevisions(request).text
     },
     Reading("open") { couch in
-      let wanted = OpenRevisions.these(try ["2-b", "1-a", "9-z", "2-b"].map { try RevisionID($0) })
+      let wanted = OpenRevisions.these(
+        try ["2-b", "1-a", "9-z", "2-b"].map { try NamedRevision($0) })
       let options = try DocumentQuery(query([("revs", "true"), ("revs_info", "true")]))
       let some = try await couch.database.openRevisions(DocumentID("d12"), wanted, options)
       let all = try await couch.database.openRevisions(DocumentID("d24"), .all, options)

@@ -1,7 +1,8 @@
 """Many documents and revisions in one request: _bulk_docs, _bulk_get, _revs_diff, _missing_revs.
 
-J07 to J11 in names are rows of the catalogue of faults."""
+J07 to J15 in names are rows of the catalogue of faults."""
 import json
+import urllib.parse
 import uuid
 
 import pytest
@@ -76,8 +77,8 @@ def test_bulk_is_bounded_in_documents(database):
 @pytest.mark.parametrize("revisions", [
     {"start": 2, "ids": []}, {"start": 2}, {"ids": ["b", "a"]}, {"start": "2", "ids": ["b", "a"]},
     {"start": 2, "ids": ["b", 1]}, {"start": 1, "ids": ["b", "a"]},
-    {"start": 2.5, "ids": ["b", "a"]},
-    {"start": 2**60, "ids": ["b"]}, [], "x", 1], ids=str)
+    {"start": 2.5, "ids": ["b", "a"]}, {"start": -1, "ids": ["b"]}, {"start": "x", "ids": ["b"]},
+    {"start": 1e3, "ids": ["b"]}, {"start": -2**70, "ids": ["b"]}, [], "x", 1], ids=str)
 def test_history_that_does_not_fit_is_refused(untouched, revisions):
     document = {"_id": "a", "_rev": "2-b", "_revisions": revisions}
     body = {"docs": [document], "new_edits": False}
@@ -85,6 +86,53 @@ def test_history_that_does_not_fit_is_refused(untouched, revisions):
     answer = untouched.call("PUT", "/a?new_edits=false", json={**document})
     assert answer.status_code == 400
     assert untouched.documents() == {}
+
+
+ODD = [
+    ("1-a/b", {"start": 1, "ids": ["a/b"]}), ("1-", {"start": 1, "ids": [""]}),
+    ("01-a", {"start": 1, "ids": ["a"]}),
+    ("1-" + "x" * 65, {"start": 1, "ids": ["x" * 65]}),
+    ("1-" + "A" * 32, {"start": 1, "ids": ["A" * 32]}),
+    (f"{2**53 + 1}-a", {"start": 2**53 + 1, "ids": ["a"]}),
+    (f"{2**60}-a", {"start": 2**60, "ids": ["a"]}),
+    (f"{2**70}-a", {"start": 2**70, "ids": ["a"]}),
+    ("2-b", {"start": 2, "ids": ["b", "\u00e9"]})]
+
+
+@pytest.mark.fault("J15")
+@pytest.mark.parametrize("rev,revisions", ODD, ids=lambda given: str(given)[:20])
+def test_revision_that_can_not_be_stored_does_not_stop_a_replication(database, rev, revisions):
+    kept = database.rev("kept")
+    asked = {"odd": [rev], "kept": [kept], "new": ["1-a"]}
+    found = database.call("POST", "/_revs_diff", json=asked)
+    assert found.status_code == 200, found.text
+    assert found.json() == {"odd": {"missing": [rev]}, "new": {"missing": ["1-a"]}}
+    old = database.call("POST", "/_missing_revs", json=asked).json()
+    assert old == {"missing_revs": {"odd": [rev], "new": ["1-a"]}}
+    refused = database.bulk(
+        {"_id": "odd", "_rev": rev, "_revisions": revisions},
+        {"_id": "new", "_rev": "1-a", "_revisions": {"start": 1, "ids": ["a"]}}, new_edits=False)
+    assert [(item["id"], item["rev"], item["error"]) for item in refused] == [
+        ("odd", rev, "forbidden")]
+    assert set(database.documents()) == {"kept", "new"}
+
+
+@pytest.mark.fault("J15")
+@pytest.mark.parametrize("rev", ["1-a/b", "1-", "01-a", f"{2**70}-a", '1-"'])
+def test_revision_that_can_not_be_stored_is_missing_when_it_is_read(database, rev):
+    database.graft("a", "2-b 1-a")
+    asked = {"docs": [{"id": "a", "rev": rev}, {"id": "a", "rev": "2-b"}]}
+    odd, known = database.call("POST", "/_bulk_get", json=asked).json()["results"]
+    assert odd == {"id": "a", "docs": [
+        {"error": {"id": "a", "rev": rev, "error": "not_found", "reason": "missing"}}]}
+    assert known["docs"][0]["ok"]["_rev"] == "2-b"
+    wanted = urllib.parse.quote(json.dumps([rev, "2-b"]))
+    for latest in ("", "&latest=true"):
+        missing, found = database.call("GET", f"/a?open_revs={wanted}{latest}").json()
+        assert missing == {"missing": rev} and found["ok"]["_rev"] == "2-b"
+    parts = database.call(
+        "GET", f"/a?open_revs={wanted}", headers={"Accept": "multipart/mixed"}).text
+    assert json.dumps({"missing": rev}, separators=(",", ":")) in parts
 
 
 @pytest.mark.fault("J08")
