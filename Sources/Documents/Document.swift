@@ -148,6 +148,16 @@ package struct DocumentBody: Sendable, Hashable {
     }
   }
 
+  /// Whether another body says the same. Unlike the ``digest``, numbers count as doubles: a peer that reads and writes
+  /// numbers as doubles sends `1000` for `1e3`, and it is still the same body.
+  package func hasSameValue(as other: DocumentBody) -> Bool {
+    if digest == other.digest { return true }
+    guard let one = try? ParsedJSON(bytes, limits: .stored).root,
+      let another = try? ParsedJSON(other.bytes, limits: .stored).root
+    else { return false }
+    return one.hasSameValue(as: another)
+  }
+
   /// Two bodies are equal if their bytes are equal.
   package static func == (left: DocumentBody, right: DocumentBody) -> Bool {
     left.bytes == right.bytes

@@ -37,8 +37,8 @@ package enum Edit {
   /// ancestors, and the stored body stays.
   /// - Parameter history: the revision and its ancestors, newest first; each step is one generation.
   /// - Parameter known: the body that is stored for the revision, if there is one.
-  /// - Throws: `revisionCollision` when the revision is known with another body, or when only one of the two
-  ///   is a tombstone; `tooManyLeaves`; `invalidRevision` for a generation above
+  /// - Throws: `revisionCollision` when the revision is known with another body (numbers compare as doubles), or when
+  ///   only one of the two is a tombstone; `tooManyLeaves`; `invalidRevision` for a generation above
   ///   ``RevisionID/maximumPeerGeneration``.
   package static func insert(
     _ id: DocumentID, in tree: RevisionTree?, history: [RevisionID], body: DocumentBody,
@@ -230,7 +230,7 @@ package struct DocumentEdits {
     }
     // A known revision without a body came as an ancestor; nothing else is known of it.
     if let known, let node = tree[revision],
-      known.digest != body.digest || node.isDeleted != isDeleted
+      node.isDeleted != isDeleted || !known.hasSameValue(as: body)
     {
       throw DocumentError(
         .revisionCollision, "Revision \(revision) is known here with another body")

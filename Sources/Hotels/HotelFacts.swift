@@ -7,8 +7,8 @@ package enum HotelFacts {
   /// The hotel's body with newer facts; nil when nothing would change.
   ///
   /// A member that is unchanged since the former facts takes the upstream's value. A member that the person
-  /// changed, added or removed keeps the person's version. `id`, `type`, `bookmarked` and members whose names start
-  /// with `_` are never facts.
+  /// changed, added or removed keeps the person's version. A number in another spelling is no change: an app may have
+  /// written the whole hotel again. `id`, `type`, `bookmarked` and members whose names start with `_` are never facts.
   /// - Parameter stored: the bookmark's body.
   /// - Parameter former: the hotel as the upstream described it before.
   /// - Parameter facts: the hotel as the upstream describes it now.
@@ -35,7 +35,7 @@ package enum HotelFacts {
     }
     bytes.append(UInt8(ascii: "}"))
     guard let merged = try? DocumentBody(parsing: bytes), let old = try? DocumentBody(stored),
-      merged.digest != old.digest
+      !merged.hasSameValue(as: old)
     else { return nil }
     return merged
   }
@@ -53,8 +53,7 @@ package enum HotelFacts {
   }
 
   private static func isEqual(_ value: JSONNode, _ other: JSONNode?) -> Bool {
-    guard let other else { return false }
-    return value.canonical == other.canonical
+    other.map(value.hasSameValue) ?? false
   }
 
   private static func append(

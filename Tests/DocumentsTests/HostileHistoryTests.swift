@@ -84,7 +84,7 @@ import Testing
     let tree = try TreeDrawing.tree("1-a(2-b 2-c†)")
     let body = #"{"n":1.0}"#
     #expect(
-      code { try insert("2-b 1-a", #"{"n":1}"#, in: tree, known: body) } == .revisionCollision)
+      code { try insert("2-b 1-a", #"{"n":1.5}"#, in: tree, known: body) } == .revisionCollision)
     #expect(
       code { try insert("2-b 1-a", body, isDeleted: true, in: tree, known: body) }
         == .revisionCollision)
@@ -93,6 +93,19 @@ import Testing
     #expect(try insert("2-b 1-a", body, in: tree, known: body) == nil)
     // The ancestor `1-a` is stored without a body, so no body contradicts it.
     #expect(try insert("1-a", #"{"n":1}"#, in: tree) == nil)
+  }
+
+  @Test(
+    .bug(id: "J09"),
+    arguments: [
+      #"{"n":1000,"t":"1e3"}"#, #"{"t":"1e3","n":1000.0}"#, #"{ "n": 10E2, "t": "1e3" }"#,
+    ])
+  func knownRevisionWithANumberInAnotherSpellingIsKnown(body: String) throws {
+    let tree = try TreeDrawing.tree("1-a(2-b)")
+    #expect(try insert("2-b 1-a", body, in: tree, known: #"{"n":1e3,"t":"1e3"}"#) == nil)
+    // The revision's id is still made of the number as written.
+    let (one, other) = (try DocumentBody(parsing: Array(body.utf8)), #"{"n":1e3,"t":"1e3"}"#)
+    #expect(one.digest != (try DocumentBody(parsing: Array(other.utf8)).digest))
   }
 
   @Test(.bug(id: "J09")) func historyThatContradictsTheTreeChangesNoParent() throws {

@@ -42,6 +42,13 @@ import Testing
         == nil)
   }
 
+  @Test func numberInAnotherSpellingIsNoChangeOfThePersons() {
+    #expect(
+      merged(#"{"price":1e2,"note":"mine"}"#, #"{"price":100}"#, #"{"price":120}"#)
+        == #"{"price":120,"note":"mine"}"#)
+    #expect(merged(#"{"price":1e2}"#, #"{"price":100}"#, #"{"price":100.0}"#) == nil)
+  }
+
   @Test func idTypeAndReservedMembersAreNoFacts() {
     #expect(
       merged(

@@ -203,6 +203,25 @@ def test_same_revision_with_another_body_is_refused(database):
     assert database.call("GET", "/a").json()["n"] == 1
 
 
+@pytest.mark.fault("J09")
+@pytest.mark.parametrize("number", ["1000", "1000.0", "1e3", "10E2"])
+def test_same_revision_with_a_number_in_another_spelling_is_known(database, number):
+    headers = {"Content-Type": "application/json"}
+    def push(text):
+        body = '{"new_edits":false,"docs":[{"_id":"a","_rev":"1-a","n":%s,"deep":[{"m":%s}]}]}' % (text, text)
+        return database.call("POST", "/_bulk_docs", data=body, headers=headers)
+    assert push("1e3").json() == []
+    before = database.changes()["last_seq"]
+    assert push(number).json() == []
+    body = '{"_rev":"1-a","n":%s,"deep":[{"m":%s}]}' % (number, number)
+    put = database.call("PUT", "/a?new_edits=false", data=body, headers=headers)
+    assert put.status_code == 201, put.text
+    assert database.changes()["last_seq"] == before
+    assert '"n":1e3,"deep":[{"m":1e3}]' in database.call("GET", "/a").text
+    refused, = push("1001").json()
+    assert refused["error"] == "forbidden"
+
+
 @pytest.mark.fault("J10")
 def test_leaves_of_one_document_are_bounded(shared):
     database = Database(shared, Account(shared).token)
