@@ -5,7 +5,7 @@ package import Stores
 /// Undoing an adoption, which changes two stores. A record of it is stored before it begins and removed when it is
 /// complete, so that the next start finishes an interrupted undo.
 extension AccountService {
-  /// Undoes the adoption of a guest's data and erases the guest's store.
+  /// Undoes the adoption of a guest's data and gives the guest back: its tokens work again, and its store has what it had.
   /// - Parameter takeBack: removes the data from the user's store; can be repeated safely.
   /// - Throws: what `takeBack` throws; the stores' errors. After an error, another call or the next start finishes
   ///   the undo.
@@ -52,9 +52,7 @@ extension AccountService {
       }
       throw error
     }
-    if try await accounts.endAdopted(guest, by: account, id: id) {
-      try await accounts.erase(.guest(guest))
-    }
+    try await accounts.release(guest, by: account, id: id)
   }
 
   private static func isRefusal(_ error: any Error) -> Bool {
@@ -133,31 +131,23 @@ extension AccountStore {
     return try root(of: claim.body)["user"]?.stringEquals(user.text) ?? false
   }
 
-  /// Removes a guest from an account, records that the guest's store is to be erased, and deletes the record of the
-  /// undo.
-  /// - Returns: whether the store is to be erased; false when that user has not adopted the guest, or the store is
-  ///   erased already.
-  fileprivate func endAdopted(
+  /// Ends an account's claim of a guest, whose tokens work again then, and deletes the record of the undo. Does nothing
+  /// when that user has not adopted the guest.
+  fileprivate func release(
     _ guest: AccountID, by userID: DocumentID, id: AccountID
-  ) async throws -> Bool {
+  ) async throws {
     let guestID = AccountKeys.guest(guest)
-    let store = StoreName.guest(guest)
-    return try await update(loading: [userID, guestID, AccountKeys.erasure(store)]) {
-      changes -> Bool in
-      guard try Self.isTaken(guest, by: id, in: changes.view) else {
-        // An erasure that failed before is repeated now.
-        return try changes.view.document(AccountKeys.erasure(store)).map { !$0.isDeleted } ?? false
-      }
+    try await update(loading: [userID, guestID]) { changes in
+      guard try Self.isTaken(guest, by: id, in: changes.view) else { return }
       changes.write(LocalEdit(UndoNote.id(of: guest), nil))
-      try changes.replace(guestID, by: ["type": "guest", "erased": true])
-      try changes.noteErasure(of: store)
+      // Nothing remains of the claim: a guest is known only while somebody has it, or after its erasure.
+      changes.purge(Purge(id: guestID, tree: RevisionTree(), leavesMarks: false))
       if var user = try UserDocument(changes.view.document(userID)), user.id == id,
         let index = user.adopting.firstIndex(of: guest)
       {
         user.adopting.remove(at: index)
         try changes.replace(userID, by: user.value)
       }
-      return true
     }
   }
 }

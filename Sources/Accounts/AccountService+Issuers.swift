@@ -36,7 +36,10 @@ extension AccountService {
     for left in user.adopting {
       try? await carry(left, into: user.id, AccountKeys.user(name))
     }
-    return try tokens.issue(.user, user.id, name: name.text, epoch: user.epoch, at: now())
+    var session = try tokens.issue(
+      .user, user.id, name: name.text, epoch: user.epoch, at: now())
+    session.adopted = guest
+    return session
   }
 
   /// A new user that is not stored yet.

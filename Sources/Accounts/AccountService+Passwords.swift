@@ -20,7 +20,10 @@ extension AccountService {
         try? await carry(left, into: user.id, AccountKeys.user(user.name))
       }
     }
-    return try tokens.issue(user.kind, user.id, name: user.name.text, epoch: user.epoch, at: now())
+    var session = try tokens.issue(
+      user.kind, user.id, name: user.name.text, epoch: user.epoch, at: now())
+    session.adopted = user.kind == .user ? guest : nil
+    return session
   }
 
   /// Authenticates a name and a password, for HTTP's Basic scheme (RFC 7617). A verified password is accepted again

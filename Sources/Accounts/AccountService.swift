@@ -24,10 +24,10 @@ package final class AccountService: Sendable {
   /// Runs a blocking closure on a thread outside Swift's own pool. Hashing a password takes 50 ms.
   package typealias BlockingRun =
     @Sendable (_ work: @escaping @Sendable () -> [UInt8]) async throws -> [UInt8]
-  /// Copies a guest's bookmarks into a user's store. It can be repeated safely. It returns false while something
-  /// remains in the guest's store; then every log-in tries it again.
+  /// Copies a guest's bookmarks into a user's store. It can be repeated safely for the same claim of the guest. It
+  /// returns false while something remains in the guest's store; then every log-in tries it again.
   package typealias AdoptGuest =
-    @Sendable (_ guest: AccountID, _ user: AccountID) async throws -> Bool
+    @Sendable (_ guest: AccountID, _ user: AccountID, _ claim: String) async throws -> Bool
 
   let settings: AccountSettings
   let now: @Sendable () -> Timestamp
@@ -177,15 +177,14 @@ extension AccountService {
   }
 
   /// Copies a claimed guest's bookmarks. The adoption is recorded as complete only when nothing remains in the
-  /// guest's store.
+  /// guest's store. Does nothing when the claim was undone meanwhile.
   /// - Parameter account: the user's document in the system store.
   func carry(
     _ guest: AccountID, into user: AccountID, _ account: DocumentID
   ) async throws {
     proofs.end { $0.id == guest }
-    let isWhole: Bool
-    isWhole = try await adoptGuest(guest, user)
-    guard isWhole else { return }
+    guard let claim = try await accounts.presentClaim(of: guest, by: user) else { return }
+    guard try await adoptGuest(guest, user, claim) else { return }
     try await accounts.adopted(guest: guest, by: account, id: user)
   }
 }

@@ -156,9 +156,24 @@ extension AccountStore {
     case noAccount
   }
 
-  /// The body of a claimed guest's document.
+  /// The body of a claimed guest's document. After an undo a guest can be claimed again, and each claim is another one.
   static func claim(by user: AccountID) -> JSONValue {
-    ["type": "guest", "user": .string(user.text)]
+    var generator = SystemRandomNumberGenerator()
+    let claim = AccountID.random(using: &generator)
+    return ["type": "guest", "user": .string(user.text), "claim": .string(claim.text)]
+  }
+
+  /// A user's present claim of a guest; empty for one of an earlier version.
+  /// - Returns: nil when that user has not claimed the guest, or not any more.
+  func presentClaim(of guest: AccountID, by user: AccountID) async throws -> String? {
+    try await read(orAbsent: nil) { view in
+      guard let claim = try view.document(AccountKeys.guest(guest)), !claim.isDeleted else {
+        return nil
+      }
+      let root = try Self.root(of: claim.body)
+      guard root["user"]?.stringEquals(user.text) == true else { return nil }
+      return root["claim"]?.string ?? ""
+    }
   }
 
   /// Claims a guest for a user and records in the user's document that the adoption is in progress. The same user

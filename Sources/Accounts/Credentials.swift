@@ -1,6 +1,6 @@
 package import Documents
 import JSON
-import Stores
+package import Stores
 
 /// A user's name and password hash. They are in a local document, which keeps no earlier revision.
 struct Credentials: Sendable {
@@ -51,6 +51,8 @@ package struct Session: Sendable, Equatable {
   package let principal: Principal
   /// The principal's token.
   package let token: IssuedToken
+  /// The guest whose data the account took over with the log-in; nil for none.
+  package var adopted: AccountID?
 
   /// Makes a session.
   package init(principal: Principal, token: IssuedToken) {

@@ -5,10 +5,13 @@ import Stores
 /// A local document in a user's store that records what was adopted from one guest's store. It prevents a second
 /// adoption of the same data and makes it possible to undo the adoption.
 ///
-/// `{"adopted":bookmarks,"waiting":[[id,revision]…],"time":milliseconds,"came":[[id,revision]…],"undone":true}`.
+/// `{"adopted":bookmarks,"waiting":[[id,revision]…],"time":milliseconds,"came":[[id,revision]…],"undone":true,
+/// "claim":text,"again":true}`.
 /// Without `waiting`, everything was adopted. `waiting` is `true` until the conflicting revisions are tried for the
-/// first time. A third element in an item of `came` says that the document existed already and was only added to
-/// the list.
+/// first time. A third element in an item of `came` says whether the document existed already and was only added to
+/// the list. A fourth is the revision that the document had before the guest's hotel was joined to it, a fifth the
+/// revision that has the guest's whole hotel. After an undo the guest may be claimed again, with another `claim`; the
+/// receipt of the former one then no longer counts, and ``isAgain`` is set in the new one.
 struct AdoptionReceipt: Sendable, Equatable {
   /// One revision of one document.
   struct Reference: Sendable, Hashable {
@@ -22,6 +25,16 @@ struct AdoptionReceipt: Sendable, Equatable {
     let reference: Reference
     /// Whether the document existed already in the user's store and was only added to the list.
     var isListedOnly = false
+    /// What the guest's hotel was joined to; nil for a document that came as it was.
+    var joined: Joined?
+  }
+
+  /// The revisions of a hotel that the user and the guest had both.
+  struct Joined: Sendable, Equatable {
+    /// The user's revision before.
+    let former: RevisionID
+    /// The revision that has the guest's whole hotel; nil when the hotel has everything that the guest's said.
+    let guests: RevisionID?
   }
 
   /// How many bookmarks were adopted.
@@ -34,6 +47,18 @@ struct AdoptionReceipt: Sendable, Equatable {
   var came: [Came] = []
   /// Whether an undo is complete or in progress.
   var isUndone = false
+  /// Which claim of the guest this is; empty for a receipt of an earlier version.
+  var claim = ""
+  /// Whether the guest was adopted before, and that was undone.
+  var isAgain = false
+
+  /// The hotels in which a value of the guest's stands only in an earlier revision.
+  var differing: [DifferingHotel] {
+    came.compactMap { item in
+      guard let guests = item.joined?.guests else { return nil }
+      return DifferingHotel(id: item.reference.id.text, revision: guests)
+    }
+  }
 
   /// Makes a receipt.
   init(bookmarks: Int, waiting: Set<Reference>?) {
@@ -67,10 +92,9 @@ struct AdoptionReceipt: Sendable, Equatable {
   private mutating func readUndo(_ value: JSONValue) {
     time = value["time"]?.int.map { Timestamp(milliseconds: Int64($0)) }
     isUndone = value["undone"]?.bool ?? false
-    for item in value["came"]?.array ?? [] {
-      guard let reference = Reference(item) else { continue }
-      came.append(Came(reference: reference, isListedOnly: item.array?.count == 3))
-    }
+    claim = value["claim"]?.string ?? ""
+    isAgain = value["again"]?.bool ?? false
+    came = (value["came"]?.array ?? []).compactMap(Came.init)
   }
 
   /// The receipt's JSON.
@@ -82,11 +106,10 @@ struct AdoptionReceipt: Sendable, Equatable {
       members["waiting"] = .bool(true)
     }
     if let time { members["time"] = .number(JSONNumber(Int(time.milliseconds))) }
-    if !came.isEmpty {
-      members["came"] = .array(
-        came.map { .array($0.reference.texts + ($0.isListedOnly ? [.bool(true)] : [])) })
-    }
+    if !came.isEmpty { members["came"] = .array(came.map(\.value)) }
     if isUndone { members["undone"] = .bool(true) }
+    if !claim.isEmpty { members["claim"] = .string(claim) }
+    if isAgain { members["again"] = .bool(true) }
     return JSONValue.object(members).bytes
   }
 }
@@ -100,6 +123,31 @@ extension AdoptionReceipt.Reference {
   }
 
   fileprivate var texts: [JSONValue] { [.string(id.text), .string(revision.description)] }
+}
+
+extension AdoptionReceipt.Came {
+  fileprivate init?(_ item: JSONValue) {
+    guard let reference = AdoptionReceipt.Reference(item), let parts = item.array else {
+      return nil
+    }
+    let revisions = parts.dropFirst(3).compactMap { part in
+      part.string.flatMap { try? RevisionID($0) }
+    }
+    self.init(
+      reference: reference, isListedOnly: parts.count > 2 && parts[2].bool == true,
+      joined: revisions.first.map {
+        AdoptionReceipt.Joined(former: $0, guests: revisions.dropFirst().first)
+      })
+  }
+
+  fileprivate var value: JSONValue {
+    var parts = reference.texts
+    if isListedOnly || joined != nil { parts.append(.bool(isListedOnly)) }
+    if let joined {
+      parts += [joined.former, joined.guests].compactMap { $0 }.map { .string($0.description) }
+    }
+    return .array(parts)
+  }
 }
 
 extension CarriedStore.Revision {

@@ -11,8 +11,8 @@ struct BookmarkEdit {
   let now: Timestamp
   /// Local documents to write in the same transaction.
   var locals: [LocalEdit] = []
-  /// Documents that keep only the bodies of their leaves.
-  var withoutHistory: [DocumentID] = []
+  /// Documents that lose bodies of their ancestors.
+  var forgotten: [ForgottenBodies] = []
   /// How much history documents keep.
   let limit: HistoryLimits
   private let lists: ListReconciliation
@@ -103,22 +103,35 @@ struct BookmarkEdit {
     if let edit { locals.append(edit) }
   }
 
-  /// Adopts another store's bookmark with its time, unless the hotel is bookmarked here. If the hotel has a live
-  /// document here, that document does not change.
+  /// Adopts another store's bookmark with its time. If the hotel has a live document here, the two are joined. If a
+  /// document that is no hotel has its id here, the hotel becomes a conflicting revision of that document.
   /// - Parameter facts: what the upstream said of the hotel, as stored in the other store; see ``FactsNote``.
-  /// - Returns: what was adopted; nil when there is no new bookmark.
+  /// - Parameter union: joins the hotel with the one that is here.
+  /// - Returns: what was adopted, and whether it is a new bookmark here; nil when nothing was.
   mutating func adopt(
-    _ bookmark: Bookmark, noted facts: [UInt8]?
-  ) throws -> AdoptionReceipt.Came? {
+    _ bookmark: Bookmark, noted facts: [UInt8]?, joining union: (Bookmark) throws -> HotelUnion?
+  ) throws -> (came: AdoptionReceipt.Came, isBookmark: Bool)? {
     let id = bookmark.id
     let stored = try StoredHotel(id, in: view)
     switch stored {
-    case .other: return nil
+    case .other:
+      let body = try DocumentBody(parsing: bookmark.hotel, limits: .request)
+      let revision = CarriedStore.Revision(
+        id: id.documentID, history: [bookmark.revision], body: body)
+      guard case .taken(let taken) = try take(revision, isAgain: true) else { return nil }
+      let reference = AdoptionReceipt.Reference(id: id.documentID, revision: taken)
+      return (AdoptionReceipt.Came(reference: reference), false)
     case .live(let present):
-      guard !list.contains(id) else { return nil }
-      join(id)
+      let isListedOnly = !list.contains(id)
+      if isListedOnly { join(id) }
+      if let union = try union(present), let joined = try put(union, over: present) {
+        let came = AdoptionReceipt.Came(
+          reference: joined.reference, isListedOnly: isListedOnly, joined: joined.revisions)
+        return (came, isListedOnly)
+      }
+      guard isListedOnly else { return nil }
       let reference = AdoptionReceipt.Reference(id: id.documentID, revision: present.revision)
-      return AdoptionReceipt.Came(reference: reference, isListedOnly: true)
+      return (AdoptionReceipt.Came(reference: reference, isListedOnly: true), true)
     case .absent:
       let body = try DocumentBody(parsing: bookmark.hotel, limits: .request)
       join(id)
@@ -127,15 +140,41 @@ struct BookmarkEdit {
       }
       if let note { locals.append(note) }
       let new = try put(id, body, base: nil, created: bookmark.bookmarkedAt)
-      return AdoptionReceipt.Came(
-        reference: AdoptionReceipt.Reference(id: id.documentID, revision: new.revision))
+      let reference = AdoptionReceipt.Reference(id: id.documentID, revision: new.revision)
+      return (AdoptionReceipt.Came(reference: reference), true)
+    }
+  }
+
+  /// Puts a hotel that was joined with another store's, after that one if it says something else.
+  /// - Returns: nil when the document can get no further revision.
+  private mutating func put(
+    _ union: HotelUnion, over present: Bookmark
+  ) throws -> (reference: AdoptionReceipt.Reference, revisions: AdoptionReceipt.Joined)? {
+    let id = present.id.documentID
+    var edits = DocumentEdits(id, in: try view.newest(id), limit: limit)
+    do {
+      var guests: RevisionID?
+      if let ancestor = union.ancestor {
+        guests = try edits.put(base: present.revision, body: ancestor, isDeleted: false)
+      }
+      let revision = try edits.put(
+        base: guests ?? present.revision, body: union.body, isDeleted: false)
+      guard let mutation = edits.finish() else { return nil }
+      mutations.append(mutation)
+      return (
+        AdoptionReceipt.Reference(id: id, revision: revision),
+        AdoptionReceipt.Joined(former: present.revision, guests: guests)
+      )
+    } catch {
+      guard error.code == .invalidRevision else { throw error }
+      return nil
     }
   }
 
   /// The result of copying a revision.
   enum Taken {
-    /// The revision was copied.
-    case taken
+    /// The revision was copied, or its contents came back as this revision.
+    case taken(RevisionID)
     /// The store has the revision, or has purged it.
     case known
     /// The document has too many conflicting revisions to take it.
@@ -143,10 +182,20 @@ struct BookmarkEdit {
   }
 
   /// Copies another store's revision unchanged, unless it is known here.
-  mutating func take(_ revision: CarriedStore.Revision) throws -> Taken {
+  /// - Parameter isAgain: whether the revision may have come before and been removed by an undo. Its contents then come
+  ///   back after the tombstone.
+  mutating func take(_ revision: CarriedStore.Revision, isAgain: Bool = false) throws -> Taken {
     let (id, history) = (revision.id, revision.history)
     let tree = try view.tree(id)
-    guard let newest = history.first, tree?[newest] == nil else { return .known }
+    guard let newest = history.first else { return .known }
+    if let tree, tree[newest] != nil {
+      let leaves = tree.leaves(below: newest)
+      guard isAgain, let leaf = leaves.first, leaves.allSatisfy(\.isDeleted) else { return .known }
+      let mutation = try Edit.put(
+        id, in: tree, base: leaf.revision, body: revision.body, limit: limit)
+      mutations.append(mutation)
+      return .taken(mutation.revision)
+    }
     let purged = try PurgeMarks(view).of(id)
     guard !purged.knows(newest) else { return .known }
     do {
@@ -155,8 +204,9 @@ struct BookmarkEdit {
         limit: limit)
       guard let mutation else { return .known }
       mutations.append(mutation)
-      return .taken
-    } catch  where error.code == .tooManyLeaves {
+      return .taken(newest)
+    } catch {
+      guard error.code == .tooManyLeaves else { throw error }
       return .refused
     }
   }

@@ -19,18 +19,19 @@ package enum HotelFacts {
     guard let stored = object(stored), let facts = object(facts),
       let before = object(former)
     else { return nil }
+    let (own, former, news) = (Members(stored), Members(before), Members(facts))
     var bytes = [UInt8(ascii: "{")]
     for member in stored.members {
       let name = member.name
-      let isFact = isFact(name) && isEqual(member.value, before[name])
-      if isFact, let newer = facts[name] {
+      let isFact = isFact(name) && isEqual(member.value, former[name])
+      if isFact, let newer = news[name] {
         append(member.rawName, newer, to: &bytes)
       } else if !isFact {
         append(member.rawName, member.value, to: &bytes)
       }
     }
     for member in facts.members
-    where isFact(member.name) && stored[member.name] == nil && before[member.name] == nil {
+    where isFact(member.name) && own[member.name] == nil && former[member.name] == nil {
       append(member.rawName, member.value, to: &bytes)
     }
     bytes.append(UInt8(ascii: "}"))
@@ -38,6 +39,31 @@ package enum HotelFacts {
       !merged.hasSameValue(as: old)
     else { return nil }
     return merged
+  }
+
+  /// Whether a member that two hotels have both differs.
+  static func differ(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    guard let one = object(one), let other = object(other) else { return true }
+    let values = Members(other)
+    return one.members.contains { member in
+      isFact(member.name) && values[member.name].map { !member.value.hasSameValue(as: $0) } == true
+    }
+  }
+
+  /// The members of an object by name, so that two objects with many members are compared in linear time.
+  private struct Members {
+    private let values: [MemberName: JSONNode]
+
+    init(_ object: JSONNode) {
+      values = Dictionary(
+        object.members.map { (MemberName(text: $0.name), $0.value) }, uniquingKeysWith: { $1 })
+    }
+
+    subscript(name: String) -> JSONNode? { values[MemberName(text: name)] }
+  }
+
+  private struct MemberName: ByteString {
+    let text: String
   }
 
   private static func object(_ bytes: [UInt8]) -> JSONNode? {

@@ -390,7 +390,7 @@ extension DocumentStore {
       let (mutations, leftOut) = try edit.finished()
       for mutation in mutations { changes.write(mutation) }
       for local in edit.locals { changes.write(local) }
-      for id in edit.withoutHistory { changes.dropHistory(of: id) }
+      for bodies in edit.forgotten { changes.forget(bodies) }
       return (value, leftOut)
     }
     if leftOut > 0 { Self.leftOutCounter.increment(by: leftOut) }

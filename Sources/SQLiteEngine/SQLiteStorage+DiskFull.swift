@@ -73,7 +73,7 @@ extension SQLiteStorage {
     rows.forgetTransaction()
     try rows.connection.rollback()
     let isNoted =
-      changes.mutations.isEmpty && changes.purges.isEmpty && changes.withoutHistory.isEmpty
+      changes.mutations.isEmpty && changes.purges.isEmpty && changes.forgotten.isEmpty
       && !changes.isEmpty
     return changes.freesSpace
       || !isNoted && writer.header.live <= header.live && writer.header.bytes <= header.bytes

@@ -41,8 +41,8 @@ package struct StoreWriter<Tables: StoreTables> {
       guard let old = try loaded.document(purge.id) else { continue }
       try write(purge, replacing: old, at: now)
     }
-    for id in changes.withoutHistory {
-      if let old = try loaded.document(id) { try dropHistory(of: old) }
+    for bodies in changes.forgotten {
+      if let old = try loaded.document(bodies.id) { try remove(bodies, of: old) }
     }
     if !changes.locals.isEmpty {
       try rows.removeExpiredLocals(at: now)
@@ -258,12 +258,12 @@ extension StoreWriter {
     return (stored, type)
   }
 
-  /// Removes the bodies of a document's revisions that are not leaves.
-  package mutating func dropHistory(of old: LoadedDocuments.Found) throws {
+  /// Removes bodies of a document's revisions that are not leaves.
+  private mutating func remove(_ bodies: ForgottenBodies, of old: LoadedDocuments.Found) throws {
     let leaves = Set(try old.tree().leaves.map(\.revision))
     var removed: Int64 = 0
     for key in try rows.bodies(of: old.row.first, below: .max)
-    where !leaves.contains(key.revision) {
+    where bodies.contains(key.revision, leaves: leaves) {
       removed += try rows.removeBody(with: key, of: old.row.first)
     }
     header.otherBodyBytes -= removed

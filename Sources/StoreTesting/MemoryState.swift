@@ -52,7 +52,7 @@ struct MemoryState: Sendable {
     let arrival = Arrival(time: now, author: changes.author)
     for mutation in changes.mutations { apply(mutation, keeping: ancestors, arrival) }
     for purge in changes.purges { apply(purge, keeping: ancestors, at: now) }
-    for id in changes.withoutHistory { dropHistory(of: id) }
+    for bodies in changes.forgotten { remove(bodies) }
     for (id, local) in locals where local.isExpired(at: now) { locals[id] = nil }
     for edit in changes.locals {
       locals[edit.id] = edit.document.map { Local(document: $0, expires: edit.expires) }
@@ -60,15 +60,16 @@ struct MemoryState: Sendable {
     for edit in changes.indexes { apply(edit) }
   }
 
-  private mutating func dropHistory(of id: DocumentID) {
-    guard let old = records[id] else { return }
+  private mutating func remove(_ forgotten: ForgottenBodies) {
+    guard let old = records[forgotten.id] else { return }
     count(old, by: -1)
-    let kept = old.tree.revisions(withinSteps: 0)
+    let leaves = Set(old.tree.leaves.map(\.revision))
     let record = Record(
-      tree: old.tree, bodies: old.bodies.filter { kept.contains($0.key) },
-      arrivals: old.arrivals.filter { kept.contains($0.key) },
+      tree: old.tree,
+      bodies: old.bodies.filter { !forgotten.contains($0.key, leaves: leaves) },
+      arrivals: old.arrivals.filter { !forgotten.contains($0.key, leaves: leaves) },
       sequence: old.sequence, created: old.created, updated: old.updated)
-    records[id] = record
+    records[forgotten.id] = record
     count(record, by: 1)
   }
 

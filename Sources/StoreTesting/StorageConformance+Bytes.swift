@@ -71,6 +71,21 @@ extension StorageConformance {
         try await requireCounted(storage, [id, other], "dropped history")
       }
     },
+    Claim("documents lose the bodies of those ancestors that are named, and no others") { bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let chain = try await storage.putChain(id, count: 5)
+        try await storage.update(loading: [id], at: .start) { changes in
+          let revisions: Set = [chain[1], chain[3], chain[4], try RevisionID("9-unknown")]
+          changes.forget(ForgottenBodies(of: id, revisions: revisions))
+        }
+        for (index, revision) in chain.enumerated() {
+          let body = try await storage.body(id, revision)
+          try require(body == nil, is: [1, 3].contains(index), "no body of \(revision)")
+        }
+        try await requireCounted(storage, [id], "forgotten bodies")
+      }
+    },
   ]
 
   private static func purgeLeaves(

@@ -23,9 +23,8 @@ package struct StoreChanges {
   package private(set) var locals: [LocalEdit] = []
   /// Revisions to purge. Each purge takes a sequence number after those of ``mutations``.
   package private(set) var purges: [Purge] = []
-  /// Documents that keep only the bodies of their leaves from now on. This is no change of the document, so
-  /// it takes no sequence number.
-  package private(set) var withoutHistory: [DocumentID] = []
+  /// Documents that lose bodies of their ancestors. This is no change of the document, so it takes no sequence number.
+  package private(set) var forgotten: [ForgottenBodies] = []
   /// Changes of indexes, in order.
   package private(set) var indexes: [IndexEdit] = []
   /// Whether written documents keep bodies of ancestors. If not, they keep only the bodies of their leaves.
@@ -45,7 +44,7 @@ package struct StoreChanges {
   /// Whether there is nothing to write.
   package var isEmpty: Bool {
     mutations.isEmpty && locals.isEmpty && purges.isEmpty && indexes.isEmpty
-      && withoutHistory.isEmpty
+      && forgotten.isEmpty
   }
 
   /// Whether a document is recorded twice. No engine writes such an update.
@@ -66,7 +65,10 @@ package struct StoreChanges {
   package mutating func purge(_ purge: Purge) { purges.append(purge) }
 
   /// Records that a document keeps only the bodies of its leaves from now on.
-  package mutating func dropHistory(of id: DocumentID) { withoutHistory.append(id) }
+  package mutating func dropHistory(of id: DocumentID) { forget(ForgottenBodies(of: id)) }
+
+  /// Records that a document loses bodies of its ancestors.
+  package mutating func forget(_ bodies: ForgottenBodies) { forgotten.append(bodies) }
 
   /// Records a change of an index.
   package mutating func write(_ index: IndexEdit) { indexes.append(index) }
@@ -111,6 +113,26 @@ package struct StoreChanges {
     let mutation = try Edit.delete(id, in: tree, base: base, limit: historyLimits)
     write(mutation)
     return mutation.revision
+  }
+}
+
+/// Bodies of a document's ancestors that are removed. The revisions stay in its tree.
+package struct ForgottenBodies: Sendable, Equatable {
+  /// The document.
+  package let id: DocumentID
+  /// The revisions that lose their bodies; nil for all. The body of a leaf always stays.
+  package let revisions: Set<RevisionID>?
+
+  /// Bodies to remove.
+  package init(of id: DocumentID, revisions: Set<RevisionID>? = nil) {
+    self.id = id
+    self.revisions = revisions
+  }
+
+  /// Whether a revision of the document loses its body.
+  /// - Parameter leaves: the document's leaves.
+  package func contains(_ revision: RevisionID, leaves: Set<RevisionID>) -> Bool {
+    !leaves.contains(revision) && revisions?.contains(revision) ?? true
   }
 }
 

@@ -45,7 +45,7 @@ final class AccountFixture: Sendable {
         hashes.add()
         return work()
       },
-      adoptGuest: { [adoptions] guest, user in
+      adoptGuest: { [adoptions] guest, user, _ in
         try adoptions.adopt(guest, user)
       }, issuerDocuments: documents)
   }

@@ -63,27 +63,33 @@ struct ErasureTests {
     #expect(try await fixture.service.accountID(ofUser: "demo") == second.principal.id)
   }
 
-  @Test func aGuestThatWasTakenOverIsErasedForThatUserAlone() async throws {
+  @Test func aGuestThatWasTakenOverIsGivenBackByThatUserAlone() async throws {
     let fixture = try await AccountFixture.make()
-    let guest = try await fixture.guest().principal
+    let (guest, guestToken) = try await fixture.guest()
     try await write(fixture, guest.store)
     // Something has to be left behind, so that each log-in repeats the adoption.
     fixture.adoptions.leaveSomething(true)
     let user = try await fixture.signUp("demo", guest: guest).principal
     let other = try await fixture.signUp("other").principal
     try await fixture.service.undoAdoption(of: guest.id, by: other) {}
+    let spent = try await failure { _ = try await fixture.service.authenticate(bearer: guestToken) }
+    #expect(spent == .guestSpent)
+    for _ in 0..<2 { try await fixture.service.undoAdoption(of: guest.id, by: user) {} }
     #expect(try await stores(fixture, "guest").count == 1)
-    try await fixture.service.undoAdoption(of: guest.id, by: user) {}
-    #expect(try await stores(fixture, "guest").isEmpty)
     #expect(try await fixture.service.accounts.pendingErasures().isEmpty)
+    #expect(try await fixture.service.authenticate(bearer: guestToken) == guest)
+    // Nothing is left to be copied.
     let carried = fixture.adoptions.done.count
     _ = try await fixture.logIn("demo")
     #expect(fixture.adoptions.done.count == carried)
-    // A crash can leave an erasure that is recorded but not carried out. The repeated request carries it out.
-    try await write(fixture, guest.store)
-    try await fixture.service.accounts.noteErasure(of: guest.store)
-    try await fixture.service.undoAdoption(of: guest.id, by: user) {}
-    #expect(try await stores(fixture, "guest").isEmpty)
+    // The account's end is not the guest's any more.
+    try await fixture.service.erase(user)
+    #expect(try await fixture.service.authenticate(bearer: guestToken) == guest)
+    #expect(try await stores(fixture, "guest").count == 1)
+    // Another user can take the guest over.
+    fixture.adoptions.leaveSomething(false)
+    _ = try await fixture.logIn("other", guestToken: guestToken)
+    #expect(fixture.adoptions.done.last == Adoptions.Adoption(guest: guest.id, user: other.id))
   }
 
   @Test func anUndoThatIsCutOffIsFinishedAtTheNextStart() async throws {
@@ -102,7 +108,7 @@ struct ErasureTests {
     }
     #expect(failures.isEmpty)
     #expect(taken == [guest.id, user.id])
-    #expect(try await stores(fixture, "guest").isEmpty)
+    #expect(try await fixture.service.isStillValid(guest))
     // The undo is complete and is not repeated.
     _ = try await fixture.service.finishUndos { _, _ in taken = [] }
     #expect(taken.count == 2)

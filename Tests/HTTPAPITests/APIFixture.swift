@@ -93,8 +93,8 @@ struct APIFixture: Sendable {
     let accounts = AccountService(
       stores: stores, keys: try SigningKeys.temporary(now: clock.now), settings: settings,
       now: { clock.now }, uptime: { clock.uptime }, hashing: { work in work() },
-      adoptGuest: { guest, user in
-        try await hotels.adopt(guest: .guest(guest), into: .user(user)).isWhole
+      adoptGuest: { guest, user, claim in
+        try await hotels.adopt(guest: .guest(guest), into: .user(user), claim: claim).isWhole
       }, lists: .ofLists)
     return HTTPService(
       accounts: accounts, hotels: hotels,

@@ -183,7 +183,7 @@ import Testing
 
 /// The undo of an adoption.
 @Suite struct AdoptionRouteTests {
-  @Test func whatCameFromAGuestGoesWithTheGuestsData() async throws {
+  @Test func whatCameFromAGuestGoesBackToTheGuest() async throws {
     try await APIFixture.open { api in
       let guest = try await api.guest()
       let id = try #require(try await api.call(.get, "/v1/me", token: guest)["id"])
@@ -201,9 +201,42 @@ import Testing
       #expect(try await api.call(.get, "/v1/bookmarks", token: token).ids == ["mine"])
       let after = try await api.call(.get, "/v1/me/adoptions", token: token)
       #expect(after.json["adoptions"]?.array?.isEmpty == true)
-      let names = try await api.engine.names(in: "guest", after: nil, limit: 9)
-      #expect(names.isEmpty)
-      #expect(try await api.call(.get, "/v1/me", token: guest).error == "guest_spent")
+      #expect(try await api.call(.get, "/v1/bookmarks", token: guest).ids == ["theirs"])
+      try await api.bookmark("more", guest)
+    }
+  }
+
+  @Test func logInNamesTheHotelsInWhichTheGuestsWordsDiffer() async throws {
+    try await APIFixture.open { api in
+      let guest = try await api.guest()
+      let id = try #require(try await api.call(.get, "/v1/me", token: guest)["id"])
+      let token = try await api.user("ada")
+      for (text, token) in [
+        (#"{"guestNote":"quiet","n":1}"#, guest), (#"{"myNote":"m","n":2}"#, token),
+      ] {
+        let put = try await api.call(.put, "/v1/bookmarks/h", token: token, body: text)
+        #expect(put.status == 201)
+      }
+      let body =
+        #"{"username":"ada","password":"\#(APIFixture.password)","guestToken":"\#(guest)"}"#
+      for _ in 0..<2 {
+        let session = try await api.call(.post, "/v1/sessions", body: body)
+        #expect(session.status == 200)
+        let adoption = try #require(session.json["adoption"])
+        #expect(adoption["id"]?.string == id && adoption["bookmarks"]?.int == 0)
+        let hotel = try #require(adoption["differing"]?.array?.first)
+        #expect(hotel["id"]?.string == "h")
+        let revision = try #require(hotel["rev"]?.string)
+        let earlier = try await api.call(
+          .get, "/v1/documents/h/revisions/" + revision, token: token)
+        #expect(earlier.text.contains(#""n":1"#))
+      }
+      let now = try await api.call(.get, "/v1/bookmarks/h", token: token)
+      #expect(
+        now.text.contains(#""n":2"#) && now.text.contains("quiet") && now.text.contains(#""m""#))
+      let plain = try await api.call(
+        .post, "/v1/sessions", body: #"{"username":"ada","password":"\#(APIFixture.password)"}"#)
+      #expect(plain.json["adoption"] == nil)
     }
   }
 

@@ -137,7 +137,7 @@ struct SweeperTests {
       accounts = AccountService(
         stores: stores, keys: try SigningKeys.temporary(now: clock.now),
         settings: AccountSettings(), now: { clock.now }, hashing: { $0() },
-        adoptGuest: { _, _ in
+        adoptGuest: { _, _, _ in
           if adoptions.fail.withLock({ $0 }) { throw ServiceError(.storageFull, "") }
           return true
         })

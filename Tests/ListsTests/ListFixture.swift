@@ -24,7 +24,7 @@ struct ListFixture: Sendable {
     settings.scrypt = try #require(ScryptParameters(rounds: 2, blockSize: 1, parallelism: 1))
     accounts = AccountService(
       stores: stores, keys: try SigningKeys.temporary(now: clock.now), settings: settings,
-      now: { clock.now }, hashing: { work in work() }, adoptGuest: { _, _ in true },
+      now: { clock.now }, hashing: { work in work() }, adoptGuest: { _, _, _ in true },
       lists: .ofLists)
     lists = ListService(
       stores: stores, accounts: accounts,

@@ -27,6 +27,36 @@ def adopted(server):
     return token, who, guest
 
 
+def test_the_guests_words_come_to_the_account_and_go_back(start):
+    server = start()
+    guest, user = server.guest(), {"username": "ada-" + uuid.uuid4().hex, "password": "correct horse"}
+    token = server.call("POST", "/v1/users", json=user).json()["token"]
+    both = {"guestNote": "quiet", "stars": 4}, {"myNote": "mine", "stars": 4.0}
+    for who, other, body in (guest, {"note": "guest's"}, both[0]), (token, {"note": "account's"}, both[1]):
+        assert server.call("PUT", "/v1/bookmarks/both", who, json={"name": "Both", **body}).status_code == 201
+        assert server.call("PUT", "/v1/bookmarks/differing", who, json=other).status_code == 201
+    assert server.call("PUT", "/v1/bookmarks/theirs", guest, json={"name": "Theirs"}).status_code == 201
+    before = {name: server.call("GET", "/v1/bookmarks/" + name, token).json()["hotel"] for name in ("both", "differing")}
+    session = server.call("POST", "/v1/sessions", json={**user, "guestToken": guest}).json()
+    adoption = session["adoption"]
+    assert adoption["bookmarks"] == 1 and [hotel["id"] for hotel in adoption["differing"]] == ["differing"]
+    assert server.call("GET", "/v1/me/adoptions", token).json() == {"adoptions": [adoption]}
+    now = server.call("GET", "/v1/bookmarks/both", token).json()["hotel"]
+    assert now == {**before["both"], "guestNote": "quiet"}
+    assert server.call("GET", "/v1/bookmarks/differing", token).json()["hotel"] == before["differing"]
+    restored = server.call(
+        "POST", "/v1/documents/differing/restore", token, json={"rev": adoption["differing"][0]["rev"]})
+    assert restored.status_code == 200, restored.text
+    assert server.call("GET", "/v1/bookmarks/differing", token).json()["hotel"]["note"] == "guest's"
+    assert server.call("DELETE", "/v1/me/adoptions/" + adoption["id"], token).status_code == 204
+    assert server.call("GET", "/v1/bookmarks/both", token).json()["hotel"] == before["both"]
+    assert assert_list_and_hotels_agree(server, token) == {"both", "differing"}
+    assert assert_list_and_hotels_agree(server, guest) == {"both", "differing", "theirs"}
+    again = server.call("POST", "/v1/sessions", json={**user, "guestToken": guest}).json()
+    assert again["adoption"]["bookmarks"] == 1
+    assert assert_list_and_hotels_agree(server, token) == {"both", "differing", "theirs"}
+
+
 def test_kill_while_it_is_undone_is_finished_by_asking_again(start, rounds):
     seed = random.Random(23)
     server = start()
@@ -55,6 +85,6 @@ def test_kill_while_it_is_undone_is_finished_by_asking_again(start, rounds):
         assert server.call("DELETE", f"/v1/me/adoptions/{guest}", token).status_code == 204
         assert assert_list_and_hotels_agree(server, token) == {"mine"}
         assert server.call("GET", "/v1/me/adoptions", token).json() == {"adoptions": []}
-        assert server.call("GET", "/v1/me", spent).status_code == 410
+        assert assert_list_and_hotels_agree(server, spent) == {h["id"] for h in HOTELS}, "the guest is given back"
         revisions = server.call("GET", "/v1/documents/theirs-7/revisions", token).json()["revisions"]
         assert [(r["deleted"], r["kept"]) for r in revisions] == [(True, True), (False, False)]

@@ -1,6 +1,7 @@
 import Accounts
 import Documents
 import HTTPTypes
+import Hotels
 import Hummingbird
 import JSON
 import Stores
@@ -22,13 +23,17 @@ extension HTTPService {
         let session = try await accounts.signUp(
           username: body.username, password: body.password,
           guest: caller?.kind == .guest ? caller : nil, from: call.address)
-        return sessionAnswer(.created, session, isForCookie: body.isForCookie)
+        return sessionAnswer(.created, session, nil, isForCookie: body.isForCookie)
       },
       .open(.post, "/v1/sessions") { call in
         let body = try await call.json(.small)
         let session = try await body["idToken"] == nil ? logIn(body, call) : exchange(body, call)
         let isForCookie = try CredentialsBody.isForCookie(body)
-        return sessionAnswer(.ok, session, isForCookie: isForCookie)
+        var adoption: TakenOver?
+        if let guest = session.adopted {
+          adoption = try await hotels.adoption(of: guest, in: session.principal.store)
+        }
+        return sessionAnswer(.ok, session, adoption, isForCookie: isForCookie)
       },
       .open(.post, "/v1/password-resets") { call in
         let body = try await call.json(.small)
@@ -74,7 +79,7 @@ extension HTTPService {
   static let `private`: HTTPFields = [.cacheControl: "no-store"]
 
   private func sessionAnswer(
-    _ status: HTTPResponse.Status, _ session: Session, isForCookie: Bool
+    _ status: HTTPResponse.Status, _ session: Session, _ adoption: TakenOver?, isForCookie: Bool
   ) -> Response {
     var fields = Self.private
     fields[.setCookie] = sessionCookie(session.token)
@@ -82,6 +87,10 @@ extension HTTPService {
       writer.member("id", session.principal.id.text)
       writer.member("username", session.principal.username ?? "")
       Self.write(session.token, to: &writer, isForCookie: isForCookie)
+      if let adoption {
+        writer.name("adoption")
+        Self.write(adoption, to: &writer)
+      }
     }
   }
 

@@ -72,16 +72,28 @@ extension HTTPService {
     return .json { writer in
       writer.name("adoptions")
       writer.beginArray()
-      for adoption in adoptions {
-        writer.beginObject()
-        writer.member("id", adoption.guest.text)
-        writer.member("bookmarks", adoption.bookmarks)
-        writer.member("time", adoption.time.rfc3339)
-        writer.member("undoableUntil", adoption.undoableUntil.rfc3339)
-        writer.endObject()
-      }
+      for adoption in adoptions { Self.write(adoption, to: &writer) }
       writer.endArray()
     }
+  }
+
+  /// Writes an adoption, with the hotels in which the guest's words stand only in an earlier revision.
+  static func write(_ adoption: TakenOver, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("id", adoption.guest.text)
+    writer.member("bookmarks", adoption.bookmarks)
+    writer.member("time", adoption.time.rfc3339)
+    writer.member("undoableUntil", adoption.undoableUntil.rfc3339)
+    writer.name("differing")
+    writer.beginArray()
+    for hotel in adoption.differing {
+      writer.beginObject()
+      writer.member("id", hotel.id)
+      writer.member("rev", hotel.revision.description)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.endObject()
   }
 
   private static func write(documents: Int64, bytes: Int64, to writer: inout JSONWriter) {

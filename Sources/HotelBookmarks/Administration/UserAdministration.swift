@@ -59,7 +59,7 @@ package struct UserAdministration: Sendable {
             stores: stores, keys: try await storage.keys(in: location.data, stores),
             settings: AccountSettings(), now: storage.now,
             hashing: { work in try await threads.runIfActive { work() } },
-            adoptGuest: { _, _ in true })
+            adoptGuest: { _, _, _ in true })
           return try await work(accounts)
         })
     } catch { result = .failure(error) }

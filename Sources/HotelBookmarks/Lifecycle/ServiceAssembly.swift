@@ -74,8 +74,8 @@ struct ServiceAssembly: Sendable {
         let payer = Work.current
         return try await threads.runIfActive { Work.chargingOutsidePools(payer, work) }
       },
-      adoptGuest: { guest, user in
-        try await hotels.adopt(guest: .guest(guest), into: .user(user)).isWhole
+      adoptGuest: { guest, user, claim in
+        try await hotels.adopt(guest: .guest(guest), into: .user(user), claim: claim).isWhole
       },
       lists: .ofLists, issuerDocuments: IssuerAssembly(settings, logger: logger))
     self.accounts = accounts

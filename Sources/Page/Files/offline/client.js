@@ -106,7 +106,7 @@ export class Client extends EventTarget {
   /** The account: `{id, kind, username, usage, quota, expiresAt}`. @throws {OfflineError} */
   async me() { return (await call("GET", "/v1/me")).body }
 
-  /** The adoptions of guests' bookmarks: `{id, bookmarks, time, undoableUntil}[]`. @throws {OfflineError} */
+  /** The adoptions of guests' bookmarks: `{id, bookmarks, time, undoableUntil, differing: {id, rev}[]}[]`. @throws {OfflineError} */
   async adoptions() { return (await call("GET", "/v1/me/adoptions")).body.adoptions }
 
   /** Undoes an adoption, within 24 hours. @param {string} id @throws {OfflineError} */

@@ -1,0 +1,203 @@
+package import Documents
+import JSON
+import Lanes
+package import Stores
+
+/// A hotel that an account and a guest had both, with different values of a member. The account's stayed.
+package struct DifferingHotel: Sendable, Equatable {
+  /// The hotel's id.
+  package let id: String
+  /// The earlier revision of the account's document that has the guest's whole hotel.
+  package let revision: RevisionID
+}
+
+/// An adoption that can still be undone.
+package struct TakenOver: Sendable, Equatable {
+  /// The guest.
+  package let guest: AccountID
+  /// How many bookmarks the user gained.
+  package let bookmarks: Int
+  /// When it was adopted.
+  package let time: Timestamp
+  /// The time after which it can't be undone.
+  package let undoableUntil: Timestamp
+  /// The hotels in which the guest's words stand only in an earlier revision.
+  package var differing: [DifferingHotel] = []
+
+  /// The adoption of a receipt; nil when it can't be undone any more.
+  init?(of guest: AccountID, _ receipt: AdoptionReceipt, at now: Timestamp) {
+    guard !receipt.isUndone, let time = receipt.time, let end = receipt.end, now < end else {
+      return nil
+    }
+    (self.guest, self.time, bookmarks) = (guest, time, receipt.bookmarks)
+    (undoableUntil, differing) = (end, receipt.differing)
+  }
+}
+
+extension HotelService {
+  /// The most adoptions that one answer lists.
+  private static let listedAdoptions = 100
+  /// The most revisions that one update of an undo removes.
+  private static let undoneAtOnce = 200
+
+  /// The adoptions into a user's store that can still be undone, newest first.
+  /// - Throws: `store`.
+  package func adoptions(in user: StoreName) async throws -> [TakenOver] {
+    let now = now()
+    return try await read(user) { view in
+      var found: [TakenOver] = []
+      let range = DocumentRange(
+        start: LocalID(receipt: "guest/").text, end: LocalID(receipt: "guest0").text)
+      try view.locals(range) { id, note in
+        if let guest = Self.guest(of: id),
+          let taken = TakenOver(of: guest, AdoptionReceipt(note), at: now)
+        {
+          found.append(taken)
+        }
+        return found.count < Self.listedAdoptions
+      }
+      return found.sorted { ($1.time, $1.guest.text) < ($0.time, $0.guest.text) }
+    } ?? []
+  }
+
+  /// The adoption of one guest into a user's store; nil when there is none that can still be undone.
+  /// - Throws: `store`.
+  package func adoption(of guest: AccountID, in user: StoreName) async throws -> TakenOver? {
+    let now = now()
+    return try await read(user) { view in
+      try view.local(LocalID(receipt: StoreName.guest(guest).key)).flatMap { note in
+        TakenOver(of: guest, AdoptionReceipt(note), at: now)
+      }
+    } ?? nil
+  }
+
+  /// Undoes an adoption: removes from a user's store what came from a guest and has not changed since. Bookmarks
+  /// and documents get tombstones, so that devices remove them too. A hotel that was joined with the guest's says again
+  /// what it said before. What the guest's documents said is deleted. What the user has edited stays.
+  ///
+  /// The undo consists of updates of a bounded size, each of which also writes the receipt. After a crash, another
+  /// call finishes the undo, also after ``BookmarkLimits/undoSeconds``.
+  /// - Throws: `missing` when nothing came from that guest; `undoOver`; `store`.
+  package func undoAdoption(of guest: AccountID, in user: StoreName) async throws {
+    let id = LocalID(receipt: StoreName.guest(guest).key)
+    while true {
+      let left = try await change(user, creating: false, []) { edit in
+        try edit.undoAdoption(id, atMost: Self.undoneAtOnce)
+      }
+      guard let left else { throw ServiceError.notTakenOver }
+      guard left > 0 else { return }
+      try await Slice.giveWay()
+    }
+  }
+
+  private static func guest(of id: LocalID) -> AccountID? {
+    let key = String(
+      decoding: id.text.utf8.dropFirst(LocalID.receiptPrefix.utf8.count), as: UTF8.self)
+    guard case .guest(let guest)? = StoreName(key: key) else { return nil }
+    return guest
+  }
+}
+
+extension AdoptionReceipt {
+  /// When the time for an undo ends; nil when it never could be undone.
+  fileprivate var end: Timestamp? { time?.adding(seconds: BookmarkLimits.undoSeconds) }
+}
+
+extension BookmarkEdit {
+  /// Undoes a part of an adoption. Documents that get a tombstone in one step lose their history in the next.
+  /// - Returns: how many revisions are left.
+  /// - Throws: `missing` without a receipt; `undoOver`.
+  fileprivate mutating func undoAdoption(_ id: LocalID, atMost count: Int) throws -> Int {
+    guard let note = try local(id) else { throw ServiceError.notTakenOver }
+    let receipt = AdoptionReceipt(note)
+    if !receipt.isUndone {
+      guard let end = receipt.end, now < end else { throw ServiceError.undoOver }
+    }
+    var documents: [DocumentID] = []
+    var pieces: [DocumentID: [AdoptionReceipt.Came]] = [:]
+    for came in receipt.came.prefix(count) {
+      if pieces[came.reference.id] == nil { documents.append(came.reference.id) }
+      pieces[came.reference.id, default: []].append(came)
+    }
+    var left: [AdoptionReceipt.Came] = []
+    for document in documents {
+      let came = pieces[document] ?? []
+      if try takeBack(came, of: document) { left += came }
+    }
+    left += receipt.came.dropFirst(count)
+    try change(receipt: id) { receipt in
+      (receipt.isUndone, receipt.waiting, receipt.came) = (true, [], left)
+    }
+    return left.count
+  }
+
+  /// Removes the adopted revisions of one document, unless the document has changed since.
+  /// - Returns: whether new tombstones were written, whose documents must lose their history in the next step.
+  private mutating func takeBack(
+    _ came: [AdoptionReceipt.Came], of id: DocumentID
+  ) throws -> Bool {
+    guard let tree = try view.tree(id) else { return false }
+    let hotel = HotelID(id.text)
+    if let item = came.first, let joined = item.joined {
+      return try separate(item, joined, of: id, tree)
+    }
+    if let listed = came.first(where: \.isListedOnly) {
+      if let hotel, tree.winner?.revision == listed.reference.revision { unlist(hotel) }
+      return false
+    }
+    var edits = DocumentEdits(id, in: tree, limit: limit)
+    for revision in came.map(\.reference.revision) {
+      guard let node = tree[revision], node.isLeaf, !node.isDeleted else { continue }
+      _ = try edits.put(base: revision, body: .empty, isDeleted: true)
+    }
+    if let mutation = edits.finish() {
+      write(mutation)
+      guard let hotel, mutation.tree.openLeafCount == 0 else { return true }
+      unlist(hotel)
+      locals.append(LocalEdit(FactsNote.id(of: hotel), nil))
+      return true
+    }
+    // All leaves below an adopted revision are tombstones, from the previous step or from the user.
+    let isGone = came.contains { item in
+      let leaves = tree.leaves(below: item.reference.revision)
+      return !leaves.isEmpty && leaves.allSatisfy(\.isDeleted)
+    }
+    if isGone { forgotten.append(ForgottenBodies(of: id)) }
+    return false
+  }
+
+  /// Gives a hotel that was joined with the guest's its former contents, unless it has changed since.
+  /// - Returns: whether a revision was written, after which the guest's must lose their contents in the next step.
+  private mutating func separate(
+    _ item: AdoptionReceipt.Came, _ joined: AdoptionReceipt.Joined, of id: DocumentID,
+    _ tree: RevisionTree
+  ) throws -> Bool {
+    let union = item.reference.revision
+    guard let node = tree[union] else { return false }
+    if item.isListedOnly, tree.winner?.revision == union, let hotel = HotelID(id.text) {
+      unlist(hotel)
+    }
+    guard let bytes = try view.body(id, joined.former) else { return false }
+    let former = try DocumentBody(parsing: bytes, limits: .stored)
+    guard !node.isLeaf else {
+      write(try Edit.put(id, in: tree, base: union, body: former, limit: limit))
+      return true
+    }
+    // The revision of the previous step, or the user has deleted the hotel.
+    let leaves = tree.leaves(below: union)
+    if tree[former.revision(below: union, isDeleted: false)] != nil
+      || leaves.allSatisfy(\.isDeleted)
+    {
+      let guests = [union, joined.guests].compactMap { $0 }
+      forgotten.append(ForgottenBodies(of: id, revisions: Set(guests)))
+    }
+    return false
+  }
+}
+
+extension ServiceError {
+  fileprivate static let notTakenOver = ServiceError(
+    .missing, "Nothing was taken over from such a guest")
+  fileprivate static let undoOver = ServiceError(
+    .undoOver, "What came from a guest can be undone for 24 hours; delete what is not wanted")
+}
