@@ -6,8 +6,11 @@ package struct AccountSettings: Sendable {
   package var issuer = "hotel-bookmarks"
   /// The audience of the service's tokens (`aud`). Tokens for another audience are refused.
   package var audience = "hotel-bookmarks"
-  /// How long a guest's token is valid: 30 days. The service renews it while it is used.
-  package var guestLifetime: Int64 = 30 * 86_400
+  /// How long a guest's token and store live from the guest's last use: 97 days. A traveller may be away for a season.
+  /// The page warns from day 90 on.
+  package static let guestSeconds: Int64 = 97 * 86_400
+  /// How long a guest's token is valid. The service renews it while it is used.
+  package var guestLifetime = AccountSettings.guestSeconds
   /// How long a user's token is valid: 14 days. The service renews it while it is used.
   package var userLifetime: Int64 = 14 * 86_400
   /// How old a token must be before it is renewed: 1 day.

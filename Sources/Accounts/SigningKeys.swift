@@ -6,9 +6,9 @@ import Synchronization
 
 /// The keys that sign tokens: the key in use, and earlier ones, whose tokens remain valid for an overlap.
 package final class SigningKeys: Sendable {
-  /// How long the tokens of a key remain valid after the key was replaced, in seconds: 30 days. This is the longest
-  /// validity of a token, so that a rotation logs nobody out.
-  package static let overlap: Int64 = 30 * 86_400
+  /// How long the tokens of a key remain valid after the key was replaced, in seconds: the longest validity of a token, so
+  /// that a rotation logs nobody out.
+  package static let overlap = AccountSettings.guestSeconds
 
   private struct State: Sendable {
     var keys: [SigningKey]

@@ -55,7 +55,7 @@ struct SigningKeysTests {
   }
 
   @Test(.bug(id: "S04")) func tokensOutliveARotationByTheOverlap() async throws {
-    let fixture = try await AccountFixture.make { $0.guestLifetime = 60 * 86_400 }
+    let fixture = try await AccountFixture.make { $0.guestLifetime = 2 * SigningKeys.overlap }
     let old = try await fixture.guest().token
     let oldKey = fixture.keys.current?.id
     try await fixture.keys.rotate(now: fixture.clock.now)

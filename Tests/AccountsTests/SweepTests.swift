@@ -16,8 +16,9 @@ struct SweepTests {
     var fixture: AccountFixture
     var state: SweepState
 
-    init() async throws {
-      fixture = try await AccountFixture.make()
+    /// - Parameter lifetime: how many days a guest's token is valid.
+    init(lifetime: Int64 = 30) async throws {
+      fixture = try await AccountFixture.make { $0.guestLifetime = lifetime * SweepTests.day }
       state = SweepState(at: fixture.clock.now)
     }
 
@@ -76,6 +77,28 @@ struct SweepTests {
         }
       }
     }
+  }
+
+  @Test func guestsTokenAndStoreLive97DaysFromTheLastUse() async throws {
+    let days: Int64 = 97
+    #expect(AccountSettings().guestLifetime == days * Self.day)
+    #expect(SigningKeys.overlap >= AccountSettings.guestSeconds)
+    let sweeping = try await Sweeping(lifetime: days)
+    let (guest, first) = try await sweeping.guest()
+    #expect(try await sweeping.sweep() == 0)
+    sweeping.pass(days: days - 1)
+    #expect(try await sweeping.fixture.service.authenticate(bearer: first) == guest)
+    let renewed = try #require(await sweeping.fixture.service.renewed(guest))
+    sweeping.pass(days: days - 1)
+    #expect(try await sweeping.sweep() == 0)
+    let token = renewed.token.exposed
+    #expect(try await sweeping.fixture.service.authenticate(bearer: token).id == guest.id)
+    sweeping.pass(days: 2)
+    #expect(try await sweeping.sweep() == 1)
+    let ended = try await failure {
+      _ = try await sweeping.fixture.service.authenticate(bearer: token)
+    }
+    #expect(ended == .expiredToken)
   }
 
   @Test func guestsStoreGoesWhenTheLastTokenHasEnded() async throws {

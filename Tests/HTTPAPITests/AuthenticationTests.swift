@@ -1,3 +1,5 @@
+import Accounts
+import Documents
 import Foundation
 import HTTPTypes
 import TestSupport
@@ -87,13 +89,16 @@ import Testing
       let early = try await api.call(.get, "/v1/me", token: token)
       #expect(early.headers[.renewedToken] == nil)
       for _ in 0..<3 {
-        api.clock.advance(seconds: 20 * 86_400)
+        api.clock.advance(seconds: AccountSettings.guestSeconds - 86_400)
         let me = try await api.call(.get, "/v1/me", token: token)
         token = try #require(me.headers[.renewedToken])
+        // The answer says until when the token works that came with it.
+        let end = api.clock.now.adding(seconds: AccountSettings.guestSeconds)
+        #expect(me["expiresAt"] == end.rfc3339)
         #expect(token.isEmpty == false)
       }
       #expect(try await api.call(.get, "/v1/bookmarks", token: token).ids == ["a"])
-      api.clock.advance(seconds: 31 * 86_400)
+      api.clock.advance(seconds: AccountSettings.guestSeconds + 86_400)
       let late = try await api.call(.get, "/v1/me", token: token)
       #expect(late.status == 401)
       #expect(late["reason"]?.contains("expired") == true)

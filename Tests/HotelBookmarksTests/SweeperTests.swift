@@ -134,9 +134,11 @@ struct SweeperTests {
       let clock = clock
       let adoptions = adoptions
       stores = DatabaseManager(engine: engine, maximumOpen: 8, now: { clock.now })
+      var settings = AccountSettings()
+      settings.guestLifetime = 30 * 86_400
       accounts = AccountService(
         stores: stores, keys: try SigningKeys.temporary(now: clock.now),
-        settings: AccountSettings(), now: { clock.now }, hashing: { $0() },
+        settings: settings, now: { clock.now }, hashing: { $0() },
         adoptGuest: { _, _, _ in
           if adoptions.fail.withLock({ $0 }) { throw ServiceError(.storageFull, "") }
           return true

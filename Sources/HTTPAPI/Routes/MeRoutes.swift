@@ -37,14 +37,15 @@ extension HTTPService {
 
   /// Answers with the caller's account and how full their store is. A token that has used up part of its time is
   /// renewed: in the header `Renewed-Token`, or in the cookie if the request had one. Each renewal starts a guest's
-  /// thirty days again.
+  /// time (``AccountSettings/guestSeconds``) again; `expiresAt` is the end of the token that the caller has then.
   private func me(_ call: Call, _ person: Principal) async throws -> Response {
     let usage = try await stores.withStore(person.store, creating: false) { store in
       try await store?.read { view in try view.info() }
     }
     let quota = StoreLimits.standard(for: person.store)
     var fields = Self.private
-    if let renewed = await accounts.renewed(person) {
+    let renewed = await accounts.renewed(person)
+    if let renewed {
       if call[.authorization] == nil {
         fields[.setCookie] = sessionCookie(renewed)
       } else {
@@ -62,7 +63,9 @@ extension HTTPService {
         documents: usage?.documentCount ?? 0, bytes: usage?.storedBytes ?? 0, to: &writer)
       writer.name("quota")
       Self.write(documents: quota.documents, bytes: quota.bytes, to: &writer)
-      if let expires = person.expiresAt { writer.member("expiresAt", expires.rfc3339) }
+      if let expires = renewed?.expiresAt ?? person.expiresAt {
+        writer.member("expiresAt", expires.rfc3339)
+      }
     }
   }
 
