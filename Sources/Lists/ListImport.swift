@@ -21,7 +21,8 @@ package final class ListImport: Sendable {
   private let lists: ListService
   private let owner: ListMember
   private let mark: AccountID
-  private let made = NIOLockedValueBox<[AccountID]>([])
+  /// The lists that were made, each with its id in the export.
+  private let made = NIOLockedValueBox<[(list: AccountID, former: AccountID)]>([])
 
   /// Makes an import without lists.
   package init(_ lists: ListService, for owner: ListMember) {
@@ -41,7 +42,7 @@ package final class ListImport: Sendable {
     }
     var generator = SystemRandomNumberGenerator()
     let list = AccountID.random(using: &generator)
-    made.withLockedValue { $0.append(list) }
+    made.withLockedValue { $0.append((list, former)) }
     try await lists.directory.update { changes in try changes.noteErasure(of: .list(list)) }
     try await lists.stores.withStore(.list(list)) { _ in }
     return ImportTarget(list: list, calledBefore: former, in: lists.stores)
@@ -51,7 +52,7 @@ package final class ListImport: Sendable {
   /// time of its last change.
   /// - Parameter own: the store that will replace the account's own.
   package func renew(_ own: DocumentStore) async throws {
-    let made = made.withLockedValue { $0 }
+    let made = made.withLockedValue { $0.map(\.list) }
     try await lists.directory.update { changes in
       for list in made { try changes.noteErasure(of: .list(list)) }
     }
@@ -60,8 +61,22 @@ package final class ListImport: Sendable {
 
   /// Records the lists, and writes the mark to the store that will replace the account's own. This is the last step
   /// before that replacement.
+  /// - Throws: `invalidExport` for a list without its own document: nobody could see such a list.
   package func prepare(_ own: DocumentStore) async throws {
-    let (made, mark, owner, now) = (made.withLockedValue { $0 }, mark, owner, lists.now())
+    for (list, former) in self.made.withLockedValue({ $0 }) {
+      let document = try await lists.stores.withStore(.list(list)) { store in
+        try await store.readInline { view in try ListDocument(list, in: view) }
+      }
+      guard document != nil else {
+        throw ServiceError(
+          .invalidExport,
+          "The section of the list \(former) needs the list's own document: "
+            + "the id is the list's, the type \(ListDocument.type)")
+      }
+    }
+    let (made, mark, owner, now) = (
+      made.withLockedValue { $0.map(\.list) }, mark, owner, lists.now()
+    )
     try await lists.directory.update { changes in
       changes.note(
         ListKeys.imported(by: owner.account, marked: mark),
@@ -85,7 +100,7 @@ package final class ListImport: Sendable {
   package func finish() async throws -> Bool {
     let isDone = try await lists.finishImport(ListKeys.imported(by: owner.account, marked: mark))
     // The lists of an import that failed before it was recorded.
-    let made = made.withLockedValue { $0 }
+    let made = made.withLockedValue { $0.map(\.list) }
     for list in made where try await lists.directory.head(of: list) == nil {
       try await lists.accounts.erase(store: .list(list))
     }

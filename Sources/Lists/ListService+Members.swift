@@ -49,8 +49,7 @@ extension ListService {
   /// - Throws: `absent`; `forbidden` for anybody but the owner; `missing` for a name that is not on the list; what
   ///   the condition throws.
   package func handOn(
-    _ list: AccountID, to username: String, by owner: AccountID,
-    condition: @escaping Condition = { _ in }
+    _ list: AccountID, to username: String, by owner: AccountID, condition: Condition? = nil
   ) async throws {
     try await requireOwner(owner, of: list)
     guard let member = try await member(named: username, on: list) else {
@@ -60,12 +59,13 @@ extension ListService {
   }
 
   func handOn(
-    _ list: AccountID, to member: AccountID, by owner: AccountID,
-    condition: @escaping Condition = { _ in }
+    _ list: AccountID, to member: AccountID, by owner: AccountID, condition: Condition? = nil
   ) async throws {
-    let revision = try await revision(of: list)
+    let revision: RevisionID? = if condition == nil { nil } else { try await revision(of: list) }
     try await directory.update { changes in
-      if let head = try ListDirectory.head(of: list, in: changes.view) {
+      if let condition, let revision,
+        let head = try ListDirectory.head(of: list, in: changes.view)
+      {
         try condition(ListTag(revision: revision, version: head.version))
       }
       try changes.handOn(list, from: owner, to: member)

@@ -171,19 +171,22 @@ package struct ListService: Sendable {
   }
 
   /// Deletes a list. The deletion is durable before the list's store is erased.
-  /// - Parameter condition: checked in the update that deletes the list.
+  /// - Parameter condition: checked in the update that deletes the list; nil for none. Only a condition needs the list's
+  ///   own document: a list can be deleted without it, also when it can't be read.
   /// - Throws: `absent`; `forbidden` for anybody but the owner; what the condition throws.
   package func end(
-    _ id: AccountID, by account: AccountID, condition: @escaping Condition = { _ in }
+    _ id: AccountID, by account: AccountID, condition: Condition? = nil
   ) async throws {
     try await requireOwner(account, of: id)
-    let revision = try await revision(of: id)
+    let revision: RevisionID? = if condition == nil { nil } else { try await revision(of: id) }
     let (ended, members) = try await directory.update { changes in
       guard try changes.role(of: account, in: id) == .owner else { throw ServiceError.absent }
       guard let head = try ListDirectory.head(of: id, in: changes.view) else {
         throw ServiceError.absent
       }
-      try condition(ListTag(revision: revision, version: head.version))
+      if let condition, let revision {
+        try condition(ListTag(revision: revision, version: head.version))
+      }
       let members = try ListDirectory.members(of: id, in: changes.view)?.all ?? []
       return (try changes.endList(id), members)
     }
@@ -199,7 +202,8 @@ package struct ListService: Sendable {
   }
 
   /// Deletes or transfers all lists that an account owns, one commit each. It runs before the account is deleted.
-  /// The account's own commit removes it from the remaining lists.
+  /// The account's own commit removes it from the remaining lists. No list's content is read, so that one that can't be
+  /// read does not keep the account.
   package func settleOwned(by account: AccountID, handingOn handsOn: Bool) async throws {
     for list in try await lists(ownedBy: account) {
       guard handsOn, let heir = try await directory.members(of: list)?.heir else {

@@ -59,6 +59,9 @@ struct APIFixture: Sendable {
     await service.stores.close()
   }
 
+  /// The stores of the service.
+  var stores: DatabaseManager { service.stores }
+
   /// The writes that were accepted and are not carried out yet.
   var pendingWrites: PendingWrites { service.pendingWrites }
 

@@ -1,11 +1,12 @@
+import Documents
 import HTTPTypes
 import JSON
 import NIOCore
 import StoreTesting
-import Stores
 import Testing
 
 @testable import HTTPAPI
+@testable import Stores
 
 /// An export contains the lists that the person owns.
 @Suite(.timeLimit(.minutes(10))) struct ListPortabilityTests {
@@ -51,6 +52,73 @@ import Testing
       let lists = try await list.api.call(.get, "/v1/lists", token: other).json["lists"]?.array
       #expect(lists == [])
       #expect(try await list.api.engine.names(in: "list", after: nil, limit: 9).count == 1)
+    }
+  }
+
+  /// The lines of an export without the document of a list, with right sums.
+  private func withoutTheListsDocument(_ export: Reply, _ list: String) throws -> [UInt8] {
+    var lines = export.bytes.split(separator: UInt8(ascii: "\n")).map { Array($0) + [0x0A] }
+    let start = try #require(lines.firstIndex { $0.starts(with: #"{"id":"\#(list)""#.utf8) })
+    let end = try #require(
+      lines[(start + 1)...].firstIndex { !$0.starts(with: #"{"rev":"#.utf8) })
+    lines.removeSubrange(start..<end)
+    let last = lines.removeLast()
+    let old = try JSONValue(parsing: last, limits: .request)
+    var manifest = try #require(old["manifest"]?.object)
+    var sum = ExportSum()
+    for line in lines { sum.add(line) }
+    let bodies = end - start - 1
+    manifest["documents"] = .number(JSONNumber(try #require(manifest["documents"]?.int) - 1))
+    manifest["bodies"] = .number(JSONNumber(try #require(manifest["bodies"]?.int) - bodies))
+    manifest["lines"] = .number(JSONNumber(Int(sum.lines)))
+    manifest["bytes"] = .number(JSONNumber(Int(sum.bytes)))
+    manifest["sha256"] = .string(sum.digest)
+    return lines.flatMap { $0 } + JSONValue.object(["manifest": .object(manifest)]).bytes + [0x0A]
+  }
+
+  @Test func anImportOfAListWithoutItsDocumentIsRefused() async throws {
+    try await ListFixture.open { list in
+      let export = try await list.api.call(.get, "/v1/me/export", token: list.token(.owner))
+      let other = try await list.api.user("other")
+      let bytes = try withoutTheListsDocument(export, list.id)
+      let imported = try await list.api.send(
+        .post, "/v1/me/import", token: other, body: ByteBuffer(bytes: bytes),
+        headers: [.contentType: "application/x-ndjson"])
+      #expect(imported.status == 422 && imported.error == "invalid_export")
+      #expect(imported["reason"]?.contains(list.id) == true)
+      #expect(try await list.api.engine.names(in: "list", after: nil, limit: 9).count == 1)
+      #expect(try await list.api.call(.delete, "/v1/me", token: other).status == 204)
+    }
+  }
+
+  /// Damage, or an import of an earlier version, may have left a list without its document.
+  @Test(arguments: ["", "?lists=handOn"])
+  func anAccountWhoseListLostItsDocumentCanBeErased(query: String) async throws {
+    try await ListFixture.open { list in
+      let id = try #require(AccountID(list.id))
+      try await list.api.stores.withExisting(.list(id)) { store in
+        let document = DocumentID(stored: list.id)
+        try await store.update(loading: [document]) { changes in
+          changes.purge(Purge(id: document, tree: RevisionTree(), leavesMarks: false))
+        }
+      }
+      let token = try list.token(.owner)
+      #expect(try await list.api.call(.delete, "/v1/me" + query, token: token).status == 204)
+      #expect(try await list.api.call(.get, "/v1/me", token: token).status == 401)
+    }
+  }
+
+  @Test func aListThatLostItsDocumentCanBeDeleted() async throws {
+    try await ListFixture.open { list in
+      let id = try #require(AccountID(list.id))
+      try await list.api.stores.withExisting(.list(id)) { store in
+        let document = DocumentID(stored: list.id)
+        try await store.update(loading: [document]) { changes in
+          changes.purge(Purge(id: document, tree: RevisionTree(), leavesMarks: false))
+        }
+      }
+      #expect(try await list.call(.owner, .delete).status == 204)
+      #expect(try await list.api.engine.names(in: "list", after: nil, limit: 9).isEmpty)
     }
   }
 

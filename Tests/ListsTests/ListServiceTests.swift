@@ -59,6 +59,13 @@ import Testing
     let second = ListImport(fixture.lists, for: member)
     _ = try await first.target(of: owner)
     _ = try await second.target(of: owner)
+    let title = try ListDocument.body(
+      title: "Rome", markdown: "", owner: "ann", at: fixture.clock.now)
+    for case .list(let list) in try await fixture.engine.names(in: "list", after: nil, limit: 10) {
+      try await fixture.stores.withExisting(.list(list)) { store in
+        _ = try await store.put(ListDocument.id(of: list), base: nil, body: title)
+      }
+    }
     try await fixture.stores.fill(.user(owner)) { own in
       try await first.renew(own)
       try await first.prepare(own)

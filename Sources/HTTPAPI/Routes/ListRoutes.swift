@@ -106,7 +106,7 @@ extension HTTPService {
     if title != nil || markdown != nil {
       let change = { [condition] in
         try await lists.change(
-          id, by: person.id, title: title, markdown: markdown, condition: condition)
+          id, by: person.id, title: title, markdown: markdown, condition: condition ?? { _ in })
       }
       // The request is done only when the list is handed on as well.
       let version = try await owner == nil ? change() : WriteReceipt.aside(change)
@@ -120,9 +120,9 @@ extension HTTPService {
     return answer(list, .ok, headers: Self.tagged(list.tag), call)
   }
 
-  /// The condition of `If-Match` on the list's state; it throws 412 for another state.
-  private static func listCondition(_ call: Call) throws -> ListService.Condition {
-    guard let wanted = try EntityTags(call, .ifMatch, strong: true) else { return { _ in } }
+  /// The condition of `If-Match` on the list's state; it throws 412 for another state. Nil without the header.
+  private static func listCondition(_ call: Call) throws -> ListService.Condition? {
+    guard let wanted = try EntityTags(call, .ifMatch, strong: true) else { return nil }
     return { tag in guard wanted.matches(tag.text) else { throw changedList } }
   }
 
