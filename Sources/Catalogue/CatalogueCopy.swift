@@ -41,10 +41,22 @@ package actor CatalogueCopy {
   /// Whether the catalogue is one that an operator imported.
   package var isImported: Bool { files.kindInHeader() == .imported }
 
+  /// The catalogue's origin.
+  /// - Throws: `damaged`, `unavailable`.
+  package func origin() throws(CatalogueError) -> CatalogueOrigin {
+    try OpenCatalogue.origin(ofFile: files.database)
+  }
+
+  /// Whether there is a catalogue that the last import replaced.
+  package var hasFormer: Bool { files.hasFormer }
+
   /// A part of the catalogue's file; empty at its end.
+  /// - Parameter isFormer: whether the file is that of the catalogue that the last import replaced.
   /// - Throws: `unavailable`.
-  package func bytes(from offset: Int, count: Int) throws(CatalogueError) -> [UInt8] {
-    let file = open(files.database, O_RDONLY | O_CLOEXEC)
+  package func bytes(
+    from offset: Int, count: Int, isFormer: Bool = false
+  ) throws(CatalogueError) -> [UInt8] {
+    let file = open(isFormer ? files.former : files.database, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw CatalogueFiles.failure("open") }
     defer { close(file) }
     var bytes = [UInt8](repeating: 0, count: count)

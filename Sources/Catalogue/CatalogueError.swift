@@ -22,8 +22,20 @@ package struct CatalogueError: Error, Sendable, CustomDebugStringConvertible {
     case badRow
     /// The file has no hotel.
     case empty
+    /// The file looks like a mistake; see ``ImportCheck``.
+    case doubtful
+    /// There is no former catalogue to bring back.
+    case noFormer
     /// The importing task was cancelled.
     case cancelled
+
+    /// Whether the bytes to import are the cause, so that the same bytes fail again.
+    package var isOfTheFile: Bool {
+      switch self {
+      case .malformed, .truncated, .badRow, .empty, .doubtful: true
+      case .damaged, .unavailable, .storageFull, .busy, .unreadable, .noFormer, .cancelled: false
+      }
+    }
   }
 
   /// What went wrong.

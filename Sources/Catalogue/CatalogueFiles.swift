@@ -8,6 +8,8 @@ struct CatalogueFiles: Sendable {
 
   /// The catalogue that searches read. It is only replaced, never written in place.
   var database: String { directory + "/catalogue.sqlite" }
+  /// The catalogue that the last import replaced; see ``CatalogueUndo``. The next import replaces it.
+  var former: String { directory + "/catalogue.sqlite.former" }
   /// The catalogue that an import writes. The next import removes what an aborted one left.
   var draft: String { directory + "/catalogue.sqlite.new" }
   /// The file with the version of the shared catalogue that the directory has; see ``CatalogueCopy``.
@@ -37,6 +39,34 @@ struct CatalogueFiles: Sendable {
   func publishDraft() throws(CatalogueError) {
     try Self.synchronize(draft, flags: O_RDONLY)
     guard rename(draft, database) == 0 else { throw Self.failure("rename") }
+    try Self.synchronize(directory, flags: O_RDONLY | O_DIRECTORY)
+  }
+
+  /// Keeps the present catalogue as the former one, or notes that there is none.
+  /// - Throws: `storageFull`, `unavailable`. The present catalogue is unchanged.
+  func keepFormer() throws(CatalogueError) {
+    let next = former + ".new"
+    unlink(next)
+    guard link(database, next) == 0 else {
+      guard errno == ENOENT else { throw Self.failure("link") }
+      unlink(former)
+      return
+    }
+    // rename does nothing when both names have the same file.
+    defer { unlink(next) }
+    guard rename(next, former) == 0 else { throw Self.failure("rename") }
+  }
+
+  /// Whether there is a former catalogue. An import that was cut off may have left the present one under its name.
+  var hasFormer: Bool {
+    guard let kept = FileIdentity(path: former) else { return false }
+    return kept != FileIdentity(path: database)
+  }
+
+  /// Puts the former catalogue in the place of the present one.
+  /// - Throws: `storageFull`, `unavailable`.
+  func restoreFormer() throws(CatalogueError) {
+    guard rename(former, database) == 0 else { throw Self.failure("rename") }
     try Self.synchronize(directory, flags: O_RDONLY | O_DIRECTORY)
   }
 

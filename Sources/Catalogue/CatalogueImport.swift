@@ -9,7 +9,8 @@ import SQLite
 ///
 /// The file is a JSON array of objects, or a sequence of objects (one on each line, or pretty-printed). It may have
 /// any size; the memory in use does not grow with it. Searches use the old catalogue until the new one replaces it,
-/// and keep using it if the import fails. The import may run in another process than the searches.
+/// and keep using it if the import fails. The import may run in another process than the searches. The catalogue that
+/// was replaced is kept until the next import; see ``CatalogueUndo``.
 package actor CatalogueImport {
   /// The number of bytes in one read of a file.
   package static let chunkBytes = 256 * 1024
@@ -19,6 +20,7 @@ package actor CatalogueImport {
   private let name: String
   private let date: Timestamp
   private let policy: BadRowPolicy
+  private let isForced: Bool
   private let report: @Sendable (ImportEvent) -> Void
 
   /// All of the work blocks, so it runs on a lane.
@@ -32,10 +34,11 @@ package actor CatalogueImport {
   ///   - lane: the lane on which the import runs; the caller stops it afterwards.
   ///   - name: the origin that is stored in the catalogue, for example the file's name.
   ///   - date: the time of the import.
+  ///   - isForced: whether an import that ``ImportCheck`` would refuse replaces the catalogue, too.
   ///   - report: called on the lane with progress and bad rows.
   package init(
     into directory: String, on lane: Lane, name: String, at date: Timestamp,
-    onBadRow policy: BadRowPolicy = .refuse,
+    onBadRow policy: BadRowPolicy = .refuse, isForced: Bool = false,
     report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
   ) {
     files = CatalogueFiles(directory: directory)
@@ -43,6 +46,7 @@ package actor CatalogueImport {
     self.name = name
     self.date = date
     self.policy = policy
+    self.isForced = isForced
     self.report = report
   }
 
@@ -95,7 +99,8 @@ package actor CatalogueImport {
 
   private func start() throws(CatalogueError) -> ImportRun {
     try ImportRun(
-      into: files, kind: .imported, name: name, date: date, onBadRow: policy, report: report)
+      into: files, kind: .imported, name: name, date: date, onBadRow: policy,
+      as: .imported(isForced: isForced), report: report)
   }
 
   private static func translated(_ error: any Error) -> CatalogueError {

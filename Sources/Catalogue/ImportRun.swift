@@ -14,6 +14,7 @@ final class ImportRun {
   private let writer: CatalogueWriter
   private let origin: (kind: CatalogueOrigin.Kind, name: String, date: Timestamp)
   private let policy: BadRowPolicy
+  private let replacement: Replacement
   private let report: (ImportEvent) -> Void
   private var splitter = RowSplitter()
   private var progress = ImportProgress()
@@ -23,11 +24,13 @@ final class ImportRun {
   /// - Throws: `busy`, `storageFull`, `unavailable`.
   init(
     into files: CatalogueFiles, kind: CatalogueOrigin.Kind, name: String, date: Timestamp,
-    onBadRow policy: BadRowPolicy, report: @escaping (ImportEvent) -> Void
+    onBadRow policy: BadRowPolicy, as replacement: Replacement = .rebuilt,
+    report: @escaping (ImportEvent) -> Void
   ) throws(CatalogueError) {
     self.files = files
     self.origin = (kind, name, date)
     self.policy = policy
+    self.replacement = replacement
     self.report = report
     lock = try ImportLock(files)
     files.removeDraft()
@@ -49,16 +52,22 @@ final class ImportRun {
   }
 
   /// Ends the import and replaces the old catalogue by the new one.
-  /// - Throws: `truncated`, `empty`, `storageFull`, `unavailable`. The caller must then call ``abandon()``.
+  /// - Throws: `truncated`, `empty`, `doubtful`, `storageFull`, `unavailable`. The caller must then call ``abandon()``.
   func finish() throws(CatalogueError) -> ImportSummary {
     try splitter.finish()
     let hotels = progress.rows - progress.replaced
     guard hotels > 0 else {
       throw CatalogueError(.empty, "There is no hotel in the file.")
     }
+    if case .imported(isForced: false) = replacement {
+      // A former catalogue that can't be read is no measure.
+      let former = try? OpenCatalogue.origin(ofFile: files.database)
+      try ImportCheck.check(progress, hotels: hotels, former: former)
+    }
     let origin = CatalogueOrigin(
       kind: origin.kind, name: origin.name, rows: hotels, date: origin.date)
     try CatalogueError.translating { try writer.finish(origin) }
+    if case .imported = replacement { try files.keepFormer() }
     try files.publishDraft()
     return ImportSummary(hotels: hotels, progress: progress, badRows: badRows)
   }

@@ -41,9 +41,16 @@ struct OpenCatalogue {
   /// Checks that a file is an imported catalogue of this version.
   /// - Throws: `damaged`, `unavailable`.
   static func requireUsable(_ path: String) throws(CatalogueError) {
+    _ = try origin(ofFile: path)
+  }
+
+  /// The origin of a catalogue of this version.
+  /// - Throws: `damaged`, `unavailable`.
+  static func origin(ofFile path: String) throws(CatalogueError) -> CatalogueOrigin {
     let connection = try CatalogueError.translating { try Connection(path: path, mode: .readOnly) }
-    _ = try origin(of: connection)
+    let origin = try origin(of: connection)
     try CatalogueError.translating { try connection.close() }
+    return origin
   }
 
   /// Whether the pages, the tables and the number of hotels are intact. Reads the whole file.

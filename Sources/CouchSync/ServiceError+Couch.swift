@@ -31,7 +31,7 @@ extension ServiceError {
     case .documentTooLarge: (413, code.rawValue)
     case .attachmentsUnsupported: (415, code.rawValue)
     case .notAtomic: (417, "not_implemented")
-    case .receiptMismatch, .invalidExport: (422, code.rawValue)
+    case .receiptMismatch, .invalidExport, .importRefused: (422, code.rawValue)
     case .overloaded, .tooManyRequests, .lockedOut, .tooMany: (429, "too_many_requests")
     case .integrity: (500, code.rawValue)
     case .notImplemented: (501, code.rawValue)

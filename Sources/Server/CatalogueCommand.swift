@@ -6,29 +6,49 @@ import HotelBookmarks
 struct CatalogueCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "catalogue", abstract: "Look after the embedded upstream's hotels.",
-    subcommands: [Import.self])
+    subcommands: [Import.self, Undo.self])
 
   /// Replaces the catalogue.
   struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract:
         "Replace the catalogue by a file's hotels, all at once; a running server sees them.",
-      discussion: "The file is a JSON array of hotels or one hotel a line (NDJSON), of any size.")
+      discussion: """
+        The file is a JSON array of hotels or one hotel a line (NDJSON), of any size. A file with more than a tenth of \
+        bad rows, or with fewer than half of the hotels of the former import, is refused with exit status 65. The \
+        former catalogue is kept until the next import; `catalogue undo` brings it back.
+        """)
 
     @Argument(help: "The file; - for standard input.")
     var file: String
     @OptionGroup var location: LocationOptions
     @Flag(help: "Refuse the whole file for one bad row instead of leaving bad rows out.")
     var strict = false
+    @Flag(help: "Replace the catalogue also by a file that looks like a mistake.")
+    var replace = false
 
     func run() async throws {
       do {
         let summary = try await CatalogueAdministration.importHotels(
-          from: file, into: location.location, strict: strict,
+          from: file, into: location.location, strict: strict, replaces: replace,
           progress: ProgressBar(isShown: isatty(2) == 1).show,
           badRow: { StandardError.write(Array(($0 + "\n").utf8)) })
         print(summary)
       } catch { throw Failure.start(error) }
+    }
+  }
+
+  /// Brings the former catalogue back.
+  struct Undo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Bring back the catalogue that the last import replaced; a running server sees it.")
+
+    @OptionGroup var location: LocationOptions
+
+    func run() async throws {
+      do { print(try await CatalogueAdministration.undo(in: location.location)) } catch {
+        throw Failure.start(error)
+      }
     }
   }
 }

@@ -41,10 +41,9 @@ enum Failure {
     end(error, status: 78)
   }
 
-  /// A server that could not start, or a command that could not do its work: status 78 for settings and data
-  /// directories, otherwise 1.
+  /// A server that could not start, or a command that could not do its work.
   static func start(_ error: any Error) -> any Error {
-    end(error, status: StartFailure.isConfiguration(error) ? 78 : 1)
+    end(error, status: StartFailure.status(of: error))
   }
 
   /// Settings that name no server to ask: status 1, as for a server that is not ready.

@@ -63,6 +63,8 @@ extension ServiceError {
     case notEmpty = "account_not_empty"
     /// Another import already fills the store.
     case beingFilled = "import_running"
+    /// A file of hotels can't be imported as it is.
+    case importRefused = "import_refused"
     /// A line of an export is invalid, or lines are missing.
     case invalidExport = "invalid_export"
 

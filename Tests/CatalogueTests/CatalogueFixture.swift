@@ -51,16 +51,17 @@ final class CatalogueFixture: Sendable {
 
   /// Imports a text, split into chunks of `chunk` bytes.
   func importing(
-    _ text: String, onBadRow policy: BadRowPolicy = .refuse, chunk: Int = 1 << 16,
-    report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
+    _ text: String, onBadRow policy: BadRowPolicy = .refuse, isForced: Bool = true,
+    chunk: Int = 1 << 16, report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
   ) async throws(CatalogueError) -> ImportSummary {
-    try await importing(Array(text.utf8), onBadRow: policy, chunk: chunk, report: report)
+    try await importing(
+      Array(text.utf8), onBadRow: policy, isForced: isForced, chunk: chunk, report: report)
   }
 
   /// Imports bytes, split into chunks of `chunk` bytes.
   func importing(
-    _ bytes: [UInt8], onBadRow policy: BadRowPolicy = .refuse, chunk: Int = 1 << 16,
-    report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
+    _ bytes: [UInt8], onBadRow policy: BadRowPolicy = .refuse, isForced: Bool = true,
+    chunk: Int = 1 << 16, report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
   ) async throws(CatalogueError) -> ImportSummary {
     let chunks = AsyncStream<[UInt8]> { continuation in
       var rest = bytes[...]
@@ -70,17 +71,26 @@ final class CatalogueFixture: Sendable {
       }
       continuation.finish()
     }
-    return try await importer(onBadRow: policy, report: report).run(reading: chunks)
+    return try await importer(onBadRow: policy, isForced: isForced, report: report)
+      .run(reading: chunks)
   }
 
   /// An import into the catalogue's directory.
   func importer(
-    onBadRow policy: BadRowPolicy = .refuse,
+    onBadRow policy: BadRowPolicy = .refuse, isForced: Bool = true,
     report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
   ) -> CatalogueImport {
     CatalogueImport(
       into: directory.path, on: lane, name: "hotels.json", at: Self.date, onBadRow: policy,
-      report: report)
+      isForced: isForced, report: report)
+  }
+
+  /// Brings the former catalogue back, and reads it.
+  @discardableResult
+  func undo() async throws -> CatalogueOrigin {
+    let origin = try await CatalogueUndo(in: directory.path, on: lane).run()
+    try await catalogue.reload()
+    return origin
   }
 
   /// The ids of the hotels that match, in order.

@@ -11,6 +11,7 @@ import Testing
     (.get, "/v1/admin/lists"), (.get, "/v1/admin/sessions"), (.get, "/v1/admin/upstreams"),
     (.get, "/v1/admin/connections"), (.get, "/v1/admin/history"), (.post, "/v1/admin/backups"),
     (.post, "/v1/admin/verifications"), (.post, "/v1/admin/catalogue"), (.get, "/v1/admin/jobs"),
+    (.post, "/v1/admin/catalogue/undo"),
     (.get, "/v1/admin/jobs/00000000000000000000000000000000"),
   ]
 
@@ -149,8 +150,24 @@ import Testing
       let path = "/v1/admin/catalogue?strict=true"
       let done = try await api.call(.administrator, .post, path, body: #"{"id":"a"}"#)
       #expect(done.status == 200 && done.json["result"] == "10 bytes, strictly")
+      let forced = try await api.call(
+        .administrator, .post, "/v1/admin/catalogue?replace=true", body: #"{"id":"a"}"#)
+      #expect(forced.json["result"] == "10 bytes, replacing")
+    }
+  }
+
+  @Test func aFailedJobIsNoSuccess() async throws {
+    try await AccountAPIFixture.open { api in
       let failed = try await api.call(.administrator, .post, "/v1/admin/catalogue")
-      #expect(failed.json["state"] == "failed" && failed.json["result"] == "There is no hotel")
+      #expect(failed.status == 422 && failed.error == "import_refused")
+      #expect(failed["reason"] == "There is no hotel")
+      let job = try #require(failed.json["job"])
+      #expect(job["state"] == "failed" && job["result"] == "There is no hotel")
+      let undone = try await api.call(.administrator, .post, "/v1/admin/catalogue/undo")
+      #expect(undone.status == 410 && undone.error == "undo_over")
+      #expect(undone.json["job"]?["findings"] == ["one finding"])
+      let jobs = try await api.call(.administrator, .get, "/v1/admin/jobs")
+      #expect(jobs.json["jobs"]?.array?.map { $0["state"] } == ["failed", "failed"])
     }
   }
 

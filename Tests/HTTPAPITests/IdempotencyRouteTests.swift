@@ -95,6 +95,7 @@ import Testing
         "POST /v1/guests", "POST /v1/users", "POST /v1/sessions", "DELETE /v1/sessions",
         "DELETE /v1/me", "PUT /v1/me/password", "POST /v1/password-resets",
         "POST /v1/admin/backups", "POST /v1/admin/verifications", "POST /v1/admin/catalogue",
+        "POST /v1/admin/catalogue/undo",
       ])
     // The contract names both header fields and 202 for every route that supports them.
     let contract = try Contract.shared.get()

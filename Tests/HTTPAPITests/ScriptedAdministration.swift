@@ -1,5 +1,6 @@
 import Documents
 import HTTPTypes
+import Stores
 
 @testable import HTTPAPI
 
@@ -28,14 +29,19 @@ extension Administration {
         report.finding("a file: a damage")
         return "1 damage"
       },
-      importCatalogue: { isStrict, pieces, report in
+      importCatalogue: { options, pieces, report in
         var count = 0
         for try await piece in pieces {
           count += piece.count
           report.progress(count, of: nil)
         }
-        guard count > 0 else { throw Problem(.badRequest, "bad_request", "There is no hotel") }
-        return "\(count) bytes\(isStrict ? ", strictly" : "")"
+        guard count > 0 else { throw ServiceError(.importRefused, "There is no hotel") }
+        return "\(count) bytes\(options.isStrict ? ", strictly" : "")"
+          + (options.isForced ? ", replacing" : "")
+      },
+      undoCatalogue: { report in
+        report.finding("one finding")
+        throw ServiceError(.undoOver, "There is no former catalogue")
       })
   }
 }

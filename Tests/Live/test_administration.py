@@ -70,9 +70,22 @@ def test_an_import_replaces_the_hotels_and_a_bad_one_leaves_them(administrator):
     while not administrator.server.call("GET", "/v1/hotels?description=" + name).json()["hotels"]:
         assert time.monotonic() < end
         time.sleep(0.1)
-    for path, body in (("?strict=true", "{}\n"), ("", "")):
-        job = ask(administrator, "POST", "/v1/admin/catalogue" + path, data=body, headers=headers)
-        assert job["state"] == "failed" and job["result"], job
+    few = "".join('{"id":"f%d","name":"Few %d"}\n' % (number, number) for number in range(999))
+    for path, body in (("?strict=true", "{}\n"), ("", ""), ("", few), ("", rows + "{}\n" * 300)):
+        refused = ask(administrator, "POST", "/v1/admin/catalogue" + path, data=body, headers=headers, status=422)
+        assert refused["error"] == "import_refused" and refused["job"]["state"] == "failed", refused
+        assert refused["job"]["result"] == refused["reason"]
+    assert administrator.server.call("GET", "/v1/hotels?description=" + name).json()["hotels"]
+    job = ask(administrator, "POST", "/v1/admin/catalogue?replace=true", data=few, headers=headers)
+    assert job["state"] == "done", job
+    job = ask(administrator, "POST", "/v1/admin/catalogue/undo")
+    assert job["state"] == "done" and "2000 hotels" in job["result"], job
+    refused = ask(administrator, "POST", "/v1/admin/catalogue/undo", status=410)
+    assert refused["error"] == "undo_over", refused
+    end = time.monotonic() + 10
+    while not administrator.server.call("GET", "/v1/hotels?description=" + name).json()["hotels"]:
+        assert time.monotonic() < end
+        time.sleep(0.1)
     assert administrator.server.call("GET", "/v1/hotels?description=" + name).json()["hotels"]
 
 

@@ -33,7 +33,7 @@ def administration():
     for name in ("stores", "users", "guests", "lists", "sessions", "upstreams", "connections", "history", "jobs",
                  "jobs/" + "0" * 32):
         yield "GET", "/v1/admin/" + name, {}
-    for name in ("backups", "verifications", "catalogue"):
+    for name in ("backups", "verifications", "catalogue", "catalogue/undo"):
         yield "POST", "/v1/admin/" + name, {}
 
 

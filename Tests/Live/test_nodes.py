@@ -386,6 +386,17 @@ def test_an_imported_catalogue_is_served_by_every_node(nodes, tmp_path):
     # One that starts later has it from the beginning.
     late = nodes(1)[-1]
     assert [hotel["name"] for hotel in answered(late, "harbour", token).json()["hotels"]] == [name]
+    file.write_text('{"name":"x"}\n' + "{}\n" * 9)
+    done = subprocess.run([BINARY, "catalogue", "import", str(file), "--database", nodes.url], check=False,
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == 65, done.stderr
+    for expected, name in ((0, "Quiet Harbour"), (1, "Quiet Harbour")):
+        done = subprocess.run([BINARY, "catalogue", "undo", "--database", nodes.url], check=False,
+                              capture_output=True, text=True, timeout=120)
+        assert done.returncode == expected, done.stderr
+        for server in [*servers, late]:
+            wait_until(lambda: [hotel["name"] for hotel in server.call(
+                "GET", "/v1/hotels?description=harbour", token).json()["hotels"]] == [name], f"not {name} again")
 
 
 def test_nodes_whose_clocks_are_wrong_agree_on_the_time(nodes, tmp_path):

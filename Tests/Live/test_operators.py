@@ -185,8 +185,36 @@ def test_bad_row_is_named_once_with_its_line(start, tmp_path):
     rows = tmp_path / "rows.ndjson"
     rows.write_text('{"name":"A"}\n{"city":"B"}\n')
     ended = run("catalogue", "import", rows, "--data", server.data, "--strict")
-    assert ended.returncode == 1 and "line 2: Row 2: " in ended.stderr, ended.stderr
+    assert ended.returncode == 65 and "line 2: Row 2: " in ended.stderr, ended.stderr
     assert ended.stderr.count("line 2") == 1
+
+
+def test_an_import_that_looks_like_a_mistake_is_refused_and_one_that_was_can_be_undone(start, tmp_path):
+    server = start()
+    found = lambda: [hotel["id"] for hotel in server.call(  # noqa: E731
+        "GET", "/v1/hotels?description=doubtful&limit=100").json()["hotels"]]
+    rows = tmp_path / "rows.ndjson"
+
+    def imported(good, bad, *options):
+        rows.write_text("".join(
+            '{"id":"d%d","name":"Doubtful %d"}\n' % (number, number) for number in range(good)) + "{}\n" * bad)
+        return run("catalogue", "import", rows, "--data", server.data, *options)
+
+    assert run("catalogue", "undo", "--data", server.data).returncode == 1
+    refused = imported(1, 999)
+    assert refused.returncode == 65 and "999 of 1000 rows are bad" in refused.stderr, refused.stderr
+    assert found() == []
+    first = imported(20, 0)
+    assert first.returncode == 0 and "catalogue undo" in first.stdout, first.stderr
+    wait_until(lambda: len(found()) == 20, "not imported")
+    refused = imported(9, 0)
+    assert refused.returncode == 65 and "fewer than half of the 20" in refused.stderr, refused.stderr
+    assert imported(1, 999, "--replace").returncode == 0
+    wait_until(lambda: len(found()) == 1, "not replaced")
+    back = run("catalogue", "undo", "--data", server.data)
+    assert back.returncode == 0 and "20 hotels" in back.stdout, back.stderr
+    wait_until(lambda: len(found()) == 20, "not undone")
+    assert "former" in run("catalogue", "undo", "--data", server.data).stderr
 
 
 def test_log_line_says_its_message_before_what_belongs_to_it(start, tmp_path):

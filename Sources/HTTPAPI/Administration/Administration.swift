@@ -62,6 +62,14 @@ package struct Administration: Sendable {
     package init() {}
   }
 
+  /// How the administrator imports hotels.
+  package struct ImportOptions: Sendable {
+    /// Whether one bad row refuses the whole file. Otherwise bad rows are skipped.
+    package let isStrict: Bool
+    /// Whether a file that looks like a mistake replaces the catalogue, too.
+    package let isForced: Bool
+  }
+
   /// Bytes that arrive in pieces.
   package typealias Pieces = any AsyncSequence<[UInt8], any Error> & Sendable
   /// Work that reports its progress and returns a line about its result.
@@ -81,9 +89,11 @@ package struct Administration: Sendable {
   package let backUp: Work
   /// Verifies all stores.
   package let verify: Work
-  /// Replaces the hotels of the catalogue. It skips bad rows unless it is strict.
+  /// Replaces the hotels of the catalogue.
   package let importCatalogue:
-    @Sendable (_ isStrict: Bool, _ pieces: Pieces, AdministrationJobs.Report) async throws -> String
+    @Sendable (ImportOptions, _ pieces: Pieces, AdministrationJobs.Report) async throws -> String
+  /// Brings back the catalogue that the last import replaced.
+  package let undoCatalogue: Work
 
   /// Makes an administration from its parts.
   package init(
@@ -93,8 +103,9 @@ package struct Administration: Sendable {
     verify: @escaping Work,
     importCatalogue:
       @escaping @Sendable (
-        Bool, Pieces, AdministrationJobs.Report
-      ) async throws -> String
+        ImportOptions, Pieces, AdministrationJobs.Report
+      ) async throws -> String,
+    undoCatalogue: @escaping Work
   ) {
     self.history = history
     self.jobs = jobs
@@ -104,5 +115,6 @@ package struct Administration: Sendable {
     self.backUp = backUp
     self.verify = verify
     self.importCatalogue = importCatalogue
+    self.undoCatalogue = undoCatalogue
   }
 }

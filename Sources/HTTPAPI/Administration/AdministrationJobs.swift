@@ -96,19 +96,19 @@ package final class AdministrationJobs: Sendable {
   ) throws -> Job {
     try begin(kind) { id in
       // Detached: the work belongs to no request, because the request is answered before the work is done.
-      Task.detached { await self.perform(id, work) }
+      Task.detached { _ = await self.perform(id, work) }
     }
   }
 
   /// Runs work within a request. The work ends when the client closes the connection.
-  /// - Returns: the finished job, also if it failed.
+  /// - Returns: the finished job, and the error if it failed.
   /// - Throws: the errors of ``start(_:_:)``.
   func run(
     _ kind: Kind, _ work: @Sendable (Report) async throws -> String
-  ) async throws -> Job {
+  ) async throws -> (job: Job, failure: (any Error)?) {
     let job = try begin(kind) { _ in nil }
-    await perform(job.id, work)
-    return self.job(job.id) ?? job
+    let failure = await perform(job.id, work)
+    return (self.job(job.id) ?? job, failure)
   }
 
   /// Refuses further work, cancels a job of ``start(_:_:)`` that is running, and waits for its end.
@@ -141,12 +141,15 @@ package final class AdministrationJobs: Sendable {
     return job
   }
 
+  /// - Returns: the error if the work failed.
   private func perform(
     _ id: String, _ work: @Sendable (Report) async throws -> String
-  ) async {
+  ) async -> (any Error)? {
     let (state, message): (State, String)
+    var failure: (any Error)?
     do { (state, message) = (.done, try await work(Report(jobs: self, id: id))) } catch {
       (state, message) = (.failed, Self.message(error))
+      failure = error
     }
     let end = now()
     change(id) { job in
@@ -154,6 +157,7 @@ package final class AdministrationJobs: Sendable {
       job.message = message
       job.endedAt = end
     }
+    return failure
   }
 
   private static func message(_ error: any Error) -> String {

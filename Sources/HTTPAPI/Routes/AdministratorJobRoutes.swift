@@ -8,7 +8,7 @@ import Stores
 
 /// The jobs that the administrator starts, and their results.
 extension HTTPService {
-  /// `POST /v1/admin/{backups,verifications,catalogue}` and `GET /v1/admin/jobs…`.
+  /// `POST /v1/admin/{backups,verifications,catalogue,catalogue/undo}` and `GET /v1/admin/jobs…`.
   var administratorJobRoutes: [Route] {
     [
       .administrator(.post, "/v1/admin/backups") { call, _ in
@@ -18,6 +18,10 @@ extension HTTPService {
         try start(.verification, administration.verify, call)
       },
       .administrator(.post, "/v1/admin/catalogue") { call, _ in try await importHotels(call) },
+      .administrator(.post, "/v1/admin/catalogue/undo") { call, _ in
+        _ = try call.query()
+        return try await runWithin(administration.undoCatalogue)
+      },
       .administrator(.get, "/v1/admin/jobs") { call, _ in
         _ = try call.query()
         return .json(headers: Self.private) { writer in
@@ -53,19 +57,30 @@ extension HTTPService {
     return .json(writer.bytes, status: status, headers: fields)
   }
 
-  /// Imports hotels as they arrive. The answer comes at the end, also for an import that fails. Meanwhile the list of
-  /// jobs shows the progress.
+  /// Imports hotels as they arrive. The answer comes at the end. Meanwhile the list of jobs shows the progress.
   private func importHotels(_ call: Call) async throws -> Response {
-    let query = try call.query("strict")
-    guard ["true", "false", nil].contains(query["strict"]) else {
-      throw Problem(.badRequest, "invalid_parameter", "strict must be true or false")
+    let query = try call.query("strict", "replace")
+    for name in ["strict", "replace"] where !["true", "false", nil].contains(query[name]) {
+      throw Problem(.badRequest, "invalid_parameter", "\(name) must be true or false")
     }
+    let options = Administration.ImportOptions(
+      isStrict: query["strict"] == "true", isForced: query["replace"] == "true")
     let body = try call.streamedBody()
-    let job = try await administration.jobs.run(.catalogue) { report in
-      try await administration.importCatalogue(
-        query["strict"] == "true", body, report)
+    return try await runWithin { report in
+      try await administration.importCatalogue(options, body, report)
     }
-    return Self.answer(job, .ok)
+  }
+
+  /// Changes the catalogue within the request.
+  /// - Throws: ``Problem``: that of the work's error, with the job as a member.
+  private func runWithin(_ work: Administration.Work) async throws -> Response {
+    let (job, failure) = try await administration.jobs.run(.catalogue, work)
+    guard let failure else { return Self.answer(job, .ok) }
+    var writer = JSONWriter()
+    job.write(to: &writer)
+    var problem = ErrorTable.problem(for: failure)
+    problem.members["job"] = try JSONValue(parsing: writer.bytes, limits: .request)
+    throw problem
   }
 
   // MARK: The server's state

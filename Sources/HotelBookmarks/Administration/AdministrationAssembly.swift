@@ -29,9 +29,10 @@ struct AdministrationAssembly: Sendable {
       traffic: { connections.traffic(addresses: $0) },
       backUp: { report in try await backUp(report) },
       verify: { report in try await verify(report) },
-      importCatalogue: { isStrict, pieces, report in
-        try await importHotels(isStrict, pieces, report)
-      })
+      importCatalogue: { options, pieces, report in
+        try await importHotels(options, pieces, report)
+      },
+      undoCatalogue: { _ in try await undoCatalogue() })
   }
 
   // MARK: Upstreams
@@ -101,14 +102,16 @@ struct AdministrationAssembly: Sendable {
   }
 
   private func importHotels(
-    _ isStrict: Bool, _ pieces: Administration.Pieces,
+    _ options: Administration.ImportOptions, _ pieces: Administration.Pieces,
     _ report: AdministrationJobs.Report
   ) async throws -> String {
     try backups?.engine.access.requireAllowed()
+    // What the import replaces, and is compared with, is what all servers have.
+    if let catalogue { _ = try await translating { try await catalogue.catchUp() } }
     let lane = Lane(name: "import")
     let run = CatalogueImport(
       into: settings.data, on: lane, name: "uploaded", at: SystemClock.now(),
-      onBadRow: isStrict ? .refuse : .skip
+      onBadRow: options.isStrict ? .refuse : .skip, isForced: options.isForced
     ) { event in
       switch event {
       case .progress(let state): report.progress(state.bytes, of: nil)
@@ -124,18 +127,43 @@ struct AdministrationAssembly: Sendable {
       let summary = try result.get()
       // A move that is under way may have taken the former catalogue.
       try backups?.engine.access.requireAllowed()
-      try await catalogue?.publish()
+      try await catalogue?.publishImport()
       return "\(summary.hotels) hotels, \(summary.progress.badRows) bad rows left out"
     }
   }
 
+  private func undoCatalogue() async throws -> String {
+    try await translating {
+      try backups?.engine.access.requireAllowed()
+      guard let catalogue else {
+        return try await CatalogueAdministration.undo(inDirectory: settings.data)
+      }
+      let scratch = try ScratchDirectory.make()
+      defer { ScratchDirectory.remove(scratch) }
+      let origin = try await SharedCatalogue(database: catalogue.database, data: scratch).undo()
+      try await catalogue.catchUp()
+      return CatalogueAdministration.isBack(origin)
+    }
+  }
+
   /// Turns an error into one with a text for the administrator, and logs it.
-  private func translating(_ work: () async throws -> String) async throws -> String {
+  private func translating<Value>(_ work: () async throws -> Value) async throws -> Value {
     do { return try await work() } catch let error as CancellationError { throw error } catch {
       logger.warning(
         "what the administrator started was not done",
         metadata: ["detail": "\(StartFailure.line(error))"])
-      throw ServiceError(.unavailable, StartFailure.line(error))
+      throw ServiceError(Self.code(for: error), StartFailure.line(error))
+    }
+  }
+
+  private static func code(for error: any Error) -> ServiceError.Code {
+    guard let error = error as? CatalogueError else { return .unavailable }
+    return switch error.code {
+    case .malformed, .truncated, .badRow, .empty, .doubtful: .importRefused
+    case .noFormer: .undoOver
+    case .busy: .beingFilled
+    case .storageFull: .storageFull
+    case .damaged, .unavailable, .unreadable, .cancelled: .unavailable
     }
   }
 }

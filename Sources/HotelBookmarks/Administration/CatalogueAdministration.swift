@@ -10,13 +10,14 @@ package enum CatalogueAdministration {
   /// Imports a JSON array or NDJSON.
   /// - Parameter file: a path, or `-` for standard input.
   /// - Parameter strict: whether one bad row refuses the whole file.
+  /// - Parameter replaces: whether the file replaces the catalogue also if it looks like a mistake.
   /// - Parameter progress: receives the progress from 0 to 1 (nil if it is unknown), and words.
   /// - Parameter badRow: receives a line for each bad row.
   /// - Returns: one line that says what was imported.
   /// - Throws: `DataDirectoryError` if there is no data directory, or its stores were moved; `CatalogueError`, after which
   ///   the old catalogue remains.
   package static func importHotels(
-    from file: String, into location: StorageLocation, strict: Bool,
+    from file: String, into location: StorageLocation, strict: Bool, replaces: Bool,
     progress: @escaping @Sendable (Double?, String) -> Void,
     badRow: @escaping @Sendable (String) -> Void
   ) async throws -> String {
@@ -27,6 +28,7 @@ package enum CatalogueAdministration {
       try FileEngine.requireNoMoveMark(data)
     } else {
       data = try ScratchDirectory.make()
+      try await prepareScratch(data, from: location)
     }
     defer { if location.database != nil { ScratchDirectory.remove(data) } }
     let path = file == "-" ? "/dev/stdin" : file
@@ -35,7 +37,7 @@ package enum CatalogueAdministration {
     let lane = Lane(name: "import")
     let run = CatalogueImport(
       into: data, on: lane, name: path.split(separator: "/").last.map(String.init) ?? path,
-      at: SystemClock.now(), onBadRow: strict ? .refuse : .skip
+      at: SystemClock.now(), onBadRow: strict ? .refuse : .skip, isForced: replaces
     ) { event in
       switch event {
       case .progress(let state):
@@ -55,12 +57,67 @@ package enum CatalogueAdministration {
     if location.database == nil { try FileEngine.requireNoMoveMark(data) }
     if location.database != nil {
       try await StorageAssembly.with(location) { storage, _ in
-        try await storage.sharedCatalogue(in: data)?.publish()
+        try await storage.sharedCatalogue(in: data)?.publishImport()
       }
     }
     progress(1, "\(summary.progress.rows) hotels")
     return "imported \(summary.hotels) hotels; \(summary.progress.badRows) bad rows left out, "
-      + "\(summary.progress.replaced) replaced by a later row of the same id"
+      + "\(summary.progress.replaced) replaced by a later row of the same id; "
+      + "`catalogue undo` brings the former catalogue back"
+  }
+
+  /// Puts the database's catalogue into a directory, or the program's own if the database has none: what an import there
+  /// replaces.
+  private static func prepareScratch(
+    _ data: String, from location: StorageLocation
+  ) async throws {
+    try await StorageAssembly.with(location) { storage, _ in
+      let shared = storage.sharedCatalogue(in: data)
+      guard try await shared?.catchUp().version == nil else { return }
+      let catalogue = HotelCatalogue(directory: data)
+      let result: Result<Void, any Error>
+      do {
+        try await catalogue.prepare(at: SystemClock.now())
+        result = .success(())
+      } catch { result = .failure(error) }
+      await catalogue.stop()
+      try result.get()
+    }
+  }
+
+  /// Brings back the catalogue that the last import replaced.
+  /// - Returns: one line that says what is back.
+  /// - Throws: `DataDirectoryError` as for an import; `CatalogueError`, after which the catalogue is unchanged.
+  package static func undo(in location: StorageLocation) async throws -> String {
+    guard location.database == nil else {
+      let scratch = try ScratchDirectory.make()
+      defer { ScratchDirectory.remove(scratch) }
+      return try await StorageAssembly.with(location) { storage, _ in
+        guard let shared = storage.sharedCatalogue(in: scratch) else {
+          throw CatalogueUndo.noFormer
+        }
+        return isBack(try await shared.undo())
+      }
+    }
+    try FileEngine.requireDirectory(location.data)
+    try FileEngine.requireNoMoveMark(location.data)
+    return try await undo(inDirectory: location.data)
+  }
+
+  /// Brings back the former catalogue of a data directory.
+  static func undo(inDirectory data: String) async throws -> String {
+    let lane = Lane(name: "import")
+    let result: Result<CatalogueOrigin, any Error>
+    do { result = .success(try await CatalogueUndo(in: data, on: lane).run()) } catch {
+      result = .failure(error)
+    }
+    await lane.stop()
+    return isBack(try result.get())
+  }
+
+  /// The line about a catalogue that was brought back.
+  static func isBack(_ origin: CatalogueOrigin) -> String {
+    "the former catalogue is back: \(origin.rows) hotels"
   }
 }
 

@@ -201,6 +201,13 @@ package enum StartFailure {
     }
   }
 
+  /// The exit status, of sysexits.h: 78 for settings and data directories, 65 for a file that can't be imported,
+  /// otherwise 1.
+  package static func status(of error: any Error) -> Int32 {
+    if isConfiguration(error) { return 78 }
+    return (error as? CatalogueError)?.code.isOfTheFile == true ? 65 : 1
+  }
+
   /// The failure as one line.
   package static func line(_ error: any Error) -> String {
     text(of: error).split(whereSeparator: \.isNewline).joined(separator: " ")

@@ -10,21 +10,64 @@ import Stores
 struct SharedCatalogue: Sendable {
   /// The name of the file in the database.
   private static let name = "catalogue"
+  /// The name of the file that the last import replaced. It has no pieces if there is none.
+  private static let formerName = "catalogue-former"
 
   let database: PostgresDatabase
   let data: String
 
-  /// Writes the directory's catalogue to the database, after an import.
+  /// Writes the directory's catalogue to the database.
   func publish() async throws {
     try await withCopy { copy in
-      var offset = 0
-      let file = try await database.replaceSharedFile(Self.name) {
-        let piece = try await copy.bytes(
-          from: offset, count: PostgresDatabase.sharedPieceBytes)
-        offset += piece.count
-        return piece.isEmpty ? nil : piece
-      }
+      let file = try await write(Self.name, from: copy)
       await copy.note(version: file.version)
+    }
+  }
+
+  /// Writes the directory's catalogue to the database after an import, and the one that it has replaced.
+  func publishImport() async throws {
+    try await withCopy { copy in
+      if await copy.hasFormer {
+        _ = try await write(Self.formerName, from: copy, isFormer: true)
+      } else {
+        try await removeFormer()
+      }
+    }
+    try await publish()
+  }
+
+  /// Makes the catalogue that the last import replaced the database's catalogue again. All servers copy it.
+  /// The directory must be another one than that of a server: its catalogue is replaced.
+  /// - Returns: the origin of the catalogue that is back.
+  /// - Throws: `noFormer`; `damaged` and `unavailable` for a file that this version can't use.
+  func undo() async throws -> CatalogueOrigin {
+    guard let file = try await database.sharedFile(Self.formerName), file.pieces > 0 else {
+      throw CatalogueUndo.noFormer
+    }
+    let origin = try await withCopy { copy in
+      try await copy.replace(pieces: file.pieces) { index in
+        try await database.piece(index, of: file, Self.formerName)
+      }
+      return try await copy.origin()
+    }
+    try await publish()
+    try await removeFormer()
+    return origin
+  }
+
+  private func removeFormer() async throws {
+    _ = try await database.replaceSharedFile(Self.formerName) { nil }
+  }
+
+  private func write(
+    _ name: String, from copy: CatalogueCopy, isFormer: Bool = false
+  ) async throws -> PostgresDatabase.SharedFile {
+    var offset = 0
+    return try await database.replaceSharedFile(name) {
+      let piece = try await copy.bytes(
+        from: offset, count: PostgresDatabase.sharedPieceBytes, isFormer: isFormer)
+      offset += piece.count
+      return piece.isEmpty ? nil : piece
     }
   }
 

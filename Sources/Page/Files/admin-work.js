@@ -15,29 +15,32 @@ export async function work(place, signal, say) {
     return all.some(each => each.state === "running")
   }
   let isBusy = await look()
-  const start = async path => {
+  const start = async (path, said = "It has begun.") => {
     try {
       await ask(path, { method: "POST" })
-      say("It has begun.")
+      say(said)
     } catch (error) { say(error.message) }
     isBusy = await look()
   }
   const file = h("input", { type: "file", id: "file", accept: ".json,.ndjson,.jsonl", "aria-describedby": "file-hint" })
   const strict = h("input", { type: "checkbox", id: "strict" })
+  const replace = h("input", { type: "checkbox", id: "replace" })
   const sending = h("p", { class: "hint", role: "status" })
   const upload = h("form", {
     class: "work", onsubmit: async event => {
       event.preventDefault()
       if (!file.files[0]) { sending.textContent = "Choose a file first."; return }
       isBusy = true
-      await importFile(file.files[0], strict.checked, sending)
+      await importFile(file.files[0], strict.checked, replace.checked, sending)
       isBusy = await look()
     },
   }, h("h2", null, "Hotels of the catalogue"),
   h("p", { id: "file-hint" }, "Replaces the hotels that this server searches in by those of a file: a JSON array, or a hotel a line. People go on searching in the old ones until the new ones are there."),
   h("div", null, h("label", { for: "file" }, "File"), file),
-  h("label", { class: "check" }, strict, "One bad row refuses the file"), sending,
-  h("div", { class: "row" }, h("button", { class: "main", type: "submit" }, "Import")))
+  h("label", { class: "check" }, strict, "One bad row refuses the file"),
+  h("label", { class: "check" }, replace, "Import also a file that looks like a mistake"), sending,
+  h("div", { class: "row" }, h("button", { class: "main", type: "submit" }, "Import"),
+    h("button", { type: "button", onclick: () => start("/v1/admin/catalogue/undo", "The former hotels are back.") }, "Bring back the former hotels")))
   place.replaceChildren(h("h1", { tabindex: "-1" }, "Work"),
     h("p", { class: "lead" }, "One piece of work runs at a time. People can use the server meanwhile."),
     h("div", { class: "works" },
@@ -64,16 +67,16 @@ function view(job) {
 }
 
 /** Sends a file and shows how many bytes are sent. `XMLHttpRequest`, because `fetch` does not report that. */
-function importFile(file, isStrict, sending) {
+function importFile(file, isStrict, isForced, sending) {
   return new Promise(resolve => {
     const request = new XMLHttpRequest()
-    request.open("POST", `/v1/admin/catalogue?strict=${isStrict}`)
+    request.open("POST", `/v1/admin/catalogue?strict=${isStrict}&replace=${isForced}`)
     request.setRequestHeader("Content-Type", "application/x-ndjson")
     request.upload.onprogress = event => { sending.textContent = `${bytes(event.loaded)} of ${bytes(event.total)} sent` }
     request.onload = () => {
       try {
         const answer = JSON.parse(request.responseText)
-        sending.textContent = answer.state === "done" ? `Done: ${answer.result}.` : `Not imported: ${answer.result ?? answer.reason}`
+        sending.textContent = answer.state === "done" ? `Done: ${answer.result}.` : `Not imported: ${answer.reason}`
       } catch { sending.textContent = new Refusal(request.status, `The server answered ${request.status}.`).message }
       resolve()
     }
