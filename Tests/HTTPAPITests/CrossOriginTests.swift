@@ -97,4 +97,28 @@ import Testing
       }
     }
   }
+
+  /// Regression: behind a proxy that passes its own `Host` on, every write of the page was 403, and `http` was taken for
+  /// the `https` of the URL.
+  @Test(
+    arguments: [
+      ("https://hotels.example", 201), ("https://app.example", 201), ("http://hotels.example", 403),
+      ("https://hotels.example:8443", 403), ("http://localhost", 403), ("https://localhost", 403),
+      ("null", 403), ("http://app.example", 403),
+    ])
+  func publicURLIsTheOwnOriginWhateverTheHost(origin: String, status: Int) async throws {
+    let url = "https://hotels.example/base"
+    try await APIFixture.open(origins: [Self.app], publicURL: url) { api in
+      let login = try await api.signUp("ann")
+      let cookie = try #require(login.headers[.setCookie]?.split(separator: ";").first)
+      let write = try await api.call(
+        .put, "/v1/bookmarks/a", body: "{}",
+        headers: [.origin: origin, .cookie: String(cookie)])
+      #expect(write.status == status)
+      let form = try await api.call(
+        .post, "/couch/_session", body: "name=ann&password=wrong:horse",
+        headers: [.origin: origin, .contentType: "application/x-www-form-urlencoded"])
+      #expect(form.status == (status == 403 ? 403 : 401))
+    }
+  }
 }

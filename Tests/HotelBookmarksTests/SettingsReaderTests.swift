@@ -237,7 +237,32 @@ import Testing
     }
   }
 
-  @Test func publicURLHasNoSlashAtItsEnd() throws {
-    #expect(try Self.read(flags: [.publicURL: "https://x/"]).publicURL == "https://x")
+  @Test(
+    arguments: [
+      ("https://x/", "https://x"), ("HTTPS://Hotels.Example:443", "https://hotels.example"),
+      ("http://[::1]:80/a/", "http://[::1]/a"), ("http://x:8080", "http://x:8080"),
+    ])
+  func publicURLIsKeptAsBrowsersSendIt(text: String, kept: String) throws {
+    #expect(try Self.read(flags: [.publicURL: text]).publicURL == kept)
+  }
+
+  /// Regression: with such values every write of the page would be 403.
+  @Test(
+    arguments: [
+      "hotels.example", "https://", "ftp://x", "https://x?y", "https://u@x", "https://x:99999",
+      "https://h\u{F6}tel.example", "//x", "https://x y",
+    ])
+  func publicURLThatNoBrowserSendsIsRefused(text: String) throws {
+    #expect(try Self.refusal(flags: [.publicURL: text]).contains("publicUrl"))
+  }
+
+  @Test func originsAreKeptAsBrowsersSendThem() throws {
+    let text = "https://App.example/, *,capacitor://localhost http://a:80"
+    #expect(
+      try Self.read(flags: [.origins: text]).origins
+        == ["https://app.example", "*", "capacitor://localhost", "http://a"])
+    for text in ["app.example", "https://a.example/page", "null"] {
+      #expect(try Self.refusal(flags: [.origins: text]).contains("origins"))
+    }
   }
 }

@@ -74,7 +74,8 @@ extension HTTPService {
     if call[.contentType]?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false {
       // A form needs no preflight. Without this check, a page of another origin could log its visitor in to an account
       // of the page's author.
-      guard call[.origin].map({ call.isOwn($0) || crossOrigin.allows($0) }) ?? true else {
+      let authority = call.request.head.authority
+      guard call[.origin].map({ crossOrigin.allowsWrites(from: $0, to: authority) }) ?? true else {
         throw Problem(.forbidden, "forbidden", "Logins from this origin are not allowed")
       }
       let pairs = try Call.pairs(try await call.body(upTo: JSONLimits.small.maximumBytes))

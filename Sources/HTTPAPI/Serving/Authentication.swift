@@ -80,7 +80,7 @@ struct Authentication: Sendable {
     }
   }
 
-  /// A browser sends the cookie by itself. So a write must come from a page of this origin or of an allowed one (OWASP,
+  /// A browser sends the cookie by itself. So a write must come from a page of this server or of a listed origin (OWASP,
   /// "Cross-Site Request Forgery Prevention").
   /// - Throws: ``Problem`` 403 for a write by cookie from another origin.
   func checkOrigin(_ call: Call) throws(Problem) {
@@ -90,7 +90,7 @@ struct Authentication: Sendable {
       if Problem.Dialect(path: call.request.uri.path) == .couch { return }
       throw Problem(.forbidden, "forbidden", "A write by cookie needs an Origin header")
     }
-    guard call.isOwn(origin) || crossOrigin.allows(origin) else {
+    guard crossOrigin.allowsWrites(from: origin, to: call.request.head.authority) else {
       throw Problem(.forbidden, "forbidden", "Writes from this origin are not allowed")
     }
   }

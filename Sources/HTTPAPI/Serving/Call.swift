@@ -189,12 +189,6 @@ struct Call: Sendable {
     }
   }
 
-  /// Whether an `Origin` is this server's own, by the request's authority.
-  func isOwn(_ origin: String) -> Bool {
-    guard let authority = request.head.authority else { return false }
-    return ["http://" + authority, "https://" + authority].contains { $0.equalsBytes(of: origin) }
-  }
-
   /// The address of the caller, for limits on attempts.
   var address: ClientAddress {
     proxies.caller(peer: context.remoteAddress?.ipAddress, forwarded: self[.xForwardedFor])

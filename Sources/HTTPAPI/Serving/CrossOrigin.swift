@@ -2,7 +2,11 @@ import Documents
 import HTTPTypes
 import Hummingbird
 
-/// Which pages of other origins may call this server, and which of them with credentials.
+/// Which pages of other origins may call this server, and which pages may call it with credentials.
+///
+/// Pages of the server's own origin write with the session cookie. That origin is the one of the URL that clients reach the
+/// server by, where the operator has set it: a proxy may pass a `Host` of its own on. Otherwise it is the request's own
+/// host, over TLS or not.
 ///
 /// A listed origin is echoed and may send the session cookie. `*` allows every page to send a token and read the
 /// answer, but no page to send the cookie. Origins are compared by their exact bytes, in the form that browsers send.
@@ -14,17 +18,30 @@ package struct CrossOrigin: Sendable {
   static let preflightSeconds = 600
 
   private let origins: [String]
+  /// The origin of the server's own pages; nil for the request's own host.
+  private let own: String?
   private let allowsAny: Bool
 
   /// - Parameter origins: the allowed origins, each `scheme://host[:port]`; `*` for any; none by default.
-  package init(origins: [String] = []) {
+  /// - Parameter publicURL: the URL by which clients reach this server; nil for the request's own host.
+  package init(origins: [String] = [], publicURL: String? = nil) {
     self.origins = origins.filter { $0 != "*" && $0 != "null" }
+    own = publicURL.map { WebOrigin(url: $0)?.text ?? $0 }
     allowsAny = origins.contains("*")
   }
 
   /// Whether pages of an origin may call with credentials.
   func allows(_ origin: String) -> Bool {
     origins.contains { $0.equalsBytes(of: origin) }
+  }
+
+  /// Whether a page of an origin may write with the session cookie: one of this server or of a listed origin.
+  /// - Parameter authority: the host and port that the request was sent to.
+  func allowsWrites(from origin: String, to authority: String?) -> Bool {
+    if allows(origin) { return true }
+    if let own { return own.equalsBytes(of: origin) }
+    guard let authority else { return false }
+    return ["http://" + authority, "https://" + authority].contains { $0.equalsBytes(of: origin) }
   }
 
   /// Whether a request is a preflight, which browsers send before another request.

@@ -179,7 +179,10 @@ extension SettingKey {
     case .publicURL:
       (
         "each request's own `Host`",
-        "the URL that clients reach this server by"
+        """
+        the URL that clients reach this server by; the pages that it serves write with the cookie \
+        from its origin alone
+        """
       )
     case .origins:
       (

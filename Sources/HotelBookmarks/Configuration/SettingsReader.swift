@@ -58,9 +58,7 @@ package struct SettingsReader: Sendable {
     try readIssuers(into: &settings)
     settings.adminName = string(.adminName) ?? settings.adminName
     settings.adminPasswordFile = string(.adminPasswordFile)
-    settings.publicURL = string(.publicURL).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
-    settings.origins =
-      string(.origins)?.split { $0 == "," || $0 == " " }.map { String($0) } ?? []
+    try readOrigins(into: &settings)
     if let text = string(.upstream) {
       guard let upstreams = UpstreamSetting.list(text) else {
         throw Self.wrong(.upstream, UpstreamSetting.expected)
@@ -105,6 +103,26 @@ package struct SettingsReader: Sendable {
     settings.databases.history.treeBytes =
       try int(.databaseTreeBytes, in: HistoryLimits.standard.treeBytes...64 << 20)
       ?? settings.databases.history.treeBytes
+  }
+
+  /// Reads the URLs that pages are compared with, in the form in which browsers send origins. A value that no browser sends
+  /// would refuse every write of a page.
+  private func readOrigins(into settings: inout Settings) throws(SettingsError) {
+    if let text = string(.publicURL) {
+      guard let url = WebOrigin(url: text), ["http:", "https:"].contains(where: url.text.hasPrefix)
+      else { throw Self.wrong(.publicURL, "a URL as https://hotels.example, with a path or none") }
+      settings.publicURL = url.text + url.path
+    }
+    for text in string(.origins)?.split(whereSeparator: { $0 == "," || $0 == " " }) ?? [] {
+      guard text != "*" else {
+        settings.origins.append("*")
+        continue
+      }
+      guard let origin = WebOrigin(url: String(text)), origin.path.isEmpty else {
+        throw Self.wrong(.origins, "* or origins as https://app.example, by commas, without paths")
+      }
+      settings.origins.append(origin.text)
+    }
   }
 
   private func readConnections(into settings: inout Settings) throws(SettingsError) {

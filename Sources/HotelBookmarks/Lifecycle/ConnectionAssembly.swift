@@ -43,7 +43,7 @@ struct ConnectionAssembly: Sendable {
         of: limit, least: RequestLimits.leastAnswerMemoryBytes, most: caps.answerMemoryBytes)
     }
     self.caps = caps
-    crossOrigin = CrossOrigin(origins: settings.origins)
+    crossOrigin = CrossOrigin(origins: settings.origins, publicURL: settings.publicURL)
     proxies = settings.trustedProxies
     admission = Admission(
       atOnce: caps.requestsAtOnce, memory: caps.bodyMemoryBytes,
