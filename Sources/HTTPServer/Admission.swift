@@ -127,8 +127,17 @@ package final class Admission: Sendable {
   var addressCount: Int { addresses.withLock { $0.count } }
 
   /// Counts bytes of a body.
-  /// - Returns: whether there is memory for them; then call ``releaseBody(_:)`` when they are freed.
-  func reserveBody(_ count: Int) -> Bool { reserve(count, of: bytes, upTo: memory) }
+  /// - Parameter address: the account of the client's address; nil for an address of many people.
+  /// - Returns: whether there is memory for them; then call ``releaseBody(_:from:)`` when they are freed.
+  func reserveBody(_ count: Int, from address: AddressShare? = nil) -> Bool {
+    guard let address else { return reserve(count, of: bytes, upTo: memory) }
+    let share = max(
+      memory / 100 * RequestLimits.bodyMemoryPercentPerAddress, RequestLimits.leastBodyMemoryBytes)
+    guard reserve(count, of: address.bodyBytes, upTo: share) else { return false }
+    if reserve(count, of: bytes, upTo: memory) { return true }
+    address.bodyBytes.subtract(count, ordering: .relaxed)
+    return false
+  }
 
   /// Counts bytes of an answer.
   /// - Returns: whether there is memory for them; then call ``releaseAnswer(_:)`` when they are freed.
@@ -142,8 +151,10 @@ package final class Admission: Sendable {
   }
 
   /// Gives back bytes of a body.
-  func releaseBody(_ count: Int) {
-    if count > 0 { bytes.subtract(count, ordering: .relaxed) }
+  func releaseBody(_ count: Int, from address: AddressShare? = nil) {
+    guard count > 0 else { return }
+    bytes.subtract(count, ordering: .relaxed)
+    address?.bodyBytes.subtract(count, ordering: .relaxed)
   }
 
   /// Gives back bytes of an answer.
@@ -167,11 +178,12 @@ package final class Admission: Sendable {
   }
 }
 
-/// The running requests and the connections of one address, or of one IPv6 network.
+/// The running requests, the connections and the bodies in memory of one address, or of one IPv6 network.
 final class AddressShare: Sendable {
   fileprivate let address: String
   fileprivate let running = Atomic(0)
   fileprivate let connections = Atomic(0)
+  fileprivate let bodyBytes = Atomic(0)
 
   fileprivate init(_ address: String) { self.address = address }
 }
@@ -195,7 +207,7 @@ package final class RequestReservation: Sendable {
   }
 
   deinit {
-    admission.releaseBody(bytes.load(ordering: .relaxed))
+    admission.releaseBody(bytes.load(ordering: .relaxed), from: address)
     releaseAnswer()
     if hasSlot.load(ordering: .relaxed) { admission.leave(from: address) }
   }
@@ -215,13 +227,15 @@ package final class RequestReservation: Sendable {
   /// - Returns: whether there is memory for them.
   package func reserveBody(_ count: Int) -> Bool {
     guard count > 0 else { return true }
-    guard admission.reserveBody(count) else { return false }
+    guard admission.reserveBody(count, from: address) else { return false }
     bytes.add(count, ordering: .relaxed)
     return true
   }
 
   /// Gives back the bytes of the body, because nothing refers to it any more.
-  package func releaseBody() { admission.releaseBody(bytes.exchange(0, ordering: .relaxed)) }
+  package func releaseBody() {
+    admission.releaseBody(bytes.exchange(0, ordering: .relaxed), from: address)
+  }
 
   /// Counts an answer that is being built. A short one is not accounted for.
   /// - Parameter count: the bytes that the answer has so far.

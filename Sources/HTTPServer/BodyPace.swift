@@ -1,13 +1,16 @@
 import NIOCore
 
-/// The pace of an arriving body. It has a minimum rate, may pause for a while, and has to end within a time. For the
-/// rate and the pause only the time counts in which the server waits for the client. The time to the end always counts.
+/// The pace of an arriving body. It has a minimum rate, may pause for a while, and has to end within a time, which grows
+/// with what has come. For the rate and the pause only the time counts in which the server waits for the client. The time
+/// to the end always counts.
 struct BodyPace {
   private let limits: ConnectionLimits
   /// The deadline for the next byte.
   private var due: NIODeadline
   /// The deadline for the last byte.
   private var end: NIODeadline
+  /// Whether bytes that come extend the deadline for the last one.
+  private var isExtended = true
   /// Since when the server has not been reading.
   private var paused: NIODeadline?
   /// Bytes that have come.
@@ -26,10 +29,12 @@ struct BodyPace {
   /// Whether the client is too slow.
   func isLate(at now: NIODeadline) -> Bool { now >= deadline }
 
-  /// Counts bytes. They extend the deadline, at most to a full pause from now.
+  /// Counts bytes. They extend the deadline for the next one, at most to a full pause from now, and that for the last one.
   mutating func received(_ bytes: Int, at now: NIODeadline) {
     count += bytes
-    due = min(due + ConnectionLimits.time(for: bytes, at: limits.bodyRate), now + limits.bodyGrace)
+    let time = ConnectionLimits.time(for: bytes, at: limits.bodyRate)
+    due = min(due + time, now + limits.bodyGrace)
+    if isExtended { end = end + time }
   }
 
   /// Notes that the server stops reading or begins again.
@@ -42,14 +47,17 @@ struct BodyPace {
     }
   }
 
-  /// Notes that the server stops: the body has to end within the time of one pause.
+  /// Notes that the server stops: the body has to end soon.
   mutating func shortenDeadline(at now: NIODeadline) {
-    end = min(end, now + limits.bodyGrace)
+    isExtended = false
+    end = min(end, now + limits.bodyAtStop)
   }
 
   /// Removes the time limit of the body, unless the server stops.
   mutating func removeTimeLimit(stopping: Bool) {
-    if !stopping { end = .distantFuture }
+    guard !stopping else { return }
+    isExtended = false
+    end = .distantFuture
   }
 
   /// Begins a new pause, because the client may have waited for `100 Continue`.

@@ -11,8 +11,10 @@ package struct ConnectionLimits: Sendable {
   package var bodyGrace = TimeAmount.seconds(Int64(RequestLimits.bodyGraceSeconds))
   /// Bytes per second at which a body has to arrive.
   package var bodyRate = RequestLimits.bodyBytesPerSecond
-  /// How long a body may take to arrive.
+  /// How long a body may take to arrive, besides the time that its bytes take at ``bodyRate``.
   package var body = TimeAmount.seconds(Int64(RequestLimits.bodySeconds))
+  /// How long a body may still take once the server stops.
+  package var bodyAtStop = TimeAmount.seconds(Int64(RequestLimits.bodyAtStopSeconds))
   /// From the end of a request to the beginning of its answer.
   package var answer: TimeAmount
   /// How long a client may read nothing of an answer.
@@ -31,7 +33,7 @@ package struct ConnectionLimits: Sendable {
 
   /// How often the limits of a busy connection are checked: half the shortest of them, so that none is missed.
   var interval: TimeAmount {
-    .nanoseconds(min(header, bodyGrace, body, answer, stall).nanoseconds / 2)
+    .nanoseconds(min(header, bodyGrace, bodyAtStop, body, answer, stall).nanoseconds / 2)
   }
 
   /// How long `bytes` may take at `rate` bytes a second; a minute if the number overflows.
@@ -135,12 +137,14 @@ package enum RequestLimits {
   package static let idleSeconds = 60
   /// Seconds in which a request's head has to arrive, counted from its first byte; also for a TLS handshake.
   package static let headerSeconds = 10
-  /// Seconds that a body may pause, whatever its rate was before.
-  package static let bodyGraceSeconds = 10
+  /// Seconds that a body may pause, whatever its rate was before: a phone changes from one network to another.
+  package static let bodyGraceSeconds = 60
   /// Bytes per second at which a body has to arrive, on average after its pause.
   package static let bodyBytesPerSecond = 1_024
   /// Seconds in which a body has to arrive.
   package static let bodySeconds = 120
+  /// Seconds in which a body has to arrive once the server stops, so that it is still answered.
+  package static let bodyAtStopSeconds = 10
   /// Bytes per second at which a client has to read an answer of more than 64 KiB, on average after its pause. For a
   /// feed only ``idleSeconds`` for each 64 KiB is required.
   package static let answerBytesPerSecond = 8_192
@@ -165,6 +169,13 @@ package enum RequestLimits {
   package static let bodyMemoryBytes = 256 << 20
   /// The lowest value of ``bodyMemoryBytes``, for a process with little memory: enough for one body of maximum length.
   package static let leastBodyMemoryBytes = 80 << 20
+  /// The part of ``bodyMemoryBytes`` that one address may take, in percent, but at least ``leastBodyMemoryBytes``. Bodies
+  /// may arrive slowly, and then they hold their memory for hours.
+  package static let bodyMemoryPercentPerAddress = 50
+  /// Bytes of bodies in files, of all running requests: those that are too long for memory.
+  package static let bodyFileBytes = 4 << 30
+  /// The same, of the requests of one address.
+  package static let bodyFileBytesPerAddress = 1 << 30
   /// Bytes of answers over 64 KiB in memory that clients have not taken yet, of all connections. It is an eighth of the
   /// memory that the process may use, if that is less.
   package static let answerMemoryBytes = 256 << 20

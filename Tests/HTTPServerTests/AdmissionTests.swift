@@ -78,6 +78,24 @@ import Testing
     #expect(admission.reserveBody(1) && admission.bodyBytes == 10)
   }
 
+  /// Slow bodies hold their memory for long, so one address must leave some to the others.
+  @Test func bodiesOfOneAddressTakeHalfOfTheMemory() {
+    let (mebibyte, admission) = (1 << 20, Admission(memory: 400 << 20))
+    let one = RequestReservation(admission, from: admission.share(of: "192.0.2.1"))
+    let again = RequestReservation(admission, from: admission.share(of: "192.0.2.1"))
+    let other = RequestReservation(admission, from: admission.share(of: "192.0.2.2"))
+    #expect(one.reserveBody(200 * mebibyte - 1) && again.reserveBody(1) && !again.reserveBody(1))
+    #expect(other.reserveBody(200 * mebibyte) && !other.reserveBody(1))
+    one.releaseBody()
+    #expect(again.reserveBody(1) && admission.bodyBytes == 200 * mebibyte + 2)
+  }
+
+  @Test func oneAddressMayAlwaysSendABodyOfMaximumLength() {
+    let admission = Admission(memory: RequestLimits.leastBodyMemoryBytes)
+    let one = RequestReservation(admission, from: admission.share(of: "192.0.2.1"))
+    #expect(one.reserveBody(RequestLimits.leastBodyMemoryBytes))
+  }
+
   @Test func bytesOfAnswersHaveABoundOfTheirOwn() {
     let admission = Admission(memory: 10, answerMemory: 20)
     #expect(admission.reserveBody(10) && admission.reserveAnswer(20) && !admission.reserveAnswer(1))

@@ -177,8 +177,8 @@ extension Problem {
     case .slowBody:
       self.init(
         .requestTimeout, "request_timeout",
-        "A body must come at \(RequestLimits.bodyBytesPerSecond) bytes per second or more, and within "
-          + "\(RequestLimits.bodySeconds) seconds")
+        "A body must come at \(RequestLimits.bodyBytesPerSecond) bytes per second or more, and may pause "
+          + "for \(RequestLimits.bodyGraceSeconds) seconds")
     case .headers:
       self.init(
         .requestHeaderFieldsTooLarge, "headers_too_large",

@@ -80,6 +80,10 @@ enum Limits {
         "milliseconds of a processor per MiB moved by a stream"
       ),
       ("bodyMemoryBytes", caps.bodyMemoryBytes, "bytes of all requests' bodies"),
+      (
+        "bodyMemoryPercentPerAddress", RequestLimits.bodyMemoryPercentPerAddress,
+        "percent of bodyMemoryBytes"
+      ),
       ("answerMemoryBytes", caps.answerMemoryBytes, "bytes of all answers on their way"),
       ("operationsConnections", OperationsListener.connections, "connections at once"),
     ]
@@ -153,7 +157,11 @@ enum Limits {
     ("headerSeconds", RequestLimits.headerSeconds, "seconds for a request's head"),
     ("bodyGraceSeconds", RequestLimits.bodyGraceSeconds, "seconds that a body may pause"),
     ("bodyBytesPerSecond", RequestLimits.bodyBytesPerSecond, "bytes per second, at least"),
-    ("bodySeconds", RequestLimits.bodySeconds, "seconds for a request's body"),
+    (
+      "bodySeconds", RequestLimits.bodySeconds,
+      "seconds for a request's body, besides those of its bytes at bodyBytesPerSecond"
+    ),
+    ("bodyAtStopSeconds", RequestLimits.bodyAtStopSeconds, "seconds for a body at the stop"),
     ("answerBytesPerSecond", RequestLimits.answerBytesPerSecond, "bytes per second, at least"),
     ("stopSeconds", RequestLimits.stopSeconds, "seconds from SIGTERM to the last answer's end"),
     ("usernameBytes", UserName.maximumBytes, "bytes"),
