@@ -60,9 +60,9 @@ extension AccountService {
     }
     let end = try claims.check(
       for: keys.issuer, at: now(), age: AccountSettings.idTokenAge, skew: settings.skew)
-    let attempt = Lockouts.Key(
+    let pair = Lockouts.Key(
       name: UserName(issuer: claims.issuer, subject: claims.subject), address: address)
-    try lockouts.begin(attempt, at: uptime())
+    let attempt = try lockouts.begin(pair, ProofKey(signed: token.signed), at: uptime())
     let key: IssuerKey?
     do { key = try await keys.key(token.key) } catch {
       lockouts.end(attempt, .unknown, at: uptime())
@@ -70,7 +70,7 @@ extension AccountService {
     }
     // An unknown key may become known with the next fetch. It does not count as a wrong guess.
     let isGood = key.map { $0.isSignature(token.signature, of: token.signed) }
-    lockouts.end(attempt, isGood.map { $0 ? .right : .wrong } ?? .unknown, at: uptime())
+    lockouts.end(attempt, isGood.map { $0 ? .right : .wrong(against: 0) } ?? .unknown, at: uptime())
     guard isGood ?? false else {
       throw ServiceError.invalidToken("key or signature of an ID token")
     }

@@ -25,98 +25,6 @@ extension AccountService {
     session.adopted = user.kind == .user ? guest : nil
     return session
   }
-
-  /// Authenticates a name and a password, for HTTP's Basic scheme (RFC 7617). A verified password is accepted again
-  /// for one minute without hashing.
-  /// - Throws: `badCredentials`, `lockedOut`, `tooMany`, `hashingBusy`.
-  package func authenticate(
-    username: String, password: Secret, from address: ClientAddress
-  ) async throws -> Principal {
-    guard let (_, key, _) = proof(username, password) else { throw ServiceError.badCredentials }
-    if let principal = proofs.principal(.password, key, at: now()) { return principal }
-    let moment = proofs.moment
-    if let known = proofs.uncheckedPassword(key, at: now()),
-      case .good = try await standing(of: known.principal)
-    {
-      // A changed password has changed the account's epoch.
-      proofs.remember(.password, key, known, since: moment)
-      return known.principal
-    }
-    let user = try await verified(username, password, from: address)
-    let end = now().adding(seconds: AccountSettings.basicLifetime)
-    // The verification may have begun before this request, which has joined it.
-    proofs.remember(
-      .password, key, ProofCache.Proof(principal: user.principal, goodUntil: end),
-      since: user.moment)
-    return user.principal
-  }
-
-  private func proof(
-    _ username: String, _ password: Secret
-  ) -> (name: UserName, key: ProofKey, password: [UInt8])? {
-    guard PasswordRule.bytes.contains(password.byteCount), let name = try? UserName(username) else {
-      return nil
-    }
-    let bytes = PasswordRule.normalized(password)
-    return (name, ProofKey(name: name, password: bytes, under: passwordKey), bytes)
-  }
-
-  func verified(
-    _ username: String, _ password: Secret, from address: ClientAddress
-  ) async throws -> VerifiedUser {
-    guard let (name, key, bytes) = proof(username, password) else {
-      throw ServiceError.badCredentials
-    }
-    let shared = SharedVerifications.Key(proof: key, address: address)
-    return try await verifications.user(of: shared) { [self] in
-      try await verify(name, bytes, from: address)
-    }
-  }
-
-  private func verify(
-    _ name: UserName, _ password: [UInt8], from address: ClientAddress
-  ) async throws -> VerifiedUser {
-    // Attempts with wide or narrow spellings of a name are counted together.
-    let attempt = Lockouts.Key(name: name.widthMapped ?? name, address: address)
-    try lockouts.begin(attempt, at: uptime())
-    let user: VerifiedUser?
-    do {
-      try passwordRate.take(address, at: uptime())
-      user = try await match(name, password)
-    } catch {
-      lockouts.end(attempt, .unknown, at: uptime())
-      throw error
-    }
-    lockouts.end(attempt, user == nil ? .wrong : .right, at: uptime())
-    guard let user else { throw ServiceError.badCredentials }
-    return user
-  }
-
-  /// The user of a name and a password; nil when they are wrong. Exactly one hash is computed in every case, also
-  /// for an unknown name.
-  private func match(
-    _ name: UserName, _ password: [UInt8]
-  ) async throws -> VerifiedUser? {
-    let moment = proofs.moment
-    if case (let administrator?, let epoch) = administrator.present, administrator.name == name {
-      guard try await hashing.verify(password, against: administrator.password) else { return nil }
-      return VerifiedUser(
-        kind: .administrator, id: administrator.id, name: administrator.name, epoch: epoch,
-        adopting: [], moment: moment)
-    }
-    let known = try await accounts.knownUser(name)
-    let stored = known?.credentials.password
-    guard try await hashing.verify(password, against: stored), let known, let stored else {
-      return nil
-    }
-    if hashing.isOutdated(stored), let hash = try? await hashing.hash(password) {
-      // The old hash is as valid as the new one, so a failure to replace it is ignored.
-      try? await accounts.rehash(known.name ?? name, known, hash)
-    }
-    return VerifiedUser(
-      kind: .user, id: known.document.id, name: known.name ?? name,
-      epoch: known.document.epoch, adopting: known.document.adopting, moment: moment)
-  }
 }
 
 extension AccountService {
@@ -136,6 +44,7 @@ extension AccountService {
     guard user.id == person.id else { throw ServiceError.badCredentials }
     let changed = try await change(user.name, password, inEpoch: user.epoch)
     guard let changed else { throw ServiceError.badCredentials }
+    noteSet(password, of: user.name, from: address)
     guard let session = person.tokenID else { return nil }
     return try tokens.issue(
       .user, changed.id, name: username, epoch: changed.epoch, session: session, at: now()
@@ -173,6 +82,7 @@ extension AccountService {
     guard try await change(name, password, inEpoch: person.epoch) != nil else {
       throw ServiceError.invalidToken("used")
     }
+    noteSet(password, of: name, from: address)
   }
 
   private func change(
@@ -207,6 +117,7 @@ extension AccountService {
     try passwordRate.take(address, at: uptime())
     let adopted = guest.flatMap { $0.kind == .guest ? $0.id : nil }
     let user = try await create(name, password, adopting: adopted)
+    noteSet(password, of: name, from: address)
     // The claim is stored with the account. If this fails, the next log-in or the sweep completes it.
     if let adopted { try? await carry(adopted, into: user.id, AccountKeys.user(name)) }
     return try tokens.issue(.user, user.id, name: name.text, epoch: user.epoch, at: now())
@@ -354,7 +265,7 @@ extension AccountService {
     proofs.end { $0.kind == .administrator }
   }
 
-  private func standing(
+  func standing(
     of principal: Principal
   ) async throws -> AccountStore.Standing {
     if principal.kind == .administrator {

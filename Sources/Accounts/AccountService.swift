@@ -41,6 +41,8 @@ package final class AccountService: Sendable {
   let lockouts: Lockouts
   let guestRate: AddressRate
   let passwordRate: AddressRate
+  /// Passwords that were right at their address lately have a rate of their own, which no guesser uses up.
+  let provenRate: AddressRate
   let issuers: [IssuerKeys]
   /// The key of the hashes of cached passwords.
   let passwordKey = SymmetricKey(size: .bits256)
@@ -80,6 +82,7 @@ package final class AccountService: Sendable {
     lockouts = Lockouts(failures: settings.failuresBeforeLockout)
     guestRate = AddressRate(count: settings.guestsPerHour, seconds: 3_600)
     passwordRate = AddressRate(count: settings.passwordsPerMinute, seconds: 60)
+    provenRate = AddressRate(count: settings.passwordsPerMinute, seconds: 60)
     issuers =
       issuerDocuments.map { documents in
         settings.issuers.map { IssuerKeys(of: $0, documents: documents, now: now) }

@@ -28,7 +28,7 @@ package struct AccountSettings: Sendable {
   package var hashesAtOnce = 2
   /// How many passwords may wait to be hashed. One more fails with `hashingBusy`.
   package var hashesWaiting = 64
-  /// How many wrong passwords for one name from one address cause a lockout.
+  /// How many different wrong passwords for one name from one address cause a lockout.
   package var failuresBeforeLockout = 5
   /// The administrator's name and password hash; nil for a service without an administrator.
   package var administrator: Administrator?
@@ -66,6 +66,12 @@ package struct AccountSettings: Sendable {
   package static let issuerAttempts = IssuerKeys.retrySeconds
   /// The longest answer of an issuer, in bytes.
   package static let issuerAnswerBytes = IssuerKeySet.limits.maximumBytes
+  /// How long a password that was right at an address is compared there even while its name is locked: 7 days.
+  package static let provenLifetime: Int64 = 7 * 86_400
+  /// How many different passwords are compared in any hour while a name is locked for an address.
+  package static let comparedWhileLocked = 10
+  /// How many different wrong passwords of a name and an address are remembered. Each counts once.
+  package static let rememberedWrongPasswords = 8
   /// How many verified tokens are cached.
   package static let cachedTokens = 16_384
   /// How many verified passwords are cached.

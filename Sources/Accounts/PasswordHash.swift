@@ -58,6 +58,9 @@ package struct PasswordHash: Sendable, Equatable, CustomStringConvertible, Custo
     ])
   }
 
+  /// Tells one stored password from another: the first bytes of its salt.
+  var mark: UInt64 { salt.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
+
   package var description: String { "PasswordHash" }
   package var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 

@@ -84,11 +84,12 @@ struct AdministratorTests {
   @Test func theAdministratorsPasswordIsLockedLikeAnybodys() async throws {
     let fixture = try await make()
     var codes: [ServiceError.Code?] = []
-    for _ in 0..<6 {
+    for number in 0..<6 {
       codes.append(
         try await failure {
           _ = try await fixture.service.authenticate(
-            username: "admin", password: Secret("wrong horse"), from: AccountFixture.home)
+            username: "admin", password: Secret("wrong horse \(number)"),
+            from: AccountFixture.home)
         })
     }
     #expect(codes.prefix(5).allSatisfy { $0 == .badCredentials })

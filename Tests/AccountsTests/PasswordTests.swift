@@ -108,13 +108,13 @@ struct PasswordTests {
 
   @Test(.bug(id: "S10")) func lockingOutTouchesOneNameFromOneAddress() async throws {
     let fixture = try await AccountFixture.make()
-    _ = try await fixture.signUp("demo")
+    _ = try await fixture.service.addUser(username: "demo", password: AccountFixture.password)
     _ = try await fixture.signUp("other")
-    for _ in 0..<5 {
-      #expect(try await attempt(fixture, "demo", from: AccountFixture.home) == .badCredentials)
+    for number in 0..<5 {
+      #expect(try await attempt(fixture, "demo", number) == .badCredentials)
     }
     let before = fixture.hashCount
-    #expect(try await attempt(fixture, "demo", from: AccountFixture.home) == .lockedOut)
+    #expect(try await attempt(fixture, "demo", 5) == .lockedOut)
     let right = try await failure { _ = try await fixture.logIn("demo") }
     #expect(right == .lockedOut)
     #expect(fixture.hashCount == before)
@@ -148,7 +148,7 @@ struct PasswordTests {
         try await attempt(fixture, "other", from: AccountFixture.abroad),
       ]
     }
-    for _ in 0..<5 { _ = try await attempt(fixture, "demo", from: AccountFixture.home) }
+    for number in 1...5 { _ = try await attempt(fixture, "demo", number) }
     for index in 0..<10 {
       _ = try await attempt(fixture, "name\(index)", from: AccountFixture.abroad)
     }
@@ -161,12 +161,67 @@ struct PasswordTests {
     #expect(try await codes() == [.badCredentials, .badCredentials])
   }
 
+  /// Regression: an old password on a forgotten device locked its owner's other devices at the same router out.
+  @Test func anOldPasswordThatIsTriedAgainAndAgainLocksNobodyOut() async throws {
+    let fixture = try await AccountFixture.make { $0.passwordsPerMinute = 10 }
+    _ = try await fixture.service.addUser(username: "demo", password: AccountFixture.password)
+    for _ in 0..<100 { #expect(try await attempt(fixture, "demo") == .badCredentials) }
+    #expect(fixture.hashCount == 2, "one for the user, one for the wrong password")
+    #expect(try await fixture.logIn("demo").principal.username == "demo")
+    #expect(try await attempt(fixture, "demo") == .badCredentials)
+  }
+
+  @Test func aPasswordThatWasWrongIsRightOnceItIsSet() async throws {
+    let fixture = try await AccountFixture.make()
+    _ = try await fixture.service.addUser(username: "demo", password: AccountFixture.password)
+    for name in ["demo", "new"] {
+      for _ in 0..<2 { #expect(try await attempt(fixture, name) == .badCredentials) }
+    }
+    let password = Secret("wrong horse 0")
+    try await fixture.service.changePassword(username: "demo", password: password)
+    _ = try await fixture.service.addUser(username: "new", password: password)
+    for name in ["demo", "new"] { #expect(try await attempt(fixture, name) == nil) }
+  }
+
+  /// Regression: whoever was at the same address could lock an owner out, and use all of the address's hashes up.
+  @Test func noGuesserAtTheSameAddressLocksOutWhoHasLoggedInThere() async throws {
+    let fixture = try await AccountFixture.make { $0.passwordsPerMinute = 40 }
+    _ = try await fixture.service.addUser(username: "old", password: AccountFixture.password)
+    _ = try await fixture.signUp("new")
+    let session = try await fixture.logIn("old")
+    for number in 0..<50 {
+      for name in ["old", "new"] { _ = try await attempt(fixture, name, number) }
+      _ = try await attempt(fixture, "name\(number)", number)
+    }
+    #expect(try await attempt(fixture, "another") == .tooMany)
+    for name in ["old", "new"] {
+      #expect(try await fixture.logIn(name).principal.username == name)
+      #expect(try await attempt(fixture, name, 50) == .lockedOut, "the guesser has no more tries")
+    }
+    let principal = try await fixture.service.authenticate(bearer: session.token.token.exposed)
+    #expect(principal.username == "old")
+  }
+
+  @Test func aChangedPasswordIsProvenWhereItWasChanged() async throws {
+    let fixture = try await AccountFixture.make()
+    let person = try await fixture.signUp("demo").principal
+    let password = Secret("another horse")
+    _ = try await fixture.service.changePassword(
+      of: person, from: AccountFixture.password, to: password, at: AccountFixture.home)
+    for number in 0..<6 { _ = try await attempt(fixture, "demo", number) }
+    let session = try await fixture.service.logIn(
+      username: "demo", password: password, guestToken: nil, from: AccountFixture.home)
+    #expect(session.principal.username == "demo")
+  }
+
+  /// Tries a wrong password, another one for each number.
   private func attempt(
-    _ fixture: AccountFixture, _ name: String, from address: ClientAddress
+    _ fixture: AccountFixture, _ name: String, _ number: Int = 0,
+    from address: ClientAddress = AccountFixture.home
   ) async throws -> ServiceError.Code? {
     try await failure {
       _ = try await fixture.service.logIn(
-        username: name, password: Secret("wrong horse"), guestToken: nil, from: address)
+        username: name, password: Secret("wrong horse \(number)"), guestToken: nil, from: address)
     }
   }
 }

@@ -167,6 +167,18 @@ enum Limits {
     ("usernameBytes", UserName.maximumBytes, "bytes"),
     ("passwordMinimumBytes", PasswordRule.bytes.lowerBound, "bytes"),
     ("passwordMaximumBytes", PasswordRule.bytes.upperBound, "bytes"),
+    (
+      "passwordsBeforeLock", AccountSettings().failuresBeforeLockout,
+      "different wrong passwords per name and address"
+    ),
+    (
+      "passwordsPerHourLocked", AccountSettings.comparedWhileLocked,
+      "passwords compared per locked name and address"
+    ),
+    (
+      "passwordProvenSeconds", Int(AccountSettings.provenLifetime),
+      "seconds since a password was right at an address"
+    ),
     ("idTokenBytes", AccountSettings.idTokenBytes, "bytes"),
     ("idTokenSeconds", Int(AccountSettings.idTokenAge), "seconds since it was issued"),
     ("issuerAttemptSeconds", Int(AccountSettings.issuerAttempts), "seconds between attempts"),
