@@ -238,7 +238,7 @@ let package = Package(
     tests(
       "HTTPServer",
       [
-        "HTTPServer", "IPAddresses", httpTypes, nioCore, nioHTTPTypes,
+        "HTTPServer", "IPAddresses", "TestSupport", httpTypes, nioCore, nioHTTPTypes,
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -7,7 +7,8 @@ import Stores
 struct AllDocumentsReader: AnswerReader {
   private let query: AllDocumentsQuery
   private let tag: StoreTag
-  private(set) var text: AnswerText
+  var text: AnswerText
+  var isInParts: Bool { true }
   /// Counts all rows, when the store does not keep their number.
   private var all: RangeCount
   /// Counts the rows before the first row of the range.
@@ -43,6 +44,8 @@ struct AllDocumentsReader: AnswerReader {
   }
 
   mutating func read(_ view: any StoreView) throws -> Bool {
+    // The rows before were taken as a part of the answer.
+    if text.count == 0 { known = [:] }
     if !isBegun {
       guard try all.read(view), try before.read(view) else { return false }
       try begin(view)
@@ -54,7 +57,6 @@ struct AllDocumentsReader: AnswerReader {
     }
     if keys.hasMore { try look(view) }
     if range != nil { try walk(view) }
-    if text.isTooLong { return true }
     guard range == nil, !keys.hasMore else { return false }
     text.writer.endArray()
     text.writer.endObject()
@@ -108,7 +110,7 @@ struct AllDocumentsReader: AnswerReader {
         if isFound, let id { known[id] = text.range(from: start) }
       }
       text.flush()
-      if text.isTooLong || Slice.isOver { return }
+      if pauses { return }
     }
   }
 
@@ -150,7 +152,7 @@ struct AllDocumentsReader: AnswerReader {
       text.writer.beginObject()
       try append(document, view)
       guard goesOn() else { return false }
-      guard Slice.isOver else { return true }
+      guard pauses else { return true }
       rest = walked.behind(document.id.text)
       return false
     }
@@ -168,7 +170,7 @@ struct AllDocumentsReader: AnswerReader {
         append(id, document)
         guard goesOn() else { return false }
       }
-      guard Slice.isOver else { return true }
+      guard pauses else { return true }
       rest = walked.behind(id.text)
       return false
     }
@@ -181,7 +183,7 @@ struct AllDocumentsReader: AnswerReader {
     text.writer.endObject()
     text.flush()
     rows += 1
-    return !text.isTooLong && rows != query.limit
+    return rows != query.limit
   }
 
   /// Writes the members of a row.
@@ -234,7 +236,12 @@ struct AllDocumentsListReader: AnswerReader {
     written.writer.beginArray()
   }
 
-  var text: AnswerText { current?.text ?? written }
+  var isInParts: Bool { true }
+
+  var text: AnswerText {
+    get { current?.text ?? written }
+    set { if current == nil { written = newValue } else { current?.text = newValue } }
+  }
 
   mutating func read(_ view: any StoreView) throws -> Bool {
     while true {
@@ -247,8 +254,7 @@ struct AllDocumentsListReader: AnswerReader {
       guard try current?.read(view) ?? true else { return false }
       written = text
       current = nil
-      if written.isTooLong { return true }
-      if Slice.isOver, !queries.isEmpty { return false }
+      if pauses, !queries.isEmpty { return false }
     }
     written.writer.endArray()
     written.writer.endObject()
@@ -260,10 +266,9 @@ extension CouchDatabase {
   /// `GET` and `POST /{db}/_all_docs`, `_design_docs` and `_local_docs`: documents by id, or rows for given keys.
   ///
   /// Source: CouchDB, "GET /{db}/_all_docs", "GET /{db}/_local_docs".
-  /// - Throws: 413 when the answer would be longer than ``CouchLimits/answerBytes``; 503 when there is no memory
-  ///   for it.
+  /// - Throws: 503 when there is no memory for a part of the answer.
   package func allDocuments(_ query: AllDocumentsQuery) async throws -> CouchAnswer {
-    try await answer(by: AllDocumentsReader(query, of: tag), advice: Self.advice)
+    try await answer(by: AllDocumentsReader(query, of: tag))
   }
 
   /// `POST /{db}/_all_docs/queries`: several queries, answered one after the other.
@@ -273,8 +278,6 @@ extension CouchDatabase {
   package func allDocuments(
     _ queries: [AllDocumentsQuery]
   ) async throws -> CouchAnswer {
-    try await answer(by: AllDocumentsListReader(queries, of: tag), advice: Self.advice)
+    try await answer(by: AllDocumentsListReader(queries, of: tag))
   }
-
-  private static let advice = "ask for fewer with `limit`"
 }

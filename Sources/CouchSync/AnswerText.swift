@@ -1,5 +1,6 @@
 import Documents
 import JSON
+import Lanes
 import Stores
 
 /// The text of an answer while it is written, in pieces, so that a text of many megabytes is never moved, copied or
@@ -26,6 +27,8 @@ struct AnswerText: Sendable {
   var count: Int { pieceCount + writer.bytes.count }
   /// Whether it is longer than ``CouchLimits/answerBytes``.
   var isTooLong: Bool { count > CouchLimits.answerBytes }
+  /// Whether it is as long as one part of an answer.
+  var isFull: Bool { count >= CouchLimits.answerPartBytes }
 
   /// Makes the written bytes a piece, if there are enough. Do not call this inside a value whose range is needed.
   mutating func flush() {
@@ -69,6 +72,14 @@ struct AnswerText: Sendable {
     return removed
   }
 
+  /// Removes and returns the text so far as a part of the answer; the text goes on behind it. The ranges of written
+  /// values are void.
+  mutating func takePart() -> [[UInt8]] {
+    endPiece()
+    defer { (pieces, pieceCount) = ([], 0) }
+    return pieces
+  }
+
   /// Writes a value that was removed.
   mutating func append(pieces removed: [[UInt8]]) {
     writer.raw([UInt8]())
@@ -95,37 +106,69 @@ struct AnswerText: Sendable {
 
 /// Builds an answer in slices, each from one snapshot of the store.
 protocol AnswerReader: Sendable {
-  /// The answer so far.
-  var text: AnswerText { get }
+  /// The text since the last part was taken. Only ``AnswerText/takePart()`` changes it from outside.
+  var text: AnswerText { get set }
   /// Whether the answer has no content; the client then gets 404.
   var isEmpty: Bool { get }
+  /// Whether the text may be taken in parts while the reader goes on.
+  var isInParts: Bool { get }
 
-  /// Continues with a snapshot of the store until the slice is over.
-  /// - Returns: whether the answer is complete, or too long.
+  /// Continues with a snapshot of the store until the slice is over, or the text of a reader in parts is full.
+  /// - Returns: whether the answer is complete.
   mutating func read(_ view: any StoreView) throws -> Bool
 }
 
 extension AnswerReader {
   var isEmpty: Bool { false }
+  var isInParts: Bool { false }
+  /// Whether the reader stops for now.
+  var pauses: Bool { Slice.isOver || text.isTooLong || isInParts && text.isFull }
+}
+
+/// What follows the first part of a long answer. It reads no two parts from different databases of the same name.
+package struct AnswerRest: Sendable {
+  fileprivate var reader: any AnswerReader
+  /// The epoch of the store at the beginning; nil before the first slice.
+  fileprivate var epoch: String?
 }
 
 extension CouchDatabase {
-  /// The answer that a reader builds.
+  /// The answer that a reader builds: all of it, or the first part and what follows it.
   /// - Parameter advice: what a client whose answer would be too long should ask for instead.
-  /// - Throws: 404 `missing` when it is empty; 413 when it would be longer than ``CouchLimits/answerBytes``; 503 when
-  ///   there is no memory for it.
+  /// - Throws: 404 `missing` when it is empty; 413 when it is not read in parts and would be longer than
+  ///   ``CouchLimits/answerBytes``; 503 when there is no memory for it.
   func answer(
-    by reader: some AnswerReader, advice: String
+    by reader: some AnswerReader, advice: String = ""
   ) async throws -> CouchAnswer {
-    var text = try await store.read(inSlices: reader) {
-      [reserveAnswer] reader, view -> AnswerText? in
-      let isWhole = try reader.read(view)
-      guard !isWhole || !reader.isEmpty else { throw DocumentError.missing }
-      guard reserveAnswer(reader.text.count) else { throw Self.noMemory }
-      return isWhole ? reader.text : nil
+    try await answer(AnswerRest(reader: reader), advice)
+  }
+
+  /// The next part of a long answer.
+  /// - Throws: 503 when the database is no longer the same one, and when there is no memory.
+  package func answer(_ rest: AnswerRest) async throws -> CouchAnswer {
+    try await answer(rest, "")
+  }
+
+  private func answer(_ rest: AnswerRest, _ advice: String) async throws -> CouchAnswer {
+    let read = try await store.read(inSlices: rest) {
+      [reserveAnswer] rest, view -> (rest: AnswerRest, isWhole: Bool)? in
+      let epoch = try view.info().epoch
+      guard rest.epoch ?? epoch == epoch else {
+        throw ServiceError(.unavailable, "Another database has taken the place of this one")
+      }
+      rest.epoch = epoch
+      let isWhole = try rest.reader.read(view)
+      guard !isWhole || !rest.reader.isEmpty else { throw DocumentError.missing }
+      let count = rest.reader.text.count
+      guard rest.reader.isInParts || count <= CouchLimits.answerBytes else {
+        throw ServiceError.tooLarge("The answer is too long: \(advice)")
+      }
+      guard reserveAnswer(count) else { throw Self.noMemory }
+      return isWhole || rest.reader.isInParts && rest.reader.text.isFull ? (rest, isWhole) : nil
     }
-    guard !text.isTooLong else { throw ServiceError.tooLarge("The answer is too long: \(advice)") }
-    return CouchAnswer(200, inPieces: text.finish())
+    var rest = read.rest
+    let pieces = rest.reader.text.takePart()
+    return CouchAnswer(200, inPieces: pieces, rest: read.isWhole ? nil : rest)
   }
 
   /// The error for an answer that there is no memory for.

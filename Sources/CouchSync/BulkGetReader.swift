@@ -21,7 +21,9 @@ struct BulkGetReader: AnswerReader {
   private var results: [[[UInt8]]]
   /// The number of results that were put in order; nil until all results exist.
   private var ordered: Int?
-  private(set) var text = AnswerText()
+  var text = AnswerText()
+  /// Results that wait for their places are not written yet.
+  var isInParts: Bool { order == nil }
 
   /// Makes a reader for a request.
   init(_ request: BulkGetRequest) {
@@ -47,12 +49,10 @@ struct BulkGetReader: AnswerReader {
       while let target = targets?.popFirst() {
         try append(target, of: entry, view)
         text.flush()
-        if text.isTooLong { return true }
-        if Slice.isOver, targets?.isEmpty == false { return false }
+        if pauses, targets?.isEmpty == false { return false }
       }
       end(at: index)
-      if text.isTooLong { return true }
-      if Slice.isOver { break }
+      if pauses { break }
     }
     return count == request.entries.count && finish()
   }

@@ -79,7 +79,9 @@ package struct BulkRequest: Sendable {
     return request
   }
 
-  private static func element(
+  /// Parses one document.
+  /// - Throws: 400 for a text that is not JSON.
+  static func element(
     _ bytes: [UInt8], _ limits: JSONLimits
   ) throws -> Element {
     do { return .value(try ParsedJSON(bytes, limits: limits).root) } catch {
@@ -95,7 +97,8 @@ package struct BulkRequest: Sendable {
     }
   }
 
-  private static func check(count: Int) throws {
+  /// - Throws: 413 for too many documents.
+  package static func check(count: Int) throws {
     guard count <= CouchLimits.bulkDocuments else {
       throw ServiceError.tooLarge("A request has at most \(CouchLimits.bulkDocuments) documents")
     }
@@ -181,6 +184,32 @@ struct BulkEntry: Sendable {
     self.id = id
     self.sentRevision = sentRevision
     self.write = write
+  }
+
+  /// What the answer says of an element, besides the outcome of its write.
+  struct Head: Sendable {
+    /// See ``BulkEntry/id``.
+    let id: String?
+    /// See ``BulkEntry/sentRevision``.
+    let sentRevision: String
+    /// Why it is refused; nil when it is to be written.
+    let refusal: ServiceError?
+    /// Whether it is a local document.
+    let isLocal: Bool
+    /// See ``BulkEntry/hasRules``.
+    let hasRules: Bool
+  }
+
+  /// The entry without its document.
+  var head: Head {
+    var (refusal, isLocal): (ServiceError?, Bool) = (nil, false)
+    switch write {
+    case .success(.document): break
+    case .success(.local): isLocal = true
+    case .failure(let error): refusal = error
+    }
+    return Head(
+      id: id, sentRevision: sentRevision, refusal: refusal, isLocal: isLocal, hasRules: hasRules)
   }
 
   /// The entry, refused when the rule returns an error for its document's id.

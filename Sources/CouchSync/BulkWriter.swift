@@ -34,20 +34,25 @@ struct BulkWriter {
   /// The error of a document that exceeded the quota; nil when none did.
   private(set) var refusal: ServiceError?
 
-  /// Writes the documents of a request: first the replicated documents, then the local ones.
+  /// Writes the replicated documents among the entries.
+  /// - Parameter first: the index of the first entry in the request.
   /// - Throws: the store's errors; `ended`. What was committed before is kept.
-  mutating func write(_ entries: [BulkEntry]) async throws {
+  mutating func writeDocuments(of entries: [BulkEntry], from first: Int = 0) async throws {
     var items: [Item] = []
-    var locals: [(index: Int, id: LocalID, document: LocalDocument?)] = []
     for (index, entry) in entries.enumerated() {
-      switch entry.write {
-      case .success(.document(let write)): items.append(Item(index: index, write: write))
-      case .success(.local(let id, let write)): locals.append((index, id, write.stored))
-      case .failure: break
-      }
+      guard case .success(.document(let write)) = entry.write else { continue }
+      items.append(Item(index: first + index, write: write))
     }
     try await write(items)
-    for (index, id, document) in locals {
+  }
+
+  /// Writes the local documents among the entries. Call it after all replicated documents of the request are written: a
+  /// client may keep in a local document how far it has come.
+  /// - Throws: the same errors.
+  mutating func writeLocals(of entries: [BulkEntry], from first: Int = 0) async throws {
+    for (index, entry) in entries.enumerated() {
+      guard case .success(.local(let id, let write)) = entry.write else { continue }
+      let (index, document) = (first + index, write.stored)
       do {
         try await store.update { changes in
           changes.write(LocalEdit(id, document))
@@ -150,34 +155,53 @@ extension CouchDatabase {
   ///   For a peer's revisions also 507 `quota_exceeded` when some exceed the quota: a replicator regards an error in an
   ///   element as final and would never send that document again.
   package func bulkDocuments(_ request: BulkRequest) async throws -> CouchAnswer {
+    let entries = try await entries(request.elements, isNewEdit: request.isNewEdit)
+    let heads = entries.map(\.head)
+    guard !request.isAllOrNothing else { return Self.notAtomic(heads) }
+    var bulk = BulkWriter(store, rule: rule, count: entries.count)
+    try await bulk.writeDocuments(of: entries)
+    try await bulk.writeLocals(of: entries)
+    return try Self.answer(heads, bulk, isNewEdit: request.isNewEdit)
+  }
+
+  /// Reads the elements of a request.
+  /// - Throws: 400 for a malformed document.
+  func entries(
+    _ elements: [BulkRequest.Element], isNewEdit: Bool
+  ) async throws -> [BulkEntry] {
     var entries: [BulkEntry] = []
-    entries.reserveCapacity(request.elements.count)
+    entries.reserveCapacity(elements.count)
     let limits = documentLimits
-    for element in request.elements {
-      let entry = try BulkEntry(
-        element, isNewEdit: request.isNewEdit, limits: limits, newID: newID)
-      let fault = request.isNewEdit ? try await DesignForm.fault(of: element, written: entry) : nil
+    for element in elements {
+      let entry = try BulkEntry(element, isNewEdit: isNewEdit, limits: limits, newID: newID)
+      let fault = isNewEdit ? try await DesignForm.fault(of: element, written: entry) : nil
       entries.append(entry.checked { id in refusal(of: id) ?? fault })
       try await Slice.giveWay()
     }
-    guard !request.isAllOrNothing else { return Self.notAtomic(entries) }
-    var bulk = BulkWriter(store, rule: rule, count: entries.count)
-    try await bulk.write(entries)
-    if !request.isNewEdit, let refusal = bulk.refusal { throw refusal }
-    var writer = JSONWriter(reserving: entries.count * 96 + 2)
+    return entries
+  }
+
+  /// The answer when everything is written.
+  /// - Throws: for a peer's revisions 507 `quota_exceeded` when some exceed the quota.
+  static func answer(
+    _ heads: [BulkEntry.Head], _ bulk: BulkWriter, isNewEdit: Bool
+  ) throws -> CouchAnswer {
+    if !isNewEdit, let refusal = bulk.refusal { throw refusal }
+    var writer = JSONWriter(reserving: heads.count * 96 + 2)
     writer.beginArray()
-    for (index, entry) in entries.enumerated() {
-      let outcome = bulk.outcomes[index] ?? entry.write.map { _ in "" }
-      Self.append(outcome, of: entry, isNewEdit: request.isNewEdit, to: &writer)
+    for (index, head) in heads.enumerated() {
+      let outcome = bulk.outcomes[index] ?? head.refusal.map { .failure($0) } ?? .success("")
+      append(outcome, of: head, isNewEdit: isNewEdit, to: &writer)
     }
     writer.endArray()
     var answer = CouchAnswer(201, writer.bytes)
-    answer.hasUnrunRules = !request.isNewEdit && entries.contains(where: \.hasRules)
+    answer.hasUnrunRules = !isNewEdit && heads.contains(where: \.hasRules)
     return answer
   }
 
   private static func append(
-    _ outcome: BulkWriter.Outcome, of entry: BulkEntry, isNewEdit: Bool, to writer: inout JSONWriter
+    _ outcome: BulkWriter.Outcome, of entry: BulkEntry.Head, isNewEdit: Bool,
+    to writer: inout JSONWriter
   ) {
     switch outcome {
     case .success(let revision):
@@ -193,7 +217,7 @@ extension CouchDatabase {
   }
 
   /// One element for each document with the error, as in CouchDB 2 and 3.
-  private static func notAtomic(_ entries: [BulkEntry]) -> CouchAnswer {
+  static func notAtomic(_ entries: [BulkEntry.Head]) -> CouchAnswer {
     let error = ServiceError(.notAtomic, "all_or_nothing is not supported")
     var writer = JSONWriter(reserving: entries.count * 96 + 2)
     writer.beginArray()

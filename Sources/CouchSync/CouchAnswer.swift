@@ -12,6 +12,8 @@ package struct CouchAnswer: Sendable {
   package let revision: RevisionID?
   /// The id of the document that was written, which may be a local document.
   package let written: DocumentID?
+  /// What follows the pieces; nil when they are the whole answer.
+  package private(set) var rest: AnswerRest?
   /// Whether a replicated design document with `validate_doc_update`, which is not run, was stored.
   package var hasUnrunRules = false
 
@@ -26,9 +28,10 @@ package struct CouchAnswer: Sendable {
   }
 
   /// Makes an answer of several pieces, which may be long.
-  init(_ status: Int, inPieces pieces: [[UInt8]]) {
+  init(_ status: Int, inPieces pieces: [[UInt8]], rest: AnswerRest? = nil) {
     self.status = status
     self.pieces = pieces
+    self.rest = rest
     revision = nil
     written = nil
   }

@@ -14,6 +14,11 @@ package enum CouchLimits {
   package static let bulk = JSONLimits(
     maximumBytes: JSONLimits.request.maximumBytes,
     maximumDepth: JSONLimits.document.maximumDepth + 2)
+  /// The most bytes of a `_bulk_docs` that is parsed in memory: 4 MiB. A longer one is kept in a file until it has
+  /// arrived, and is then read in parts of about this length.
+  package static let bulkPartBytes = 4 << 20
+  /// The most bytes of a `_bulk_docs` besides its documents.
+  package static let bulkRestBytes = 64 << 10
   /// The most documents in one `_bulk_docs` or `_bulk_get`, as in CouchDB (`max_bulk_docs_count`).
   package static let bulkDocuments = 10_000
   /// The most documents in one commit of `_bulk_docs`, so that a large request does not block a store for long.
@@ -24,8 +29,12 @@ package enum CouchLimits {
   package static let commitTime = Duration.milliseconds(commitMilliseconds)
   /// The same in milliseconds.
   package static let commitMilliseconds = 10
-  /// The most bytes of an answer that is built in memory: 64 MiB. `_changes` is read in pages instead.
+  /// The most bytes of an answer that is built in memory: 64 MiB. `_changes` is read in pages instead, and lists of
+  /// documents in parts.
   package static let answerBytes = 64 << 20
+  /// A part of a long list of documents ends after this many bytes: 1 MiB. For a slow client the server holds a part in
+  /// memory.
+  package static let answerPartBytes = 1 << 20
   /// The most rows of one page of `_changes`.
   package static let pageRows = 1_000
   /// A page of `_changes` ends after this many bytes of rows: 1 MiB. For a slow client the server holds a page in

@@ -18,7 +18,7 @@ struct OpenRevisionsReader: AnswerReader {
   /// The revisions that were read; the value is nil for one that is missing.
   private var known: [RevisionID: [UInt8]?] = [:]
   private var hasElements = false
-  private(set) var text = AnswerText()
+  var text = AnswerText()
 
   /// Makes a reader of one document's revisions.
   init(

@@ -123,6 +123,13 @@ package struct BodyStreamingStarted: Sendable {
   package init() {}
 }
 
+/// Tells the connection that a route has done a part of work whose size the client decides, such as one of many commits.
+/// The time to the beginning of its answer begins again.
+package struct RequestProgressed: Sendable {
+  /// The event.
+  package init() {}
+}
+
 /// Tells the last handler of a connection that its last answer is written, or that there will be none. The requests
 /// that still wait are not answered (RFC 9112, section 9.6).
 struct LastAnswer: Sendable {}
@@ -141,7 +148,7 @@ package enum RequestLimits {
   package static let bodyGraceSeconds = 60
   /// Bytes per second at which a body has to arrive, on average after its pause.
   package static let bodyBytesPerSecond = 1_024
-  /// Seconds in which a body has to arrive.
+  /// Seconds in which a body has to arrive, besides the time that its bytes take at ``bodyBytesPerSecond``.
   package static let bodySeconds = 120
   /// Seconds in which a body has to arrive once the server stops, so that it is still answered.
   package static let bodyAtStopSeconds = 10

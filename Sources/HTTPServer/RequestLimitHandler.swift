@@ -132,6 +132,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   ) {
     switch event {
     case is BodyStreamingStarted: machine.streamBody()
+    case is RequestProgressed: machine.noteProgress(at: context.eventLoop.now)
     case is BodyWanted:
       if machine.wantBody(at: context.eventLoop.now) {
         write(HTTPResponse(status: .continue), context, nil)

@@ -192,6 +192,11 @@ struct RequestLimitStateMachine {
     requests.first?.reservation?.releaseBody()
   }
 
+  /// Notes that the route has done a part of its work: the time to the beginning of the answer begins again.
+  mutating func noteProgress(at now: NIODeadline) {
+    if waiting != nil { waiting = now }
+  }
+
   /// Accounts for the arriving body, which belongs to the request that came last.
   /// - Parameter count: the bytes that have come.
   /// - Returns: whether there is memory for it.

@@ -65,18 +65,15 @@ struct BulkGetTests {
     #expect(results[0]["id"] == .null)
   }
 
-  @Test func answerBeyondTheLimitIsTooLarge() async throws {
+  /// Elements that are not next to each other wait in memory for their places.
+  @Test func answerOutOfOrderBeyondTheLimitIsTooLarge() async throws {
     let couch = try await Couch()
     let half = String(repeating: "x", count: 500_000)
     try await couch.put("a", #"{"x":"\#(half)","y":"\#(half)"}"#)
     let count = CouchLimits.answerBytes / 1_000_000 + 1
     let docs = Array(repeating: #"{"id":"a"}"#, count: count).joined(separator: ",")
-    let keys = Array(repeating: #""a""#, count: count).joined(separator: ",")
-    #expect(await refusal { try await couch.bulkGet(#"{"docs":[\#(docs)]}"#) } == "413 too_large")
-    #expect(
-      await refusal {
-        try await couch.all(("include_docs", "true"), body: #"{"keys":[\#(keys)]}"#)
-      } == "413 too_large")
+    let asked = #"{"docs":[{"id":"a"},{"id":"b"},\#(docs)]}"#
+    #expect(await refusal { try await couch.bulkGet(asked) } == "413 too_large")
   }
 
   @Test func longAnswerComesInPiecesThatAreCountedAsTheyCome() async throws {

@@ -1,6 +1,7 @@
 import Accounts
 import Catalogue
 import Documents
+import HTTPServer
 import HTTPTypes
 import Hotels
 import Hummingbird
@@ -36,8 +37,9 @@ struct APIFixture: Sendable {
   /// Opens a service for a test.
   /// - Parameter origins: other origins whose pages may call the service.
   /// - Parameter pause: waits between two attempts at an accepted write.
+  /// - Parameter bodyFiles: the files of long bodies.
   static func open(
-    origins: [String] = [], publicURL: String? = nil,
+    origins: [String] = [], publicURL: String? = nil, bodyFiles: BodyFiles = BodyFiles(in: "/tmp"),
     settings change: (inout AccountSettings) -> Void = { _ in },
     pause: @escaping @Sendable (Duration) async -> Void = { _ in },
     _ test: @Sendable (APIFixture) async throws -> Void
@@ -48,7 +50,8 @@ struct APIFixture: Sendable {
     settings.scrypt = try #require(ScryptParameters(rounds: 2, blockSize: 1, parallelism: 1))
     change(&settings)
     let service = try await service(
-      engine, clock, search, settings, origins: origins, publicURL: publicURL, pause: pause)
+      engine, clock, search, settings, origins: origins, publicURL: publicURL,
+      bodyFiles: bodyFiles, pause: pause)
     let application = Application(responder: PieceByPiece(router: service.router()), logger: quiet)
     try await application.test(.router) { client in
       try await test(
@@ -64,6 +67,9 @@ struct APIFixture: Sendable {
 
   /// The writes that were accepted and are not carried out yet.
   var pendingWrites: PendingWrites { service.pendingWrites }
+
+  /// The files of long bodies.
+  var bodyFiles: BodyFiles { service.bodyFiles }
 
   /// The jobs that the administrator has started.
   var jobs: AdministrationJobs { service.administration.jobs }
@@ -87,6 +93,7 @@ struct APIFixture: Sendable {
   private static func service(
     _ engine: MemoryEngine, _ clock: TestClock, _ search: ScriptedSearch,
     _ settings: AccountSettings, origins: [String], publicURL: String?,
+    bodyFiles: BodyFiles = BodyFiles(in: "/tmp"),
     pause: @escaping @Sendable (Duration) async -> Void = { _ in }
   ) async throws -> HTTPService {
     let stores = DatabaseManager(
@@ -110,7 +117,7 @@ struct APIFixture: Sendable {
       contractJSON: Array(#"{"openapi":"3.1.0"}"#.utf8),
       page: [PageFile(name: "index.html", bytes: Array(shell.utf8))],
       metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL,
-      administration: .scripted(now: { clock.now }), pause: pause,
+      bodyFiles: bodyFiles, administration: .scripted(now: { clock.now }), pause: pause,
       now: { clock.now })
   }
 

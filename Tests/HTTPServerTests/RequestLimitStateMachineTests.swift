@@ -129,6 +129,20 @@ import Testing
     #expect(before == .none && after == .refuse(.slowAnswer))
   }
 
+  /// A request of many commits is answered after the last one.
+  @Test func eachPartOfTheWorkGivesTheAnswerItsTimeAgain() {
+    var machine = machine()
+    #expect(begins(Self.request(), &machine))
+    let end = machine.readEnd(at: start)
+    #expect(end == .forward)
+    let parts = start + limits.answer - .nanoseconds(1)
+    machine.noteProgress(at: parts)
+    #expect(machine.due == parts + limits.answer)
+    let before = machine.check(at: parts + limits.answer - .nanoseconds(1))
+    let after = machine.check(at: parts + limits.answer)
+    #expect(before == .none && after == .refuse(.slowAnswer))
+  }
+
   @Test func feedThatWaitsForItsNextChangeHasNoTimer() {
     var machine = machine()
     #expect(begins(Self.request(), &machine))

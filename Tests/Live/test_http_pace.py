@@ -229,9 +229,9 @@ def test_long_answers_are_counted_until_they_are_read(start):
 
     with connect(server) as connection:
         connection.sendall((f"GET /couch/{database.name}/_all_docs?include_docs=true HTTP/1.1\r\nHost: x\r\n"
-                            f"Authorization: Bearer {database.token}\r\n\r\n").encode())
+                            f"Connection: close\r\nAuthorization: Bearer {database.token}\r\n\r\n").encode())
         wait_until(lambda: waiting() > 1 << 20)
-        answer = receive(connection)
+        answer = receive(connection, None)
         assert answer.statuses == [200] and len(answer.data) > 12_000_000
         wait_until(lambda: waiting() == 0)
     with connect(server) as connection:

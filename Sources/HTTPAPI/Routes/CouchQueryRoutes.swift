@@ -58,49 +58,38 @@ extension HTTPService {
   private var couchListRoutes: [Route] {
     [
       couch(.get, "/_local_docs") { call, store in
-        try await Self.list(
-          AllDocumentsQuery(try call.couchParameters(), scope: .locals), store)
+        try await allDocuments(
+          AllDocumentsQuery(try call.couchParameters(), scope: .locals), call, store)
       },
       couch(.post, "/_local_docs") { call, store in
         let body = try await call.couchObject()
-        return try await Self.list(
-          AllDocumentsQuery(try call.couchParameters(), body: body, scope: .locals), store)
+        return try await allDocuments(
+          AllDocumentsQuery(try call.couchParameters(), body: body, scope: .locals), call, store)
       },
       couch(.get, "/_design_docs") { call, store in
-        try await Self.list(
-          AllDocumentsQuery(try call.couchParameters(), scope: .designs), store)
+        try await allDocuments(
+          AllDocumentsQuery(try call.couchParameters(), scope: .designs), call, store)
       },
       couch(.post, "/_design_docs") { call, store in
         let body = try await call.couchObject()
-        return try await Self.list(
-          AllDocumentsQuery(try call.couchParameters(), body: body, scope: .designs), store)
+        return try await allDocuments(
+          AllDocumentsQuery(try call.couchParameters(), body: body, scope: .designs), call, store)
       },
       couch(.post, "/_all_docs/queries") { call, store in
-        try await Self.queries(.everything, call, store)
+        try await queries(.everything, call, store)
       },
       couch(.post, "/_design_docs/queries") { call, store in
-        try await Self.queries(.designs, call, store)
+        try await queries(.designs, call, store)
       },
     ]
   }
 
-  private static func list(
-    _ query: AllDocumentsQuery, _ store: CouchStore
-  ) async throws -> Response {
-    .couch(
-      try await store.reading { database in
-        try await database.allDocuments(query)
-      })
-  }
-
-  private static func queries(
+  private func queries(
     _ scope: AllDocumentsQuery.Scope, _ call: Call, _ store: CouchStore
   ) async throws -> Response {
     let queries = try AllDocumentsQuery.list(try await call.couchObject(), scope: scope)
-    return .couch(
-      try await store.reading { database in
-        try await database.allDocuments(queries)
-      })
+    return try await couchResponse(
+      try await store.reading { database in try await database.allDocuments(queries) }, call, store)
   }
 
   /// Deletes an index. The design document's name may have its prefix, whose slash may be percent-encoded.

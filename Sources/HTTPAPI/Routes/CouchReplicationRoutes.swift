@@ -14,10 +14,8 @@ extension HTTPService {
       couch(.post, "/_bulk_get") { call, store in
         let request = try BulkGetRequest(
           try await call.couchObject(), try call.couchParameters())
-        return .couch(
-          try await store.reading { database in
-            try await database.bulkGet(request)
-          })
+        return try await couchResponse(
+          try await store.reading { database in try await database.bulkGet(request) }, call, store)
       },
       couch(.post, "/_revs_diff") { call, store in
         let request = try RevisionsRequest(try await call.couchObject())

@@ -50,14 +50,6 @@ extension Call {
     try await json(try await body(upTo: CouchLimits.bulk.maximumBytes), limits.bulk)
   }
 
-  /// The body of a `POST` to `_bulk_docs`.
-  /// - Throws: the errors of ``couchObject()``.
-  func couchBulk(_ limits: DocumentLimits) async throws -> BulkRequest {
-    let bytes = try await body(upTo: CouchLimits.bulk.maximumBytes)
-    try requireJSON()
-    return try await BulkRequest.read(bytes, limits: limits)
-  }
-
   /// The body of a `POST`, which may be absent.
   /// - Throws: the errors of ``couchObject()``.
   func couchObjectIfAny() async throws -> JSONNode? {

@@ -188,17 +188,24 @@ extension HTTPService {
         return written(answer, parameters, call)
       },
       couch(.get, "/_all_docs") { call, store in
-        try await Self.allDocuments(AllDocumentsQuery(try call.couchParameters()), store)
+        try await allDocuments(AllDocumentsQuery(try call.couchParameters()), call, store)
       },
       couch(.post, "/_all_docs") { call, store in
         let body = try await call.couchObject()
-        return try await Self.allDocuments(
-          AllDocumentsQuery(try call.couchParameters(), body: body), store)
+        return try await allDocuments(
+          AllDocumentsQuery(try call.couchParameters(), body: body), call, store)
       },
       couch(.post, "/_bulk_docs") { call, store in
-        let request = try await call.couchBulk(store.documentLimits)
+        let body = try await call.couchBulk(
+          store.documentLimits, stored: store.storedBytes, bodyFiles)
         let answer = try await store.writing { database in
-          try await database.bulkDocuments(request)
+          switch body {
+          case .short(let request): try await database.bulkDocuments(request)
+          case .long(let request):
+            try await database.bulkDocuments(request) { [channel = call.context.channel] in
+              channel.triggerUserOutboundEvent(RequestProgressed(), promise: nil)
+            }
+          }
         }
         warn(of: answer, call)
         return .couch(answer)
@@ -241,13 +248,12 @@ extension HTTPService {
     }
   }
 
-  private static func allDocuments(
-    _ query: AllDocumentsQuery, _ store: CouchStore
+  /// Answers `_all_docs`, `_design_docs` or `_local_docs`.
+  func allDocuments(
+    _ query: AllDocumentsQuery, _ call: Call, _ store: CouchStore
   ) async throws -> Response {
-    .couch(
-      try await store.reading { database in
-        try await database.allDocuments(query)
-      })
+    try await couchResponse(
+      try await store.reading { database in try await database.allDocuments(query) }, call, store)
   }
 }
 

@@ -109,6 +109,9 @@ struct CouchStore: Sendable {
   /// The size limits of its documents.
   var documentLimits: DocumentLimits { DocumentLimits(stores.limits(of: name)) }
 
+  /// The most bytes that it may have.
+  var storedBytes: Int64 { stores.limits(of: name).bytes }
+
   /// Whether the caller is a guest.
   var isForGuest: Bool { caller.kind == .guest }
 

@@ -156,6 +156,8 @@ enum Limits {
     ("idleSeconds", RequestLimits.idleSeconds, "seconds"),
     ("headerSeconds", RequestLimits.headerSeconds, "seconds for a request's head"),
     ("bodyGraceSeconds", RequestLimits.bodyGraceSeconds, "seconds that a body may pause"),
+    ("bodyFileBytes", RequestLimits.bodyFileBytes, "bytes of all requests' bodies in files"),
+    ("bodyFileBytesPerAddress", RequestLimits.bodyFileBytesPerAddress, "bytes of bodies in files"),
     ("bodyBytesPerSecond", RequestLimits.bodyBytesPerSecond, "bytes per second, at least"),
     (
       "bodySeconds", RequestLimits.bodySeconds,

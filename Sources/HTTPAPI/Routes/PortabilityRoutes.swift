@@ -125,9 +125,6 @@ struct ExportStream: Sendable {
   /// Whether it is sent as gzip.
   let isPacked: Bool
 
-  /// Ends the answer early, so that it does not look complete.
-  private struct IncompleteAnswer: Error {}
-
   /// Writes the whole export.
   /// - Throws: the errors of reading and of the connection; the answer is then incomplete.
   @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
@@ -138,10 +135,10 @@ struct ExportStream: Sendable {
     try await writer.write(ByteBuffer())
     while let bytes = piece {
       Work.current?.addMovedBytes(bytes.count)
-      try await send(try await Self.packed(bytes, by: packer), to: &writer)
+      try await registration.send(try await Self.packed(bytes, by: packer), to: &writer)
       piece = try await export.next()
     }
-    if let packer { try await send(packer.finish(), to: &writer) }
+    if let packer { try await registration.send(packer.finish(), to: &writer) }
     try await writer.finish(nil)
   }
 
@@ -154,22 +151,5 @@ struct ExportStream: Sendable {
       try await Slice.giveWay()
     }
     return packer.takePacked()
-  }
-
-  /// Writes in pieces. The client has to read each of them in time.
-  /// - Throws: ``IncompleteAnswer`` when nothing more may be sent.
-  @concurrent private func send(
-    _ bytes: [UInt8], to writer: inout any ResponseBodyWriter
-  ) async throws {
-    var rest = ByteBuffer(bytes: bytes)
-    while let piece = rest.readSlice(
-      length: min(rest.readableBytes, CouchChangesStream.chunkBytes)),
-      piece.readableBytes > 0
-    {
-      guard registration.signal.end == nil else { throw IncompleteAnswer() }
-      registration.signal.beginWrite()
-      defer { registration.signal.endWrite() }
-      try await writer.write(piece)
-    }
   }
 }

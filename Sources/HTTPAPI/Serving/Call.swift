@@ -209,7 +209,8 @@ struct Call: Sendable {
     }
   }
 
-  private static func tooLarge(_ limit: Int) -> Problem {
+  /// The answer to a body of more than `limit` bytes.
+  static func tooLarge(_ limit: Int) -> Problem {
     Problem(.contentTooLarge, "too_large", "The body must be at most \(limit) bytes")
   }
 }

@@ -51,6 +51,8 @@ package struct HTTPService: Sendable {
   package let processors: ProcessorAccounts?
   /// Whether answers show their cost.
   package let showsCost: Bool
+  /// The files of long bodies.
+  package let bodyFiles: BodyFiles
   /// What the administrator can see and start.
   package let administration: Administration
   /// The number of answers, by class of status.
@@ -82,7 +84,7 @@ package struct HTTPService: Sendable {
     connectionCaps: ConnectionCaps = ConnectionCaps(), databaseLimits: StoreLimits = .database,
     tombstoneDays: Int = 90,
     processors: ProcessorAccounts? = nil,
-    showsCost: Bool = false, administration: Administration,
+    showsCost: Bool = false, bodyFiles: BodyFiles, administration: Administration,
     pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) },
     now: @escaping @Sendable () -> Timestamp
   ) {
@@ -107,6 +109,7 @@ package struct HTTPService: Sendable {
     self.tombstoneDays = tombstoneDays
     self.processors = processors
     self.showsCost = showsCost
+    self.bodyFiles = bodyFiles
     self.administration = administration
     self.now = now
     feeds = CouchFeeds(stores: stores) { [accounts] in await accounts.confirmProofs() }

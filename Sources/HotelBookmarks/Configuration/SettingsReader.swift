@@ -109,7 +109,8 @@ package struct SettingsReader: Sendable {
   /// would refuse every write of a page.
   private func readOrigins(into settings: inout Settings) throws(SettingsError) {
     if let text = string(.publicURL) {
-      guard let url = WebOrigin(url: text), ["http:", "https:"].contains(where: url.text.hasPrefix)
+      guard let url = WebOrigin(url: text),
+        url.text.hasPrefix("http://") || url.text.hasPrefix("https://")
       else { throw Self.wrong(.publicURL, "a URL as https://hotels.example, with a path or none") }
       settings.publicURL = url.text + url.path
     }

@@ -4,6 +4,7 @@ import Catalogue
 package import Documents
 import FoundationEssentials
 import HTTPAPI
+import HTTPServer
 import Hotels
 import Lanes
 import Lists
@@ -103,7 +104,8 @@ struct ServiceAssembly: Sendable {
       connectionCaps: connections.caps, databaseLimits: settings.databases,
       tombstoneDays: settings.tombstoneDays,
       processors: ProcessorAccounts(pool),
-      showsCost: settings.showsCost, administration: administration.administration(), now: now)
+      showsCost: settings.showsCost, bodyFiles: BodyFiles(in: settings.data),
+      administration: administration.administration(), now: now)
     recovery = Recovery(
       stores: stores, accounts: accounts, hotels: hotels, lists: lists, logger: logger)
     sweeper = Sweeper(

@@ -15,6 +15,7 @@ enum JSONFuzzing {
       if error.code == .invalidJSON || error.code == .invalidUTF8 {
         // The parser reports this error only before the text becomes too deep, so the grammar must refuse the text, too.
         claim(!JSONGrammar.accepts(bytes), "refused as no JSON, which it is")
+        checkScanner(bytes, isJSON: false)
       }
       return
     }
@@ -25,8 +26,21 @@ enum JSONFuzzing {
         (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil,
         "taken, though Foundation refuses it")
     }
+    checkScanner(bytes, isJSON: true)
     checkOutputs(parsed.root)
     checkBody(parsed.root)
+  }
+
+  /// The parts that are found in a text while it arrives are JSON exactly if the text is.
+  private static func checkScanner(_ bytes: [UInt8], isJSON: Bool) {
+    var scanner = JSONScanner(member: "a", restLimit: limits.maximumBytes)
+    for start in stride(from: 0, to: bytes.count, by: 7) {
+      scanner.take(Array(bytes[start..<min(start + 7, bytes.count)]))
+    }
+    claim(scanner.count == bytes.count && !scanner.isRestTooLong, "all of it is scanned")
+    let parts = [scanner.rest] + scanner.elements.map { Array(bytes[$0]) }
+    let areJSON = parts.allSatisfy { (try? ParsedJSON($0, limits: limits)) != nil }
+    claim(areJSON == isJSON, "parts that are JSON, or not, as the text")
   }
 
   /// Whether every number fits into a double. The parser stores 9e308 as it is written; Foundation refuses it.
