@@ -1,6 +1,7 @@
 """Self-signed certificates for the tests' servers, made by openssl(1). No client trusts them by default."""
 import ssl
 import subprocess
+from waiting import PATIENCE
 
 _CONFIGURATION = """[ca]
 default_ca = made
@@ -34,4 +35,4 @@ def server_context(directory, host="localhost", start="20200101000000Z", end="20
 
 
 def _openssl(*arguments):
-    subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True, timeout=60)
+    subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True, timeout=PATIENCE)

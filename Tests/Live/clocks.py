@@ -5,6 +5,7 @@ import subprocess
 import time
 
 import pytest
+from waiting import PATIENCE
 
 HOUR, TEN_YEARS = 3_600, 10 * 365 * 86_400
 
@@ -26,7 +27,7 @@ class Clock:
             "LD_PRELOAD": found[0], "FAKETIME_TIMESTAMP_FILE": str(self.file), "FAKETIME_NO_CACHE": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
         self.step(-TEN_YEARS)
-        tried = subprocess.run(["date", "+%s"], capture_output=True, text=True, timeout=60,
+        tried = subprocess.run(["date", "+%s"], capture_output=True, text=True, timeout=PATIENCE,
                                env=dict(os.environ, **self.environment))
         if not tried.stdout.strip().isdigit() or int(tried.stdout) > time.time() - TEN_YEARS / 2:
             pytest.skip("libfaketime does not work here: " + tried.stderr.strip())

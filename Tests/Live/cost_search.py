@@ -10,6 +10,7 @@ import requests
 import watched
 from cost_requests import mutated, seeds
 from people import Person
+from waiting import PATIENCE
 
 KEPT = 4
 """How many requests are kept for each operation and aim. New requests are made from them."""
@@ -90,7 +91,7 @@ class CostSearch:
         try:
             answer = self.person.session.request(
                 call.operation.method, self.person.server.url + call.path(), data=body, headers=fields,
-                timeout=120, allow_redirects=False)
+                timeout=PATIENCE, allow_redirects=False)
         except requests.exceptions.ChunkedEncodingError:
             return  # The server cut the stream because it cost too much.
         self.count += 1

@@ -10,7 +10,7 @@ import tempfile
 
 import pytest
 
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 from server import BINARY
 
 
@@ -39,7 +39,7 @@ def traced(log, rule, *arguments):
         pytest.skip("strace is not installed: Scripts/setup --tests")
     done = subprocess.run(
         ["strace", "-f", "-qq", "-o", log, "-e", f"trace={rule.split(':')[0]}", "-e", "signal=none",
-         "-e", f"inject={rule}", BINARY, *arguments], capture_output=True, text=True, timeout=60)
+         "-e", f"inject={rule}", BINARY, *arguments], capture_output=True, text=True, timeout=PATIENCE)
     if "strace: " in done.stderr:
         skip_refused(done.stderr, "a process be traced")
     return done
@@ -91,7 +91,7 @@ class Injected:
     def __exit__(self, *error):
         # On SIGINT, strace detaches from the server.
         self.process.send_signal(signal.SIGINT)
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=PATIENCE)
 
     @property
     def calls(self):

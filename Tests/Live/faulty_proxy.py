@@ -6,6 +6,7 @@ import socket
 import struct
 import threading
 import urllib.parse
+from waiting import PATIENCE
 
 _CHUNK = 1 << 16
 """The most bytes read at once: fewer than most responses have, so that a cut falls inside a response."""
@@ -103,11 +104,11 @@ class FaultyProxy:
         self._unmute()
         self._reserved.close()
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(timeout=60)
+        self._thread.join(timeout=PATIENCE)
         self._loop.close()
 
     def _wait(self, work):
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=60)
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=PATIENCE)
 
     def _unmute(self):
         for end in self._mute or ():

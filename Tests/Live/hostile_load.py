@@ -12,7 +12,7 @@ import urllib.parse
 import honest
 import hostile
 import watched
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 from people import HOSTILE, Person
 
 PART = 1 if os.environ.get("BOOKMARKS_RELEASE") else 0.2
@@ -35,7 +35,7 @@ class HostileLoad:
         self.person, self.request, self.numbers = person, request, itertools.count()
         self.ended, self.statuses, self.last = threading.Event(), collections.Counter(), {}
         self.connections = [
-            http.client.HTTPConnection(parts.hostname, parts.port, timeout=120, source_address=(person.source, 0))
+            http.client.HTTPConnection(parts.hostname, parts.port, timeout=PATIENCE, source_address=(person.source, 0))
             for _ in range(at_once)]
         self.threads = [
             threading.Thread(target=self._run, args=(connection,), daemon=True) for connection in self.connections]
@@ -74,7 +74,7 @@ class HostileLoad:
             with contextlib.suppress(OSError, AttributeError):
                 connection.sock.shutdown(socket.SHUT_RDWR)
         for thread in self.threads:
-            thread.join(timeout=150)
+            thread.join(timeout=PATIENCE)
         assert not any(thread.is_alive() for thread in self.threads)
 
 
@@ -96,7 +96,7 @@ class HonestClients:
     def __exit__(self, kind, *_):
         self.ended.set()
         for thread in self.threads:
-            thread.join(timeout=120)
+            thread.join(timeout=PATIENCE)
         if kind is None:
             self.lost_nothing()
 
@@ -119,7 +119,7 @@ class HonestClients:
         """Waits until each kind has completed `steps` more steps."""
         wanted = {kind: self.steps[kind] + steps for kind in self.kinds}
         wait_until(lambda: self.failed or all(self.steps[kind] >= count for kind, count in wanted.items()),
-              "honest clients wait", 180)
+              "honest clients wait")
         self.lost_nothing()
 
 
@@ -137,9 +137,9 @@ def run_hostile_load(server, name, part=PART):
                 wait_until(lambda: clients.failed or (
                     watched.work(server, "processor_seconds_total", account="overdrawn") > 0
                     and watched.work(server, "served_before_overdrawn_total") > before),
-                    "nobody was served before the overdrawn", 180)
+                    "nobody was served before the overdrawn")
             clients.get_on()
-            wait_until(lambda: sum(load.statuses.values()) >= min(8, attack.at_once), "no attack", 180)
+            wait_until(lambda: sum(load.statuses.values()) >= min(8, attack.at_once), "no attack")
         clients.get_on(1)
     watched.rests(server)
     assert watched.peak(server) <= watched.allowed(server, attack.at_once * attack.body_bytes)

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from waiting import PATIENCE
 
 PER_STORE = 16
 
@@ -114,7 +115,7 @@ def main(binary, count=2000, seconds=20):
         finally:
             start = time.monotonic()
             process.terminate()
-            process.wait(timeout=90)
+            process.wait(timeout=PATIENCE)
             print(f"stopped after {time.monotonic() - start:.2f} s, status {process.returncode}")
 
 

@@ -3,6 +3,7 @@ import socket
 
 from peer import quoted
 from rawjson import elements, members, raw_members
+from waiting import PATIENCE
 
 _DEPTH = 50
 """How many requests are sent before the first response is read."""
@@ -27,7 +28,7 @@ def counts(peer):
 def bodies(peer, names):
     """The bytes of each document's response to `open_revs=all&revs=true`. The requests are pipelined."""
     found = {}
-    with socket.create_connection(peer.address, timeout=60) as connection:
+    with socket.create_connection(peer.address, timeout=PATIENCE) as connection:
         stream = connection.makefile("rb")
         for start in range(0, len(names), _DEPTH):
             part = names[start:start + _DEPTH]

@@ -7,7 +7,7 @@ import pytest
 
 import postgres
 from server import BINARY, Server
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 COMMANDS = "application_name = 'hotel-bookmarks move'"
 """The condition for the sessions of moves in `pg_stat_activity`."""
@@ -92,8 +92,13 @@ def told(server, owners):
 def refusal(*arguments):
     """The exit status and the error of a command that does not start."""
     done = subprocess.run(
-        [BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False)
+        [BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE, check=False)
     return done.returncode, done.stderr
+
+
+def later(attempt):
+    """Seconds until the attempt is killed: each time more, so that the last ones are late enough on any machine."""
+    return 0.05 * 1.12 ** attempt
 
 
 def forget_sessions(url):

@@ -3,6 +3,7 @@ import http.client
 import json
 import socket
 import urllib.parse
+from waiting import PATIENCE
 
 
 class Unreachable(Exception):
@@ -43,14 +44,25 @@ def quoted(name):
     return urllib.parse.quote(name, safe="")
 
 
+class Timeout:
+    """The seconds for each read and write of a socket. A busy machine may need more than a network without faults: each
+    time that they were too few there are more of them, up to `most`."""
+
+    def __init__(self, seconds, most):
+        self.seconds, self.most = seconds, most
+
+    def note(self, error):
+        if isinstance(error, TimeoutError):
+            self.seconds = min(1.25 * self.seconds, self.most)
+
+
 class Peer:
     """One side of a replication. Two threads must not share it; `twin` makes another one."""
 
     again = {408, 429, 500, 502, 503, 504}
 
-    def __init__(self, url, authorization, timeout=60):
-        """`url` is the database's URL. `authorization` is the header's value. `timeout` in seconds applies to each
-        read and write of the socket."""
+    def __init__(self, url, authorization, timeout=Timeout(PATIENCE, PATIENCE)):
+        """`url` is the database's URL. `authorization` is the header's value."""
         self.url, self.authorization, self.timeout = url.rstrip("/"), authorization, timeout
         parts = urllib.parse.urlsplit(self.url)
         self.address, self.prefix = (parts.hostname, parts.port), parts.path
@@ -64,7 +76,7 @@ class Peer:
     def call(self, method, path="", body=None, accept="application/json", allow=()):
         """Sends one request. A status of 400 or more raises `Refused` unless it is in `allow`."""
         if self._connection is None:
-            self._connection = http.client.HTTPConnection(*self.address, timeout=self.timeout)
+            self._connection = http.client.HTTPConnection(*self.address, timeout=self.timeout.seconds)
         self.calls += 1
         try:
             response = self._send(self._connection, method, path, body, accept)
@@ -72,6 +84,7 @@ class Peer:
             if response.will_close:
                 self.close()
         except (OSError, http.client.HTTPException) as error:
+            self.timeout.note(error)
             self.close()
             raise Unreachable(f"{method} {path}: {error!r}") from error
         if answer.status in self.again and answer.status not in allow:
@@ -96,7 +109,7 @@ class Peer:
 
         `opened` receives a function that closes the connection from another thread. An incomplete line is left out.
         """
-        connection = http.client.HTTPConnection(*self.address, timeout=self.timeout)
+        connection = http.client.HTTPConnection(*self.address, timeout=self.timeout.seconds)
         try:
             response = self._send(connection, "GET", path, None, "application/json")
             if response.status != 200:
@@ -111,6 +124,7 @@ class Peer:
                     yield line[:-1].decode()
         except (OSError, http.client.HTTPException, AttributeError) as error:
             # http.client raises AttributeError when another thread closes its socket during a read.
+            self.timeout.note(error)
             raise Unreachable(f"{path}: {error!r}") from error
         finally:
             connection.close()

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 import urllib.parse
+from waiting import PATIENCE
 
 VARIABLE = "HOTEL_BOOKMARKS_TEST_DATABASE"
 """The environment variable with the URL of a database that live tests use instead of files; `own` starts a server."""
@@ -43,7 +44,7 @@ class Postgres:
         return [*prefix, *map(str, command)]
 
     def _run(self, *command):
-        subprocess.run(self._as_user(*command), check=True, capture_output=True, timeout=120, cwd="/tmp")
+        subprocess.run(self._as_user(*command), check=True, capture_output=True, timeout=PATIENCE, cwd="/tmp")
 
     def start(self):
         """Starts the server and waits until it answers."""
@@ -54,7 +55,7 @@ class Postgres:
                     "-c", "listen_addresses=", "-c", f"fsync={'on' if self.durable else 'off'}",
                     "-c", "max_connections=600", "-c", "shared_buffers=64MB", "-c", "max_wal_size=4GB"),
                 stdout=log, stderr=log, cwd="/tmp")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while subprocess.run([self.bin / "pg_isready", "-q", "-h", self.directory], check=False).returncode:
             assert self.process.poll() is None and time.monotonic() < deadline, (self.directory / "log").read_text()
             time.sleep(0.05)
@@ -62,9 +63,9 @@ class Postgres:
     def crash(self):
         """Kills all its processes at once."""
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=PATIENCE)
         # The others see that the first one is gone.
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while subprocess.run(["pgrep", "-f", f"postgres.*{self.directory}"], check=False,
                              capture_output=True).returncode == 0 and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -76,14 +77,14 @@ class Postgres:
     def close(self):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-            self.process.wait(timeout=60)
+            self.process.wait(timeout=PATIENCE)
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def sql(url, statements):
     """Runs statements by psql and returns what they print, unaligned."""
     done = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", url], input=statements, text=True,
-                          capture_output=True, check=False, timeout=60)
+                          capture_output=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

@@ -11,6 +11,7 @@ import urllib.parse
 import uuid
 
 import requests
+from waiting import PATIENCE
 
 BATCH = 100
 
@@ -72,7 +73,7 @@ class Pouch:
 
     # The requests.
 
-    def call(self, method, path="", allow=(), timeout=60, url=None, **options):
+    def call(self, method, path="", allow=(), timeout=PATIENCE, url=None, **options):
         answer = self._session().request(
             method, (url or self.url) + path, timeout=timeout,
             headers={"Authorization": "Bearer " + self.token, "Accept": "application/json"}, **options)

@@ -13,6 +13,7 @@ from changes_feed import pages
 from leaf_fetch import LeafFetch
 from peer import Refused, Unreachable
 from replication_log import ReplicationLog, Session, common_ancestor
+from waiting import PATIENCE
 
 
 class Crash(Exception):
@@ -172,13 +173,13 @@ class _Following:
 
     def __exit__(self, kind, error, trace):
         self.stop.set()
-        self.thread.join(timeout=120)
+        self.thread.join(timeout=PATIENCE)
         assert not self.thread.is_alive(), "the replicator does not stop"
         if self.error and kind is None:
             raise self.error
 
 
-def until_done(make, patience=120):
+def until_done(make, patience=PATIENCE):
     """Runs the replicators that `make` returns, session after session, until one completes.
 
     Returns the last session's entry and the number of sessions that failed. Gives up after `patience` seconds.

@@ -6,6 +6,7 @@ import os
 import requests
 import schemathesis
 from schemathesis.specs.openapi import checks
+from waiting import PATIENCE
 
 # After five wrong passwords for one name, the server answers 429, as documented. `ignored_auth` tries the same
 # name at every operation and accepts only 401 and 403 as refusals.
@@ -19,7 +20,7 @@ ENDING = {"eraseMe", "logOut", "couchLogOut", "signUp"}
 
 
 def _new_guest(url):
-    answer = requests.post(url + "/v1/guests", timeout=60)
+    answer = requests.post(url + "/v1/guests", timeout=PATIENCE)
     answer.raise_for_status()
     return answer.json()["token"]
 
@@ -93,4 +94,4 @@ def after_call(context, case, response):
     if name == "couchDeleteDatabase" and response.status_code == 200:
         requests.put(
             f"{os.environ['SCHEMA_URL']}/couch/{os.environ['SCHEMA_DATABASE']}",
-            headers={"Authorization": os.environ["SCHEMA_AUTHORIZATION"]}, timeout=60)
+            headers={"Authorization": os.environ["SCHEMA_AUTHORIZATION"]}, timeout=PATIENCE)

@@ -8,6 +8,7 @@ import h2.config
 import h2.connection
 import h2.events
 import h2.exceptions
+from waiting import PATIENCE
 
 
 def certificate(directory, name):
@@ -28,7 +29,7 @@ def connect(server, *protocols):
     if protocols:
         context.set_alpn_protocols(list(protocols))
     parts = urllib.parse.urlsplit(server.url)
-    plain = socket.create_connection((parts.hostname, parts.port), timeout=30)
+    plain = socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE)
     return context.wrap_socket(plain, server_hostname="localhost")
 
 

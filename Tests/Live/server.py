@@ -18,7 +18,11 @@ REQUEST_PROCESSOR_MILLISECONDS = 120_000
 _PATIENT = {
     "HOTEL_BOOKMARKS_REQUEST_PROCESSOR_MILLISECONDS": str(REQUEST_PROCESSOR_MILLISECONDS),
     "HOTEL_BOOKMARKS_REQUEST_SECONDS": str(PATIENCE),
+    "HOTEL_BOOKMARKS_SEARCH_MILLISECONDS": str(PATIENCE * 1_000),
+    "HOTEL_BOOKMARKS_UPSTREAM_MILLISECONDS": str(PATIENCE * 1_000),
+    "HOTEL_BOOKMARKS_OVERLOAD_MILLISECONDS": str(PATIENCE * 1_000),
 }
+"""The limits of time that no honest request may meet, however slow the machine is. A test of a limit sets it itself."""
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 

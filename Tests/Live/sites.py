@@ -6,7 +6,7 @@ import threading
 import uuid
 
 from faulty_proxy import FaultyProxy
-from peer import Peer
+from peer import Peer, Timeout
 from server import Server
 
 
@@ -32,6 +32,8 @@ class Site:
         self.directory, self.servers, self.turn = directory, [], threading.Lock()
         self.server = self._start()
         self.proxy = FaultyProxy(self.server.url, seed)
+        # Some faults of the proxy are silence.
+        self.timeout = Timeout(3, most=12)
 
     def _start(self):
         self.servers.append(Server(self.directory))
@@ -72,9 +74,9 @@ class Store:
         """A peer without the proxy, for the test's own requests. The address is valid until the site restarts."""
         return Peer(f"{self.site.server.url}/couch/{self.name}", "Bearer " + self.token)
 
-    def far(self, timeout=3):
+    def far(self):
         """A peer through the proxy, as a device reaches the server."""
-        return Peer(f"{self.site.proxy.url}/couch/{self.name}", "Bearer " + self.token, timeout)
+        return Peer(f"{self.site.proxy.url}/couch/{self.name}", "Bearer " + self.token, self.site.timeout)
 
     def load(self, documents):
         """Stores documents, which are JSON texts with their own revisions, 1,000 at a time."""

@@ -5,6 +5,7 @@ import time
 import uuid
 
 from server import BINARY
+from waiting import PATIENCE, wait_until
 
 
 def ask(administrator, method, path, status=200, **options):
@@ -14,12 +15,11 @@ def ask(administrator, method, path, status=200, **options):
 
 
 def finished(administrator, job):
-    end = time.monotonic() + 60
-    while job["state"] == "running":
-        assert time.monotonic() < end, job
-        time.sleep(0.05)
-        job = ask(administrator, "GET", "/v1/admin/jobs/" + job["id"])
-    return job
+    def ended():
+        now = ask(administrator, "GET", "/v1/admin/jobs/" + job["id"])
+        return now["state"] != "running" and now
+
+    return wait_until(ended, f"{job} does not end")
 
 
 def started(administrator, path):
@@ -50,7 +50,7 @@ def test_a_backup_is_made_and_can_be_restored(administrator, tmp_path):
     name = job["result"].split(":")[0]
     backup = pathlib.Path(administrator.server.data) / "backups" / name
     made = subprocess.run([BINARY, "restore", str(backup), "--data", str(tmp_path / "restored")],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=PATIENCE)
     assert made.returncode == 0 and (tmp_path / "restored" / "registry.sqlite").exists(), made.stderr
 
 
@@ -66,10 +66,7 @@ def test_an_import_replaces_the_hotels_and_a_bad_one_leaves_them(administrator):
     job = ask(administrator, "POST", "/v1/admin/catalogue", data=rows + "[]\n", headers=headers)
     assert job["state"] == "done" and job["result"].startswith("2000 hotels"), job
     assert job["findingCount"] == 1
-    end = time.monotonic() + 10
-    while not administrator.server.call("GET", "/v1/hotels?description=" + name).json()["hotels"]:
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    wait_until(lambda: administrator.server.call("GET", "/v1/hotels?description=" + name).json()["hotels"])
     few = "".join('{"id":"f%d","name":"Few %d"}\n' % (number, number) for number in range(999))
     for path, body in (("?strict=true", "{}\n"), ("", ""), ("", few), ("", rows + "{}\n" * 300)):
         refused = ask(administrator, "POST", "/v1/admin/catalogue" + path, data=body, headers=headers, status=422)
@@ -82,19 +79,13 @@ def test_an_import_replaces_the_hotels_and_a_bad_one_leaves_them(administrator):
     assert job["state"] == "done" and "2000 hotels" in job["result"], job
     refused = ask(administrator, "POST", "/v1/admin/catalogue/undo", status=410)
     assert refused["error"] == "undo_over", refused
-    end = time.monotonic() + 10
-    while not administrator.server.call("GET", "/v1/hotels?description=" + name).json()["hotels"]:
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    wait_until(lambda: administrator.server.call("GET", "/v1/hotels?description=" + name).json()["hotels"])
     assert administrator.server.call("GET", "/v1/hotels?description=" + name).json()["hotels"]
 
 
 def test_everything_else_answers_as_documented(administrator):
     for name in ("stores?limit=1", "users?limit=1", "lists", "sessions", "upstreams", "connections", "jobs"):
         ask(administrator, "GET", "/v1/admin/" + name)
-    end = time.monotonic() + 30
-    while not ask(administrator, "GET", "/v1/admin/history")["samples"]:
-        assert time.monotonic() < end, "no sample"
-        time.sleep(0.5)
+    wait_until(lambda: ask(administrator, "GET", "/v1/admin/history")["samples"], "no sample")
     for name in ("stores?kind=none", "stores?after=none", "history?after=none", "users?limit=0", "backups?x=1"):
         ask(administrator, "POST" if name[0] == "b" else "GET", "/v1/admin/" + name, status=400)

@@ -14,7 +14,7 @@ import requests
 from backups import manifest, run, secrets_of
 from faults import SmallDisk, file_of, traced
 from leaves import Replica
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 from replicator import Replicator
 from server import BINARY
 from sites import site_pair
@@ -36,7 +36,7 @@ class Numbered:
             try:
                 answer = session.put(
                     f"{self.server.url}/couch/{self.name}/{self.sent - 1}", json={"x": "y" * 2000},
-                    headers={"Authorization": "Bearer " + self.token}, timeout=60)
+                    headers={"Authorization": "Bearer " + self.token}, timeout=PATIENCE)
             except requests.RequestException:
                 return
             assert answer.status_code == 201, answer.text
@@ -92,7 +92,7 @@ def test_drill_backup_under_load_crash_restore_and_sync_goes_on(tmp_path_factory
             print(f"\nrestored and ready after {time.monotonic() - here.started:.2f} s (RTO)")
         for writer, answered in zip(writers, before):
             writer.stop.set()
-            writer.thread.join(timeout=60)
+            writer.thread.join(timeout=PATIENCE)
             found = writer.found(server)
             # The backup is of one moment: it has all documents up to one number, and none after it.
             assert found == list(range(len(found)))
@@ -201,13 +201,13 @@ def test_kill_in_the_middle_leaves_no_backup_under_the_final_name(start, tmp_pat
     command = begun(server, target)
     if victim == "server":
         server.kill()
-        status = command.wait(timeout=60)
+        status = command.wait(timeout=PATIENCE)
         # The backup may have been complete before the kill, and the command may not have heard of it.
         assert status == 1 or status == 0 and target.exists(), command.stdout.read()
         server = start()
     else:
         command.kill()
-        command.wait(timeout=60)
+        command.wait(timeout=PATIENCE)
         wait_until(lambda: not drafts(tmp_path), "the server goes on for nobody")
     if target.exists():
         run("verify", target)
@@ -224,7 +224,7 @@ def test_drafts_of_a_killed_backup_go_with_the_next_one_and_nothing_else_does(st
     for _ in range(20):
         command = begun(server, tmp_path / "first")
         server.kill()
-        command.wait(timeout=60)
+        command.wait(timeout=PATIENCE)
         if drafts(tmp_path):
             break
         shutil.rmtree(tmp_path / "first")

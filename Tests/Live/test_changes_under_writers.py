@@ -12,6 +12,7 @@ import pytest
 
 from async_http import Connection
 from sites import NIGHTLY
+from waiting import PATIENCE
 
 RUNS = 1_000 if NIGHTLY else 100
 """The number of seeds. Each test runs ten."""
@@ -179,7 +180,7 @@ async def carry_out(run):
     readers = [kind(run, number) for number, kind in enumerate(READERS)]
     reading = [asyncio.create_task(reader.read()) for reader in readers]
     try:
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*(run.write(number) for number in range(WRITERS)))
             await run.finish()
             await asyncio.gather(*reading)

@@ -12,6 +12,7 @@ from aiocouch.event import DeletedEvent
 from aiocouch.exception import RemoteResponseError
 
 from couch import Account
+from waiting import PATIENCE
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -20,7 +21,7 @@ def awaited(test):
     """Runs a coroutine as a test, with a time limit."""
     @functools.wraps(test)
     def run(**fixtures):
-        asyncio.run(asyncio.wait_for(test(**fixtures), 60))
+        asyncio.run(asyncio.wait_for(test(**fixtures), PATIENCE))
     return run
 
 

@@ -6,11 +6,12 @@ from pycouchdb.exceptions import (
 from pycouchdb.feedreader import BaseFeedReader
 
 from couch import with_credentials
+from waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
 def server(account):
-    return pycouchdb.Server(account.url("/couch/"), timeout=60)
+    return pycouchdb.Server(account.url("/couch/"), timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def db(server, account):
 @pytest.fixture
 def guest(shared, database):
     """The store of a new guest, who has a token and no password."""
-    server = pycouchdb.Server(shared.url + "/couch/", timeout=60)
+    server = pycouchdb.Server(shared.url + "/couch/", timeout=PATIENCE)
     server.resource.session.headers["Authorization"] = "Bearer " + database.token
     return server.database(database.name)
 

@@ -14,7 +14,7 @@ from clocks import HOUR, Clock
 from cluster import Cluster
 from server import BINARY
 from test_cluster_nodes import NEEDED, at_work, outage, sign_up
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 pytestmark = [
     pytest.mark.nightly,
@@ -38,7 +38,7 @@ def cluster(clocks):
 
 def ahead(node):
     """How many seconds a node's clock is ahead of the true time."""
-    answer = requests.get(node.url + "/healthz", timeout=60)
+    answer = requests.get(node.url + "/healthz", timeout=PATIENCE)
     return email.utils.parsedate_to_datetime(answer.headers["Date"]).timestamp() - time.time()
 
 
@@ -47,7 +47,7 @@ def is_served_alike(nodes):
     for node in nodes:
         _, token = sign_up(node.url)
         headers = {"Authorization": "Bearer " + token, "Idempotency-Key": f'"{uuid.uuid4()}"'}
-        answers = [requests.post(each.url + "/v1/lists", json={"title": "Trip"}, headers=headers, timeout=60)
+        answers = [requests.post(each.url + "/v1/lists", json={"title": "Trip"}, headers=headers, timeout=PATIENCE)
                    for each in (node, *nodes)]
         assert {answer.status_code for answer in answers} <= {200, 201}, [answer.text for answer in answers]
         assert len({answer.json()["id"] for answer in answers}) == 1

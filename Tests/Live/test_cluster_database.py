@@ -13,11 +13,12 @@ from cluster import Cluster, Namespaces
 from cluster.cluster import part_names
 from cluster.parts import wait_until
 from cluster.writers import Session, Writers
+from waiting import PATIENCE
 
 NEEDED = ("patroni", "etcd", "haproxy", "psql", "ip")
 pytestmark = pytest.mark.skipif(
     not all(map(shutil.which, NEEDED)), reason="Scripts/setup --cluster installs what this needs")
-REJOINING = 120
+REJOINING = PATIENCE
 """Seconds within which a member takes part again on a busy machine."""
 
 
@@ -49,11 +50,13 @@ class at_work:
         return self.writers
 
     def __exit__(self, kind, *_):
+        if kind is None:
+            wait_until(lambda: sum(len(writer.acknowledged) for writer in self.writers.writers) > 100,
+                       "few writes are acknowledged", PATIENCE)
         self.writers.stop()
         print(self.writers.counts())
         if kind is None:
             assert self.writers.wrong() == []
-            assert sum(len(writer.acknowledged) for writer in self.writers.writers) > 100
 
 
 def whole(cluster):

@@ -16,7 +16,7 @@ from cluster.parts import ClusterError
 from faults import SmallDisk
 from server import BINARY
 from test_cluster_nodes import NEEDED, REJOINING, at_work, outage
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 pytestmark = [
     pytest.mark.nightly, pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts disks"),
@@ -63,7 +63,7 @@ class Reader(threading.Thread):
         while not self.stop.wait(0.02):
             number += 1
             begun = time.monotonic()
-            answer = requests.get(self.urls[number % len(self.urls)], headers=self.headers, timeout=60)
+            answer = requests.get(self.urls[number % len(self.urls)], headers=self.headers, timeout=PATIENCE)
             self.answers[answer.status_code, answer.json().get("error")] += 1
             self.slowest = max(self.slowest, time.monotonic() - begun)
 

@@ -17,11 +17,12 @@ import requests
 from cluster import Cluster
 from cluster.parts import wait_until
 from server import BINARY
+from waiting import PATIENCE
 
 NEEDED = ("patroni", "etcd", "haproxy", "psql")
 pytestmark = pytest.mark.skipif(
     not all(map(shutil.which, NEEDED)), reason="Scripts/setup --cluster installs what this needs")
-REJOINING = 120
+REJOINING = PATIENCE
 """Seconds within which a member takes part again on a busy machine."""
 PASSWORD = "correct horse battery"
 
@@ -80,7 +81,7 @@ class Writer(threading.Thread):
 
     def _read(self):
         try:
-            answer = self.session.get(self.document, timeout=40)
+            answer = self.session.get(self.document, timeout=PATIENCE)
         except requests.RequestException:
             return None
         return (answer.json()["n"], answer.json()["_rev"]) if answer.status_code == 200 else None
@@ -107,7 +108,7 @@ class Repeater(threading.Thread):
     def _make(self, title):
         while True:
             try:
-                answer = requests.post(self.url, json={"title": title}, timeout=40, headers={
+                answer = requests.post(self.url, json={"title": title}, timeout=PATIENCE, headers={
                     **self.headers, "Idempotency-Key": f'"{title}"'})
                 if answer.status_code == 201:
                     return answer.json()["id"]
@@ -157,7 +158,7 @@ class Follower(threading.Thread):
             self.since = body["last_seq"]
 
     def is_up_to_date(self):
-        answer = requests.get(f"{self.nodes[0].url}/couch/{self.store}", headers=self.headers, timeout=60)
+        answer = requests.get(f"{self.nodes[0].url}/couch/{self.store}", headers=self.headers, timeout=PATIENCE)
         return answer.ok and number_of(answer.json()["update_seq"]) == number_of(self.since)
 
 
@@ -185,14 +186,14 @@ def at_work(cluster):
     for thread in [*writers, repeater]:
         thread.stop.set()
     for thread in [*writers, repeater]:
-        thread.join(timeout=120)
+        thread.join(timeout=PATIENCE)
     for node in cluster.nodes:
         wait_until(node.ready, f"{node.name} is not ready", REJOINING)
     for follower in followers:
-        wait_until(follower.is_up_to_date, "a follower is not told of the last change", 60)
+        wait_until(follower.is_up_to_date, "a follower is not told of the last change", PATIENCE)
         follower.stop.set()
     for thread in followers:
-        thread.join(timeout=120)
+        thread.join(timeout=PATIENCE)
     print(f"{sum(len(writer.acknowledged) for writer in writers)} acknowledged, "
           f"{sum(writer.unknown for writer in writers)} unknown, "
           f"refused: {dict(sum((writer.refused for writer in writers), collections.Counter()))}")
@@ -208,17 +209,17 @@ def work(cluster):
 
 
 def sign_up(url):
-    answer = requests.post(f"{url}/v1/users", timeout=60, json={"username": "u" + uuid.uuid4().hex, "password": PASSWORD})
+    answer = requests.post(f"{url}/v1/users", timeout=PATIENCE, json={"username": "u" + uuid.uuid4().hex, "password": PASSWORD})
     assert answer.status_code == 201, answer.text
     token = answer.json()["token"]
-    me = requests.get(f"{url}/v1/me", headers={"Authorization": "Bearer " + token}, timeout=60)
+    me = requests.get(f"{url}/v1/me", headers={"Authorization": "Bearer " + token}, timeout=PATIENCE)
     return me.json()["store"], token
 
 
 def check(cluster, store, token, writers, follower):
     """Holds a store against what its writers and its follower were told."""
     headers = {"Authorization": "Bearer " + token}
-    rows = [requests.get(f"{node.url}/couch/{store}/_changes", headers=headers, timeout=60,
+    rows = [requests.get(f"{node.url}/couch/{store}/_changes", headers=headers, timeout=PATIENCE,
                          params={"style": "all_docs", "include_docs": "true"}).json() for node in cluster.nodes]
     assert rows[0]["results"] == rows[1]["results"] == rows[2]["results"]
     stored = {row["id"]: row for row in rows[0]["results"]}

@@ -29,7 +29,9 @@ BODIES = 4 << 20
 
 
 def test_no_request_costs_too_much(start):
-    server = start("--guests-per-hour", "1000000", environment={"HOTEL_BOOKMARKS_SHOW_COST": "1"})
+    server = start(
+        "--guests-per-hour", "1000000", *(("--request-processor-milliseconds", "2000") if RELEASE else ()),
+        environment={"HOTEL_BOOKMARKS_SHOW_COST": "1"})
     person = Person(server, kind="user")
     search = CostSearch(person, HostileStore(person, 1 if RELEASE else 0.05), random.Random(13))
     search.run(SECONDS, lambda: server.process.poll() is None)

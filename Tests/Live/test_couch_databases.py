@@ -7,6 +7,7 @@ import urllib.parse
 import pytest
 
 from couch import PASSWORD, Account, Administrator, Database, failed
+from waiting import PATIENCE
 
 STANDARD = {"members": {"roles": ["_admin"]}, "admins": {"roles": ["_admin"]}}
 OPEN = {"admins": {"names": [], "roles": []}, "members": {"names": [], "roles": []}}
@@ -192,7 +193,7 @@ def test_right_that_was_taken_away_ends(administrator, person):
     assert theirs.put("a").status_code == 201
     with theirs.raw(
         "GET", "/_changes?feed=continuous&since=now&heartbeat=100", stream=True,
-        timeout=60) as feed:
+        timeout=PATIENCE) as feed:
         lines = feed.iter_lines(chunk_size=1)
         next(lines)
         share(database)

@@ -8,11 +8,12 @@ import requests
 
 from couch import Account, Database, failed
 from dialect import DEEP, post
+from waiting import PATIENCE
 
 
 def spoken(database, method, path, body=None, **headers):
     """One request whose target is sent unchanged, byte by byte. HTTP client libraries would normalise it."""
-    connection = http.client.HTTPConnection(database.server.url.removeprefix("http://"), timeout=30)
+    connection = http.client.HTTPConnection(database.server.url.removeprefix("http://"), timeout=PATIENCE)
     headers["Authorization"] = "Bearer " + database.token
     connection.request(method, path.replace("{db}", database.name), body, headers)
     answer = connection.getresponse()

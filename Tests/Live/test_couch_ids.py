@@ -8,6 +8,7 @@ import urllib.parse
 import pytest
 
 from couch import failed
+from waiting import PATIENCE
 
 JSON = {"Content-Type": "application/json"}
 ODD = [
@@ -22,7 +23,7 @@ def encoded(name):
 
 def exact(database, method, path, body=None, headers=None):
     """A request whose path is sent unchanged. The usual library would correct it."""
-    connection = http.client.HTTPConnection(database.server.url.removeprefix("http://"), timeout=30)
+    connection = http.client.HTTPConnection(database.server.url.removeprefix("http://"), timeout=PATIENCE)
     headers = {"Authorization": "Bearer " + database.token, **(headers or {})}
     connection.request(method, f"/couch/{database.name}{path}", body=body, headers=headers)
     answer = connection.getresponse()

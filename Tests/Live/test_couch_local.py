@@ -8,6 +8,7 @@ import urllib.parse
 import pytest
 
 from couch import failed
+from waiting import PATIENCE
 
 MISSING = {"error": "not_found", "reason": "missing"}
 
@@ -75,7 +76,7 @@ def test_slash_may_be_percent_encoded(database, path):
     "/_local/" + "x" * 513, "/_LOCAL/x", "/_local/x/y"])
 def test_games_with_local_ids_reach_nothing_else(database, path):
     database.bulk({"_id": "..", "n": 1})
-    connection = http.client.HTTPConnection(database.server.url.removeprefix("http://"), timeout=30)
+    connection = http.client.HTTPConnection(database.server.url.removeprefix("http://"), timeout=PATIENCE)
     headers = {"Authorization": "Bearer " + database.token}
     for method in ("GET", "PUT", "DELETE"):
         connection.request(

@@ -11,6 +11,7 @@ import pytest
 import requests
 
 from couch import failed
+from waiting import PATIENCE
 
 JSON = {"Content-Type": "application/json"}
 POSTS = [
@@ -98,7 +99,7 @@ def test_attachments_are_refused_in_each_way_they_come(database):
 @pytest.mark.parametrize("path", ["", "/a", "/_all_docs", "/_local/x"])
 def test_other_methods_are_405_with_those_that_are_allowed(database, method, path):
     database.put("a")
-    connection = http.client.HTTPConnection(database.server.url.removeprefix("http://"), timeout=30)
+    connection = http.client.HTTPConnection(database.server.url.removeprefix("http://"), timeout=PATIENCE)
     headers = {"Authorization": "Bearer " + database.token, "X-HTTP-Method-Override": "GET"}
     connection.request(method, f"/couch/{database.name}{path}", headers=headers)
     answer = connection.getresponse()
@@ -242,7 +243,7 @@ def test_empty_segments_and_a_last_slash_are_nothing(database):
     assert database.raw("GET", "/_all_docs/").status_code == 200
     address = f"{database.server.url}/couch//{database.name}"
     assert requests.get(address, headers={
-        "Authorization": "Bearer " + database.token}, timeout=30).status_code == 200
+        "Authorization": "Bearer " + database.token}, timeout=PATIENCE).status_code == 200
 
 
 def test_long_address_is_414(database):

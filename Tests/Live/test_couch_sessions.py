@@ -7,6 +7,7 @@ import pytest
 import requests
 
 from couch import PASSWORD, Account, Database, failed, with_credentials
+from waiting import PATIENCE
 
 
 @pytest.fixture
@@ -98,8 +99,8 @@ def test_each_way_of_saying_who_one_is_works(shared, account, way):
     base = with_credentials(
         shared.url, account.name, account.password) if way == "address" else shared.url
     address = f"{base}/couch/{account.store}/by-{way}"
-    assert requests.put(address, json={}, timeout=30, **options).status_code == 201
-    assert requests.get(address, timeout=30, **options).status_code == 200
+    assert requests.put(address, json={}, timeout=PATIENCE, **options).status_code == 201
+    assert requests.get(address, timeout=PATIENCE, **options).status_code == 200
 
 
 @pytest.mark.parametrize("header", [
@@ -108,7 +109,7 @@ def test_each_way_of_saying_who_one_is_works(shared, account, way):
 def test_credentials_that_are_none_are_401(database, header):
     answer = requests.get(
         f"{database.server.url}/couch/{database.name}", headers={"Authorization": header},
-        timeout=30)
+        timeout=PATIENCE)
     assert answer.status_code in (401, 431) and answer.json()["error"]
     if answer.status_code == 401:
         assert answer.json()["error"] == "unauthorized" and "WWW-Authenticate" in answer.headers

@@ -7,6 +7,7 @@ import pytest
 
 from faults import file_of, listed, metric, put, refused, store_file
 from server import BINARY, Server
+from waiting import PATIENCE
 
 HOTELS = [f"n{number}" for number in range(10)]
 
@@ -120,7 +121,7 @@ def test_one_wrong_byte_anywhere_is_computed_back(start, rotten, table, column, 
     assert server.call("DELETE", "/v1/bookmarks/n3", token).status_code == 204
     assert put(server, token, "new").status_code == 201
     assert server.stop() == 0
-    assert subprocess.run([BINARY, "verify", server.data], timeout=60).returncode == 0
+    assert subprocess.run([BINARY, "verify", server.data], timeout=PATIENCE).returncode == 0
 
 
 @pytest.mark.fault("F13")
@@ -247,7 +248,7 @@ def test_index_whose_entries_rotted_is_made_anew_before_it_answers(start, rotten
         answer = server.call("POST", store + "/_find", token, json=find)
         assert answer.status_code == 200 and answer.json()["docs"] == expected["docs"]
     assert server.stop() == 0
-    assert subprocess.run([BINARY, "verify", server.data], timeout=60).returncode == 0
+    assert subprocess.run([BINARY, "verify", server.data], timeout=PATIENCE).returncode == 0
 
 
 @pytest.mark.fault("F13")
@@ -268,11 +269,11 @@ def test_any_byte_of_a_page_of_an_index_is_made_anew(start, rotten):
         assert listed(server, token) == set(HOTELS), name
         assert put(server, token, "new").status_code == 201
         assert server.stop() == 0
-        assert subprocess.run([BINARY, "verify", server.data], timeout=60).returncode == 0, name
+        assert subprocess.run([BINARY, "verify", server.data], timeout=PATIENCE).returncode == 0, name
 
 
 def run(*arguments, status):
-    done = subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == status, (arguments, done.returncode, done.stdout, done.stderr)
     return done.stdout + done.stderr
 
@@ -336,4 +337,4 @@ def test_damaged_notes_about_accounts_keep_nobody_from_starting(start, tmp_path)
     server = start()
     assert server.call("POST", "/v1/sessions", json=body).status_code == 200
     assert server.stop() == 0
-    assert subprocess.run([BINARY, "verify", server.data], timeout=60).returncode == 0
+    assert subprocess.run([BINARY, "verify", server.data], timeout=PATIENCE).returncode == 0

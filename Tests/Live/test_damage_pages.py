@@ -6,6 +6,7 @@ import pytest
 
 from faults import listed, put, refused, store_file
 from server import BINARY, Server
+from waiting import PATIENCE
 
 HOTELS = {f"n{number}" for number in range(40)}
 
@@ -40,7 +41,7 @@ def overwrite(file, offset, data):
 
 def repair(data):
     """Runs the command. Returns its exit status and its output."""
-    run = subprocess.run([BINARY, "repair", "--data", data], capture_output=True, text=True, timeout=120)
+    run = subprocess.run([BINARY, "repair", "--data", data], capture_output=True, text=True, timeout=PATIENCE)
     return run.returncode, run.stdout + run.stderr
 
 
@@ -59,7 +60,7 @@ def test_one_wrong_byte_in_a_page_loses_nothing(start, broken, offset, is_runnin
     assert listed(server, token) == HOTELS
     assert "damaged" not in server.call("GET", "/v1/bookmarks", token).json()
     assert server.stop() == 0
-    assert subprocess.run([BINARY, "verify", data], timeout=60).returncode == 0
+    assert subprocess.run([BINARY, "verify", data], timeout=PATIENCE).returncode == 0
 
 
 @pytest.mark.fault("F12")
@@ -100,7 +101,7 @@ def test_a_damaged_registry_is_made_anew(start, broken, damage):
         registry.unlink()
     else:
         registry.write_bytes(registry.read_bytes()[:600])
-    run = subprocess.run([BINARY, "serve", "--data", data, "--port", "0"], capture_output=True, timeout=30)
+    run = subprocess.run([BINARY, "serve", "--data", data, "--port", "0"], capture_output=True, timeout=PATIENCE)
     assert run.returncode != 0
     status, words = repair(data)
     assert status == 0 and "registry.sqlite" in words, words

@@ -7,6 +7,7 @@ import re
 import subprocess
 
 from server import BINARY, ROOT
+from waiting import PATIENCE
 
 LIST = pathlib.Path(__file__).with_name("dependencies.txt")
 
@@ -43,5 +44,5 @@ def test_direct_dependencies_name_one_version_each():
 
 def test_nothing_needs_all_of_foundation():
     """Foundation would bring its own ICU, and the image would be half as large again (Scripts/image)."""
-    said = subprocess.run(["ldd", BINARY], capture_output=True, text=True, timeout=60, check=True).stdout
+    said = subprocess.run(["ldd", BINARY], capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
     assert "libFoundation.so" not in said and "libFoundationInternationalization.so" not in said

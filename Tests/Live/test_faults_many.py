@@ -14,7 +14,7 @@ import requests
 from conftest import NIGHTLY
 from couch import Account
 from faults import Injected, file_of, listed, put, refused, store_file
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 from server import Server
 from wire import receive
 
@@ -62,7 +62,7 @@ def test_exhausted_descriptors_are_survived_by_who_accepts_connections(start):
     held, taken = [], 0
     for _ in range(300):
         # Of the connections beyond the limit, a few get an error response, and the others are closed.
-        connection = socket.create_connection((host, int(port)), timeout=60)
+        connection = socket.create_connection((host, int(port)), timeout=PATIENCE)
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
         held.append(connection)
         taken = max(taken, len(os.listdir(f"/proc/{server.process.pid}/fd")))
@@ -247,7 +247,7 @@ def test_bulk_writes_and_feeds_stay_within_little_memory_or_lose_nothing(
               f"ended {group.kills()} times")
         assert all(kept) and not (stays and group.kills())
         if group.kills():
-            server.process.wait(timeout=60)
+            server.process.wait(timeout=PATIENCE)
             server = start(limits=group.join)
         for account, names in zip(accounts, kept):
             rows = server.call("GET", f"/couch/{account.store}/_all_docs", account.token).json()["rows"]

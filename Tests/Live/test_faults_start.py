@@ -17,14 +17,14 @@ from backups import run
 from couch import Database
 from faults import listed, put, store_file
 from ledger import number_of
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 from server import BINARY
 
 
 def refusal(data, **options):
     """The one line that a server writes when it refuses to start."""
     done = subprocess.run(
-        [BINARY, "serve", "--port", "0", "--data", str(data)], capture_output=True, text=True, timeout=60,
+        [BINARY, "serve", "--port", "0", "--data", str(data)], capture_output=True, text=True, timeout=PATIENCE,
         **options)
     assert done.returncode == 78, (done.returncode, done.stderr)
     assert not done.stdout
@@ -185,7 +185,7 @@ def test_shell_that_reads_beside_the_server_is_refused_and_harms_nothing(start):
     file = store_file(server, token)
     for statement in ("SELECT count(*) FROM documents", "DELETE FROM documents",
                       "PRAGMA wal_checkpoint(TRUNCATE)"):
-        done = subprocess.run(["sqlite3", str(file), statement], capture_output=True, text=True, timeout=60)
+        done = subprocess.run(["sqlite3", str(file), statement], capture_output=True, text=True, timeout=PATIENCE)
         assert "locked" in done.stderr or done.stdout.startswith("1|"), (statement, done)
         assert put(server, token, "two").status_code in (200, 201)
     server.kill()
@@ -230,7 +230,7 @@ def test_registry_of_a_newer_schema_refuses_to_start(start):
 
 def shell(file, statement):
     """The output of the sqlite3 shell. The server has stopped, so the file has no log."""
-    done = subprocess.run(["sqlite3", str(file), statement], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["sqlite3", str(file), statement], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
 

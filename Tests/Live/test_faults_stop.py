@@ -1,5 +1,6 @@
 """F23, F24: a stop of the server during all kinds of requests, and a log that no process reads."""
 import concurrent.futures
+import contextlib
 import fcntl
 import http.client
 import json
@@ -17,17 +18,13 @@ import requests
 
 from couch import Account, Database
 from faults import listed, metric, put, store_file
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 from server import BINARY, Server
 from test_feeds import many
 
-STOP_SECONDS = 45
-"""The server must end within thirty seconds. The rest is for a busy machine."""
-
-
 def connect(server):
     host, port = server.url.removeprefix("http://").split(":")
-    return socket.create_connection((host, int(port)), timeout=STOP_SECONDS + 10)
+    return socket.create_connection((host, int(port)), timeout=PATIENCE)
 
 
 def half_sent(server, token):
@@ -80,7 +77,7 @@ def test_stop_amid_feeds_uploads_and_half_sent_requests_loses_no_acknowledged_wr
                 body = {"name": "N"}
                 try:
                     answer = session.put(
-                        f"{server.url}/v1/bookmarks/{name}", json=body, timeout=STOP_SECONDS + 10,
+                        f"{server.url}/v1/bookmarks/{name}", json=body, timeout=PATIENCE,
                         headers={"Authorization": "Bearer " + token})
                 except requests.RequestException:
                     assert stopping.is_set()
@@ -97,7 +94,7 @@ def test_stop_amid_feeds_uploads_and_half_sent_requests_loses_no_acknowledged_wr
             time.sleep(0.2)
             stopping.set()
             server.process.send_signal(signal.SIGTERM)
-            assert server.process.wait(timeout=STOP_SECONDS) == 0, "".join(server.log[-20:])
+            assert server.process.wait(timeout=PATIENCE) == 0, "".join(server.log[-20:])
             for done in work:
                 done.result()
         for kind, connection in waiting.items():
@@ -126,12 +123,23 @@ def all_listed(server, token):
         after = "&after=" + answer["next"]
 
 
+def dawdle(connection):
+    """Reads a long answer just above the minimum rate. Its end would take longer than a test waits."""
+    def go_on():
+        with contextlib.suppress(OSError):
+            while connection.recv(4_096):
+                time.sleep(0.25)
+
+    threading.Thread(target=go_on, daemon=True).start()
+    return connection
+
+
 def slow_reader(server, database, path, fields="", count=1):
     """A connection that sends requests and reads only the first bytes of the response."""
     address = urllib.parse.urlsplit(server.url)
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-    connection.settimeout(STOP_SECONDS)
+    connection.settimeout(PATIENCE)
     connection.connect((address.hostname, address.port))
     request = (f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {database.token}\r\n{fields}\r\n")
     connection.sendall(request.encode() * count)
@@ -168,14 +176,16 @@ def full(start):
 
 @pytest.mark.fault("F23")
 def test_answers_that_nobody_takes_and_bodies_without_end_hold_the_end_up_for_a_while_only(full):
-    """Regression: each of them delayed the stop by a minute or more."""
+    """Regression: each of them delayed the stop by a minute or more. Those that go on would do so for hours."""
     server, database, path = full
     held = [slow_reader(server, database, path), slow_reader(server, database, path, "Connection: close\r\n"),
-            slow_reader(server, database, "/v1/limits", count=2_000), trickle(server, database.token)]
+            slow_reader(server, database, "/v1/limits", count=2_000), trickle(server, database.token),
+            dawdle(slow_reader(server, database, path)),
+            dawdle(slow_reader(server, database, "/v1/limits", count=2_000))]
     # The responses have filled the buffers.
     time.sleep(2)
     server.process.send_signal(signal.SIGTERM)
-    assert server.process.wait(timeout=STOP_SECONDS) == 0, "".join(server.log[-20:])
+    assert server.process.wait(timeout=PATIENCE) == 0, "".join(server.log[-20:])
     for connection in held:
         connection.close()
 
@@ -226,7 +236,7 @@ class Unread:
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         try:
-            return self.process.wait(timeout=STOP_SECONDS)
+            return self.process.wait(timeout=PATIENCE)
         finally:
             self.process.kill()
             os.close(self.read)
@@ -248,7 +258,7 @@ def test_log_that_nobody_reads_blocks_no_request_and_drops_are_counted(start, tm
         session = requests.Session()
         for _ in range(400):
             # About three megabytes of lines: more than may wait.
-            answer = session.get(server.url + "/v1/bookmarks", timeout=STOP_SECONDS,
+            answer = session.get(server.url + "/v1/bookmarks", timeout=PATIENCE,
                                  headers={"Authorization": "Bearer " + token, "X-Request-Id": "r"})
             assert answer.status_code == 503, answer.text
         assert listed(server, other) == {"one"}
@@ -256,11 +266,11 @@ def test_log_that_nobody_reads_blocks_no_request_and_drops_are_counted(start, tm
 
         def drops():
             for _ in range(200):
-                session.get(server.url + "/v1/bookmarks", timeout=STOP_SECONDS,
+                session.get(server.url + "/v1/bookmarks", timeout=PATIENCE,
                             headers={"Authorization": "Bearer " + token})
             return metric(server, "log_lines_dropped_total") > 0
 
-        wait_until(drops, "no line was dropped", 300)
+        wait_until(drops, "no line was dropped")
     finally:
         assert server.stop() == 0
 
@@ -295,10 +305,10 @@ def test_log_lines_come_through_whole_when_the_reader_comes_back(start):
 
 @pytest.mark.fault("F23")
 def test_requests_are_taken_for_a_while_after_sigterm(start):
-    server = start("--drain-seconds", "8")
+    server = start("--drain-seconds", "20")
     token = server.guest()
     server.process.terminate()
     wait_until(lambda: server.call("GET", "/readyz").status_code == 503, "readiness still says ready")
-    assert server.logged("stops soon", "seconds=8")
+    assert server.logged("stops soon", "seconds=20")
     assert put(server, token, "late").status_code == 201
     assert server.stop() == 0

@@ -1,14 +1,12 @@
 """Feeds whose clients disconnect, read slowly, or lose their permission to read."""
 import json
 import socket
-import threading
-import time
 import urllib.parse
 
 import pytest
 
 from couch import Account, Database
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 PLACES = 256
 
@@ -21,7 +19,7 @@ class Feed:
         self.socket = socket.socket()
         if buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-        self.socket.settimeout(60)
+        self.socket.settimeout(PATIENCE)
         self.socket.connect((address.hostname, address.port))
         request = (f"GET /couch/{database.name}/_changes?{query} HTTP/1.1\r\nHost: x\r\n"
                    f"Authorization: Bearer {database.token}\r\n\r\n")
@@ -52,7 +50,7 @@ def status(database):
 
 def until_free(database):
     """Waits until another feed can be opened."""
-    wait_until(lambda: status(database) == 200, "no place came free", 30)
+    wait_until(lambda: status(database) == 200, "no place came free")
 
 
 def is_open(feed):
@@ -171,18 +169,13 @@ def test_sequence_from_before_a_deletion_starts_over(administrator):
 
 def test_selector_feed_sees_what_it_selects(database):
     body = {"selector": {"type": "hotel"}}
-    rows = []
-
-    def read():
-        answer = database.call(
-            "POST", "/_changes?feed=longpoll&filter=_selector&heartbeat=1000&since=0", json=body)
-        rows.extend(answer.json()["results"])
-
-    reading = threading.Thread(target=read)
-    reading.start()
-    time.sleep(0.3)
-    database.put("other", type="list")
-    time.sleep(0.3)
-    database.put("mine", type="hotel")
-    reading.join(timeout=60)
+    with database.raw(
+            "POST", "/_changes?feed=longpoll&filter=_selector&heartbeat=100&since=0", json=body, stream=True) as answer:
+        lines = answer.iter_lines(chunk_size=1)
+        assert next(lines) == b'{"results":['
+        database.put("other", type="list")
+        # The feed has seen it when it has waited again for a while.
+        assert [next(lines) for _ in range(10)] == [b""] * 10
+        database.put("mine", type="hotel")
+        rows = json.loads(b'{"results":[' + b"".join(lines))["results"]
     assert [row["id"] for row in rows] == ["mine"], json.dumps(rows)

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from server import ROOT
+from waiting import PATIENCE
 
 BIN = pathlib.Path(sys.executable).parent
 CONTRACT = ROOT / "openapi.yaml"
@@ -57,7 +58,7 @@ def python(tmp_path_factory):
     made = subprocess.run(
         [BIN / "openapi-python-client", "generate", "--path", CONTRACT, "--meta", "none",
          "--output-path", directory / "bookmarks_client", "--config", config],
-        capture_output=True, text=True, timeout=120)
+        capture_output=True, text=True, timeout=PATIENCE)
     said = made.stdout + made.stderr
     assert made.returncode == 0 and "arning" not in said, said[-4000:]
     sys.path.insert(0, str(directory))

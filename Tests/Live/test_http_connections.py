@@ -116,27 +116,18 @@ def test_five_hundred_log_ins_leave_others_in_peace(start):
         assert answer.status_code in (200, 401) or int(answer.headers["retry-after"]) > 0
         return answer.status_code
 
-    def p99(goes_on):
-        """The 99th percentile of the time of another client's requests, in seconds."""
-        taken = []
-        while len(taken) < 100 or goes_on():
+    with concurrent.futures.ThreadPoolExecutor(64) as pool:
+        log_ins, others = [pool.submit(log_in, number) for number in range(500)], 0
+        while not all(log_in.done() for log_in in log_ins):
             answer = server.call("GET", "/v1/bookmarks", token)
             assert answer.status_code == 200, answer.text
-            taken.append(answer.elapsed.total_seconds())
-        return sorted(taken)[len(taken) * 99 // 100 - 1]
-
-    def holds():
-        before = p99(lambda: False)
-        with concurrent.futures.ThreadPoolExecutor(64) as pool:
-            log_ins = [pool.submit(log_in, number) for number in range(500)]
-            during = p99(lambda: not all(log_in.done() for log_in in log_ins))
-            statuses = collections.Counter(log_in.result(timeout=300) for log_in in log_ins)
-        print(f"\nothers' p99 {before * 1000:.1f} ms, beside log-ins {during * 1000:.1f} ms; {dict(statuses)}")
-        assert set(statuses) <= {200, 401, 429, 503} and statuses[200] > 0
-        return during <= 10 * before + 0.5
-
-    # The machine may be busy with other work for a while.
-    assert any(holds() for _ in range(3)), "log-ins hold others up"
+            others += 1
+    statuses = collections.Counter(log_in.result() for log_in in log_ins)
+    hashed = statuses[200] + statuses[401]
+    print(f"\n{others} answers to another client beside {hashed} hashes; {dict(statuses)}")
+    assert set(statuses) <= {200, 401, 429, 503} and statuses[200] > 0
+    # Behind the queue of hashes, another client would get one answer for each 64 of them.
+    assert others * 16 >= hashed, "log-ins hold others up"
 
 
 @pytest.mark.fault("H16")

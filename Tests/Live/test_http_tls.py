@@ -12,7 +12,7 @@ import warnings
 import h2.settings
 import pytest
 
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 from secure import Streams, certificate, connect
 from server import Server
 from wire import LIMITS, receive
@@ -58,10 +58,10 @@ def test_old_tls_and_plain_text_are_refused(secure):
         context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
     context.set_ciphers("ALL:@SECLEVEL=0")
     parts = urllib.parse.urlsplit(secure.url)
-    with socket.create_connection((parts.hostname, parts.port), timeout=30) as plain:
+    with socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE) as plain:
         with pytest.raises((ssl.SSLError, OSError)):
             context.wrap_socket(plain)
-    with socket.create_connection((parts.hostname, parts.port), timeout=30) as plain:
+    with socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE) as plain:
         plain.sendall(LIMITS)
         assert b"HTTP/1.1 200" not in plain.recv(1 << 16)
 
@@ -199,7 +199,7 @@ def flooded(server, first, data, count):
         with contextlib.suppress(OSError):
             connection.sendall(first)
             for _ in range(count):
-                connection.settimeout(30)
+                connection.settimeout(PATIENCE)
                 connection.sendall(data)
                 connection.settimeout(0)
                 try:
@@ -211,7 +211,7 @@ def flooded(server, first, data, count):
             else:
                 pytest.fail("all of it was taken")
         # Reads what was still in transit when a write failed.
-        connection.settimeout(30)
+        connection.settimeout(PATIENCE)
         with contextlib.suppress(OSError):
             while piece := connection.recv(1 << 16):
                 came += piece
@@ -289,8 +289,7 @@ def test_clients_that_read_nothing_hold_the_end_up_for_a_while_only(start, tmp_p
         plain.sendall(LIMITS[:-2])
         idle.answer("GET", "/v1/limits")
         server.process.send_signal(signal.SIGTERM)
-        # The limit is thirty seconds. The rest is for a busy machine.
-        assert server.process.wait(timeout=50) == 0
+        assert server.process.wait(timeout=PATIENCE) == 0
 
 
 def test_certificate_that_is_none_refuses_to_start(tmp_path):

@@ -2,6 +2,7 @@
 import json
 import socket
 import uuid
+from waiting import PATIENCE
 
 PASSWORD = "long enough"
 
@@ -13,7 +14,7 @@ class SlowPut:
 
     def __init__(self, server, token):
         host, port = server.url.removeprefix("http://").split(":")
-        self.connection = socket.create_connection((host, int(port)), timeout=30)
+        self.connection = socket.create_connection((host, int(port)), timeout=PATIENCE)
         self.connection.sendall(
             (f"PUT /v1/bookmarks/late HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n"
              f"Content-Type: application/json\r\nContent-Length: {len(self.body)}\r\n\r\n").encode())

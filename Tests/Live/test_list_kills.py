@@ -140,7 +140,7 @@ def test_ending_a_list_ends_all_of_it(run):
             assert run.call(person, "GET", "/v1/lists", None, [200]).json()["lists"] == []
         run.call(run.person(), "POST", f"/v1/invitations/{token}/accept", None, [404, 410])
     # The server removes others' drafts soon after the response to the owner.
-    wait_until(lambda: own_documents(run, friend) == [], seconds=60)
+    wait_until(lambda: own_documents(run, friend) == [])
 
 
 def test_erasing_an_owner_hands_on_or_ends_lists(run):

@@ -6,6 +6,7 @@ import urllib.parse
 import pytest
 
 from couch import Account
+from waiting import PATIENCE
 
 MEMBERS, DEVICES = 50, 100
 PER_ADDRESS = 200
@@ -47,9 +48,9 @@ async def wait_together(calls, change):
     waiting = []
     for start in range(0, len(calls), 50):
         part = enumerate(calls[start:start + 50], start)
-        waiting += await asyncio.wait_for(asyncio.gather(*(device(*call, number) for number, call in part)), 60)
+        waiting += await asyncio.wait_for(asyncio.gather(*(device(*call, number) for number, call in part)), PATIENCE)
     await asyncio.to_thread(change)
-    told = await asyncio.wait_for(asyncio.gather(*(row(reader) for reader, _ in waiting)), 120)
+    told = await asyncio.wait_for(asyncio.gather(*(row(reader) for reader, _ in waiting)), PATIENCE)
     for _, writer in waiting:
         writer.close()
     return told

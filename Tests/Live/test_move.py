@@ -9,7 +9,7 @@ import pytest
 
 import postgres
 from backups import run
-from moving import database, fill, forget_sessions, is_begun, refusal, start, told  # noqa: F401
+from moving import database, fill, forget_sessions, is_begun, later, refusal, start, told  # noqa: F401
 from waiting import wait_until
 from server import BINARY
 from test_backup import Numbered
@@ -107,7 +107,7 @@ def killed_until_done(source, target, url, is_begun, serving):
         move = subprocess.Popen([BINARY, "move", "--from", str(source), "--to", str(target)],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
-            words = move.communicate(timeout=0.05 + 0.05 * attempt)[1]
+            words = move.communicate(timeout=later(attempt))[1]
             assert move.returncode == 0, words
             assert refused > 0
             return
@@ -210,7 +210,7 @@ def test_a_restoration_into_a_database_goes_on_after_it_was_killed(tmp_path, dat
     for attempt in range(1, 60):
         command = start.command("restore", backup, "--database", url)
         try:
-            said = command.communicate(timeout=0.05 * attempt)
+            said = command.communicate(timeout=later(attempt))
         except subprocess.TimeoutExpired:
             command.kill()
             command.communicate()

@@ -9,7 +9,7 @@ import requests
 import postgres
 from backups import run
 from faults import file_of
-from moving import accounts_held, database, fill, forget_sessions, is_begun, refusal, start, store_of, told  # noqa: F401
+from moving import accounts_held, database, fill, forget_sessions, is_begun, later, refusal, start, store_of, told  # noqa: F401
 from waiting import wait_until
 
 pytestmark = [
@@ -214,7 +214,7 @@ def test_a_server_that_is_killed_at_any_moment_of_a_move_loses_nothing(tmp_path,
         writers.grow()
         move = start.command("move", "--from", data, "--to", url)
         # A different moment each time, and in the end late enough.
-        time.sleep(0.1 + 0.15 * attempt)
+        time.sleep(2 * later(attempt))
         if move.poll() is None:
             server.kill()
             kills += 1

@@ -13,7 +13,7 @@ import requests
 
 import postgres
 from searching import answered
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 from server import BINARY, Server
 
 pytestmark = pytest.mark.skipif(postgres.programs() is None, reason="Scripts/setup --tests installs PostgreSQL")
@@ -81,7 +81,7 @@ def test_what_one_node_wrote_the_other_reads_at_once(nodes):
     assert "hotel_40" not in bookmarks(second, token)
 
 
-def test_what_ends_a_right_holds_on_every_node_within_a_second(nodes):
+def test_what_ends_a_right_soon_holds_on_every_node(nodes):
     first, second = nodes(2)
 
     def is_refused(token):
@@ -90,25 +90,22 @@ def test_what_ends_a_right_holds_on_every_node_within_a_second(nodes):
     token = sign_up(first, "anna")
     assert not is_refused(token)
     first.call("DELETE", "/v1/sessions", token)
-    time.sleep(1.2)
-    assert is_refused(token)
+    wait_until(lambda: is_refused(token))
 
     old = log_in(first, "anna").json()["token"]
     assert not is_refused(old)
     changed = first.call("PUT", "/v1/me/password", log_in(first, "anna").json()["token"],
                          json={"currentPassword": PASSWORD, "password": "another " + PASSWORD})
     assert changed.status_code == 204, changed.text
-    time.sleep(1.2)
-    assert is_refused(old)
+    wait_until(lambda: is_refused(old))
     assert log_in(second, "anna").status_code == 401
     basic = ("anna", "another " + PASSWORD)
-    assert requests.get(second.url + "/couch/_all_dbs", auth=basic, timeout=30).status_code != 401
+    assert requests.get(second.url + "/couch/_all_dbs", auth=basic, timeout=PATIENCE).status_code != 401
 
     live = log_in(second, "anna", basic[1]).json()["token"]
     assert first.call("DELETE", "/v1/me", live).status_code in (200, 204)
-    time.sleep(1.2)
-    assert is_refused(live)
-    assert requests.get(second.url + "/couch/_all_dbs", auth=basic, timeout=30).status_code == 401
+    wait_until(lambda: is_refused(live))
+    assert requests.get(second.url + "/couch/_all_dbs", auth=basic, timeout=PATIENCE).status_code == 401
 
 
 @pytest.mark.parametrize("has_store", [True, False])
@@ -169,7 +166,7 @@ def changes(server, store, token, **parameters):
 
 
 def put(server, store, token, name):
-    answer = requests.put(f"{server.url}/couch/{store}/{name}", json={"name": name}, timeout=60,
+    answer = requests.put(f"{server.url}/couch/{store}/{name}", json={"name": name}, timeout=PATIENCE,
                           headers={"Authorization": "Bearer " + token})
     assert answer.status_code == 201, answer.text
 
@@ -200,7 +197,7 @@ def test_a_feed_hears_of_changes_even_if_every_notice_is_lost(nodes, database):
     token = sign_up(first, "anna")
     store = first.call("GET", "/v1/me", token).json()["store"]
     put(first, store, token, "begin")
-    stop = threading.Event()
+    since, stop = changes(second, store, token)["last_seq"], threading.Event()
 
     def deafen():
         while not stop.is_set():
@@ -212,7 +209,7 @@ def test_a_feed_hears_of_changes_even_if_every_notice_is_lost(nodes, database):
     killer.start()
     try:
         with concurrent.futures.ThreadPoolExecutor() as pool:
-            feed = pool.submit(changes, second, store, token, feed="longpoll", since="now", timeout=60_000)
+            feed = pool.submit(changes, second, store, token, feed="longpoll", since=since, timeout=60_000)
             time.sleep(0.5)
             put(first, store, token, "d")
             assert [row["id"] for row in feed.result()["results"]] == ["d"]
@@ -242,7 +239,7 @@ def test_an_erased_and_recreated_database_is_the_new_one_on_every_node(nodes):
     auth = ("admin", ADMIN)
 
     def couch(server, method, path, **options):
-        return requests.request(method, server.url + "/couch" + path, auth=auth, timeout=30, **options)
+        return requests.request(method, server.url + "/couch" + path, auth=auth, timeout=PATIENCE, **options)
 
     for number in range(5):
         assert couch(first, "PUT", "/things").status_code == 201
@@ -282,8 +279,8 @@ def test_another_password_of_the_administrator_holds_on_every_node_within_a_seco
     token = log_in(first, "admin", old).json()["token"]
     assert second.call("GET", "/v1/admin/history", token).status_code == 200
     new = reset()
-    time.sleep(5)
     for server in (first, second):
+        wait_until(lambda: server.call("GET", "/v1/admin/history", token).status_code == 404)
         # To others than administrators the route does not exist.
         assert server.call("GET", "/v1/admin/history", token).status_code == 404
         assert log_in(server, "admin", old).status_code == 401
@@ -339,7 +336,7 @@ def test_a_directory_with_stores_of_its_own_is_refused(nodes, tmp_path):
     with_files.guest()
     assert with_files.stop() == 0
     done = subprocess.run([BINARY, "serve", "--port", "0", "--data", str(tmp_path / "files"), "--database", nodes.url],
-                          check=False, capture_output=True, text=True, timeout=60)
+                          check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 78 and "stores of its own" in done.stderr
 
 
@@ -347,7 +344,7 @@ def test_a_directory_with_stores_of_its_own_is_refused(nodes, tmp_path):
     ("mysql://x/y", "postgres://"), ("postgres://nobody@127.0.0.1:1/none?connect_timeout=2", "can't be reached")])
 def test_a_database_that_cannot_be_used_is_a_reason_not_to_start(tmp_path, url, reason):
     done = subprocess.run([BINARY, "serve", "--port", "0", "--data", str(tmp_path / "data"), "--database", url],
-                          check=False, capture_output=True, text=True, timeout=120)
+                          check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode in (1, 78) and reason in done.stderr, done.stderr
 
 
@@ -378,7 +375,7 @@ def test_an_imported_catalogue_is_served_by_every_node(nodes, tmp_path):
         file = tmp_path / "hotels.ndjson"
         file.write_text(json.dumps({"id": "hotel_1", "type": "hotel", "name": name}) + "\n")
         done = subprocess.run([BINARY, "catalogue", "import", str(file), "--database", nodes.url], check=False,
-                              capture_output=True, text=True, timeout=120)
+                              capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == 0, done.stderr
         for server in servers:
             wait_until(lambda: [hotel["name"] for hotel in server.call(

@@ -6,7 +6,8 @@ import time
 import requests
 
 from couch import Account, Database
-from waiting import wait_until
+from test_couch_feeds import open_feed
+from waiting import PATIENCE, wait_until
 
 
 class Stream:
@@ -19,7 +20,7 @@ class Stream:
         session = requests.Session()
         session.trust_env = False
         self.answer = session.get(
-            account.server.url + "/v1/changes" + query, headers=headers, stream=True, timeout=60)
+            account.server.url + "/v1/changes" + query, headers=headers, stream=True, timeout=PATIENCE)
         assert self.answer.status_code == 200, self.answer.text
         self.events, self.last, self.ended = [], last, threading.Event()
         threading.Thread(target=self._read, daemon=True).start()
@@ -96,17 +97,10 @@ def test_removed_members_feed_of_the_lists_database_ends(shared):
     owner, friend = Account(shared), Account(shared)
     path = make_list(owner, (friend, "editor"))
     database = Database(shared, friend.token, "list-" + path[10:])
-    done = threading.Event()
-
-    def follow():
-        database.call("GET", "/_changes?feed=continuous&heartbeat=1000&since=now")
-        done.set()
-
-    threading.Thread(target=follow, daemon=True).start()
-    time.sleep(0.5)
-    assert not done.is_set()
-    assert shared.call("DELETE", f"{path}/members/{friend.name}", owner.token).status_code == 204
-    assert done.wait(60)
+    feed, lines = open_feed(database, "continuous")
+    with feed:
+        assert shared.call("DELETE", f"{path}/members/{friend.name}", owner.token).status_code == 204
+        assert b"last_seq" in b"".join(lines)
     assert database.call("GET", "/_all_docs").status_code == 404
 
 

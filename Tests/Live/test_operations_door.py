@@ -14,7 +14,7 @@ import requests
 
 from couch import Account, Database
 from faults import put
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 from test_http_pace import memory
 from wire import connect, receive
 
@@ -36,17 +36,17 @@ def test_operators_own_port_answers_these_alone(start):
     url = own_port(server)
     for path in PATHS:
         for method in ("GET", "HEAD"):
-            answer = requests.request(method, url + path + "?x=1", timeout=60)
-            there = requests.request(method, server.url + path, timeout=60)
+            answer = requests.request(method, url + path + "?x=1", timeout=PATIENCE)
+            there = requests.request(method, server.url + path, timeout=PATIENCE)
             assert answer.status_code == there.status_code == 200
             assert answer.headers["Content-Type"] == there.headers["Content-Type"]
             assert {"Date", "Content-Length", "X-Content-Type-Options"} <= answer.headers.keys()
             assert (answer.content == b"") == (method == "HEAD")
     for method, path in [("GET", "/v1/limits"), ("POST", "/v1/guests"), ("GET", "/"), ("PUT", "/healthz")]:
-        answer = requests.request(method, url + path, data=b"{}" if method != "GET" else None, timeout=60)
+        answer = requests.request(method, url + path, data=b"{}" if method != "GET" else None, timeout=PATIENCE)
         assert answer.status_code == 404, (method, path)
     host, port = url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=60) as connection:
+    with socket.create_connection((host, int(port)), timeout=PATIENCE) as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 3 + b"nonsense\r\n\r\n")
         assert receive(connection, None).statuses == [200, 200, 200, 400]
 
@@ -59,7 +59,7 @@ def test_flood_of_connections_does_not_hide_the_operators_port(start):
         with connect(server) as one_more:
             assert receive(one_more).statuses in ([503], [])
         for path in PATHS:
-            assert requests.get(url + path, timeout=60).status_code == 200
+            assert requests.get(url + path, timeout=PATIENCE).status_code == 200
     finally:
         for connection in flood:
             connection.close()
@@ -137,7 +137,7 @@ def test_bodies_of_clients_that_hang_up_are_in_the_account_until_their_handlers_
         nonlocal highest
         while not over.wait(0.02):
             highest = max(highest, memory(server))
-            text = requests.get(url + "/metrics", timeout=60).text
+            text = requests.get(url + "/metrics", timeout=PATIENCE).text
             seen.append(int(re.search(r"(?m)^request_body_bytes (\d+)", text).group(1)))
 
     def ask(_):
@@ -146,13 +146,14 @@ def test_bodies_of_clients_that_hang_up_are_in_the_account_until_their_handlers_
             connection.sendall(head + packed)
             # A reset discards what the server has not read yet.
             time.sleep(0.5)
+            wait_until(lambda: seen and max(seen) > len(packed), "no body was read")
 
     watcher = threading.Thread(target=watch)
     watcher.start()
     try:
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             list(pool.map(ask, range(24)))
-        wait_until(lambda: (text := requests.get(url + "/metrics", timeout=60).text) and (
+        wait_until(lambda: (text := requests.get(url + "/metrics", timeout=PATIENCE).text) and (
             "requests_running 0\n" in text and "request_body_bytes 0\n" in text), seconds=300)
     finally:
         over.set()

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import requests
 
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 from secure import certificate
 from server import BINARY
 
@@ -19,7 +19,7 @@ def test_password_file_of_another_system_works(start, tmp_path):
     assert start(data=data).stop() == 0
     added = subprocess.run(
         [BINARY, "user", "add", "bob", "--data", str(data), "--password-file", str(secret)],
-        capture_output=True, text=True, timeout=60)
+        capture_output=True, text=True, timeout=PATIENCE)
     assert added.returncode == 0, added.stderr
     body = {"username": "bob", "password": "secret 123"}
     assert start(data=data).call("POST", "/v1/sessions", json=body).status_code == 200
@@ -31,9 +31,9 @@ def test_full_log_does_not_end_the_service(tmp_path):
             [BINARY, "serve", "--port", "0", "--data", str(tmp_path / "data"), "--log-format", "json",
              "--log-level", "trace"], stdout=subprocess.PIPE, stderr=full, text=True)
         url = json.loads(process.stdout.readline())["url"]
-        assert requests.get(url + "/healthz", timeout=60).status_code == 200
+        assert requests.get(url + "/healthz", timeout=PATIENCE).status_code == 200
         process.terminate()
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=PATIENCE) == 0
 
 
 @pytest.mark.parametrize("arguments", [
@@ -45,7 +45,7 @@ def test_only_serve_makes_a_data_directory(tmp_path, arguments, is_there):
     if is_there:
         data.mkdir()
     done = subprocess.run([BINARY, *arguments, "--data", str(data)], input="a good password\n", cwd=tmp_path,
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 78, done
     assert "no data directory" in done.stderr
     assert data.exists() == is_there and not (is_there and any(data.iterdir()))
@@ -56,12 +56,12 @@ def test_verify_refuses_what_holds_no_data(tmp_path, start):
     assert server.stop() == 0
     for directory in (tmp_path, tmp_path / "data" / "stores", tmp_path / "absent"):
         done = subprocess.run(
-            [BINARY, "verify", str(directory)], capture_output=True, text=True, timeout=60)
+            [BINARY, "verify", str(directory)], capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == 78 and "sound" not in done.stdout, done
 
 
 def health(*arguments, **environment):
-    return subprocess.run([BINARY, "health", *map(str, arguments)], timeout=60, capture_output=True,
+    return subprocess.run([BINARY, "health", *map(str, arguments)], timeout=PATIENCE, capture_output=True,
                           env=dict(os.environ, **environment)).returncode
 
 
@@ -97,7 +97,7 @@ def test_health_asks_at_the_operators_port(start):
 
 def user(server, *arguments, password="", status=0):
     done = subprocess.run([BINARY, "user", *arguments, "--data", str(server.data)], input=password + "\n",
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == status, done
     return done.stdout + done.stderr
 
@@ -166,7 +166,7 @@ def test_one_changes_the_own_password_and_stays_logged_in_here_alone(start):
 
 
 def run(*arguments):
-    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE)
 
 
 def test_what_is_not_there_is_named_in_one_line(tmp_path):

@@ -16,7 +16,7 @@ import requests
 
 from conftest import NIGHTLY
 from couch import Account, Database
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 KILLS = int(os.environ.get("BOOKMARKS_KILLS") or (100 if NIGHTLY else 10))
 SEED = int(os.environ.get("BOOKMARKS_SEED") or random.randrange(1_000_000))
@@ -61,7 +61,7 @@ def test_export_is_whole_and_the_same_in_another_account(shared):
     for line in lines:
         json.loads(line)
     packed = requests.get(
-        shared.url + "/v1/me/export", stream=True, timeout=60,
+        shared.url + "/v1/me/export", stream=True, timeout=PATIENCE,
         headers={"Authorization": "Bearer " + account.token, "Accept-Encoding": "gzip"})
     assert packed.headers["Content-Encoding"] == "gzip"
     unpacked = gzip.decompress(packed.raw.read())
@@ -92,9 +92,9 @@ def test_import_takes_its_body_as_it_comes_and_with_leave(shared):
 def import_under_way(server, text):
     """Sends all of an import but its end. Returns the account and the connection once a second import is refused."""
     parts = urllib.parse.urlsplit(server.url)
-    for attempt in range(10):
+    for attempt in range(40):
         account = Account(server)
-        connection = socket.create_connection((parts.hostname, parts.port), timeout=60)
+        connection = socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE)
         head = (f"POST /v1/me/import HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {account.token}\r\n"
                 f"Content-Length: {len(text)}\r\n\r\n")
         connection.sendall(head.encode() + text[:-2_000])

@@ -9,7 +9,7 @@ import pytest
 from document_trees import DocumentTrees
 from faulty_proxy import NO_FAULTS, FaultRates
 from leaves import Replica, counts, listed
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 from peer import Refused
 from replicator import Replicator, until_done
 from sites import NIGHTLY, site_pair
@@ -59,9 +59,9 @@ def test_every_leaf_arrives_through_cuts_and_kills(sites, seed):
         return Replicator(source.far(), target.far(), "there", batch=300, ahead=3,
                           shuffle=chance.random(), repeat=0.1)
 
-    last, interrupted = until_done(session, patience=900 if NIGHTLY else 120)
+    last, interrupted = until_done(session, patience=900 if NIGHTLY else PATIENCE)
     for kill in kills:
-        kill.join(timeout=60)
+        kill.join(timeout=PATIENCE)
     assert sum(site.proxy.faults for site in sites) - before == 2 * cuts and interrupted >= cuts
     assert last["start_last_seq"] != 0, "the last session began at the checkpoint of an earlier one"
     ours, theirs = read(source, target)
@@ -146,7 +146,7 @@ class Writer(threading.Thread):
 
 def settle(left, right):
     """Waits until both list the same leaves."""
-    wait_until(lambda: listed(left.near()) == listed(right.near()), "the two don't become equal", 120)
+    wait_until(lambda: listed(left.near()) == listed(right.near()), "the two don't become equal")
 
 
 @pytest.mark.parametrize("seed", range(10) if NIGHTLY else range(2))
@@ -163,10 +163,11 @@ def test_both_directions_under_writers_become_equal(sites, seed):
         writers = [Writer(store, f"{seed} {number} {store.name}", stop)
                    for store in (left, right) for number in range(3)]
         time.sleep(10 if NIGHTLY else 3)
-        wait_until(lambda: all(writer.written > 5 for writer in writers))
+        wait_until(lambda: all(writer.written > 5 for writer in writers) and any(
+            len(revs) > 1 for revs, _ in listed(left.near()).values()), "no conflict came about")
         stop.set()
         for writer in writers:
-            writer.join(timeout=60)
+            writer.join(timeout=PATIENCE)
             assert not writer.is_alive()
         settle(left, right)
     ours, theirs = read(left, right)

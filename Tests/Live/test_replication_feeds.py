@@ -9,7 +9,7 @@ import time
 import pytest
 
 from couch import Administrator
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 from peer import Peer, Refused, Unreachable
 from replicator import Replicator, until_done
 from sites import NIGHTLY, Site
@@ -50,7 +50,7 @@ class Reader(threading.Thread):
         """Waits until the reader has reached a sequence. Returns what it has read."""
         wait_until(lambda: self.rows and number(self.rows[-1]["seq"]) >= sequence, f"no row {sequence}")
         self.stop.set()
-        self.join(timeout=60)
+        self.join(timeout=PATIENCE)
         return self.rows
 
 

@@ -1,7 +1,6 @@
 """The list of bookmarks, edited on two servers without a connection, becomes one merged list on both."""
 import itertools
 import random
-import time
 import uuid
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from leaves import Replica, counts
 from replicator import Replicator
 from sites import NIGHTLY, site_pair
+from waiting import wait_until
 
 LIST = "bookmarkedhotels"
 
@@ -53,17 +53,22 @@ class Device:
         return self
 
 
+def is_merged(store):
+    """Whether the list has no conflict."""
+    return "_conflicts" not in store.near().get(f"/{LIST}?conflicts=true")
+
+
 def exchange(left, right, rounds=8):
     """Replicates both ways until no side gets new revisions. Returns the number of rounds.
 
-    A merge may happen shortly after a write, so two quiet rounds in a row are needed.
+    A merge happens shortly after a write, so two quiet rounds in a row are needed.
     """
     quiet = 0
     for number in range(rounds):
         carried = sum(
             Replicator(one.near(), other.near(), identity).run()["missing_found"]
             for one, other, identity in ((left, right, "there"), (right, left, "back")))
-        time.sleep(0.15)
+        wait_until(lambda: is_merged(left) and is_merged(right), "the list is not merged")
         quiet = quiet + 1 if not carried else 0
         if quiet == 2:
             return number + 1

@@ -10,6 +10,7 @@ import requests
 
 from couch import Account, Database
 from operations import OPERATIONS
+from waiting import PATIENCE
 
 STORED = [operation for operation in OPERATIONS if "{db}" in operation.template]
 SIGNED_IN = [operation for operation in OPERATIONS if operation.needs_credentials]
@@ -65,7 +66,7 @@ def test_nothing_is_done_without_credentials(shared, operation):
         if operation.path({}).startswith("/v1/admin/"):
             # Only the administrator learns that the path exists.
             absent = requests.request(
-                operation.method, shared.url + "/v1/absent", headers=headers, json=operation.body(), timeout=60)
+                operation.method, shared.url + "/v1/absent", headers=headers, json=operation.body(), timeout=PATIENCE)
             assert answer.status_code == absent.status_code == 404
             assert seen(answer) == seen(absent)
             continue

@@ -122,7 +122,7 @@ def test_many_unknown_keys_leave_the_server_as_it_was(shared, good):
     for number in range(500):
         header = {**unpack(good[0]), "kid": f"{number:016x}"}
         answer = session.get(
-            shared.url + "/v1/me", timeout=60,
+            shared.url + "/v1/me", timeout=PATIENCE,
             headers={"Authorization": f"Bearer {part(header)}.{good[1]}.{good[2]}"})
         assert answer.status_code == 401
     assert shared.call("GET", "/v1/me", ".".join(good)).status_code == 200

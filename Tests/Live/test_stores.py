@@ -3,6 +3,7 @@ import resource
 import subprocess
 
 from server import BINARY
+from waiting import PATIENCE
 
 
 def descriptors(count):
@@ -24,7 +25,7 @@ def test_second_process_is_refused(start):
     server = start()
     second = subprocess.run(
         [BINARY, "serve", "--port", "0", "--data", str(server.data)], capture_output=True, text=True,
-        timeout=60)
+        timeout=PATIENCE)
     assert second.returncode == 78
     assert len(second.stderr.strip().splitlines()) == 1
 

@@ -20,7 +20,7 @@ def swept(server, name, kind=None):
 def next_round(server):
     """Waits until a round that starts after the call has ended."""
     wanted = swept(server, "rounds_total") + 1
-    wait_until(lambda: swept(server, "rounds_total") >= wanted, "no round ended", 120)
+    wait_until(lambda: swept(server, "rounds_total") >= wanted, "no round ended")
 
 
 def store_files(server):

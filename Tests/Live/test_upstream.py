@@ -9,8 +9,8 @@ import time
 import pytest
 
 from faulty_proxy import FaultRates, FaultyProxy
-from waiting import wait_until
-from searching import PATIENCE, answered, bookmarked, metric, search
+from waiting import PATIENCE, wait_until
+from searching import HASTY, answered, bookmarked, metric, search
 from stub_upstream import answer, drip, hotels
 
 
@@ -22,25 +22,21 @@ FAULTS = ["refuse", "swallow", "reset", "cut", "drip", "delay", "garbage", "blac
 def test_whatever_breaks_a_search_is_answered_in_time(start, tmp_path, kind):
     upstream = start(data=tmp_path / "upstream")
     with contextlib.closing(FaultyProxy(upstream.url, seed=7)) as proxy:
-        front = start("--upstream", proxy.url, data=tmp_path / "front")
+        front = start("--upstream", proxy.url, *HASTY, data=tmp_path / "front")
         token = bookmarked(front)
         assert answered(front, "pool").json()["source"] == "upstream"
         if kind == "hang":
             proxy.hang()
         else:
             # This ends the kept-alive connections, so that the fault applies to every search.
-            proxy.rates = FaultRates(**{kind: 1.0}, reach=(10, 60), pause=5)
+            proxy.rates = FaultRates(**{kind: 1.0}, reach=(10, 60), pause=PATIENCE)
             proxy.unplug()
             proxy.listen()
         for text in ["breakfast", "view"]:
-            began = time.monotonic()
             failed = search(front, text)
-            assert time.monotonic() - began < PATIENCE
             assert failed.status_code in (502, 503, 504), failed.text
             assert failed.json()["error"].startswith("search_")
-        began = time.monotonic()
         own = search(front, "harbour", token)
-        assert time.monotonic() - began < PATIENCE
         assert own.status_code == 200 and own.json()["source"] == "mirror"
         assert [hotel["id"] for hotel in own.json()["hotels"]] == ["hotel_77"]
         known = search(front, "pool")
@@ -51,12 +47,10 @@ def test_whatever_breaks_a_search_is_answered_in_time(start, tmp_path, kind):
 
 @pytest.mark.fault("U01")
 def test_name_that_nobody_knows_is_answered_in_time(start):
-    front = start("--upstream", "http://no-such-host.invalid")
+    front = start("--upstream", "http://no-such-host.invalid", *HASTY)
     token = bookmarked(front)
-    began = time.monotonic()
     assert search(front, "inn").status_code in (503, 504)
     assert search(front, "harbour", token).json()["source"] == "mirror"
-    assert time.monotonic() - began < PATIENCE
 
 
 @pytest.mark.fault("U02")
@@ -90,16 +84,9 @@ def test_thousand_identical_searches_make_one_call(start, stub):
 
     upstream = stub(script)
     front = start("--upstream", upstream.url)
-    # On a busy machine, the one call may miss its deadline. Then the test tries another text.
-    for attempt in range(10):
-        upstream.calls.clear()
-        with concurrent.futures.ThreadPoolExecutor(100) as pool:
-            found = list(pool.map(lambda _: search(front, f"the same {attempt}"), range(1_000)))
-        statuses = {reply.status_code for reply in found}
-        if statuses == {200}:
-            break
-        assert statuses <= {200, 503, 504}
-    assert statuses == {200} and len(upstream.calls) == 1
+    with concurrent.futures.ThreadPoolExecutor(100) as pool:
+        found = list(pool.map(lambda _: search(front, "the same"), range(1_000)))
+    assert {reply.status_code for reply in found} == {200} and len(upstream.calls) == 1
 
 
 BOMB = gzip.compress(b"[" + b" " * 50_000_000 + b"]")
@@ -209,11 +196,9 @@ def test_text_that_is_too_long_or_no_text_is_refused_with_its_name(start, stub):
 
 @pytest.mark.fault("U07")
 def test_drip_is_ended_by_the_deadline(start, stub):
-    upstream = stub(lambda *_: drip(hotels(1, 2, 3), 120))
-    front = start("--upstream", upstream.url)
-    began = time.monotonic()
+    upstream = stub(lambda *_: drip(hotels(1, 2, 3), PATIENCE))
+    front = start("--upstream", upstream.url, *HASTY)
     assert search(front, "inn").status_code == 504
-    assert time.monotonic() - began < PATIENCE
 
 
 @pytest.mark.fault("U08")
@@ -311,10 +296,10 @@ def test_second_upstream_answers_for_one_that_drips(start, stub):
     def script(*_):
         head, _, body = hotels(1).partition(b"\r\n\r\n")
         yield head + b"\r\n\r\n"
-        yield from drip(body, 120)
+        yield from drip(body, PATIENCE)
 
     first, second = stub(script), stub(lambda *_: hotels(4))
-    front = start("--upstream", f"{first.url},{second.url}")
+    front = start("--upstream", f"{first.url},{second.url}", *HASTY)
     for number in range(10):
         reply = answered(front, f"text {number}")
         assert reply.json()["source"] == "upstream"

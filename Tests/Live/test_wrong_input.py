@@ -7,6 +7,7 @@ import uuid
 
 import pytest
 import requests
+from waiting import PATIENCE
 
 JSON = {"Content-Type": "application/json"}
 
@@ -49,7 +50,7 @@ def test_oversized_body_is_413(shared):
 
 def test_refused_body_is_not_read_for_ever(shared):
     address = shared.url.removeprefix("http://").split(":")
-    with socket.create_connection((address[0], int(address[1])), timeout=30) as connection:
+    with socket.create_connection((address[0], int(address[1])), timeout=PATIENCE) as connection:
         head = (f"PUT /v1/bookmarks/big HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {shared.guest()}\r\n"
                 "Content-Length: 99000000000\r\n\r\n")
         connection.sendall(head.encode())
@@ -61,7 +62,7 @@ def test_refused_body_is_not_read_for_ever(shared):
 
 def test_broken_chunk_is_400(shared):
     address = shared.url.removeprefix("http://").split(":")
-    with socket.create_connection((address[0], int(address[1])), timeout=30) as connection:
+    with socket.create_connection((address[0], int(address[1])), timeout=PATIENCE) as connection:
         connection.sendall(
             (f"PUT /v1/bookmarks/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {shared.guest()}\r\n"
              "Transfer-Encoding: chunked\r\n\r\nZZ\r\n").encode())
@@ -89,7 +90,7 @@ def test_bad_paths_and_parameters(shared, path, status):
 @pytest.mark.parametrize("path", [
     "/v1/./me", "/v1/%2e%2e/me", "/v1/x/../me", "/v1/hotels/%zz", "/v1/hotels/%", "/v1/hotels?limit=%f"])
 def test_dot_segments_and_broken_escapes_are_400(shared, path):
-    connection = http.client.HTTPConnection(shared.url.removeprefix("http://"), timeout=60)
+    connection = http.client.HTTPConnection(shared.url.removeprefix("http://"), timeout=PATIENCE)
     connection.request("GET", path)  # Sent unchanged: requests would correct the path.
     assert connection.getresponse().status == 400
 

@@ -30,7 +30,7 @@ def rests(server):
     def idle():
         return work(server, "running") == 0 and work(server, "waiting") == 0
 
-    wait_until(lambda: idle() and (time.sleep(RENEWED) or idle()), "work goes on", 180)
+    wait_until(lambda: idle() and (time.sleep(RENEWED) or idle()), "work goes on")
 
 
 def limits(server):

@@ -2,6 +2,7 @@
 import re
 import socket
 import urllib.parse
+from waiting import PATIENCE
 
 LIMITS = b"GET /v1/limits HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -24,7 +25,7 @@ class Exchange:
         return f"{self.statuses} {self.errors} closed={self.closed} {self.data[:300]!r}"
 
 
-def connect(server, timeout=30, source=None):
+def connect(server, timeout=PATIENCE, source=None):
     """A connection to a server's port."""
     parts = urllib.parse.urlsplit(server.url)
     return socket.create_connection(

@@ -11,6 +11,8 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from waiting import PATIENCE
+
 PASSING = (ElementClickInterceptedException, ElementNotInteractableException, NoSuchElementException,
            StaleElementReferenceException)
 
@@ -22,7 +24,7 @@ EXPECTED = re.compile(r"Failed to load resource|net::ERR_")
 class Browser:
     """Chromium without a window. `seconds` is how long it waits for an expected result."""
 
-    seconds = 30
+    seconds = PATIENCE
 
     def __init__(self, url, profile, width=1200, height=900, dark=False, calm=True):
         options = webdriver.ChromeOptions()
@@ -33,8 +35,8 @@ class Browser:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         driver = os.environ.get("CHROMEDRIVER", "/usr/bin/chromedriver")
         self.driver = webdriver.Chrome(options=options, service=Service(driver))
-        self.driver.set_page_load_timeout(30)
-        self.driver.set_script_timeout(30)
+        self.driver.set_page_load_timeout(PATIENCE)
+        self.driver.set_script_timeout(PATIENCE)
         self.url = url
         self.complaints = []
         features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"},

@@ -11,7 +11,7 @@ from selenium.webdriver.chrome.service import Service
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Live"))
 
-from waiting import wait_until  # noqa: E402
+from waiting import PATIENCE, wait_until  # noqa: E402
 
 BLANK = "/offline.js"
 """A document of the server that runs no script."""
@@ -44,7 +44,7 @@ class OfflineBrowser:
         options.binary_location = "/usr/bin/chromium"
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
-        self.driver.set_script_timeout(60)
+        self.driver.set_script_timeout(PATIENCE)
         self.process = self.driver.service.process
         self.has_ended = False
 
@@ -73,7 +73,7 @@ class OfflineBrowser:
 
     def until(self, script, what=None, **arguments):
         """Runs a script again and again until its value is true."""
-        return wait_until(lambda: self.run(script, **arguments), what or script, 30)
+        return wait_until(lambda: self.run(script, **arguments), what or script)
 
     def settled(self):
         """Waits until all changes are sent and received."""
@@ -138,7 +138,7 @@ class OfflineBrowser:
 
     def _end(self):
         self.process.terminate()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=PATIENCE)
 
     def console(self):
         """The new messages of the console since the last call."""

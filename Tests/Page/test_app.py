@@ -2,6 +2,7 @@
 import pytest
 import requests
 from people import shared_list, some_name
+from waiting import PATIENCE
 
 
 def first_hotels(browser, where, count):
@@ -181,7 +182,7 @@ def test_with_the_server_killed_nothing_hangs(browser, own_server):
         "caches.keys().then(it => arguments[0](it.length))"), "no shell is kept")
     own_server.kill()
     with pytest.raises(requests.ConnectionError):
-        requests.get(own_server.url, timeout=5)
+        requests.get(own_server.url, timeout=PATIENCE)
     page.visit("/bookmarks")
     page.until(lambda: page.bookmarked() == names)
     page.visit("/?where=Paris").says("From this device")

@@ -179,7 +179,7 @@ def test_retry_after_is_obeyed(browsers):
     browser = browsers().open(backoff=[10, 10, 10])
     browser.settled()
     hotel = browser.run(FIRST)
-    browser.run(FAILING, answer={"status": 429, "headers": {"retry-after": "5"}})
+    browser.run(FAILING, answer={"status": 429, "headers": {"retry-after": "15"}})
     entry = browser.run("return await client.bookmark(args.hotel)", hotel=hotel)
     browser.until("return tries.length === 1")
     time.sleep(1)

@@ -11,6 +11,7 @@ import pytest
 
 import server
 from faults import skip_refused
+from waiting import PATIENCE
 
 from . import trace, workload
 
@@ -40,7 +41,7 @@ class TracedServer(server.Server):
             tasks = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
             for child in tasks.read_text().split():
                 os.kill(int(child), signal.SIGTERM)
-            self.process.wait(timeout=60)
+            self.process.wait(timeout=PATIENCE)
         return self.process.returncode
 
 
