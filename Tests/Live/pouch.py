@@ -24,9 +24,8 @@ class Pouch:
     """A local database and its sync with a database of a server. A document is a set of leaves with their histories."""
 
     def __init__(self, server, token, name):
-        self.base = f"{server.url}/couch/"
-        self.url = self.base + urllib.parse.quote(name, safe="") + "/"
-        self.token, self.name = token, name
+        self.aim(server.url, name)
+        self.token = token
         self.leaves, self.sequence, self.changed = {}, 0, {}
         self.denied, self.seen, self.ended = [], set(), None
         self.lock = threading.RLock()
@@ -35,6 +34,11 @@ class Pouch:
             hashlib.md5((way + self.session_id).encode()).digest()).decode().replace("/", ".").replace("+", "_")
             for way in ("push", "pull")}
         self.local = {}
+
+    def aim(self, base, name):
+        """Syncs with this database from now on."""
+        self.base, self.name = f"{base}/couch/", name
+        self.url = self.base + urllib.parse.quote(name, safe="") + "/"
 
     # The local database.
 
@@ -77,6 +81,8 @@ class Pouch:
         answer = self._session().request(
             method, (url or self.url) + path, timeout=timeout,
             headers={"Authorization": "Bearer " + self.token, "Accept": "application/json"}, **options)
+        # As the book's examples do: use renews the token.
+        self.token = answer.headers.get("Renewed-Token", self.token)
         value = answer.json()
         if answer.status_code >= 300 and answer.status_code not in allow:
             raise Stopped(answer.status_code, value.get("error"))
@@ -166,6 +172,13 @@ class Pouch:
         is_deleted = document.pop("_deleted", False)
         assert document.pop("_rev") == history[0]
         self._take(document["_id"], history, document, is_deleted)
+
+    def sync(self):
+        """Pulls and pushes until nothing is new, as a sync that is not live."""
+        self.begin()
+        while self.pull():
+            pass
+        self.push()
 
     # Live sync.
 
