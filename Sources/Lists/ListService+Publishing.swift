@@ -70,24 +70,43 @@ extension ListService {
     }
   }
 
+  /// Merges the draft before the transaction, because a merge of long texts takes long, and checks in it that the note
+  /// is still the one that was merged.
   private func publishNote(
     _ title: String, _ draft: ListDraft, _ receipt: PublishedDraft
   ) async throws -> Publication {
     let (name, now) = (draft.list.text, now())
     return try await stores.withExisting(.list(draft.list)) { store in
-      let conflict = try await store.update(loading: [draft.document]) { changes -> Publication? in
-        guard try changes.local(receipt.id)?.body != receipt.mark else { return nil }
-        let conflict = try changes.publish(draft, title, in: name, at: now)
-        guard conflict == nil else { return conflict }
-        changes.write(LocalEdit(receipt.id, LocalDocument(revision: 1, body: receipt.mark)))
-        return nil
+      while true {
+        let present = try await store.read { view in try NotePublication(draft, in: name, view) }
+        let text = try await present.merged()
+        let outcome = try await store.update(loading: [draft.document]) { changes -> Outcome in
+          guard try changes.local(receipt.id)?.body != receipt.mark else { return .published }
+          guard try changes.revision(of: draft.document) == present.stored else { return .changed }
+          let conflict = try changes.publish(present, text, title, in: name, at: now)
+          if let conflict { return .conflict(conflict) }
+          changes.write(LocalEdit(receipt.id, LocalDocument(revision: 1, body: receipt.mark)))
+          return .published
+        }
+        switch outcome {
+        case .changed: continue
+        case .conflict(let conflict): return conflict
+        case .published:
+          return .note(
+            try await store.readInline { view in
+              try view.document(draft.document).flatMap { try ListNote($0, of: name) }
+            })
+        }
       }
-      if let conflict { return conflict }
-      return .note(
-        try await store.readInline { view in
-          try view.document(draft.document).flatMap { try ListNote($0, of: name) }
-        })
     }
+  }
+
+  /// What became of an attempt to publish a note.
+  private enum Outcome {
+    case published
+    /// Somebody has changed the note since it was merged.
+    case changed
+    case conflict(Publication)
   }
 
   /// Removes the drafts that were published but not removed before the service stopped. Runs at every start.
@@ -150,40 +169,67 @@ struct PublishedDraft: Sendable {
   }
 }
 
-extension StoreChanges {
-  /// Writes a note's draft to the list's note, merged with what others have changed since.
-  /// - Returns: the conflict, if both sides changed the same lines. Nothing is written then.
-  fileprivate mutating func publish(
-    _ draft: ListDraft, _ title: String, in list: String, at now: Timestamp
-  ) throws -> Publication? {
-    let stored = try view.document(draft.document)
-    let theirs = try stored.flatMap { try ListNote($0, of: list) }
-    if let stored, !stored.isDeleted, theirs == nil {
+/// A note's draft, and the note that it is published to.
+private struct NotePublication: Sendable {
+  let draft: ListDraft
+  /// The list's present note; nil when there is none.
+  let theirs: ListNote?
+  /// The revision of the note's document, which may be a tombstone.
+  let stored: RevisionID?
+  /// The text that the draft began from.
+  let base: String?
+
+  /// - Throws: `occupied` when a document that is no note has the note's id.
+  init(_ draft: ListDraft, in list: String, _ view: any StoreView) throws {
+    self.draft = draft
+    let document = try view.document(draft.document)
+    stored = document?.revision
+    theirs = try document.flatMap { try ListNote($0, of: list) }
+    if let document, !document.isDeleted, theirs == nil {
       throw ServiceError(.occupied, "A document that is no note has this id")
     }
-    let base = try draft.base.flatMap { try view.body(draft.document, $0) }
+    base = try draft.base.flatMap { try view.body(draft.document, $0) }
       .flatMap { try ParsedJSON($0, limits: .stored).root["markdown"]?.string }
-    let isUnchanged = theirs?.revision == draft.base
-    guard let mine = draft.markdown else {
-      guard isUnchanged || theirs == nil else {
-        return .conflict(base: base, theirs: theirs, mine: nil)
-      }
+  }
+
+  /// Whether nobody has changed the note since the draft began.
+  var isUnchanged: Bool { theirs?.revision == draft.base }
+
+  /// The draft's text with what others have changed since; nil if both sides changed the same lines, and for a draft that
+  /// removes the note.
+  func merged() async throws -> String? {
+    guard let mine = draft.markdown, !isUnchanged else { return draft.markdown }
+    if let theirs, let base {
+      return try await LineMerge.merged(base: base, theirs: theirs.markdown, mine: mine)
+    }
+    return theirs?.markdown.equalsBytes(of: mine) == true ? mine : nil
+  }
+}
+
+extension StoreChanges {
+  /// The revision of a document's winner.
+  fileprivate func revision(of id: DocumentID) throws -> RevisionID? {
+    try view.document(id)?.revision
+  }
+
+  /// Writes the merged text of a note's draft to the list's note.
+  /// - Returns: the conflict, if both sides changed the same lines. Nothing is written then.
+  fileprivate mutating func publish(
+    _ publication: NotePublication, _ text: String?, _ title: String, in list: String,
+    at now: Timestamp
+  ) throws -> Publication? {
+    let (draft, theirs) = (publication.draft, publication.theirs)
+    let conflict = Publication.conflict(
+      base: publication.base, theirs: theirs, mine: draft.markdown)
+    guard draft.markdown != nil else {
+      guard publication.isUnchanged || theirs == nil else { return conflict }
       if theirs != nil, let tree = try view.tree(draft.document) {
         write(try Edit.deleteAllLeaves(draft.document, in: tree, limit: historyLimits))
       }
       return nil
     }
-    var text: String? = mine
-    if !isUnchanged {
-      if let theirs, let base {
-        text = LineMerge.merged(base: base, theirs: theirs.markdown, mine: mine)
-      } else if theirs?.markdown.equalsBytes(of: mine) != true {
-        text = nil
-      }
-    }
-    guard let text else { return .conflict(base: base, theirs: theirs, mine: mine) }
-    _ = try putNote(
-      draft.document, title, text, in: list, .none, at: now)
+    guard let text else { return conflict }
+    _ = try putNote(draft.document, title, text, in: list, .none, at: now)
     return nil
   }
 }

@@ -13,9 +13,10 @@ import Testing
     ("a\n", "", "a\n", ""), ("", "a", "", "a"), ("a", "a", "b", "b"),
   ])
   func whatOneSideChangedSurvives(_ base: String, _ theirs: String, _ mine: String, _ both: String)
+    async throws
   {
-    #expect(LineMerge.merged(base: base, theirs: theirs, mine: mine) == both)
-    #expect(LineMerge.merged(base: base, theirs: mine, mine: theirs) == both)
+    #expect(try await LineMerge.merged(base: base, theirs: theirs, mine: mine) == both)
+    #expect(try await LineMerge.merged(base: base, theirs: mine, mine: theirs) == both)
   }
 
   @Test(arguments: [
@@ -24,39 +25,51 @@ import Testing
   ])
   func changesOfTheSameOrNeighbouringLinesAreAConflict(
     _ base: String, _ theirs: String, _ mine: String
-  ) {
-    #expect(LineMerge.merged(base: base, theirs: theirs, mine: mine) == nil)
+  ) async throws {
+    #expect(try await LineMerge.merged(base: base, theirs: theirs, mine: mine) == nil)
   }
 
-  @Test func aSideThatChangedNothingNeverStandsInTheWay() {
+  @Test func aSideThatChangedNothingNeverStandsInTheWay() async throws {
     var generator = SeededGenerator(seed: 3)
     for _ in 0..<500 {
       let base = text(&generator)
       let other = edited(base, &generator)
-      #expect(LineMerge.merged(base: base, theirs: base, mine: other) == other)
-      #expect(LineMerge.merged(base: base, theirs: other, mine: base) == other)
-      #expect(LineMerge.merged(base: base, theirs: other, mine: other) == other)
+      #expect(try await LineMerge.merged(base: base, theirs: base, mine: other) == other)
+      #expect(try await LineMerge.merged(base: base, theirs: other, mine: base) == other)
+      #expect(try await LineMerge.merged(base: base, theirs: other, mine: other) == other)
     }
   }
 
-  @Test func changesFarApartAreBothInTheMergedText() {
+  @Test func changesFarApartAreBothInTheMergedText() async throws {
     var generator = SeededGenerator(seed: 4)
     for _ in 0..<500 {
       let (first, second) = (text(&generator), text(&generator))
       let middle = "==\n--\n==\n"
       let (left, right) = (edited(first, &generator), edited(second, &generator))
-      let merged = LineMerge.merged(
+      let merged = try await LineMerge.merged(
         base: first + middle + second, theirs: left + middle + second,
         mine: first + middle + right)
       #expect(merged == left + middle + right)
     }
   }
 
-  @Test func aTextOfTooManyDifferencesIsAConflictAndNotAnHourOfWork() {
+  @Test func aTextOfTooManyDifferencesIsAConflictAndNotAnHourOfWork() async throws {
     let base = (0..<9_000).map { "\($0)\n" }.joined()
     let theirs = (0..<9_000).map { "x\($0)\n" }.joined()
     let mine = (0..<9_000).map { $0 % 2 == 0 ? "y\n" : "\($0)\n" }.joined()
-    #expect(LineMerge.merged(base: base, theirs: theirs, mine: mine) == nil)
+    #expect(try await LineMerge.merged(base: base, theirs: theirs, mine: mine) == nil)
+  }
+
+  /// 500 long lines that differ in their last bytes only: each is compared by its number.
+  @Test func longLinesAreComparedAsFastAsShortOnes() async throws {
+    let long = String(repeating: "x", count: 120)
+    func text(_ mark: String) -> String { (0..<500).map { "\(long)\($0 % 7)\(mark)\n" }.joined() }
+    let (base, theirs, mine) = (text("a"), text("b"), text("c"))
+    var lines = NumberedLines()
+    #expect(lines.numbers(of: base) == (0..<500).map { $0 % 7 })
+    #expect(lines.numbers(of: theirs) == (0..<500).map { 7 + $0 % 7 })
+    #expect(lines.text(of: lines.numbers(of: base)).utf8.elementsEqual(base.utf8))
+    #expect(try await LineMerge.merged(base: base, theirs: theirs, mine: mine) == nil)
   }
 
   private func text(_ generator: inout SeededGenerator) -> String {
