@@ -4,96 +4,171 @@ import { h, safeURL } from "./dom.js"
  * Renders Markdown: headings, paragraphs, lists, quotes, rules, code, emphasis, strong and deleted text, and links. It
  * creates elements and never parses HTML, so a tag in a note appears as text. Images become links, so that nothing is
  * fetched from another server.
+ *
+ * The work grows linearly with the text: each place is looked at a fixed number of times. A text that takes longer than
+ * ``longest`` all the same appears as it was written.
  */
-
-const inlines = [
-  { pattern: /`([^`\n]+)`/, make: found => h("code", found[1]) },
-  { pattern: /!?\[([^\]\n]*)\]\(([^()\s]+)\)/, make: found => link(found[2], found[1] || found[2]) },
-  { pattern: /\*\*(?=\S)([^\n]+?)\*\*/, make: (found, depth) => h("strong", inline(found[1], depth)) },
-  { pattern: /(?<![\w*])[*_](?=\S)([^*_\n]+?)[*_](?!\w)/, make: (found, depth) => h("em", inline(found[1], depth)) },
-  { pattern: /~~(?=\S)([^\n]+?)~~/, make: (found, depth) => h("del", inline(found[1], depth)) },
-  { pattern: /https?:\/\/[^\s<>()"]*[^\s<>()".,;:!?]/, make: found => link(found[0], found[0]) }
-]
 
 /** The maximum depth of nested emphasis. */
 const deepest = 8
 /** The maximum depth of nested quotes and lists. */
 const deepestBlock = 6
+/** Milliseconds after which a text is shown as it was written. */
+const longest = 50
+
+/** The time until which rendering may go on. */
+let end = Infinity
+class TooLong extends Error {}
 
 function link(address, text) {
   const href = safeURL(address)
   return href ? h("a", { href, rel: "noopener noreferrer nofollow" }, text) : text
 }
 
-function inline(text, depth = 0) {
-  const nodes = []
-  let rest = text
-  while (rest) {
-    let first = null
-    for (const kind of depth < deepest ? inlines : []) {
-      const found = kind.pattern.exec(rest)
-      if (found && (!first || found.index < first.found.index)) first = { kind, found }
-    }
-    if (!first) return [...nodes, rest]
-    nodes.push(rest.slice(0, first.found.index), first.kind.make(first.found, depth + 1))
-    rest = rest.slice(first.found.index + first.found[0].length)
+/** Finds texts from a place on. It remembers the last find, so that one without an end is searched for once. */
+class Finder {
+  constructor(text) { [this.text, this.known] = [text, new Map()] }
+
+  /** The index of `wanted` at `from` or later; -1 if there is none. */
+  next(wanted, from) {
+    const known = this.known.get(wanted)
+    if (known === -1 || known >= from) return known
+    const found = this.text.indexOf(wanted, from)
+    this.known.set(wanted, found)
+    return found
   }
-  return nodes
+}
+
+const address = /https?:\/\/[^\s<>()"]*[^\s<>()".,;:!?]/y
+const target = /\(([^()\s]+)\)/y
+const emphasis = /[*_](?=\S)([^*_]+)[*_](?!\w)/y
+
+const at = (pattern, text, index) => ((pattern.lastIndex = index), pattern.exec(text))
+
+/** The text between two marks that begin at `index`: the text and the index behind it; null if there is none. */
+function between(mark, finder, index) {
+  const start = index + mark.length, stop = finder.next(mark, start + 1)
+  return stop > 0 && /\S/.test(finder.text[start]) ? [finder.text.slice(start, stop), stop + mark.length] : null
+}
+
+/** What begins at a special character: a node and the index behind it; null if it is plain text. */
+function special(finder, index, depth) {
+  const { text } = finder, inner = words => inline(words, depth + 1)
+  const both = mark => text.startsWith(mark, index) ? between(mark, finder, index) : null
+  let found
+  switch (text[index]) {
+    case "`":
+      found = finder.next("`", index + 1)
+      return found > index + 1 ? [h("code", text.slice(index + 1, found)), found + 1] : null
+    case "[": {
+      const close = finder.next("]", index)
+      found = close > 0 && at(target, text, close + 1)
+      return found ? [link(found[1], text.slice(index + 1, close) || found[1]), close + 1 + found[0].length] : null
+    }
+    case "!":
+      return text[index + 1] === "[" ? special(finder, index + 1, depth) : null
+    case "h":
+      found = at(address, text, index)
+      return found && [link(found[0], found[0]), index + found[0].length]
+    case "~":
+      found = both("~~")
+      return found && [h("del", inner(found[0])), found[1]]
+    default:
+      if ((found = both("**"))) return [h("strong", inner(found[0])), found[1]]
+      if (index > 0 && /[\w*]/.test(text[index - 1])) return null
+      found = at(emphasis, text, index)
+      return found && [h("em", inner(found[1])), index + found[0].length]
+  }
+}
+
+function inline(text, depth = 0) {
+  if (depth >= deepest) return [text]
+  const nodes = [], finder = new Finder(text), specials = /[`[!~*_]|http/g
+  let plain = 0
+  for (let place; (place = specials.exec(text));) {
+    if (performance.now() > end) throw new TooLong()
+    const made = special(finder, place.index, depth)
+    if (!made) {
+      specials.lastIndex = place.index + 1
+      continue
+    }
+    nodes.push(text.slice(plain, place.index), made[0])
+    plain = specials.lastIndex = made[1]
+  }
+  return [...nodes, text.slice(plain)]
 }
 
 const starts = {
-  fence: /^\s{0,3}```/, heading: /^(#{1,6})\s+(.*?)\s*#*$/, rule: /^\s{0,3}([-*_])(\s*\1){2,}\s*$/, quote: /^\s{0,3}>\s?/,
+  fence: /^\s{0,3}```/, heading: /^#{1,6}\s/, rule: /^\s{0,3}([-*_])(\s*\1){2,}\s*$/, quote: /^\s{0,3}>\s?/,
   bullet: /^\s{0,3}[-*+]\s+/, number: /^\s{0,3}\d{1,9}[.)]\s+/
 }
 
-/** Removes and returns the first lines, up to the first one that does not fit. */
-function take(lines, fits) {
-  const taken = []
-  while (lines.length && fits(lines[0])) taken.push(lines.shift())
-  return taken
+/** The lines of a text, and how many of them are rendered. */
+class Lines {
+  constructor(all) { [this.all, this.index] = [all, 0] }
+  get first() { return this.all[this.index] }
+  get areLeft() { return this.index < this.all.length }
+  /** Passes the first line. */
+  pass() {
+    if (performance.now() > end) throw new TooLong()
+    return this.all[this.index++]
+  }
+  /** Passes the first lines, up to the first one that does not fit. */
+  take(fits) {
+    const from = this.index
+    while (this.areLeft && fits(this.first)) this.pass()
+    return this.all.slice(from, this.index)
+  }
 }
 
 function list(lines, tag, start, depth) {
   const items = []
-  while (lines.length && start.test(lines[0])) {
-    const first = lines.shift().replace(start, "")
-    const more = take(lines, line => /^\s{2,}\S/.test(line)).map(line => line.replace(/^ {1,4}|^\t/, ""))
+  while (lines.areLeft && start.test(lines.first)) {
+    const first = lines.pass().replace(start, "")
+    const more = lines.take(line => /^\s{2,}\S/.test(line)).map(line => line.replace(/^ {1,4}|^\t/, ""))
     items.push(h("li", inline(first), more.length ? blocks(more, depth + 1) : null))
   }
   return h(tag, null, items)
 }
 
+/** A heading's text, without the marks before and behind it. */
+function headingText(line) {
+  const text = line.replace(/^#+/, "").trim()
+  let stop = text.length
+  while (text[stop - 1] === "#") stop -= 1
+  return text.slice(0, stop).trimEnd()
+}
+
 function block(lines, depth) {
-  const line = lines[0]
+  const line = lines.first
   if (starts.fence.test(line)) {
-    lines.shift()
-    const code = take(lines, other => !starts.fence.test(other))
-    lines.shift()
+    lines.pass()
+    const code = lines.take(other => !starts.fence.test(other))
+    lines.pass()
     return h("pre", { tabindex: "0", "aria-label": "Code" }, h("code", code.join("\n")))
   }
-  const heading = starts.heading.exec(line)
-  if (heading) {
-    lines.shift()
+  if (starts.heading.test(line)) {
+    lines.pass()
     // Level 1 is the page's heading, and level 2 is the note's title.
-    return h(`h${Math.min(heading[1].length + 2, 6)}`, null, inline(heading[2]))
+    return h(`h${Math.min(/^#+/.exec(line)[0].length + 2, 6)}`, null, inline(headingText(line)))
   }
-  if (starts.rule.test(line)) return lines.shift() && h("hr")
+  if (starts.rule.test(line)) return lines.pass() && h("hr")
   if (depth < deepestBlock) {
     if (starts.quote.test(line)) {
-      return h("blockquote", blocks(take(lines, other => starts.quote.test(other)).map(it => it.replace(starts.quote, "")), depth + 1))
+      return h("blockquote", blocks(lines.take(other => starts.quote.test(other)).map(it => it.replace(starts.quote, "")), depth + 1))
     }
     if (starts.bullet.test(line)) return list(lines, "ul", starts.bullet, depth)
     if (starts.number.test(line)) return list(lines, "ol", starts.number, depth)
   }
-  const words = [lines.shift(), ...take(lines, other => other.trim() && !Object.values(starts).some(start => start.test(other)))]
-  return h("p", words.map((text, at) => [at ? h("br") : null, inline(text.trim())]))
+  const words = [lines.pass(), ...lines.take(other => other.trim() && !Object.values(starts).some(start => start.test(other)))]
+  return h("p", words.map((text, index) => [index ? h("br") : null, inline(text.trim())]))
 }
 
-function blocks(lines, depth) {
-  const made = []
-  while (lines.length) {
-    if (lines[0].trim()) made.push(block(lines, depth))
-    else lines.shift()
+function blocks(all, depth) {
+  const made = [], lines = new Lines(all)
+  while (lines.areLeft) {
+    if (lines.first.trim()) made.push(block(lines, depth))
+    else lines.pass()
   }
   return made
 }
@@ -101,8 +176,16 @@ function blocks(lines, depth) {
 /**
  * Renders a text.
  * @param {string} text
+ * @param {number} [milliseconds] How long it may take; after it the text is shown as it was written.
  * @returns {HTMLElement}
  */
-export function markdown(text) {
-  return h("div.prose", blocks(String(text ?? "").replace(/\r\n?/g, "\n").split("\n"), 0))
+export function markdown(text, milliseconds = longest) {
+  const words = String(text ?? "").replace(/\r\n?/g, "\n")
+  end = performance.now() + milliseconds
+  try {
+    return h("div.prose", blocks(words.split("\n"), 0))
+  } catch (error) {
+    if (!(error instanceof TooLong)) throw error
+    return h("div.prose.written", words)
+  }
 }
