@@ -27,12 +27,13 @@ struct CouchFeed: Sendable {
   /// How long to wait for the next row; nil if there is a heartbeat.
   let timeout: Duration?
 
-  /// The longest wait without a heartbeat and its default, in milliseconds: CouchDB's `changes_timeout`.
-  static let longestWait = 60_000
+  /// The longest wait without a heartbeat and its default, in milliseconds. CouchDB's `changes_timeout` is 60,000, but
+  /// nginx, Apache and load balancers close a connection that was silent for 60 seconds.
+  static let longestWait = 50_000
   /// The shortest time between two heartbeats, in milliseconds.
   static let shortestBeat = 100
   /// The longest time between two heartbeats, in milliseconds, so that no proxy treats the connection as dead.
-  static let longestBeat = 60_000
+  static let longestBeat = 20_000
 
   /// Reads `feed`, `heartbeat` and `timeout` (milliseconds). A value beyond a bound becomes that bound.
   /// - Throws: 400 `query_parse_error`; for an invalid heartbeat `bad_request`, as CouchDB does.

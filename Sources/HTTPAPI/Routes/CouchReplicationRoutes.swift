@@ -62,7 +62,9 @@ extension HTTPService {
       firstPage: .init(page))
     return Response(
       status: .ok,
-      headers: [.contentType: feed.contentType, .cacheControl: feed.cacheControl],
+      headers: [
+        .contentType: feed.contentType, .cacheControl: feed.cacheControl, .accelBuffering: "no",
+      ],
       body: ResponseBody { writer in try await stream.write(to: &writer) })
   }
 

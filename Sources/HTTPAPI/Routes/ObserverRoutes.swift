@@ -41,7 +41,9 @@ extension HTTPService {
       timeout: timeout)
     return Response(
       status: .ok,
-      headers: [.contentType: "text/event-stream", .cacheControl: "no-cache"],
+      headers: [
+        .contentType: "text/event-stream", .cacheControl: "no-cache", .accelBuffering: "no",
+      ],
       body: ResponseBody { writer in try await stream.write(to: &writer) })
   }
 
