@@ -169,14 +169,19 @@ extension AccountService {
   /// Adopts a guest's bookmarks for a user. The first step is the claim, which only one user can have and which
   /// ends the guest's tokens. The bookmarks follow, and then a record that the adoption is complete. After a
   /// failure, the user's next log-in or the daily sweep completes the missing steps, without the guest's token.
-  /// - Throws: `guestSpent`.
+  ///
+  /// When the account has no space for the guest's data, they wait, too: a log-in that failed for that would keep the
+  /// owner from making space, with each later one that brings the same guest.
+  /// - Throws: `guestSpent`; the stores' errors.
   func adopt(_ guest: AccountID, into user: VerifiedUser) async throws {
     switch try await accounts.claim(guest: guest, for: user.name, id: user.id) {
     case .claimed: break
     case .spent: throw ServiceError.guestSpent
     case .noAccount: throw ServiceError.badCredentials
     }
-    try await carry(guest, into: user.id, AccountKeys.user(user.name))
+    do { try await carry(guest, into: user.id, AccountKeys.user(user.name)) } catch {
+      guard ServiceError(error)?.code == .quotaExceeded else { throw error }
+    }
   }
 
   /// Copies a claimed guest's bookmarks. The adoption is recorded as complete only when nothing remains in the

@@ -109,7 +109,7 @@ final class ImportRun {
   }
 
   /// The hotel in a row's text. A row with another `type` than `hotel` is a bad row, so that a complete export of a
-  /// travel-sample can be imported with ``BadRowPolicy/skip``. A row must have a name.
+  /// travel-sample can be imported with ``BadRowPolicy/skip``, if it is forced. A row must have a name.
   private static func read(_ text: [UInt8]) -> Result<(Hotel, HotelText), DocumentError> {
     do {
       let root: JSONNode

@@ -142,6 +142,22 @@ struct AdoptionTests {
     #expect(fixture.adoptions.done == [Adoptions.Adoption(guest: guest.principal.id, user: id)])
   }
 
+  /// Regression: whoever was a guest in a browser could not log in there any more while the account was full.
+  @Test func aFullAccountLogsInAndTheGuestsDataWait() async throws {
+    let fixture = try await AccountFixture.make()
+    let id = try await fixture.service.addUser(username: "demo", password: AccountFixture.password)
+    let guest = try await fixture.guest()
+    fixture.adoptions.fail(with: ServiceError(.quotaExceeded, "There is no space"))
+    for _ in 0..<2 {
+      let session = try await fixture.logIn("demo", guestToken: guest.token)
+      #expect(session.principal.id == id)
+    }
+    #expect(fixture.adoptions.done.isEmpty)
+    fixture.adoptions.fail(with: nil)
+    _ = try await fixture.logIn("demo")
+    #expect(fixture.adoptions.done == [Adoptions.Adoption(guest: guest.principal.id, user: id)])
+  }
+
   @Test func aSpentGuestStaysSpentAfterARestart() async throws {
     let fixture = try await AccountFixture.make()
     let guest = try await fixture.guest()
