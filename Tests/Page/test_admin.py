@@ -114,6 +114,15 @@ def test_a_backup_a_check_and_an_import_run_to_their_ends(browser, tmp_path):
     page.find("#file").send_keys(str(rows))
     page.press("Import")
     page.says("Not imported")
+    rows.write_text('{"name":"The only one"}\n{}\n')
+    page.find("#file").send_keys(str(rows))
+    page.press("Import")
+    page.says("Not imported", "1 of 2 rows are bad")
+    page.find("#replace").click()
+    page.press("Import")
+    page.says("Done: 1 hotels")
+    page.press("Bring back the former hotels")
+    page.says("The former hotels are back.", "500 hotels")
 
 
 def test_documents_are_paged_and_found(browser):
