@@ -90,6 +90,12 @@ import Testing
     #expect(again.reserveBody(1) && admission.bodyBytes == 200 * mebibyte + 2)
   }
 
+  /// Regression: the connection was closed at the moment at which a body had paused for too long, without an answer.
+  @Test func connectionOutlivesTheLongestPauseOfABody() {
+    let (limits, idle) = (ConnectionLimits(), Int64(RequestLimits.connectionIdleSeconds))
+    #expect(limits.bodyGrace + limits.interval < .seconds(idle))
+  }
+
   @Test func oneAddressMayAlwaysSendABodyOfMaximumLength() {
     let admission = Admission(memory: RequestLimits.leastBodyMemoryBytes)
     let one = RequestReservation(admission, from: admission.share(of: "192.0.2.1"))

@@ -153,7 +153,11 @@ enum Limits {
     ("bodyFactor", Call.bodyFactor, "times a body's bytes that it is accounted for"),
     ("headerBytes", RequestLimits.headerBytes, "bytes"),
     ("headerFields", RequestLimits.headerFields, "fields"),
-    ("idleSeconds", RequestLimits.idleSeconds, "seconds"),
+    ("idleSeconds", RequestLimits.idleSeconds, "seconds without reading an answer"),
+    (
+      "connectionIdleSeconds", RequestLimits.connectionIdleSeconds,
+      "seconds without a request, or without bytes of its body"
+    ),
     ("headerSeconds", RequestLimits.headerSeconds, "seconds for a request's head"),
     ("bodyGraceSeconds", RequestLimits.bodyGraceSeconds, "seconds that a body may pause"),
     ("bodyFileBytes", RequestLimits.bodyFileBytes, "bytes of all requests' bodies in files"),
