@@ -78,3 +78,20 @@ def test_a_password_is_changed_without_a_token_in_sight(start):
     changed = page.call("PUT", "/v1/me/password", json={"currentPassword": PASSWORD, "password": "another horse"})
     assert changed.status_code == 204 and "Renewed-Token" not in changed.headers
     assert page.call("GET", "/v1/me").json()["username"] == "ada"
+
+
+def test_a_cookie_that_has_ended_is_nobodys_where_nobody_may_ask(start):
+    server = start()
+    page = Page(server)
+    page.enter("/v1/users", "ada")
+    assert server.call("PUT", "/v1/me/password", auth=("ada", PASSWORD), json={
+        "currentPassword": PASSWORD, "password": "another horse"}).status_code == 204
+    assert page.call("GET", "/v1/me").status_code == 401
+    assert page.call("GET", "/v1/hotels?description=pool").status_code == 200
+    assert page.call("GET", "/v1/hotels/hotel_25510").status_code == 200
+    assert page.call("POST", "/v1/users", "http://elsewhere.example", json={
+        "username": "eve", "password": PASSWORD}).status_code == 403
+    assert page.enter("/v1/users", "eve").status_code == 201
+    assert page.call("GET", "/v1/me").json()["username"] == "eve"
+    # A token that a script has chosen to send is still refused.
+    assert server.call("GET", "/v1/hotels?description=pool", token="nobodys").status_code == 401

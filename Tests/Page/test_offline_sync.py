@@ -228,3 +228,46 @@ def test_storage_that_is_missing_or_newer_is_told(browsers):
     browser.run("Object.defineProperty(window, 'indexedDB', { value: { open() { throw new Error() } } })")
     with pytest.raises(Refused, match="storage_unavailable"):
         browser.attach()
+
+
+def test_a_guest_whose_session_has_ended_brings_the_bookmarks_along_at_log_in(browsers, service):
+    browser = browsers().open()
+    browser.settled()
+    service.call("POST", "/v1/users", json={"username": "ada", "password": "correct horse"})
+    hotel = browser.run(FIRST)
+    browser.run("await client.settled((await client.bookmark(args.hotel)).id); await client.setMode('manual')", hotel=hotel)
+    browser.driver.delete_all_cookies()
+    browser.run("await client.logIn({ username: 'ada', password: 'correct horse' }); await client.syncNow()")
+    assert ids(browser) == [hotel["id"]]
+    theirs = browser.run("return await (await fetch('/v1/bookmarks')).json()")
+    assert [it["id"] for it in theirs["bookmarks"]] == [hotel["id"]]
+
+
+def test_a_name_in_another_spelling_is_the_same_user(browsers):
+    browser = browsers().open()
+    browser.settled()
+    sign_up(browser)
+    browser.settled()
+    browser.driver.delete_all_cookies()
+    browser.run("await client.check()")
+    assert browser.run("return client.session.state") == "ended"
+    hotel = browser.run(FIRST)
+    browser.run("await client.bookmark(args.hotel)", hotel=hotel)
+    browser.run("await client.logIn({ username: 'Ada', password: 'correct horse' })")
+    browser.settled()
+    assert ids(browser) == [hotel["id"]] and browser.entries()[-1]["state"] == "delivered"
+
+
+def test_a_users_changes_wait_when_another_logs_in_without_the_module(browsers, service):
+    browser = browsers().open()
+    browser.settled()
+    sign_up(browser)
+    service.call("POST", "/v1/users", json={"username": "eve", "password": "correct horse"})
+    browser.run("await client.setMode('manual'); await client.bookmark(args.hotel)", hotel=browser.run(FIRST))
+    browser.run("""
+        await fetch('/v1/sessions', { method: 'POST', headers: { 'content-type': 'application/json' },
+            body: JSON.stringify({ username: 'eve', password: 'correct horse', cookie: true }) })
+        await client.check()""")
+    assert browser.run("return [client.session.username, client.session.state]") == ["ada", "ended"]
+    browser.run("await client.logIn({ username: 'ada', password: 'correct horse' }); await client.syncNow()")
+    assert browser.entries()[-1]["state"] == "delivered"

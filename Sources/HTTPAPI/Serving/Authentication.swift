@@ -5,11 +5,6 @@ import Hummingbird
 import Lanes
 import Stores
 
-extension Call {
-  /// Whether the request asks about CouchDB's session. There a caller whose cookie has ended counts as not logged in.
-  fileprivate var isAboutSession: Bool { request.uri.path == "/couch/_session" }
-}
-
 /// Authenticates the caller: by a bearer token, a user name with a password, or the session cookie.
 struct Authentication: Sendable {
   /// The session cookie's name.
@@ -19,15 +14,17 @@ struct Authentication: Sendable {
   let crossOrigin: CrossOrigin
 
   /// The caller; nil if the request has no credentials.
+  /// - Parameter isOptional: whether the request needs no credentials. Then a cookie whose session has ended counts as
+  ///   none: the browser sends it by itself, and no script can remove it.
   /// - Throws: ``Problem`` 401 for invalid credentials, 403 for a write by cookie from another origin.
-  func principal(of call: Call) async throws -> Principal? {
+  func principal(of call: Call, isOptional: Bool = false) async throws -> Principal? {
     if let field = call[.authorization] { return try await principal(authorization: field, call) }
     guard let token = call[.cookie].flatMap(SentCredentials.cookie) else { return nil }
     try checkOrigin(call)
     do {
       return try await accounts.authenticate(bearer: token)
     } catch {
-      guard call.isAboutSession, Self.hasEnded(error) else { throw error }
+      guard isOptional, Self.hasEnded(error) else { throw error }
       return nil
     }
   }

@@ -102,8 +102,11 @@ package struct RequestRouter: HTTPResponder {
   }
 
   /// The caller. From here on the request's work is charged to the caller's account.
-  private func principal(of call: Call, _ work: Work?) async throws -> Principal? {
-    guard let principal = try await authentication.principal(of: call) else { return nil }
+  private func principal(
+    of call: Call, isOptional: Bool = false, _ work: Work?
+  ) async throws -> Principal? {
+    guard let principal = try await authentication.principal(of: call, isOptional: isOptional)
+    else { return nil }
     if let processors, let work {
       work.setPrincipal(processors.account(of: principal, at: work.account))
     }
@@ -118,7 +121,7 @@ package struct RequestRouter: HTTPResponder {
       if route.method != .get { try await Slice.begin() }
       return try await run(call)
     case .anyone(let run):
-      let principal = try await principal(of: call, work)
+      let principal = try await principal(of: call, isOptional: true, work)
       try await Slice.begin()
       return try await Author.$current.withValue(principal?.author ?? .server) {
         try await run(call, principal)

@@ -9,7 +9,7 @@ package struct Route: Sendable {
   package enum Access: String, Sendable {
     /// Anybody; credentials are ignored.
     case open
-    /// Anybody; credentials are optional, but have to be valid.
+    /// Anybody; credentials are optional, but have to be valid. A cookie whose session has ended counts as none.
     case anyone
     /// A guest or a user, who have a store of their own.
     case person

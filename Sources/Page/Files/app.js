@@ -1,4 +1,5 @@
 import { client } from "./client.js"
+import { h } from "./dom.js"
 import { failure } from "./states.js"
 import { toast } from "./messages.js"
 import { route, start, render } from "./router.js"
@@ -26,7 +27,9 @@ function showPerson() {
   document.getElementById("who").textContent = kind === "user" ? username : "You"
   const banner = document.getElementById("banner")
   banner.hidden = state !== "ended"
-  if (state === "ended") banner.textContent = "You have been logged out. What you changed here is kept until you log in again."
+  if (state === "ended") {
+    banner.replaceChildren("You have been logged out. What you changed here is kept until you log in again. ", h("a", { href: "/log-in" }, "Log in"))
+  }
 }
 
 let person = client.session.id

@@ -26,5 +26,8 @@ export function follow(places, signal, renew) {
   hear("change", signal, event => { if (event.detail.places.some(place => places.includes(place))) run() })
 }
 
-/** Whether the session is a user's, not a guest's. */
+/** Whether what is kept here is a user's, not a guest's. The user's session may have ended. */
 export const isUser = () => client.session.kind === "user"
+
+/** Whether a user is logged in, as far as this browser knows. */
+export const isLoggedIn = () => isUser() && client.session.state === "active"

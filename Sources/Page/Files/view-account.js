@@ -1,4 +1,4 @@
-import { client, isUser } from "./client.js"
+import { client, hear, isLoggedIn, isUser } from "./client.js"
 import { h, plural, time } from "./dom.js"
 import { ask, attempt, toast } from "./messages.js"
 import { go, render } from "./router.js"
@@ -8,28 +8,38 @@ import { reason } from "./states.js"
 export async function show(_, signal) {
   const { session } = client
   const [me, adoptions, bookmarks] = await Promise.all([
-    client.me().catch(error => ({ failure: error })), isUser() ? client.adoptions().catch(() => []) : [], client.bookmarks()
+    session.state === "active" ? client.me().catch(error => ({ failure: error })) : { failure: {} },
+    isLoggedIn() ? client.adoptions().catch(() => []) : [], client.bookmarks()
   ])
   if (signal.aborted) return undefined
-  const name = session.kind === "user" ? session.username : session.state === "active" ? "You are a guest" : "Nobody is logged in"
+  hear("session", signal, () => { if (client.session.state !== session.state) render() })
+  const name = isUser() ? session.username : session.state === "active" ? "You are a guest" : "Nobody is logged in"
   return {
     title: "Your account", place: "account",
-    node: h("div.narrow.stack", h("h1", name),
-      h("p.lead", session.kind === "user" ? "Your bookmarks and lists are on every device that you log in on."
-        : "Your bookmarks are kept in this browser and on the server, without a name. Sign up to have them on other devices and to share lists."),
-      session.kind === "user" ? null : h("div.row", h("a.button.main", { href: "/sign-up" }, "Sign up"), h("a.button", { href: "/log-in" }, "Log in"),
-        session.state === "none" ? h("button", { onclick: () => attempt(async () => { await client.start(); await render() }) }, "Go on as a guest") : null),
+    node: h("div.narrow.stack", h("h1", name), h("p.lead", lead(session)), entries(session),
       h("section.panel.stack", h("h2", "What is kept"), usage(me, bookmarks.length), h("div.row", h("a.button", { href: "/bookmarks" }, "Bookmarked hotels"), h("a.button", { href: "/outbox" }, "Your changes"))),
       adoptions.length ? h("section.panel.stack", h("h2", "Taken over from a guest"), h("ul.rows", adoptions.map(adoptionRow))) : null,
-      session.kind === "user" && client.changePassword ? password() : null,
+      isLoggedIn() ? password() : null,
       session.state === "active" ? h("section.panel.stack", h("h2", "Take it with you"), h("p.muted", "A file with all that you have here. It can be read in again at this or another server."),
         h("p", h("a.button", { href: "/v1/me/export", download: "hotel-bookmarks.ndjson" }, "Save my data"))) : null,
-      session.state === "active" ? leaving(session) : null)
+      session.state === "none" ? null : leaving(session))
   }
 }
 
+function lead({ kind, state }) {
+  if (state === "ended") return "You have been logged out here: you were away for long, or all sessions were ended elsewhere. What you have here is kept until you log in again."
+  return kind === "user" ? "Your bookmarks and lists are on every device that you log in on."
+    : "Your bookmarks are kept in this browser and on the server, without a name. Sign up to have them on other devices and to share lists."
+}
+
+function entries({ state, kind }) {
+  if (kind === "user") return state === "ended" ? h("div.row", h("a.button.main", { href: "/log-in" }, "Log in again")) : null
+  return h("div.row", h("a.button.main", { href: "/sign-up" }, "Sign up"), h("a.button", { href: "/log-in" }, "Log in"),
+    state === "none" ? h("button", { onclick: () => attempt(async () => { await client.start(); await render() }) }, "Go on as a guest") : null)
+}
+
 function usage(me, count) {
-  if (me.failure) return h("p.muted", `${plural(count, "bookmark")} on this device. ${reason(me.failure)}`)
+  if (me.failure) return h("p.muted", `${plural(count, "bookmark")} on this device.`, me.failure.reason ? ` ${reason(me.failure)}` : null)
   const share = Math.max(0, Math.min(1, (me.usage?.bytes ?? 0) / (me.quota?.bytes || 1)))
   return h("div", h("p", plural(count, "bookmark")),
     h("p.row", h("progress", { max: 1, value: share, "aria-label": "Space used" })),
@@ -75,6 +85,10 @@ async function logOut(isGuest) {
 
 function leaving(session) {
   const isGuest = session.kind === "guest"
+  if (session.state === "ended") {
+    return h("section.panel.stack", h("h2", "Leave this browser"), h("p.muted", "Everything of yours is removed from this browser. It stays on the server."),
+      h("div.row", h("button", { onclick: () => attempt(() => logOut(false)) }, "Remove it here")))
+  }
   return h("section.panel.stack", h("h2", isGuest ? "Leave" : "Log out or erase"),
     h("p.muted", "Logging out removes everything of yours from this browser. Erasing removes it from the server too, for good."),
     h("div.row", h("button", { onclick: () => attempt(() => logOut(isGuest)) }, isGuest ? "Leave this browser" : "Log out"),

@@ -1,10 +1,13 @@
-import { client, isUser } from "./client.js"
+import { client, hear, isLoggedIn, isUser } from "./client.js"
 import { h, plural } from "./dom.js"
-import { toast } from "./messages.js"
-import { go } from "./router.js"
+import { ask, toast } from "./messages.js"
+import { go, render } from "./router.js"
 import { reason } from "./states.js"
 
-/** Signing up and logging in. The account takes over the guest's bookmarks in both cases. */
+/**
+ * Signing up and logging in. The account takes over the guest's bookmarks in both cases. A user whose session has ended
+ * logs in again here, and finds everything.
+ */
 
 const texts = {
   "/sign-up": { title: "Sign up", yes: "Sign up", other: ["/log-in", "I have an account"], autocomplete: "new-password", comes: "What you have bookmarked becomes your account's." },
@@ -19,37 +22,73 @@ function target(query) {
   return /^\/(?![/\\])/.test(then) ? then : "/bookmarks"
 }
 
-export async function show({ query }) {
-  const path = location.pathname.replace(/\/$/, "")
-  const text = texts[path], isNew = path === "/sign-up"
+/** What is said above the form to a user whose session has ended, or to a guest. */
+async function lead(text) {
   if (isUser()) {
-    return { title: text.title, place: "account", node: h("div.empty", h("h1", `You are ${client.session.username}`), h("p.section", h("a.button", { href: "/account" }, "Your account"))) }
+    const waiting = (await client.outbox()).filter(entry => entry.state !== "delivered").length
+    const { username } = client.session
+    return `${username} has been logged out here. `
+      + (waiting ? `${plural(waiting, "change")} of ${username} ${waiting === 1 ? "waits" : "wait"}, and will be sent when ${username} logs in again.`
+        : `What ${username} keeps here is shown again after logging in.`)
   }
   const count = (await client.bookmarks()).length
+  return count ? `You have ${plural(count, "bookmark")} here. ${text.comes}` : null
+}
+
+/** Signs up or logs in. Asks before changes of another user are deleted. @returns {Promise<boolean>} False: the user said no. */
+async function enter(isNew, credentials) {
+  const run = isNew ? client.signUp : client.logIn
+  try {
+    await run.call(client, credentials)
+  } catch (error) {
+    if (error.code !== "outbox_not_empty") throw error
+    const { username } = client.session
+    if (!await ask({ title: `Some changes of ${username} are not on the server yet`, text: `If ${credentials.username} enters here, they are lost.`, yes: "Enter and lose them", danger: true })) return false
+    await run.call(client, { ...credentials, discard: true })
+  }
+  return true
+}
+
+export async function show({ query }, signal) {
+  const path = location.pathname.replace(/\/$/, "")
+  const text = texts[path], isNew = path === "/sign-up"
+  // The session may have ended since this browser asked last.
+  if (isLoggedIn()) await client.check().catch(() => {})
+  if (signal.aborted) return undefined
+  const wasIn = isLoggedIn()
+  let isBusy = false
+  hear("session", signal, () => { if (!isBusy && isLoggedIn() !== wasIn) render() })
+  if (wasIn) {
+    return { title: text.title, place: "account", node: h("div.empty", h("h1", `You are ${client.session.username}`), h("p.section", h("a.button", { href: "/account" }, "Your account"))) }
+  }
+  const said = await lead(text)
   const told = h("p", { id: "told", class: "wrong", role: "alert" })
-  const name = h("input", { id: "name", name: "username", required: true, autocomplete: "username", autocapitalize: "none", spellcheck: "false", maxlength: 64, "aria-describedby": "told" })
+  // A colon is only in the names of users of other issuers, who have no password here.
+  const known = !isNew && isUser() && !client.session.username.includes(":") ? client.session.username : ""
+  const name = h("input", { id: "name", name: "username", value: known, required: true, autocomplete: "username", autocapitalize: "none", spellcheck: "false", maxlength: 64, "aria-describedby": "told" })
   const word = h("input", { id: "password", name: "password", type: "password", required: true, autocomplete: text.autocomplete, "aria-describedby": isNew ? "told rule" : "told" })
   const yes = h("button.main", text.yes)
   const form = h("form.form.section", {
     onsubmit: async event => {
       event.preventDefault()
       told.textContent = ""
-      yes.disabled = true
+      yes.disabled = isBusy = true
       try {
-        await (isNew ? client.signUp : client.logIn).call(client, { username: name.value, password: word.value })
-        toast(isNew ? `Welcome, ${client.session.username}.` : `Good to see you, ${client.session.username}.`)
-        await go(target(query), { replace: true })
+        if (await enter(isNew, { username: name.value, password: word.value })) {
+          toast(isNew ? `Welcome, ${client.session.username}.` : `Good to see you, ${client.session.username}.`)
+          return await go(target(query), { replace: true })
+        }
       } catch (error) {
         told.textContent = plain[error.code] ?? reason(error)
-        yes.disabled = false
         name.focus()
       }
+      yes.disabled = isBusy = false
     }
   }, told, h("div", h("label", { for: "name" }, "Name"), name),
   h("div", h("label", { for: "password" }, "Password"), word, isNew ? h("p.hint", { id: "rule" }, "Eight characters or more; a few words are easier to remember than signs.") : null),
   h("div.row", yes, h("a.button", { href: text.other[0] + (query.has("then") ? `?then=${encodeURIComponent(query.get("then"))}` : "") }, text.other[1])))
   return {
     title: text.title, place: "account",
-    node: h("div.narrow", h("h1", text.title), count ? h("p.note.section", `You have ${plural(count, "bookmark")} here. ${text.comes}`) : null, form)
+    node: h("div.narrow", h("h1", text.title), said ? h("p.note.section", said) : null, form)
   }
 }

@@ -71,16 +71,19 @@ export class Client extends EventTarget {
   /** Starts a guest if there is no session, as every write does. @returns {Promise<Session>} @throws {OfflineError} */
   start() { return this.#session.start() }
 
+  /** Asks the server whether the session is still valid. @returns {Promise<Session>} @throws {OfflineError} `offline` */
+  check() { return this.#session.check() }
+
   /**
    * Creates an account; it takes over the guest's bookmarks. @param {{username: string, password: string}} credentials
-   * @returns {Promise<Session>} @throws {OfflineError} `offline`, `signed_in`, or the server's, such as `conflict`.
+   * @returns {Promise<Session>} @throws {OfflineError} As of `logIn`, or `conflict`.
    */
   signUp(credentials) { return this.#session.enter("/v1/users", credentials) }
 
   /**
    * Logs in. The account takes over the bookmarks of this browser's guest; {@link Client#undoAdoption} undoes it.
-   * @param {{username: string, password: string, discard?: boolean}} credentials `discard`: delete the unsent
-   *   changes of another user whose session has ended.
+   * @param {{username: string, password: string, discard?: boolean}} credentials `discard`: also for another user than
+   *   the one whose session has ended here, whose unsent changes are then deleted.
    * @returns {Promise<Session>} @throws {OfflineError} `offline`, `signed_in`, `outbox_not_empty`, or the server's.
    */
   logIn(credentials) { return this.#session.enter("/v1/sessions", credentials) }
@@ -100,18 +103,18 @@ export class Client extends EventTarget {
 
   /** Changes the password; every other session ends. @throws {OfflineError} */
   async changePassword({ currentPassword, password }) {
-    await call("PUT", "/v1/me/password", { body: { currentPassword, password } })
+    await this.#ask("PUT", "/v1/me/password", { body: { currentPassword, password } })
   }
 
   /** The account: `{id, kind, username, usage, quota, expiresAt}`. @throws {OfflineError} */
-  async me() { return (await call("GET", "/v1/me")).body }
+  async me() { return (await this.#ask("GET", "/v1/me")).body }
 
   /** The adoptions of guests' bookmarks: `{id, bookmarks, time, undoableUntil, differing: {id, rev}[]}[]`. @throws {OfflineError} */
-  async adoptions() { return (await call("GET", "/v1/me/adoptions")).body.adoptions }
+  async adoptions() { return (await this.#ask("GET", "/v1/me/adoptions")).body.adoptions }
 
   /** Undoes an adoption, within 24 hours. @param {string} id @throws {OfflineError} */
   async undoAdoption(id) {
-    await call("DELETE", `/v1/me/adoptions/${segment(id)}`)
+    await this.#ask("DELETE", `/v1/me/adoptions/${segment(id)}`)
     await this.#pull("own")
   }
 
@@ -167,12 +170,12 @@ export class Client extends EventTarget {
    */
   async history(id, { list, after, limit = 50 } = {}) {
     const query = new URLSearchParams({ limit, ...(after && { after }) })
-    return (await call("GET", `${await this.#document(id, list)}/revisions?${query}`)).body
+    return (await this.#ask("GET", `${await this.#document(id, list)}/revisions?${query}`)).body
   }
 
   /** The content of a revision. @param {string} id @param {string} rev @param {{list?: string}} [options] */
   async revision(id, rev, { list } = {}) {
-    return (await call("GET", `${await this.#document(id, list)}/revisions/${segment(rev)}`)).body
+    return (await this.#ask("GET", `${await this.#document(id, list)}/revisions/${segment(rev)}`)).body
   }
 
   /** Restores an earlier revision. @returns {Promise<Entry>} */
@@ -213,24 +216,24 @@ export class Client extends EventTarget {
   }
 
   /** Open invitations: `{id, role, createdAt, expiresAt}[]`. @throws {OfflineError} */
-  async invitations(list) { return (await call("GET", `${await this.#root(list)}/invitations`)).body.invitations }
+  async invitations(list) { return (await this.#ask("GET", `${await this.#root(list)}/invitations`)).body.invitations }
 
   /**
    * Makes an invitation. @param {string} list @param {{role: "editor"|"reader", expiresAt?: string}} wish
    * @returns {Promise<{id: string, token: string, role: string, expiresAt: string}>} Nothing returns the token again.
    * @throws {OfflineError}
    */
-  async invite(list, wish) { return (await call("POST", `${await this.#root(list)}/invitations`, { body: wish })).body }
+  async invite(list, wish) { return (await this.#ask("POST", `${await this.#root(list)}/invitations`, { body: wish })).body }
 
   /** Withdraws an invitation. @throws {OfflineError} */
-  async withdraw(list, invitation) { await call("DELETE", `${await this.#root(list)}/invitations/${segment(invitation)}`) }
+  async withdraw(list, invitation) { await this.#ask("DELETE", `${await this.#root(list)}/invitations/${segment(invitation)}`) }
 
   /**
    * Joins a list. @param {string} token
    * @returns {Promise<List>} @throws {OfflineError} `invitation_gone`, `account_needed`.
    */
   async acceptInvitation(token) {
-    const list = (await call("POST", `/v1/invitations/${segment(token)}/accept`)).body
+    const list = (await this.#ask("POST", `/v1/invitations/${segment(token)}/accept`)).body
     await this.#pull(...Copy.parts(list.id))
     return list
   }
@@ -306,14 +309,8 @@ export class Client extends EventTarget {
 
   /** Sends and fetches everything now. @returns {Promise<void>} @throws {OfflineError} The cause of the failure. */
   syncNow() {
-    if (this.#tabs.leads) return this.#synchroniser.now()
-    return new Promise((resolve, reject) => {
-      const ask = randomID()
-      this.#asked.set(ask, ({ code, reason }) => code ? reject(new OfflineError(code, reason)) : resolve())
-      this.#tabs.tellLeader({ kind: "sync", ask })
-    })
+    return this.#tabs.leads ? this.#synchroniser.now() : this.#tabs.askLeader({ kind: "sync" })
   }
-  #asked = new Map()
 
   /** Closes the database and the channel to other tabs; this tab no longer leads. */
   close() {
@@ -322,6 +319,14 @@ export class Client extends EventTarget {
   }
 
   // Messages between the parts
+
+  /** Sends a request outside of a round. If the answer is that the session has ended, the page is told. */
+  async #ask(...request) {
+    return call(...request).catch(error => {
+      if (error.isSessionEnd) this.check().catch(() => {})
+      throw error
+    })
+  }
 
   async #root(list) { return `/v1/lists/${segment((await this.#view.place(list)).name)}` }
 
@@ -379,14 +384,8 @@ export class Client extends EventTarget {
     else if (kind === "hello" && this.#tabs.leads) this.#tabs.post({ kind: "state", state: this.sync })
     else if (kind === "rest") this.#session.rest()
     else if (kind === "send" && this.#tabs.leads) this.#synchroniser.want("send")
-    else if (kind === "sync" && this.#tabs.leads) {
-      const answer = { kind: "synced", ask: message.ask }
-      await this.#synchroniser.now().catch(({ code, reason }) => Object.assign(answer, { code, reason }))
-      this.#tabs.post(answer)
-    } else if (kind === "synced") {
-      this.#asked.get(message.ask)?.(message)
-      this.#asked.delete(message.ask)
-    } else if (kind === "session") {
+    else if (kind === "sync" && this.#tabs.leads) await this.#tabs.answer(message, this.#synchroniser.now())
+    else if (kind === "session") {
       if (!message.isOwn) await this.#session.load()
       this.#tell("session", this.session)
       await this.#show(["own", "lists"], true)

@@ -39,13 +39,21 @@ export class Session {
       await call("DELETE", "/v1/sessions").catch(ignoringEnd)
       await this.#database.setMeta("ending", undefined)
     }
+    if (this.state.state === "active" && Date.now() - this.#provedAt > belief) await this.#prove()
     if (this.state.state === "none") {
       if (this.#isLoggedOut) return false
       await this.#begin()
-    } else if (this.state.state === "active" && Date.now() - this.#provedAt > belief) {
-      await this.#prove()
     }
     return this.state.state === "active"
+  }
+
+  /** Asks the server whether the cookie is still this user's. */
+  async check() {
+    return this.#tabs.exclusive(async () => {
+      await this.load()
+      if (this.state.state !== "none") await this.#prove()
+      return this.state
+    })
   }
 
   /** Starts a guest. */
@@ -57,24 +65,27 @@ export class Session {
     })
   }
 
-  /** Signs up or logs in. The server takes the guest from the cookie. */
+  /**
+   * Signs up or logs in. The server takes the guest from the cookie. A user whose session has ended may log in again,
+   * and so may another user, if no changes wait or they are to be deleted (`discard`).
+   */
   async enter(path, { username, password, discard = false }) {
     this.wake()
     return this.#tabs.exclusive(async () => {
       await this.load()
-      const { state, kind, username: former } = this.state
+      // The database may not know yet that the session has ended.
+      if (this.state.state !== "none") await this.#prove().catch(error => { if (error.isOffline) throw error })
+      const { state, kind, id: former } = this.state
       if (kind === "user" && state === "active") throw new OfflineError("signed_in", "Log out first.")
-      if (kind === "user" && former !== username && !discard) await this.#requireEmpty()
-      if (state === "none") await this.#begin()
+      const isOthers = id => kind === "user" && !discard && id !== former
+      if (path === "/v1/users" && isOthers()) await this.#requireEmpty()
       // The guest's unsent changes are sent as the guest, so that the user takes them over with the other bookmarks.
-      else if (kind === "guest") await this.#outbox.send(() => {}).catch(() => {})
-      const ask = () => call("POST", path, { body: { username, password, cookie: true } })
-      const { body } = await ask().catch(async error => {
-        // 401 is also the answer to a wrong password, but signing up has none.
-        if (!error.isSessionEnd || path !== "/v1/users") throw error
-        await call("POST", "/v1/guests", { body: { cookie: true } })
-        return ask()
-      })
+      if (kind === "guest") await this.#outbox.send(() => {}).catch(() => {})
+      const { body } = await call("POST", path, { body: { username, password, cookie: true } })
+      if (isOthers(body.id) && (await this.#waiting()).length) {
+        await call("DELETE", "/v1/sessions").catch(ignoringEnd)
+        await this.#requireEmpty()
+      }
       await this.#become({ state: "active", id: body.id, kind: "user", username: body.username })
       return this.state
     })
@@ -131,16 +142,18 @@ export class Session {
   }
 
   async #prove() {
+    const { id, kind, state } = this.state
     try {
       const { body } = await call("GET", "/v1/me")
       this.#provedAt = Date.now()
-      if (body.id !== this.state.id) {
-        await this.#become({ state: "active", id: body.id, kind: body.kind, username: body.username })
-      }
+      if (body.id === id && state === "active") return
+      // Another person has logged in without this module. The waiting changes are not that person's.
+      if (body.id !== id && kind === "user" && (state === "ended" || (await this.#waiting()).length)) return this.end()
+      await this.#become({ state: "active", id: body.id, kind: body.kind, username: body.username })
     } catch (error) {
-      if (!error.isSessionEnd) throw error
+      // 403: the cookie is the administrator's, who has no bookmarks.
+      if (!error.isSessionEnd && !(error.status === 403 && kind === "user")) throw error
       await this.end()
-      if (this.state.state === "none") await this.#begin()
     }
   }
 
@@ -175,11 +188,14 @@ export class Session {
     this.#changed(this.state)
   }
 
+  /** The changes that the server does not have. */
+  async #waiting() { return (await this.#outbox.entries()).filter(entry => entry.state !== "delivered") }
+
   async #requireEmpty() {
-    const waiting = (await this.#outbox.entries()).filter(entry => entry.state !== "delivered")
-    if (waiting.length) {
+    const { length } = await this.#waiting()
+    if (length) {
       throw new OfflineError(
-        "outbox_not_empty", `${waiting.length} of your changes have not reached the server: send or drop them first.`)
+        "outbox_not_empty", `${length} of your changes have not reached the server: send or drop them first.`)
     }
   }
 }

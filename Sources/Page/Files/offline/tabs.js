@@ -1,3 +1,4 @@
+import { OfflineError } from "./error.js"
 import { randomID } from "./server.js"
 
 /** How long the leading tab's lease is valid without Web Locks, in milliseconds; it is renewed after a third of it. */
@@ -17,6 +18,7 @@ const patience = 3000
 export class Tabs {
   #channel; #database; #hear; #asleep; #displace; #held
   #serial = Promise.resolve()
+  #asked = new Map()
   #closed = new AbortController()
   /** This tab's id. */
   id = randomID()
@@ -43,7 +45,32 @@ export class Tabs {
     this.#asleep ??= setTimeout(() => this.#displace?.(message), patience)
   }
 
+  /** Asks the leading tab, and waits for its answer. @throws {OfflineError} The failure that it answers. */
+  askLeader(message) {
+    return new Promise((resolve, reject) => {
+      const ask = randomID()
+      this.#asked.set(ask, { resolve, reject })
+      this.tellLeader({ ...message, ask })
+    })
+  }
+
+  /** Answers another tab's question, when `work` has ended. */
+  async answer({ ask }, work) {
+    const answer = { kind: "answer", ask }
+    await work.catch(({ code, reason }) => Object.assign(answer, { code, reason }))
+    this.post(answer)
+    // This tab has asked itself if it took the lead.
+    this.#take(answer)
+  }
+
   #take(message) {
+    if (message.kind === "answer") {
+      const { code, reason, ask } = message, asked = this.#asked.get(ask)
+      this.#asked.delete(ask)
+      if (code) asked?.reject(new OfflineError(code, reason))
+      else asked?.resolve()
+      return
+    }
     if (message.kind === "awake") {
       clearTimeout(this.#asleep)
       this.#asleep = undefined

@@ -1,0 +1,88 @@
+"""What a person meets in the app when the session has ended elsewhere: nobody is locked out, and nothing is lost."""
+import requests
+from people import some_name
+from test_app import first_hotels
+
+PASSWORD = "a good password"
+
+
+def change_password(page, name, new):
+    """Changes the password of a user on another device."""
+    answer = requests.put(page.url + "/v1/me/password", auth=(name, PASSWORD), timeout=60,
+                          json={"currentPassword": PASSWORD, "password": new})
+    assert answer.status_code == 204, answer.text
+
+
+def logged_out(browser):
+    """A browser whose user has changed the password elsewhere, with one change that waits. Returns it and the name."""
+    page, name = browser(), some_name()
+    page.sign_up(name)
+    page.visit("/?where=Paris")
+    change_password(page, name, "another good password")
+    page.click(page.find("button.keep"))
+    page.says("You have been logged out")
+    return page, name
+
+
+def test_whoever_changed_the_password_elsewhere_logs_in_again_and_the_changes_arrive(browser):
+    page, name = logged_out(browser)
+    # The public search goes on.
+    page.visit("/?where=California").says("Up to date")
+    page.visit("/account").says(name, "Log in again", "1 bookmark on this device")
+    page.press("Log in again")
+    page.says("1 change of " + name)
+    assert page.find("#name").get_attribute("value") == name
+    page.enter(name, "another good password", "Log in")
+    page.says("Good to see you")
+    page.visit("/bookmarks")
+    page.until(lambda: len(page.bookmarked()) == 1)
+    page.has_stored(1)
+    assert not page.find("#banner").is_displayed()
+
+
+def test_whoever_is_shown_as_logged_in_and_is_not_gets_the_form(browser):
+    page, name = browser(), some_name()
+    page.sign_up(name)
+    page.find("#sync > button").click()
+    page.click(page.find("input[name=mode]:not(:checked)"))
+    page.until(lambda: page.driver.execute_async_script("""
+        const done = arguments[0], asked = indexedDB.open("hotel-bookmarks")
+        asked.onsuccess = () => {
+          const read = asked.result.transaction("meta").objectStore("meta").get("mode")
+          read.onsuccess = () => { asked.result.close(); done(read.result === "manual") }
+        }"""))
+    change_password(page, name, "another good password")
+    page.visit("/log-in").says(name + " has been logged out here")
+    page.enter(name, "another good password", "Log in")
+    page.says("Good to see you")
+
+
+def test_another_user_takes_over_the_browser_only_after_a_question(browser):
+    other = browser()
+    second = some_name()
+    other.sign_up(second)
+    page, first = logged_out(browser)
+    page.visit("/log-in")
+    page.write("#name", second)
+    page.write("#password", PASSWORD)
+    page.click(page.find("main form button.main"))
+    page.says(f"Some changes of {first} are not on the server yet")
+    page.press("Cancel")
+    page.says_not("not on the server yet")
+    assert page.find("#who").text == first
+    assert page.driver.get_cookies() == []
+    page.click(page.find("main form button.main"))
+    page.press("Enter and lose them")
+    page.until(lambda: page.find("#who").text == second)
+    page.visit("/outbox").says("Nothing on its way")
+
+
+def test_what_is_kept_of_a_user_is_removed_without_logging_in(browser):
+    page, name = logged_out(browser)
+    page.visit("/account")
+    page.press("Remove it here")
+    page.says("Some changes are not on the server yet")
+    page.press("Log out and lose them")
+    page.says("Nothing of yours is left in this browser")
+    first_hotels(page, "Paris", 1)
+    assert page.find("#who").text == "You"
