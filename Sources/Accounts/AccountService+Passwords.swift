@@ -45,9 +45,9 @@ extension AccountService {
     let changed = try await change(user.name, password, inEpoch: user.epoch)
     guard let changed else { throw ServiceError.badCredentials }
     noteSet(password, of: user.name, from: address)
-    guard let session = person.tokenID else { return nil }
+    guard person.tokenID != nil else { return nil }
     return try tokens.issue(
-      .user, changed.id, name: username, epoch: changed.epoch, session: session, at: now()
+      .user, changed.id, name: username, epoch: changed.epoch, continuing: person, at: now()
     ).token
   }
 
@@ -172,108 +172,5 @@ extension AccountService {
     case .taken: throw ServiceError.taken
     case .guestSpent: throw ServiceError.guestSpent
     }
-  }
-}
-
-extension AccountService {
-  /// Authenticates a bearer token. A token that was recently verified costs one hash and one look-up. The first
-  /// time also costs a signature and two or three reads of the system store.
-  /// - Throws: `invalidToken`, `expiredToken`, `guestSpent`; the store's errors.
-  package func authenticate(
-    bearer token: String
-  ) async throws -> Principal {
-    guard token.utf8.count <= CompactToken.maximumBytes else {
-      throw ServiceError.invalidToken("too long")
-    }
-    let key = ProofKey(token: token)
-    if let principal = proofs.principal(.token, key, at: now()) { return principal }
-    let moment = proofs.moment
-    let verified = try await verified(token: token)
-    switch try await standing(of: verified.principal) {
-    case .good: break
-    case .spent: throw ServiceError.guestSpent
-    case .ended: throw ServiceError.invalidToken("ended")
-    }
-    proofs.remember(
-      .token, key,
-      ProofCache.Proof(principal: verified.principal, goodUntil: verified.goodUntil), since: moment)
-    return verified.principal
-  }
-
-  /// Verifies a token. Its key may be one that another process has just made.
-  /// - Throws: `invalidToken`, `expiredToken`.
-  func verified(
-    token: String, for purpose: TokenSigner.Purpose = .session
-  ) async throws -> TokenSigner.Verified {
-    if let compact = try? CompactToken(token) { await keys.search(for: compact.key, at: now()) }
-    return try tokens.verify(token, for: purpose, at: now())
-  }
-
-  /// Whether a principal that was authenticated earlier is still valid. For work that lives longer than a request:
-  /// a feed asks every second. Reads the store only after a proof has ended, for example by a log-out or an
-  /// erasure.
-  /// - Parameter isExact: whether to ask the database if several servers use it. Otherwise what another server has done
-  ///   within the last second may be unknown.
-  /// - Throws: the store's errors.
-  package func isStillValid(_ principal: Principal, isExact: Bool = false) async throws -> Bool {
-    let now = now()
-    if let end = principal.expiresAt, end.adding(seconds: settings.skew) <= now { return false }
-    if let key = principal.keyID, !tokens.isGood(key, at: now) { return false }
-    let asks = isExact && settings.isShared
-    if !asks, proofs.wasLookedUp(principal) { return true }
-    let moment = proofs.moment
-    guard case .good = try await standing(of: principal) else { return false }
-    proofs.lookedUp(principal, since: moment)
-    return true
-  }
-
-  /// A new token of the same session, when the present token is at least ``AccountSettings/renewalAge`` old; nil
-  /// when it is younger, when the principal was authenticated by a password, and after a failure. The caller must
-  /// have authenticated the principal for this request. A guest's use is recorded first: without the record the
-  /// token is not renewed.
-  package func renewed(_ principal: Principal) async -> IssuedToken? {
-    guard let session = principal.tokenID, let end = principal.expiresAt else { return nil }
-    let now = now()
-    let issued = end.adding(seconds: -tokens.lifetime(of: principal.kind))
-    guard issued.adding(seconds: settings.renewalAge) <= now else { return nil }
-    do {
-      if principal.kind == .guest { try await accounts.noteUse(of: principal.id, at: now) }
-      return try tokens.issue(
-        principal.kind, principal.id, name: principal.username, epoch: principal.epoch,
-        session: session, at: now
-      ).token
-    } catch {
-      return nil
-    }
-  }
-
-  /// Ends a session: its token and all renewals become invalid, durably and in this process at once. Does nothing
-  /// when the principal was authenticated by a password.
-  /// - Throws: the store's errors.
-  package func logOut(_ principal: Principal) async throws {
-    guard let session = principal.tokenID else { return }
-    // The last renewal may have been issued just now. The skew applies on both sides.
-    let longest = tokens.lifetime(of: principal.kind) + 2 * settings.skew
-    try await accounts.revoke(session, forgottenAt: now().adding(seconds: longest))
-    proofs.end { $0.tokenID == session }
-  }
-
-  /// Takes another password of the administrator. If it differs, the sessions with the old one end.
-  /// - Parameter epoch: the epoch of the tokens (``SharedAdministrator``).
-  package func replaceAdministrator(_ administrator: Administrator, epoch: Int) {
-    guard self.administrator.replace(administrator, epoch: epoch) else { return }
-    proofs.end { $0.kind == .administrator }
-  }
-
-  func standing(
-    of principal: Principal
-  ) async throws -> AccountStore.Standing {
-    if principal.kind == .administrator {
-      let present = administrator.present
-      guard principal.id == present.administrator?.id, principal.epoch == present.epoch else {
-        return .ended
-      }
-    }
-    return try await accounts.standing(of: principal)
   }
 }

@@ -126,8 +126,9 @@ extension AccountService {
     switch candidate {
     case .administrator(let administrator, let epoch):
       guard try await hashing.verify(password, against: administrator.password) else { return nil }
+      let ends = try await accounts.sessionEnds(ofAdministrator: administrator.id)
       return VerifiedUser(
-        kind: .administrator, id: administrator.id, name: administrator.name, epoch: epoch,
+        kind: .administrator, id: administrator.id, name: administrator.name, epoch: epoch &+ ends,
         adopting: [], moment: moment)
     case .user(let user): known = user
     case .nobody:

@@ -14,6 +14,7 @@ import Synchronization
 /// - `erasure:<id>`: a store that is to be erased;
 /// - the local document `revoked:<session>`: a session that was logged out; it expires with the session's last
 ///   token;
+/// - the local document `session-ends:<administrator>`: how often the administrator has ended all sessions;
 /// - the local document `exchanged:<hash>`: another issuer's ID token that was used; it expires with the token. A
 ///   user of another issuer has a `user:` document without a local document.
 ///
@@ -37,6 +38,7 @@ package final class AccountService: Sendable {
   let tokens: TokenSigner
   let hashing: PasswordHashing
   let proofs: ProofCache
+  let renewals = RecentRenewals()
   let verifications: SharedVerifications
   let lockouts: Lockouts
   let guestRate: AddressRate

@@ -13,6 +13,9 @@ package struct AccountSettings: Sendable {
   package var guestLifetime = AccountSettings.guestSeconds
   /// How long a user's token is valid: 14 days. The service renews it while it is used.
   package var userLifetime: Int64 = 14 * 86_400
+  /// How long a session lasts after its log-in, however often its token is renewed: 365 days. A guest's lasts while it is
+  /// used.
+  package var sessionLifetime: Int64 = 365 * 86_400
   /// How old a token must be before it is renewed: 1 day.
   package var renewalAge: Int64 = 86_400
   /// How far the clocks of two machines may differ: 1 minute.

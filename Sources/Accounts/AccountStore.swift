@@ -61,15 +61,6 @@ struct AccountStore: Sendable {
     return try await user(mapped)
   }
 
-  /// Ends a session, durably.
-  /// - Parameter forgottenAt: when none of its tokens can be valid any more.
-  func revoke(_ session: String, forgottenAt end: Timestamp) async throws {
-    try await update { changes in
-      let note = LocalDocument(revision: 1, body: Array("{}".utf8))
-      changes.write(LocalEdit(AccountKeys.revoked(session), note, expires: end))
-    }
-  }
-
   /// Reads the system store. Returns `absent` when it does not exist yet.
   func read<Value: Sendable>(
     orAbsent absent: Value,

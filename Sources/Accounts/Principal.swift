@@ -26,6 +26,10 @@ package struct Principal: Sendable, Equatable {
   package let tokenID: String?
   /// When the token expires; nil when the principal was authenticated by a password.
   package let expiresAt: Timestamp?
+  /// When the token was issued; nil when the principal was authenticated by a password.
+  package let issuedAt: Timestamp?
+  /// When the session began; nil when the principal was authenticated by a password.
+  package let startedAt: Timestamp?
   /// The account's epoch when the proof was made. The proof becomes invalid when the epoch changes.
   package let epoch: Int
   /// The key that signed the token; nil when the principal was authenticated by a password.
@@ -34,7 +38,8 @@ package struct Principal: Sendable, Equatable {
   /// Makes a principal.
   package init(
     kind: Kind, id: AccountID, username: String? = nil, store: StoreName, tokenID: String? = nil,
-    expiresAt: Timestamp? = nil, epoch: Int = 0, keyID: KeyID? = nil
+    expiresAt: Timestamp? = nil, issuedAt: Timestamp? = nil, startedAt: Timestamp? = nil,
+    epoch: Int = 0, keyID: KeyID? = nil
   ) {
     self.kind = kind
     self.id = id
@@ -42,6 +47,8 @@ package struct Principal: Sendable, Equatable {
     self.store = store
     self.tokenID = tokenID
     self.expiresAt = expiresAt
+    self.issuedAt = issuedAt
+    self.startedAt = startedAt
     self.epoch = epoch
     self.keyID = keyID
   }

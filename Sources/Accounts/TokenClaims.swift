@@ -2,7 +2,8 @@ import Documents
 import JSON
 import Stores
 
-/// The claims of the service's tokens (RFC 7519 section 4). Times are whole seconds since 1970.
+/// The claims of the service's tokens (RFC 7519 section 4; `auth_time` is from OpenID Connect Core 1.0, section 2). Times
+/// are whole seconds since 1970.
 struct TokenClaims: Sendable, Equatable {
   /// The kind of the owner.
   let kind: Principal.Kind
@@ -20,6 +21,8 @@ struct TokenClaims: Sendable, Equatable {
   let issuedAt: Int64
   /// `exp`: when the token expires.
   let expiresAt: Int64
+  /// `auth_time`: when the session began, by a log-in. It is the same in every renewal.
+  let startedAt: Int64
 
   /// The claims as JSON.
   func bytes(issuer: String, audience: String) -> [UInt8] {
@@ -39,6 +42,7 @@ struct TokenClaims: Sendable, Equatable {
     writer.member("iat", Int(issuedAt))
     writer.member("nbf", Int(issuedAt))
     writer.member("exp", Int(expiresAt))
+    writer.member("auth_time", Int(startedAt))
     writer.endObject()
     return writer.bytes
   }
@@ -56,17 +60,20 @@ struct TokenClaims: Sendable, Equatable {
       let notBefore = node["nbf"]?.int, let expiresAt = node["exp"]?.int,
       issuedAt >= 0, notBefore >= issuedAt, expiresAt > notBefore
     else { return nil }
+    // Tokens of earlier versions don't say when their session began.
+    let startedAt = node["auth_time"].map(\.int) ?? notBefore
+    guard let startedAt, startedAt >= 0, startedAt <= notBefore else { return nil }
     let name = node["name"]?.string
     guard (kind == .guest) == (name == nil) else { return nil }
     self.init(
       kind: kind, subject: subject, name: name, session: session, tokenID: tokenID, epoch: epoch,
-      issuedAt: Int64(notBefore), expiresAt: Int64(expiresAt))
+      issuedAt: Int64(notBefore), expiresAt: Int64(expiresAt), startedAt: Int64(startedAt))
   }
 
   /// Makes claims.
   init(
     kind: Principal.Kind, subject: AccountID, name: String?, session: String, tokenID: String,
-    epoch: Int, issuedAt: Int64, expiresAt: Int64
+    epoch: Int, issuedAt: Int64, expiresAt: Int64, startedAt: Int64
   ) {
     self.kind = kind
     self.subject = subject
@@ -76,6 +83,7 @@ struct TokenClaims: Sendable, Equatable {
     self.epoch = epoch
     self.issuedAt = issuedAt
     self.expiresAt = expiresAt
+    self.startedAt = startedAt
   }
 
   /// The owner as a request's principal, with the key that signed the token.
@@ -83,7 +91,8 @@ struct TokenClaims: Sendable, Equatable {
     Principal(
       kind: kind, id: subject, username: name,
       store: kind == .guest ? .guest(subject) : .user(subject), tokenID: session,
-      expiresAt: Timestamp(seconds: expiresAt), epoch: epoch, keyID: key)
+      expiresAt: Timestamp(seconds: expiresAt), issuedAt: Timestamp(seconds: issuedAt),
+      startedAt: Timestamp(seconds: startedAt), epoch: epoch, keyID: key)
   }
 
   private static func id(_ node: JSONNode?) -> String? {

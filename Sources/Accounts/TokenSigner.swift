@@ -40,6 +40,16 @@ struct TokenSigner: Sendable {
     }
   }
 
+  /// When a token that is issued now expires. Renewals don't make a session longer than
+  /// ``AccountSettings/sessionLifetime``; a guest's goes on while it is used, because a guest can't log in again.
+  func end(
+    of kind: Principal.Kind, for purpose: Purpose = .session, startedAt start: Timestamp,
+    at now: Timestamp
+  ) -> Timestamp {
+    let end = now.adding(seconds: lifetime(of: kind, for: purpose))
+    return kind == .guest ? end : min(end, start.adding(seconds: settings.sessionLifetime))
+  }
+
   /// `aud`: the audience for a purpose.
   private func audience(for purpose: Purpose) -> String {
     switch purpose {
@@ -51,20 +61,23 @@ struct TokenSigner: Sendable {
   /// Whether tokens of a key are valid at a given time.
   func isGood(_ key: KeyID, at now: Timestamp) -> Bool { keys.key(key, at: now) != nil }
 
-  /// Issues a new token, of the given session or of a new one.
+  /// Issues a new token, of a new session or of a principal's.
   func issue(
-    _ kind: Principal.Kind, _ id: AccountID, name: String?, epoch: Int, session: String? = nil,
-    for purpose: Purpose = .session, at now: Timestamp
+    _ kind: Principal.Kind, _ id: AccountID, name: String?, epoch: Int,
+    continuing principal: Principal? = nil, for purpose: Purpose = .session, at now: Timestamp
   ) throws -> Session {
     guard let key = keys.current else { throw ServiceError(.keys, "There is no key to sign with.") }
     var generator = SystemRandomNumberGenerator()
     let fresh = { (generator: inout SystemRandomNumberGenerator) in
       Hex.string(generator.next(), generator.next())
     }
+    // The clock may have gone back since the session began.
+    let start = min(principal?.startedAt ?? now, now)
     let claims = TokenClaims(
-      kind: kind, subject: id, name: name, session: session ?? fresh(&generator),
+      kind: kind, subject: id, name: name, session: principal?.tokenID ?? fresh(&generator),
       tokenID: fresh(&generator), epoch: epoch, issuedAt: now.seconds,
-      expiresAt: now.adding(seconds: lifetime(of: kind, for: purpose)).seconds)
+      expiresAt: end(of: kind, for: purpose, startedAt: start, at: now).seconds,
+      startedAt: start.seconds)
     let token = IssuedToken(
       token: sign(
         claims.bytes(issuer: settings.issuer, audience: audience(for: purpose)), with: key),
@@ -98,7 +111,8 @@ struct TokenSigner: Sendable {
     guard issued <= now.adding(seconds: settings.skew) else {
       throw ServiceError.invalidToken("not yet valid")
     }
-    guard end <= issued.adding(seconds: lifetime(of: claims.kind, for: purpose)) else {
+    let start = Timestamp(seconds: claims.startedAt)
+    guard end <= self.end(of: claims.kind, for: purpose, startedAt: start, at: issued) else {
       throw ServiceError.invalidToken("lives longer than any token")
     }
     let limit = end.adding(seconds: settings.skew)

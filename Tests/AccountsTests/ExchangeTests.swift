@@ -39,6 +39,20 @@ struct ExchangeTests {
     #expect(second.principal.tokenID != first.principal.tokenID)
   }
 
+  @Test func aUserOfAnIssuerEndsAStolenSession() async throws {
+    let stolen = try await exchange(forge.token(claims: ["jti": "1"]))
+    let own = try await exchange(forge.token(claims: ["jti": "2"]))
+    try await fixture.service.endSessions(of: own.principal)
+    for session in [stolen, own] {
+      let ended = try await failure {
+        _ = try await fixture.service.authenticate(bearer: session.token.token.exposed)
+      }
+      #expect(ended == .invalidToken)
+    }
+    let again = try await exchange(forge.token(claims: ["jti": "3"]))
+    #expect(again.principal.id == own.principal.id)
+  }
+
   @Test func twoIssuersSameSubjectAreTwoUsers() async throws {
     let url = "https://issuer.example/other"
     let twin = TrustedIssuer(url: url, audiences: ["app"], keysURL: IssuerForge.url + "/keys")

@@ -72,6 +72,122 @@ struct SessionTests {
     #expect(principal.store == guest.principal.store)
   }
 
+  @Test func aSessionEndsAYearAfterItsLogInHoweverOftenItIsUsed() async throws {
+    let fixture = try await AccountFixture.make()
+    let session = try await fixture.signUp("demo")
+    let end = fixture.clock.now.adding(seconds: fixture.settings.sessionLifetime)
+    var token = session.token
+    while fixture.clock.now < end {
+      let principal = try await fixture.service.authenticate(bearer: token.token.exposed)
+      #expect(principal.tokenID == session.principal.tokenID)
+      #expect(token.expiresAt <= end)
+      token = await fixture.service.renewed(principal) ?? token
+      fixture.clock.advance(seconds: 5 * 86_400)
+    }
+    #expect(token.expiresAt == end)
+    fixture.clock.advance(seconds: fixture.settings.skew)
+    let ended = try await failure {
+      _ = try await fixture.service.authenticate(bearer: token.token.exposed)
+    }
+    #expect(ended == .expiredToken)
+  }
+
+  @Test func aGuestsSessionGoesOnForYearsWhileItIsUsed() async throws {
+    let fixture = try await AccountFixture.make()
+    let guest = try await fixture.guest()
+    var token = guest.token
+    for _ in 0..<60 {
+      fixture.clock.advance(seconds: 20 * 86_400)
+      let principal = try await fixture.service.authenticate(bearer: token)
+      #expect(principal.tokenID == guest.principal.tokenID)
+      token = try #require(await fixture.service.renewed(principal)).token.exposed
+    }
+  }
+
+  @Test func anAnswerCarriesOneTokenADayHoweverManyAsk() async throws {
+    let fixture = try await AccountFixture.make()
+    let session = try await fixture.signUp("demo")
+    let principal = try await fixture.service.authenticate(bearer: session.token.token.exposed)
+    #expect(!fixture.service.isRenewalDue(principal))
+    for _ in 0..<3 {
+      fixture.clock.advance(seconds: fixture.settings.renewalAge)
+      #expect(fixture.service.isRenewalDue(principal))
+      #expect(await fixture.service.renewedForAnswer(principal) != nil)
+      #expect(!fixture.service.isRenewalDue(principal))
+      #expect(await fixture.service.renewedForAnswer(principal) == nil)
+    }
+    fixture.clock.advance(seconds: fixture.settings.renewalAge)
+    try await fixture.service.endSessions(of: principal)
+    #expect(await fixture.service.renewedForAnswer(principal) == nil)
+  }
+
+  @Test func aSessionCannotBeginAfterItsToken() async throws {
+    let fixture = try await AccountFixture.make()
+    let forge = try TokenForge(fixture)
+    for time in ["\(forge.now + 1)", "-1", "null", "\"\(forge.now)\""] {
+      let token = forge.token(claims: forge.claims(["auth_time": time]))
+      let code = try await failure { _ = try await fixture.service.authenticate(bearer: token) }
+      #expect(code == .invalidToken, "\(time)")
+    }
+    let token = forge.token(claims: forge.claims(["auth_time": "\(forge.now - 5)"]))
+    let principal = try await fixture.service.authenticate(bearer: token)
+    #expect(principal.startedAt?.seconds == forge.now - 5)
+  }
+
+  @Test func endingAllSessionsEndsThoseOfThatUserAlsoAfterARestart() async throws {
+    let fixture = try await AccountFixture.make()
+    let first = try await fixture.signUp("demo")
+    let second = try await fixture.logIn("demo")
+    let other = try await fixture.signUp("other")
+    let basic = try await fixture.service.authenticate(
+      username: "demo", password: AccountFixture.password, from: AccountFixture.home)
+    _ = try await fixture.service.authenticate(bearer: second.token.token.exposed)
+    try await fixture.service.endSessions(of: basic)
+    func check(_ service: AccountService) async throws {
+      for session in [first, second] {
+        let ended = try await failure {
+          _ = try await service.authenticate(bearer: session.token.token.exposed)
+        }
+        #expect(ended == .invalidToken)
+      }
+      #expect(
+        try await service.authenticate(bearer: other.token.token.exposed) == other.principal)
+    }
+    try await check(fixture.service)
+    let after = try await fixture.restarted()
+    try await check(after.service)
+    // The password is as good as before.
+    #expect(try await after.logIn("demo").principal.id == first.principal.id)
+  }
+
+  @Test func endingAllSessionsOfAGuestEndsTheOnlyOne() async throws {
+    let fixture = try await AccountFixture.make()
+    let guest = try await fixture.guest()
+    try await fixture.service.endSessions(of: guest.principal)
+    let ended = try await failure {
+      _ = try await fixture.service.authenticate(bearer: guest.token)
+    }
+    #expect(ended == .invalidToken)
+  }
+
+  @Test func endingAllSessionsOfTheAdministratorLeavesThePassword() async throws {
+    let fixture = try await AccountFixture.make { settings in
+      let scrypt = try #require(ScryptParameters(rounds: 2, blockSize: 1, parallelism: 1))
+      settings.administrator = try Administrator(
+        name: "admin", password: AccountFixture.password, scrypt: scrypt)
+    }
+    for _ in 0..<2 {
+      let session = try await fixture.logIn("admin")
+      let token = session.token.token.exposed
+      let principal = try await fixture.service.authenticate(bearer: token)
+      #expect(principal.kind == .administrator)
+      try await fixture.service.endSessions(of: principal)
+      let ended = try await failure { _ = try await fixture.service.authenticate(bearer: token) }
+      #expect(ended == .invalidToken)
+      #expect(try await !fixture.service.isStillValid(principal))
+    }
+  }
+
   @Test func aPrincipalByPasswordHasNoTokenToRenewOrEnd() async throws {
     let fixture = try await AccountFixture.make()
     _ = try await fixture.signUp("demo")

@@ -1,7 +1,7 @@
 """A simulated PouchDB device: its local database, and the requests by which PouchDB 9 syncs it with a server.
 
 The requests are exactly PouchDB's: its paths with their slashes, its parameters, its bodies. Responses are read as
-PouchDB reads them.
+PouchDB reads them. Its `fetch` is that of README: it keeps a token that is renewed.
 """
 import base64
 import hashlib
@@ -81,7 +81,6 @@ class Pouch:
         answer = self._session().request(
             method, (url or self.url) + path, timeout=timeout,
             headers={"Authorization": "Bearer " + self.token, "Accept": "application/json"}, **options)
-        # As the book's examples do: use renews the token.
         self.token = answer.headers.get("Renewed-Token", self.token)
         value = answer.json()
         if answer.status_code >= 300 and answer.status_code not in allow:

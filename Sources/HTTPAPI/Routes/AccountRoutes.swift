@@ -42,8 +42,12 @@ extension HTTPService {
           to: Secret(try CredentialsBody.text("password", in: body)), at: call.address)
         return .empty(.noContent)
       },
-      .signedIn(.delete, "/v1/sessions") { _, person in
-        try await accounts.logOut(person)
+      .signedIn(.delete, "/v1/sessions") { call, person in
+        if try call.query("all").isSet("all") {
+          try await accounts.endSessions(of: person)
+        } else {
+          try await accounts.logOut(person)
+        }
         return .empty(.noContent, headers: Self.cookieRemoval)
       },
     ]

@@ -139,6 +139,12 @@ enum Limits {
     ("storeBytes", Int(StoreLimits.full.bytes), "bytes"),
     ("storeReceipts", Int(StoreLimits.receipts), "kept answers per person, store and day"),
     ("guestSeconds", Int(AccountSettings().guestLifetime), "seconds that a guest's token works"),
+    ("userSeconds", Int(AccountSettings().userLifetime), "seconds that a user's token works"),
+    (
+      "sessionSeconds", Int(AccountSettings().sessionLifetime),
+      "seconds after its log-in that a user's session ends"
+    ),
+    ("renewalSeconds", Int(AccountSettings().renewalAge), "seconds after which use renews a token"),
     ("guestKeepSeconds", Int(AccountSettings().guestKeeping), "seconds since a guest was here"),
     ("importLineBytes", ExportFormat.lineBytes, "bytes of a line of an export"),
     ("importLines", ExportFormat.lines, "lines of an export"),

@@ -35,9 +35,9 @@ extension HTTPService {
     ]
   }
 
-  /// Answers with the caller's account and how full their store is. A token that has used up part of its time is
-  /// renewed: in the header `Renewed-Token`, or in the cookie if the request had one. Each renewal starts a guest's
-  /// time (``AccountSettings/guestSeconds``) again; `expiresAt` is the end of the token that the caller has then.
+  /// Answers with the caller's account and how full their store is. A token that is a day old or more is renewed, even
+  /// if another answer has renewed it (``SessionRenewal``). `expiresAt` is the
+  /// end of the token that the caller has then.
   private func me(_ call: Call, _ person: Principal) async throws -> Response {
     let usage = try await stores.withStore(person.store, creating: false) { store in
       try await store?.read { view in try view.info() }
@@ -45,13 +45,7 @@ extension HTTPService {
     let quota = StoreLimits.standard(for: person.store)
     var fields = Self.private
     let renewed = await accounts.renewed(person)
-    if let renewed {
-      if call[.authorization] == nil {
-        fields[.setCookie] = sessionCookie(renewed)
-      } else {
-        fields[.renewedToken] = renewed.token.exposed
-      }
-    }
+    if let renewed { renewal.add(renewed, to: &fields, answering: call) }
     return .json(headers: fields) { writer in
       writer.member("id", person.id.text)
       writer.member("kind", person.kind.rawValue)

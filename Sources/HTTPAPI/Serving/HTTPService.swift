@@ -132,8 +132,8 @@ package struct HTTPService: Sendable {
   package func router() -> RequestRouter {
     RequestRouter(
       routes: routes, crossOrigin: crossOrigin, proxies: proxies, authentication: authentication,
-      health: health, receipts: receipts, processors: processors, showsCost: showsCost,
-      answers: answers)
+      renewal: renewal, health: health, receipts: receipts, processors: processors,
+      showsCost: showsCost, answers: answers)
   }
 }
 
@@ -141,6 +141,11 @@ extension HTTPService {
   /// Authenticates callers.
   var authentication: Authentication {
     Authentication(accounts: accounts, crossOrigin: crossOrigin)
+  }
+
+  /// Renews tokens by use.
+  var renewal: SessionRenewal {
+    SessionRenewal(accounts: accounts) { token in sessionCookie(token) }
   }
 
   /// Carries out writes with options.

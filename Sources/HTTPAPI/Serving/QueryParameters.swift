@@ -47,6 +47,16 @@ struct QueryParameters: Sendable {
     return value
   }
 
+  /// Whether a parameter is `true`; it is not if it is `false` or absent.
+  /// - Throws: ``Problem`` 400 that names the parameter.
+  func isSet(_ name: String) throws(Problem) -> Bool {
+    switch values[name] {
+    case "true": return true
+    case "false", nil: return false
+    default: throw Problem(.badRequest, "invalid_parameter", "\(name) must be true or false")
+    }
+  }
+
   /// A text of limited length in bytes.
   /// - Throws: ``Problem`` 400 that names the parameter.
   func text(_ name: String, maximumBytes: Int) throws(Problem) -> String? {

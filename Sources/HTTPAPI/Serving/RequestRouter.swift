@@ -25,6 +25,7 @@ package struct RequestRouter: HTTPResponder {
   let date = DateField()
   let proxies: TrustedProxies
   private let authentication: Authentication
+  private let renewal: SessionRenewal
   let processors: ProcessorAccounts?
   private let showsCost: Bool
   private let receipts: WriteReceipts
@@ -33,11 +34,13 @@ package struct RequestRouter: HTTPResponder {
 
   init(
     routes: [Route], crossOrigin: CrossOrigin, proxies: TrustedProxies,
-    authentication: Authentication, health: Health, receipts: WriteReceipts,
+    authentication: Authentication, renewal: SessionRenewal, health: Health,
+    receipts: WriteReceipts,
     processors: ProcessorAccounts? = nil, showsCost: Bool = false, answers: AnswerCounts
   ) {
     self.answers = answers
     self.receipts = receipts
+    self.renewal = renewal
     self.health = health
     self.processors = processors
     self.showsCost = showsCost
@@ -123,17 +126,21 @@ package struct RequestRouter: HTTPResponder {
     case .anyone(let run):
       let principal = try await principal(of: call, isOptional: true, work)
       try await Slice.begin()
-      return try await Author.$current.withValue(principal?.author ?? .server) {
+      let call = renewal.prepared(call, of: principal)
+      let response = try await Author.$current.withValue(principal?.author ?? .server) {
         try await run(call, principal)
       }
+      return await renewal.renewing(response, to: call, of: principal)
     case .administrator(let run):
       // Valid or not, the credentials of anyone else get the same answer as an absent path.
       guard let principal = try? await principal(of: call, work), principal.kind == .administrator
       else { throw Problem.notFound }
       try await Slice.begin()
-      return try await Author.$current.withValue(principal.author) {
+      let call = renewal.prepared(call, of: principal)
+      let response = try await Author.$current.withValue(principal.author) {
         try await run(call, principal)
       }
+      return await renewal.renewing(response, to: call, of: principal)
     case .person(let run), .signedIn(let run):
       guard let principal = try await principal(of: call, work) else {
         throw Authentication.required
@@ -143,11 +150,12 @@ package struct RequestRouter: HTTPResponder {
         throw Authentication.noStore
       }
       do {
+        let call = renewal.prepared(call, of: principal)
         let response = try await Author.$current.withValue(principal.author) {
           try await receipts.answer(call, principal, route, run)
         }
         if route.isWrite { try await authentication.requireStillValid(principal) }
-        return response
+        return await renewal.renewing(response, to: call, of: principal)
       } catch let error as ServiceError where error.code == .absent && route.isWrite {
         // The store may be gone because the account was erased meanwhile.
         try await authentication.requireNotErased(principal)

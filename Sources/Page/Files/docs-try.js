@@ -83,6 +83,8 @@ async function run(operation, values, body, kind, session, signal, result) {
       method: operation.method, headers, signal, cache: "no-store",
       body: operation.written && body ? body : undefined, credentials: kind === "cookie" ? "same-origin" : "omit",
     })
+    // Use renews a session.
+    if (kind === "token") session.token = answer.headers.get("Renewed-Token") ?? session.token
     await show(answer, Math.round(performance.now() - begun), result)
   } catch (error) {
     if (signal.aborted) return void result.firstChild?.append(h("p", { class: "hint" }, "Stopped."))

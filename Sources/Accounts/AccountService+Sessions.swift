@@ -1,0 +1,169 @@
+import Documents
+import Stores
+import Synchronization
+
+extension AccountService {
+  /// Authenticates a bearer token. A token that was recently verified costs one hash and one look-up. The first
+  /// time also costs a signature and two or three reads of the system store.
+  /// - Throws: `invalidToken`, `expiredToken`, `guestSpent`; the store's errors.
+  package func authenticate(
+    bearer token: String
+  ) async throws -> Principal {
+    guard token.utf8.count <= CompactToken.maximumBytes else {
+      throw ServiceError.invalidToken("too long")
+    }
+    let key = ProofKey(token: token)
+    if let principal = proofs.principal(.token, key, at: now()) { return principal }
+    let moment = proofs.moment
+    let verified = try await verified(token: token)
+    switch try await standing(of: verified.principal) {
+    case .good: break
+    case .spent: throw ServiceError.guestSpent
+    case .ended: throw ServiceError.invalidToken("ended")
+    }
+    proofs.remember(
+      .token, key,
+      ProofCache.Proof(principal: verified.principal, goodUntil: verified.goodUntil), since: moment)
+    return verified.principal
+  }
+
+  /// Verifies a token. Its key may be one that another process has just made.
+  /// - Throws: `invalidToken`, `expiredToken`.
+  func verified(
+    token: String, for purpose: TokenSigner.Purpose = .session
+  ) async throws -> TokenSigner.Verified {
+    if let compact = try? CompactToken(token) { await keys.search(for: compact.key, at: now()) }
+    return try tokens.verify(token, for: purpose, at: now())
+  }
+
+  /// Whether a principal that was authenticated earlier is still valid. For work that lives longer than a request:
+  /// a feed asks every second. Reads the store only after a proof has ended, for example by a log-out or an
+  /// erasure.
+  /// - Parameter isExact: whether to ask the database if several servers use it. Otherwise what another server has done
+  ///   within the last second may be unknown.
+  /// - Throws: the store's errors.
+  package func isStillValid(_ principal: Principal, isExact: Bool = false) async throws -> Bool {
+    let now = now()
+    if let end = principal.expiresAt, end.adding(seconds: settings.skew) <= now { return false }
+    if let key = principal.keyID, !tokens.isGood(key, at: now) { return false }
+    let asks = isExact && settings.isShared
+    if !asks, proofs.wasLookedUp(principal) { return true }
+    let moment = proofs.moment
+    guard case .good = try await standing(of: principal) else { return false }
+    proofs.lookedUp(principal, since: moment)
+    return true
+  }
+
+  /// A new token of the same session, when the present token is at least ``AccountSettings/renewalAge`` old; nil
+  /// when it is younger, when the session can't be longer, when the principal was authenticated by a password, and after
+  /// a failure. The caller must have authenticated the principal for this request. A guest's use is recorded first:
+  /// without the record the token is not renewed.
+  package func renewed(_ principal: Principal) async -> IssuedToken? {
+    let now = now()
+    guard isOld(principal, at: now) else { return nil }
+    do {
+      if principal.kind == .guest { try await accounts.noteUse(of: principal.id, at: now) }
+      return try tokens.issue(
+        principal.kind, principal.id, name: principal.username, epoch: principal.epoch,
+        continuing: principal, at: now
+      ).token
+    } catch {
+      return nil
+    }
+  }
+
+  /// Whether the next answer to a principal should carry a new token: it is old, and none was given to its session
+  /// within ``AccountSettings/renewalAge``. So a client that does not take new tokens gets one a day.
+  package func isRenewalDue(_ principal: Principal) -> Bool {
+    let now = now()
+    guard let session = principal.tokenID, isOld(principal, at: now) else { return false }
+    return renewals.isDue(session, at: now, after: settings.renewalAge)
+  }
+
+  /// A new token for an answer, as ``renewed(_:)``, once for each time that ``isRenewalDue(_:)``. It is nil if the
+  /// session has ended while the request was answered.
+  package func renewedForAnswer(_ principal: Principal) async -> IssuedToken? {
+    let now = now()
+    guard let session = principal.tokenID, isOld(principal, at: now),
+      renewals.take(session, at: now, after: settings.renewalAge),
+      (try? await isStillValid(principal, isExact: true)) ?? false
+    else { return nil }
+    return await renewed(principal)
+  }
+
+  private func isOld(_ principal: Principal, at now: Timestamp) -> Bool {
+    guard principal.tokenID != nil, let end = principal.expiresAt,
+      let issued = principal.issuedAt, let start = principal.startedAt
+    else { return false }
+    return issued.adding(seconds: settings.renewalAge) <= now
+      && end < tokens.end(of: principal.kind, startedAt: start, at: now)
+  }
+
+  /// Ends a session: its token and all renewals become invalid, durably and in this process at once. Does nothing
+  /// when the principal was authenticated by a password.
+  /// - Throws: the store's errors.
+  package func logOut(_ principal: Principal) async throws {
+    guard let session = principal.tokenID else { return }
+    // The last renewal may have been issued just now. The skew applies on both sides.
+    let longest = tokens.lifetime(of: principal.kind) + 2 * settings.skew
+    try await accounts.revoke(session, forgottenAt: now().adding(seconds: longest))
+    proofs.end { $0.tokenID == session }
+  }
+
+  /// Ends every session of a principal, the present one too, durably and in this process at once. A password stays
+  /// valid, and so does another issuer's log-in. A guest has one session.
+  /// - Throws: the store's errors.
+  package func endSessions(of principal: Principal) async throws {
+    switch principal.kind {
+    case .guest: return try await logOut(principal)
+    case .administrator: try await accounts.endSessions(ofAdministrator: principal.id)
+    case .user:
+      let name = try UserName(given: principal.username ?? "")
+      try await accounts.endSessions(of: name, id: principal.id)
+    }
+    proofs.end { $0.id == principal.id }
+  }
+
+  /// Takes another password of the administrator. If it differs, the sessions with the old one end.
+  /// - Parameter epoch: the epoch of the tokens (``SharedAdministrator``).
+  package func replaceAdministrator(_ administrator: Administrator, epoch: Int) {
+    guard self.administrator.replace(administrator, epoch: epoch) else { return }
+    proofs.end { $0.kind == .administrator }
+  }
+
+  func standing(
+    of principal: Principal
+  ) async throws -> AccountStore.Standing {
+    if principal.kind == .administrator {
+      let present = administrator.present
+      guard principal.id == present.administrator?.id else { return .ended }
+      let ends = try await accounts.sessionEnds(ofAdministrator: principal.id)
+      guard principal.epoch == present.epoch &+ ends else { return .ended }
+    }
+    return try await accounts.standing(of: principal)
+  }
+}
+
+/// The sessions that were given a new token with an answer, and when: those of late, as many as are tracked.
+final class RecentRenewals: Sendable {
+  private let moments = Mutex(
+    BoundedLRU<String, Timestamp>(capacity: AccountSettings.cachedTokens))
+
+  /// Whether a session was given none within so many seconds. After a step back of the clock it is due, too.
+  func isDue(_ session: String, at now: Timestamp, after seconds: Int64) -> Bool {
+    guard let last = moments.withLock({ $0[session] }) else { return true }
+    return now < last || last.adding(seconds: seconds) <= now
+  }
+
+  /// Records that a session is given one.
+  /// - Returns: false if it is not due, because another answer was faster.
+  func take(_ session: String, at now: Timestamp, after seconds: Int64) -> Bool {
+    moments.withLock { moments in
+      if let last = moments[session], last <= now, now < last.adding(seconds: seconds) {
+        return false
+      }
+      moments[session] = now
+      return true
+    }
+  }
+}
