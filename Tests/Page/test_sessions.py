@@ -77,6 +77,47 @@ def test_another_user_takes_over_the_browser_only_after_a_question(browser):
     page.visit("/outbox").says("Nothing on its way")
 
 
+def test_a_guest_is_warned_before_the_data_is_erased_and_coming_back_keeps_it(browser):
+    page = browser()
+    first_hotels(page, "Paris", 1)
+    page.visit("/account").says("If nobody comes before")
+    # The browser was not here for so long that three days are left.
+    page.driver.execute_async_script("""
+        const done = arguments[0], asked = indexedDB.open("hotel-bookmarks")
+        asked.onsuccess = () => {
+          const change = asked.result.transaction("meta", "readwrite"), meta = change.objectStore("meta")
+          meta.get("session").onsuccess = ({ target }) =>
+            meta.put({ ...target.result, keptUntil: new Date(Date.now() + 3 * 86_400_000).toISOString() }, "session")
+          change.oncomplete = () => { asked.result.close(); done() }
+        }""")
+    page.until(lambda: page.driver.execute_async_script(
+        "caches.match('/shell.json', { cacheName: 'page' }).then(it => arguments[0](Boolean(it)))"), "no shell is kept")
+    page.offline()
+    page.visit("/bookmarks").says("It erases them on")
+    page.offline(False)
+    page.until(lambda: not page.find("#banner").is_displayed())
+    page.visit("/bookmarks")
+    page.until(lambda: len(page.bookmarked()) == 1)
+    assert not page.find("#banner").is_displayed()
+
+
+def test_log_out_everywhere_ends_the_session_on_another_device(browser):
+    first, second, name = browser(), browser(), some_name()
+    first.sign_up(name)
+    second.visit("/log-in")
+    second.enter(name, PASSWORD, "Log in")
+    second.says("Good to see you")
+    first.visit("/account")
+    first.press("Log out everywhere")
+    first.says("All your devices and browsers")
+    first.press("Log out everywhere")
+    first.says("Nothing of yours is left in this browser")
+    second.visit("/account").says("Log in again")
+    second.press("Log in again")
+    second.enter(name, PASSWORD, "Log in")
+    second.says("Good to see you")
+
+
 def test_what_is_kept_of_a_user_is_removed_without_logging_in(browser):
     page, name = logged_out(browser)
     page.visit("/account")

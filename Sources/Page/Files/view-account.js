@@ -16,7 +16,7 @@ export async function show(_, signal) {
   const name = isUser() ? session.username : session.state === "active" ? "You are a guest" : "Nobody is logged in"
   return {
     title: "Your account", place: "account",
-    node: h("div.narrow.stack", h("h1", name), h("p.lead", lead(session)), entries(session),
+    node: h("div.narrow.stack", h("h1", name), h("p.lead", lead(session)), entries(session), keeping(session),
       h("section.panel.stack", h("h2", "What is kept"), usage(me, bookmarks.length), h("div.row", h("a.button", { href: "/bookmarks" }, "Bookmarked hotels"), h("a.button", { href: "/outbox" }, "Your changes"))),
       adoptions.length ? h("section.panel.stack", h("h2", "Taken over from a guest"), h("ul.rows", adoptions.map(adoptionRow))) : null,
       isLoggedIn() ? password() : null,
@@ -30,6 +30,11 @@ function lead({ kind, state }) {
   if (state === "ended") return "You have been logged out here: you were away for long, or all sessions were ended elsewhere. What you have here is kept until you log in again."
   return kind === "user" ? "Your bookmarks and lists are on every device that you log in on."
     : "Your bookmarks are kept in this browser and on the server, without a name. Sign up to have them on other devices and to share lists."
+}
+
+function keeping({ state, keptUntil }) {
+  if (state !== "active" || !keptUntil) return null
+  return h("p.muted", "Every visit with a network keeps them longer. If nobody comes before ", time(keptUntil), ", the server erases them.")
 }
 
 function entries({ state, kind }) {
@@ -70,14 +75,15 @@ function password() {
   h("div", h("label", { for: "old" }, "Present password"), old), h("div", h("label", { for: "new" }, "New password"), next), h("div.row", h("button", "Change it"))))
 }
 
-async function logOut(isGuest) {
+async function logOut(isGuest, everywhere = false) {
+  if (everywhere && !await ask({ title: "Log out everywhere?", text: "All your devices and browsers have to log in again, this one too.", yes: "Log out everywhere" })) return
   try {
     if (isGuest && !await ask({ title: "Leave as a guest?", text: "A guest has no password: what you have bookmarked cannot be reached any more. Sign up first to keep it.", yes: "Leave it behind", danger: true })) return
-    await client.logOut()
+    await client.logOut({ everywhere })
   } catch (error) {
     if (error.code !== "outbox_not_empty") throw error
     if (!await ask({ title: "Some changes are not on the server yet", text: "If you log out now they are lost.", yes: "Log out and lose them", danger: true })) return
-    await client.logOut({ discard: true })
+    await client.logOut({ everywhere, discard: true })
   }
   toast("You are logged out. Nothing of yours is left in this browser.")
   await go("/account", { replace: true })
@@ -90,8 +96,10 @@ function leaving(session) {
       h("div.row", h("button", { onclick: () => attempt(() => logOut(false)) }, "Remove it here")))
   }
   return h("section.panel.stack", h("h2", isGuest ? "Leave" : "Log out or erase"),
-    h("p.muted", "Logging out removes everything of yours from this browser. Erasing removes it from the server too, for good."),
+    h("p.muted", "Logging out removes everything of yours from this browser. ",
+      isGuest ? null : "Log out everywhere if you have lost a device, or if somebody else may be logged in as you. ", "Erasing removes it from the server too, for good."),
     h("div.row", h("button", { onclick: () => attempt(() => logOut(isGuest)) }, isGuest ? "Leave this browser" : "Log out"),
+      isGuest ? null : h("button", { onclick: () => attempt(() => logOut(false, true)) }, "Log out everywhere"),
       h("button.danger", { onclick: () => attempt(async () => {
         const handOn = h("input", { type: "checkbox" })
         const yes = await ask({ title: "Erase everything?", text: "Your bookmarks, notes and your account are gone for good. This cannot be taken back.", yes: "Erase everything", danger: true,

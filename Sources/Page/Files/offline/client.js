@@ -58,7 +58,7 @@ export class Client extends EventTarget {
     this.#synchroniser.count(await this.#outbox.entries())
     this.#tabs.lead(signal => this.#synchroniser.lead(signal))
     this.#tabs.post({ kind: "hello" })
-    if (this.#options.worker ?? true) {
+    if (this.#options.worker) {
       registerWorker(version => this.#tell("update", { version })).catch(error => this.#fail(error))
     }
   }
@@ -71,13 +71,10 @@ export class Client extends EventTarget {
   /** Starts a guest if there is no session, as every write does. @returns {Promise<Session>} @throws {OfflineError} */
   start() { return this.#session.start() }
 
-  /** Asks the server whether the session is still valid. @returns {Promise<Session>} @throws {OfflineError} `offline` */
+  /** Asks the server whether the session is still valid. @returns {Promise<Session>} @throws {OfflineError} */
   check() { return this.#session.check() }
 
-  /**
-   * Creates an account; it takes over the guest's bookmarks. @param {{username: string, password: string}} credentials
-   * @returns {Promise<Session>} @throws {OfflineError} As of `logIn`, or `conflict`.
-   */
+  /** Creates an account, as `logIn` in all else. @returns {Promise<Session>} @throws {OfflineError} Also `conflict`. */
   signUp(credentials) { return this.#session.enter("/v1/users", credentials) }
 
   /**
@@ -90,10 +87,11 @@ export class Client extends EventTarget {
 
   /**
    * Logs out and removes all data of the user from this browser. Without a network, the server is informed later.
-   * @param {{discard?: boolean}} [options] `discard`: delete changes that the server does not have.
-   * @returns {Promise<void>} @throws {OfflineError} `outbox_not_empty`
+   * @param {{discard?: boolean, everywhere?: boolean}} [options] `discard`: delete changes that the server does not have.
+   *   `everywhere`: end the user's sessions on all other devices, too; this needs the network.
+   * @returns {Promise<void>} @throws {OfflineError} `outbox_not_empty`; with `everywhere` also `offline`
    */
-  logOut({ discard } = {}) { return this.#session.leave({ discard }) }
+  logOut({ discard, everywhere } = {}) { return this.#session.leave({ discard, everywhere }) }
 
   /**
    * Erases the account and its data, here and on the server. @returns {Promise<void>} @throws {OfflineError}

@@ -93,15 +93,16 @@ export class Session {
 
   /**
    * Ends the session and removes all data of the user from this browser. If the server can't be reached, a log-out is
-   * reported to it later; with `erase` (delete the account), this throws and changes nothing.
+   * reported to it later; with `erase` (delete the account) or `everywhere` (end all sessions of the user), this throws
+   * and changes nothing.
    */
-  async leave({ discard = false, erase } = {}) {
+  async leave({ discard = false, erase, everywhere } = {}) {
     return this.#tabs.exclusive(async () => {
       if (!discard && !erase) await this.#requireEmpty()
       let ending
-      const [method, path] = erase ? ["DELETE", `/v1/me?lists=${erase}`] : ["DELETE", "/v1/sessions"]
-      await call(method, path).catch(error => {
-        if (erase && !error.isSessionEnd) throw error
+      const path = erase ? `/v1/me?lists=${erase}` : everywhere ? "/v1/sessions?all=true" : "/v1/sessions"
+      await call("DELETE", path).catch(error => {
+        if ((erase || everywhere) && !error.isSessionEnd) throw error
         if (error.isOffline) ending = true
         else ignoringEnd(error)
       })
@@ -138,7 +139,15 @@ export class Session {
 
   async #begin() {
     const { body } = await call("POST", "/v1/guests", { body: { cookie: true } })
-    await this.#become({ state: "active", id: body.id, kind: body.kind, username: body.username })
+    await this.#become(active(body))
+  }
+
+  /** Stores until when the server keeps the guest's data. */
+  async #keep(body) {
+    const next = active(body)
+    if (next.keptUntil === this.state.keptUntil) return
+    await this.#database.setMeta("session", next)
+    this.state = next
   }
 
   async #prove() {
@@ -146,10 +155,10 @@ export class Session {
     try {
       const { body } = await call("GET", "/v1/me")
       this.#provedAt = Date.now()
-      if (body.id === id && state === "active") return
+      if (body.id === id && state === "active") return this.#keep(body)
       // Another person has logged in without this module. The waiting changes are not that person's.
       if (body.id !== id && kind === "user" && (state === "ended" || (await this.#waiting()).length)) return this.end()
-      await this.#become({ state: "active", id: body.id, kind: body.kind, username: body.username })
+      await this.#become(active(body))
     } catch (error) {
       // 403: the cookie is the administrator's, who has no bookmarks.
       if (!error.isSessionEnd && !(error.status === 403 && kind === "user")) throw error
@@ -198,6 +207,11 @@ export class Session {
         "outbox_not_empty", `${length} of your changes have not reached the server: send or drop them first.`)
     }
   }
+}
+
+/** The session of an answer. A guest's data is kept as long as the newest token is valid. */
+function active({ id, kind, username, expiresAt }) {
+  return { state: "active", id, kind, username, ...(kind === "guest" && { keptUntil: expiresAt }) }
 }
 
 function ignoringEnd(error) {
