@@ -31,6 +31,14 @@ struct APIFixture: Sendable {
   /// The response to the page's URLs.
   static let shell = "<!doctype html>" + String(repeating: "<p>a page</p>", count: 50)
 
+  /// The page's files.
+  static let page = WebPage([
+    ("index.html", Array(shell.utf8)), ("a.js", Array("import './offline/b.js'\n".utf8)),
+    ("offline/b.js", Array("export {}\n".utf8)), ("worker.js", Array("// works\n".utf8)),
+    ("docs.html", Array("<script src=\"/page/docs.js\"></script>".utf8)),
+    ("docs.js", Array("export {}\n".utf8)),
+  ])
+
   /// A valid password for tests that need any password.
   static let password = "correct:horse"
 
@@ -115,7 +123,7 @@ struct APIFixture: Sendable {
       crossOrigin: CrossOrigin(origins: origins, publicURL: publicURL),
       contract: Array("openapi: 3.1.0\n".utf8),
       contractJSON: Array(#"{"openapi":"3.1.0"}"#.utf8),
-      page: [PageFile(name: "index.html", bytes: Array(shell.utf8))],
+      page: page,
       metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL,
       bodyFiles: bodyFiles, administration: .scripted(now: { clock.now }), pause: pause,
       now: { clock.now })

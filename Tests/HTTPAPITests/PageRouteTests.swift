@@ -27,28 +27,37 @@ import Testing
 
   @Test func whoHasItIsToldSo() async throws {
     try await APIFixture.open { api in
-      let plain = try await api.call(.get, "/page/index.html")
+      let plain = try await api.call(.get, Self.path("index.html"))
       let tag = try #require(plain.headers[.eTag])
       #expect(tag.hasPrefix("\"") && tag.count == 34)
       let packed = try await api.call(
-        .get, "/page/index.html", headers: [.acceptEncoding: "br, gzip"])
+        .get, Self.path("index.html"), headers: [.acceptEncoding: "br, gzip"])
       let other = try #require(packed.headers[.eTag])
       #expect(packed.headers[.contentEncoding] == "gzip")
       #expect(other != tag)
-      let same = try await api.call(
-        .get, "/page/index.html", headers: [.ifNoneMatch: "\"x\", \(tag)"])
+      let known: HTTPFields = [.ifNoneMatch: "\"x\", \(tag)"]
+      let same = try await api.call(.get, Self.path("index.html"), headers: known)
       #expect(same.status == 304 && same.bytes.isEmpty)
       let samePacked = try await api.call(
-        .get, "/page/index.html", headers: [.ifNoneMatch: other, .acceptEncoding: "gzip"])
+        .get, Self.path("index.html"), headers: [.ifNoneMatch: other, .acceptEncoding: "gzip"])
       #expect(samePacked.status == 304)
-      let asked = try await api.call(.get, "/page/index.html", headers: [.ifNoneMatch: "\"x\""])
+      let unknown: HTTPFields = [.ifNoneMatch: "\"x\""]
+      let asked = try await api.call(.get, Self.path("index.html"), headers: unknown)
       #expect(asked.status == 200)
     }
   }
 
+  static func path(_ name: String, _ version: String = APIFixture.page.version) -> String {
+    "/page/\(version)/\(name)"
+  }
+
   @Test(arguments: [
     "/page/none", "/page/../index.html", "/page", "/index.html", "/bookmarks/a", "/lists/a/b",
-    "/invitations", "/page/index.html/x", "/docs", "/offline/none", "/offline/../index.html",
+    "/invitations", "/page/index.html/x", "/admin", "/offline/none", "/page/a.js",
+    PageRouteTests.path("none"), PageRouteTests.path("../index.html"),
+    PageRouteTests.path("offline/none"), PageRouteTests.path("offline/../a.js"),
+    PageRouteTests.path("worker.js"),
+    PageRouteTests.path("a.js", "00112233445566778899aabbccddeeff"),
   ])
   func whatIsNotThereIsAProblem(path: String) async throws {
     try await APIFixture.open { api in
@@ -62,16 +71,51 @@ import Testing
     try await APIFixture.open { api in
       let shell = try await api.call(.get, "/shell.json")
       #expect(shell.headers[.contentType] == "application/json")
-      #expect(shell.json["files"]?.array?.compactMap(\.string) == ["/"])
-      #expect(shell["version"]?.utf8.count == 32)
+      #expect(shell.headers[.cacheControl] == "no-cache")
+      #expect(shell["version"] == APIFixture.page.version)
+      #expect(shell["page"] == Self.path("index.html"))
+      let files = try #require(shell.json["files"]?.array)
+      #expect(
+        files.compactMap { $0["path"]?.string }
+          == ["index.html", "a.js", "offline/b.js"].map { Self.path($0) })
+      for file in files {
+        let reply = try await api.call(.get, try #require(file["path"]?.string))
+        #expect(file["sha256"]?.string == PageFile(name: "any", bytes: reply.bytes).digest)
+      }
     }
-    let files = ["a.js", "worker.js", "docs.html", "offline.js", "offline/b.js", "admin-b.js"]
-    func shell(_ last: String) -> PageShell {
-      PageShell(files.map { PageFile(name: $0, bytes: [1]) } + [PageFile(name: last, bytes: [2])])
+  }
+
+  @Test func aFileOfAVersionNeverChangesAndIsKeptByBrowsers() async throws {
+    try await APIFixture.open { api in
+      for name in ["a.js", "offline/b.js", "index.html", "docs.js"] {
+        let file = try await api.call(.get, Self.path(name))
+        #expect(file.headers[.cacheControl] == "public, max-age=31536000, immutable", "\(name)")
+      }
+      // What has no version in its URL names one in its content.
+      let docs = try await api.call(.get, "/docs")
+      #expect(docs.text == "<script src=\"\(Self.path("docs.js"))\"></script>")
+      let module = try await api.call(.get, "/offline.js")
+      #expect(module.text == "export * from \"\(Self.path("offline.js"))\"\n")
+      for reply in [docs, module, try await api.call(.get, "/worker.js")] {
+        #expect(reply.headers[.cacheControl] == "no-cache")
+      }
     }
-    let text = String(decoding: shell("docs.js").json, as: UTF8.self)
-    #expect(text.hasSuffix(#""files":["/","/page/a.js","/offline.js","/offline/b.js"]}"#))
-    #expect(shell("docs.js").json != shell("docs.css").json)
+  }
+
+  @Test func theVersionChangesWithEachFile() {
+    let files = [("a.js", [1]), ("worker.js", [2]), ("docs.html", [3])] as [(String, [UInt8])]
+    func version(_ files: [(String, [UInt8])]) -> String {
+      WebPage(files.map { (name: $0.0, bytes: $0.1) }).version
+    }
+    let first = version(files)
+    #expect(first.utf8.count == 32 && first == version(files))
+    for index in files.indices {
+      var others = files
+      others[index].1.append(9)
+      #expect(version(others) != first)
+      others[index] = (files[index].0 + "x", files[index].1)
+      #expect(version(others) != first)
+    }
   }
 
   @Test func pagesAreOnlyRead() async throws {

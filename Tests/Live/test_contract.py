@@ -9,8 +9,8 @@ import yaml
 PAGES = [
     "/", "/hotels/h", "/bookmarks", "/bookmarks/h/history", "/lists", "/lists/l", "/lists/l/notes/n",
     "/lists/l/members", "/lists/l/drafts", "/invitations/t", "/outbox", "/account", "/log-in", "/sign-up", "/docs",
-    "/admin", "/offline.js", "/worker.js", "/page/index.html", "/page/none",
-    "/offline/none", "/shell.json"]
+    "/admin", "/offline.js", "/worker.js", "/page/none/index.html", "/page/none/offline/none",
+    "/shell.json"]
 
 
 def below_a_list(guest):

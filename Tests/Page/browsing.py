@@ -16,6 +16,9 @@ from waiting import PATIENCE
 PASSING = (ElementClickInterceptedException, ElementNotInteractableException, NoSuchElementException,
            StaleElementReferenceException)
 
+CLIENT = "import(new URL('client.js', document.querySelector('script[type=module]').src))"
+"""An expression for the module of the page's client; the URLs of the page's files have its version."""
+
 # The browser itself logs each response with a status from 400 on and each address that cannot be reached. A page that
 # tells the person what happened does not log it as an error.
 EXPECTED = re.compile(r"Failed to load resource|net::ERR_")

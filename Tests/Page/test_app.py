@@ -1,6 +1,7 @@
 """The main uses of the app, in a real browser with a real server."""
 import pytest
 import requests
+from browsing import CLIENT
 from people import shared_list, some_name
 from waiting import PATIENCE
 
@@ -126,7 +127,7 @@ def test_what_people_type_never_runs(browser):
     owner.says("No hotels yet")
     owner.driver.execute_async_script("""
         const done = arguments[arguments.length - 1], [attack] = arguments
-        import("/page/client.js").then(async ({ client }) => {
+        """ + CLIENT + """.then(async ({ client }) => {
           await client.bookmark({ id: "<svg onload=window.broken=1>", name: attack, description: attack, city: attack,
             url: "javascript:window.broken=1", phone: attack, amenities: [attack, "`"] }, { facts: true })
         }).then(done, done)""", ATTACK)
@@ -179,7 +180,7 @@ def test_with_the_server_killed_nothing_hangs(browser, own_server):
     names = first_hotels(page, "Paris", 1)
     page.until(lambda: page.driver.execute_script("return Boolean(navigator.serviceWorker.controller)"), "no worker")
     page.until(lambda: page.driver.execute_async_script(
-        "caches.keys().then(it => arguments[0](it.length))"), "no shell is kept")
+        "caches.match('/shell.json', { cacheName: 'page' }).then(it => arguments[0](Boolean(it)))"), "no shell is kept")
     own_server.kill()
     with pytest.raises(requests.ConnectionError):
         requests.get(own_server.url, timeout=PATIENCE)

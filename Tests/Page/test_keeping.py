@@ -62,7 +62,8 @@ def test_erasing_leaves_nothing_in_the_browser(browser, is_user):
     page.bookmark(hotel)
     page.visit("/bookmarks")
     page.until(lambda: page.bookmarked() == [hotel])
-    page.until(lambda: page.driver.execute_async_script("caches.keys().then(it => arguments[0](it.length))"), "no shell")
+    page.until(lambda: page.driver.execute_async_script(
+        "caches.match('/shell.json', { cacheName: 'page' }).then(it => arguments[0](Boolean(it)))"), "no shell")
     assert hotel in "".join(str(it) for it in page.driver.execute_async_script(LEFT))
     page.visit("/account")
     page.press("Erase everything")

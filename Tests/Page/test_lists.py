@@ -1,5 +1,6 @@
 """Two people use one list: both change its notes at the same time, and they draft hotels."""
 import pytest
+from browsing import CLIENT
 from people import shared_list, some_name
 
 
@@ -22,7 +23,7 @@ def copied(page, path, words):
     """Waits until the browser's copy of the list has a note with this text."""
     page.until(lambda: page.driver.execute_async_script("""
         const [list, words, done] = arguments
-        import("/page/client.js").then(({ client }) => client.notes(list))
+        """ + CLIENT + """.then(({ client }) => client.notes(list))
           .then(notes => done(notes.some(note => note.markdown === words)))""", path.split("/")[-1], words), "it is not in the copy")
 
 

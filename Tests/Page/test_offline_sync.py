@@ -1,5 +1,6 @@
 """Live changes, tabs, sessions and the worker of `/offline.js`."""
 import pytest
+from browsing import CLIENT
 from offline_browser import Refused
 from offline_fixtures import browsers, service  # noqa: F401
 from test_offline_outbox import FAILING, FIRST, sign_up
@@ -145,7 +146,7 @@ def test_logging_out_leaves_nothing(browsers):
     first = browser.driver.current_window_handle
     hotel = browser.run(FIRST)
     browser.run("await client.settled((await client.bookmark(args.hotel)).id)", hotel=hotel)
-    browser.until("return (await caches.keys()).length === 1")
+    browser.until("return Boolean(await caches.match('/shell.json', { cacheName: 'page' }))")
     browser.run("localStorage.setItem('draft', 'mine'); sessionStorage.setItem('draft', 'mine')")
     browser.tab()
     browser.open()
@@ -198,17 +199,19 @@ def test_the_worker_opens_the_page_with_the_server_dead(browsers, service):
     browser.attach(worker=True)
     browser.until("return Boolean((await navigator.serviceWorker.ready).active)")
     kept = browser.until("""
-        const [name] = await caches.keys()
-        const kept = name && (await (await caches.open(name)).keys()).map(it => new URL(it.url).pathname)
-        return kept?.includes('/shell.json') && kept""")
-    assert not [path for path in kept if path.startswith(("/v1", "/couch", "/docs", "/admin"))]
+        if (!await caches.match('/shell.json', { cacheName: 'page' })) return false
+        const kept = []
+        for (const name of await caches.keys()) kept.push(...await (await caches.open(name)).keys())
+        return kept.map(it => new URL(it.url).pathname)""")
+    assert not [path for path in kept if path != "/shell.json" and not path.startswith("/page/")]
+    assert not [path for path in kept if "/docs" in path or "/admin" in path]
     browser.driver.get(browser.url + "/")
     title = browser.driver.title
     service.kill()
     for path in ["/", "/lists/" + "0" * 32]:
         browser.driver.get(browser.url + path)
         assert browser.driver.title == title != ""
-    browser.open()
+    browser.run(f"window.client = (await {CLIENT}).client")
     assert browser.run("return (await client.search({ description: 'pool' })).source") == "device"
     with pytest.raises(Refused, match="offline"):
         browser.run("await client.syncNow()")

@@ -29,8 +29,8 @@ package struct HTTPService: Sendable {
   package let crossOrigin: CrossOrigin
   /// The text of `openapi.yaml`.
   package let contract: [UInt8]
-  /// The files of the web page.
-  package let page: [PageFile]
+  /// The web page.
+  package let page: WebPage
   /// The same API description as JSON, for the page at `/docs`.
   package let contractJSON: PageFile
   /// The metrics of the process in Prometheus' text format.
@@ -77,7 +77,7 @@ package struct HTTPService: Sendable {
     search: any HotelSearching,
     mirrorSearch: any MirrorSearching, stores: DatabaseManager, engine: any StorageEngine,
     crossOrigin: CrossOrigin = CrossOrigin(),
-    contract: [UInt8], contractJSON: [UInt8], page: [PageFile] = [],
+    contract: [UInt8], contractJSON: [UInt8], page: WebPage = WebPage([]),
     metricsText: @escaping @Sendable () -> [UInt8],
     publicURL: String? = nil,
     isSecure: Bool = false, proxies: TrustedProxies = TrustedProxies(),

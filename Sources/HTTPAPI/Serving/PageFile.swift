@@ -7,32 +7,34 @@ import NIOCore
 
 /// A file of the web page in memory: plain and as gzip, with the entity tags of both.
 ///
-/// Its answers are the same for everybody. A browser validates its copy before each use (`no-cache`), which costs one
-/// 304. So an old page is never shown with a new version of the server.
+/// Its answers are the same for everybody. A file with its version in the URL never changes, so browsers keep it. They
+/// validate any other before each use (`no-cache`), which costs one 304.
 package struct PageFile: Sendable {
   /// Its name below `Sources/Page/Files`.
   package let name: String
   private let plain: ByteBuffer
   /// Nil if gzip does not make it smaller.
   private let packed: ByteBuffer?
-  /// A digest of its bytes.
-  let tag: String
+  /// The SHA-256 of its bytes.
+  let digest: String
   private let fields: HTTPFields
 
   /// Packs a file and computes its tags.
-  package init(name: String, bytes: [UInt8]) {
+  /// - Parameter hasVersion: whether its URL contains its version.
+  package init(name: String, bytes: [UInt8], hasVersion: Bool = false) {
     self.name = name
     plain = ByteBuffer(bytes: bytes)
     let gzip = (try? GzipWriter.deflate(bytes, level: 9)) ?? bytes
     packed = gzip.count < bytes.count ? ByteBuffer(bytes: gzip) : nil
-    tag = Hex.string(Array(SHA256.hash(data: bytes))[..<Self.tagBytes])
+    digest = Hex.string(Array(SHA256.hash(data: bytes)))
     var fields = Self.standard
     fields[.contentType] = Self.type(of: name)
+    if hasVersion { fields[.cacheControl] = "public, max-age=31536000, immutable" }
     self.fields = fields
   }
 
-  /// How many bytes of the digest the tag has; 16 are enough to distinguish versions.
-  private static let tagBytes = 16
+  /// The entity tag: the first 16 bytes of the digest, which are enough to distinguish versions.
+  private var tag: String { String(digest.prefix(32)) }
 
   /// The answer to a request: the file, as gzip if the client accepts it, or 304 if the client has it.
   ///

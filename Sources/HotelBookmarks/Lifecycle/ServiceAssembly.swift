@@ -98,7 +98,7 @@ struct ServiceAssembly: Sendable {
       mirrorSearch: search.mirror, stores: stores, engine: engine,
       crossOrigin: connections.crossOrigin, contract: Contract.text,
       contractJSON: try ContractJSON.bytes(ofYAML: Contract.text),
-      page: EmbeddedFile.all.map { PageFile(name: $0.name, bytes: $0.bytes) },
+      page: WebPage(EmbeddedFile.all.map { ($0.name, $0.bytes) }),
       metricsText: { metrics.text }, publicURL: settings.publicURL,
       isSecure: settings.tlsCertificateFile != nil, proxies: settings.trustedProxies,
       connectionCaps: connections.caps, databaseLimits: settings.databases,

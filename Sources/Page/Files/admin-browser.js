@@ -1,5 +1,5 @@
 /** The administrator's databases: pages of documents, and queries. */
-import { h } from "/page/dom.js"
+import { h } from "./dom.js"
 import { ask, bytes, count, Refusal, send, some } from "./admin-api.js"
 import { documentView } from "./admin-document.js"
 import { paged, sheet } from "./admin-tables.js"

@@ -1,5 +1,5 @@
 /** One document: its revision tree, the content of a revision, and conflicts side by side. */
-import { h } from "/page/dom.js"
+import { h } from "./dom.js"
 import { ask, count, some } from "./admin-api.js"
 import { base, crumbs, short } from "./admin-browser.js"
 import { drawTree, kind, readTree } from "./admin-tree.js"

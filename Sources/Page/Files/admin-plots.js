@@ -1,5 +1,5 @@
 /** Small plots of the last hour, as SVG elements. */
-import { h, svg } from "/page/dom.js"
+import { h, svg } from "./dom.js"
 
 const [width, height] = [360, 60]
 

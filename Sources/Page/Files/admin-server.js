@@ -1,5 +1,5 @@
 /** The server's state: the last hour, connections and feeds, upstreams and their cache. */
-import { h } from "/page/dom.js"
+import { h } from "./dom.js"
 import { ask, bytes, count } from "./admin-api.js"
 import { plot } from "./admin-plots.js"
 import { sheet } from "./admin-tables.js"

@@ -1,5 +1,5 @@
 /** Tables of stores, people and lists, in pages of a hundred. */
-import { h } from "/page/dom.js"
+import { h } from "./dom.js"
 import { ask, bytes, count, moment } from "./admin-api.js"
 
 /**

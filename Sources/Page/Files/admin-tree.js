@@ -1,5 +1,5 @@
 /** Revision trees: read from a database's answer, and drawn. */
-import { h, svg } from "/page/dom.js"
+import { h, svg } from "./dom.js"
 
 /**
  * A revision.

@@ -1,5 +1,5 @@
 /** The operator's jobs: backup, check of all stores, import of a catalogue; one at a time, with progress. */
-import { h } from "/page/dom.js"
+import { h } from "./dom.js"
 import { ask, bytes, count, moment, Refusal } from "./admin-api.js"
 
 const titles = { backup: "Backup", verification: "Check of all stores", catalogue: "Import of hotels" }

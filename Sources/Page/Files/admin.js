@@ -1,5 +1,5 @@
 /** The operator's page. Before the sign-in it shows only the form for it. The hash of the URL names the panel. */
-import { h } from "/page/dom.js"
+import { h } from "./dom.js"
 import { ask, Refusal } from "./admin-api.js"
 import { browser } from "./admin-browser.js"
 import { overview, upstreams } from "./admin-server.js"

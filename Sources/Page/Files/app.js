@@ -1,8 +1,8 @@
 import { client } from "./client.js"
-import { h } from "./dom.js"
+import { h, time } from "./dom.js"
 import { failure } from "./states.js"
 import { toast } from "./messages.js"
-import { route, start, render } from "./router.js"
+import { preload, route, start, render } from "./router.js"
 import { syncButton } from "./sync.js"
 
 /** The app: the views and their URLs, and the frame around them. */
@@ -22,15 +22,26 @@ route("/account", () => import("./view-account.js"))
 route("/log-in", () => import("./view-enter.js"))
 route("/sign-up", () => import("./view-enter.js"))
 
+/** How long before a guest's data is erased the page warns, in milliseconds: 7 days. */
+const warning = 7 * 86_400_000
+
+const isNearEnd = () => Date.parse(client.session.keptUntil) - warning < Date.now()
+
 function showPerson() {
-  const { state, kind, username } = client.session
+  const { state, kind, username, keptUntil } = client.session
   document.getElementById("who").textContent = kind === "user" ? username : "You"
   const banner = document.getElementById("banner")
-  banner.hidden = state !== "ended"
+  banner.hidden = state !== "ended" && !isNearEnd()
   if (state === "ended") {
     banner.replaceChildren("You have been logged out. What you changed here is kept until you log in again. ", h("a", { href: "/log-in" }, "Log in"))
+  } else if (isNearEnd()) {
+    banner.replaceChildren("Your bookmarks have not been used at the server for a long time. It erases them on ", time(keptUntil),
+      " unless you open this page with a network before. ", h("a", { href: "/account" }, "Your account"))
   }
 }
+
+/** Asks the server, and with that uses the session, which keeps the guest's data. */
+const use = () => client.check().then(showPerson, () => {})
 
 let person = client.session.id
 client.addEventListener("session", () => {
@@ -48,6 +59,14 @@ client.addEventListener("rejected", ({ detail }) => {
 client.addEventListener("failure", ({ detail }) => toast(detail.reason ?? detail.message))
 client.addEventListener("update", () => toast("There is a new version of this page.", { label: "Reload", run: () => location.reload() }))
 
+client.addEventListener("sync", ({ detail }) => {
+  if (detail.phase !== "idle") return
+  showPerson()
+  if (isNearEnd()) use()
+})
+
 showPerson()
+if (isNearEnd()) use()
 document.getElementById("sync").append(...syncButton())
 await start().catch(error => document.getElementById("main").replaceChildren(failure(error)))
+preload()

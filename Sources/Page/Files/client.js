@@ -1,7 +1,7 @@
-import { open } from "/offline.js"
+import { open } from "./offline.js"
 
 /** The page's client for bookmarks, lists and the server. All modules of the page share it. */
-export const client = await open()
+export const client = await open({ worker: true })
 
 /** Adds an event listener until the view is left. */
 export const hear = (event, signal, listener) => client.addEventListener(event, listener, { signal })

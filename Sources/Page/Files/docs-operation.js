@@ -1,5 +1,5 @@
 /** One operation: parameters, body and answers in the middle; the `curl` command and a form beside them. */
-import { h } from "/page/dom.js"
+import { h } from "./dom.js"
 import { curl } from "./docs-contract.js"
 import { bounds, prose, schemaView } from "./docs-schema.js"
 import { tryForm } from "./docs-try.js"

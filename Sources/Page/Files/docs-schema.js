@@ -1,5 +1,5 @@
 /** Shows a schema. Each part is created when the user opens it, so that recursive schemas work. */
-import { h } from "/page/dom.js"
+import { h } from "./dom.js"
 
 /** A text of the contract; words between backticks become code. */
 export function prose(text, tag = "p", className) {

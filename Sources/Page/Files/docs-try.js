@@ -1,5 +1,5 @@
 /** A form that sends an operation to this server, with credentials of the user's choice. */
-import { h } from "/page/dom.js"
+import { h } from "./dom.js"
 import { target } from "./docs-contract.js"
 
 /** The number of characters of an answer that are shown; more would make the page slow. */

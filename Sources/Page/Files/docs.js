@@ -1,5 +1,5 @@
 /** The page for developers. The browser makes it from the contract. The hash of the URL names the shown operation. */
-import { h } from "/page/dom.js"
+import { h } from "./dom.js"
 import { Contract } from "./docs-contract.js"
 import { operationView, verb } from "./docs-operation.js"
 import { prose } from "./docs-schema.js"

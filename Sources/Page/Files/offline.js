@@ -24,6 +24,7 @@ export { Client, OfflineError }
  * @property {string} [id]
  * @property {"guest"|"user"} [kind]
  * @property {string} [username] A user's name.
+ * @property {string} [keptUntil] For a guest: when the server erases the data, if nobody uses the session before. RFC 3339.
  *
  * @typedef {object} Hotel `id` and the known members: `name`, `address`, `city`, `state`, `country`, `description`, …
  *
@@ -109,7 +110,8 @@ export { Client, OfflineError }
  * Opens this browser's copy and starts to sync. Without a session it starts a guest, as soon as the server can be
  * reached. Call it once in each page; several tabs may be open.
  * @param {object} [options]
- * @param {boolean} [options.worker=true] Whether to install the service worker that keeps the page for offline use.
+ * @param {boolean} [options.worker=false] Whether to install the service worker that keeps the app at `/` for offline
+ *   use. It does nothing for other pages.
  * @param {number[]} [options.backoff=[1000, 4000, 16000]] Milliseconds before each further attempt of a failed write.
  * @returns {Promise<Client>}
  * @throws {OfflineError} `storage_unavailable`: there is no IndexedDB, as in some private windows. `storage_blocked`:

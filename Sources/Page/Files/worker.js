@@ -1,64 +1,88 @@
 /**
- * The service worker. It stores the page's files, so that the page opens without a network. It never stores an answer
- * of the API.
+ * The service worker. It keeps the app's files, so that the app opens without a network. It answers the app's own views
+ * and files alone, and never stores an answer of the API.
  *
- * `/shell.json` names the files and the version. Each version has its own cache. `/shell.json` is stored last, so a
- * cache that has it is complete. Requests for the page are answered from the newest complete cache. Each visit also
- * checks for a new version, which the next visit uses.
+ * `/shell.json` names the version, its files and their digests. Each file has the version in its URL. A version is used
+ * when all of its files are here, each with its digest; then `/shell.json` is stored, which makes the version the present
+ * one. So an answer that is not the file, as a proxy's page or another version's, is never kept. Each visit begins with
+ * the present version, and looks for a new one, which the next visit uses. The version before the present one is kept
+ * for the visits that began with it.
  */
-const prefix = "shell-"
 const manifest = "/shell.json"
-/** The paths that are not the page's; the worker does not answer requests for them. */
-const elsewhere = /^\/(v1|couch|api|docs|admin|openapi|metrics|healthz|readyz)([./]|$)/
+/** The cache that has `/shell.json` of the present version, and the prefix of the caches that have the files of one. */
+const present = "page", prefix = "page-"
+/** The paths of the app's views, as in `app.js`. All others belong to other pages. */
+const views = /^\/(?:|bookmarks|bookmarks\/[^/]+\/history|hotels\/[^/]+|lists|lists\/[^/]+(?:\/members|\/drafts|\/notes\/[^/]+)?|invitations\/[^/]+|outbox|account|log-in|sign-up)$/
+const files = /^\/page\/[0-9a-f]{32}\//
 
 addEventListener("install", event => event.waitUntil(update().then(() => skipWaiting())))
 addEventListener("activate", event => event.waitUntil(clients.claim()))
 
 addEventListener("fetch", event => {
   const { request } = event
-  const url = new URL(request.url)
-  if (request.method !== "GET" || url.origin !== location.origin || elsewhere.test(url.pathname)) return
-  if (request.mode === "navigate") {
-    event.respondWith(answer([url.pathname, "/"], request))
+  const { origin, pathname } = new URL(request.url)
+  if (request.method !== "GET" || origin !== location.origin) return
+  if (request.mode !== "navigate") {
+    if (files.test(pathname)) event.respondWith(file(request))
+  } else if (views.test(pathname)) {
+    event.respondWith(view(request))
     // Without a network the stored version stays.
     event.waitUntil(update().catch(() => {}))
-  } else if (url.pathname !== manifest) {
-    event.respondWith(answer([url.pathname], request))
   }
 })
 
-/** The first stored file among the paths, or else the server's answer. Every view of the app is the page `/`. */
-async function answer(paths, request) {
-  const cache = await current()
-  for (const path of cache ? paths : []) {
-    const kept = await cache.match(path)
-    if (kept) return kept
-  }
-  return fetch(request)
+/** The page of the present version, or else the server's answer. */
+async function view(request) {
+  const version = await current()
+  return await version?.cache.match(version.page) ?? fetch(request)
 }
 
-/** The newest complete cache; undefined if there is none. */
+/** A file of any version that is kept, or else the server's answer. */
+async function file(request) {
+  return await caches.match(request.url) ?? fetch(request)
+}
+
+/** The present version; undefined if there is none, or if any of its files is missing. */
 async function current() {
-  for (const name of (await caches.keys()).filter(name => name.startsWith(prefix)).reverse()) {
-    const cache = await caches.open(name)
-    if (await cache.match(manifest)) return cache
-  }
+  const kept = await caches.match(manifest, { cacheName: present })
+  if (!kept) return undefined
+  const { version, page, files } = await kept.json()
+  const cache = await caches.open(prefix + version)
+  const paths = new Set((await cache.keys()).map(({ url }) => new URL(url).pathname))
+  return files.every(({ path }) => paths.has(path)) ? { version, page, cache } : undefined
 }
 
+let updating
 /** Stores the server's present version, if it is not stored yet. */
-async function update() {
+function update() {
+  return updating ??= store().finally(() => { updating = undefined })
+}
+
+async function store() {
   const list = await fetch(manifest, { cache: "no-store" })
   if (!list.ok) throw new Error(`${manifest}: ${list.status}`)
   const { version, files } = await list.clone().json()
-  const name = prefix + version
   const former = await current()
-  const cache = await caches.open(name)
-  if (!(await cache.match(manifest))) {
-    await cache.addAll(files.map(file => new Request(file, { cache: "no-cache" })))
-    await cache.put(manifest, list)
+  if (former?.version === version) return
+  const answers = await Promise.all(files.map(whole))
+  const cache = await caches.open(prefix + version)
+  await Promise.all(files.map(({ path }, at) => cache.put(path, answers[at])))
+  await (await caches.open(present)).put(manifest, list)
+  const kept = [present, prefix + version, prefix + former?.version]
+  for (const name of await caches.keys()) {
+    if (/^(page|shell)-/.test(name) && !kept.includes(name)) await caches.delete(name)
   }
-  const others = (await caches.keys()).filter(other => other.startsWith(prefix) && other !== name)
-  for (const other of others) await caches.delete(other)
-  if (!former || !others.length) return
+  if (!former) return
   for (const client of await clients.matchAll()) client.postMessage({ kind: "update", version })
+}
+
+/** A file with the digest that it must have. A wrong one may come from the browser's own cache. */
+async function whole({ path, sha256 }) {
+  for (const cache of ["default", "reload"]) {
+    const answer = await fetch(path, { cache })
+    if (!answer.ok) continue
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await answer.clone().arrayBuffer()))
+    if (Array.from(digest, byte => byte.toString(16).padStart(2, "0")).join("") === sha256) return answer
+  }
+  throw new Error(`${path} is not what ${manifest} says`)
 }

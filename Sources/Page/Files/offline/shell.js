@@ -1,5 +1,5 @@
 /**
- * Registers the service worker, which keeps the page for offline use. Browsers have no service workers for pages by
+ * Registers the service worker, which keeps the app at `/` for offline use. Browsers have no service workers for pages by
  * plain HTTP from another machine.
  * @param {(version: string) => void} updated It is called when a new version of the page is ready.
  */

@@ -1,0 +1,111 @@
+import Crypto
+import Documents
+import JSON
+
+/// The files of the web page in one version.
+///
+/// The version is a digest of all files, and is a part of the URL of each file that a document loads. So an URL names one
+/// content for ever: no browser and no proxy can mix two versions, and a server answers 404 for the files of another one.
+/// Modules import each other by relative URLs. In documents, `"/page/` becomes `"/page/<version>/`.
+package struct WebPage: Sendable {
+  /// How many bytes of the digest the version has.
+  private static let versionBytes = 16
+
+  /// The version.
+  let version: String
+  /// The files whose URLs contain the version, by name.
+  private let files: [String: PageFile]
+  /// The documents and the other files whose URLs stay the same, by name.
+  private let documents: [String: PageFile]
+
+  /// - Parameter sources: the files, by their names below `Sources/Page/Files`.
+  package init(_ sources: [(name: String, bytes: [UInt8])]) {
+    var digest = SHA256()
+    for source in sources {
+      digest.update(data: Array("\(source.name)\0\(source.bytes.count)\0".utf8))
+      digest.update(data: source.bytes)
+    }
+    let version = Hex.string(Array(digest.finalize())[..<Self.versionBytes])
+    var files: [String: PageFile] = [:]
+    var documents: [String: PageFile] = [:]
+    var shell: [PageFile] = []
+    for (name, bytes) in sources {
+      if name == Self.worker {
+        documents[name] = PageFile(name: name, bytes: bytes)
+        continue
+      }
+      let isText = name.hasSuffix(".html") || name.hasSuffix(".webmanifest")
+      let bytes = isText ? Self.naming(version, in: bytes) : bytes
+      let file = PageFile(name: name, bytes: bytes, hasVersion: true)
+      files[name] = file
+      if !Self.isElsewhere(name) { shell.append(file) }
+      if name.hasSuffix(".html") { documents[name] = PageFile(name: name, bytes: bytes) }
+    }
+    let module = "export * from \"\(Self.path(of: Self.module, version))\"\n"
+    documents[Self.module] = PageFile(name: Self.module, bytes: Array(module.utf8))
+    documents[Self.shell] = PageFile(name: Self.shell, bytes: Self.manifest(of: shell, version))
+    self.version = version
+    self.files = files
+    self.documents = documents
+  }
+
+  /// The service worker. A browser looks for changes of it at one URL.
+  static let worker = "worker.js"
+  /// The module for other pages. At its own URL it is one line, which exports the module of the present version.
+  static let module = "offline.js"
+  /// The answer of `/shell.json`.
+  static let shell = "shell.json"
+
+  /// A document, or another file whose URL stays the same.
+  func document(_ name: String) throws(Problem) -> PageFile {
+    guard let file = documents[name] else { throw .notFound }
+    return file
+  }
+
+  /// A file of a version; only the present one has files.
+  func file(_ name: String, of version: String) throws(Problem) -> PageFile {
+    guard version == self.version, let file = files[name] else { throw .notFound }
+    return file
+  }
+
+  /// What a service worker keeps, so that the app opens without a network: each file with its path and digest, and the
+  /// path of the document that is every view of the app.
+  private static func manifest(of files: [PageFile], _ version: String) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("version", version)
+    writer.member("page", path(of: "index.html", version))
+    writer.name("files")
+    writer.beginArray()
+    for file in files {
+      writer.beginObject()
+      writer.member("path", path(of: file.name, version))
+      writer.member("sha256", file.digest)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// Whether the app does not need a file offline: the pages for developers and operators need the server.
+  private static func isElsewhere(_ name: String) -> Bool {
+    name.hasPrefix("docs") || name.hasPrefix("admin")
+  }
+
+  private static func path(of name: String, _ version: String) -> String {
+    "/page/\(version)/\(name)"
+  }
+
+  /// A document that loads the files of a version.
+  private static func naming(_ version: String, in bytes: [UInt8]) -> [UInt8] {
+    let (mark, name) = (Array("\"/page/".utf8), Array(version.utf8) + [UInt8(ascii: "/")])
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count)
+    for byte in bytes {
+      result.append(byte)
+      if byte == UInt8(ascii: "/"), result.suffix(mark.count).elementsEqual(mark) { result += name }
+    }
+    return result
+  }
+}
