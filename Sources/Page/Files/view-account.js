@@ -34,7 +34,7 @@ function lead({ kind, state }) {
 
 function keeping({ state, keptUntil }) {
   if (state !== "active" || !keptUntil) return null
-  return h("p.muted", "Every visit with a network keeps them longer. If nobody comes before ", time(keptUntil), ", the server erases them.")
+  return h("p.muted", "Every visit with a network keeps your bookmarks longer. If nobody comes before ", time(keptUntil), ", the server erases them.")
 }
 
 function entries({ state, kind }) {
