@@ -1,4 +1,5 @@
 """Moves of the stores of a running server, which goes on answering. No acknowledged change is lost."""
+import itertools
 import signal
 import threading
 import time
@@ -16,6 +17,8 @@ pytestmark = [
     pytest.mark.files, pytest.mark.skipif(not postgres.programs(), reason="there is no PostgreSQL")]
 
 PASSWORD = "correct horse battery"
+MOST = 150
+"""The most documents that a guest writes."""
 
 
 class Writers:
@@ -24,7 +27,7 @@ class Writers:
 
     def __init__(self, server, clients=3):
         self.server, self.stop, self.refused = server, threading.Event(), threading.Event()
-        self.wrong, self.users = [], []
+        self.wrong, self.users, self.count = [], [], 0
         self.written = {server.guest(): [] for _ in range(clients)}
         self.threads = [threading.Thread(target=self._run, args=(self._write, token)) for token in self.written]
         self.threads.append(threading.Thread(target=self._run, args=(self._sign_up,)))
@@ -61,14 +64,19 @@ class Writers:
         return None
 
     def _write(self, session, token):
-        name = store_of(self.server, token)
-        for number in range(1_000_000):
-            answer = self._send(session, "PUT", f"/couch/{name}/{number}", token, {"n": number})
+        name, revisions = store_of(self.server, token), self.written[token]
+        for count in itertools.count():
+            # A guest has 200 documents, so the last one is written again and again.
+            number = min(count, MOST)
+            base = {"_rev": revisions.pop()} if count > MOST else {}
+            answer = self._send(session, "PUT", f"/couch/{name}/{number}", token, {"n": count, **base})
             if not answer:
                 return
-            self.written[token].append(answer.json()["rev"])
+            revisions.append(answer.json()["rev"])
+            self.count += 1
             # A checkpoint has no sequence number.
-            if not self._send(session, "PUT", f"/couch/{name}/_local/{number}", token, {"last_seq": number}):
+            if count <= MOST and not self._send(
+                    session, "PUT", f"/couch/{name}/_local/{number}", token, {"last_seq": number}):
                 return
             time.sleep(0.005)
 
@@ -91,10 +99,6 @@ class Writers:
         for thread in self.threads:
             thread.join()
         assert not self.wrong, self.wrong
-
-    @property
-    def count(self):
-        return sum(map(len, self.written.values()))
 
     def grow(self):
         """Waits until more changes were acknowledged."""
