@@ -36,6 +36,7 @@ final class InlineRead {
   private(set) var needsMore = false
   /// Whether the row is too long to share a round trip.
   private(set) var isLong = false
+  private var failure: (any Error)?
 
   /// Creates a read that has not run its statement yet.
   /// - Parameter connection: runs the statement; nil to share a round trip.
@@ -91,6 +92,11 @@ final class InlineRead {
     return NeedsMore()
   }
 
+  /// Checks that the statement has succeeded. A query may have ignored the error, and its result is wrong then.
+  func requireWhole() throws {
+    if let failure { throw failure }
+  }
+
   private func long() -> NeedsMore {
     isLong = true
     return more()
@@ -100,7 +106,10 @@ final class InlineRead {
     guard found == nil else { throw more() }
     let row: Row?
     if let connection {
-      row = try connection.run([call])[0].first
+      do { row = try connection.run([call])[0].first } catch {
+        failure = error
+        throw error
+      }
     } else if let asked {
       guard asked.subject == subject else { throw more() }
       row = asked.row

@@ -110,6 +110,7 @@ final class PostgresStorage: StoreStorage {
       try self.withRows(on: connection) { rows in
         let read = InlineRead(of: rows.number, epoch: rows.epoch, on: connection)
         let outcome = Result { try query(InlineView(read: read, now: self.now)) }
+        try read.requireWhole()
         return read.needsMore ? try self.snapshot(connection, query) : try outcome.get()
       }
     }
@@ -189,7 +190,9 @@ final class PostgresStorage: StoreStorage {
     try withRows(on: connection) { rows in
       let snapshot = Snapshot(of: rows.number, epoch: rows.epoch, on: connection)
       defer { snapshot.end() }
-      return try query(PostgresView(source: snapshot, now: now, sizes: sizes))
+      let outcome = Result { try query(PostgresView(source: snapshot, now: now, sizes: sizes)) }
+      try snapshot.requireWhole()
+      return try outcome.get()
     }
   }
 }

@@ -64,6 +64,7 @@ final class Snapshot: RowSource {
   private let epoch: String
   private let connection: Connection
   private var found: StoreRow?
+  private var failure: (any Error)?
 
   /// Creates a snapshot whose transaction has not begun.
   /// - Parameter epoch: the epoch that the store's row must have.
@@ -81,8 +82,17 @@ final class Snapshot: RowSource {
   }
 
   func rows(_ call: Call) throws -> Rows {
+    try requireWhole()
     guard found != nil else { return try begin([call])[2] }
-    return try connection.run([call])[0]
+    do { return try connection.run([call])[0] } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  /// Checks that all statements have succeeded. A query may have ignored an error, and its result is wrong then.
+  func requireWhole() throws {
+    if let failure { throw failure }
   }
 
   /// Ends the transaction without waiting for the answer.
@@ -99,6 +109,7 @@ final class Snapshot: RowSource {
       return rows
     } catch {
       if !connection.isBroken { connection.runLater(Call(.rollback)) }
+      failure = error
       throw error
     }
   }

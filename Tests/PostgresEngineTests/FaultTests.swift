@@ -91,6 +91,33 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func readRunsAgainAlthoughItIgnoredThatTheConnectionWasLost(isInline: Bool) async throws {
+    let fixture = try DatabaseFixture(on: try PostgresServer())
+    try await fixture.withNode { node in
+      let store = try await node.store()
+      // The row is too long to share a round trip, so that the third run of an inline read is the first one that has a
+      // connection.
+      let text = String(repeating: "x", count: 2 * SharedReads.longestRow)
+      try await store.put("a", #"{"t":"\#(text)"}"#)
+      let (a, runs) = (try DocumentID("a"), NIOLockedValueBox(0))
+      let query: @Sendable (any StoreView) throws -> Int? = { view in
+        let run = runs.withLockedValue { runs in
+          runs += 1
+          return runs
+        }
+        if run == (isInline ? 3 : 1) {
+          if !isInline { _ = try view.info() }
+          #expect(try fixture.killBackends() > 0)
+        }
+        return (try? view.document(a))?.revision.generation
+      }
+      let found =
+        if isInline { try await store.readInline(query) } else { try await store.read(query) }
+      #expect(found == 1 && runs.withLockedValue { $0 } == (isInline ? 4 : 2))
+    }
+  }
+
   @Test func ruleRunsAgainWhenTheConnectionIsLostBeforeTheCommit() async throws {
     let fixture = try DatabaseFixture(on: try PostgresServer())
     try await fixture.withNode { node in
