@@ -28,6 +28,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let trees = Target.Dependency.product(name: "HashTreeCollections", package: "swift-collections")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
@@ -95,13 +96,16 @@ let package = Package(
     floor(
       "StoreRecords",
       ["CXXHash", "JSON", "Documents", "Lanes", "Stores", crypto, nioLocks]),
-    floor("StoreTesting", ["Documents", "Stores", "TestSupport", nioLocks]),
+    floor("StoreTesting", ["Documents", "Lanes", "Stores", "TestSupport", nioLocks]),
 
     // Floor 2: use cases.
     floor(
       "CouchQuery", ["JSON", "Documents", "Lanes", "Stores", "ICU", "RegularExpressions"]),
-    floor("CouchSync", ["JSON", "Documents", "Lanes", "Stores", "CouchQuery"]),
+    floor("CouchSync", ["JSON", "Documents", "Lanes", "Stores", "CouchQuery", trees]),
     floor("Hotels", ["JSON", "Documents", "Lanes", "Stores", crypto, metrics]),
+    floor(
+      "ReadTesting",
+      ["JSON", "Documents", "Lanes", "Stores", "CouchQuery", "CouchSync", "Hotels", "StoreTesting"]),
     floor(
       "Accounts",
       [
@@ -201,8 +205,8 @@ let package = Package(
     tests(
       "CouchSync",
       [
-        "JSON", "Documents", "Lanes", "Stores", "CouchQuery", "CouchSync", "StoreTesting",
-        "TestSupport",
+        "JSON", "Documents", "Lanes", "Stores", "CouchQuery", "CouchSync", "ReadTesting",
+        "SQLiteEngine", "StoreTesting", "TestSupport",
       ]),
     tests(
       "Hotels", ["JSON", "Documents", "Lanes", "Stores", "Hotels", "StoreTesting", "TestSupport"]),
@@ -215,8 +219,8 @@ let package = Package(
     tests(
       "Lists",
       [
-        "JSON", "Documents", "Stores", "Hotels", "Accounts", "Lists", "StoreTesting", crypto,
-        "TestSupport",
+        "JSON", "Documents", "Lanes", "Stores", "Hotels", "Accounts", "Lists", "StoreTesting",
+        crypto, "TestSupport",
       ]),
     tests(
       "SQLiteEngine",
@@ -227,8 +231,8 @@ let package = Package(
     tests(
       "PostgresEngine",
       [
-        "CPostgres", "Documents", "Lanes", "Stores", "StoreRecords", "PostgresEngine", "SQLite",
-        "SQLiteEngine", "StoreTesting", "TestSupport", nioLocks,
+        "CPostgres", "Documents", "Lanes", "Stores", "StoreRecords", "PostgresEngine",
+        "ReadTesting", "SQLite", "SQLiteEngine", "StoreTesting", "TestSupport", nioLocks,
       ]),
     tests(
       "Catalogue", ["JSON", "Documents", "Hotels", "Lanes", "Catalogue", "SQLite", "TestSupport"]),

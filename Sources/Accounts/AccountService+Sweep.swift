@@ -319,7 +319,7 @@ extension AccountStore {
   private struct Walk: Sendable {
     var ids: [DocumentID]?
     var next = 0
-    var found: [ListedUser] = []
+    var found = GrowingList<ListedUser>()
   }
 
   /// All accounts. A damaged one has neither name nor id.
@@ -334,7 +334,7 @@ extension AccountStore {
           walk.next += 1
           if Slice.isOver, walk.next < ids.count { return nil }
         }
-        return walk.found
+        return walk.found.all
       }
     }
   }

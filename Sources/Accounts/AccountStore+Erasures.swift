@@ -189,7 +189,7 @@ extension AccountStore {
   /// The progress of the walk over the names.
   private struct Walk: Sendable {
     var last: String?
-    var found: [UserName] = []
+    var found = GrowingList<UserName>()
   }
 
   /// Finds, once, all names from earlier versions that new names must not equal, and records them. Later calls read
@@ -230,7 +230,7 @@ extension AccountStore {
           isWhole = !Slice.isOver
           return isWhole
         }
-        return isWhole ? walk.found : nil
+        return isWhole ? walk.found.all : nil
       }
     }
   }

@@ -1,4 +1,5 @@
 import Documents
+import HashTreeCollections
 import JSON
 import Lanes
 import Stores
@@ -23,7 +24,7 @@ struct AllDocumentsReader: AnswerReader {
   private var keys: AskedKeys
   private var areKeysReady = false
   /// The ranges of written rows by document, for keys that name a document again.
-  private var known: [DocumentID: AnswerText.ValueRange] = [:]
+  private var known = TreeDictionary<DocumentID, AnswerText.ValueRange>()
   /// How many local documents `skip` has left out.
   private var skippedLocals = 0
   private var rows = 0

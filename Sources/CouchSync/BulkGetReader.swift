@@ -1,4 +1,5 @@
 import Documents
+import HashTreeCollections
 package import JSON
 import Lanes
 import Stores
@@ -196,7 +197,7 @@ struct AskedDocument: Sendable {
   private var reader: DocumentReader?
   private var wanted: WantedRevisions
   /// The revisions that were read; the value is nil for one that is missing.
-  private var known: [RevisionID: [UInt8]?] = [:]
+  private var known = TreeDictionary<RevisionID, [UInt8]?>()
   private let isNamedAgain: Bool
 
   /// Reads a document.
@@ -230,10 +231,9 @@ struct AskedDocument: Sendable {
   mutating func json(
     of target: WantedRevisions.Target, in view: any StoreView
   ) throws -> [UInt8]? {
-    guard let revision = target.revision else { return nil }
-    if isNamedAgain, let known = known[revision] { return known }
-    let bytes = try reader?.revision(revision, at: target.index, in: view)
-    if isNamedAgain { known[revision] = .some(bytes) }
+    if isNamedAgain, let known = known[target.revision] { return known }
+    let bytes = try reader?.revision(target.revision, at: target.index, in: view)
+    if isNamedAgain { known.updateValue(bytes, forKey: target.revision) }
     return bytes
   }
 }
@@ -275,8 +275,11 @@ extension BulkGetRequest {
 struct AskedKeys: Sendable {
   private let list: JSONNode?
   private var elements: JSONElements?
-  /// The positions of the keys in a descending query; nil for the order of the list.
-  private var positions: [UInt64]?
+  /// The positions of the keys in a descending query, until all are known.
+  private var collected = GrowingList<UInt64>()
+  /// The positions of the keys in a descending query; nil before all are known, and for the order of the list.
+  private var positions: ArraySlice<UInt64>?
+  private let descends: Bool
   private var skip: Int
   private var left: Int
 
@@ -284,7 +287,7 @@ struct AskedKeys: Sendable {
   init(_ query: AllDocumentsQuery) {
     list = query.keys
     elements = query.keys?.elements
-    positions = query.descending ? [] : nil
+    descends = query.descending
     skip = query.skip
     left = query.limit ?? .max
   }
@@ -295,8 +298,8 @@ struct AskedKeys: Sendable {
   /// Prepares the first key, until the slice is over.
   /// - Returns: whether it is ready.
   mutating func prepare() -> Bool {
-    guard hasMore else { return true }
-    if positions == nil {
+    guard hasMore, positions == nil else { return true }
+    if !descends {
       while skip > 0 {
         guard elements?.next() != nil else {
           left = 0
@@ -308,12 +311,11 @@ struct AskedKeys: Sendable {
       return true
     }
     while let element = elements?.next() {
-      positions?.append(element.position)
+      collected.append(element.position)
       if Slice.isOver { return false }
     }
-    let known = positions?.count ?? 0
-    positions?.removeLast(min(skip, known))
-    skip = 0
+    positions = collected.all.dropLast(skip)
+    collected = GrowingList()
     return true
   }
 
@@ -322,10 +324,10 @@ struct AskedKeys: Sendable {
     guard hasMore else { return nil }
     left -= 1
     let key: JSONNode?
-    if let position = positions?.popLast() {
-      key = list?.value(at: position)
+    if descends {
+      key = positions?.popLast().flatMap { list?.value(at: $0) }
     } else {
-      key = positions == nil ? elements?.next() : nil
+      key = elements?.next()
     }
     if key == nil { left = 0 }
     return key

@@ -71,8 +71,9 @@ struct ChangesReader: Sendable {
   /// Reads the changes after the query's position, oldest first.
   private mutating func ascend(_ view: any StoreView) throws -> Outcome? {
     let info = try begun(view)
-    let start = query.since.position(in: info, of: tag)
-    let end = query.end ?? info.lastSequence
+    let start = query.since.position(in: info)
+    // A server that took over may lack the last changes that an earlier page of this answer has counted on.
+    let end = min(query.end ?? .max, info.lastSequence)
     var isAtEnd = false
     var isOver = query.limit == 0
     while !isAtEnd, !isOver {
@@ -107,7 +108,7 @@ struct ChangesReader: Sendable {
       return (try view.changes(after: position, limit: wanted), [], true)
     }
     var documents: [Document] = []
-    var rest = CouchLimits.pageBytes - rows.text.count
+    var rest = CouchLimits.pageBytes - rows.byteCount
     try view.changedDocuments(after: position, limit: wanted) { document in
       documents.append(document)
       rest -= document.body.count
@@ -134,7 +135,8 @@ struct ChangesReader: Sendable {
     return .page(
       ChangesPage(
         rows: rows, last: .at(last ?? position, in: info, of: tag), pending: 0,
-        isComplete: isAtEnd || rows.count == query.limit, isRewound: false, end: position))
+        isComplete: isAtEnd || rows.count == query.limit,
+        isRewound: query.end != nil && query.since.position(in: info).isRewound, end: position))
   }
 
   /// How many changes to read next. Without a filter no more than the rows that are still wanted.
@@ -171,7 +173,7 @@ struct ChangesReader: Sendable {
   /// Whether the page is full, or has cost as much as it may.
   private var isDone: Bool {
     isCut || rows.count == query.limit || rows.count >= CouchLimits.pageRows
-      || rows.text.count >= CouchLimits.pageBytes || scanned >= CouchLimits.pageScan
+      || rows.byteCount >= CouchLimits.pageBytes || scanned >= CouchLimits.pageScan
       || matcher.bytes >= CouchLimits.pageScanBytes
   }
 
@@ -226,38 +228,54 @@ extension Document {
   }
 }
 
-/// Rows of `_changes` in one text, each one JSON object.
+/// Rows of `_changes` in one text, each one JSON object. The text is kept in pieces, so that a copy that grows doesn't copy
+/// all of it.
 package struct ChangesRows: RandomAccessCollection, Sendable, Equatable {
   /// The text between two rows of a normal answer.
   package static let separator = Array(",\n".utf8)
+  /// When ``writer`` has this many bytes, they become a piece: 64 KiB.
+  private static let pieceBytes = 64 << 10
 
+  /// Whole rows, each piece after the first with the separator before its first row.
+  private var written: [[UInt8]] = []
+  /// The number of bytes in ``written``.
+  private var writtenCount = 0
   private var writer = JSONWriter()
-  /// Where each row ends in the text.
-  private var ends: [Int] = []
+  /// Where each row ends: in which piece, and at which byte of it.
+  private var ends: [(piece: Int, byte: Int)] = []
 
   /// No rows.
   init() {}
 
-  /// The rows with ``separator`` between them.
-  package var text: [UInt8] { writer.bytes }
+  /// The rows with ``separator`` between them, in pieces.
+  package var pieces: [[UInt8]] { written + [writer.bytes] }
+  /// The number of bytes of all pieces.
+  package var byteCount: Int { writtenCount + writer.bytes.count }
   package var startIndex: Int { 0 }
   package var endIndex: Int { ends.count }
 
   /// The bytes of one row.
   package subscript(index: Int) -> ArraySlice<UInt8> {
-    let start = index == 0 ? 0 : ends[index - 1] + Self.separator.count
-    return writer.bytes[start..<ends[index]]
+    let end = ends[index]
+    let bytes = end.piece < written.count ? written[end.piece] : writer.bytes
+    guard index > 0 else { return bytes[..<end.byte] }
+    let before = ends[index - 1]
+    return bytes[((before.piece == end.piece ? before.byte : 0) + Self.separator.count)..<end.byte]
   }
 
   /// Writes a row behind the others.
   mutating func append(_ write: (inout JSONWriter) throws -> Void) rethrows {
+    if writer.bytes.count >= Self.pieceBytes {
+      writtenCount += writer.bytes.count
+      written.append(writer.take(reserving: 0))
+    }
     if !isEmpty { writer.beginText(after: Self.separator) }
     try write(&writer)
-    ends.append(writer.bytes.count)
+    ends.append((written.count, writer.bytes.count))
   }
 
   package static func == (left: ChangesRows, right: ChangesRows) -> Bool {
-    left.text == right.text
+    left.pieces.joined().elementsEqual(right.pieces.joined())
   }
 }
 
@@ -303,7 +321,9 @@ package struct ChangesPage: Sendable {
 
   /// The whole answer, when this page is its only page.
   package var answer: CouchAnswer {
-    CouchAnswer(Self.opening + rows.text + closing)
+    let pieces = rows.pieces
+    guard pieces.count > 1 else { return CouchAnswer(Self.opening + pieces[0] + closing) }
+    return CouchAnswer(200, inPieces: [Self.opening] + pieces + [closing])
   }
 }
 

@@ -255,7 +255,7 @@ extension CouchDatabase {
     _ request: RevisionsRequest
   ) async throws -> [MissingRevisions] {
     try await store.read(inSlices: MissingRevisionsReader(request)) {
-      reader, view in try reader.read(view) ? reader.missing : nil
+      reader, view in try reader.read(view) ? reader.missing.all : nil
     }
   }
 }

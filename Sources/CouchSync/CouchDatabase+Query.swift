@@ -208,6 +208,8 @@ private struct IndexStep: Sendable {
   private(set) var from: Int64?
   /// The last sequence of the store when the step began.
   private(set) var end: Int64 = 0
+  /// The store's epoch, to which all sequences of the step belong.
+  private(set) var epoch = ""
   /// The changed ids, in order, each with the sequence of its change and, when it is not deleted, its document.
   private(set) var changes: [(sequence: Int64, id: DocumentID, document: QueryCandidate?)] = []
   /// The last sequence that the changes include.
@@ -222,7 +224,8 @@ private struct IndexStep: Sendable {
   mutating func read(_ index: IndexID, _ view: any StoreView) throws -> Bool {
     if !hasBegun {
       from = try view.indexedSequence(index)
-      end = try view.info().lastSequence
+      let info = try view.info()
+      (end, epoch) = (info.lastSequence, info.epoch)
       reached = from ?? 0
       hasBegun = true
     }
@@ -290,16 +293,19 @@ extension CouchDatabase {
     var known: Int64 = -1
     while true {
       let step = try await indexStep(id)
-      let goal = target ?? step.end
+      // The end decreases when a server takes over that lacks the last changes.
+      let goal = min(target ?? step.end, step.end)
       target = goal
       if step.isDone(goal) { return true }
       // When the sequence of an index decreases, it is being removed, because its definition is gone.
       guard step.from ?? -1 >= known else { return false }
       let (edit, reached) = try await step.edit(definition, &budget)
-      let from = step.from
+      let (from, epoch) = (step.from, step.epoch)
       do {
         let isFirst = try await store.update { changes in
-          let isFirst = try changes.view.indexedSequence(id) == from
+          // Otherwise the changes of the step may be lost, and the index would pass over others with their numbers.
+          let isKnown = try changes.view.info().hasReached(reached) { $0.equalsBytes(of: epoch) }
+          let isFirst = try isKnown && changes.view.indexedSequence(id) == from
           if isFirst { changes.write(edit) }
           return isFirst
         }

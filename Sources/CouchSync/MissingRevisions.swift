@@ -57,7 +57,7 @@ struct MissingRevisionsReader: Sendable {
   private let request: RevisionsRequest
   private var next = 0
   /// The documents found so far that have missing revisions.
-  private(set) var missing: [MissingRevisions] = []
+  private(set) var missing = GrowingList<MissingRevisions>()
 
   /// Makes a reader of a request's documents.
   init(_ request: RevisionsRequest) { self.request = request }

@@ -46,7 +46,7 @@ struct QueryCandidateReader {
     case .these(let ids): list(ids.map { IndexEntry(id: $0, key: []) })
     case .type(let type):
       let found = try await database.store.read(inSlices: TypedDocuments()) {
-        found, view in try found.read(type, view) ? found.entries : nil
+        found, view in try found.read(type, view) ? found.entries.all : nil
       }
       let sorted = try await found.sortedInSlices { $0.precedes($1) }
       list(sorted.indices.filter { $0 == 0 || sorted[$0] != sorted[$0 - 1] }.map { sorted[$0] })
@@ -172,7 +172,7 @@ struct QueryCandidateReader {
 /// Finds the live documents of a type, in slices.
 private struct TypedDocuments: Sendable {
   /// The documents in the order of their changes. One that changes between two slices occurs twice.
-  private(set) var entries: [IndexEntry] = []
+  private(set) var entries = GrowingList<IndexEntry>()
   private var last: Int64 = 0
 
   /// Continues with a snapshot of the store until the slice is over.

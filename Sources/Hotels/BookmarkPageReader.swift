@@ -76,7 +76,7 @@ struct ListedHotels: Sendable {
   private var ids: [HotelID]?
   private var next = 0
   /// The bookmarks found so far, in the order of the ids.
-  private(set) var found: [Bookmark] = []
+  private(set) var found = GrowingList<Bookmark>()
 
   /// - Parameter ids: the ids; nil for the whole list, newest first.
   init(_ ids: [HotelID]?) { self.ids = ids }

@@ -148,7 +148,7 @@ extension HotelService {
   package func allBookmarks(in name: StoreName) async throws -> [Hotel] {
     let bookmarks =
       try await read(name, inSlices: ListedHotels(nil)) { hotels, view in
-        try hotels.read(view) ? hotels.found : nil
+        try hotels.read(view) ? hotels.found.all : nil
       } ?? []
     var hotels: [Hotel] = []
     for bookmark in bookmarks {
@@ -272,7 +272,7 @@ extension HotelService {
     guard !ids.isEmpty else { return [] }
     return try await read(name, inSlices: ListedHotels(ids)) {
       hotels, view in
-      try hotels.read(view) ? Set(hotels.found.map(\.id)) : nil
+      try hotels.read(view) ? Set(hotels.found.all.map(\.id)) : nil
     } ?? []
   }
 

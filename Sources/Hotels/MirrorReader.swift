@@ -15,8 +15,8 @@ struct MirrorReader: Sendable {
   /// has purged.
   private var first: MirrorToken?
   private var last: Int64
-  private var hotels: [Bookmark] = []
-  private var removed: [(id: DocumentID, revision: RevisionID)] = []
+  private var hotels = GrowingList<Bookmark>()
+  private var removed = GrowingList<(id: DocumentID, revision: RevisionID)>()
   private var bytes = 0
   private var scanned = 0
   private var listChanged: Bool
@@ -103,8 +103,8 @@ struct MirrorReader: Sendable {
     }
     return .page(
       MirrorPage(
-        token: first.moved(to: last), isReset: since == nil, hasMore: isCut, hotels: hotels,
-        removed: removed, order: list.map { Array($0.hotels.reversed()) },
+        token: first.moved(to: last), isReset: since == nil, hasMore: isCut, hotels: hotels.all,
+        removed: removed.all, order: list.map { Array($0.hotels.reversed()) },
         damage: try view.damage()))
   }
 

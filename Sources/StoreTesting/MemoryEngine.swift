@@ -66,6 +66,28 @@ package final class MemoryEngine: StorageEngine {
     file?.loss.withLockedValue { $0 = (count, committing) }
   }
 
+  /// Keeps a copy of a store, as a standby does that falls behind.
+  package func keepCopy(of name: StoreName) {
+    let file = state.withLockedValue { $0.files[name] }
+    guard let file else { return }
+    let present = file.state.withLockedValue { $0 }
+    file.copy.withLockedValue { $0 = present }
+  }
+
+  /// Lets a standby take over: the store's state is the copy's if one was kept, and its epoch is another one.
+  package func takeOver(_ name: StoreName) {
+    let file = state.withLockedValue { $0.files[name] }
+    guard let file else { return }
+    let copy = file.copy.withLockedValue { copy in
+      defer { copy = nil }
+      return copy
+    }
+    file.state.withLockedValue { state in
+      if let copy { state = copy }
+      state.beginEpoch()
+    }
+  }
+
   /// Makes the engine's disk read-only for ``checkWritable()``.
   package func setReadOnly(_ isReadOnly: Bool) {
     state.withLockedValue { $0.isReadOnly = isReadOnly }
@@ -156,6 +178,7 @@ package final class MemoryStorage: StoreStorage {
   /// The content of a store, and the errors that a test has set for it.
   final class File: Sendable {
     let state = NIOLockedValueBox(MemoryState())
+    let copy = NIOLockedValueBox<MemoryState?>(nil)
     let writeFault = NIOLockedValueBox<ServiceError?>(nil)
     /// How many updates come before the one whose outcome is lost, and whether that one is committed; nil for none.
     let loss = NIOLockedValueBox<(left: Int, commits: Bool)?>(nil)

@@ -20,8 +20,6 @@ struct MemoryState: Sendable {
     var expires: Timestamp?
   }
 
-  /// A random text from when the store was created.
-  let epoch: String
   /// The documents.
   private(set) var records: [DocumentID: Record] = [:]
   /// The documents' ids in byte order.
@@ -37,10 +35,19 @@ struct MemoryState: Sendable {
 
   /// Creates an empty store.
   init() {
-    var generator = SystemRandomNumberGenerator()
-    epoch = Hex.string(generator.next(), generator.next())
     info = StoreInfo(
-      documentCount: 0, deletedCount: 0, lastSequence: 0, bodyBytes: 0, epoch: epoch)
+      documentCount: 0, deletedCount: 0, lastSequence: 0, bodyBytes: 0, epoch: Self.newEpoch())
+  }
+
+  private static func newEpoch() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return Hex.string(generator.next(), generator.next())
+  }
+
+  /// Begins another epoch, as a database server does that takes over.
+  mutating func beginEpoch() {
+    info.formerEpochs.append(FormerEpoch(epoch: info.epoch, last: info.lastSequence))
+    info.epoch = Self.newEpoch()
   }
 
   /// Commits what a rule recorded.

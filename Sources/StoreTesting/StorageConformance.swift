@@ -26,7 +26,7 @@ package struct StorageConformance: Sendable {
   /// All claims.
   package static let claims: [Claim] =
     sequences + counts + bytes + atomicity + documents + histories + longHistories + purges
-    + locals + indexes + compaction + replacing + lifeCycle
+    + locals + indexes + compaction + replacing + repetition + lifeCycle
 
   private let makeEngine: @Sendable () async throws -> any StorageEngine
 
@@ -54,6 +54,9 @@ package struct StorageConformance: Sendable {
 package struct ConformanceFailure: Error, CustomStringConvertible {
   /// What was found, and where in the code.
   package let description: String
+
+  /// An error with what was found.
+  package init(description: String) { self.description = description }
 }
 
 /// An engine under test, with helper methods.

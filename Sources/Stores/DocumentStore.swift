@@ -1,6 +1,5 @@
 package import Documents
 import Lanes
-import NIOConcurrencyHelpers
 
 /// One store as use cases see it: an engine's storage, with the quota checked in every update, and the common
 /// operations on documents. A value; valid as long as its lease (see
@@ -44,26 +43,44 @@ package struct DocumentStore: Sendable {
 
   /// Reads in slices, for reads whose size a client decides.
   ///
-  /// `step` is called repeatedly until it returns a value. Each call gets the `progress` that the call before
-  /// left. A call works until ``Slice/isOver`` and then returns nil. Between two calls other callers can read
-  /// and write, so that each call may see another state of the store.
+  /// A step is a function from a progress to the next one. It works until ``Slice/isOver``, and then returns nil if the
+  /// read is not complete. Between two steps other callers can read and write, so that each step may see another state
+  /// of the store.
+  ///
+  /// An engine may run a step again, for example when a connection is lost. The step then starts from the same progress
+  /// as before, because that is kept until the step has succeeded. So a step works on a copy: what grows with the read
+  /// must be cheap to copy, such as a ``GrowingList``.
+  ///
+  /// All steps see the same epoch of the store. If the epoch changes, the read begins again, because a position is an
+  /// epoch and a sequence number of that epoch.
+  /// - Parameter progress: the progress before the first step.
   /// - Throws: what `step` throws; `ended`.
   package func read<Progress: Sendable, Value: Sendable>(
     inSlices progress: Progress,
     _ step: @escaping @Sendable (inout Progress, any StoreView) throws -> Value?
   ) async throws -> Value {
-    // In a box, so that growing progress is not copied at each call.
-    let reached = NIOLockedValueBox(progress)
+    var (reached, epoch) = (progress, String?.none)
     while true {
       do {
-        let value = try await storage.read { view in
-          try reached.withLockedValue { progress in try step(&progress, view) }
+        let isFirst = epoch == nil
+        let done = try await storage.read { [reached] view in
+          var next = reached
+          let value = try step(&next, view)
+          // A read in one step has one epoch in any case.
+          let epoch: String? =
+            if isFirst, value != nil { nil } else { try view.info().epoch }
+          return ReadStep(progress: next, value: value, epoch: epoch)
         }
-        if let value { return value }
+        if isFirst || done.epoch == epoch {
+          if let value = done.value { return value }
+          (reached, epoch) = (done.progress, done.epoch)
+        } else {
+          (reached, epoch) = (progress, nil)
+        }
       } catch {
         health.note(error)
         guard await hasRepaired(after: error) else { throw error }
-        reached.withLockedValue { $0 = progress }
+        (reached, epoch) = (progress, nil)
       }
       // Other callers can use the store between two reads, but this task may still run for long.
       try await Slice.giveWay()
@@ -159,4 +176,14 @@ package struct DocumentStore: Sendable {
   package var historyLimits: HistoryLimits { limits.history }
   /// The limits of this store.
   package var quota: StoreLimits { limits }
+}
+
+/// The outcome of one step of a read in slices.
+private struct ReadStep<Progress: Sendable, Value: Sendable>: Sendable {
+  /// The progress after the step.
+  let progress: Progress
+  /// The result of the read; nil when it is not complete.
+  let value: Value?
+  /// The store's epoch in the step's state; nil if the first step completed the read.
+  let epoch: String?
 }

@@ -17,9 +17,12 @@ struct ListFixture: Sendable {
   let clock: TestClock
 
   /// A fixture without lists, over an engine that may already have data.
-  init(_ engine: MemoryEngine = MemoryEngine()) throws {
+  /// - Parameter repetition: runs the engine's closures several times.
+  init(_ engine: MemoryEngine = MemoryEngine(), _ repetition: Repetition? = nil) throws {
     let clock = TestClock()
-    let stores = DatabaseManager(engine: engine, maximumOpen: 8, now: { clock.now })
+    let used: any StorageEngine =
+      if let repetition { repetition.engine(over: engine) } else { engine }
+    let stores = DatabaseManager(engine: used, maximumOpen: 8, now: { clock.now })
     var settings = AccountSettings()
     settings.scrypt = try #require(ScryptParameters(rounds: 2, blockSize: 1, parallelism: 1))
     accounts = AccountService(

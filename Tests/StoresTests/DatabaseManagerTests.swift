@@ -176,7 +176,7 @@ import Testing
 
 /// A manager that gives all documents the same time.
 func manager(
-  of engine: MemoryEngine, maximumOpen: Int, idleSeconds: Int = 60,
+  of engine: any StorageEngine, maximumOpen: Int, idleSeconds: Int = 60,
   limits: StoreLimits = .full, clock: any Clock<Duration> = ManualClock()
 ) -> DatabaseManager {
   DatabaseManager(

@@ -101,9 +101,9 @@ struct CouchFeed: Sendable {
 
   /// Rows in their frames.
   func frame(_ rows: ChangesRows) -> [UInt8] {
-    guard !isArray else { return rows.text }
+    guard !isArray else { return Array(rows.pieces.joined()) }
     var frames: [UInt8] = []
-    frames.reserveCapacity(rows.text.count + rows.count * 32)
+    frames.reserveCapacity(rows.byteCount + rows.count * 32)
     for row in rows { append(row, to: &frames) }
     return frames
   }

@@ -18,7 +18,8 @@ struct StoreExport: Sendable {
   private(set) var isComplete = false
 
   private var piece: [UInt8] = []
-  private var epoch: String?
+  /// The newest state that was read; nil before the first.
+  private var seen: StoreInfo?
   private var step = Step.documents(DocumentRange(includesDeleted: true))
 
   /// What is written next.
@@ -44,18 +45,21 @@ struct StoreExport: Sendable {
   /// Continues, in this state of the store, until the piece is long enough, the slice is over or the section
   /// is complete.
   /// - Returns: whether the piece is ready.
-  /// - Throws: the view's errors; `unavailable` when the store was replaced, or when a document was changed
-  ///   before all its bodies were written. The export must then start again.
+  /// - Throws: the view's errors; `unavailable` when the state does not continue from the states before, because the
+  ///   store was replaced or has lost changes, or when a document was changed before all its bodies were written. The
+  ///   export must then start again.
   mutating func read(_ view: any StoreView) throws -> Bool {
     let info = try view.info()
-    if epoch == nil {
-      epoch = info.epoch
+    if let seen {
+      let continues = info.hasReached(seen.lastSequence) { $0.equalsBytes(of: seen.epoch) }
+      guard continues else { throw Self.changed }
+    } else {
       write { [section] writer in
         writer.member("section", section)
         writer.member("sequence", Int(info.lastSequence))
       }
     }
-    guard epoch?.equalsBytes(of: info.epoch) ?? false else { throw Self.changed }
+    seen = info
     while !isComplete {
       switch step {
       case .documents(let range): try nextDocument(range, view)
