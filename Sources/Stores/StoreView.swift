@@ -211,6 +211,8 @@ package struct StoreInfo: Sendable, Equatable {
   package var epoch: String
   /// The epochs before the present one whose changes the store has up to some sequence number; see ``hasReached(_:in:)``.
   package var formerEpochs: [FormerEpoch] = []
+  /// The epoch with which the store was created. It stays the same when another database server takes over.
+  package let firstEpoch: String
 
   /// Whether the store has all that a client has seen: whether its state continues from the client's.
   /// - Parameter sequence: the last change that the client has seen.
@@ -231,6 +233,7 @@ package struct StoreInfo: Sendable, Equatable {
     self.bodyBytes = bodyBytes
     self.keptBytes = keptBytes
     self.epoch = epoch
+    firstEpoch = epoch
   }
 
   /// Bytes of all bodies, which the quota counts.

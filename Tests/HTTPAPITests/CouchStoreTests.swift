@@ -2,6 +2,7 @@ import Accounts
 import CouchSync
 import Documents
 import JSON
+import StoreTesting
 import Stores
 import Testing
 
@@ -23,6 +24,15 @@ import Testing
       }
     }
     #expect(error?.code == .absent)
+  }
+
+  @Test func serverKeepsItsIDWhenADatabaseServerTakesOver() async throws {
+    try await APIFixture.open { api in
+      _ = try await api.user("anna")
+      let known = try #require(try await api.call(.get, "/couch")["uuid"])
+      api.engine.takeOver(.system)
+      #expect(try await api.call(.get, "/couch")["uuid"] == known)
+    }
   }
 
   private func say(_ security: String, in stores: DatabaseManager) async throws {

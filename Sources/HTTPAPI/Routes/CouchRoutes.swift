@@ -312,7 +312,7 @@ struct CouchDatabaseAccess: Sendable {
     try await stores.withStore(.system, creating: false) {
       store -> String? in
       guard let store else { return nil }
-      let epoch = try await store.readInline { view in try view.info().epoch }
+      let epoch = try await store.readInline { view in try view.info().firstEpoch }
       return Hex.digest(of: "server " + epoch, digits: 32)
     }
   }
