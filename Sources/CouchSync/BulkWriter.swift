@@ -58,6 +58,8 @@ struct BulkWriter {
           changes.write(LocalEdit(id, document))
         }
         outcomes[index] = .success(LocalRevision.text(document?.revision ?? 0))
+      } catch let error as ServiceError where error.code == .forbidden {
+        outcomes[index] = .failure(error)
       } catch { try refuse(index, error) }
       try await Slice.giveWay()
     }

@@ -114,8 +114,12 @@ extension ListService {
 
 /// Removing drafts when their list is deleted, or their author's membership ends.
 extension ListService {
-  /// Removes all drafts of a former member, and then the record that this is still to do.
+  /// Removes all drafts of a former member, and what the list's store keeps for them alone: local documents and answers.
+  /// Then it removes the record that this is still to do.
   func removeDrafts(on list: AccountID, of author: AccountID) async throws {
+    try await stores.withStore(.list(list), creating: false) { store in
+      try await store?.forget(writer: author)
+    }
     while true {
       let drafts = try await drafts(on: list, of: author)
       guard !drafts.isEmpty else { break }

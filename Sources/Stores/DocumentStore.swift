@@ -117,14 +117,15 @@ package struct DocumentStore: Sendable {
         // The present time, because the update may have waited long for the storage.
         try deadline?.check(at: now(), isAnswering: receipt?.mayKeep(in: name) ?? false)
         let value = try rule(&changes)
-        let entry = try receipt?.entry(of: value, in: changes, of: name, at: moment)
-        if let entry { changes.write(entry.edit) }
+        let kept = try receipt?.keep(
+          value, in: &changes, of: name, within: limits, at: moment)
+        try LocalShare.settle(&changes, in: name, within: limits, at: moment)
         try PurgeMarks.note(in: &changes, at: moment)
         try Quota.check(&changes, against: limits)
         let wakes = !changes.mutations.isEmpty || !changes.purges.isEmpty
         return (
           value, (any: !changes.isEmpty, documents: wakes),
-          changes.mutations.filter(concerns).map(\.id), entry?.kept
+          changes.mutations.filter(concerns).map(\.id), kept
         )
       }
     }

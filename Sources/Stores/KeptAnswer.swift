@@ -36,6 +36,9 @@ package struct KeptAnswer: Sendable, Equatable {
   /// Whether this is only the list of changes: the process that carries the write out has not stored the complete
   /// answer yet, or has stopped before that.
   package private(set) var isPartial = false
+  /// Whether only this is known: the write was carried out, with this status. Its body was a secret, or has made room for
+  /// newer answers. Of ``fields`` only `Location` is left.
+  package private(set) var isGone = false
 
   /// Creates an answer.
   package init(status: Int, fields: [Field] = [], body: [UInt8] = []) {
@@ -59,6 +62,25 @@ package struct KeptAnswer: Sendable, Equatable {
     isPartial = true
   }
 
+  /// Creates an answer of which only the status and what was made are known.
+  /// - Parameter location: the path of what was made.
+  init(goneWith status: Int, location: String?) {
+    let fields = location.map { [Field(name: Self.locationName, value: $0)] } ?? []
+    self.init(status: status, fields: fields)
+    isGone = true
+  }
+
+  /// The same answer without its body, for a route whose body is a secret.
+  package var withoutBody: KeptAnswer { KeptAnswer(goneWith: status, location: location) }
+
+  /// The name of the field with the path of what was made.
+  private static let locationName = "Location"
+
+  /// The path of what the write made; nil if the answer names none.
+  package var location: String? {
+    fields.first { $0.name.lowercased() == Self.locationName.lowercased() }?.value
+  }
+
   /// Writes changed documents: `[{"id","rev"}…]`.
   package static func append(_ changes: [Change], to writer: inout JSONWriter) {
     writer.beginArray()
@@ -69,82 +91,5 @@ package struct KeptAnswer: Sendable, Equatable {
       writer.endObject()
     }
     writer.endArray()
-  }
-}
-
-/// A ``KeptAnswer`` as it is stored in a local document, with the digest of its request.
-///
-/// `{"request":hex,"expires":ms,"accepted":ms,"status":201,"fields":[name,value…],"changed":[{"id","rev"}…],"body":text}`, and
-/// `"partial":true` for an answer that is not complete.
-struct AnswerNote {
-  /// The digest of the request.
-  let request: [UInt8]
-  /// When the answer expires.
-  let expires: Timestamp
-  /// When the write was accepted; nil if its client waited.
-  let accepted: Timestamp?
-  /// The answer.
-  let answer: KeptAnswer
-
-  /// Creates a note.
-  init(
-    _ answer: KeptAnswer, to request: [UInt8], expires: Timestamp, accepted: Timestamp? = nil
-  ) {
-    self.answer = answer
-    self.request = request
-    self.expires = expires
-    self.accepted = accepted
-  }
-
-  /// Reads a note that ``bytes`` wrote; nil for one that has expired, and for any other bytes.
-  init?(parsing bytes: [UInt8], at now: Timestamp) {
-    guard let root = try? ParsedJSON(bytes, limits: .stored).root,
-      let milliseconds = root["expires"]?.int, let status = root["status"]?.int,
-      let request = root["request"]?.string.flatMap({ Hex.bytes($0.utf8) })
-    else { return nil }
-    expires = Timestamp(milliseconds: Int64(milliseconds))
-    guard expires > now else { return nil }
-    accepted = root["accepted"]?.int.map { Timestamp(milliseconds: Int64($0)) }
-    self.request = request
-    let texts = root["fields"]?.elements.compactMap(\.string) ?? []
-    let fields = stride(from: 0, to: texts.count - 1, by: 2).map { index in
-      KeptAnswer.Field(name: texts[index], value: texts[index + 1])
-    }
-    let body = root["body"]?.string.map { Array($0.utf8) } ?? []
-    var answer = KeptAnswer(status: status, fields: fields, body: body)
-    answer.changes =
-      root["changed"]?.elements.compactMap { node in
-        guard let id = node["id"]?.string, let text = node["rev"]?.string,
-          let revision = try? RevisionID(text)
-        else { return nil }
-        return KeptAnswer.Change(id: DocumentID(stored: id), revision: revision)
-      } ?? []
-    if root["partial"]?.bool == true { answer = KeptAnswer(of: answer.changes) }
-    self.answer = answer
-  }
-
-  /// The note's JSON. The body is stored in it as a string, so that it is returned byte for byte.
-  var bytes: [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("request", Hex.string(request))
-    writer.member("expires", Int(clamping: expires.milliseconds))
-    if let accepted { writer.member("accepted", Int(clamping: accepted.milliseconds)) }
-    writer.member("status", answer.status)
-    writer.name("fields")
-    writer.beginArray()
-    for field in answer.fields {
-      writer.string(field.name)
-      writer.string(field.value)
-    }
-    writer.endArray()
-    writer.name("changed")
-    KeptAnswer.append(answer.changes, to: &writer)
-    if answer.isPartial { writer.member("partial", true) }
-    if !answer.body.isEmpty {
-      writer.member("body", String(decoding: answer.body, as: UTF8.self))
-    }
-    writer.endObject()
-    return writer.bytes
   }
 }

@@ -16,7 +16,6 @@ enum Quota {
       try changes.isWhole
       ? checkWhole(changes.mutations, against: limits, in: changes.view)
       : check(changes.mutations, purges: changes.purges, against: limits, in: changes.view)
-    try check(changes.locals, against: limits, in: changes.view)
   }
 
   /// Checks mutations. Purges are never refused; they make room for the mutations of the same update.
@@ -161,94 +160,4 @@ enum Quota {
   }
 
   private static let emptyBytes = DocumentBody.empty.bytes.count
-}
-
-/// Limits of clients' local documents. Their number and their bytes have the same limits as documents, but
-/// are counted separately. For stored answers each writer has a separate limit of number; their bytes count
-/// with the local documents.
-///
-/// An answer is never removed to make room for another one: a retry must get its answer until the answer
-/// expires. So the next write with an answer is refused.
-extension Quota {
-  /// Number and bytes of a kind of local documents.
-  fileprivate struct Usage {
-    var count: Int64
-    var bytes: Int64
-  }
-
-  /// - Throws: `quotaExceeded` when clients' local documents, or answers, grow beyond the limits.
-  static func check(
-    _ edits: [LocalEdit], against limits: StoreLimits, in view: any StoreView
-  ) throws {
-    let clients = edits.filter { isNamed($0, LocalID.clientPrefix) }
-    let answers = edits.filter { isNamed($0, LocalID.answerPrefix) }
-    for owner in Set(answers.map { folder(of: $0.id) }) {
-      try checkNumber(answers.filter { isNamed($0, owner) }, of: owner, in: view)
-    }
-    guard !limits.isUnbounded, !clients.isEmpty || !answers.isEmpty else { return }
-    let before = (
-      clients: try usage(LocalID.clientPrefix, in: view),
-      answers: try usage(LocalID.answerPrefix, in: view)
-    )
-    let after = (
-      clients: try before.clients.adding(clients, in: view),
-      answers: try before.answers.adding(answers, in: view)
-    )
-    let bytes = after.clients.bytes + after.answers.bytes
-    guard after.clients.count <= limits.documents || after.clients.count <= before.clients.count,
-      bytes <= limits.bytes || bytes <= before.clients.bytes + before.answers.bytes
-    else {
-      throw ServiceError(
-        .quotaExceeded,
-        "This store is full of local documents: it holds at most \(limits.documents), "
-          + "\(limits.bytes) bytes together with the answers that it keeps for idempotency keys and receipts"
-      )
-    }
-  }
-
-  /// Limits the number of one writer's answers, also in a store without other limits.
-  private static func checkNumber(
-    _ answers: [LocalEdit], of owner: String, in view: any StoreView
-  ) throws {
-    let before = try usage(owner, in: view)
-    let after = try before.adding(answers, in: view)
-    guard after.count <= StoreLimits.receipts || after.count <= before.count else {
-      throw ServiceError(
-        .quotaExceeded,
-        "The answers to at most \(StoreLimits.receipts) requests with an idempotency key or a receipt are "
-          + "kept, each for a day: send the request without a key, or later")
-    }
-  }
-
-  /// The id up to its last slash.
-  private static func folder(of id: LocalID) -> String {
-    let end = id.text.utf8.lastIndex(of: UInt8(ascii: "/")) ?? id.text.startIndex
-    return String(id.text[...end])
-  }
-
-  private static func isNamed(_ edit: LocalEdit, _ prefix: String) -> Bool {
-    edit.document != nil && edit.id.text.utf8.starts(with: prefix.utf8)
-  }
-
-  private static func usage(
-    _ prefix: String, in view: any StoreView
-  ) throws -> Usage {
-    let usage = try view.localUsage(of: prefix)
-    return Usage(count: usage.count, bytes: usage.bytes)
-  }
-}
-
-extension Quota.Usage {
-  /// The usage after these edits.
-  fileprivate func adding(
-    _ edits: [LocalEdit], in view: any StoreView
-  ) throws -> Self {
-    var sum = self
-    for edit in edits {
-      let old = try view.local(edit.id)
-      sum.count += old == nil ? 1 : 0
-      sum.bytes += Int64(edit.document?.body.count ?? 0) - Int64(old?.body.count ?? 0)
-    }
-    return sum
-  }
 }

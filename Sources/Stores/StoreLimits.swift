@@ -11,12 +11,30 @@ package struct StoreLimits: Sendable, Equatable {
   package var history: HistoryLimits
   /// The highest number of bytes of one document's body.
   package var documentBytes: Int
+  /// How many writes with a key or a receipt the store knows of one person at once; see ``mostReceipts``.
+  package var receipts: Int64
+  private let ownReceiptBytes: Int64
+  private let ownLocalDocuments: Int64?
+  private let ownLocalBytes: Int64?
+
+  /// How many bytes of their answers the store keeps for one person; see ``mostReceiptBytes``.
+  package var receiptBytes: Int64 { min(ownReceiptBytes, bytes) }
+  /// How many local documents of one writer the store has at most; see ``LocalShare``.
+  package var localDocuments: Int64 { ownLocalDocuments ?? documents }
+  /// How many bytes they have at most.
+  package var localBytes: Int64 { ownLocalBytes ?? bytes }
 
   /// Creates limits; `.max` means no limit.
   package init(
     documents: Int64, bytes: Int64, history: HistoryLimits = .standard,
-    documentBytes: Int = JSONLimits.document.maximumBytes
+    documentBytes: Int = JSONLimits.document.maximumBytes, receipts: Int64 = Self.mostReceipts,
+    receiptBytes: Int64 = Self.mostReceiptBytes, localDocuments: Int64? = nil,
+    localBytes: Int64? = nil
   ) {
+    ownLocalDocuments = localDocuments
+    ownLocalBytes = localBytes
+    self.receipts = receipts
+    ownReceiptBytes = receiptBytes
     self.documents = documents
     self.bytes = bytes
     self.history = history
@@ -35,9 +53,12 @@ package struct StoreLimits: Sendable, Equatable {
     return isBeyond ? .max : product
   }
 
-  /// How many answers to one person's writes a store keeps at once (see ``WriteReceipt``). Further ones are
-  /// refused until the oldest have expired. Their bytes count like those of clients' local documents.
-  package static let receipts: Int64 = 1_000
+  /// How many writes with a key or a receipt a store knows of one person at once (see ``WriteReceipt``). Further ones are
+  /// refused until the oldest have expired.
+  package static let mostReceipts: Int64 = 20_000
+  /// How many bytes of their answers a store keeps for one person: 2 MiB, or ``bytes`` if that is less. Beyond, the
+  /// oldest answers go; that their writes were carried out stays known. Answers of at most 256 bytes don't count.
+  package static let mostReceiptBytes: Int64 = 2 << 20
   /// How long an answer is kept, in seconds: 24 hours.
   package static let receiptSeconds: Int64 = 86_400
   /// For how long after its receipt an accepted write may be carried out, in seconds, where several servers use the same
@@ -58,8 +79,14 @@ package struct StoreLimits: Sendable, Equatable {
   /// The percentage of ``bytes`` from which a store counts as nearly full. Above it, too, a written document
   /// keeps no bodies of ancestors, so that deletions make room.
   package static let fillingPercent: Int64 = 75
-  /// The store of a user or of a list: 50,000 documents, 256 MiB.
+  /// The store of a user: 50,000 documents, 256 MiB.
   package static let full = StoreLimits(documents: 50_000, bytes: 256 << 20)
+  /// The store of a list: 50,000 documents, 256 MiB. Each member may write 200 local documents, 1 MiB.
+  package static let list = StoreLimits(
+    documents: 50_000, bytes: 256 << 20, localDocuments: 200, localBytes: 1 << 20)
+  /// How many local documents of a checkpoint's shape one writer has in a store. Above that, the one that was not
+  /// written for longest makes room.
+  package static let checkpoints: Int64 = 1_000
   /// The store of a guest: 200 documents and the list, 1 MiB.
   package static let guest = StoreLimits(documents: 201, bytes: 1 << 20)
   /// A database of the administrator, unless an operator sets other limits. As in CouchDB only the disk
@@ -75,7 +102,8 @@ package struct StoreLimits: Sendable, Equatable {
     switch name {
     case .guest: .guest
     case .system: .unbounded
-    case .user, .list: .full
+    case .user: .full
+    case .list: .list
     case .named: .database
     case .staged(let name, _): standard(for: name)
     }

@@ -71,14 +71,19 @@ package final class WriteReceipt: Sendable {
   private let stores: [StoreName]
   /// When the write was accepted, which distinguishes it from others with the same key; nil if its client waits.
   fileprivate let accepted: Timestamp?
+  /// Whether the answer's body may be stored. If not, only that the write was carried out, and what it made.
+  fileprivate let keepsBody: Bool
   private let state = NIOLockedValueBox(State())
 
   /// Creates a receipt for a write.
   /// - Parameter stores: the stores that may hold the answer and are searched for it.
   /// - Parameter accepted: when the write was accepted; nil if its client waits for the answer.
+  /// - Parameter keepsBody: false for a write whose answer is a secret.
   package init(
-    _ name: Name, request: [UInt8], in stores: [StoreName], accepted: Timestamp? = nil
+    _ name: Name, request: [UInt8], in stores: [StoreName], accepted: Timestamp? = nil,
+    keepsBody: Bool = true
   ) {
+    self.keepsBody = keepsBody
     self.name = name
     self.request = request
     self.stores = stores
@@ -116,16 +121,17 @@ package final class WriteReceipt: Sendable {
     in view: any StoreView, of store: StoreName, at now: Timestamp
   ) throws {
     guard mayKeep(in: store),
-      let note = try view.local(name.id).flatMap({ AnswerNote(parsing: $0.body, at: now) }),
-      !note.answer.isRejection
+      let note = try view.answerNote(name, at: now), !note.answer.isRejection
     else { return }
     throw AnsweredBefore(answer: try note.answer(to: request))
   }
 
-  /// The local document that an update writes in addition; nil for an update without a stored answer.
-  func entry(
-    of outcome: any Sendable, in changes: StoreChanges, of store: StoreName, at now: Timestamp
-  ) throws -> (edit: LocalEdit, kept: Kept)? {
+  /// Stores the answer with an update's own changes, if the update is the one that is to be answered.
+  /// - Returns: what is stored; nil for an update without a stored answer.
+  func keep(
+    _ outcome: any Sendable, in changes: inout StoreChanges, of store: StoreName,
+    within limits: StoreLimits, at now: Timestamp
+  ) throws -> Kept? {
     guard stores.contains(store), let state = state.withLockedValue({ $0.isNext ? $0 : nil })
     else { return nil }
     let changed = changes.mutations.map { mutation in
@@ -141,11 +147,19 @@ package final class WriteReceipt: Sendable {
       guard !changes.isEmpty else { return nil }
       answer = KeptAnswer(of: changed)
     }
-    let edit = try edit(answer, over: changes.view, at: now)
-    return (edit, Kept(store: store, answer: answer, isWhole: state.encoding != nil))
+    let note = note(of: answer, at: now)
+    try changes.keep(note, as: name, within: limits)
+    return Kept(store: store, answer: note.answer, isWhole: state.encoding != nil)
   }
 
-  /// Records that the update with an ``entry(of:in:of:at:)`` is committed.
+  /// The note of an answer.
+  fileprivate func note(of answer: KeptAnswer, at now: Timestamp) -> AnswerNote {
+    AnswerNote(
+      keepsBody || answer.isRejection ? answer : answer.withoutBody, to: request,
+      expires: now.adding(seconds: StoreLimits.receiptSeconds), accepted: accepted)
+  }
+
+  /// Records that the update that stores the answer is committed.
   func note(_ kept: Kept) { state.withLockedValue { $0.kept = kept } }
 }
 
@@ -174,19 +188,6 @@ package final class WriteDeadline: Sendable {
 
   /// Records that an update has changed something.
   func begin() { hasBegun.withLockedValue { $0 = true } }
-}
-
-extension WriteReceipt {
-  /// The edit that stores an answer until it expires.
-  fileprivate func edit(
-    _ answer: KeptAnswer, over view: any StoreView, at now: Timestamp
-  ) throws -> LocalEdit {
-    let expires = now.adding(seconds: StoreLimits.receiptSeconds)
-    let note = AnswerNote(answer, to: request, expires: expires, accepted: accepted)
-    let revision = (try view.local(name.id)?.revision ?? 0) &+ 1
-    return LocalEdit(
-      name.id, LocalDocument(revision: revision, body: note.bytes), expires: expires)
-  }
 }
 
 extension AnswerNote {
@@ -218,7 +219,7 @@ extension DocumentStore {
   ) async throws -> KeptAnswer? {
     let moment = now()
     return try await readInline { view in
-      let note = try view.local(name.id).flatMap { AnswerNote(parsing: $0.body, at: moment) }
+      let note = try view.answerNote(name, at: moment)
       if let note, note.answer.isRejection, let accepted, let other = note.accepted,
         other != accepted
       {
@@ -237,18 +238,16 @@ extension DocumentStore {
   /// - Throws: the errors of ``update(loading:_:)``.
   package func keep(_ answer: KeptAnswer?, of receipt: WriteReceipt) async throws {
     let (name, moment) = (receipt.name, now())
-    let changed = receipt.kept?.answer.changes ?? []
+    let (changed, limits) = (receipt.kept?.answer.changes ?? [], quota)
     try await WriteReceipt.$current.withValue(nil) {
       try await update { changes in
-        guard var answer else { return changes.write(LocalEdit(name.id, nil)) }
+        guard var answer else { return try changes.dropAnswer(name) }
         answer.changes = changed
         if answer.isRejection {
-          let note = try changes.view.local(name.id).flatMap {
-            AnswerNote(parsing: $0.body, at: moment)
-          }
+          let note = try changes.view.answerNote(name, at: moment)
           guard note?.answer.isRejection ?? true else { return }
         }
-        changes.write(try receipt.edit(answer, over: changes.view, at: moment))
+        try changes.keep(receipt.note(of: answer, at: moment), as: name, within: limits)
       }
     }
   }

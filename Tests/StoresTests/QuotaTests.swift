@@ -177,34 +177,6 @@ import Testing
     }
   }
 
-  @Test func keptAnswersAreCountedAndNoneIsDroppedForAnother() async throws {
-    try await withStore(documents: 2, bytes: 5_000) { store async throws in
-      for number in 0..<1_000 { try await setLocal(store, "receipt/answer/a/\(number)", 2) }
-      #expect(await code { try await setLocal(store, "receipt/answer/a/x", 2) } == .quotaExceeded)
-      // An existing answer may be written again. Clients' local documents are counted separately.
-      try await setLocal(store, "receipt/answer/a/0", 2)
-      try await setLocal(store, "_local/a", 3_000)
-      // The answers of each person are counted separately.
-      try await setLocal(store, "receipt/answer/b/0", 0)
-      // The limit on bytes applies to answers and clients' local documents together.
-      #expect(await code { try await setLocal(store, "_local/b", 1) } == .quotaExceeded)
-      #expect(await code { try await setLocal(store, "receipt/answer/a/0", 3) } == .quotaExceeded)
-      #expect(
-        try await store.read { view in
-          try view.localUsage(of: LocalID.answerPrefix).count
-        } == 1_001)
-    }
-  }
-
-  @Test func storeWithoutLimitsKeepsNoMoreAnswersToOnePerson() async throws {
-    try await withStore(documents: .max, bytes: .max) { store async throws in
-      for number in 0..<1_000 { try await setLocal(store, "receipt/answer/a/\(number)", 2) }
-      #expect(
-        await code { try await setLocal(store, "receipt/answer/a/x", 2) } == .quotaExceeded)
-      try await setLocal(store, "receipt/answer/b/x", 2)
-    }
-  }
-
   /// Writes a local document of `length` bytes; nil removes it.
   private func setLocal(_ store: DocumentStore, _ id: String, _ length: Int?) async throws {
     try await store.update { changes in
@@ -220,7 +192,7 @@ import Testing
     let account = AccountID.random(using: &generator)
     #expect(StoreLimits.standard(for: .guest(account)) == .guest)
     #expect(StoreLimits.standard(for: .user(account)) == .full)
-    #expect(StoreLimits.standard(for: .list(account)) == .full)
+    #expect(StoreLimits.standard(for: .list(account)) == .list)
     #expect(StoreLimits.standard(for: .named(try #require(DatabaseName("a")))) == .database)
     #expect(StoreLimits.standard(for: .system) == .unbounded)
   }

@@ -131,9 +131,13 @@ import Testing
       KeptAnswer.Change(id: id, revision: RevisionID(generation: 1, digest: "a"))
     ]
     let note = AnswerNote(answer, to: [1, 2], expires: Timestamp(seconds: 10))
-    let read = try #require(AnswerNote(parsing: note.bytes, at: Timestamp(seconds: 9)))
+    let bytes = note.bytes(contentIn: .inside)
+    let read = try #require(AnswerNote(parsing: bytes, at: Timestamp(seconds: 9)))
     #expect(read.answer == answer && read.request == [1, 2])
-    #expect(AnswerNote(parsing: note.bytes, at: Timestamp(seconds: 10)) == nil)
+    #expect(AnswerNote(parsing: bytes, at: Timestamp(seconds: 10)) == nil)
+    let short = try #require(
+      AnswerNote(parsing: note.bytes(contentIn: .apart), at: Timestamp(seconds: 9)))
+    #expect(short.answer.isGone && short.with(content: note.content).answer == answer)
     #expect(AnswerNote(parsing: Array("{}".utf8), at: Timestamp(seconds: 9)) == nil)
   }
 

@@ -13,16 +13,16 @@ extension HTTPService {
       .person(.get, "/v1/bookmarks") { call, person in
         try await listBookmarks(call, in: person.store)
       },
-      .person(.post, "/v1/bookmarks") { call, person in
+      .person(.post, "/v1/bookmarks", keeping: .answer) { call, person in
         try await changeBookmarks(call, in: WrittenStore(of: person))
       },
       .person(.get, "/v1/bookmarks/{hotelID}") { call, person in
         try await readBookmark(call, in: person.store)
       },
-      .person(.put, "/v1/bookmarks/{hotelID}") { call, person in
+      .person(.put, "/v1/bookmarks/{hotelID}", keeping: .answer) { call, person in
         try await putBookmark(call, in: WrittenStore(of: person))
       },
-      .person(.delete, "/v1/bookmarks/{hotelID}") { call, person in
+      .person(.delete, "/v1/bookmarks/{hotelID}", keeping: .answer) { call, person in
         try await deleteBookmark(call, in: WrittenStore(of: person))
       },
     ]

@@ -18,7 +18,7 @@ extension HTTPService {
       .person(.get, "/v1/documents/{documentID}/revisions/{rev}") { call, person in
         try await readRevision(call, in: person.store)
       },
-      .person(.post, "/v1/documents/{documentID}/restore") { call, person in
+      .person(.post, "/v1/documents/{documentID}/restore", keeping: .answer) { call, person in
         try await restoreRevision(call, in: WrittenStore(of: person))
       },
     ]

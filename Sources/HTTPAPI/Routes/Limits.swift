@@ -93,7 +93,11 @@ enum Limits {
     documents + stores + lists + requests + sync + feeds + queries
 
   private static let lists: [(String, Int, String)] = [
-    ("listsPerAccount", ListLimits.perAccount, "lists that an account is on"),
+    ("listsOwned", ListLimits.owned, "lists that an account has made"),
+    ("listsJoined", ListLimits.joined, "lists that an account has joined"),
+    ("invitations", ListLimits.openToAccount, "open invitations of an account by name"),
+    ("invitationTitleBytes", ListLimits.invitationTitleBytes, "bytes of a title in one of them"),
+    ("blockedInviters", ListLimits.blockedInviters, "accounts whose invitations are not shown"),
     ("listMembers", ListLimits.members, "members of a list"),
     ("listInvitations", ListLimits.openInvitations, "open invitations to a list"),
     (
@@ -137,7 +141,14 @@ enum Limits {
     ("guestBytes", Int(StoreLimits.guest.bytes), "bytes"),
     ("storeDocuments", Int(StoreLimits.full.documents), "documents"),
     ("storeBytes", Int(StoreLimits.full.bytes), "bytes"),
-    ("storeReceipts", Int(StoreLimits.receipts), "kept answers per person, store and day"),
+    ("storeReceipts", Int(StoreLimits.mostReceipts), "known keys per person, store and day"),
+    ("storeReceiptBytes", Int(StoreLimits.mostReceiptBytes), "bytes of kept answers per person"),
+    (
+      "listLocalDocuments", Int(StoreLimits.list.localDocuments),
+      "local documents of one member on a list"
+    ),
+    ("listLocalBytes", Int(StoreLimits.list.localBytes), "bytes of them"),
+    ("checkpoints", Int(StoreLimits.checkpoints), "checkpoints of one writer in a store"),
     ("guestSeconds", Int(AccountSettings().guestLifetime), "seconds that a guest's token works"),
     ("userSeconds", Int(AccountSettings().userLifetime), "seconds that a user's token works"),
     (

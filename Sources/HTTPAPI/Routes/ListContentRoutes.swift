@@ -90,7 +90,7 @@ extension HTTPService {
     _ method: HTTPRequest.Method, _ path: String,
     _ run: @escaping @Sendable (Call, WrittenList) async throws -> Response
   ) -> Route {
-    .person(method, "/v1/lists/{listID}" + path) { call, person in
+    .person(method, "/v1/lists/{listID}" + path, keeping: .answer) { call, person in
       let id = try await listID(call, person)
       try await lists.requireWriter(person.id, of: id)
       let store = WrittenStore(.list(id), path: "/v1/lists/" + id.text) {

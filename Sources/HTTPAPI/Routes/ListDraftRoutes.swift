@@ -19,16 +19,18 @@ extension HTTPService {
           writer.array("drafts", of: drafts) { draft, writer in Self.write(draft, to: &writer) }
         }
       },
-      .person(.delete, "/v1/lists/{listID}/bookmarks/{hotelID}/draft") { call, person in
+      .person(.delete, "/v1/lists/{listID}/bookmarks/{hotelID}/draft", keeping: .answer) {
+        call, person in
         try await discard(.bookmark(try Self.hotelID(call)), call, person)
       },
-      .person(.delete, "/v1/lists/{listID}/notes/{title}/draft") { call, person in
+      .person(.delete, "/v1/lists/{listID}/notes/{title}/draft", keeping: .answer) { call, person in
         try await discard(.note(try call.parameter("title")), call, person)
       },
-      .person(.post, "/v1/lists/{listID}/bookmarks/{hotelID}/publish") { call, person in
+      .person(.post, "/v1/lists/{listID}/bookmarks/{hotelID}/publish", keeping: .answer) {
+        call, person in
         try await publish(.bookmark(try Self.hotelID(call)), call, person)
       },
-      .person(.post, "/v1/lists/{listID}/notes/{title}/publish") { call, person in
+      .person(.post, "/v1/lists/{listID}/notes/{title}/publish", keeping: .answer) { call, person in
         try await publish(.note(try call.parameter("title")), call, person)
       },
     ]

@@ -11,15 +11,15 @@ extension HTTPService {
   /// `…/members/{username}`.
   var memberRoutes: [Route] {
     [
-      .person(.put, "/v1/lists/{listID}/members/{username}") { call, person in
+      .person(.put, "/v1/lists/{listID}/members/{username}", keeping: .answer) { call, person in
         let id = try await listID(call, person)
         let role = try ListBody(try await call.json(.small), known: ["role"]).role()
-        return try await .noContent(in: .system) {
+        return try await .written(as: Self.answer(to:)) {
           try await lists.putMember(
             try call.parameter("username"), role: role, on: id, by: person.id)
         }
       },
-      .person(.delete, "/v1/lists/{listID}/members/{username}") { call, person in
+      .person(.delete, "/v1/lists/{listID}/members/{username}", keeping: .answer) { call, person in
         let id = try await listID(call, person)
         return try await .noContent(in: .system) {
           try await lists.removeMember(
@@ -29,24 +29,46 @@ extension HTTPService {
     ]
   }
 
-  /// Invitations: creating, listing, withdrawing and accepting them.
+  /// The answer to a user who was put on a list.
+  @Sendable private static func answer(to outcome: ListService.MemberOutcome) -> WriteAnswer {
+    guard case .invited(let invitation) = outcome else { return WriteAnswer(.noContent) }
+    return .json(.accepted, headers: Self.private) { writer in
+      writer.member("id", invitation.id.text)
+      writer.member("status", "invited")
+      writer.member("username", invitation.username)
+      writer.member("role", invitation.role.rawValue)
+      writer.member("createdAt", invitation.createdAt.rfc3339)
+      writer.member("expiresAt", invitation.expiresAt.rfc3339)
+    }
+  }
+
+  /// Invitations of a list: creating, listing and withdrawing them.
   var invitationRoutes: [Route] {
     [
       .person(.get, "/v1/lists/{listID}/invitations") { call, person in
         let id = try await listID(call, person)
         let open = try await lists.invitations(to: id, for: person.id)
         return .json(headers: Self.private) { writer in
-          writer.array("invitations", of: open) { invitation, writer in
+          writer.name("invitations")
+          writer.beginArray()
+          for invitation in open.links {
             writer.beginObject()
             Self.write(invitation, to: &writer)
             writer.endObject()
           }
+          for user in open.users {
+            writer.beginObject()
+            Self.write(user, to: &writer)
+            writer.endObject()
+          }
+          writer.endArray()
         }
       },
-      .person(.post, "/v1/lists/{listID}/invitations") { call, person in
+      .person(.post, "/v1/lists/{listID}/invitations", keeping: .deed) { call, person in
         try await invite(call, person)
       },
-      .person(.delete, "/v1/lists/{listID}/invitations/{invitationID}") { call, person in
+      .person(.delete, "/v1/lists/{listID}/invitations/{invitationID}", keeping: .answer) {
+        call, person in
         let id = try await listID(call, person)
         guard let invitation = AccountID(try call.parameter("invitationID")) else {
           throw Problem.notFound
@@ -55,7 +77,23 @@ extension HTTPService {
           try await lists.withdraw(invitation, to: id, by: person.id)
         }
       },
-      .person(.post, "/v1/invitations/{token}/accept") { call, person in
+    ] + receivedInvitationRoutes
+  }
+
+  /// Invitations as the invited see them.
+  private var receivedInvitationRoutes: [Route] {
+    [
+      .person(.get, "/v1/invitations") { call, person in
+        let known = person.kind == .user ? try await lists.invitations(of: person.id) : []
+        return .json(headers: Self.private) { writer in
+          writer.array("invitations", of: known) { received, writer in
+            writer.beginObject()
+            Self.write(received, to: &writer)
+            writer.endObject()
+          }
+        }
+      },
+      .person(.post, "/v1/invitations/{token}/accept", keeping: .answer) { call, person in
         guard person.kind == .user, let username = person.username else {
           throw ServiceError.accountNeeded
         }
@@ -63,7 +101,26 @@ extension HTTPService {
           try call.parameter("token"), by: person.id, username)
         return answer(list, .ok, headers: Self.tagged(list.tag), call)
       },
+      .person(.post, "/v1/invitations/{invitationID}/decline", keeping: .answer) { call, person in
+        let id = try Self.invitationID(call, person)
+        return try await .noContent(in: .system) {
+          try await lists.decline(id, by: person.id)
+        }
+      },
+      .person(.post, "/v1/invitations/{invitationID}/block", keeping: .answer) { call, person in
+        let id = try Self.invitationID(call, person)
+        return try await .noContent(in: .system) { try await lists.block(id, by: person.id) }
+      },
     ]
+  }
+
+  /// The invitation in a path.
+  /// - Throws: ``Problem`` 404 for a guest, who has none, and for any other text.
+  private static func invitationID(_ call: Call, _ person: Principal) throws -> AccountID {
+    guard person.kind == .user, let id = AccountID(try call.parameter("invitationID")) else {
+      throw Problem.notFound
+    }
+    return id
   }
 
   private func invite(_ call: Call, _ person: Principal) async throws -> Response {
@@ -87,6 +144,24 @@ extension HTTPService {
 
   private static func write(_ invitation: Invitation, to writer: inout JSONWriter) {
     writer.member("id", invitation.id.text)
+    writer.member("role", invitation.role.rawValue)
+    writer.member("createdAt", invitation.createdAt.rfc3339)
+    writer.member("expiresAt", invitation.expiresAt.rfc3339)
+  }
+  private static func write(_ user: InvitedUser, to writer: inout JSONWriter) {
+    writer.member("id", user.id.text)
+    writer.member("username", user.username)
+    writer.member("role", user.role.rawValue)
+    writer.member("createdAt", user.createdAt.rfc3339)
+    writer.member("expiresAt", user.expiresAt.rfc3339)
+  }
+
+  private static func write(_ received: ReceivedInvitation, to writer: inout JSONWriter) {
+    let invitation = received.invitation
+    writer.member("id", invitation.id.text)
+    writer.member("list", invitation.list.text)
+    writer.member("title", invitation.title)
+    writer.member("inviter", received.inviter)
     writer.member("role", invitation.role.rawValue)
     writer.member("createdAt", invitation.createdAt.rfc3339)
     writer.member("expiresAt", invitation.expiresAt.rfc3339)

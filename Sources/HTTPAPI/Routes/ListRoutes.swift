@@ -14,14 +14,16 @@ extension HTTPService {
   var listRoutes: [Route] {
     [
       .person(.get, "/v1/lists") { call, person in try await myLists(call, person) },
-      .person(.post, "/v1/lists") { call, person in try await makeList(call, person) },
+      .person(.post, "/v1/lists", keeping: .answer) { call, person in
+        try await makeList(call, person)
+      },
       .person(.get, "/v1/lists/{listID}") { call, person in
         try await readList(call, person)
       },
-      .person(.patch, "/v1/lists/{listID}") { call, person in
+      .person(.patch, "/v1/lists/{listID}", keeping: .answer) { call, person in
         try await changeList(call, person)
       },
-      .person(.delete, "/v1/lists/{listID}") { call, person in
+      .person(.delete, "/v1/lists/{listID}", keeping: .answer) { call, person in
         let id = try await listID(call, person)
         let condition = try Self.listCondition(call)
         return try await .noContent(in: .system) {

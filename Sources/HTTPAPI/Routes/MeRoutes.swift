@@ -14,7 +14,7 @@ extension HTTPService {
       .person(.get, "/v1/me") { call, person in try await me(call, person) },
       .person(.delete, "/v1/me") { call, person in try await erase(call, person) },
       .person(.get, "/v1/me/adoptions") { _, person in try await listAdoptions(of: person) },
-      .person(.delete, "/v1/me/adoptions/{id}") { call, person in
+      .person(.delete, "/v1/me/adoptions/{id}", keeping: .answer) { call, person in
         guard let guest = AccountID(try call.parameter("id")) else { throw Problem.notFound }
         try await accounts.undoAdoption(of: guest, by: person) {
           try await hotels.undoAdoption(of: guest, in: person.store)

@@ -17,7 +17,7 @@ extension HTTPService {
   var portabilityRoutes: [Route] {
     [
       .person(.get, "/v1/me/export") { call, person in try await export(call, person) },
-      .person(.post, Route.importTemplate) { call, person in
+      .person(.post, Route.importTemplate, keeping: .answer) { call, person in
         guard person.kind == .user else {
           throw ServiceError(
             .accountNeeded, "An export is read into a user's account: sign up first")

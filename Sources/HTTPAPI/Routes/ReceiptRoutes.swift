@@ -29,8 +29,10 @@ extension HTTPService {
     case .pending: writer.member("status", "pending")
     case .committed(let answer):
       writer.member("status", "committed")
-      writer.name("changed")
-      KeptAnswer.append(answer.changes, to: &writer)
+      if !answer.isGone {
+        writer.name("changed")
+        KeptAnswer.append(answer.changes, to: &writer)
+      }
       writer.name("answer")
       write(answer, to: &writer)
     case .rejected(let answer):

@@ -19,6 +19,16 @@ package struct Route: Sendable {
     case administrator
   }
 
+  /// What is kept of the answers to requests with an idempotency key, and for receipts.
+  package enum Keeping: Sendable {
+    /// Nothing: the header fields of ``WriteOptions`` have no effect.
+    case nothing
+    /// That the write was carried out, without the answer's body, which is a secret. The client waits for the answer.
+    case deed
+    /// The answer. The client need not wait for it.
+    case answer
+  }
+
   typealias OpenHandler = @Sendable (Call) async throws -> Response
   typealias AnyoneHandler = @Sendable (Call, Principal?) async throws -> Response
   typealias PersonHandler = @Sendable (Call, Principal) async throws -> Response
@@ -36,6 +46,8 @@ package struct Route: Sendable {
   /// The path with its parameters in braces, as in `openapi.yaml`.
   package let template: String
   let handler: Handler
+  /// What is kept of its answers.
+  package let keeping: Keeping
 
   /// Who may call it.
   package var access: Access {
@@ -61,9 +73,10 @@ package struct Route: Sendable {
   }
 
   static func person(
-    _ method: HTTPRequest.Method, _ template: String, _ handler: @escaping PersonHandler
+    _ method: HTTPRequest.Method, _ template: String, keeping: Keeping = .nothing,
+    _ handler: @escaping PersonHandler
   ) -> Route {
-    Route(method: method, template: template, handler: .person(handler))
+    Route(method: method, template: template, handler: .person(handler), keeping: keeping)
   }
 
   static func signedIn(
@@ -92,16 +105,6 @@ package struct Route: Sendable {
   /// finished even if its client has gone.
   let mustFinish: Bool
 
-  /// Whether its answers can be kept, and whether it may be answered before it is done. This holds for all writes of
-  /// `/v1`, except for those that answer a token, for the change of a password, for the administrator's, and for the
-  /// erasure of the account that would ask for the answer.
-  let keepsAnswers: Bool
-
-  private static let unkeptTemplates = [
-    "/v1/guests", "/v1/users", "/v1/sessions", "/v1/password-resets", "/v1/me/password",
-    "/v1/admin",
-  ]
-
   private static let accountTemplates = [
     "/v1/me", "/v1/users", "/v1/sessions", "/v1/password-resets",
   ]
@@ -109,14 +112,13 @@ package struct Route: Sendable {
   /// The path of an import.
   static let importTemplate = "/v1/me/import"
 
-  private init(method: HTTPRequest.Method, template: String, handler: Handler) {
+  private init(
+    method: HTTPRequest.Method, template: String, handler: Handler, keeping: Keeping = .nothing
+  ) {
     self.method = method
     self.template = template
     self.handler = handler
-    let isUnkept =
-      Self.unkeptTemplates.contains { template.hasPrefix($0) }
-      || (method == .delete && template == "/v1/me")
-    keepsAnswers = ![.get, .head].contains(method) && template.hasPrefix("/v1/") && !isUnkept
+    self.keeping = keeping
     // An import ends with its client; only its last step has to be finished.
     mustFinish =
       ![.get, .head].contains(method) && template != Self.importTemplate

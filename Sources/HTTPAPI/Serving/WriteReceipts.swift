@@ -11,7 +11,7 @@ import Stores
 /// Carries out writes with options. A write with an idempotency key that was carried out before gets the earlier
 /// answer. A write whose client prefers not to wait is accepted, carried out after the answer, and has a receipt.
 ///
-/// It is between the router and every route whose answers are kept (``Route/keepsAnswers``), so handlers don't depend
+/// It is between the router and every route that declares that something is kept of its answers (``Route/keeping``), so handlers don't depend
 /// on it. ``WriteReceipt`` tells how a handler can describe its answer.
 struct WriteReceipts: Sendable {
   let stores: DatabaseManager
@@ -43,14 +43,15 @@ struct WriteReceipts: Sendable {
   func answer(
     _ call: Call, _ principal: Principal, _ route: Route, _ run: @escaping Route.PersonHandler
   ) async throws -> Response {
-    guard route.keepsAnswers, principal.kind != .administrator, let options = try WriteOptions(call)
+    guard route.keeping != .nothing, principal.kind != .administrator,
+      let options = try WriteOptions(call)
     else { return try await run(call, principal) }
     let (call, bodyBytes, request) = try await options.read(call)
     let write = Write(
       name: WriteReceipt.Name(owner: principal.id, token: options.token), request: request,
       list: ReceiptID.list(in: call.request.uri.path), principal: principal, call: call,
       route: route, run: run)
-    if options.isAsync, let bodyBytes, !pending.isStopping {
+    if options.isAsync, route.keeping == .answer, let bodyBytes, !pending.isStopping {
       return try await accept(write, bodyBytes: bodyBytes, mayBeKnown: options.hasKey)
     }
     guard options.hasKey else { return try await run(call, principal) }
@@ -66,11 +67,17 @@ struct WriteReceipts: Sendable {
       let answer = try await stores.withStore(name, creating: false) { store in
         try await store?.answer(kept: write.name, to: write.request)
       }
-      if let answer, !answer.isRejection {
-        return WriteAnswer(try await completed(answer, write)).response
-      }
+      if let answer, !answer.isRejection { return try await repeated(answer, write) }
     }
     return nil
+  }
+
+  /// The answer to a request that was carried out before.
+  /// - Throws: ``Problem`` 409 if only that is known.
+  private func repeated(_ answer: KeptAnswer, _ write: Write) async throws -> Response {
+    let answer = try await completed(answer, write)
+    guard !answer.isGone else { throw Problem.answerGone(answer) }
+    return WriteAnswer(answer).response
   }
 
   /// How often, and with which pauses, a complete answer is looked for: for 5 seconds in all.
@@ -97,7 +104,8 @@ struct WriteReceipts: Sendable {
   /// - Returns: the answer, and whether a store keeps it. A write that has written nothing may leave none.
   private func carryOut(_ write: Write) async throws -> (response: Response, isKept: Bool) {
     let receipt = WriteReceipt(
-      write.name, request: write.request, in: write.stores, accepted: write.receipt?.issued)
+      write.name, request: write.request, in: write.stores, accepted: write.receipt?.issued,
+      keepsBody: write.route.keeping == .answer)
     defer { receipt.end() }
     do {
       let response = try await WriteReceipt.$current.withValue(receipt) {
@@ -109,11 +117,11 @@ struct WriteReceipts: Sendable {
       try? await keep(answer.kept, of: receipt, in: kept.store)
       return (response, true)
     } catch let earlier as WriteReceipt.AnsweredBefore {
-      return (WriteAnswer(try await completed(earlier.answer, write)).response, true)
+      return (try await repeated(earlier.answer, write), true)
     } catch {
       guard let kept = receipt.kept else { throw error }
       // The write is committed, whatever failed after it.
-      if kept.isWhole { return (WriteAnswer(kept.answer).response, true) }
+      if kept.isWhole { return (try await repeated(kept.answer, write), true) }
       try? await keep(nil, of: receipt, in: kept.store)
       throw error
     }
@@ -290,6 +298,17 @@ extension KeptAnswer {
 }
 
 extension Problem {
+  /// The answer to a repeated request that was carried out, if its answer is not kept. `location` names what it made.
+  fileprivate static func answerGone(_ answer: KeptAnswer) -> Problem {
+    var problem = Problem(
+      .conflict, "answer_gone",
+      "This request was carried out before, with status \(answer.status), and is not carried out again; its answer is "
+        + "not kept")
+    problem.members = ["answered": .number(JSONNumber(answer.status))]
+    if let location = answer.location { problem.members.append("location", .string(location)) }
+    return problem
+  }
+
   /// Whether the same request may succeed in a moment.
   fileprivate var isPassing: Bool {
     switch status {

@@ -134,10 +134,19 @@ export class Outbox {
     const action = actions[entry.action]
     const [method, path] = action.request(entry)
     let answer = null
+    let isKept = true
     try {
       answer = (await call(method, path, { body: entry.body, headers: fields(entry) })).body
     } catch (error) {
-      if (!(await isDone(entry, method, error))) return this.#failed(entry, error)
+      if (error.code === "answer_gone") {
+        // An earlier attempt arrived, and the server does not keep its answer any more. What is there now replaces it.
+        if (method !== "DELETE") {
+          try { answer = (await call("GET", error.problem?.location ?? path)).body } catch (other) {
+            if (other.isOffline || other.mayPass) return this.#failed(entry, other)
+            isKept = false
+          }
+        }
+      } else if (!(await isDone(entry, method, error))) return this.#failed(entry, error)
     }
     // Fetch first: otherwise reads return the former state between delivery and the next pull.
     for (const part of action.pull?.(entry) ?? []) await this.#pull(part).catch(() => {})
@@ -145,7 +154,7 @@ export class Outbox {
     await this.#database.write(stores, async transaction => {
       const delivered = { ...entry, state: "delivered", reason: undefined, error: undefined, status: 200 }
       if (delivered.action === "unbookmark") delivered.undoable = false
-      await action.keep?.(transaction, delivered, answer)
+      if (isKept) await action.keep?.(transaction, delivered, answer)
       await transaction.put("outbox", delivered)
       const old = (await transaction.all("outbox")).filter(other => other.state === "delivered").slice(0, -kept)
       for (const other of old) await transaction.delete("outbox", other.id)

@@ -1,0 +1,215 @@
+import Documents
+import JSON
+
+/// What the kept answers to one person's writes take in a store, by the hour in which they expire.
+///
+/// A sum for each hour is a local document that expires with the last of its answers. So a write with a key reads at most
+/// 26 short documents, however many answers there are.
+struct AnswerLedger {
+  /// The answers of one hour.
+  private struct Sum: Equatable {
+    /// How many notes there are.
+    var notes: Int64 = 0
+    /// The bytes of the contents that are stored apart.
+    var bytes: Int64 = 0
+  }
+
+  /// The hours' length, in seconds.
+  private static let hourSeconds: Int64 = 3_600
+  /// How many digits the number of an hour has in an id.
+  private static let hourDigits = 8
+
+  private let owner: AccountID
+  private let known: [Int64: Sum]
+  private var sums: [Int64: Sum]
+
+  /// Reads the sums of one person.
+  /// - Throws: the errors of the view.
+  init(of owner: AccountID, in view: any StoreView) throws {
+    var known: [Int64: Sum] = [:]
+    try view.locals(AnswerKeys.range(AnswerKeys.sums(of: owner))) { id, document in
+      if let hour = Int64(AnswerKeys.last(of: id)),
+        let root = try? ParsedJSON(document.body, limits: .small).root
+      {
+        known[hour] = Sum(
+          notes: Int64(root["notes"]?.int ?? 0), bytes: Int64(root["bytes"]?.int ?? 0))
+      }
+      return true
+    }
+    (self.owner, self.known, sums) = (owner, known, known)
+  }
+
+  /// How many answers there are.
+  var notes: Int64 { sums.values.reduce(0) { $0 + $1.notes } }
+  /// The bytes of their contents, without the short ones.
+  var bytes: Int64 { sums.values.reduce(0) { $0 + $1.bytes } }
+
+  /// Counts answers that come, or go with negative numbers.
+  mutating func add(notes: Int64 = 0, bytes: Int64 = 0, expiring end: Timestamp) {
+    let hour = end.seconds / Self.hourSeconds
+    var sum = sums[hour] ?? Sum()
+    sum.notes = max(0, sum.notes + notes)
+    sum.bytes = max(0, sum.bytes + bytes)
+    sums[hour] = sum
+  }
+
+  /// The edits that store what was counted.
+  var edits: [LocalEdit] {
+    sums.filter { known[$0.key] != $0.value }.sorted { $0.key < $1.key }.map { hour, sum in
+      let body: JSONValue = [
+        "notes": .number(JSONNumber(Int(clamping: sum.notes))),
+        "bytes": .number(JSONNumber(Int(clamping: sum.bytes))),
+      ]
+      let digits = String(hour)
+      let padding = String(repeating: "0", count: max(0, Self.hourDigits - digits.utf8.count))
+      return LocalEdit(
+        LocalID(stored: AnswerKeys.sums(of: owner) + padding + digits),
+        LocalDocument(revision: 1, body: body.bytes),
+        expires: Timestamp(seconds: (hour + 1) * Self.hourSeconds))
+    }
+  }
+}
+
+/// The ids of what is kept of answers, besides the notes (``LocalID/answerPrefix``).
+enum AnswerKeys {
+  /// The prefix of the contents of one person's answers, in the order in which they expire.
+  static func contents(of owner: AccountID) -> String {
+    LocalID.receiptPrefix + "answer-content/" + owner.text + "/"
+  }
+
+  /// The prefix of the sums of one person's answers.
+  static func sums(of owner: AccountID) -> String {
+    LocalID.receiptPrefix + "answer-sum/" + owner.text + "/"
+  }
+
+  /// The prefix of one person's notes.
+  static func notes(of owner: AccountID) -> String { LocalID.answerPrefix + owner.text + "/" }
+
+  /// The content of an answer.
+  static func content(_ name: WriteReceipt.Name, expiring end: Timestamp) -> LocalID {
+    LocalID(
+      stored: contents(of: name.owner)
+        + Hex.string(0, UInt64(clamping: end.milliseconds)) + "/" + name.token)
+  }
+
+  /// When the content of this id expires; nil for another id.
+  static func expiry(of id: LocalID, below folder: String) -> Timestamp? {
+    let digits = String(
+      decoding: id.text.utf8.dropFirst(folder.utf8.count).prefix(32), as: UTF8.self)
+    return UInt64(digits, radix: 16).map { Timestamp(milliseconds: Int64(clamping: $0)) }
+  }
+
+  /// All ids with a prefix that ends with a slash; `0` is the byte after the slash.
+  static func range(_ prefix: String) -> DocumentRange {
+    DocumentRange(start: prefix, end: String(prefix.dropLast()) + "0", includesEnd: false)
+  }
+
+  /// The text after the last slash of an id.
+  static func last(of id: LocalID) -> String {
+    let start = id.text.utf8.lastIndex(of: UInt8(ascii: "/")).map(id.text.utf8.index(after:))
+    return String(id.text[(start ?? id.text.startIndex)...])
+  }
+}
+
+extension StoreChanges {
+  /// Stores an answer until it expires, in the place of a former one of the same name.
+  ///
+  /// When the contents of the person's answers take more than ``StoreLimits/receiptBytes``, the oldest go. Their notes stay, so that nothing
+  /// is done twice.
+  /// - Throws: `quotaExceeded` for more than ``StoreLimits/receipts`` answers.
+  mutating func keep(
+    _ note: AnswerNote, as name: WriteReceipt.Name, within limits: StoreLimits
+  ) throws {
+    let share = limits.receiptBytes
+    var ledger = try AnswerLedger(of: name.owner, in: view)
+    let former = try local(name.id)
+    let isFurther = try !removeContent(of: name, former, from: &ledger)
+    guard !isFurther || ledger.notes < limits.receipts else {
+      throw ServiceError(
+        .quotaExceeded,
+        "At most \(limits.receipts) requests with an idempotency key or a receipt are known, each for a "
+          + "day: send the request without a key, or later")
+    }
+    let content = note.answer.isGone ? nil : note.content
+    var place = content == nil ? AnswerNote.Place.nowhere : .inside
+    if let content, content.count > AnswerNote.shortBytes {
+      let bytes = Int64(content.count)
+      place = bytes <= share ? .apart : .nowhere
+      if place == .apart {
+        try makeRoom(for: bytes, of: name.owner, in: share, &ledger)
+        write(
+          LocalEdit(
+            AnswerKeys.content(name, expiring: note.expires),
+            LocalDocument(revision: 1, body: content), expires: note.expires))
+        ledger.add(bytes: bytes, expiring: note.expires)
+      }
+    }
+    ledger.add(notes: 1, expiring: note.expires)
+    write(
+      LocalEdit(
+        name.id,
+        LocalDocument(
+          revision: (former?.revision ?? 0) &+ 1, body: note.bytes(contentIn: place)),
+        expires: note.expires))
+    for edit in ledger.edits { write(edit) }
+  }
+
+  /// Removes an answer.
+  mutating func dropAnswer(_ name: WriteReceipt.Name) throws {
+    var ledger = try AnswerLedger(of: name.owner, in: view)
+    guard try removeContent(of: name, local(name.id), from: &ledger) else { return }
+    write(LocalEdit(name.id, nil))
+    for edit in ledger.edits { write(edit) }
+  }
+
+  /// Removes the content of a note and takes both off the sums.
+  /// - Returns: whether there is a note.
+  private mutating func removeContent(
+    of name: WriteReceipt.Name, _ former: LocalDocument?, from ledger: inout AnswerLedger
+  ) throws -> Bool {
+    guard let former else { return false }
+    guard let note = AnswerNote(parsing: former.body, at: Timestamp(milliseconds: .min)) else {
+      return true
+    }
+    var bytes = 0
+    if note.isApart {
+      let id = AnswerKeys.content(name, expiring: note.expires)
+      bytes = try local(id)?.body.count ?? 0
+      write(LocalEdit(id, nil))
+    }
+    ledger.add(notes: -1, bytes: -Int64(bytes), expiring: note.expires)
+    return true
+  }
+
+  /// Removes the oldest contents of a person's answers until there is room for another one.
+  private mutating func makeRoom(
+    for bytes: Int64, of owner: AccountID, in share: Int64, _ ledger: inout AnswerLedger
+  ) throws {
+    guard ledger.bytes + bytes > share else { return }
+    let folder = AnswerKeys.contents(of: owner)
+    let removed = Set(locals.lazy.filter { $0.document == nil }.map(\.id))
+    var freed = ledger.bytes + bytes - share
+    var oldest: [LocalID] = []
+    try view.locals(AnswerKeys.range(folder)) { id, document in
+      guard !removed.contains(id) else { return true }
+      oldest.append(id)
+      freed -= Int64(document.body.count)
+      if let end = AnswerKeys.expiry(of: id, below: folder) {
+        ledger.add(bytes: -Int64(document.body.count), expiring: end)
+      }
+      return freed > 0
+    }
+    for id in oldest { write(LocalEdit(id, nil)) }
+  }
+}
+
+extension StoreView {
+  /// The note about a person's write, with its content if that is still there; nil when there is none.
+  func answerNote(_ name: WriteReceipt.Name, at now: Timestamp) throws -> AnswerNote? {
+    guard let note = try local(name.id).flatMap({ AnswerNote(parsing: $0.body, at: now) }) else {
+      return nil
+    }
+    guard note.isApart else { return note }
+    return note.with(content: try local(AnswerKeys.content(name, expiring: note.expires))?.body)
+  }
+}

@@ -1,0 +1,258 @@
+import Documents
+import JSON
+import Lanes
+
+/// How many local documents one writer of a store may have, and which of them make room for new ones.
+///
+/// A guest's or user's store has one writer. In a list's store each member has a share, and a local document belongs to the
+/// member who wrote it first: others read it and can't overwrite it. Documents of a checkpoint's shape
+/// (``LocalDocument/isCheckpoint``) that were not written for longest make room for new ones of that shape. Others never
+/// go by themselves.
+///
+/// The store's own notes say what belongs to whom: `receipt/local/<writer>/<id>`, `{"at","bytes","checkpoint"}`, and in a
+/// list's store `receipt/local-writer/<id>`, the account's id. In other stores only checkpoints have notes.
+struct LocalShare {
+  /// The writer's name in the ids of the notes.
+  private let writer: String
+  /// Whether other writers have shares in the same store.
+  private let isShared: Bool
+  private let limits: StoreLimits
+
+  /// The writer's share of a store; nil for what the service does itself, and in a store without limits.
+  private init?(of author: Author, in store: StoreName, _ limits: StoreLimits) {
+    guard limits.localDocuments < .max || limits.localBytes < .max else { return nil }
+    self.limits = limits
+    guard case .list = store else {
+      (writer, isShared) = ("own", false)
+      return
+    }
+    switch author {
+    case .user(let id), .guest(let id): (writer, isShared) = (id.text, true)
+    case .administrator, .server: return nil
+    }
+  }
+
+  /// Checks the local documents that an update writes, makes room for them, and notes whose they are.
+  /// - Throws: `quotaExceeded` beyond the share; `forbidden` for another member's document.
+  static func settle(
+    _ changes: inout StoreChanges, in store: StoreName, within limits: StoreLimits,
+    at now: Timestamp
+  ) throws {
+    let edits = changes.locals.filter { $0.id.text.utf8.starts(with: LocalID.clientPrefix.utf8) }
+    guard !edits.isEmpty, let share = LocalShare(of: changes.author, in: store, limits) else {
+      return
+    }
+    if share.isShared { try share.requireOwn(edits, in: changes.view) }
+    try share.makeRoom(for: edits, in: &changes)
+    for edit in edits { share.note(edit, in: &changes, at: now) }
+  }
+
+  private func requireOwn(_ edits: [LocalEdit], in view: any StoreView) throws {
+    for edit in edits {
+      guard let known = try view.local(Self.writer(of: edit.id)),
+        !known.body.elementsEqual(writer.utf8)
+      else { continue }
+      throw ServiceError(
+        .forbidden, "Another member wrote this local document: use another id")
+    }
+  }
+
+  private func note(_ edit: LocalEdit, in changes: inout StoreChanges, at now: Timestamp) {
+    guard let document = edit.document else { return forget(edit.id, in: &changes) }
+    let isCheckpoint = document.isCheckpoint
+    guard isShared || isCheckpoint else { return forget(edit.id, in: &changes) }
+    let record = Record(
+      id: edit.id, at: now.milliseconds, bytes: Int64(document.body.count),
+      isCheckpoint: isCheckpoint)
+    changes.write(
+      LocalEdit(
+        LocalID(stored: folder + edit.id.text), LocalDocument(revision: 1, body: record.bytesOfNote)
+      ))
+    guard isShared else { return }
+    changes.write(
+      LocalEdit(Self.writer(of: edit.id), LocalDocument(revision: 1, body: Array(writer.utf8))))
+  }
+
+  private func forget(_ id: LocalID, in changes: inout StoreChanges) {
+    changes.write(LocalEdit(LocalID(stored: folder + id.text), nil))
+    if isShared { changes.write(LocalEdit(Self.writer(of: id), nil)) }
+  }
+
+  /// The prefix of the writer's notes.
+  private var folder: String { Self.folder(of: writer) }
+
+  fileprivate static func folder(of writer: String) -> String {
+    LocalID.receiptPrefix + "local/" + writer + "/"
+  }
+
+  fileprivate static func writer(of id: LocalID) -> LocalID {
+    LocalID(receipt: "local-writer/" + id.text)
+  }
+}
+
+/// The rule about room.
+extension LocalShare {
+  /// Number and bytes of local documents.
+  private struct Usage {
+    var count: Int64 = 0
+    var bytes: Int64 = 0
+    /// How many of them have the shape of a checkpoint.
+    var checkpoints: Int64 = 0
+
+    func exceeds(_ limits: StoreLimits) -> Bool {
+      count > limits.localDocuments || bytes > limits.localBytes
+        || checkpoints > StoreLimits.checkpoints
+    }
+  }
+
+  private func makeRoom(for edits: [LocalEdit], in changes: inout StoreChanges) throws {
+    let view = changes.view
+    var growth = Usage()
+    for edit in edits {
+      let old = try view.local(edit.id)
+      growth.count += (edit.document == nil ? 0 : 1) - (old == nil ? 0 : 1)
+      growth.bytes += Int64((edit.document?.body.count ?? 0) - (old?.body.count ?? 0))
+      growth.checkpoints += (edit.document?.isCheckpoint ?? false) ? 1 : 0
+      growth.checkpoints -= (old?.isCheckpoint ?? false) ? 1 : 0
+    }
+    guard growth.count > 0 || growth.bytes > 0 || growth.checkpoints > 0 else { return }
+    let before = try usage(in: view, withCheckpoints: growth.checkpoints > 0)
+    var after = before
+    after.count += growth.count
+    after.bytes += growth.bytes
+    after.checkpoints += growth.checkpoints
+    guard after.exceeds(limits) else { return }
+    if edits.allSatisfy({ $0.document?.isCheckpoint ?? true }) {
+      let written = Set(edits.map(\.id))
+      let oldest = try records(in: view).filter { $0.isCheckpoint && !written.contains($0.id) }
+        .sorted { $0.at < $1.at }
+      for record in oldest where after.exceeds(limits) {
+        changes.write(LocalEdit(record.id, nil))
+        forget(record.id, in: &changes)
+        after.count -= 1
+        after.bytes -= record.bytes
+        after.checkpoints -= 1
+      }
+    }
+    guard after.exceeds(limits), after.count > before.count || after.bytes > before.bytes else {
+      return
+    }
+    throw ServiceError(
+      .quotaExceeded,
+      "The store is full of your local documents: at most \(limits.localDocuments), "
+        + "\(limits.localBytes) bytes")
+  }
+
+  private func usage(in view: any StoreView, withCheckpoints: Bool) throws -> Usage {
+    guard !isShared else {
+      return try records(in: view).reduce(into: Usage()) { sum, record in
+        sum.count += 1
+        sum.bytes += record.bytes
+        sum.checkpoints += record.isCheckpoint ? 1 : 0
+      }
+    }
+    let all = try view.localUsage(of: LocalID.clientPrefix)
+    return Usage(
+      count: all.count, bytes: all.bytes,
+      checkpoints: withCheckpoints ? try view.localUsage(of: folder).count : 0)
+  }
+
+  private func records(in view: any StoreView) throws -> [Record] {
+    var records: [Record] = []
+    try view.locals(AnswerKeys.range(folder)) { id, document in
+      if let record = Record(document, id, below: folder) { records.append(record) }
+      return true
+    }
+    return records
+  }
+}
+
+/// What a store notes of a writer's local document.
+private struct Record {
+  /// The document.
+  let id: LocalID
+  /// When it was last written, in milliseconds since 1970.
+  let at: Int64
+  /// The bytes of its body.
+  let bytes: Int64
+  /// Whether it has the shape of a checkpoint.
+  let isCheckpoint: Bool
+
+  init(id: LocalID, at: Int64, bytes: Int64, isCheckpoint: Bool) {
+    (self.id, self.at, self.bytes, self.isCheckpoint) = (id, at, bytes, isCheckpoint)
+  }
+
+  init?(_ note: LocalDocument, _ id: LocalID, below folder: String) {
+    guard let root = try? ParsedJSON(note.body, limits: .small).root else { return nil }
+    self.id = LocalID(
+      stored: String(decoding: id.text.utf8.dropFirst(folder.utf8.count), as: UTF8.self))
+    at = Int64(root["at"]?.int ?? 0)
+    bytes = Int64(root["bytes"]?.int ?? 0)
+    isCheckpoint = root["checkpoint"]?.bool ?? false
+  }
+
+  /// The note's body.
+  var bytesOfNote: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("at", Int(clamping: at))
+    writer.member("bytes", Int(clamping: bytes))
+    writer.member("checkpoint", isCheckpoint)
+    writer.endObject()
+    return writer.bytes
+  }
+}
+
+extension LocalDocument {
+  /// Whether the document has the shape of a replication's checkpoint, which a replicator can do without: an object with
+  /// `session_id` and `history`.
+  ///
+  /// Source: CouchDB, "Replication Protocol: Retrieve Replication Logs".
+  var isCheckpoint: Bool {
+    guard let root = try? ParsedJSON(body, limits: .stored).root else { return false }
+    return root["session_id"]?.string != nil && root["history"]?.kind == .array
+  }
+}
+
+/// The end of a writer's share.
+extension DocumentStore {
+  /// How many notes one update reads.
+  private static let forgottenAtOnce = 100
+
+  /// Removes the local documents and the kept answers of a person who may not write to this store any more.
+  package func forget(writer account: AccountID) async throws {
+    let isDone = { @Sendable (changes: inout StoreChanges) throws -> Bool in
+      try changes.forget(writer: account, atMost: Self.forgottenAtOnce)
+    }
+    try await Maintenance.run {
+      while try await !update(isDone) { try await Slice.giveWay() }
+    }
+  }
+}
+
+extension StoreChanges {
+  /// - Returns: whether nothing is left.
+  fileprivate mutating func forget(writer account: AccountID, atMost limit: Int) throws -> Bool {
+    var found: [LocalID] = []
+    let locals = LocalShare.folder(of: account.text)
+    let folders = [
+      locals, AnswerKeys.notes(of: account), AnswerKeys.contents(of: account),
+      AnswerKeys.sums(of: account),
+    ]
+    for folder in folders where found.count < limit {
+      try view.locals(AnswerKeys.range(folder)) { id, _ in
+        found.append(id)
+        return found.count < limit
+      }
+    }
+    for id in found {
+      write(LocalEdit(id, nil))
+      guard id.text.utf8.starts(with: locals.utf8) else { continue }
+      let document = LocalID(
+        stored: String(decoding: id.text.utf8.dropFirst(locals.utf8.count), as: UTF8.self))
+      write(LocalEdit(document, nil))
+      write(LocalEdit(LocalShare.writer(of: document), nil))
+    }
+    return found.count < limit
+  }
+}

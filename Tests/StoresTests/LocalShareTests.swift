@@ -1,0 +1,154 @@
+import Documents
+import StoreTesting
+import TestSupport
+import Testing
+
+@testable import Stores
+
+/// Whose local documents a store holds, and how many.
+@Suite struct LocalShareTests {
+  private let clock = TestClock()
+  private static let checkpoint = #"{"session_id":"s","history":[]}"#
+
+  @Test(.bug(id: "34/23")) func memberWhoFillsAShareTakesNothingFromOthers() async throws {
+    let (list, one, other) = (try id(9), try id(1), try id(2))
+    try await withStore(.list(list)) { store async throws in
+      for number in 0..<4 { try await write(store, "\(number)", as: one) }
+      #expect(await code { try await write(store, "x", as: one) } == .quotaExceeded)
+      #expect(await code { try await write(store, "0", bytes: 500, as: one) } == .quotaExceeded)
+      for number in 4..<8 { try await write(store, "\(number)", as: other) }
+      let receipt = WriteReceipt(
+        WriteReceipt.Name(owner: other, token: "key"), request: [1], in: [.list(list)])
+      receipt.encodes { _ in KeptAnswer(status: 204) }
+      try await WriteReceipt.$current.withValue(receipt) {
+        try await store.update { changes in changes.outcome = 1 }
+      }
+      #expect(receipt.kept != nil)
+    }
+  }
+
+  @Test func localDocumentOfAnotherMemberIsReadAndNotOverwritten() async throws {
+    let (list, one, other) = (try id(9), try id(1), try id(2))
+    try await withStore(.list(list)) { store async throws in
+      try await write(store, "a", as: one)
+      #expect(await code { try await write(store, "a", as: other) } == .forbidden)
+      #expect(await code { try await remove(store, "a", as: other) } == .forbidden)
+      #expect(try await ids(store) == ["a"])
+      try await remove(store, "a", as: one)
+      try await write(store, "a", as: other)
+    }
+  }
+
+  @Test(.bug(id: "34/23")) func shareEndsWithTheMembership() async throws {
+    let (list, one, other) = (try id(9), try id(1), try id(2))
+    try await withStore(.list(list)) { store async throws in
+      for number in 0..<4 { try await write(store, "one/\(number)", as: one) }
+      try await write(store, "other", as: other)
+      for number in 0..<150 {
+        let receipt = WriteReceipt(
+          WriteReceipt.Name(owner: one, token: "\(number)"), request: [1], in: [.list(list)])
+        receipt.encodes { _ in
+          KeptAnswer(status: 200, body: [UInt8](repeating: 0x31, count: 300))
+        }
+        try await WriteReceipt.$current.withValue(receipt) { try await store.update { _ in 1 } }
+      }
+      try await store.forget(writer: one)
+      #expect(try await ids(store) == ["other"])
+      let left = try await store.read { view in
+        var ids: [String] = []
+        try view.locals(DocumentRange()) { id, _ in
+          ids.append(id.text)
+          return true
+        }
+        return ids
+      }
+      #expect(!left.contains { $0.contains(one.text) } && left.contains { $0.contains(other.text) })
+      try await write(store, "one/0", as: other)
+    }
+  }
+
+  @Test(.bug(id: "34/23"), arguments: [true, false])
+  func checkpointThatWasNotWrittenForLongestMakesRoomForANewOne(isShared: Bool) async throws {
+    let one = try id(1)
+    try await withStore(isShared ? .list(id(9)) : .user(one)) { store async throws in
+      try await write(store, "note", as: one)
+      for number in 0..<3 { try await write(store, "\(number)", Self.checkpoint, as: one) }
+      try await write(store, "0", Self.checkpoint, as: one)
+      try await write(store, "new", Self.checkpoint, as: one)
+      #expect(try await ids(store) == ["0", "2", "new", "note"])
+      // Documents of another shape get no room from checkpoints, and never go.
+      #expect(await code { try await write(store, "other", as: one) } == .quotaExceeded)
+      for number in 10..<20 { try await write(store, "\(number)", Self.checkpoint, as: one) }
+      #expect(try await ids(store) == ["17", "18", "19", "note"])
+      try await remove(store, "17", as: one)
+      try await write(store, "other", as: one)
+      #expect(try await ids(store) == ["18", "19", "note", "other"])
+    }
+  }
+
+  @Test func shapeOfACheckpointIsBothMembers() {
+    for (text, isCheckpoint) in [
+      (Self.checkpoint, true), (#"{"session_id":"s"}"#, false), (#"{"history":[]}"#, false),
+      (#"{"session_id":1,"history":[]}"#, false), (#"{"session_id":"s","history":{}}"#, false),
+      ("[]", false), ("x", false),
+    ] {
+      let document = LocalDocument(revision: 1, body: Array(text.utf8))
+      #expect(document.isCheckpoint == isCheckpoint, "\(text)")
+    }
+  }
+
+  private func id(_ number: UInt8) throws -> AccountID {
+    try #require(AccountID(String(repeating: "\(number)", count: 32)))
+  }
+
+  private func write(
+    _ store: DocumentStore, _ id: String, _ text: String? = nil, bytes: Int = 2,
+    as account: AccountID
+  ) async throws {
+    let body = text.map { Array($0.utf8) } ?? [UInt8](repeating: 0x31, count: bytes)
+    try await edit(store, id, LocalDocument(revision: 1, body: body), account)
+    clock.advance(seconds: 1)
+  }
+
+  private func remove(
+    _ store: DocumentStore, _ id: String, as account: AccountID
+  ) async throws { try await edit(store, id, nil, account) }
+
+  private func edit(
+    _ store: DocumentStore, _ id: String, _ document: LocalDocument?, _ account: AccountID
+  ) async throws {
+    try await Author.$current.withValue(.user(account)) {
+      try await store.update { changes in
+        changes.write(LocalEdit(LocalID(stored: "_local/" + id), document))
+      }
+    }
+  }
+
+  private func ids(_ store: DocumentStore) async throws -> [String] {
+    try await store.read { view in
+      var ids: [String] = []
+      try view.locals(AnswerKeys.range(LocalID.clientPrefix)) { id, _ in
+        ids.append(String(id.text.dropFirst(LocalID.clientPrefix.count)))
+        return true
+      }
+      return ids
+    }
+  }
+
+  private func code(_ use: () async throws -> some Any) async -> ServiceError.Code? {
+    do { _ = try await use() } catch { return (error as? ServiceError)?.code }
+    return nil
+  }
+
+  private func withStore(
+    _ name: StoreName, _ use: (DocumentStore) async throws -> Void
+  ) async throws {
+    let limits = StoreLimits(
+      documents: 100, bytes: 1 << 20, localDocuments: 4, localBytes: 400)
+    let manager = DatabaseManager(
+      engine: MemoryEngine(), maximumOpen: 1, idleSeconds: 60, limits: { _ in limits },
+      now: { [clock] in clock.now }, clock: ManualClock())
+    try await manager.withStore(name) { store in try await use(store) }
+    await manager.close()
+  }
+}
