@@ -10,12 +10,14 @@ import Stores
 /// All records are local documents. They have no history, so that an erased account leaves nothing behind:
 /// - `list/<list>`: the list exists, `{"version","createdAt"}`;
 /// - `list-member/<list>/<account>`: a member of a list, `{"name","role","joinedAt"}`;
-/// - `lists-of/<account>/<list>`: the same by account, `{"role"}`; every request reads it;
+/// - `lists-of/<account>/<list>`: the same by account, `{"role","made"}`; every request reads it;
 /// - `list-stale/<list>`: the list's store does not contain its present members yet, `{"version"}`;
 /// - `list-drafts/<list>/<account>`: the drafts of a former member are to be removed, `{"list"}`;
 /// - `list-import/<account>`: see ``ListImport``;
 /// - `publishing/<hash>/<account>`: a draft is being published, `{"list","document"}`;
-/// - `invitation/<hash>` and `invitations/<list>/<invitation>`: see ``Invitation``.
+/// - `invitation/<hash>` and `invitations/<list>/<invitation>`: see ``Invitation``;
+/// - `invited/<account>/<list>`, `invited-to/<list>/<account>` and `invitation-block/<account>/<inviter>`: see
+///   ``PersonalInvitation``.
 struct ListDirectory: Sendable {
   /// The stores.
   let stores: DatabaseManager
@@ -169,6 +171,23 @@ extension ListDirectory {
     return lists
   }
 
+  /// How many lists of an account it has made, or has joined.
+  static func count(
+    ofListsOf account: AccountID, made isMade: Bool, in view: any StoreView
+  ) throws -> Int {
+    var count = 0
+    try view.locals(ListKeys.range(ListKeys.lists(of: account))) { _, note in
+      count += try Self.isMade(note) == isMade ? 1 : 0
+      return true
+    }
+    return count
+  }
+
+  /// Whether an account has made the list of its membership. An older version recorded only the role.
+  static func isMade(_ membership: LocalDocument) throws -> Bool {
+    try root(of: membership)["made"]?.bool ?? (role(membership) == .owner)
+  }
+
   fileprivate static func member(
     _ account: AccountID, _ note: LocalDocument
   ) throws -> ListMember? {
@@ -276,6 +295,27 @@ enum ListKeys {
   ) -> LocalID {
     let digest = Hex.digest(of: list.text + document.text, digits: 32)
     return LocalID(receipt: publishingPrefix + digest + "/" + author.text)
+  }
+
+  /// The prefix of the invitations of an account by name.
+  static func invited(_ account: AccountID) -> String { "invited/" + account.text + "/" }
+
+  static func invited(_ account: AccountID, to list: AccountID) -> LocalID {
+    LocalID(receipt: invited(account) + list.text)
+  }
+
+  /// The prefix of the invitations to a list by name.
+  static func invited(to list: AccountID) -> String { "invited-to/" + list.text + "/" }
+
+  static func invitation(of account: AccountID, to list: AccountID) -> LocalID {
+    LocalID(receipt: invited(to: list) + account.text)
+  }
+
+  /// The prefix of the accounts whose invitations an account does not see.
+  static func blocked(by account: AccountID) -> String { "invitation-block/" + account.text + "/" }
+
+  static func block(of inviter: AccountID, by account: AccountID) -> LocalID {
+    LocalID(receipt: blocked(by: account) + inviter.text)
   }
 
   static func invitation(_ hash: String) -> LocalID { LocalID(receipt: "invitation/" + hash) }

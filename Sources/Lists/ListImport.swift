@@ -36,9 +36,12 @@ package final class ListImport: Sendable {
   /// - Parameter former: the list's id in the export. The import gives it a new id.
   /// - Throws: `quotaExceeded` for more lists than one account may have.
   package func target(of former: AccountID) async throws -> ImportTarget {
-    guard made.withLockedValue({ $0.count < ListLimits.perAccount }) else {
-      throw ServiceError(
-        .quotaExceeded, "An account is on at most \(ListLimits.perAccount) lists")
+    let owner = owner.account
+    let known = try await lists.directory.read(orAbsent: 0) { view in
+      try ListDirectory.count(ofListsOf: owner, made: true, in: view)
+    }
+    guard made.withLockedValue({ $0.count + known < ListLimits.owned }) else {
+      throw ServiceError.tooManyOwned
     }
     var generator = SystemRandomNumberGenerator()
     let list = AccountID.random(using: &generator)

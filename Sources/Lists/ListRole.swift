@@ -88,12 +88,22 @@ package struct ListMembers: Sendable, Equatable {
 
 /// The limits of lists. `GET /v1/limits` shows them.
 package enum ListLimits {
-  /// The most lists of which one account is a member, its own included.
-  package static let perAccount = 250
+  /// The most lists that one account has made and is on. A list that was handed on to it does not count here.
+  package static let owned = 100
+  /// The most lists that one account has joined.
+  package static let joined = 200
+  /// The most lists of which one account is a member.
+  package static let perAccount = owned + joined
   /// The most members of a list, the owner included.
   package static let members = 1_000
   /// The most open invitations of a list.
   package static let openInvitations = 100
+  /// The most open invitations of one account by name. Beyond, the oldest go.
+  package static let openToAccount = 50
+  /// The most accounts whose invitations one account does not see.
+  package static let blockedInviters = 1_000
+  /// The most bytes of a list's title that an invitation by name shows.
+  package static let invitationTitleBytes = 64
   /// The most drafts of one member on a list.
   package static let drafts = 200
   /// The most bytes of one member's drafts on a list: 4 MiB. They are read together.

@@ -14,9 +14,9 @@ extension StoreChanges {
   mutating func makeList(
     _ list: AccountID, ownedBy owner: AccountID, _ username: String, at now: Timestamp
   ) throws -> ListMembers {
-    try requireCapacity(for: owner, username)
+    try requireCapacity(for: owner, username, making: true)
     let member = ListMember(account: owner, username: username, role: .owner, joinedAt: now)
-    write(member, of: list)
+    try write(member, of: list)
     let head = countUp(list, from: ListHead(version: 0, createdAt: now))
     return ListMembers(head, all: [member])
   }
@@ -33,16 +33,16 @@ extension StoreChanges {
       guard known.role != role else { return false }
       guard known.role != .owner else { throw ServiceError.ownerStays }
       known.role = role
-      write(known, of: list)
+      try write(known, of: list)
     } else {
       let prefix = LocalID.receiptPrefix + ListKeys.members(of: list)
       guard try view.localUsage(of: prefix).count < ListLimits.members else {
-        throw ServiceError(
-          .quotaExceeded, "The list is full: at most \(ListLimits.members) members")
+        throw ServiceError.listIsFull
       }
-      try requireCapacity(for: account, username)
+      try requireCapacity(for: account, username, making: false)
       let member = ListMember(account: account, username: username, role: role, joinedAt: now)
-      write(member, of: list)
+      try write(member, of: list)
+      eraseInvitation(of: account, to: list)
       // A member who joins again keeps the drafts that are not removed yet.
       write(LocalEdit(ListKeys.endedDrafts(of: account, on: list), nil))
     }
@@ -75,9 +75,9 @@ extension StoreChanges {
     }
     guard next.role != .owner else { return }
     former.role = .editor
-    write(former, of: list)
+    try write(former, of: list)
     next.role = .owner
-    write(next, of: list)
+    try write(next, of: list)
     countUp(list, from: head)
   }
 
@@ -87,14 +87,17 @@ extension StoreChanges {
     guard let members = try ListDirectory.members(of: list, in: view) else { return [] }
     for member in members.all { erase(member.account, from: list) }
     for invitation in try Invitation.all(of: list, in: view) { erase(invitation) }
+    for account in try PersonalInvitation.accounts(invitedTo: list, in: view) {
+      eraseInvitation(of: account, to: list)
+    }
     write(LocalEdit(ListKeys.list(list), nil))
     write(LocalEdit(ListKeys.stale(list), nil))
     try noteErasure(of: .list(list))
     return [.list(list)]
   }
 
-  /// Removes an account from all lists. A list that it owns is deleted or transferred; see ``ListMembers/heir``. A
-  /// list without another member is deleted.
+  /// Removes an account from all lists, and its invitations. A list that it owns is deleted or transferred; see
+  /// ``ListMembers/heir``. A list without another member is deleted.
   /// - Returns: the stores to erase.
   mutating func leaveLists(
     _ account: AccountID, ownedListsAreHandedOn handsOn: Bool
@@ -108,11 +111,12 @@ extension StoreChanges {
           continue
         }
         heir.role = .owner
-        write(heir, of: list)
+        try write(heir, of: list)
       }
       erase(account, from: list)
       if let head = try ListDirectory.head(of: list, in: view) { countUp(list, from: head) }
     }
+    try eraseInvitations(of: account)
     return ended
   }
 
@@ -121,14 +125,16 @@ extension StoreChanges {
     return head
   }
 
-  /// Checks that the account exists and may have one more list. An account that is being deleted must not get a
-  /// membership that nobody would remove.
-  private func requireCapacity(for account: AccountID, _ username: String) throws {
+  /// Checks that the account exists and may make or join one more list. An account that is being deleted must not get a
+  /// membership that nobody would remove. Lists of others don't count against one's own: nobody can prevent an account
+  /// from making lists.
+  private func requireCapacity(
+    for account: AccountID, _ username: String, making isMade: Bool
+  ) throws {
     guard try hasUser(account, named: username) else { throw ServiceError.noUser }
-    let most = ListLimits.perAccount
-    let lists = try ListDirectory.lists(of: account, after: nil, limit: most, in: view)
-    guard lists.count < most else {
-      throw ServiceError(.quotaExceeded, "An account is on at most \(most) lists")
+    let count = try ListDirectory.count(ofListsOf: account, made: isMade, in: view)
+    guard count < (isMade ? ListLimits.owned : ListLimits.joined) else {
+      throw isMade ? ServiceError.tooManyOwned : ServiceError.tooManyJoined
     }
   }
 }
@@ -144,15 +150,17 @@ extension ListErasure {
 
 /// Writing the records.
 extension StoreChanges {
-  /// Records a member, in both directions.
-  private mutating func write(_ member: ListMember, of list: AccountID) {
+  /// Records a member, in both directions. Who made the list stays as it was recorded.
+  private mutating func write(_ member: ListMember, of list: AccountID) throws {
+    let id = ListKeys.membership(member.account, list)
+    let isMade = try view.local(id).map(ListDirectory.isMade) ?? (member.role == .owner)
     note(
       ListKeys.member(member.account, of: list),
       [
         "name": .string(member.username), "role": .string(member.role.rawValue),
         "joinedAt": .time(member.joinedAt),
       ])
-    note(ListKeys.membership(member.account, list), ["role": .string(member.role.rawValue)])
+    note(id, ["role": .string(member.role.rawValue), "made": .bool(isMade)])
   }
 
   /// Records that the members of a list have changed.
@@ -192,6 +200,15 @@ extension ServiceError {
   /// The error for removing the owner or changing their role.
   static let ownerStays = ServiceError(
     .forbidden, "The owner stays the owner: hand the list on first, or delete it")
+  /// The error for a list with too many members and invited users.
+  static let listIsFull = ServiceError(
+    .quotaExceeded, "The list is full: at most \(ListLimits.members) members and invited users")
+  /// The error of an account that has made too many lists.
+  static let tooManyOwned = ServiceError(
+    .quotaExceeded, "An account has made at most \(ListLimits.owned) lists that it is still on")
+  /// The error of an account that has joined too many lists.
+  static let tooManyJoined = ServiceError(
+    .quotaExceeded, "An account has joined at most \(ListLimits.joined) lists")
   /// The error for a name that is not on the list.
   package static let noMember = ServiceError(.missing, "Nobody of this name is on the list")
   /// The error for an unknown user name.

@@ -1,28 +1,45 @@
 import Accounts
-package import Documents
-import JSON
+import Documents
 package import Stores
 
 /// Changing the members of a list. Each update checks again who the owner is, because the ownership may have been
 /// transferred in between.
 extension ListService {
-  /// Adds a user to a list, or changes a member's role.
-  /// - Throws: `absent`; `forbidden` for anybody but the owner, and for a change of the owner's role; `missing` for
-  ///   an unknown user name; `quotaExceeded`.
-  package func putMember(
-    _ username: String, role: ListRole, on list: AccountID, by owner: AccountID
-  ) async throws {
-    try await requireOwner(owner, of: list)
-    let (account, name) = try await account(named: username, on: list)
-    let now = now()
-    let isChanged = try await directory.update { changes in
-      guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
-      return try changes.putMember(account, name, role: role, on: list, at: now)
-    }
-    if isChanged { await tryToShow(list) }
+  /// What became of a user who was put on a list.
+  package enum MemberOutcome: Sendable {
+    /// The user is a member, with that role.
+    case member
+    /// The user is not a member before they accept.
+    case invited(PersonalInvitation)
   }
 
-  /// Removes a member from a list. The owner may remove any other member, and every other member themselves.
+  /// Changes a member's role, or invites a user who is not a member. A membership begins when the user accepts.
+  /// - Throws: `absent`; `forbidden` for anybody but the owner, and for a change of the owner's role; `missing` for
+  ///   an unknown user name; `quotaExceeded`.
+  @discardableResult
+  package func putMember(
+    _ username: String, role: ListRole, on list: AccountID, by owner: AccountID
+  ) async throws -> MemberOutcome {
+    try await requireOwner(owner, of: list)
+    let (account, name) = try await account(named: username, on: list)
+    let title = try await document(of: list).title
+    var generator = SystemRandomNumberGenerator()
+    let invitation = PersonalInvitation(
+      of: account, name, to: list, title: title, as: role, by: owner, at: now(), using: &generator)
+    let outcome = try await directory.update { changes in
+      guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
+      guard try changes.role(of: account, in: list) == nil else {
+        _ = try changes.putMember(account, name, role: role, on: list, at: invitation.createdAt)
+        return MemberOutcome.member
+      }
+      return .invited(try changes.invite(invitation))
+    }
+    if case .member = outcome { await tryToShow(list) }
+    return outcome
+  }
+
+  /// Removes a member from a list, or takes back the invitation of a user who has not accepted it. The owner may remove
+  /// any other member, and every other member themselves.
   /// - Throws: `absent`; `forbidden` when another member tries it, and for the owner, who can't be removed;
   ///   `missing` for a name that is not on the list.
   package func removeMember(
@@ -31,7 +48,7 @@ extension ListService {
     let role = try await requireMember(account, of: list)
     let member = try await member(named: username, on: list)
     guard role == .owner || member?.account == account else { throw ServiceError.ownersOnly }
-    guard let member else { throw ServiceError.noMember }
+    guard let member else { return try await withdraw(username, from: list, by: account) }
     try await directory.update { changes in
       let present = try changes.role(of: account, in: list)
       guard present == .owner || present != nil && member.account == account else {
@@ -42,6 +59,22 @@ extension ListService {
     memberships.changed([member.account])
     await tryToRemoveDrafts(on: list, of: member.account)
     await tryToShow(list)
+  }
+
+  /// Takes back the invitation of a user by name.
+  private func withdraw(
+    _ username: String, from list: AccountID, by owner: AccountID
+  ) async throws {
+    guard let account = try await accounts.accountID(ofUser: username) else {
+      throw ServiceError.noMember
+    }
+    try await directory.update { changes in
+      guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
+      guard try changes.view.local(ListKeys.invitation(of: account, to: list)) != nil else {
+        throw ServiceError.noMember
+      }
+      changes.eraseInvitation(of: account, to: list)
+    }
   }
 
   /// Transfers a list to one of its members. The former owner becomes an editor.
@@ -61,7 +94,8 @@ extension ListService {
   func handOn(
     _ list: AccountID, to member: AccountID, by owner: AccountID, condition: Condition? = nil
   ) async throws {
-    let revision: RevisionID? = if condition == nil { nil } else { try await revision(of: list) }
+    let revision: RevisionID? =
+      if condition == nil { nil } else { try await document(of: list).revision }
     try await directory.update { changes in
       if let condition, let revision,
         let head = try ListDirectory.head(of: list, in: changes.view)
@@ -71,74 +105,6 @@ extension ListService {
       try changes.handOn(list, from: owner, to: member)
     }
     await tryToShow(list)
-  }
-
-  /// Creates an invitation. The token is returned only here.
-  /// - Parameter expiresAt: nil for ``ListLimits/invitationSeconds`` from now.
-  /// - Throws: `absent`; `forbidden` for anybody but the owner; `invalidDocument` for the role `owner` and for a
-  ///   time that is not allowed; `quotaExceeded`.
-  package func invite(
-    to list: AccountID, as role: ListRole, until expiresAt: Timestamp?, by owner: AccountID
-  ) async throws -> IssuedInvitation {
-    try await requireOwner(owner, of: list)
-    let now = now()
-    let end = expiresAt ?? now.adding(seconds: ListLimits.invitationSeconds)
-    guard role != .owner else {
-      throw ServiceError(.invalidDocument, "role must be editor or reader")
-    }
-    guard now < end, end <= now.adding(seconds: ListLimits.longestInvitationSeconds) else {
-      throw ServiceError(
-        .invalidDocument,
-        "expiresAt must be a time within \(ListLimits.longestInvitationSeconds / 86_400) days")
-    }
-    var generator = SystemRandomNumberGenerator()
-    let token =
-      Hex.string(generator.next(), generator.next())
-      + Hex.string(generator.next(), generator.next())
-    let invitation = Invitation(
-      to: list, as: role, token: token, at: now, expiresAt: end, using: &generator)
-    return try await directory.update { changes in
-      guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
-      try changes.invite(invitation, at: now)
-      return IssuedInvitation(invitation: invitation, token: token)
-    }
-  }
-
-  /// The open invitations to a list, in the order of their ids.
-  /// - Throws: `absent`; `forbidden` for anybody but the owner.
-  package func invitations(
-    to list: AccountID, for owner: AccountID
-  ) async throws -> [Invitation] {
-    try await requireOwner(owner, of: list)
-    let now = now()
-    return try await directory.read(orAbsent: []) { view in
-      try Invitation.all(of: list, in: view).filter { $0.isOpen(at: now) }
-    }
-  }
-
-  /// Withdraws an open invitation.
-  /// - Throws: `absent`; `forbidden` for anybody but the owner; `missing` for an invitation that is not open.
-  package func withdraw(
-    _ invitation: AccountID, to list: AccountID, by owner: AccountID
-  ) async throws {
-    try await requireOwner(owner, of: list)
-    let now = now()
-    try await directory.update { changes in
-      try changes.withdraw(invitation, to: list, at: now)
-    }
-  }
-
-  /// Adds an account to the list of an invitation; see ``StoreChanges/accept(token:by:_:at:)``.
-  /// - Throws: `missing` for an unknown token; `invitationGone`; `quotaExceeded`.
-  package func accept(
-    _ token: String, by account: AccountID, _ username: String
-  ) async throws -> SharedList {
-    let now = now()
-    let list = try await directory.update { changes in
-      try changes.accept(token: token, by: account, username, at: now)
-    }
-    await tryToShow(list)
-    return try await self.list(list, for: account)
   }
 
   /// The members have changed, whether the list's store shows it now or later.

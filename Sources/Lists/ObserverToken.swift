@@ -9,7 +9,7 @@ import Stores
 /// number as LEB128.
 package struct ObserverToken: Sendable, Equatable {
   /// The longest token, in bytes.
-  package static let maximumBytes = 8_192
+  package static let maximumBytes = 10_240
   private static let version: UInt8 = 1
 
   /// The position in one store.

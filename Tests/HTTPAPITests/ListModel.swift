@@ -46,8 +46,10 @@ struct ListModel {
   mutating func putMember(_ name: String, isEditor: Bool, on id: String, by person: String) -> Int {
     if let refusal = refusalOfOwners(person, id) { return refusal }
     guard name != person else { return 403 }
+    // Whoever is not a member is invited, and accepts at once.
+    let isInvited = lists[id]?.others[name] == nil
     lists[id]?.others[name] = isEditor
-    return 204
+    return isInvited ? 202 : 204
   }
 
   mutating func removeMember(_ name: String, from id: String, by person: String) -> Int {

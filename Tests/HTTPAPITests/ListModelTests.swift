@@ -91,9 +91,11 @@ private struct ListComparison {
     case 1, 2:
       let isEditor = Bool.random(using: &generator)
       let body = #"{"role":"\#(isEditor ? "editor" : "reader")"}"#
-      compare(
-        try await call(who, .put, "\(path)/members/\(name)", body),
-        model.putMember(name, isEditor: isEditor, on: id, by: who))
+      let reply = try await call(who, .put, "\(path)/members/\(name)", body)
+      compare(reply, model.putMember(name, isEditor: isEditor, on: id, by: who))
+      if reply.status == 202, let invitation = reply["id"] {
+        compare(try await call(name, .post, "/v1/invitations/\(invitation)/accept"), 200)
+      }
     case 3:
       let target = Bool.random(using: &generator) ? who : name
       compare(

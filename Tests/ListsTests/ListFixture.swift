@@ -46,6 +46,19 @@ struct ListFixture: Sendable {
     return try await lists.make(title: "Rome", markdown: "", owner: member).id
   }
 
+  /// Invites an account to a list by name, and accepts for it.
+  func join(
+    _ list: AccountID, _ account: AccountID, _ name: String, as role: ListRole = .editor,
+    by owner: AccountID
+  ) async throws {
+    let outcome = try await lists.putMember(name, role: role, on: list, by: owner)
+    guard case .invited(let invitation) = outcome else {
+      Issue.record("\(name) was a member")
+      return
+    }
+    _ = try await lists.accept(invitation.id.text, by: account, name)
+  }
+
   /// The list's own document.
   func document(_ list: AccountID) async throws -> ListDocument? {
     try await stores.withExisting(.list(list)) { store in

@@ -116,6 +116,8 @@ import Testing
       fixture.lists, account: ben, own: .user(ben), Observer.Filter())
     #expect(try await told(&observer) == [])
     try await fixture.lists.putMember("ben", role: .reader, on: list, by: ann)
+    #expect(try await told(&observer) == [])
+    try await fixture.join(list, ben, "ben", as: .reader, by: ann)
     let joined = try await told(&observer)
     #expect(joined.first == "joined reader" && joined.contains("change h"))
     #expect(joined.contains("change " + list.text))

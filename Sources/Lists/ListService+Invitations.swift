@@ -1,0 +1,116 @@
+import Accounts
+package import Documents
+import JSON
+package import Stores
+
+/// Inviting people to a list: by a link, or by name.
+extension ListService {
+  /// Creates an invitation. The token is returned only here.
+  /// - Parameter expiresAt: nil for ``ListLimits/invitationSeconds`` from now.
+  /// - Throws: `absent`; `forbidden` for anybody but the owner; `invalidDocument` for the role `owner` and for a
+  ///   time that is not allowed; `quotaExceeded`.
+  package func invite(
+    to list: AccountID, as role: ListRole, until expiresAt: Timestamp?, by owner: AccountID
+  ) async throws -> IssuedInvitation {
+    try await requireOwner(owner, of: list)
+    let now = now()
+    let end = expiresAt ?? now.adding(seconds: ListLimits.invitationSeconds)
+    guard role != .owner else {
+      throw ServiceError(.invalidDocument, "role must be editor or reader")
+    }
+    guard now < end, end <= now.adding(seconds: ListLimits.longestInvitationSeconds) else {
+      throw ServiceError(
+        .invalidDocument,
+        "expiresAt must be a time within \(ListLimits.longestInvitationSeconds / 86_400) days")
+    }
+    var generator = SystemRandomNumberGenerator()
+    let token =
+      Hex.string(generator.next(), generator.next())
+      + Hex.string(generator.next(), generator.next())
+    let invitation = Invitation(
+      to: list, as: role, token: token, at: now, expiresAt: end, using: &generator)
+    return try await directory.update { changes in
+      guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
+      try changes.invite(invitation, at: now)
+      return IssuedInvitation(invitation: invitation, token: token)
+    }
+  }
+
+  /// The open invitations to a list: links in the order of their ids, and users in the order of theirs.
+  /// - Throws: `absent`; `forbidden` for anybody but the owner.
+  package func invitations(
+    to list: AccountID, for owner: AccountID
+  ) async throws -> (links: [Invitation], users: [InvitedUser]) {
+    try await requireOwner(owner, of: list)
+    let now = now()
+    return try await directory.read(orAbsent: ([], [])) { view in
+      (
+        try Invitation.all(of: list, in: view).filter { $0.isOpen(at: now) },
+        try InvitedUser.all(of: list, in: view).filter { now < $0.expiresAt }
+      )
+    }
+  }
+
+  /// Withdraws an open invitation, by link or by name.
+  /// - Throws: `absent`; `forbidden` for anybody but the owner; `missing` for an invitation that is not open.
+  package func withdraw(
+    _ invitation: AccountID, to list: AccountID, by owner: AccountID
+  ) async throws {
+    try await requireOwner(owner, of: list)
+    let now = now()
+    try await directory.update { changes in
+      let users = try InvitedUser.all(of: list, in: changes.view)
+      if let user = users.first(where: { $0.id == invitation }) {
+        return changes.eraseInvitation(of: user.account, to: list)
+      }
+      try changes.withdraw(invitation, to: list, at: now)
+    }
+  }
+
+  /// Adds an account to the list of an invitation; see ``StoreChanges/accept(token:by:_:at:)``.
+  /// - Parameter token: the token of a link, or the id of the account's own invitation.
+  /// - Throws: `missing` for an unknown token; `invitationGone`; `quotaExceeded`.
+  package func accept(
+    _ token: String, by account: AccountID, _ username: String
+  ) async throws -> SharedList {
+    let now = now()
+    let list = try await directory.update { changes in
+      guard let id = AccountID(token) else {
+        return try changes.accept(token: token, by: account, username, at: now)
+      }
+      return try changes.accept(invitation: id, by: account, username, at: now)
+    }
+    await tryToShow(list)
+    return try await self.list(list, for: account)
+  }
+
+  /// The open invitations of an account by name, newest first.
+  package func invitations(of account: AccountID) async throws -> [ReceivedInvitation] {
+    let now = now()
+    return try await directory.read(orAbsent: []) { view in
+      try PersonalInvitation.shown(to: account, in: view).compactMap { invitation in
+        guard now < invitation.expiresAt else { return nil }
+        return try ListDirectory.member(invitation.inviter, of: invitation.list, in: view).map {
+          ReceivedInvitation(invitation: invitation, inviter: $0.username)
+        }
+      }
+    }
+  }
+
+  /// Ends an invitation by name that the account does not want.
+  /// - Throws: `missing` for an invitation that is not open.
+  package func decline(_ invitation: AccountID, by account: AccountID) async throws {
+    try await directory.update { changes in
+      let known = try changes.invitation(invitation, of: account)
+      changes.eraseInvitation(of: account, to: known.list)
+    }
+  }
+
+  /// Hides this and all further invitations of the same inviter from the account. The inviter does not learn it.
+  /// - Throws: `missing` for an invitation that is not open; `quotaExceeded` for too many blocked inviters.
+  package func block(_ invitation: AccountID, by account: AccountID) async throws {
+    try await directory.update { changes in
+      try changes.blockInviter(of: invitation, by: account)
+    }
+  }
+}

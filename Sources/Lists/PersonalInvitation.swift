@@ -1,0 +1,270 @@
+import Accounts
+package import Documents
+import JSON
+package import Stores
+
+/// An invitation of a user to a list by name. The membership begins when the user accepts it.
+///
+/// The system store has two local documents for it, until it expires: `invited/<account>/<list>`,
+/// `{"id","inviter","role","title","createdAt","isHidden"?}`, which the user reads, and `invited-to/<list>/<account>`,
+/// `{"id","name","role","createdAt"}`, which the list's owner reads. It costs the user nothing else: neither a request
+/// nor a feed reads the list. A user who has blocked the inviter has a hidden one, so that the owner does not learn it.
+package struct PersonalInvitation: Sendable, Equatable {
+  /// The invitation's id. It stays the same if the role is changed.
+  package fileprivate(set) var id: AccountID
+  /// The list.
+  package let list: AccountID
+  /// The user.
+  package let account: AccountID
+  /// The owner who made it.
+  package let inviter: AccountID
+  /// The user's name.
+  package let username: String
+  /// The role of the user who accepts it.
+  package let role: ListRole
+  /// The beginning of the list's title at that time, at most ``ListLimits/invitationTitleBytes`` bytes.
+  package let title: String
+  /// When it was made.
+  package let createdAt: Timestamp
+  /// Whether the user has blocked the inviter.
+  fileprivate(set) var isHidden = false
+
+  /// From when on it can't be accepted.
+  package var expiresAt: Timestamp {
+    createdAt.adding(seconds: ListLimits.longestInvitationSeconds)
+  }
+
+  /// Makes a new invitation.
+  init(
+    of account: AccountID, _ username: String, to list: AccountID, title: String,
+    as role: ListRole, by inviter: AccountID, at now: Timestamp,
+    using generator: inout some RandomNumberGenerator
+  ) {
+    id = .random(using: &generator)
+    (self.account, self.username, self.list, self.role) = (account, username, list, role)
+    (self.inviter, createdAt) = (inviter, now)
+    self.title = Self.beginning(of: title)
+  }
+
+  /// Reads the user's record. It does not have the user's name.
+  private init?(_ note: LocalDocument, of account: AccountID, to list: AccountID) throws {
+    let root = try ListDirectory.root(of: note)
+    guard let id = root["id"]?.string.flatMap(AccountID.init),
+      let inviter = root["inviter"]?.string.flatMap(AccountID.init),
+      let role = root["role"]?.string.flatMap(ListRole.init)
+    else { return nil }
+    (self.id, self.inviter, self.role, self.account, self.list) = (id, inviter, role, account, list)
+    username = ""
+    title = root["title"]?.string ?? ""
+    createdAt = ListDirectory.time("createdAt", in: root)
+    isHidden = root["isHidden"]?.bool ?? false
+  }
+
+  /// As much of a text as an invitation shows, in whole scalars.
+  private static func beginning(of title: String) -> String {
+    var (beginning, bytes) = ("", 0)
+    for scalar in title.unicodeScalars {
+      bytes += String(scalar).utf8.count
+      guard bytes <= ListLimits.invitationTitleBytes else { break }
+      beginning.unicodeScalars.append(scalar)
+    }
+    return beginning
+  }
+
+  /// All invitations of an account, hidden ones included.
+  fileprivate static func all(
+    of account: AccountID, in view: any StoreView
+  ) throws -> [PersonalInvitation] {
+    var found: [PersonalInvitation] = []
+    try view.locals(ListKeys.range(ListKeys.invited(account))) { id, note in
+      if let list = ListKeys.last(of: id),
+        let invitation = try PersonalInvitation(note, of: account, to: list)
+      {
+        found.append(invitation)
+      }
+      return true
+    }
+    return found
+  }
+
+  /// The invitations that an account sees, newest first.
+  static func shown(
+    to account: AccountID, in view: any StoreView
+  ) throws -> [PersonalInvitation] {
+    try all(of: account, in: view).filter { !$0.isHidden }.sorted { $0.createdAt > $1.createdAt }
+  }
+
+  /// The accounts that are invited to a list by name.
+  static func accounts(
+    invitedTo list: AccountID, in view: any StoreView
+  ) throws -> [AccountID] {
+    var accounts: [AccountID] = []
+    try view.locals(ListKeys.range(ListKeys.invited(to: list))) { id, _ in
+      if let account = ListKeys.last(of: id) { accounts.append(account) }
+      return true
+    }
+    return accounts
+  }
+
+  /// The user's record.
+  fileprivate var usersValue: JSONValue {
+    var object: JSONObject = [
+      "id": .string(id.text), "inviter": .string(inviter.text), "role": .string(role.rawValue),
+      "title": .string(title), "createdAt": .time(createdAt),
+    ]
+    if isHidden { object.append("isHidden", true) }
+    return .object(object)
+  }
+
+  /// The owner's record.
+  fileprivate var ownersValue: JSONValue {
+    [
+      "id": .string(id.text), "name": .string(username), "role": .string(role.rawValue),
+      "createdAt": .time(createdAt),
+    ]
+  }
+}
+
+/// An invitation as the invited user sees it.
+package struct ReceivedInvitation: Sendable {
+  /// The invitation.
+  package let invitation: PersonalInvitation
+  /// The name of the member who made it.
+  package let inviter: String
+}
+
+/// An invitation by name as the list's owner sees it.
+package struct InvitedUser: Sendable {
+  /// The invitation's id.
+  package let id: AccountID
+  /// The user.
+  let account: AccountID
+  /// The user's name.
+  package let username: String
+  /// The role of the user who accepts it.
+  package let role: ListRole
+  /// When it was made.
+  package let createdAt: Timestamp
+  /// From when on it can't be accepted.
+  package var expiresAt: Timestamp {
+    createdAt.adding(seconds: ListLimits.longestInvitationSeconds)
+  }
+
+  /// The users who are invited to a list, in the order of their ids.
+  static func all(of list: AccountID, in view: any StoreView) throws -> [InvitedUser] {
+    var users: [InvitedUser] = []
+    try view.locals(ListKeys.range(ListKeys.invited(to: list))) { id, note in
+      let root = try ListDirectory.root(of: note)
+      if let account = ListKeys.last(of: id), let id = root["id"]?.string.flatMap(AccountID.init),
+        let role = root["role"]?.string.flatMap(ListRole.init)
+      {
+        users.append(
+          InvitedUser(
+            id: id, account: account, username: root["name"]?.string ?? "", role: role,
+            createdAt: ListDirectory.time("createdAt", in: root)))
+      }
+      return true
+    }
+    return users
+  }
+}
+
+/// The rules for invitations by name, within an update of the system store.
+extension StoreChanges {
+  /// Stores an invitation in the place of a former one to the same list. Beyond ``ListLimits/openToAccount``, the user's
+  /// oldest goes.
+  /// - Returns: the invitation as it is stored.
+  /// - Throws: `absent` for an absent list; `quotaExceeded` for a full list; `missing` for an account that was just
+  ///   deleted.
+  mutating func invite(_ new: PersonalInvitation) throws -> PersonalInvitation {
+    var invitation = new
+    let (account, list) = (new.account, new.list)
+    guard try ListDirectory.head(of: list, in: view) != nil else { throw ServiceError.absent }
+    guard try hasUser(account, named: new.username) else { throw ServiceError.noUser }
+    invitation.isHidden =
+      try view.local(ListKeys.block(of: new.inviter, by: account)) != nil
+    let others = try PersonalInvitation.all(of: account, in: view)
+    if let known = others.first(where: { $0.list == list }) {
+      invitation.id = known.id
+    } else {
+      let count = try [ListKeys.members(of: list), ListKeys.invited(to: list)].reduce(0) {
+        try $0 + view.localUsage(of: LocalID.receiptPrefix + $1).count
+      }
+      guard count < ListLimits.members else { throw ServiceError.listIsFull }
+      let alike = others.filter { $0.isHidden == invitation.isHidden }
+        .sorted { $0.createdAt < $1.createdAt }
+      for old in alike.dropLast(ListLimits.openToAccount - 1) {
+        eraseInvitation(of: account, to: old.list)
+      }
+    }
+    note(
+      ListKeys.invited(account, to: list), invitation.usersValue, expires: invitation.expiresAt)
+    note(
+      ListKeys.invitation(of: account, to: list), invitation.ownersValue,
+      expires: invitation.expiresAt)
+    return invitation
+  }
+
+  /// An open invitation that an account sees.
+  /// - Throws: `missing`.
+  func invitation(_ id: AccountID, of account: AccountID) throws -> PersonalInvitation {
+    let shown = try PersonalInvitation.shown(to: account, in: view)
+    guard let invitation = shown.first(where: { $0.id == id }) else {
+      throw ServiceError(.missing, "No such invitation")
+    }
+    return invitation
+  }
+
+  /// Accepts an invitation by name.
+  /// - Returns: the list.
+  /// - Throws: `missing` for an invitation that is not open; `invitationGone` if its inviter has left the list;
+  ///   `quotaExceeded`.
+  mutating func accept(
+    invitation id: AccountID, by account: AccountID, _ username: String, at now: Timestamp
+  ) throws -> AccountID {
+    let invitation = try invitation(id, of: account)
+    guard try role(of: invitation.inviter, in: invitation.list) != nil else {
+      throw ServiceError.invitationGone
+    }
+    _ = try putMember(account, username, role: invitation.role, on: invitation.list, at: now)
+    return invitation.list
+  }
+
+  /// Hides all invitations of an inviter from an account.
+  /// - Throws: `missing` for an invitation that is not open; `quotaExceeded`.
+  mutating func blockInviter(of id: AccountID, by account: AccountID) throws {
+    let inviter = try invitation(id, of: account).inviter
+    let prefix = LocalID.receiptPrefix + ListKeys.blocked(by: account)
+    guard try view.localUsage(of: prefix).count < ListLimits.blockedInviters else {
+      throw ServiceError(
+        .quotaExceeded, "At most \(ListLimits.blockedInviters) people can be blocked")
+    }
+    note(ListKeys.block(of: inviter, by: account), .object([:]))
+    for var invitation in try PersonalInvitation.all(of: account, in: view)
+    where invitation.inviter == inviter {
+      invitation.isHidden = true
+      note(
+        ListKeys.invited(account, to: invitation.list), invitation.usersValue,
+        expires: invitation.expiresAt)
+    }
+  }
+
+  /// Removes the invitation of an account to a list, if there is one.
+  mutating func eraseInvitation(of account: AccountID, to list: AccountID) {
+    write(LocalEdit(ListKeys.invited(account, to: list), nil))
+    write(LocalEdit(ListKeys.invitation(of: account, to: list), nil))
+  }
+
+  /// Removes all invitations of an account by name, and whom it has blocked.
+  mutating func eraseInvitations(of account: AccountID) throws {
+    for invitation in try PersonalInvitation.all(of: account, in: view) {
+      eraseInvitation(of: account, to: invitation.list)
+    }
+    var blocks: [LocalID] = []
+    try view.locals(ListKeys.range(ListKeys.blocked(by: account))) { id, _ in
+      blocks.append(id)
+      return true
+    }
+    for id in blocks { write(LocalEdit(id, nil)) }
+  }
+}
