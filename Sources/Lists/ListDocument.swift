@@ -67,11 +67,12 @@ package struct ListDocument: Sendable {
     return try DocumentBody(.object(next))
   }
 
-  /// Whether the document names somebody who is not one of these members.
-  func names(othersThan shown: ListMembers) -> Bool {
+  /// Whether a revision of a list's document names somebody who is not one of these members.
+  static func names(othersThan shown: ListMembers, in body: JSONObject) -> Bool {
     let known = shown.all.map(\.username)
-    let named = (members["members"]?.array ?? []).compactMap(\.string)
-    return (named + [members["owner_id"]?.string ?? ""]).contains { !known.contains($0) }
+    let lists = [body["members"], body["readers"]].flatMap { $0?.array ?? [] }
+    let named = lists.compactMap(\.string) + [body["owner_id"]?.string ?? ""]
+    return named.contains { !known.contains($0) }
   }
 
   /// The document with these members; nil when nothing changes.
@@ -87,6 +88,36 @@ package struct ListDocument: Sendable {
 
   /// The members of the document that nobody may change by sync; see ``ListWriteRule``.
   static let owned = ["type", "owner_id", "members", "readers"]
+}
+
+extension StoreChanges {
+  /// Writes a list's present members to its document, and removes the names of all others: branches that name them end
+  /// in tombstones without a name, and only the bodies of leaves are kept.
+  /// - Returns: whether names were removed.
+  mutating func show(_ members: ListMembers, on list: AccountID) throws -> Bool {
+    let id = ListDocument.id(of: list)
+    guard let tree = try view.newest(id), let document = try ListDocument(list, in: view) else {
+      return false
+    }
+    var edits = DocumentEdits(id, in: tree, limit: historyLimits)
+    var isNamed = ListDocument.names(othersThan: members, in: document.members)
+    for leaf in tree.leaves where leaf.revision != document.revision {
+      guard let bytes = try view.body(id, leaf.revision) else { continue }
+      let body = try? JSONValue(parsing: bytes, limits: .stored).object
+      guard body.map({ ListDocument.names(othersThan: members, in: $0) }) ?? true,
+        !(leaf.isDeleted && bytes == DocumentBody.empty.bytes)
+      else { continue }
+      _ = try edits.put(base: leaf.revision, body: .empty, isDeleted: true)
+      isNamed = true
+    }
+    if let body = try document.showing(members) {
+      _ = try edits.put(base: document.revision, body: body, isDeleted: false)
+    }
+    write(edits.finish())
+    // Earlier revisions must not contain the names of former members either.
+    if isNamed { dropHistory(of: id) }
+    return isNamed
+  }
 }
 
 /// A list as its members see it.

@@ -85,11 +85,7 @@ package struct ListService: Sendable {
     guard let members = try await directory.members(of: id),
       let role = members.member(account)?.role
     else { throw ServiceError.absent }
-    let document = try await stores.withExisting(.list(id)) { store in
-      try await store.readInline { view in try ListDocument(id, in: view) }
-    }
-    guard let document else { throw ServiceError.absent }
-    return SharedList(id, document, members, role: role)
+    return SharedList(id, try await document(of: id), members, role: role)
   }
 
   /// The lists of which an account is a member, in the order of their ids.
@@ -160,14 +156,14 @@ package struct ListService: Sendable {
     return head.version
   }
 
-  /// The revision of a list's own document.
+  /// A list's own document.
   /// - Throws: `absent`.
-  func revision(of list: AccountID) async throws -> RevisionID {
+  func document(of list: AccountID) async throws -> ListDocument {
     let document = try await stores.withExisting(.list(list)) { store in
       try await store.readInline { view in try ListDocument(list, in: view) }
     }
     guard let document else { throw ServiceError.absent }
-    return document.revision
+    return document
   }
 
   /// Deletes a list. The deletion is durable before the list's store is erased.
@@ -178,7 +174,8 @@ package struct ListService: Sendable {
     _ id: AccountID, by account: AccountID, condition: Condition? = nil
   ) async throws {
     try await requireOwner(account, of: id)
-    let revision: RevisionID? = if condition == nil { nil } else { try await revision(of: id) }
+    let revision: RevisionID? =
+      if condition == nil { nil } else { try await document(of: id).revision }
     let (ended, members) = try await directory.update { changes in
       guard try changes.role(of: account, in: id) == .owner else { throw ServiceError.absent }
       guard let head = try ListDirectory.head(of: id, in: changes.view) else {
@@ -246,25 +243,27 @@ extension ListService {
   private static let atOnce = 100
 
   /// Writes a list's members to its document and removes the record that this is still to do. A failure is made up
-  /// for at the list's next change or at the next start.
+  /// for within half a minute, or at the next start.
+  ///
+  /// If names of former members were removed, the record stays for ``catchUp()``, which also removes them from the disk.
   package func show(_ list: AccountID) async throws {
-    try await Maintenance.run { try await write(membersOf: list) }
+    try await Maintenance.run { try await write(membersOf: list, isThorough: false) }
   }
 
-  private func write(membersOf list: AccountID) async throws {
+  private func write(membersOf list: AccountID, isThorough: Bool) async throws {
     guard let members = try await directory.members(of: list) else { return }
     memberships.changed(members.all.map(\.account))
     let id = ListDocument.id(of: list)
-    try await stores.withStore(.list(list), creating: false) { store in
-      try await store?.update(loading: [id]) { changes in
-        guard let document = try ListDocument(list, in: changes.view),
-          let body = try document.showing(members)
-        else { return }
-        try changes.put(id, base: document.revision, body: body)
-        // Earlier revisions must not contain the names of former members either.
-        if document.names(othersThan: members) { changes.dropHistory(of: id) }
+    let isNamed = try await stores.withStore(.list(list), creating: false) { store in
+      guard let store else { return false }
+      let isNamed = try await store.update(loading: [id]) { changes in
+        try changes.show(members, on: list)
       }
+      // The engine overwrites what was removed. Its log still has it until now.
+      if isThorough { try await store.compact() }
+      return isNamed
     }
+    guard isThorough || !isNamed else { return }
     try await directory.update { changes in
       guard let note = try changes.view.local(ListKeys.stale(list)),
         try ListDirectory.root(of: note)["version"]?.int == members.head.version
@@ -296,7 +295,9 @@ extension ListService {
         .filter { tried.insert($0).inserted }
       guard !lists.isEmpty else { return failures }
       for list in lists {
-        do { try await show(list) } catch { failures.append(error) }
+        do {
+          try await Maintenance.run { try await write(membersOf: list, isThorough: true) }
+        } catch { failures.append(error) }
       }
     }
   }

@@ -44,6 +44,25 @@ extension Connection {
     try setPragma("cache_size", to: -Int64(max(kibibytes, 0)))
   }
 
+  /// What happens to the bytes of deleted content.
+  package enum SecureDelete: Sendable {
+    /// They are overwritten with zeros.
+    case thorough
+    /// They are overwritten with zeros when that writes no further page.
+    case whereFree
+  }
+
+  /// Sets what happens to the bytes of what is deleted from now on. May be called within a transaction. Lasts until
+  /// closing.
+  ///
+  /// Source: sqlite.org, "PRAGMA secure_delete".
+  package func setSecureDelete(_ mode: SecureDelete) throws {
+    switch mode {
+    case .thorough: try execute("PRAGMA secure_delete = ON")
+    case .whereFree: try execute("PRAGMA secure_delete = FAST")
+    }
+  }
+
   /// Sets the most bytes that the log file keeps after a checkpoint. Lasts until closing.
   package func setJournalSizeLimit(bytes: Int64) throws {
     try setPragma("journal_size_limit", to: bytes)

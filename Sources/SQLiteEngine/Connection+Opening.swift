@@ -129,9 +129,8 @@ extension Connection {
     try execute("PRAGMA cell_size_check = ON")
     // A manipulated schema can't call functions with side effects.
     try execute("PRAGMA trusted_schema = OFF")
-    // SQLite overwrites deleted content with zeros when that writes no further page. The files of whole stores are
-    // removed.
-    try execute("PRAGMA secure_delete = FAST")
+    // The files of whole stores are removed.
+    try setSecureDelete(.whereFree)
     // SQLite truncates the log after a large commit to its usual length.
     try setJournalSizeLimit(bytes: Int64(Self.checkpointFrames) * 4_096)
     // Automatic checkpoints would delay the answer to a commit. See `copyLongLog()` instead.

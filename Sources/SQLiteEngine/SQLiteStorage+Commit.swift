@@ -131,6 +131,9 @@ extension SQLiteStorage {
     do {
       try update.run(&changes)
       try requireTransaction(on: rows.connection)
+      let isThorough = !changes.forgotten.isEmpty
+      if isThorough { try rows.connection.setSecureDelete(.thorough) }
+      defer { if isThorough { try? rows.connection.setSecureDelete(.whereFree) } }
       return .success(try writer.write(changes, of: loaded, at: update.now))
     } catch {
       guard !writer.isWriting else { throw error }

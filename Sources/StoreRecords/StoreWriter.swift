@@ -42,7 +42,11 @@ package struct StoreWriter<Tables: StoreTables> {
       try write(purge, replacing: old, at: now)
     }
     for bodies in changes.forgotten {
-      if let old = try loaded.document(bodies.id) { try remove(bodies, of: old) }
+      guard let old = try loaded.document(bodies.id) else { continue }
+      // The update itself may have changed the document that was loaded.
+      let edited = changes.mutations.last { $0.id == bodies.id }?.tree
+      let tree = try edited ?? changes.purges.last { $0.id == bodies.id }?.tree ?? old.tree()
+      try remove(bodies, of: old.row.first, in: tree)
     }
     if !changes.locals.isEmpty {
       try rows.removeExpiredLocals(at: now)
@@ -259,12 +263,15 @@ extension StoreWriter {
   }
 
   /// Removes bodies of a document's revisions that are not leaves.
-  private mutating func remove(_ bodies: ForgottenBodies, of old: LoadedDocuments.Found) throws {
-    let leaves = Set(try old.tree().leaves.map(\.revision))
+  /// - Parameter first: the number of the document's first change.
+  private mutating func remove(
+    _ bodies: ForgottenBodies, of first: Int64, in tree: RevisionTree
+  ) throws {
+    let leaves = Set(tree.leaves.map(\.revision))
     var removed: Int64 = 0
-    for key in try rows.bodies(of: old.row.first, below: .max)
+    for key in try rows.bodies(of: first, below: .max)
     where bodies.contains(key.revision, leaves: leaves) {
-      removed += try rows.removeBody(with: key, of: old.row.first)
+      removed += try rows.removeBody(with: key, of: first)
     }
     header.otherBodyBytes -= removed
   }

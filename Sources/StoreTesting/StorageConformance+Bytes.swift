@@ -86,6 +86,34 @@ extension StorageConformance {
         try await requireCounted(storage, [id], "forgotten bodies")
       }
     },
+    Claim(
+      "an update that edits a document and drops its history keeps the new leaves' bodies alone"
+    ) {
+      bench in
+      try await bench.withStorage { storage in
+        let id = try DocumentID("a")
+        let chain = try await storage.putChain(id, count: 4)
+        let losing = try RevisionID("1-0")
+        _ = try await storage.graft(id, [losing], #"{"losing":1}"#)
+        let last = try await storage.update(loading: [id], at: .start) { changes in
+          let tree = try changes.view.newest(id)
+          var edits = DocumentEdits(id, in: tree, limit: changes.historyLimits)
+          _ = try edits.put(base: losing, body: .empty, isDeleted: true)
+          let last = try edits.put(
+            base: chain.last, body: DocumentBody(parsing: Array(#"{"n":4}"#.utf8)), isDeleted: false
+          )
+          changes.write(edits.finish())
+          changes.dropHistory(of: id)
+          return last
+        }
+        for revision in chain + [losing] {
+          try require(try await storage.body(id, revision), is: nil, "body of \(revision)")
+        }
+        try require(try await storage.body(id, last), is: #"{"n":4}"#, "the winner's body")
+        try require(try await storage.storedBytes(of: id), is: 7 + 2, "bytes of both leaves")
+        try await requireCounted(storage, [id], "an edit without history")
+      }
+    },
   ]
 
   private static func purgeLeaves(
