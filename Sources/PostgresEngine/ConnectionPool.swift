@@ -237,6 +237,8 @@ final class DatabaseCounters: Sendable {
   let updates = Atomic(0)
   let unknown = Atomic(0)
   let lost = Atomic(0)
+  /// The cases of damage that could not be repaired without loss.
+  let damage = Atomic(0)
   /// The open connections of the pool.
   let open = Atomic(0)
   /// The callers that have a connection of the pool.

@@ -3,6 +3,7 @@ package import Lanes
 import NIOConcurrencyHelpers
 import StoreRecords
 package import Stores
+import Synchronization
 
 /// The storage engine that keeps stores as rows of a PostgreSQL database, which any number of nodes share.
 ///
@@ -24,6 +25,7 @@ package final class PostgresDatabase: StorageEngine {
   /// A store needs no file descriptor; the connections have them.
   package let descriptorsPerStore = 0
   package let isShared = true
+  package var knownDamage: Int { pool.counters.damage.load(ordering: .relaxed) }
   /// The counts of this node since the engine was opened.
   package var statistics: DatabaseStatistics { pool.statistics }
 

@@ -70,6 +70,19 @@ final class WriteTransaction: RowSource {
     }
   }
 
+  /// Continues a transaction that has the lock on the store's row.
+  init(of row: StoreRow, on connection: Connection) {
+    (store, epoch) = (row.number, row.header.epoch)
+    (former, current) = (row, row)
+    self.connection = connection
+  }
+
+  /// Sends the waiting writes and others.
+  func flush(_ calls: [Call]) throws {
+    _ = try connection.run(pending + calls)
+    pending = []
+  }
+
   func storeRow() throws -> StoreRow { current }
 
   func rows(_ call: Call) throws -> Rows {
@@ -143,6 +156,12 @@ final class WriteTransaction: RowSource {
   func undo() {
     pending = []
     if !connection.isBroken { connection.runLater(Call(.rollback)) }
+  }
+
+  /// Adds a write to rows that are not as they were written. What is known of rows is read again.
+  func repair(_ call: Call) {
+    write(call)
+    (documents, bodySizes, knownPieces, locals) = ([:], [:], [:], [:])
   }
 
   private func take(

@@ -11,7 +11,7 @@ struct BackupCommand: AsyncParsableCommand {
       A running server makes it, so the backup's directory must be one that the server may write to. Stores in a \
       database are copied by this command, into a directory beside the backup, which takes as much space again. The \
       backup holds secrets: keep it as you keep the data directory. Exit status 65: there is damage, and a line for \
-      each; a store that can't be read is left out.
+      each; a store that can't be read is left out, and of a store in a database what is damaged.
       """)
 
   @Argument(help: "Where the backup goes: a directory that is not there yet, or is empty.")
@@ -131,16 +131,16 @@ struct RepairCommand: AsyncParsableCommand {
       A value of which one byte is wrong is computed back. What can't be is set aside in its store for 90 days, \
       where its owner is told of it, and an older body or another branch takes its place where there is one. A store \
       whose file can't be read is made anew of the pages that can, and the damaged file stays beside it; without a \
-      server the registry of stores, too. The accounts are never guessed at. Prints a line for each damaged store. Exit status: 0 nothing is lost, 65 \
+      server the registry of stores, too. In a database, the row of a store that can't be read is made anew. The \
+      accounts are never guessed at. Prints a line for each damaged store. Exit status: 0 nothing is lost, 65 \
       something is lost or damaged still, which a backup may have.
       """)
 
-  @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
-  var data = DataDirectory.standard
+  @OptionGroup var location: LocationOptions
 
   func run() async throws {
     do {
-      let outcome = try await BackupAdministration.repair(data, .terminal)
+      let outcome = try await BackupAdministration.repair(location.location, .terminal)
       print(outcome.message)
       guard !outcome.isDamaged else { throw ExitCode(65) }
     } catch let code as ExitCode {

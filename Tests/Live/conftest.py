@@ -12,8 +12,8 @@ NIGHTLY = bool(os.environ.get("BOOKMARKS_NIGHTLY"))
 OWN = pytest.StashKey()
 ABOUT_FILES = {"test_" + name for name in (
     "administration", "backup", "crash", "damage", "damage_pages", "faults_damage", "faults_many", "faults_room",
-    "faults_start", "faults_stop", "faults_time", "faults_writes", "growth", "kills", "move", "nodes", "operators",
-    "portability", "power_loss", "power_model", "stores")}
+    "faults_start", "faults_stop", "faults_time", "faults_writes", "growth", "kills", "move", "nodes", "nodes_damage",
+    "nodes_erasures", "operators", "portability", "power_loss", "power_model", "stores")}
 """Files of tests that look at a data directory, or break a disk or a clock below it."""
 
 

@@ -1,4 +1,5 @@
 import Documents
+import StoreRecords
 import Stores
 import Testing
 
@@ -71,6 +72,124 @@ import Testing
           store = (SELECT store FROM documents WHERE id = 'b') WHERE id = 'a'
         """)
       #expect(await code { _ = try await two.body("a") } == .integrity)
+    }
+  }
+
+  /// After a repair everything else is read, also by another node, and nothing is left to repair.
+  @Test(arguments: cases.dropLast())
+  func whatIsDamagedIsRepairedOrSetAsideAndAllElseIsRead(
+    _ sql: String, _: ServiceError.Code
+  ) async throws {
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
+      let store = try await filled(node)
+      try await store.put("sound", #"{"kept":true}"#)
+      try fixture.execute(sql)
+      _ = try await node.repairRow(of: .system)
+      let now = Timestamp(milliseconds: 5)
+      _ = try await store.repair(.everything, at: now, pause: .zero)
+      try await readAll(store)
+      #expect(try await store.body("sound") == #"{"kept":true}"#)
+      #expect(try await !node.repairRow(of: .system))
+      #expect(try await store.repair(.everything, at: now, pause: .zero) == RepairOutcome())
+      try await store.put("new", "{}")
+      try await fixture.withNode { other in try await readAll(try await other.store()) }
+    }
+  }
+
+  @Test func oneWrongByteIsComputedBack() async throws {
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
+      let store = try await node.store()
+      let first = try await store.put("a", #"{"n":1}"#)
+      let second = try await store.put("a", #"{"n":3}"#, base: first)
+      try await store.update(loading: [], at: Timestamp(milliseconds: 1)) { changes in
+        changes.write(LocalEdit(LocalID(receipt: "x"), LocalDocument(revision: 1, body: [1])))
+      }
+      for sql in [
+        "UPDATE documents SET body = set_byte(body, 3, 7)",
+        "UPDATE documents SET tree = set_byte(tree, 3, 255)",
+        "UPDATE documents SET id = 'b'", "UPDATE documents SET generation = 3",
+        "UPDATE documents SET sequence = 18", "UPDATE documents SET checksum = checksum # 64",
+        "UPDATE documents SET arrival = set_byte(arrival, 9, 7)",
+        "UPDATE bodies SET body = set_byte(body, 3, 7)", "UPDATE bodies SET generation = 3",
+        "UPDATE locals SET body = 'x'", "UPDATE locals SET revision = 9",
+      ] {
+        try fixture.execute(sql)
+        let outcome = try await store.repair(
+          .withoutLoss, at: Timestamp(milliseconds: 5), pause: .zero)
+        #expect(outcome.repaired == 1 && outcome.count == 1, "\(sql)")
+        #expect(try await store.body("a") == #"{"n":3}"#)
+        try await store.read { view in
+          let id = try DocumentID("a")
+          #expect(try view.tree(id)?.winner?.revision == second)
+          #expect(try view.body(id, first) == Array(#"{"n":1}"#.utf8))
+          #expect(try view.kept(id, second)?.arrival != nil)
+          #expect(try view.local(LocalID(receipt: "x"))?.body == [1])
+        }
+      }
+    }
+  }
+
+  @Test func readerOfADamagedDocumentGetsAllElseAndTheOwnerIsTold() async throws {
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
+      let stores = DatabaseManager(
+        engine: node, maximumOpen: 4, now: { Timestamp(milliseconds: 9) })
+      let (name, id) = (try user(1), try DocumentID("1"))
+      try await stores.withStore(name) { store in
+        for number in 0..<3 {
+          let body = try DocumentBody(parsing: Array(#"{"n":"long enough"}"#.utf8))
+          try await store.put(try DocumentID("\(number)"), base: nil, body: body)
+        }
+      }
+      try fixture.execute("UPDATE documents SET body = '{}' WHERE id = '1'")
+      try await stores.withStore(name) { store in
+        let changes = try await store.read { view in
+          try view.changes(after: 0, limit: 9).map { change in
+            try view.document(change.id).map { ($0.id.text, $0.isDeleted) }?.0 ?? "-"
+          }
+        }
+        #expect(changes.contains("0") && changes.contains("2"))
+        let damage = try await store.read { view in try view.damage() }
+        #expect(damage.map(\.id) == [id.text])
+      }
+      #expect(node.knownDamage == 1)
+      await stores.close()
+    }
+  }
+
+  @Test func copyOfADamagedStoreHasAllThatIsSound() async throws {
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
+      let (name, store) = (try user(2), try await node.store(try user(2)))
+      var base: RevisionID?
+      for number in 0..<3 { base = try await store.put("a", "{\"n\":\(number)}", base: base) }
+      for id in ["b", "c", "d"] { try await store.put(id, #"{"of":"\#(id)"}"#) }
+      try await store.update(loading: [], at: Timestamp(milliseconds: 1)) { changes in
+        for id in ["x", "y"] {
+          changes.write(LocalEdit(LocalID(receipt: id), LocalDocument(revision: 1, body: [1])))
+        }
+      }
+      try fixture.execute("UPDATE bodies SET body = 'x' WHERE generation = 1")
+      try fixture.execute("UPDATE documents SET body = 'x' WHERE id = 'c'")
+      try fixture.execute("UPDATE documents SET updated = -5, created = 7 WHERE id = 'd'")
+      try fixture.execute("UPDATE locals SET body = 'xx' WHERE revision = 1 AND id LIKE '%x'")
+      try fixture.execute("UPDATE stores SET live = 77 WHERE number > 0")
+      let found = try #require(try await node.soundRowReader(of: name))
+      #expect(found.damage.count == 5)
+      var (ids, bodies, locals): ([String], Int, Int) = ([], 0, 0)
+      var walk = try await RowWalk(over: found.reader)
+      while let page = try await walk.next() {
+        switch page {
+        case .documents(let documents): ids += documents.map(\.row.id.text)
+        case .bodies(let found): bodies += found.count
+        case .locals(let found): locals += found.count
+        }
+      }
+      await found.reader.close()
+      #expect(ids == ["a", "b"] && bodies == 1 && locals == 1)
+      #expect(walk.state.header.live == 2)
     }
   }
 

@@ -78,6 +78,18 @@ package enum BackupAdministration {
     return (summary.message, summary.isDamaged)
   }
 
+  /// Repairs all stores of a data directory or a database.
+  /// - Returns: one line, and whether something is lost or still damaged.
+  /// - Throws: the errors of ``repair(_:_:)-(String,_)``; ``SettingsError``, the database's errors.
+  package static func repair(
+    _ location: StorageLocation, _ report: Report
+  ) async throws -> (message: String, isDamaged: Bool) {
+    guard location.database == nil else {
+      return try await DatabaseBackups.repair(location, report)
+    }
+    return try await repair(location.data, report)
+  }
+
   /// Repairs all stores of a data directory.
   /// - Returns: one line, and whether something is lost or still damaged.
   /// - Throws: the errors of ``backUp(_:to:_:)``.

@@ -26,14 +26,15 @@ enum DatabaseBackups {
       let damaged = try await copy(address, into: scratch, report)
       let outcome = try await BackupAdministration.backUp(scratch, to: path, report)
       try remove(scratch)
-      return (outcome.message, outcome.isDamaged || damaged > 0)
+      guard damaged > 0 else { return (outcome.message, outcome.isDamaged) }
+      return (outcome.message + "; \(damaged) stores are damaged, and lack what is damaged", true)
     } catch {
       try? remove(scratch)
       throw error
     }
   }
 
-  /// - Returns: how many stores were left out because they are damaged.
+  /// - Returns: how many stores are damaged. Of these only what is sound was copied, or nothing.
   private static func copy(
     _ address: DatabaseAddress, into directory: String, _ report: BackupAdministration.Report
   ) async throws -> Int {
@@ -42,7 +43,7 @@ enum DatabaseBackups {
         let summary = try await StoreMove(from: database, to: files, whileUsed: true).run(report)
         try await FileHandover(from: database, to: files, directory: directory).run()
         try await files.setMoveMark(nil)
-        return summary.damaged
+        return summary.damaged + summary.incomplete
       }
     }
   }
@@ -69,6 +70,49 @@ enum DatabaseBackups {
         }
       }
       return counts
+    }
+  }
+
+  /// Repairs all stores. Servers may use the database meanwhile.
+  /// - Returns: one line, and whether something is lost or still damaged.
+  /// - Throws: ``SettingsError``, the database's errors.
+  static func repair(
+    _ location: StorageLocation, _ report: BackupAdministration.Report
+  ) async throws -> (message: String, isDamaged: Bool) {
+    try await StorageAssembly.with(location) { storage, stores in
+      var repair = StoreBackups.Repair()
+      for namespace in StoreName.namespaces {
+        var cursor = NameCursor(in: namespace, of: storage.engine)
+        while case let names = try await cursor.nextPage(), !names.isEmpty {
+          for name in names {
+            try Task.checkCancellation()
+            try await Self.repair(name, storage, stores, &repair, report)
+            report.progress(nil, "\(repair.stores) stores")
+          }
+        }
+      }
+      report.progress(1, "")
+      return (repair.message, repair.isDamaged)
+    }
+  }
+
+  private static func repair(
+    _ name: StoreName, _ storage: StorageAssembly, _ stores: DatabaseManager,
+    _ repair: inout StoreBackups.Repair, _ report: BackupAdministration.Report
+  ) async throws {
+    repair.stores += 1
+    do {
+      if try await storage.repairRow(of: name) {
+        repair.outcome.repaired += 1
+        report.finding("\(name.key): its row was made anew")
+      }
+      let outcome = try await stores.visit(name) { store in try await store?.repair() }
+      guard let outcome else { return }
+      repair.outcome += outcome
+      for line in outcome.messages { report.finding("\(name.key): \(line)") }
+    } catch let error as ServiceError where StoreBackups.isDamage(error) {
+      repair.damagedStores += 1
+      report.finding("\(name.key): \(StoreBackups.message(of: error))")
     }
   }
 

@@ -17,7 +17,7 @@ struct StoreBackups: Sendable {
   static func requireFiles<Value>(_ files: Value?) throws -> Value {
     guard let files else {
       throw BackupError(
-        .failed, "The stores are in a database: use backup --database or verify --database")
+        .failed, "The stores are in a database: use backup, verify or repair with --database")
     }
     return files
   }

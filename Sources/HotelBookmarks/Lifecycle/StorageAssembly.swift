@@ -139,6 +139,12 @@ struct StorageAssembly: Sendable {
     return try await SigningKeys.open(in: SharedSecrets(stores: stores), now: now())
   }
 
+  /// Makes the row of a store in a database anew if it is damaged; see ``PostgresDatabase/repairRow(of:)``.
+  /// - Returns: whether it was made anew; false with files.
+  func repairRow(of name: StoreName) async throws -> Bool {
+    try await database?.repairRow(of: name) ?? false
+  }
+
   /// The number of commits since the engine was opened.
   var commits: Int { files?.statistics.commits ?? database?.statistics.commits ?? 0 }
 

@@ -40,12 +40,12 @@ struct NameCursor: Sendable {
   private static let namesAtOnce = 500
 
   private let namespace: String
-  private let engine: any CopyingEngine
+  private let engine: any StorageEngine
   private var names: ArraySlice<StoreName> = []
   private var last: String?
 
   /// A cursor before the first name.
-  init(in namespace: String, of engine: any CopyingEngine) {
+  init(in namespace: String, of engine: any StorageEngine) {
     self.namespace = namespace
     self.engine = engine
   }

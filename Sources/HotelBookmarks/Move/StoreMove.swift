@@ -34,10 +34,13 @@ struct StoreMove: Sendable {
     var earlier = 0
     /// Stores that were not copied because they are damaged.
     var damaged = 0
+    /// Damaged stores of which the sound rows were copied.
+    var incomplete = 0
 
-    /// - Parameter outcome: nil for a damaged store.
-    mutating func add(_ outcome: StoreTransfer.Outcome?) {
-      switch outcome {
+    /// - Parameter copied: the outcome, nil for a damaged store, and whether all rows were copied.
+    mutating func add(_ copied: (outcome: StoreTransfer.Outcome?, isWhole: Bool)) {
+      if !copied.isWhole, copied.outcome != nil { incomplete += 1 }
+      switch copied.outcome {
       case nil: damaged += 1
       case .copied(let documents, let bytes):
         stores += 1
@@ -130,10 +133,30 @@ struct StoreMove: Sendable {
   /// - Returns: nil for a damaged store.
   private func copy(
     _ name: StoreName, _ report: BackupAdministration.Report
-  ) async throws -> StoreTransfer.Outcome? {
-    try await Self.reportingDamage(of: name, { report.finding($0) }) {
-      try await StoreTransfer(from: source, to: target, whileUsed: whileUsed).copy(name)
+  ) async throws -> (outcome: StoreTransfer.Outcome?, isWhole: Bool) {
+    let transfer = StoreTransfer(from: source, to: target, whileUsed: whileUsed)
+    // The source of a move stays, and has all that can be read of a damaged store.
+    if !whileUsed {
+      let outcome = try await Self.reportingDamage(of: name, { report.finding($0) }) {
+        try await transfer.copy(name)
+      }
+      return (outcome, true)
     }
+    do { return (try await transfer.copy(name), true) } catch let error as ServiceError
+      where StoreBackups.isDamage(error)
+    {
+      let outcome = try await Self.reportingDamage(of: name, { report.finding($0) }) {
+        guard let (reader, damage) = try await source.soundRowReader(of: name) else { throw error }
+        for line in damage { report.finding("\(name.key): \(line)") }
+        let result: Result<StoreTransfer.Outcome, any Error>
+        do { result = .success(try await transfer.copy(name, from: reader)) } catch {
+          result = .failure(error)
+        }
+        await reader.close()
+        return try result.get()
+      }
+      return (outcome, false)
+    } catch let error as ServiceError where error.code == .absent { return (.absent, true) }
   }
 
   /// Runs the copy of a store.

@@ -17,6 +17,21 @@ extension PostgresDatabase: CopyingEngine {
     }
   }
 
+  package func soundRowReader(
+    of name: StoreName
+  ) async throws -> (reader: any RowReader, damage: [String])? {
+    let found = try await repeating { connection in try NameRow(name.key, on: connection) }
+    guard let found, found.state == .there else { return nil }
+    let reader = StoreReader(
+      source: .snapshot(LongSnapshot(on: session())), number: found.number, epoch: found.epoch,
+      leftOut: LeftOutRows())
+    do { return (reader, try await reader.findDamage(of: name.key)) } catch {
+      await reader.close()
+      guard (error as? ServiceError)?.code == .absent else { throw error }
+      return nil
+    }
+  }
+
   package func rowWriter(of name: StoreName, epoch: String) async throws -> any RowWriter {
     let staged = StoreName.staged(name)
     _ = try await erase(staged)

@@ -18,9 +18,12 @@ struct StoreReader: RowReader {
   let number: Int64
   /// What the store's row must say.
   let epoch: String
+  /// What is left out, because it is damaged; nil to throw at the first damage.
+  var leftOut: LeftOutRows?
 
   func state() async throws -> CopiedState {
-    try await reading { source in
+    if let header = leftOut?.header { return CopiedState(header: header) }
+    return try await reading { source in
       let row = try source.storeRow()
       var header = row.header
       header.epoch = row.info.epoch
@@ -29,12 +32,11 @@ struct StoreReader: RowReader {
   }
 
   func documents(after sequence: Int64) async throws -> [CopiedDocument] {
-    try await reading { source in
-      let found = try source.rows(
-        Call(
-          Self.documents, .integer(number), .integer(sequence), .integer(RowPage.rows),
-          .integer(RowPage.bytes))
-      ).all.map { row in try LoadedDocuments.Found(row, in: number) }
+    if let leftOut { return try await soundDocuments(after: sequence, leftOut) }
+    return try await reading { source in
+      let found = try source.rows(Self.documents(of: number, after: sequence)).all.map { row in
+        try LoadedDocuments.Found(row, in: number)
+      }
       let long = try found.filter { try $0.tree().older > 0 }.map(\.row.first)
       let pieces = try source.pieces(of: long)
       return try found.map { found in
@@ -45,48 +47,57 @@ struct StoreReader: RowReader {
   }
 
   func bodies(of firsts: [Int64], after last: BodyKey?) async throws -> [CopiedBody] {
-    try await reading { source in
-      try source.rows(
-        Call(
-          Self.bodies, .integer(number), .integers(firsts), .integer(last?.first ?? .min),
-          .integer(last?.revision.generation ?? 0), .text(last?.revision.digest.text ?? ""),
-          .integer(RowPage.rows), .integer(RowPage.bytes))
-      ).all.map { row in
-        guard let digest = row.text(2) else {
-          throw ServiceError.integrity("the digest of a stored body is no text")
-        }
-        return CopiedBody(
-          first: row.integer(0),
-          revision: RevisionID(generation: Int(row.integer(1)), digest: digest),
-          body: StoredBody(
-            bytes: row.bytes(4), checksum: row.integer(3),
-            arrival: StoredArrival(bytes: row.bytes(5))))
+    let last = last.map { key in
+      DamageSearch.BodyPlace(
+        first: key.first, generation: Int64(key.revision.generation),
+        digest: Array(key.revision.digest.text.utf8))
+    }
+    if let leftOut { return try await soundBodies(of: firsts, after: last, leftOut) }
+    return try await reading { source in
+      try source.rows(Self.bodies(of: firsts, in: number, after: last)).all.map(Self.body)
+    }
+  }
+
+  /// Reads a row of a body.
+  /// - Throws: `integrity`.
+  static func body(_ row: Row) throws -> CopiedBody {
+    guard let digest = row.text(2) else {
+      throw ServiceError.integrity("the digest of a stored body is no text")
+    }
+    return CopiedBody(
+      first: row.integer(0),
+      revision: RevisionID(generation: Int(clamping: row.integer(1)), digest: digest),
+      body: StoredBody(
+        bytes: row.bytes(4), checksum: row.integer(3),
+        arrival: StoredArrival(bytes: row.bytes(5))))
+  }
+
+  func locals(after last: LocalID?) async throws -> [CopiedLocal] {
+    let last = Array((last?.text ?? "").utf8)
+    if let leftOut { return try await soundLocals(after: last, leftOut) }
+    return try await reading { source in
+      try source.rows(Self.locals(of: number, after: last)).all.map {
+        try Self.local($0, in: number)
       }
     }
   }
 
-  func locals(after last: LocalID?) async throws -> [CopiedLocal] {
-    try await reading { source in
-      try source.rows(
-        Call(
-          Self.locals, .integer(number), .text(last?.text ?? ""), .integer(RowPage.rows),
-          .integer(RowPage.bytes))
-      ).all.map { row in
-        guard let text = row.text(4) else {
-          throw ServiceError.integrity("the id of a local document is no text")
-        }
-        let id = LocalID(stored: text)
-        let found = try StoredLocal(row, id, in: number)
-        return CopiedLocal(id: id, document: found.document, expires: found.expires)
-      }
+  /// Reads a row of a local document.
+  /// - Throws: `integrity`.
+  static func local(_ row: Row, in store: Int64) throws -> CopiedLocal {
+    guard let text = row.text(4) else {
+      throw ServiceError.integrity("the id of a local document is no text")
     }
+    let id = LocalID(stored: text)
+    let found = try StoredLocal(row, id, in: store)
+    return CopiedLocal(id: id, document: found.document, expires: found.expires)
   }
 
   func close() async {
     if case .snapshot(let snapshot) = source { await snapshot.close() }
   }
 
-  private func reading<Value: Sendable>(
+  func reading<Value: Sendable>(
     _ body: @Sendable (any RowSource) throws -> Value
   ) async throws -> Value {
     switch source {
@@ -105,6 +116,28 @@ struct StoreReader: RowReader {
 /// The statements. Each finds the next rows, and returns those before which the page had not all of its bytes. The
 /// lengths of values are read without the values.
 extension StoreReader {
+  /// Finds the documents whose last change comes after a sequence number.
+  static func documents(of store: Int64, after sequence: Int64) -> Call {
+    Call(
+      documents, .integer(store), .integer(sequence), .integer(RowPage.rows),
+      .integer(RowPage.bytes))
+  }
+
+  /// Finds bodies of some documents, each by the sequence number of its first change.
+  static func bodies(
+    of firsts: [Int64], in store: Int64, after last: DamageSearch.BodyPlace?
+  ) -> Call {
+    Call(
+      bodies, .integer(store), .integers(firsts), .integer(last?.first ?? .min),
+      .integer(last?.generation ?? .min), .bytes(last?.digest ?? []), .integer(RowPage.rows),
+      .integer(RowPage.bytes))
+  }
+
+  /// Finds the local documents after an id, given by its bytes.
+  static func locals(of store: Int64, after id: [UInt8]) -> Call {
+    Call(locals, .integer(store), .bytes(id), .integer(RowPage.rows), .integer(RowPage.bytes))
+  }
+
   private static let documents = Statement(
     "copied_documents",
     """

@@ -160,7 +160,7 @@ extension Connection {
 }
 
 /// Reading rows without verifying them, and replacing them by repaired ones.
-extension StoreRows {
+extension StoreRows: RepairTables {
   /// Whether the index of the ids contains a document.
   func isIndexed(_ document: StoredDocument) throws -> Bool {
     let found = try connection.statement(
@@ -230,6 +230,16 @@ extension StoreRows {
         .integer(revision.generation), .text(revision.digest.text), .integer(other.checksum),
         .bytes(other.content), .integer(number))
     }
+  }
+
+  func reindex() throws { try connection.execute("REINDEX") }
+
+  func removeRow(at number: Int64) throws {
+    try connection.statement("DELETE FROM documents WHERE sequence = ?1").run(.integer(number))
+  }
+
+  func removeBody(at number: Int64) throws {
+    try connection.statement("DELETE FROM bodies WHERE number = ?1").run(.integer(number))
   }
 
   /// Counts all rows again, because damaged rows may have been counted wrongly. Also removes bodies and history pieces

@@ -3,7 +3,7 @@ import StoreRecords
 import Stores
 
 /// Repairing rows that do not belong to documents.
-extension StoreRepair {
+extension DocumentRepair where Rows == StoreRows {
   /// Checks some local documents after an id.
   /// - Returns: whether one of them is damaged, and the id of the last one that was checked; nil at the end.
   func damagedLocals(after id: [UInt8]) throws -> (isDamaged: Bool, last: [UInt8]?) {
@@ -35,13 +35,9 @@ extension StoreRepair {
     if extent == .everything { try notePurges() }
   }
 
-  /// Counts one more purge, so that clients with a copy of the store start over. If the count is lost, it continues
-  /// from the last sequence number. The count can't be higher than that, because each purge took a sequence number.
-  mutating func notePurges() throws {
-    let known = try rows.local(.purgeCount, at: now)?.revision
-    let count = LocalDocument(
-      revision: known.map { $0 &+ 1 } ?? header.lastSequence &+ 1, body: Array("{}".utf8))
-    try rows.apply(LocalEdit(.purgeCount, count))
+  /// Counts one more purge; see ``notePurges(after:)``.
+  func notePurges() throws {
+    try notePurges(after: try rows.local(.purgeCount, at: now)?.revision)
   }
 
   /// Removes all query indexes if one of them is damaged. Queries build them again.

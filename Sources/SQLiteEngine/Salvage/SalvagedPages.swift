@@ -1,4 +1,5 @@
 import Lanes
+import StoreRecords
 import Stores
 
 /// The rows of a damaged file, read from all of its pages, even from those that no other page points to.

@@ -12,6 +12,11 @@ package protocol CopyingEngine: StorageEngine {
   /// - Throws: the errors of ``StorageEngine/open(_:creating:)``.
   func rowReader(of name: StoreName, whileUsed: Bool) async throws -> (any RowReader)?
 
+  /// Opens a damaged store to read what is sound of it, while other processes may write to it: damaged documents, bodies
+  /// of ancestors and local documents are left out, and the counts are of the rest.
+  /// - Returns: the reader, and a line for each damage; nil when the store is absent, or the engine can't do that.
+  func soundRowReader(of name: StoreName) async throws -> (reader: any RowReader, damage: [String])?
+
   /// Begins a copy of a store. Nobody can open the copy before ``RowWriter/publish()``.
   /// - Parameter name: the name that the copy will have. What an interrupted copy left for this name is removed.
   /// - Parameter epoch: the epoch of the original, which the copy keeps.
@@ -33,6 +38,10 @@ package protocol CopyingEngine: StorageEngine {
 }
 
 extension CopyingEngine {
+  package func soundRowReader(
+    of name: StoreName
+  ) async throws -> (reader: any RowReader, damage: [String])? { nil }
+
   /// Opens a store that nobody else uses.
   package func rowReader(of name: StoreName) async throws -> (any RowReader)? {
     try await rowReader(of: name, whileUsed: false)

@@ -1,0 +1,58 @@
+import Documents
+import Lanes
+import StoreRecords
+package import Stores
+
+/// Repairing the row of a store in `stores`, without which nobody can open the store.
+extension PostgresDatabase {
+  /// Makes the row of a store anew if it is damaged or missing: with the key and the number that the registry has, the
+  /// counts of the rows, and another epoch, so that clients with a copy of the store start over.
+  /// - Returns: whether the row was made anew; false for a store that is absent or whose row is sound.
+  /// - Throws: `integrity` when the registry's own row is damaged; the database's errors.
+  package func repairRow(of name: StoreName) async throws -> Bool {
+    let now = clock.now()
+    return try await repeating { connection in
+      guard let found = try NameRow(name.key, on: connection), found.state == .there else {
+        return false
+      }
+      return try Self.repairRow(found, at: now, on: connection)
+    }
+  }
+
+  private static func repairRow(
+    _ name: NameRow, at now: Timestamp, on connection: Connection
+  ) throws -> Bool {
+    do {
+      let locked = try connection.run([
+        Call(.begin), Call(StoreRow.lock, .integer(name.number)),
+      ])[1].first
+      do {
+        _ = try StoreRow.requireThere(locked, epoch: name.epoch)
+        _ = try connection.run([Call(.rollback)])
+        return false
+      } catch let error as ServiceError where error.code == .damaged {}
+      // A store that was replaced has another name.
+      guard try !hasAnotherName(name, locked, on: connection) else {
+        throw ServiceError.damaged("the store has another name")
+      }
+      var generator = SystemRandomNumberGenerator()
+      var next = name
+      next.epoch = Hex.string(generator.next(), generator.next())
+      var row = StoreRow(
+        number: name.number, header: StoreHeader(key: name.key, epoch: next.epoch))
+      if locked == nil { _ = try connection.run([row.inserting]) }
+      let transaction = WriteTransaction(of: row, on: connection)
+      try transaction.recount(&row.header)
+      // More than was ever written, as far as that is known.
+      row.written = max(0, locked?.integer(10) ?? 0) &+ row.header.bytes &+ 1
+      row.changed = now.milliseconds
+      try transaction.flush([row.updating])
+      try next.update(on: connection)
+      _ = try connection.run([Call(.commit)])
+      return true
+    } catch {
+      if !connection.isBroken { connection.runLater(Call(.rollback)) }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import Documents
+import StoreRecords
+import Stores
+import Synchronization
+
+/// Finding and repairing damage while nodes use the store. One statement reads a piece, and one transaction, which has
+/// the lock on the store's row, repairs what is damaged in it.
+extension PostgresStorage {
+  func repair(
+    _ extent: RepairOutcome.Extent, at now: Timestamp, pause: Duration
+  ) async throws -> RepairOutcome {
+    do {
+      let outcome = try await repairAll(extent, at: now, pause: pause)
+      pool.counters.damage.add(outcome.lost.count + outcome.left, ordering: .relaxed)
+      return outcome
+    } catch { throw ServiceError.translated(error) }
+  }
+
+  private func repairAll(
+    _ extent: RepairOutcome.Extent, at now: Timestamp, pause: Duration
+  ) async throws -> RepairOutcome {
+    var outcome = RepairOutcome()
+    var lastID: [UInt8]? = []
+    while let start = lastID {
+      let found = try await look { try PostgresView.damagedLocals(after: start, in: $0) }
+      if !found.damaged.isEmpty {
+        outcome += try await mend(extent, at: now) { repair in
+          for id in found.damaged { try repair.rows.repairLocal(id, &repair) }
+          guard repair.outcome.dropped > 0 else { return }
+          try repair.notePurges(after: repair.rows.purgeCount)
+        }
+      }
+      lastID = found.last
+      if pause > .zero { try await Task.sleep(for: pause) }
+    }
+    var last: Int64? = .min
+    while let start = last {
+      let (damaged, end) = try await look { snapshot in
+        let search = try DamageSearch(after: start, in: snapshot)
+        return (search.findings.keys.sorted(), search.last)
+      }
+      if !damaged.isEmpty {
+        outcome += try await mend(extent, at: now) { repair in
+          for number in damaged { try repair.repair(at: number) }
+          guard !repair.outcome.lost.isEmpty else { return }
+          try repair.notePurges(after: repair.rows.purgeCount)
+        }
+      }
+      last = end
+      if pause > .zero { try await Task.sleep(for: pause) }
+    }
+    if try await look({ try PostgresView.hasDamagedIndexes(in: $0) }) {
+      outcome += try await mend(extent, at: now) { repair in
+        try repair.rows.removeIndexes()
+        repair.outcome.dropped += 1
+      }
+    }
+    let counts = try await mend(extent, at: now) { repair in
+      let former = repair.header
+      try repair.rows.recount(&repair.header)
+      if repair.header != former { repair.outcome.repaired += 1 }
+    }
+    // Counts that a repair has changed are not one more damage.
+    return outcome.hasChanged ? outcome : counts
+  }
+
+  private func look<Value: Sendable>(
+    _ body: @Sendable (Snapshot) throws -> Value
+  ) async throws -> Value {
+    try await pool.repeating { connection in
+      try self.withRows(on: connection) { rows in
+        let snapshot = Snapshot(of: rows.number, epoch: rows.epoch, on: connection)
+        defer { snapshot.end() }
+        return try body(snapshot)
+      }
+    }
+  }
+
+  /// Runs repairs in one transaction, which is committed if they changed anything.
+  private func mend(
+    _ extent: RepairOutcome.Extent, at now: Timestamp,
+    _ work: @Sendable (inout DocumentRepair<WriteTransaction>) throws -> Void
+  ) async throws -> RepairOutcome {
+    try await pool.repeating { connection in
+      try self.withRows(on: connection) { rows in
+        let transaction = try WriteTransaction(
+          on: connection, store: rows.number, epoch: rows.epoch, loading: [])
+        do {
+          _ = try transaction.rows(Call(WriteTransaction.longIdle))
+          var repair = DocumentRepair(
+            rows: transaction, extent: extent, now: now, header: transaction.current.header)
+          try work(&repair)
+          guard repair.outcome.hasChanged else {
+            transaction.undo()
+            return repair.outcome
+          }
+          transaction.current.header = repair.header
+          try transaction.commit(at: now.milliseconds)
+          notices.add(.changed, name)
+          sizes.forget()
+          return repair.outcome
+        } catch {
+          transaction.undo()
+          throw error
+        }
+      }
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// The number of purges that is noted in the store; nil for none.
+  fileprivate var purgeCount: Int64? {
+    get throws { try local(.purgeCount)?.document.revision }
+  }
+}
+
+/// Looking for damage in the rows that do not belong to documents.
+extension PostgresView {
+  /// How many rows one statement reads.
+  private static let rowsAtOnce = 1_000
+
+  /// Looks for damaged local documents.
+  /// - Returns: the bytes of their ids, and of the last id that was checked; nil at the end.
+  fileprivate static func damagedLocals(
+    after id: [UInt8], in source: any RowSource
+  ) throws -> (damaged: [[UInt8]], last: [UInt8]?) {
+    let rows = try source.rows(StoreReader.locals(of: source.store, after: id)).all
+    let damaged = rows.filter { row in
+      guard let text = row.text(4) else { return true }
+      return (try? StoredLocal(row, LocalID(stored: text), in: source.store)) == nil
+    }
+    return (damaged.map { $0.bytes(4) }, rows.last?.bytes(4))
+  }
+
+  /// Whether an index or an entry of one is not as it was written, or an entry leads to no document.
+  fileprivate static func hasDamagedIndexes(in source: any RowSource) throws -> Bool {
+    for row in try source.rows(Call(allIndexes, .integer(source.store))).all {
+      guard let name = row.text(0),
+        checksum(IndexID(name), row.integer(1), row.integer(2), in: source.store)
+          .matches(row.integer(3))
+      else { return true }
+    }
+    var last = (number: Int64.min, key: [UInt8](), id: [UInt8]())
+    while true {
+      let rows = try source.rows(
+        Call(
+          allEntries, .integer(source.store), .integer(last.number), .bytes(last.key),
+          .bytes(last.id), .integer(rowsAtOnce))
+      ).all
+      for row in rows {
+        last = (row.integer(0), row.bytes(1), row.bytes(2))
+        guard let id = row.text(2),
+          checksum(
+            last.number, last.key, DocumentID(stored: id), row.isNull(4) ? nil : row.bytes(4),
+            in: source.store
+          ).matches(row.integer(3))
+        else { return true }
+      }
+      guard rows.count == rowsAtOnce else { break }
+    }
+    return try source.rows(Call(strayEntry, .integer(source.store))).first != nil
+  }
+
+  private static let allIndexes = Statement(
+    "all_indexes", "SELECT name, number, sequence, checksum FROM indexes WHERE store = $1")
+  private static let strayEntry = Statement(
+    "stray_entry",
+    """
+    SELECT 1::int8 FROM entries e WHERE e.store = $1 AND NOT EXISTS (
+      SELECT 1 FROM documents d WHERE d.store = $1 AND d.id = e.id) LIMIT 1
+    """)
+  private static let allEntries = Statement(
+    "all_entries",
+    """
+    SELECT number, key, id, checksum, content FROM entries
+    WHERE store = $1 AND (number, key, id) > ($2, $3, $4) ORDER BY number, key, id LIMIT $5
+    """)
+}

@@ -1,0 +1,174 @@
+import Documents
+import StoreRecords
+import Stores
+
+/// A store's rows as they are stored, verified or not, and their repair.
+///
+/// The number of a row of `bodies` is its place in the table (`ctid`), which nobody else changes while the transaction has
+/// the lock on the store's row.
+extension WriteTransaction: RepairTables {
+  /// The offset of a row in its page takes so many bits of a place.
+  private static let offsetBits: Int64 = 16
+
+  func damagedDocument(at number: Int64) throws -> DamagedDocument? {
+    let row = try rows(Call(Self.documentAt, .integer(store), .integer(number))).first
+    guard let row else { return nil }
+    let body = StoredDocument.columnCount
+    let head = RowValues(
+      kind: .head,
+      values: [
+        .integer(row.integer(0)), .text(row.bytes(1)), .integer(row.integer(2)),
+        .integer(row.integer(3)), .text(row.bytes(4)), .integer(row.flag(5) ? 1 : 0),
+        .optionalText(row.isNull(6) ? nil : row.bytes(6)), .integer(row.integer(7)),
+        .integer(row.integer(8)), .integer(row.integer(9)),
+        .optionalInteger(row.optionalInteger(10)), .integer(store),
+      ], checksum: row.integer(11))
+    return DamagedDocument(
+      head: head, body: RowValues(kind: .body, values: [], content: row.bytes(body), checksum: 0),
+      tree: row.isNull(body + 1)
+        ? nil : RowValues(kind: .tree, values: [], content: row.bytes(body + 1), checksum: 0),
+      others: try bodiesAsFound(of: head.integer(2), id: head.text(1)))
+  }
+
+  func bodiesAsFound(of first: Int64, id: String) throws -> [(number: Int64, row: RowValues)] {
+    try rows(Call(Self.bodiesAt, .integer(store), .integer(first))).all.map { row in
+      (
+        row.integer(0),
+        RowValues(
+          kind: .body,
+          values: [.text(Array(id.utf8)), .integer(row.integer(1)), .text(row.bytes(2))],
+          content: row.bytes(4), checksum: row.integer(3))
+      )
+    }
+  }
+
+  func replace(_ number: Int64, with document: DamagedDocument) throws {
+    guard let row = document.head.document else { return }
+    let arrival = try rows(Call(Self.documentAt, .integer(store), .integer(number))).first?.bytes(
+      StoredDocument.columnCount + 2)
+    repair(Call(Self.removeAt, .integer(store), .integer(number)))
+    let others = try rows(
+      Call(Self.sameAs, .integer(store), .text(row.id.text), .integer(row.sequence)))
+    guard others.count == 0 else {
+      throw ServiceError.damaged("the row of change \(number) is another document's")
+    }
+    let body = StoredBody(
+      bytes: document.body.content, checksum: row.bodyChecksum,
+      arrival: StoredArrival(bytes: arrival ?? []))
+    repair(.putting(row, body: body, tree: document.tree?.content, in: store))
+    for (place, other) in document.others where other.isSound {
+      guard let revision = other.revision else { continue }
+      repair(
+        Call(
+          Self.putBodyAt, .integer(store), Self.place(place), .integer(revision.generation),
+          .text(revision.digest.text), .integer(other.checksum), .bytes(other.content)))
+    }
+  }
+
+  /// Also removes the document from all indexes, as far as its id can be read.
+  func removeRow(at number: Int64) throws {
+    repair(Call(Self.removeEntriesAt, .integer(store), .integer(number)))
+    repair(Call(Self.removeAt, .integer(store), .integer(number)))
+  }
+
+  func removeBody(at number: Int64) throws {
+    repair(Call(Self.removeBodyAt, .integer(store), Self.place(number)))
+  }
+
+  func arrivalsAsFound(of document: StoredDocument) throws -> [ArrivalFound] {
+    let winner = try rows(
+      Call(Self.documentAt, .integer(store), .integer(document.sequence))
+    ).first.map { row in
+      ArrivalFound(
+        number: document.sequence, isWinner: true, revision: document.revision,
+        arrival: StoredArrival(bytes: row.bytes(StoredDocument.columnCount + 2)))
+    }
+    let others = try rows(Call(Self.bodiesAt, .integer(store), .integer(document.first))).all.map {
+      row in
+      ArrivalFound(
+        number: row.integer(0), isWinner: false,
+        revision: RevisionID(
+          generation: Int(clamping: row.integer(1)), digest: row.text(2) ?? ""),
+        arrival: StoredArrival(bytes: row.bytes(5)))
+    }
+    return (winner.map { [$0] } ?? []) + others
+  }
+
+  func put(_ arrival: StoredArrival, for found: ArrivalFound) throws {
+    repair(
+      found.isWinner
+        ? Call(
+          Self.putArrivalAt, .integer(store), .integer(found.number), .filled(arrival.bytes))
+        : Call(
+          Self.putBodyArrivalAt, .integer(store), Self.place(found.number),
+          .filled(arrival.bytes)))
+  }
+
+  func newestHistory(of id: DocumentID) throws -> (row: StoredDocument, newest: RevisionTree)? {
+    try whole(id).map { found in (found.row, try found.tree()) }
+  }
+
+  func replaceHistory(of row: StoredDocument, with tree: [UInt8]) throws {
+    repair(
+      Call(
+        Self.putTreeAt, .integer(store), .integer(row.sequence), .bytes(tree),
+        .integer(row.treeChecksum), .integer(row.checksum(in: store).value)))
+  }
+
+  private static func place(_ number: Int64) -> Value {
+    .text("(\(number >> offsetBits),\(number & (1 << offsetBits - 1)))")
+  }
+}
+
+extension WriteTransaction {
+  private static let documentAt = Statement(
+    "document_as_found",
+    """
+    SELECT \(StoredDocument.columns), d.body, d.tree, d.arrival FROM documents d
+    WHERE d.store = $1 AND d.sequence = $2
+    """)
+  private static let bodiesAt = Statement(
+    "bodies_as_found",
+    """
+    SELECT (ctid::text::point)[0]::int8 << 16 | (ctid::text::point)[1]::int8, generation, digest,
+      body_checksum, body, arrival
+    FROM bodies WHERE store = $1 AND first = $2
+    """)
+  private static let sameAs = Statement(
+    "document_like",
+    """
+    SELECT 1::int8 FROM documents WHERE store = $1 AND id = $2 UNION ALL
+    SELECT 1::int8 FROM documents WHERE store = $1 AND sequence = $3
+    """)
+  private static let removeAt = Statement(
+    "remove_as_found", "DELETE FROM documents WHERE store = $1 AND sequence = $2")
+  private static let removeEntriesAt = Statement(
+    "remove_entries_as_found",
+    """
+    DELETE FROM entries WHERE store = $1
+      AND id = (SELECT id FROM documents WHERE store = $1 AND sequence = $2)
+    """)
+  private static let removeBodyAt = Statement(
+    "remove_body_as_found",
+    "DELETE FROM bodies WHERE store = $1 AND ctid = convert_from($2, 'UTF8')::tid")
+  private static let putBodyAt = Statement(
+    "put_body_as_found",
+    """
+    UPDATE bodies SET generation = $3, digest = $4, body_checksum = $5, body = $6
+    WHERE store = $1 AND ctid = convert_from($2, 'UTF8')::tid
+    """)
+  private static let putArrivalAt = Statement(
+    "put_arrival", "UPDATE documents SET arrival = $3 WHERE store = $1 AND sequence = $2")
+  private static let putBodyArrivalAt = Statement(
+    "put_body_arrival",
+    """
+    UPDATE bodies SET arrival = $3
+    WHERE store = $1 AND ctid = convert_from($2, 'UTF8')::tid
+    """)
+  private static let putTreeAt = Statement(
+    "put_tree",
+    """
+    UPDATE documents SET tree = $3, tree_checksum = $4, checksum = $5
+    WHERE store = $1 AND sequence = $2
+    """)
+}
