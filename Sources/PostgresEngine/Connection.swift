@@ -7,9 +7,11 @@ import Lanes
 ///
 /// Confined to its owner, such as a ``Session``. Every call blocks the owner's thread.
 final class Connection {
-  /// The longest time that the server may send nothing while an answer is due, in milliseconds. If a commit waits
-  /// longer for a standby, its outcome counts as unknown. TCP detects dead connections earlier.
-  static let longestSilence: Int32 = 8_000
+  /// The longest time that the server may send nothing while an answer is due, in milliseconds: 8 seconds. If a commit
+  /// waits longer for a standby, its outcome counts as unknown. TCP detects dead connections earlier.
+  var longestSilence: Int32 = 8_000
+  /// How long the thread waits for an answer before it checks whether it is still wanted, in milliseconds.
+  private static let step: Int32 = 100
 
   /// For how long the server uses a plan at most. At first the interval is a second, and then each is twice as long.
   private static let longestPlanningInterval = Duration.seconds(60)
@@ -22,16 +24,20 @@ final class Connection {
   }
 
   private let handle: OpaquePointer
+  /// What this node knows of the database's servers.
+  private let servers: KnownServers
   /// Notes that the server has not answered for ``longestSilence``.
   private let noteHang: () -> Void
   /// The notices that the server has sent.
   let notices: Notices
-  /// The server's timeline when the connection was made; see ``NewestTimeline``.
+  /// The server's timeline when the connection was made; see ``NewestTimeline``. 0 if it was not asked.
   var timeline: Int64 = 0
   /// The names of the statements that are prepared on this connection.
   private var prepared: Set<String> = []
   /// Answers to ``runLater(_:)`` that are not read yet. They are read before the answers to the next statements.
   private var owed: [Expected] = []
+  /// The answers to ``begin(_:)`` that are due.
+  private var awaited: [Expected] = []
   /// The number of round trips: how often statements were sent and their answers were awaited.
   private(set) var roundTrips = 0
   /// Whether the connection is unusable.
@@ -43,8 +49,11 @@ final class Connection {
 
   /// Takes ownership of a connection that libpq has made, and switches it to pipeline mode.
   /// - Parameter noteHang: called when the server has not answered for ``longestSilence``.
-  init(_ handle: OpaquePointer, _ noteHang: @escaping () -> Void) throws {
+  init(
+    _ handle: OpaquePointer, _ servers: KnownServers, _ noteHang: @escaping () -> Void
+  ) throws {
     self.handle = handle
+    self.servers = servers
     self.noteHang = noteHang
     notices = Notices(of: handle)
     guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
@@ -57,13 +66,17 @@ final class Connection {
   /// The id of the server's process, for tests.
   var backend: Int32 { PQbackendPID(handle) }
 
-  /// Whether the connection is still open, as far as a check without waiting can tell.
+  /// Whether another server has become the primary, so that answers of this one may be old.
+  private var isFormer: Bool { timeline > 0 && timeline < servers.timeline.value }
+
+  /// Whether the connection is still open, as far as a check without waiting can tell, and no newer primary is known.
   var isAlive: Bool {
-    guard !isBroken, PQstatus(handle) == CONNECTION_OK else { return false }
+    guard !isBroken, !isFormer, PQstatus(handle) == CONNECTION_OK else { return false }
     var entry = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
     // Nothing to read means that the server has not closed the connection. While answers are owed, data may arrive.
     // Otherwise, data usually means that the server is closing the connection.
-    return poll(&entry, 1, 0) == 0 || !owed.isEmpty && PQconsumeInput(handle) == 1
+    return poll(&entry, 1, 0) == 0
+      || !(owed.isEmpty && awaited.isEmpty) && PQconsumeInput(handle) == 1
   }
 
   /// Sends statements together and reads their answers. When the server refuses a statement, it skips all statements
@@ -79,8 +92,43 @@ final class Connection {
     return try LanePool.blocking {
       _ = try? read(former)
       guard !isBroken else { throw PostgresError.lost("the connection broke before") }
-      return try read(expected)
+      let found = try read(expected)
+      try requireNewest()
+      return found
     }
+  }
+
+  /// Sends statements, whose answers ``answers(within:)`` returns. Nothing else may be sent before.
+  func begin(_ calls: [Call]) throws {
+    guard !isBroken else { throw PostgresError.lost("the connection was given up") }
+    awaited = try send(calls)
+    guard PQflush(handle) >= 0 else { throw lost() }
+  }
+
+  /// Whether answers to ``begin(_:)`` are due.
+  var isAwaiting: Bool { !awaited.isEmpty }
+
+  /// Waits for the answers to ``begin(_:)``.
+  /// - Returns: nil if none has come.
+  /// - Throws: as ``run(_:)``.
+  func answers(within milliseconds: Int32) throws -> [Rows]? {
+    var entry = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+    return try LanePool.blocking {
+      guard poll(&entry, 1, milliseconds) != 0 else { return nil }
+      let expected = awaited
+      awaited = []
+      let found = try read(expected)
+      try requireNewest()
+      return found
+    }
+  }
+
+  /// - Throws: ``PostgresError/lost(_:)`` if another server has become the primary: an answer of this one may be old, and
+  ///   what it has committed may be lost.
+  private func requireNewest() throws {
+    guard isFormer else { return }
+    isBroken = true
+    throw PostgresError.lost("timeline \(timeline) is that of a former primary")
   }
 
   /// Runs statements in a transaction of their own.
@@ -123,6 +171,7 @@ final class Connection {
   /// Waits for notifications (see `LISTEN`) and returns their texts. Returns as soon as the server has sent something.
   /// - Parameter milliseconds: the longest wait.
   func notifications(within milliseconds: Int32) throws -> [String] {
+    try requireNewest()
     var entry = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
     if poll(&entry, 1, milliseconds) > 0, PQconsumeInput(handle) == 0 { throw lost() }
     var texts: [String] = []
@@ -208,19 +257,26 @@ final class Connection {
 
   /// Waits for the next result. Nil marks the end of the results of one statement.
   private func nextResult() throws -> OpaquePointer? {
+    var silence: Int32 = 0
     while true {
       let flushed = PQflush(handle)
       guard flushed >= 0 else { throw lost() }
       if flushed == 0, PQisBusy(handle) == 0 { return PQgetResult(handle) }
       var entry = pollfd(
         fd: PQsocket(handle), events: Int16(flushed == 0 ? POLLIN : POLLIN | POLLOUT), revents: 0)
-      let ready = poll(&entry, 1, Self.longestSilence)
+      let step = min(Self.step, longestSilence - silence)
+      let ready = poll(&entry, 1, step)
       if ready < 0, errno == EINTR { continue }
+      if ready == 0, silence + step < longestSilence, isWanted {
+        silence += step
+        continue
+      }
       guard ready > 0 else {
         isBroken = true
         noteHang()
-        throw PostgresError.lost("no answer in \(Self.longestSilence) ms")
+        throw PostgresError.lost("no answer in \(silence + step) ms")
       }
+      silence = 0
       if entry.revents & Int16(POLLIN | POLLERR | POLLHUP) != 0, PQconsumeInput(handle) == 0 {
         // A result that arrived before the server closed the connection can still be read.
         if PQisBusy(handle) == 0, let result = PQgetResult(handle) { return result }
@@ -228,6 +284,9 @@ final class Connection {
       }
     }
   }
+
+  /// Whether an answer that comes now would be used. Connections that look for the primary wait in any case.
+  private var isWanted: Bool { timeline == 0 || !isFormer && !servers.isCutOff() }
 
   /// Marks the connection as broken and returns the error with libpq's message.
   private func lost() -> PostgresError {

@@ -8,7 +8,6 @@ actor Session {
   private let executor: InlineExecutor
   private let address: DatabaseAddress
   private let counters: DatabaseCounters
-  private let timeline: NewestTimeline
   private let isCounted: Bool
   private var isClosed = false
   private var connection: Connection? {
@@ -24,11 +23,10 @@ actor Session {
   /// - Parameter isCounted: whether its connection is one of the pool's for the operator.
   init(
     _ address: DatabaseAddress, in threads: LanePool, counters: DatabaseCounters,
-    timeline: NewestTimeline, isCounted: Bool = false
+    isCounted: Bool = false
   ) {
     self.address = address
     self.counters = counters
-    self.timeline = timeline
     self.isCounted = isCounted
     executor = InlineExecutor(threads)
   }
@@ -71,31 +69,11 @@ actor Session {
 
   private func connected() throws -> Connection {
     if isClosed { throw ServiceError.closed }
-    if let connection, connection.isAlive, timeline.isNewest(connection.timeline) {
-      return connection
-    }
+    if let connection, connection.isAlive { return connection }
     if connection != nil { drop() }
     let new = try address.connect()
-    guard timeline.isNewest(new.timeline) else {
-      throw PostgresError.readOnly("timeline \(new.timeline) is that of a former primary")
-    }
     connection = new
     return new
-  }
-}
-
-/// The highest timeline of the servers that a node has connected to.
-///
-/// PostgreSQL begins a higher timeline when a standby becomes the primary. A primary that hung and was replaced accepts
-/// connections for a moment when it continues, and shows an old state; its timeline is lower. A new cluster begins with
-/// 1, so nodes must be restarted for a new cluster.
-/// Source: <https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-TIMELINES>.
-final class NewestTimeline: Sendable {
-  private let newest = Atomic<Int64>(0)
-
-  /// Records a server's timeline, and returns whether no higher one is known.
-  func isNewest(_ timeline: Int64) -> Bool {
-    newest.max(timeline, ordering: .relaxed).newValue == timeline
   }
 }
 
@@ -109,6 +87,8 @@ final class ConnectionPool: Sendable {
   private static let callersWaiting = 20_000
   /// How long repeatable work is tried again while no server accepts writes: 12 seconds. A failover takes less.
   static let patience = Duration.seconds(12)
+  /// The same while no host answers at all: 2 seconds. This node is cut off, and others may not be.
+  static let patienceCutOff = Duration.seconds(2)
   /// The pause before the next attempt.
   private static let pause = Duration.milliseconds(50)
 
@@ -119,8 +99,6 @@ final class ConnectionPool: Sendable {
   private let threads: LanePool
   /// Counts for the operator.
   let counters = DatabaseCounters()
-  /// The timeline of the primary, as far as this node knows.
-  let timeline = NewestTimeline()
 
   /// The counts for the operator, with the present numbers of connections and of waiting callers.
   var statistics: DatabaseStatistics {
@@ -141,8 +119,8 @@ final class ConnectionPool: Sendable {
     let limit = max(2, limit)
     self.address = address
     self.threads = threads
-    sessions = (0..<limit).map { [counters, timeline] _ in
-      Session(address, in: threads, counters: counters, timeline: timeline, isCounted: true)
+    sessions = (0..<limit).map { [counters] _ in
+      Session(address, in: threads, counters: counters, isCounted: true)
     }
     permits = FairSemaphore(
       .connections, permits: limit - 1, queueLimit: Self.callersWaiting, takesProcessor: false)
@@ -180,7 +158,8 @@ final class ConnectionPool: Sendable {
     let isForOthers = if case .request = payer { false } else { true }
     while true {
       do { return try await once(for: payer, body) } catch {
-        guard Self.isWorthRepeating(error), ContinuousClock.now < since + Self.patience,
+        let patience = address.servers.isCutOff() ? Self.patienceCutOff : Self.patience
+        guard Self.isWorthRepeating(error), ContinuousClock.now < since + patience,
           isForOthers || !Slice.isEnded, !Task.isCancelled
         else { throw error }
       }
@@ -191,8 +170,7 @@ final class ConnectionPool: Sendable {
   /// The reason why the engine can't work with the server that answers at an address; nil if no server answers. Servers
   /// that accept no writes are asked, too. Used after a connection has failed.
   func refusal(of address: DatabaseAddress) async -> ServiceError? {
-    await Session(address.ofAnyServer, in: threads, counters: counters, timeline: timeline)
-      .refusal()
+    await Session(address.ofAnyServer, in: threads, counters: counters).refusal()
   }
 
   /// Whether work that failed with this error may succeed on another connection or at another attempt.
@@ -209,7 +187,7 @@ final class ConnectionPool: Sendable {
 
   /// Creates a session that the pool does not count.
   func newSession() -> Session {
-    Session(address, in: threads, counters: counters, timeline: timeline)
+    Session(address, in: threads, counters: counters)
   }
 }
 

@@ -10,6 +10,8 @@ package struct DatabaseAddress: Sendable {
   private var options: [(keyword: String, value: String)]
   /// The hosts that have not answered lately. All copies of the address share it.
   private let hangs = HostHangs()
+  /// What is known of the servers. All copies of the address share it.
+  let servers: KnownServers
 
   /// The parameters that the engine sets if the URL does not set them.
   private static let defaults = [
@@ -69,6 +71,7 @@ package struct DatabaseAddress: Sendable {
     options.removeAll { $0.keyword == "client_encoding" }
     options.append(("client_encoding", "UTF8"))
     self.options = options
+    servers = KnownServers(count: Self.hosts(options).count)
   }
 
   /// The same address, for a command that is no node.
@@ -93,20 +96,25 @@ package struct DatabaseAddress: Sendable {
     return address
   }
 
-  /// Connects to the first host that accepts. Blocks for at most `connect_timeout` for each host. Hosts that have not
-  /// answered lately are left out if there are others: a server that hangs would cost the whole timeout each time, while
-  /// another one has become the primary.
+  /// Connects to the first host that accepts and is no former primary. Blocks for at most `connect_timeout` for each
+  /// host. Hosts that have not answered lately are left out if there are others: a server that hangs would cost the whole
+  /// timeout each time, while another one has become the primary.
   /// - Throws: ``PostgresError/lost(_:)`` if no server answers; ``ServiceError`` if the engine can't work with the
   ///   server.
   func connect() throws -> Connection {
-    let hosts = hosts
+    let hosts = Self.hosts(options)
     var failures: [String] = []
-    for number in hangs.order(of: hosts.count) {
+    for number in servers.preferringPrimary(hangs.order(of: hosts.count)) {
+      guard !servers.isCutOff() else { throw PostgresError.lost("no host answers") }
       let begun = ContinuousClock.now
       do {
-        let connection = try Self.connect(hosts[number]) { hangs.note(number) }
+        let connection = try connect(hosts[number]) { hangs.note(number) }
         hangs.clear(number)
-        return connection
+        try ServerChecks.prepare(connection)
+        if servers.timeline.isNewest(connection.timeline) || connection.timeline == 0 {
+          return connection
+        }
+        failures.append("timeline \(connection.timeline) is that of a former primary")
       } catch PostgresError.lost(let message) {
         if ContinuousClock.now - begun >= HostHangs.longestAnswer { hangs.note(number) }
         failures.append(message)
@@ -115,8 +123,21 @@ package struct DatabaseAddress: Sendable {
     throw PostgresError.lost(failures.joined(separator: "; "))
   }
 
+  /// How many hosts the address has.
+  var hostCount: Int { Self.hosts(options).count }
+
+  /// Connects to one host, whatever server is there, to ask what it is.
+  /// - Throws: ``PostgresError/lost(_:)``.
+  func connectToWatch(_ host: Int) throws -> Connection {
+    let connection = try connect(Self.hosts(ofAnyServer.options)[host]) {}
+    connection.longestSilence = Int32(KnownServers.longestAnswer / .milliseconds(1))
+    return connection
+  }
+
   /// The parameters of each host. In libpq's parameters, hosts and ports are lists; one port holds for all hosts.
-  private var hosts: [[(keyword: String, value: String)]] {
+  private static func hosts(
+    _ options: [(keyword: String, value: String)]
+  ) -> [[(keyword: String, value: String)]] {
     func list(_ keyword: String) -> [String] {
       options.first { $0.keyword == keyword }?.value.split(
         separator: ",", omittingEmptySubsequences: false
@@ -133,12 +154,12 @@ package struct DatabaseAddress: Sendable {
     }
   }
 
-  private static func connect(
+  private func connect(
     _ options: [(keyword: String, value: String)], _ noteHang: @escaping () -> Void
   ) throws -> Connection {
     let handle = LanePool.blocking {
-      withCStrings(options.map(\.keyword)) { keywords in
-        withCStrings(options.map(\.value)) { values in
+      Self.withCStrings(options.map(\.keyword)) { keywords in
+        Self.withCStrings(options.map(\.value)) { values in
           PQconnectdbParams(keywords, values, 0)
         }
       }
@@ -148,9 +169,7 @@ package struct DatabaseAddress: Sendable {
       defer { PQfinish(handle) }
       throw PostgresError.lost(PQerrorMessage(handle).map { String(cString: $0) } ?? "")
     }
-    let connection = try Connection(handle, noteHang)
-    try ServerChecks.prepare(connection)
-    return connection
+    return try Connection(handle, servers, noteHang)
   }
 
   /// Passes texts to `body` as an array of C strings that ends with NULL.
@@ -258,6 +277,13 @@ enum ServerChecks {
     guard let row = found.first?.first else { throw PostgresError.lost("no state") }
     try check(version: row.integer(0), encoding: row.text(1) ?? "", isReadOnly: row.flag(2))
     connection.timeline = row.integer(3)
+  }
+
+  /// The timeline of a server that accepts writes; nil for another one.
+  static func primary(_ connection: Connection) throws -> Int64? {
+    let row = try connection.run([Call(state)]).first?.first
+    guard let row, !row.flag(2) else { return nil }
+    return row.integer(3)
   }
 
   /// Checks whether the engine can work with a server.

@@ -17,6 +17,7 @@ package final class PostgresDatabase: StorageEngine {
   private let reads: SharedReads
   private let notices: NoticeSender
   private let listener: NoticeListener
+  private let watch: ServerWatch
   /// The database's clock, which all nodes use.
   package let clock: DatabaseClock
   /// The connection of ``checkWritable()``, which must not wait for a connection of the pool.
@@ -68,6 +69,7 @@ package final class PostgresDatabase: StorageEngine {
     let node = Hex.string(generator.next(), generator.next())
     notices = NoticeSender(node: node, on: pool.newSession())
     listener = NoticeListener(node: node, address)
+    watch = ServerWatch(address)
   }
 
   package func open(
@@ -204,6 +206,7 @@ package final class PostgresDatabase: StorageEngine {
   /// The changes that other nodes report in their notices.
   package func remoteChanges() -> AsyncStream<RemoteChange> {
     let (stream, continuation) = AsyncStream.makeStream(of: RemoteChange.self)
+    watch.start()
     let listener = listener
     let task = Task { await listener.run { continuation.yield($0) } }
     continuation.onTermination = { _ in
@@ -226,25 +229,28 @@ package final class PostgresDatabase: StorageEngine {
   }
 
   /// Updates row 0 of `stores`, which belongs to no store, and waits for the commit. Also reads the database's clock.
-  /// - Throws: `storageFull` for ``fullDiskReported`` after the last write that the database has refused because its
-  ///   disk is full. The update itself usually needs no new space, so it succeeds on a full disk.
+  ///
+  /// A commit for which no standby answers stays under way, and the next call waits for it: one more for each call would
+  /// use up the server's sessions.
+  /// - Throws: `unavailable` if no host is the newest primary; `outcomeUnknown` while no standby confirms the commit;
+  ///   `storageFull` for ``fullDiskReported`` after the last write that the database has refused because its disk is full.
+  ///   The update itself usually needs no new space, so it succeeds on a full disk.
   package func checkWritable() throws {
+    watch.start()
+    guard address.servers.reachesPrimary() else {
+      throw ServiceError.unreachable("no host is the newest primary")
+    }
     do {
-      let connection = try probe.withLockedValue { probe in
-        let known = probe.flatMap { $0.connection.isAlive ? $0 : nil }
-        let connection = try known ?? ProbeConnection(try address.connect())
-        probe = connection
-        return connection
+      let probe = try probe.withLockedValue { probe in
+        let known = probe.flatMap { $0.isUsable ? $0 : nil }
+        let new = try known ?? ProbeConnection(try address.connect())
+        probe = new
+        return new
       }
-      connection.connection.notices.clear()
-      let asked = ContinuousClock.now
-      let found = try connection.connection.run([Call(Self.touch)])
-      if let time = found[0].first?.integer(0) {
-        clock.note(Timestamp(milliseconds: time), asked: asked, answered: .now)
+      guard let time = try probe.touch(Self.touch, within: Self.longestTouch) else {
+        throw ServiceError.unconfirmed("no standby confirms it")
       }
-      if let warning = connection.connection.notices.unreplicated {
-        throw ServiceError.unreachable(warning)
-      }
+      clock.note(Timestamp(milliseconds: time.value), asked: time.asked, answered: .now)
     } catch { throw ServiceError.translated(error) }
     guard !pool.counters.hadFullDisk(within: Self.fullDiskReported) else { throw ServiceError.full }
   }
@@ -253,6 +259,7 @@ package final class PostgresDatabase: StorageEngine {
   package func close() async {
     await notices.close()
     await listener.stop()
+    await watch.stop()
     await pool.close()
     probe.withLockedValue { $0 = nil }
     await threads.stop()
@@ -268,6 +275,8 @@ package final class PostgresDatabase: StorageEngine {
   }
 
   private static let fullDiskReported = Duration.seconds(10)
+  /// How long the readiness check waits for its commit, in milliseconds.
+  private static let longestTouch: Int32 = 1_000
   private static let touch = Statement(
     "touch",
     "UPDATE stores SET changed = changed + 1 WHERE number = 0 RETURNING \(Statement.sqlTime)")
@@ -291,6 +300,27 @@ package final class PostgresDatabase: StorageEngine {
 /// `checkWritable()` at a time, and no other function uses the connection. `close()`, which releases it, comes after
 /// the last call.
 private final class ProbeConnection: @unchecked Sendable {
-  let connection: Connection
+  private let connection: Connection
+  private var asked = ContinuousClock.now
+
   init(_ connection: Connection) { self.connection = connection }
+
+  /// Whether the connection is open, or a commit is under way at the newest primary.
+  var isUsable: Bool { connection.isAlive }
+
+  /// Sends a statement, unless one is under way, and waits for its commit.
+  /// - Returns: the number that it has found, and when it was sent; nil if the commit is not done.
+  /// - Throws: ``PostgresError``; `outcomeUnknown` if the server has given up waiting for a standby.
+  func touch(
+    _ statement: Statement, within milliseconds: Int32
+  ) throws -> (value: Int64, asked: ContinuousClock.Instant)? {
+    if !connection.isAwaiting {
+      connection.notices.clear()
+      asked = .now
+      try connection.begin([Call(statement)])
+    }
+    guard let found = try connection.answers(within: milliseconds) else { return nil }
+    if let warning = connection.notices.unreplicated { throw ServiceError.unconfirmed(warning) }
+    return (found.first?.first?.integer(0) ?? 0, asked)
+  }
 }

@@ -102,6 +102,11 @@ extension ServiceError {
     ServiceError(.unavailable, "The database can't be reached at present", detail: detail)
   }
 
+  /// The error while commits are not acknowledged.
+  static func unconfirmed(_ detail: String) -> ServiceError {
+    ServiceError(.outcomeUnknown, "The database acknowledges no writes at present", detail: detail)
+  }
+
   /// The error for a write whose outcome is unknown.
   static func outcomeUnknown(_ detail: String) -> ServiceError {
     ServiceError(

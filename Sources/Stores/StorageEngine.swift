@@ -52,7 +52,8 @@ package protocol StorageEngine: Sendable {
   /// - Parameter names: one page of names. The engine looks at all their files in one pass.
   func figures(of names: [StoreName]) async throws -> [StoreFigures]
 
-  /// Checks for readiness that the disk accepts a write. Throws when it does not.
+  /// Checks for readiness that the storage accepts a write. Throws when it does not: `storageFull` or `outcomeUnknown` if
+  /// reads go on, and no other server could do more.
   ///
   /// The call blocks its thread until the disk has answered, so use a thread that does nothing else. Only one
   /// call at a time is allowed. It does not wait for the engine's other work.

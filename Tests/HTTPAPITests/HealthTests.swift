@@ -61,11 +61,17 @@ import Testing
     let health = Health()
     _ = health.note(stores: nil)
     health.note(upstream: "It is silent")
-    #expect(text(health, .ready).contains(#""status":"degraded""#))
+    #expect(
+      text(health, .ready).contains(#""status":"degraded","stores":"writable","writes":true"#))
     health.note(upstream: nil)
     _ = health.note(stores: ServiceError(.storageFull, "No room"))
-    #expect(text(health, .ready).contains(#""status":"degraded","stores":"No room""#))
-    #expect(health.answer(.up).status == .ok)
+    for code in [ServiceError.Code.storageFull, .outcomeUnknown] {
+      _ = health.note(stores: ServiceError(code, "No room"))
+      #expect(
+        text(health, .ready).contains(
+          #""status":"degraded","stores":"No room","writes":false"#))
+      #expect(health.answer(.up).status == .ok && health.answer(.ready).status == .ok)
+    }
     let name = health.note(stores: ServiceError(.unavailable, "It was moved"))
     #expect(text(health, .ready).contains(#""status":"unavailable","stores":"It was moved""#))
     #expect(health.answer(.up).status == .serviceUnavailable)

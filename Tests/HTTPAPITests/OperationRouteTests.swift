@@ -37,7 +37,8 @@ import Testing
       let ready = try await api.call(.get, "/readyz")
       #expect(ready.status == 200)
       #expect(
-        ready.text == #"{"status":"ready","stores":"writable","upstream":"available"}"#)
+        ready.text
+          == #"{"status":"ready","stores":"writable","writes":true,"upstream":"available"}"#)
       api.search.fail(with: .unavailable)
       let degraded = try await api.call(.get, "/readyz")
       #expect(degraded.status == 200)

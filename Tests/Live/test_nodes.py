@@ -110,7 +110,7 @@ def test_what_ends_a_right_soon_holds_on_every_node(nodes):
 
 def changes(server, store, token, **parameters):
     """What `_changes` of a store answers."""
-    answer = requests.get(f"{server.url}/couch/{store}/_changes", params=parameters, timeout=90,
+    answer = requests.get(f"{server.url}/couch/{store}/_changes", params=parameters, timeout=PATIENCE,
                           headers={"Authorization": "Bearer " + token})
     assert answer.status_code == 200, answer.text
     return answer.json()
@@ -306,7 +306,7 @@ def test_events_resume_on_another_node(nodes):
 
     def events(server, last):
         """The hotels of a stream's events, and its last id, until it has been quiet for a moment."""
-        answer = requests.get(server.url + "/v1/changes", timeout=60, params={"timeout": 300},
+        answer = requests.get(server.url + "/v1/changes", timeout=PATIENCE, params={"timeout": 300},
                               headers=dict(headers, **{"Last-Event-ID": last}))
         assert answer.status_code == 200, answer.text
         ids = [line[3:].strip() for line in answer.text.splitlines() if line.startswith("id:")]
@@ -336,11 +336,11 @@ def test_an_imported_catalogue_is_served_by_every_node(nodes, tmp_path):
     assert [hotel["name"] for hotel in answered(late, "harbour", token).json()["hotels"]] == [name]
     file.write_text('{"name":"x"}\n' + "{}\n" * 9)
     done = subprocess.run([BINARY, "catalogue", "import", str(file), "--database", nodes.url], check=False,
-                          capture_output=True, text=True, timeout=120)
+                          capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 65, done.stderr
     for expected, name in ((0, "Quiet Harbour"), (1, "Quiet Harbour")):
         done = subprocess.run([BINARY, "catalogue", "undo", "--database", nodes.url], check=False,
-                              capture_output=True, text=True, timeout=120)
+                              capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == expected, done.stderr
         for server in [*servers, late]:
             wait_until(lambda: [hotel["name"] for hotel in server.call(

@@ -128,26 +128,33 @@ package final class Health: Sendable {
   }
 
   /// The answer about readiness. The server is ready if the stores accept writes. It is degraded if the upstream does
-  /// not answer, because bookmarks work without it, and if the disk is full, because only writes that need space are
-  /// refused. Damage in one person's documents is reported, but does not change the status.
+  /// not answer, because bookmarks work without it, and if the disk is full or no write is acknowledged, because another
+  /// server could not do more, and reads go on. Damage in one person's documents is reported, but does not change the
+  /// status.
   private static func readiness(
     _ failure: ServiceError?, _ upstream: String?, damage: Int
   ) -> OperationAnswer {
-    let isUnavailable = failure.map { $0.code != .storageFull } ?? false
+    let isUnavailable = failure.map { !leavesReads($0) } ?? false
     let isReady = failure == nil && upstream == nil
     return json(
       isUnavailable ? .serviceUnavailable : .ok, headers: [.cacheControl: "no-store"]
     ) { writer in
       writer.member("status", isUnavailable ? "unavailable" : isReady ? "ready" : "degraded")
       writer.member("stores", failure?.reason ?? "writable")
+      writer.member("writes", failure == nil)
       writer.member("upstream", upstream ?? "available")
       if damage > 0 { writer.member("damaged", damage) }
     }
   }
 
-  /// CouchDB's answer. A full disk counts as up, because only writes that need space are refused.
+  /// Whether reads go on although writes are refused.
+  private static func leavesReads(_ failure: ServiceError) -> Bool {
+    failure.code == .storageFull || failure.code == .outcomeUnknown
+  }
+
+  /// CouchDB's answer. A server whose reads go on counts as up.
   private static func up(_ failure: ServiceError?, _ failureID: String) -> OperationAnswer {
-    guard let failure, failure.code != .storageFull else {
+    guard let failure, !leavesReads(failure) else {
       return json(headers: Response.couchFields) { $0.member("status", "ok") }
     }
     let problem = ErrorTable.problem(for: failure, in: .couch)

@@ -4,8 +4,8 @@ import Stores
 
 /// A store's rows as they are stored, verified or not, and their repair.
 ///
-/// The number of a row of `bodies` is its place in the table (`ctid`), which nobody else changes while the transaction has
-/// the lock on the store's row.
+/// The number of a row of `bodies` is its place in the table (`ctid`). Nobody else changes it while the transaction has the
+/// lock on the store's row; a row that the transaction itself replaces gets another one.
 extension WriteTransaction: RepairTables {
   /// The offset of a row in its page takes so many bits of a place.
   private static let offsetBits: Int64 = 16
