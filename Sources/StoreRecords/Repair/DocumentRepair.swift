@@ -74,7 +74,11 @@ package struct DocumentRepair<Rows: RepairTables> {
       )
       return
     }
-    for (number, other) in found.others where !other.isSound { try rows.removeBody(at: number) }
+    // Read again: an engine may have given rows other numbers when it replaced them.
+    for (number, other) in try rows.bodiesAsFound(of: row.first, id: row.id.text)
+    where !other.isSound {
+      try rows.removeBody(at: number)
+    }
     guard !found.lacksOnlyAncestors else {
       outcome.dropped += 1
       return
