@@ -6,6 +6,8 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
+from waiting import PATIENCE
+
 SECOND = "b" * 32
 """The name of the second version. Its files differ from the first one's by `MARK`."""
 
@@ -45,7 +47,7 @@ class Releases:
 
     def fetch(self, path):
         """The body of the first version's answer; None if there is none."""
-        connection = http.client.HTTPConnection(self.upstream, timeout=60)
+        connection = http.client.HTTPConnection(self.upstream, timeout=PATIENCE)
         connection.request("GET", path)
         answer = connection.getresponse()
         body = answer.read()
@@ -95,7 +97,7 @@ class Releases:
     def forward(self, handler):
         """Passes a request on, and its answer back as it comes."""
         body = handler.rfile.read(int(handler.headers.get("Content-Length", 0)))
-        connection = http.client.HTTPConnection(self.upstream, timeout=60)
+        connection = http.client.HTTPConnection(self.upstream, timeout=PATIENCE)
         try:
             headers = {name: value for name, value in handler.headers.items() if name.lower() != "connection"}
             connection.request(handler.command, handler.path, body or None, headers)

@@ -2,13 +2,14 @@
 import requests
 from people import some_name
 from test_app import first_hotels
+from waiting import PATIENCE
 
 PASSWORD = "a good password"
 
 
 def change_password(page, name, new):
     """Changes the password of a user on another device."""
-    answer = requests.put(page.url + "/v1/me/password", auth=(name, PASSWORD), timeout=60,
+    answer = requests.put(page.url + "/v1/me/password", auth=(name, PASSWORD), timeout=PATIENCE,
                           json={"currentPassword": PASSWORD, "password": new})
     assert answer.status_code == 204, answer.text
 
@@ -44,7 +45,8 @@ def test_whoever_is_shown_as_logged_in_and_is_not_gets_the_form(browser):
     page, name = browser(), some_name()
     page.sign_up(name)
     page.find("#sync > button").click()
-    page.click(page.find("input[name=mode]:not(:checked)"))
+    # The panel is drawn again while it syncs.
+    page.until(lambda: page.click(page.find("input[name=mode]:not(:checked)")), "the mode can't be chosen")
     page.until(lambda: page.driver.execute_async_script("""
         const done = arguments[0], asked = indexedDB.open("hotel-bookmarks")
         asked.onsuccess = () => {

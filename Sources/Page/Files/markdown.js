@@ -54,7 +54,10 @@ function between(mark, finder, index) {
 /** What begins at a special character: a node and the index behind it; null if it is plain text. */
 function special(finder, index, depth) {
   const { text } = finder, inner = words => inline(words, depth + 1)
-  const both = mark => text.startsWith(mark, index) ? between(mark, finder, index) : null
+  const both = (tag, mark) => {
+    const found = text.startsWith(mark, index) && between(mark, finder, index)
+    return found && [h(tag, inner(found[0])), found[1]]
+  }
   let found
   switch (text[index]) {
     case "`":
@@ -71,10 +74,9 @@ function special(finder, index, depth) {
       found = at(address, text, index)
       return found && [link(found[0], found[0]), index + found[0].length]
     case "~":
-      found = both("~~")
-      return found && [h("del", inner(found[0])), found[1]]
+      return both("del", "~~")
     default:
-      if ((found = both("**"))) return [h("strong", inner(found[0])), found[1]]
+      if ((found = both("strong", "**"))) return found
       if (index > 0 && /[\w*]/.test(text[index - 1])) return null
       found = at(emphasis, text, index)
       return found && [h("em", inner(found[1])), index + found[0].length]

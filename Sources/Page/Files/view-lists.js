@@ -1,12 +1,14 @@
 import { client, follow, isUser } from "./client.js"
-import { h, plural } from "./dom.js"
-import { attempt } from "./messages.js"
+import { h, plural, time } from "./dom.js"
+import { ask, attempt } from "./messages.js"
 import { go } from "./router.js"
 import { empty, waits } from "./states.js"
 
 /** The user's shared lists. */
 export async function show(_, signal) {
-  const content = h("div.section")
+  const content = h("div.section"), received = h("div")
+  // Without a connection there is nothing to decide.
+  const decide = async () => received.replaceChildren(invitations(await client.receivedInvitations().catch(() => []), decide))
   async function renew() {
     const lists = await client.lists()
     if (signal.aborted) return
@@ -15,12 +17,28 @@ export async function show(_, signal) {
   }
   follow(["lists"], signal, renew)
   await renew()
+  if (isUser()) decide()
   return {
     title: "Lists", place: "lists",
     node: h("div", h("h1", "Lists"), h("p.lead", "Plan a trip with others: hotels and notes that you all can see and change."),
       isUser() ? maker() : h("p.note.section", h("a", { href: "/sign-up" }, "Sign up"), " or ", h("a", { href: "/log-in" }, "log in"),
-        " to make a list. What you have bookmarked as a guest comes along."), content)
+        " to make a list. What you have bookmarked as a guest comes along."), received, content)
   }
+}
+
+/** The invitations that others have made for the user by name. */
+function invitations(open, renew) {
+  if (!open.length) return ""
+  const button = (tag, verb, whom, work) => h(tag, { "aria-label": `${verb} ${whom}`, onclick: () => attempt(work) }, verb)
+  return h("section.section", h("h2", "Invitations"), h("ul.rows", open.map(it => {
+    const refuse = how => client.refuseInvitation(it.id, how).then(renew)
+    return h("li", null,
+      h("div.what", h("p", `“${it.title}” by ${it.inviter}`), h("p.muted.small", roleNames[it.role], ", until ", time(it.expiresAt))),
+      button("button.main", "Join", it.title, async () => go(`/lists/${(await client.acceptInvitation(it.id)).id}`)),
+      button("button", "Decline", it.title, () => refuse("decline")),
+      button("button.danger", "Block", it.inviter, async () =>
+        await ask({ title: `Block ${it.inviter}?`, text: "You see no invitation of theirs any more. They do not learn it.", yes: "Block", danger: true }) && refuse("block")))
+  })))
 }
 
 /** The initial letters of the members. */

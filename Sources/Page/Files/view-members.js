@@ -60,7 +60,7 @@ export async function show({ id }, signal) {
         : h("p.muted", "Links can be made when you are online."),
       h("p.hint", "A link works once. Give it to one person, by whatever way you talk to them."),
       open?.length ? h("ul.rows.section", { "aria-label": "Open invitations" }, open.map(invitation => h("li", null,
-        h("div.what", h("p", roleNames[invitation.role]), h("p.muted.small", "Made ", time(invitation.createdAt), ", until ", time(invitation.expiresAt))),
+        h("div.what", h("p", invitation.username ? `${invitation.username}: ` : "", roleNames[invitation.role]), h("p.muted.small", "Made ", time(invitation.createdAt), ", until ", time(invitation.expiresAt))),
         h("button.danger", { "aria-label": `Withdraw the invitation of ${invitation.createdAt}`, onclick: () => attempt(async () => { await client.withdraw(list.id, invitation.id); await showInvitations(list) }) }, "Withdraw")))) : "")
   }
 

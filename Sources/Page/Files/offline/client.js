@@ -226,15 +226,18 @@ export class Client extends EventTarget {
   /** Withdraws an invitation. @throws {OfflineError} */
   async withdraw(list, invitation) { await this.#ask("DELETE", `${await this.#root(list)}/invitations/${segment(invitation)}`) }
 
-  /**
-   * Joins a list. @param {string} token
-   * @returns {Promise<List>} @throws {OfflineError} `invitation_gone`, `account_needed`.
-   */
+  /** Joins a list. @param {string} token Or an id of `receivedInvitations`. @returns {Promise<List>} @throws {OfflineError} */
   async acceptInvitation(token) {
     const list = (await this.#ask("POST", `/v1/invitations/${segment(token)}/accept`)).body
     await this.#pull(...Copy.parts(list.id))
     return list
   }
+
+  /** Invitations to the caller by name: `{id, list, title, inviter, role, createdAt, expiresAt}[]`. @throws {OfflineError} */
+  async receivedInvitations() { return (await this.#ask("GET", "/v1/invitations")).body.invitations }
+
+  /** Ends one of them. @param {string} id @param {"decline"|"block"} how `block` shows none of that inviter's again. */
+  async refuseInvitation(id, how) { await this.#ask("POST", `/v1/invitations/${segment(id)}/${how}`) }
 
   /** @param {string} list @returns {Promise<Note[]>} In the order of their titles. */
   notes(list) { return this.#view.notes(list) }

@@ -1,0 +1,58 @@
+"""Invitations by name: they wait under Lists until the person decides."""
+import requests
+
+from people import made_list, some_name
+from waiting import PATIENCE
+
+PASSWORD = "a good password"
+
+
+def call(page, name, method, path, **options):
+    """Sends a request of a user to the server that the page came from."""
+    return requests.request(method, page.url + "/v1" + path, auth=(name, PASSWORD), timeout=PATIENCE, **options)
+
+
+def invited(browser):
+    """The browser of a person who sees an invitation, the inviter's browser and name, the person's name, and the
+    list's path."""
+    owner, other = browser(), browser()
+    inviter, name = some_name(), some_name()
+    owner.sign_up(inviter)
+    path = made_list(owner, "Lisbon")
+    other.sign_up(name)
+    answer = call(owner, inviter, "PUT", f"{path}/members/{name}", json={"role": "editor"})
+    assert answer.status_code == 202, answer.text
+    other.visit("/lists").says("Invitations", "Lisbon", inviter)
+    return other, owner, inviter, name, path
+
+
+def test_an_invitation_by_name_makes_a_member_when_it_is_accepted(browser):
+    other, owner, inviter, name, path = invited(browser)
+    owner.visit(path + "/members").says(name)
+    assert [each["username"] for each in call(owner, inviter, "GET", path).json()["members"]] == [inviter]
+    other.press("Join Lisbon")
+    other.says("Hotels and notes")
+    members = call(owner, inviter, "GET", path).json()["members"]
+    assert {each["username"]: each["role"] for each in members} == {inviter: "owner", name: "editor"}
+    other.visit("/lists").says("Lisbon", "2 people")
+    other.says_not("Invitations")
+
+
+def test_an_invitation_that_is_declined_is_gone(browser):
+    other, owner, inviter, _, path = invited(browser)
+    other.press("Decline Lisbon")
+    other.says_not("Invitations")
+    other.says("No lists yet")
+    assert call(owner, inviter, "GET", path + "/invitations").json()["invitations"] == []
+
+
+def test_who_is_blocked_invites_no_more(browser):
+    other, owner, inviter, name, path = invited(browser)
+    other.press("Block " + inviter)
+    other.says("They do not learn it")
+    other.press("Block")
+    other.says_not("Invitations")
+    again = call(owner, inviter, "PUT", f"{path}/members/{name}", json={"role": "reader"})
+    assert again.status_code == 202, again.text
+    assert call(other, name, "GET", "/invitations").json()["invitations"] == []
+    other.visit("/lists").says("No lists yet")
