@@ -128,8 +128,8 @@ extension AnswerReader {
 /// What follows the first part of a long answer. It reads no two parts from different databases of the same name.
 package struct AnswerRest: Sendable {
   fileprivate var reader: any AnswerReader
-  /// The epoch of the store at the beginning; nil before the first slice.
-  fileprivate var epoch: String?
+  /// The newest state of the store that was read; nil before the first slice.
+  fileprivate var seen: StoreInfo?
 }
 
 extension CouchDatabase {
@@ -152,11 +152,16 @@ extension CouchDatabase {
   private func answer(_ rest: AnswerRest, _ advice: String) async throws -> CouchAnswer {
     let read = try await store.read(inSlices: rest) {
       [reserveAnswer] rest, view -> (rest: AnswerRest, isWhole: Bool)? in
-      let epoch = try view.info().epoch
-      guard rest.epoch ?? epoch == epoch else {
+      let info = try view.info()
+      // A server that took over without a loss has all that the answer has.
+      let continues =
+        rest.seen.map { seen in
+          info.hasReached(seen.lastSequence) { $0.equalsBytes(of: seen.epoch) }
+        } ?? true
+      guard continues else {
         throw ServiceError(.unavailable, "Another database has taken the place of this one")
       }
-      rest.epoch = epoch
+      rest.seen = info
       let isWhole = try rest.reader.read(view)
       guard !isWhole || !rest.reader.isEmpty else { throw DocumentError.missing }
       let count = rest.reader.text.count

@@ -231,9 +231,10 @@ struct AskedDocument: Sendable {
   mutating func json(
     of target: WantedRevisions.Target, in view: any StoreView
   ) throws -> [UInt8]? {
-    if isNamedAgain, let known = known[target.revision] { return known }
-    let bytes = try reader?.revision(target.revision, at: target.index, in: view)
-    if isNamedAgain { known.updateValue(bytes, forKey: target.revision) }
+    guard let revision = target.revision else { return nil }
+    if isNamedAgain, let known = known[revision] { return known }
+    let bytes = try reader?.revision(revision, at: target.index, in: view)
+    if isNamedAgain { known.updateValue(bytes, forKey: revision) }
     return bytes
   }
 }

@@ -71,7 +71,7 @@ struct ChangesReader: Sendable {
   /// Reads the changes after the query's position, oldest first.
   private mutating func ascend(_ view: any StoreView) throws -> Outcome? {
     let info = try begun(view)
-    let start = query.since.position(in: info)
+    let start = query.since.position(in: info, of: tag)
     // A server that took over may lack the last changes that an earlier page of this answer has counted on.
     let end = min(query.end ?? .max, info.lastSequence)
     var isAtEnd = false
@@ -136,7 +136,8 @@ struct ChangesReader: Sendable {
       ChangesPage(
         rows: rows, last: .at(last ?? position, in: info, of: tag), pending: 0,
         isComplete: isAtEnd || rows.count == query.limit,
-        isRewound: query.end != nil && query.since.position(in: info).isRewound, end: position))
+        isRewound: query.end != nil && query.since.position(in: info, of: tag).isRewound,
+        end: position))
   }
 
   /// How many changes to read next. Without a filter no more than the rows that are still wanted.

@@ -89,7 +89,8 @@ extension ReadConformance {
       }
     },
     Reading("open_revs, a document with its extras, _revs_diff") { bench in
-      let some = OpenRevisions.these(try ["2-b", "1-a", "9-z", "2-b"].map { try RevisionID($0) })
+      let names = try ["2-b", "1-a", "9-z", "2-b"].map { try NamedRevision($0) }
+      let some = OpenRevisions.these(names)
       let extras = try DocumentQuery(ReadBench.query("revs=true&revs_info=true"))
       let forms: [OpenRevisions.Form] = [.json, .multipart(boundary: "0123456789")]
       let open = try await bench.answers(forms) { database, form in

@@ -10,7 +10,7 @@ import Testing
 /// Mirrors during which a database server takes over.
 @Suite struct MirrorTakeoverTests {
   /// The server takes over before one of the calls of the store, and a hotel is bookmarked after it.
-  @Test(arguments: 1...14, [false, true])
+  @Test(arguments: 1...12, [false, true])
   func tokenIsOfOneEpoch(call: Int, losing: Bool) async throws {
     let engine = MemoryEngine()
     let fixture = try HotelFixture(over: engine)

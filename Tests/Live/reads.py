@@ -9,6 +9,7 @@ import time
 import requests
 
 from couch import Database
+from waiting import PATIENCE
 
 HOTELS = 360
 """So many that each answer takes many slices."""
@@ -23,7 +24,7 @@ class Kind:
 
     def ask(self, url, token, session=requests):
         headers = {"Authorization": "Bearer " + token, "Accept": "application/json"}
-        return session.request(self.method, url + self.path, timeout=90, headers=headers, **self.options)
+        return session.request(self.method, url + self.path, timeout=PATIENCE, headers=headers, **self.options)
 
 
 def export_told(body):
@@ -104,7 +105,7 @@ class Readers:
     def stop(self):
         self._ends.set()
         for thread in self.threads:
-            thread.join(timeout=120)
+            thread.join(timeout=PATIENCE)
 
     def told(self):
         wrong = collections.Counter(name for name, _ in self.wrong)
