@@ -140,12 +140,10 @@ package enum RequestLimits {
   package static let headerBytes = 16 * 1024
   /// Header fields of a request at most.
   package static let headerFields = 64
-  /// Seconds for which a client may read nothing of an answer. An HTTP/2 connection without streams is closed after the
-  /// same time.
-  package static let idleSeconds = 60
-  /// Seconds after which a connection is closed that has no request, or gets nothing of a request's body. More than a
-  /// body may pause (``bodyGraceSeconds``), so that a body that pauses for too long still gets its answer.
-  package static let connectionIdleSeconds = 75
+  /// Seconds after which an idle connection is closed. A client may read nothing of an answer for the same time. It is
+  /// longer than the 60 seconds for which nginx and load balancers keep one, so that they don't use a closed one, and than
+  /// a body may pause (``bodyGraceSeconds``), so that a body that pauses for too long still gets its answer.
+  package static let idleSeconds = 75
   /// Seconds in which a request's head has to arrive, counted from its first byte; also for a TLS handshake.
   package static let headerSeconds = 10
   /// Seconds that a body may pause, whatever its rate was before: a phone changes from one network to another.

@@ -39,7 +39,7 @@ package struct PlainConnection: ServerChildChannel {
       try pipeline.addHandler(DisconnectHandler())
       try pipeline.addHandler(
         HTTPConnectionStateHandler(
-          idleTimeout: .seconds(RequestLimits.connectionIdleSeconds), logger: logger))
+          idleTimeout: .seconds(RequestLimits.idleSeconds), logger: logger))
       let queue = RequestQueue(channel)
       try pipeline.addHandler(RequestHandler(queue, state))
       return queue

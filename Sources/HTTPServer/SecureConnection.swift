@@ -42,7 +42,7 @@ package struct SecureConnection: ServerChildChannel {
       additionalChannelHandlers: [
         RequestLimitHandler(limits, admission, answers), DisconnectHandler(),
       ],
-      idleTimeout: .seconds(Int64(RequestLimits.connectionIdleSeconds)))
+      idleTimeout: .seconds(Int64(RequestLimits.idleSeconds)))
     http2 = HTTP2Channel(
       responder: { (request, writer: consuming ResponseWriter, channel) in
         guard let executor = answers.executor(for: channel) else {

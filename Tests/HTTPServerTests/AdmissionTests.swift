@@ -92,7 +92,7 @@ import Testing
 
   /// Regression: the connection was closed at the moment at which a body had paused for too long, without an answer.
   @Test func connectionOutlivesTheLongestPauseOfABody() {
-    let (limits, idle) = (ConnectionLimits(), Int64(RequestLimits.connectionIdleSeconds))
+    let (limits, idle) = (ConnectionLimits(), Int64(RequestLimits.idleSeconds))
     #expect(limits.bodyGrace + limits.interval < .seconds(idle))
   }
 

@@ -170,10 +170,9 @@ enum Limits {
     ("bodyFactor", Call.bodyFactor, "times a body's bytes that it is accounted for"),
     ("headerBytes", RequestLimits.headerBytes, "bytes"),
     ("headerFields", RequestLimits.headerFields, "fields"),
-    ("idleSeconds", RequestLimits.idleSeconds, "seconds without reading an answer"),
     (
-      "connectionIdleSeconds", RequestLimits.connectionIdleSeconds,
-      "seconds without a request, or without bytes of its body"
+      "idleSeconds", RequestLimits.idleSeconds,
+      "seconds without a request, without bytes of its body, or without reading its answer"
     ),
     ("headerSeconds", RequestLimits.headerSeconds, "seconds for a request's head"),
     ("bodyGraceSeconds", RequestLimits.bodyGraceSeconds, "seconds that a body may pause"),
