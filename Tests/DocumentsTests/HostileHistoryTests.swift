@@ -1,4 +1,5 @@
 import Documents
+import Glibc
 import Testing
 
 /// Unusual and hostile histories, and very many of them (FAULTS J08 to J10).
@@ -125,7 +126,7 @@ import Testing
     #expect(mutation?.tree.winner?.revision.description == "10000-i0")
   }
 
-  @Test(.bug(id: "J10"), .timeLimit(.minutes(10))) func thousandBranchesAreRefusedBeyondTheCap()
+  @Test(.bug(id: "J10"), .timeLimit(.minutes(60))) func thousandBranchesAreRefusedBeyondTheCap()
     throws
   {
     var tree: RevisionTree?
@@ -145,7 +146,7 @@ import Testing
 
   /// With many long histories, a graft goes through the tree a few times for each revision, not once for each of its
   /// ancestors.
-  @Test(.bug(id: "J10"), .timeLimit(.minutes(10))) func longBranchesStayQuick() throws {
+  @Test(.bug(id: "J10"), .timeLimit(.minutes(60))) func longBranchesStayQuick() throws {
     var tree = RevisionTree()
     for branch in 0..<16 {
       try tree.graft(
@@ -157,14 +158,24 @@ import Testing
     }
     #expect(tree.nodes.count == 16_496)
     let history = (0..<1_000).map { RevisionID(generation: 1_001 - $0, digest: "y\($0)") }
-    let start = ContinuousClock.now
     let refusal = code { try tree.graft(history, isDeleted: false) }
-    let growth = try tree.graft(history, isDeleted: true)
-    let winner = tree.winner?.revision.description
-    let elapsed = ContinuousClock.now - start
     #expect(refusal == .tooManyLeaves)
+    // A hundredth of the history costs about a hundredth. If each ancestor counted, it would be a ten-thousandth.
+    let part = try processorTime(ofGrafting: Array(history.prefix(10)), to: tree)
+    #expect(try processorTime(ofGrafting: history, to: tree) < part * 1_000)
+    let growth = try tree.graft(history, isDeleted: true)
     #expect(growth == .revision)
-    #expect(winner == "1000-9x0")
-    #expect(elapsed < .seconds(60))
+    #expect(tree.winner?.revision.description == "1000-9x0")
+  }
+
+  /// The processor time of one graft, which is the same on a busy machine.
+  private func processorTime(
+    ofGrafting history: [RevisionID], to tree: RevisionTree
+  ) throws -> Duration {
+    var (tree, start, end) = (tree, timespec(), timespec())
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start)
+    try tree.graft(history, isDeleted: true)
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end)
+    return .seconds(end.tv_sec - start.tv_sec) + .nanoseconds(end.tv_nsec - start.tv_nsec)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPAPI
 
 /// What the administrator sees and starts. Other callers do not learn that it exists.
-@Suite(.timeLimit(.minutes(10))) struct AdministratorRouteTests {
+@Suite(.timeLimit(.minutes(60))) struct AdministratorRouteTests {
   private static let operations: [(HTTPRequest.Method, String)] = [
     (.get, "/v1/admin/stores"), (.get, "/v1/admin/users"), (.get, "/v1/admin/guests"),
     (.get, "/v1/admin/lists"), (.get, "/v1/admin/sessions"), (.get, "/v1/admin/upstreams"),

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPAPI
 
 /// Who may do what with a database that the administrator made.
-@Suite(.timeLimit(.minutes(10))) struct CouchAccessTests {
+@Suite(.timeLimit(.minutes(60))) struct CouchAccessTests {
   /// An operation on a database, and its status for those who may use the database.
   struct Operation: Sendable, CustomTestStringConvertible {
     let method: HTTPRequest.Method

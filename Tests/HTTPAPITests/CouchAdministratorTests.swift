@@ -7,7 +7,7 @@ import Testing
 @testable import HTTPAPI
 
 /// The administrator's operations on whole databases.
-@Suite(.timeLimit(.minutes(10))) struct CouchAdministratorTests {
+@Suite(.timeLimit(.minutes(60))) struct CouchAdministratorTests {
   private static func names(_ reply: Reply) -> [String]? {
     reply.json.array?.compactMap(\.string)
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import HTTPAPI
 
 /// Answers of `_changes` whose reader loses the permission to read before they are written.
-@Suite(.timeLimit(.minutes(10))) struct CouchFeedEndTests {
+@Suite(.timeLimit(.minutes(60))) struct CouchFeedEndTests {
   /// The bytes of an answer that a client has received.
   private final class ReceivedBytes: Sendable {
     private let bytes = Mutex<[UInt8]>([])

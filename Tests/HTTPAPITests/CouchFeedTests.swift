@@ -6,7 +6,7 @@ import Testing
 @testable import HTTPAPI
 
 /// Feeds as a client sees them.
-@Suite(.timeLimit(.minutes(10))) struct CouchFeedTests {
+@Suite(.timeLimit(.minutes(60))) struct CouchFeedTests {
   /// A user's own database with one document.
   private func database(_ api: APIFixture) async throws -> (
     token: String, path: String, since: String

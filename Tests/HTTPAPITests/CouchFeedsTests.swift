@@ -9,7 +9,7 @@ import Testing
 @testable import HTTPAPI
 
 /// The registrations of a server's feeds, and what wakes and ends their writers.
-@Suite(.timeLimit(.minutes(10))) struct CouchFeedsTests {
+@Suite(.timeLimit(.minutes(60))) struct CouchFeedsTests {
   private let stores = DatabaseManager(
     engine: MemoryEngine(), maximumOpen: 4, now: { Timestamp(seconds: 0) })
 

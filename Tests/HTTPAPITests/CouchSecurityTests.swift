@@ -7,7 +7,7 @@ import Testing
 @testable import HTTPAPI
 
 /// `_security` of a database that the administrator made, and the administrator outside of `/couch`.
-@Suite(.timeLimit(.minutes(10))) struct CouchSecurityTests {
+@Suite(.timeLimit(.minutes(60))) struct CouchSecurityTests {
   @Test(arguments: [
     ("{}", 200), (#"{"admins":{},"members":{}}"#, 200),
     (#"{"admins":{"names":["a"],"roles":["b"]},"members":{"names":[],"roles":[]}}"#, 200),

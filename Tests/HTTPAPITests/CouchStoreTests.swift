@@ -1,6 +1,7 @@
 import Accounts
 import CouchSync
 import Documents
+import HTTPTypes
 import JSON
 import StoreTesting
 import Stores

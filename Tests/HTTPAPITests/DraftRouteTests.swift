@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPAPI
 
-@Suite(.timeLimit(.minutes(10))) struct DraftRouteTests {
+@Suite(.timeLimit(.minutes(60))) struct DraftRouteTests {
   private static let plan = #"{"markdown":"one\ntwo\nthree\n"}"#
 
   @Test func aDraftIsSeenByItsAuthorAlone() async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import Lists
 
 /// Invitations of users by name.
-@Suite(.timeLimit(.minutes(10))) struct InvitationRouteTests {
+@Suite(.timeLimit(.minutes(60))) struct InvitationRouteTests {
   private static let reader = #"{"role":"reader"}"#
 
   @Test(.bug(id: "34/22")) func nobodyIsOnAListBeforeTheyAccept() async throws {

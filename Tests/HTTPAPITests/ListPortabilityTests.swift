@@ -9,7 +9,7 @@ import Testing
 @testable import Stores
 
 /// An export contains the lists that the person owns.
-@Suite(.timeLimit(.minutes(10))) struct ListPortabilityTests {
+@Suite(.timeLimit(.minutes(60))) struct ListPortabilityTests {
   @Test func ownedListsAreExportedAndReadInUnderNewIDs() async throws {
     try await ListFixture.open { list in
       try await list.call(.owner, .put, "/bookmarks/h1", body: #"{"name":"One"}"#)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPAPI
 
-@Suite(.timeLimit(.minutes(10))) struct ListRouteTests {
+@Suite(.timeLimit(.minutes(60))) struct ListRouteTests {
   @Test func membersSeeTheListAndWhoIsOnIt() async throws {
     try await ListFixture.open { list in
       for person in [ListFixture.Person.owner, .editor, .reader] {

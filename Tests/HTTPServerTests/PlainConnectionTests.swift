@@ -10,7 +10,7 @@ import Testing
 @testable import HTTPServer
 
 /// A connection with the task that answers its requests, without a socket. Its time stands still.
-@Suite(.timeLimit(.minutes(10))) struct PlainConnectionTests {
+@Suite(.timeLimit(.minutes(60))) struct PlainConnectionTests {
   private let channel = NIOAsyncTestingChannel()
   private let reads = Reads()
 

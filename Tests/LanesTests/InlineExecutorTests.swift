@@ -43,7 +43,7 @@ private actor InlineActor {
   var total: Int { count }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct InlineExecutorTests {
+@Suite(.timeLimit(.minutes(60))) struct InlineExecutorTests {
   @Test func callerThatRunsInlineIsIsolatedToTheActor() async throws {
     let lane = Lane(name: "inline")
     let inlineActor = InlineActor(on: lane)

@@ -1,7 +1,7 @@
 import Lanes
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct LaneGroupTests {
+@Suite(.timeLimit(.minutes(60))) struct LaneGroupTests {
   @Test func thousandActorsOverSixteenLanesTakeAtMostSixteenThreads() async {
     let lanes = LaneGroup(name: "crowd")
     #expect(lanes.count == 16)

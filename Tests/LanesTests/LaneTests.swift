@@ -3,7 +3,7 @@ import Foundation
 import Lanes
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct LaneTests {
+@Suite(.timeLimit(.minutes(60))) struct LaneTests {
   @Test func actorStaysOnTheThreadOfItsLane() async {
     let lane = Lane(name: "one-thread")
     let laneActor = LaneActor(on: lane)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Lists
 
-@Suite(.timeLimit(.minutes(5))) struct LineMergeTests {
+@Suite(.timeLimit(.minutes(60))) struct LineMergeTests {
   @Test(arguments: [
     ("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n", "A\nb\nC\n"),
     ("a\nb\nc\n", "a\nb\nc\nd\n", "0\na\nb\nc\n", "0\na\nb\nc\nd\n"),

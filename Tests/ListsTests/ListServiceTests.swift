@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lists
 
-@Suite(.timeLimit(.minutes(5))) struct ListServiceTests {
+@Suite(.timeLimit(.minutes(60))) struct ListServiceTests {
   @Test func aListThatIsNotKnownYetIsErasedAtTheNextStart() async throws {
     let fixture = try ListFixture()
     let owner = try await fixture.account("ann")
@@ -298,7 +298,7 @@ import Testing
 }
 
 /// An interruption of publishing.
-@Suite(.timeLimit(.minutes(5))) struct PublishingTests {
+@Suite(.timeLimit(.minutes(60))) struct PublishingTests {
   @Test func aStopAfterTheListHasTheChangeLeavesNoDraftBehind() async throws {
     let fixture = try ListFixture()
     let owner = try await fixture.account("ann")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lists
 
-@Suite(.timeLimit(.minutes(5))) struct ObserverTests {
+@Suite(.timeLimit(.minutes(60))) struct ObserverTests {
   private func write(
     _ fixture: ListFixture, _ id: String, _ value: JSONValue?, in name: StoreName
   ) async throws {

@@ -1,5 +1,6 @@
 import Accounts
 import Documents
+import Hotels
 import JSON
 import Lanes
 import StoreTesting

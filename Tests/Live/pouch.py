@@ -81,6 +81,7 @@ class Pouch:
         answer = self._session().request(
             method, (url or self.url) + path, timeout=timeout,
             headers={"Authorization": "Bearer " + self.token, "Accept": "application/json"}, **options)
+        # As the book's examples do: use renews the token.
         self.token = answer.headers.get("Renewed-Token", self.token)
         value = answer.json()
         if answer.status_code >= 300 and answer.status_code not in allow:

@@ -2,11 +2,16 @@
 values to use instead. schemathesis loads this module (`hooks` in schemathesis.toml)."""
 import json
 import os
+import pathlib
+import sys
 
 import requests
 import schemathesis
 from schemathesis.specs.openapi import checks
-from waiting import PATIENCE
+# schemathesis loads this file by its path, so its neighbours are not found by themselves.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from waiting import PATIENCE  # noqa: E402
 
 # After five wrong passwords for one name, the server answers 429, as documented. `ignored_auth` tries the same
 # name at every operation and accepts only 401 and 403 as refusals.

@@ -105,8 +105,8 @@ def test_overload_is_shed_early_and_goodput_holds(start):
     grown = memory(server) - before
     assert set(crowd.passed) <= {200, *BUSY} and not crowd.faults, (crowd.passed.keys(), crowd.faults[:1])
     print(f"\none costs {cost * 1000:.0f} ms of a processor, in the crowd {beside * 1000:.0f}; "
-          f"{crowd.count(200)} done, {crowd.count(*BUSY)} turned away while {crowd.median(*BUSY)} were done, others while "
-          f"{crowd.median(200)}; {grown >> 20} MiB more")
+          f"{crowd.count(200)} done, {crowd.count(*BUSY)} turned away while {crowd.median(*BUSY)} were done, "
+          f"others while {crowd.median(200)}; {grown >> 20} MiB more")
     assert crowd.count(*BUSY) > 4 * crowd.count(200), "few were turned away"
     assert crowd.median(*BUSY) < crowd.median(200), "who is turned away waits longer than who is not"
     assert beside <= 2.5 * cost, "those who are turned away cost too much"
