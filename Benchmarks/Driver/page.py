@@ -144,7 +144,8 @@ def main():
     if options.smoke:
         options.loads = 2
     # Only a run needs Selenium; --help does not.
-    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Tests" / "Page"))
+    tests = pathlib.Path(__file__).resolve().parents[2] / "Tests"
+    sys.path[:0] = [str(tests / "Page"), str(tests / "Live")]
     from browsing import Browser
 
     directory = pathlib.Path(options.directory).resolve()
