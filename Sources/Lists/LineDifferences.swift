@@ -12,7 +12,8 @@ struct LineHunk {
 ///
 /// Source: Myers, "An O(ND) Difference Algorithm and Its Variations", 1986, figure 2.
 enum LineDifferences {
-  /// The most differences between the base and one side. This bounds time and memory: a million steps, 8 MB.
+  /// The most differences between the base and one side. This bounds time and memory: a million steps, 2 MB. Places are 16
+  /// bits long: the longest text (``LineMerge/maximumLines``) and these differences together are below 32,768.
   static let maximum = 1_000
 
   /// The hunks that one side has changed, in order; nil for too many differences.
@@ -45,9 +46,9 @@ enum LineDifferences {
     let offset = most + 1
     var furthest = [Int](repeating: 0, count: 2 * offset + 1)
     // The diagonals that the next step can reach, at each step.
-    var history: [[Int]] = []
+    var history: [[Int16]] = []
     for count in 0...most {
-      history.append(Array(furthest[offset - count - 1...offset + count + 1]))
+      history.append(furthest[offset - count - 1...offset + count + 1].map { Int16(clamping: $0) })
       for diagonal in stride(from: -count, through: count, by: 2) {
         try await Slice.giveWay()
         let goesDown =
@@ -70,7 +71,7 @@ enum LineDifferences {
   }
 
   private static func path(
-    back history: [[Int]], to end: (Int, Int), _ base: [Int], _ side: [Int]
+    back history: [[Int16]], to end: (Int, Int), _ base: [Int], _ side: [Int]
   ) -> [(Int, Int)] {
     var (x, y) = end
     var matches: [(Int, Int)] = []
@@ -80,7 +81,7 @@ enum LineDifferences {
         diagonal == -count
         || diagonal != count && furthest[offset + diagonal - 1] < furthest[offset + diagonal + 1]
       let before = goesDown ? diagonal + 1 : diagonal - 1
-      let startX = count == 0 ? 0 : furthest[offset + before]
+      let startX = count == 0 ? 0 : Int(furthest[offset + before])
       let startY = count == 0 ? 0 : startX - before
       while x > startX, y > startY, x - 1 >= 0, y - 1 >= 0, base[x - 1] == side[y - 1] {
         matches.append((x - 1, y - 1))
