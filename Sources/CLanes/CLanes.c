@@ -12,6 +12,10 @@ void clanes_limit_arenas(int count) {
   mallopt(M_ARENA_MAX, count);
 }
 
+void clanes_trim_heap(void) {
+  malloc_trim(0);
+}
+
 _Thread_local clanes_thread clanes_the_thread;
 
 static int64_t nanoseconds(clockid_t clock) {

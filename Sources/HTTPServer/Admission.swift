@@ -25,17 +25,17 @@ package final class Admission: Sendable {
 
   /// The number of requests at once that count as few for one address.
   static let fewRequests = 4
+  /// Bytes of answers that one address may hold even if there is no memory: a few short ones.
+  static let littleBytes = 256 << 10
 
   private let ceiling: Int
   private let longestLag: Duration
   private let addresses = Mutex<[String: AddressShare]>([:])
-  private let memory: Int
-  private let answerMemory: Int
+  private let bodies: SharedMemory
+  private let answers: SharedMemory
   private let bound: Atomic<Int>
   private let running = Atomic(0)
   private let refused = Atomic(0)
-  private let bytes = Atomic(0)
-  private let answers = Atomic(0)
   private let lateInARow = Atomic(0)
 
   /// An admission without requests.
@@ -50,8 +50,8 @@ package final class Admission: Sendable {
   ) {
     ceiling = atOnce
     self.longestLag = longestLag
-    self.memory = memory
-    self.answerMemory = answerMemory
+    bodies = SharedMemory(memory)
+    answers = SharedMemory(answerMemory)
     bound = Atomic(atOnce)
   }
 
@@ -62,9 +62,9 @@ package final class Admission: Sendable {
   /// How many requests may be answered at once now.
   package var currentBound: Int { bound.load(ordering: .relaxed) }
   /// Bytes of bodies in memory.
-  package var bodyBytes: Int { bytes.load(ordering: .relaxed) }
+  package var bodyBytes: Int { bodies.bytes }
   /// Bytes of answers in memory that clients have not taken yet.
-  package var answerBytes: Int { answers.load(ordering: .relaxed) }
+  package var answerBytes: Int { answers.bytes }
 
   /// Admits a request if the bound allows it.
   /// - Parameter always: whether it is admitted in any case: operators need such requests during an overload.
@@ -130,36 +130,33 @@ package final class Admission: Sendable {
   /// - Parameter address: the account of the client's address; nil for an address of many people.
   /// - Returns: whether there is memory for them; then call ``releaseBody(_:from:)`` when they are freed.
   func reserveBody(_ count: Int, from address: AddressShare? = nil) -> Bool {
-    guard let address else { return reserve(count, of: bytes, upTo: memory) }
-    let share = max(
-      memory / 100 * RequestLimits.bodyMemoryPercentPerAddress, RequestLimits.leastBodyMemoryBytes)
-    guard reserve(count, of: address.bodyBytes, upTo: share) else { return false }
-    if reserve(count, of: bytes, upTo: memory) { return true }
-    address.bodyBytes.subtract(count, ordering: .relaxed)
-    return false
+    noting(bodies.reserve(count, from: address?.bodies))
   }
 
-  /// Counts bytes of an answer.
-  /// - Returns: whether there is memory for them; then call ``releaseAnswer(_:)`` when they are freed.
-  func reserveAnswer(_ count: Int) -> Bool { reserve(count, of: answers, upTo: answerMemory) }
+  /// Counts bytes of an answer: what is being built, and what the client has not taken.
+  /// - Parameter always: whether they are counted even if there is no memory for them.
+  /// - Parameter address: the account of the client's address; nil for an address of many people.
+  /// - Returns: whether there is memory for them; then call ``releaseAnswer(_:from:)`` when they are freed.
+  func reserveAnswer(
+    _ count: Int, always: Bool = false, from address: AddressShare? = nil
+  ) -> Bool {
+    let isLittle = address.map { $0.answerBytes + count <= Self.littleBytes } ?? false
+    return noting(answers.reserve(count, from: address?.answers, always: always || isLittle))
+  }
 
-  private func reserve(_ count: Int, of account: borrowing Atomic<Int>, upTo bound: Int) -> Bool {
-    if account.add(count, ordering: .relaxed).newValue <= bound { return true }
-    account.subtract(count, ordering: .relaxed)
-    refused.add(1, ordering: .relaxed)
-    return false
+  private func noting(_ isAdmitted: Bool) -> Bool {
+    if !isAdmitted { refused.add(1, ordering: .relaxed) }
+    return isAdmitted
   }
 
   /// Gives back bytes of a body.
   func releaseBody(_ count: Int, from address: AddressShare? = nil) {
-    guard count > 0 else { return }
-    bytes.subtract(count, ordering: .relaxed)
-    address?.bodyBytes.subtract(count, ordering: .relaxed)
+    bodies.release(count, from: address?.bodies)
   }
 
   /// Gives back bytes of an answer.
-  func releaseAnswer(_ count: Int) {
-    if count > 0 { answers.subtract(count, ordering: .relaxed) }
+  func releaseAnswer(_ count: Int, from address: AddressShare? = nil) {
+    answers.release(count, from: address?.answers)
   }
 
   /// Adjusts the bound to a measurement.
@@ -178,12 +175,16 @@ package final class Admission: Sendable {
   }
 }
 
-/// The running requests, the connections and the bodies in memory of one address, or of one IPv6 network.
+/// The running requests, the connections, and the bodies and answers in memory of one address, or of one IPv6 network.
 final class AddressShare: Sendable {
   fileprivate let address: String
   fileprivate let running = Atomic(0)
   fileprivate let connections = Atomic(0)
-  fileprivate let bodyBytes = Atomic(0)
+  fileprivate let bodies = AddressBytes()
+  fileprivate let answers = AddressBytes()
+
+  /// Bytes of answers.
+  var answerBytes: Int { answers.bytes.load(ordering: .relaxed) }
 
   fileprivate init(_ address: String) { self.address = address }
 }
@@ -237,20 +238,20 @@ package final class RequestReservation: Sendable {
     admission.releaseBody(bytes.exchange(0, ordering: .relaxed), from: address)
   }
 
-  /// Counts an answer that is being built. A short one is not accounted for.
+  /// Counts an answer that is being built. A short one counts only when it is written.
   /// - Parameter count: the bytes that the answer has so far.
   /// - Returns: whether there is memory for them.
   package func reserveAnswer(_ count: Int) -> Bool {
     let held = answerBytes.load(ordering: .relaxed)
     guard count > max(held, RequestLimits.answerPieceBytes) else { return true }
-    guard admission.reserveAnswer(count - held) else { return false }
+    guard admission.reserveAnswer(count - held, from: address) else { return false }
     answerBytes.add(count - held, ordering: .relaxed)
     return true
   }
 
   /// Gives back the bytes of the answer, because the connection counts them from now on.
   package func releaseAnswer() {
-    admission.releaseAnswer(answerBytes.exchange(0, ordering: .relaxed))
+    admission.releaseAnswer(answerBytes.exchange(0, ordering: .relaxed), from: address)
   }
 
   /// Takes over the slot from a connection that is gone.

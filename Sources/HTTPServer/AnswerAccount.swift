@@ -1,40 +1,56 @@
 import NIOCore
 
-/// Accounts for the long answers on a connection: their bytes in the memory that ``Admission`` counts, and the rate at
-/// which the client takes them. It ignores answers of at most ``RequestLimits/answerPieceBytes``.
+/// Accounts for the answers on a connection, or on an HTTP/2 stream: their bytes in the memory that ``Admission`` shares
+/// among addresses, and the rate at which the client takes them.
 struct AnswerAccount {
   private let limits: ConnectionLimits
   private let admission: Admission
-  /// Bytes that are accounted for: not written yet, or not taken by the client.
+  /// Whether this is an HTTP/2 stream. The client decides how many of them wait on one connection, and its receive window
+  /// holds back even the shortest answer (RFC 9113, section 5.2). Answers on an HTTP/1 connection follow each other, so
+  /// one short answer is always admitted.
+  private let isStream: Bool
+  private var address: AddressShare?
+  /// Bytes that are accounted for: of the stream, not written yet, or not taken by the client.
   private var bytes = 0
   /// The part of these bytes that the current answer has not written yet.
   private var unwritten = 0
+  /// The part of these bytes that is written and not taken.
+  private var untaken = 0
   /// The rate at which the client takes them.
   private var pace: AnswerPace?
+  /// Whether the current answer has a length.
+  private var hasLength = false
   /// Whether a refusal replaced the current answer; its body is then discarded.
   private var isReplaced = false
 
   /// An account without answers.
-  init(_ limits: ConnectionLimits, _ admission: Admission) {
+  init(_ limits: ConnectionLimits, _ admission: Admission, isStream: Bool) {
     self.limits = limits
     self.admission = admission
+    self.isStream = isStream
   }
 
   /// The deadline for the next bytes; nil while the client waits for the server.
   var due: NIODeadline? { pace?.due }
 
+  /// Notes whose account it is.
+  /// - Parameter address: the client's address; nil for an address of many people.
+  mutating func begin(from address: AddressShare?) { self.address = address }
+
+  /// Counts the stream itself, before its request is answered.
+  /// - Returns: whether there is memory for it.
+  mutating func openStream() -> Bool { !isStream || reserve(RequestLimits.streamBytes) }
+
   /// Begins an answer of known length.
   /// - Parameter length: its `Content-Length`.
   /// - Returns: whether there is memory for it until the client has taken it. If not, its body is discarded.
   mutating func begin(_ length: String) -> Bool {
-    // A number of four digits or fewer is below the limit.
-    guard length.utf8.count > 4, let count = Int(length), count > RequestLimits.answerPieceBytes
-    else { return true }
-    guard admission.reserveAnswer(count) else {
+    hasLength = true
+    let count = Int(length) ?? 0
+    guard reserve(count) else {
       isReplaced = true
       return false
     }
-    bytes += count
     unwritten = count
     return true
   }
@@ -43,19 +59,22 @@ struct AnswerAccount {
   enum PieceAction: Equatable {
     /// Don't write it: a refusal replaced its answer.
     case drop
-    /// Write it at once.
-    case whole
     /// Write it in pieces of ``RequestLimits/answerPieceBytes``. Report each of them with ``wrote(_:)`` and
     /// ``took(_:at:)``, which show whether and how fast the client takes them.
     case pieces
+    /// Close the connection: there is no memory for the next part of an answer without a length.
+    case cut
   }
 
   /// Decides how a part of an answer's body is written.
   mutating func write(_ count: Int, at now: NIODeadline) -> PieceAction {
     guard !isReplaced else { return .drop }
-    guard count > RequestLimits.answerPieceBytes || unwritten > 0 else { return .whole }
-    if unwritten > 0 {
-      if pace == nil { pace = AnswerPace(limits, at: now) }
+    if count > unwritten {
+      guard reserve(count - unwritten) else { return .cut }
+      unwritten = count
+    }
+    if count > 0 {
+      if pace == nil { pace = AnswerPace(limits, hasLength: hasLength, at: now) }
       pace?.resume(at: now)
     }
     return .pieces
@@ -66,22 +85,29 @@ struct AnswerAccount {
   mutating func wrote(_ count: Int) -> Int {
     let given = min(count, unwritten)
     unwritten -= given
+    untaken += given
     return given
   }
 
   /// Notes that the write of a piece has succeeded, or has failed with its connection.
   mutating func took(_ count: Int, at now: NIODeadline) {
-    settle(count)
-    pace?.took(count, at: now, isAll: bytes == unwritten)
-    if bytes == 0 { pace = nil }
+    let given = min(count, untaken)
+    untaken -= given
+    settle(given)
+    pace?.took(count, at: now, isAll: untaken == 0)
+    endPace()
   }
 
   /// Ends the current answer, perhaps before all its bytes are written.
   mutating func end() {
     settle(unwritten)
     unwritten = 0
-    if bytes == 0 { pace = nil }
-    isReplaced = false
+    endPace()
+    (isReplaced, hasLength) = (false, false)
+  }
+
+  private mutating func endPace() {
+    if unwritten == 0, untaken == 0 { pace = nil }
   }
 
   /// Stops watching the rate at which the client takes answers.
@@ -90,27 +116,36 @@ struct AnswerAccount {
   /// Gives back all bytes that are accounted for.
   mutating func release() {
     settle(bytes)
-    unwritten = 0
-    pace = nil
+    (unwritten, untaken, pace) = (0, 0, nil)
+  }
+
+  private mutating func reserve(_ count: Int) -> Bool {
+    let isShort = !isStream && bytes + count <= RequestLimits.answerPieceBytes
+    guard admission.reserveAnswer(count, always: isShort, from: address) else { return false }
+    bytes += count
+    return true
   }
 
   private mutating func settle(_ count: Int) {
     let given = min(count, bytes)
     bytes -= given
-    admission.releaseAnswer(given)
+    admission.releaseAnswer(given, from: address)
   }
 }
 
-/// The rate at which a client has to take a long answer. It may first pause for ``ConnectionLimits/stall``. No time
-/// counts while the client has taken all that was written: it waits for the server then.
+/// The rate at which a client has to take an answer. It may first pause for ``ConnectionLimits/stall``. No time counts
+/// while the client has taken all that was written: it waits for the server then.
 struct AnswerPace {
   private let limits: ConnectionLimits
+  /// Whether the answer has a length. A feed may last for days, so each of its pieces has its own full pause.
+  private let hasLength: Bool
   private var end: NIODeadline
   private var pause: NIODeadline?
 
   /// An answer that begins.
-  init(_ limits: ConnectionLimits, at now: NIODeadline) {
+  init(_ limits: ConnectionLimits, hasLength: Bool, at now: NIODeadline) {
     self.limits = limits
+    self.hasLength = hasLength
     end = now + limits.stall
   }
 
@@ -121,8 +156,8 @@ struct AnswerPace {
   /// from now.
   /// - Parameter isAll: whether all that was written is taken.
   mutating func took(_ bytes: Int, at now: NIODeadline, isAll: Bool) {
-    end = min(
-      end + ConnectionLimits.time(for: bytes, at: limits.answerRate), now + limits.stall)
+    let next = end + ConnectionLimits.time(for: bytes, at: limits.answerRate)
+    end = hasLength ? min(next, now + limits.stall) : now + limits.stall
     if isAll { pause = now }
   }
 

@@ -178,21 +178,20 @@ package enum RequestLimits {
   package static let bodyMemoryBytes = 256 << 20
   /// The lowest value of ``bodyMemoryBytes``, for a process with little memory: enough for one body of maximum length.
   package static let leastBodyMemoryBytes = 80 << 20
-  /// The part of ``bodyMemoryBytes`` that one address may take, in percent, but at least ``leastBodyMemoryBytes``. Bodies
-  /// may arrive slowly, and then they hold their memory for hours.
-  package static let bodyMemoryPercentPerAddress = 50
   /// Bytes of bodies in files, of all running requests: those that are too long for memory.
   package static let bodyFileBytes = 4 << 30
   /// The same, of the requests of one address.
   package static let bodyFileBytesPerAddress = 1 << 30
-  /// Bytes of answers over 64 KiB in memory that clients have not taken yet, of all connections. It is an eighth of the
-  /// memory that the process may use, if that is less.
+  /// Bytes of answers in memory that clients have not taken yet, of all connections. It is an eighth of the memory that
+  /// the process may use, if that is less.
   package static let answerMemoryBytes = 256 << 20
   /// The lowest value of ``answerMemoryBytes``, for a process with little memory: enough for one answer of maximum
   /// length.
   package static let leastAnswerMemoryBytes = 64 << 20
   /// Streams open at once on one HTTP/2 connection.
   package static let streams = 100
+  /// Bytes that an open HTTP/2 stream counts for besides its answer: its handlers and its task, as measured.
+  package static let streamBytes = 40 << 10
 }
 
 extension ChannelHandlerContext {

@@ -87,6 +87,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     switch action {
     case .ignore, .ask: return
     case .refuse: answer(.overloaded, context)
+    case .close: return context.close(promise: nil)
     case .forward(let reservation):
       connection?.reservation = reservation
       connection?.outstanding = machine.outstanding
@@ -158,8 +159,11 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     case .body(let bytes):
       switch machine.answerBody(bytes.readableBytes, at: now) {
       case .drop: promise?.succeed()
-      case .whole: context.write(data, promise: promise)
+      case .pieces where bytes.readableBytes == 0: context.write(data, promise: promise)
       case .pieces: writePieces(bytes, context, promise)
+      case .cut:
+        promise?.fail(ChannelError.ioOnClosedChannel)
+        context.close(promise: nil)
       }
     case .end:
       let isLast = machine.answerEnd(at: now)

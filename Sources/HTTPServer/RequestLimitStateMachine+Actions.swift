@@ -10,6 +10,8 @@ extension RequestLimitStateMachine {
     case forward(RequestReservation)
     /// Refuse it: ``ConnectionRefusal/overloaded``.
     case refuse
+    /// Close the HTTP/2 stream: there is no memory even for a refusal, which the client may not take.
+    case close
   }
 
   /// What to do with a part of a body, or with its end.

@@ -42,7 +42,7 @@ struct RequestLimitStateMachine {
   private var holdsSlot = false
   /// Since when the channel has not been writable, or the last answer has not been taken.
   private var stuck: NIODeadline?
-  /// The long answers that the client has not taken yet.
+  /// The answers that the client has not taken yet.
   private var answerAccount: AnswerAccount
   /// When the connection is closed in any case; nil until the server stops.
   private var cutoff: NIODeadline?
@@ -52,7 +52,7 @@ struct RequestLimitStateMachine {
     self.limits = limits
     self.admission = admission
     self.isStream = isStream
-    answerAccount = AnswerAccount(limits, admission)
+    answerAccount = AnswerAccount(limits, admission, isStream: isStream)
   }
 
   /// How many requests were passed on and are not completely answered.
@@ -66,7 +66,10 @@ struct RequestLimitStateMachine {
 
   /// Notes that the connection begins.
   /// - Parameter text: the client's address.
-  mutating func begin(from text: String) { address = admission.share(of: text) }
+  mutating func begin(from text: String) {
+    address = admission.share(of: text)
+    answerAccount.begin(from: address)
+  }
 
   // MARK: Requests
 
@@ -74,6 +77,7 @@ struct RequestLimitStateMachine {
   /// - Parameter request: the request, without a ``RequestReservation``.
   mutating func readHead(_ request: OutstandingRequest, at now: NIODeadline) -> HeadAction {
     guard !isOver, !closes || outstanding == 0 else { return .ignore }
+    guard answerAccount.openStream() else { return .close }
     last = request
     pace = BodyPace(limits, at: now)
     isStreamed = false

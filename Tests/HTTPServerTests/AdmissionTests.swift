@@ -102,6 +102,25 @@ import Testing
     #expect(one.reserveBody(RequestLimits.leastBodyMemoryBytes))
   }
 
+  @Test func eachAddressMayHoldAsManyBytesOfAnswersAsAreFree() {
+    let mebibyte = 1 << 20
+    let admission = Admission(answerMemory: 12 * mebibyte)
+    let (one, two, three) = (
+      admission.share(of: "192.0.2.1"), admission.share(of: "192.0.2.2"),
+      admission.share(of: "192.0.2.3")
+    )
+    func held(by share: AddressShare) -> Int {
+      while admission.reserveAnswer(mebibyte, from: share) {}
+      return share.answerBytes / mebibyte
+    }
+    #expect([one, two, three].map(held) == [6, 3, 2])
+    // With no memory left, an address still gets its few short answers.
+    #expect(admission.reserveAnswer(mebibyte) && !admission.reserveAnswer(1))
+    let four = admission.share(of: "192.0.2.4")
+    #expect(admission.reserveAnswer(Admission.littleBytes, from: four))
+    #expect(!admission.reserveAnswer(1, from: four))
+  }
+
   @Test func bytesOfAnswersHaveABoundOfTheirOwn() {
     let admission = Admission(memory: 10, answerMemory: 20)
     #expect(admission.reserveBody(10) && admission.reserveAnswer(20) && !admission.reserveAnswer(1))

@@ -184,6 +184,30 @@ import Testing
     #expect(admission.answerBytes == 0)
   }
 
+  /// Regression: 400 connections whose clients took no bytes held gigabytes, in answers of which each was short.
+  @Test func openStreamCountsAndIsClosedWithoutMemoryForIt() {
+    let admission = Admission(answerMemory: 2 * RequestLimits.streamBytes + 99)
+    var streams = (0..<3).map { _ in machine(admission, isStream: true) }
+    for index in 0..<2 {
+      let isBegun = begins(Self.request(), &streams[index])
+      #expect(isBegun)
+    }
+    let third = streams[2].readHead(Self.request(), at: start)
+    guard case .close = third else { return #expect(Bool(false), "a third stream was opened") }
+    let (whole, tooLong) = (
+      streams[0].answerHead(Self.head(length: 99), isParserError: false),
+      streams[1].answerHead(Self.head(length: 1), isParserError: false)
+    )
+    #expect(whole == .write(isLast: false) && tooLong == .replace(isLast: false))
+    let written = streams[0].answerBody(99, at: start)
+    #expect(written == .pieces && streams[0].wrote(99) == 99)
+    #expect(streams[0].due != nil)
+    streams[0].took(99, at: start)
+    #expect(admission.answerBytes == 2 * RequestLimits.streamBytes)
+    for index in streams.indices { streams[index].release() }
+    #expect(admission.answerBytes == 0)
+  }
+
   @Test func headHasNoAnswerToAccountFor() {
     let admission = Admission(answerMemory: 0)
     var machine = machine(admission)

@@ -11,6 +11,10 @@ import h2.exceptions
 from waiting import PATIENCE
 
 
+FRAME = 16_384
+"""Bytes of the longest frame that the server takes."""
+
+
 def certificate(directory, name):
     """A self-signed certificate for localhost and its key, as two PEM files."""
     pair = directory / "certificate.pem", directory / "key.pem"
@@ -21,23 +25,24 @@ def certificate(directory, name):
     return pair
 
 
-def connect(server, *protocols):
-    """A TLS connection that offers these protocols."""
+def connect(server, *protocols, source=""):
+    """A TLS connection from an address that offers these protocols."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     if protocols:
         context.set_alpn_protocols(list(protocols))
     parts = urllib.parse.urlsplit(server.url)
-    plain = socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE)
+    plain = socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE,
+                                     source_address=(source, 0))
     return context.wrap_socket(plain, server_hostname="localhost")
 
 
 class Streams:
     """An HTTP/2 connection. `ended` is the reason why the server ended it, or None."""
 
-    def __init__(self, server):
-        self.socket = connect(server, "h2")
+    def __init__(self, server, source=""):
+        self.socket = connect(server, "h2", source=source)
         assert self.socket.selected_alpn_protocol() == "h2"
         config = h2.config.H2Configuration(validate_outbound_headers=False, header_encoding="utf-8")
         self.h2 = h2.connection.H2Connection(config)
@@ -66,8 +71,8 @@ class Streams:
         head = [(":method", method), (":scheme", "https"), (":authority", "localhost"),
                 (":path", path), *fields]
         self.h2.send_headers(stream, head, end_stream=end and not body)
-        if body:
-            self.h2.send_data(stream, body, end_stream=end)
+        for start in range(0, len(body), FRAME):
+            self.h2.send_data(stream, body[start:start + FRAME], end_stream=end and start + FRAME >= len(body))
         self.flush()
         return stream
 

@@ -12,6 +12,9 @@ void clanes_name_thread(const char *name);
 /* Limits how many parts the heap of this process has (M_ARENA_MAX of mallopt(3), which Swift can't import). */
 void clanes_limit_arenas(int count);
 
+/* Returns the heap's free pages to the system (malloc_trim(3), a function of glibc that Swift can't import). */
+void clanes_trim_heap(void);
+
 /* The state of the calling thread. It is in C because Swift has no thread-local variables. */
 typedef struct {
   /* When the present slice ends, in nanoseconds of CLOCK_MONOTONIC; 0 outside of slices. */

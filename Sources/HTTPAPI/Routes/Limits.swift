@@ -80,10 +80,6 @@ enum Limits {
         "milliseconds of a processor per MiB moved by a stream"
       ),
       ("bodyMemoryBytes", caps.bodyMemoryBytes, "bytes of all requests' bodies"),
-      (
-        "bodyMemoryPercentPerAddress", RequestLimits.bodyMemoryPercentPerAddress,
-        "percent of bodyMemoryBytes"
-      ),
       ("answerMemoryBytes", caps.answerMemoryBytes, "bytes of all answers on their way"),
       ("operationsConnections", OperationsListener.connections, "connections at once"),
     ]

@@ -5,8 +5,8 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// Renews the health that operators ask for, once a second. The disk, the metrics and the server's history have a
-/// separate thread, so that neither work on Swift's threads nor a store can delay them. The upstream, whose failure
+/// Renews the health that operators ask for, once a second. The disk, the metrics, the heap and the server's history
+/// have a separate thread, so that neither work on Swift's threads nor a store can delay them. The upstream, whose failure
 /// only makes the server degraded, is checked by a task.
 struct HealthService: Service {
   let assembly: ServiceAssembly
@@ -17,8 +17,11 @@ struct HealthService: Service {
     await withTaskCancellationOrGracefulShutdownHandler {
       await withTaskGroup(of: Void.self) { group in
         group.addTask {
+          let admission = assembly.connections.admission
+          let heap = NIOLockedValueBox(HeapTrim())
           await thread.run {
             http.renewHealth(logger)
+            heap.withLockedValue { $0.note(admission.bodyBytes + admission.answerBytes) }
             http.administration.history.sampleIfDue(at: .now, SystemClock.now()) { assembly.totals }
           }
         }

@@ -93,16 +93,41 @@ import Testing
     #expect(admission.answerBytes == 0)
   }
 
-  @Test func isNotAccountedForWhereItIsShortOrOnlyAHead() throws {
-    for (method, bytes, says) in [("GET", 65_536, 65_536), ("HEAD", 0, 10_000_000)] {
-      let admission = Admission()
-      let (wire, client) = (try Wire(admission: admission), StalledClient())
-      try wire.channel.pipeline.syncOperations.addHandler(client, position: .first)
-      try wire.receive(Wire.get.replacing("GET", with: method))
-      answer(wire, bytes: bytes, says: says)
-      #expect(admission.answerBytes == 0)
-      client.fail()
+  @Test(arguments: [
+    ("GET", 65_536, 65_536, 65_536), ("GET", 100, 100, 100), ("HEAD", 0, 10_000_000, 0),
+  ])
+  func isAccountedForHoweverShortButNotForItsHead(
+    method: String, bytes: Int, says: Int, counted: Int
+  ) throws {
+    let admission = Admission(answerMemory: 0)
+    let (wire, client) = (try Wire(admission: admission), StalledClient())
+    try wire.channel.pipeline.syncOperations.addHandler(client, position: .first)
+    try wire.receive(Wire.get.replacing("GET", with: method))
+    answer(wire, bytes: bytes, says: says)
+    #expect(admission.answerBytes == counted)
+    client.take(.max / 2)
+    #expect(admission.answerBytes == 0)
+  }
+
+  /// Each part of a feed waits for its client with a full pause of its own, and is accounted for meanwhile.
+  @Test func withoutLengthIsAccountedForPartByPart() throws {
+    let admission = Admission()
+    let (wire, client) = try stalled(admission)
+    wire.channel.write(HTTPResponsePart.head(.init(status: .ok)), promise: nil)
+    for _ in 0..<20 {
+      wire.channel.writeAndFlush(
+        HTTPResponsePart.body(ByteBuffer(repeating: 0x78, count: 1_000)), promise: nil)
+      #expect(admission.answerBytes == 1_000)
+      wire.wait(.seconds(Int64(RequestLimits.idleSeconds) / 2))
+      client.take(.max / 2)
+      #expect(admission.answerBytes == 0 && wire.channel.isActive)
     }
+    wire.channel.writeAndFlush(
+      HTTPResponsePart.body(ByteBuffer(repeating: 0x78, count: 1_000)), promise: nil)
+    wire.wait(.seconds(2 * Int64(RequestLimits.idleSeconds)))
+    #expect(!wire.channel.isActive)
+    client.fail()
+    #expect(admission.answerBytes == 0)
   }
 
   @Test func isReplacedBeyondTheMemoryForAnswers() throws {
