@@ -3,8 +3,9 @@ import DequeModule
 /// The work that waits for a processor, and the order in which it is served.
 ///
 /// Accounts with a positive balance go before overdrawn accounts. Among equals, the next account is the one that has
-/// used least since it began to wait (start-time fair queueing). The queue applies this rule first among addresses and
-/// users, then among the accounts of the chosen address. Entries of a request that has ended go before all others, so
+/// used least since it began to wait (start-time fair queueing). The queue applies this rule first among addresses, then
+/// among the accounts of the chosen address. A user whom several addresses bring takes turns as one address does. Entries
+/// of a request that has ended go before all others, so
 /// that the request is cleaned up. FairQueue is a value behind the pool's lock and has no clock of its own.
 struct FairQueue {
   /// How long an overdrawn account waits behind the others before its request is ended, in nanoseconds.
@@ -45,6 +46,11 @@ struct FairQueue {
       upper.waitingBelow.append(account)
       _ = account.settle(at: now)
       account.virtualTime = max(account.virtualTime, upper.servedBelow)
+      if let user = account.user {
+        if user.waitingUsers == 0 { user.virtualTime = max(user.virtualTime, served) }
+        user.waitingUsers += 1
+        upper.waitingUsers += 1
+      }
     }
     account.entries.append(entry)
   }
@@ -58,26 +64,47 @@ struct FairQueue {
       count -= 1
       return entry
     }
-    guard let (index, rank, waits) = Self.next(of: accounts, at: now, sparing: spared) else {
-      return nil
-    }
+    guard let choice = Self.next(of: accounts, at: now, sparing: spared) else { return nil }
     count -= 1
-    let upper = accounts[index]
-    if waits, rank == .positive { servedBeforeOverdrawn += 1 }
-    served = max(served, upper.virtualTime)
+    let (upper, rank) = (accounts[choice.index], choice.rank)
+    if choice.waitsOverdrawn, rank == .positive { servedBeforeOverdrawn += 1 }
+    served = max(served, choice.virtualTime)
     upper.servedAt = now
-    let lower = Self.line(of: upper, rank, at: now)
+    let lower = choice.lower ?? Self.line(of: upper, rank, at: now)
     upper.servedBelow = max(upper.servedBelow, lower.virtualTime)
     let entry = lower.entries.popFirst()
-    if lower !== upper, lower.entries.isEmpty { upper.waitingBelow.removeAll { $0 === lower } }
+    if lower !== upper, lower.entries.isEmpty { Self.remove(lower, from: upper) }
     if upper.isIdle {
-      accounts.swapAt(index, accounts.count - 1)
+      accounts.swapAt(choice.index, accounts.count - 1)
       accounts.removeLast()
     }
     if let entry, now - entry.since > Self.patience, rank != .positive {
       entry.work?.end(.overdrawn)
     }
     return entry
+  }
+
+  /// Removes the newest entry of the address with the most entries, to make room for an entry of an account.
+  /// - Returns: nil if that account's address would then have the most itself.
+  mutating func displace(for account: ProcessorAccount) -> PoolEntry? {
+    let account = account.line(in: name)
+    let own = account.parent ?? account
+    guard let upper = accounts.max(by: { $0.entryCount < $1.entryCount }),
+      upper.entryCount > own.entryCount + 1,
+      let lower = ([upper] + upper.waitingBelow).max(by: { $0.entries.count < $1.entries.count }),
+      let entry = lower.entries.popLast()
+    else { return nil }
+    count -= 1
+    if lower !== upper, lower.entries.isEmpty { Self.remove(lower, from: upper) }
+    return entry
+  }
+
+  /// Removes a lower account without entries from those that wait.
+  private static func remove(_ lower: AccountLine, from upper: AccountLine) {
+    upper.waitingBelow.removeAll { $0 === lower }
+    guard let user = lower.user else { return }
+    user.waitingUsers -= 1
+    upper.waitingUsers -= 1
   }
 
   /// The account to serve next below an account of the upper level; the upper account itself when none waits below it.
@@ -98,17 +125,17 @@ struct FairQueue {
     for line in account === upper ? [upper] : [upper, account] {
       urgent.append(contentsOf: line.entries.filter { $0.work === work })
       line.entries.removeAll { $0.work === work }
-      if line !== upper, line.entries.isEmpty { upper.waitingBelow.removeAll { $0 === line } }
+      if line !== upper, line.entries.isEmpty { Self.remove(line, from: upper) }
     }
     if upper.isIdle { accounts.removeAll { $0 === upper } }
   }
 
-  /// How long ago the queue last served the account that has waited longest, in nanoseconds. It considers the accounts
-  /// of the upper level (addresses and users) with a positive balance. How many accounts wait below one of them does
-  /// not change the result.
+  /// How long ago the queue last served the address that has waited longest, in nanoseconds. It considers the addresses
+  /// with a positive balance of which somebody with a positive balance waits. How many accounts wait below one of them
+  /// does not change the result.
   func longestWait(at now: Int64) -> Int64 {
     var longest: Int64 = 0
-    for upper in accounts where upper.settle(at: now) >= 0 {
+    for upper in accounts where Self.standing(of: upper, at: now).rank == .positive {
       longest = max(longest, now - upper.servedAt)
     }
     return longest
@@ -121,30 +148,62 @@ struct FairQueue {
     case overdrawn
   }
 
-  /// The index of the account to serve next, its rank, and whether an overdrawn account waits.
+  /// What decides the order of an account.
+  private struct Standing {
+    var rank: Rank
+    var virtualTime: Int64
+    /// The account to serve below it, if that decided.
+    var lower: AccountLine?
+  }
+
+  /// The account to serve next, what decided it, and whether an overdrawn account waits.
+  private struct Choice {
+    var index: Int
+    var rank: Rank
+    var virtualTime: Int64
+    var lower: AccountLine?
+    var waitsOverdrawn = false
+  }
+
+  /// The standing of an account. Where users wait below it, the one who would be next decides, too: a user may be
+  /// overdrawn, or have had a turn, at another address.
+  private static func standing(of account: AccountLine, at now: Int64) -> Standing {
+    guard account.settle(at: now) >= 0 else {
+      return Standing(
+        rank: account.waitsLonger(than: now - patience) ? .impatient : .overdrawn,
+        virtualTime: account.virtualTime)
+    }
+    let own = Standing(rank: .positive, virtualTime: account.virtualTime)
+    guard account.waitingUsers > 0, account.parent == nil,
+      let below = next(of: account.waitingBelow, at: now)
+    else { return own }
+    let lower = account.waitingBelow[below.index]
+    return Standing(
+      rank: below.rank,
+      virtualTime: max(own.virtualTime, lower.user?.virtualTime ?? own.virtualTime), lower: lower)
+  }
+
   private static func next(
     of accounts: [AccountLine], at now: Int64, sparing spared: [AccountLine]? = nil
-  ) -> (index: Int, rank: Rank, waitsOverdrawn: Bool)? {
-    var best: (index: Int, rank: Rank)?
+  ) -> Choice? {
+    var best: Choice?
     var waits = false
     for (index, account) in accounts.enumerated() {
-      var rank = Rank.positive
-      if account.settle(at: now) < 0 {
-        waits = true
-        rank = account.waitsLonger(than: now - patience) ? .impatient : .overdrawn
-      }
-      if let spared, rank == .overdrawn || spared.contains(where: { $0 === account }) { continue }
-      guard let known = best else {
-        best = (index, rank)
+      let standing = standing(of: account, at: now)
+      if standing.rank != .positive { waits = true }
+      if let spared, standing.rank == .overdrawn || spared.contains(where: { $0 === account }) {
         continue
       }
-      if rank.rawValue < known.rank.rawValue
-        || rank == known.rank && account.virtualTime < accounts[known.index].virtualTime
+      if let best,
+        (best.rank.rawValue, best.virtualTime) <= (standing.rank.rawValue, standing.virtualTime)
       {
-        best = (index, rank)
+        continue
       }
+      best = Choice(
+        index: index, rank: standing.rank, virtualTime: standing.virtualTime, lower: standing.lower)
     }
-    return best.map { ($0.index, $0.rank, waits) }
+    best?.waitsOverdrawn = waits
+    return best
   }
 }
 

@@ -67,7 +67,7 @@ package final class FairSemaphore: Sendable {
   /// - Parameter body: gets the number of its permit, 0 to `permits`. The lowest numbers are given first, and the permit
   ///   that became free last.
   /// - Returns: the result of `body`; nil when `queueLimit` callers wait already, and when the client has gone while
-  ///   the call waited.
+  ///   the call waited. Of too many callers the address with the most loses its last one.
   package func withPermit<Value, Failure: Error>(
     for payer: Payer = .request, _ body: (Int) async throws(Failure) -> Value
   ) async throws(Failure) -> Value? {
@@ -102,19 +102,24 @@ package final class FairSemaphore: Sendable {
     let holder = holder(account)
     return await withUnsafeContinuation { continuation in
       let now = SliceClock.now
-      let answer: Int?? = state.withLock { state in
+      let (answer, displaced): (Int??, PoolEntry?) = state.withLock { state in
         let isAllowed =
           state.free.count > 1
           || !account.isOverdrawn && !state.holders.values.contains { $0 === holder }
         if isAllowed, let permit = state.free.popLast() {
           state.holders[permit] = holder
-          return permit
+          return (permit, nil)
         }
-        guard state.queue.count < queueLimit else { return .some(nil) }
+        var displaced: PoolEntry?
+        if state.queue.count >= queueLimit {
+          displaced = state.queue.displace(for: account)
+          guard displaced != nil else { return (.some(nil), nil) }
+        }
         state.queue.push(
           PoolEntry(kind: .permit(continuation, account), work: work, since: now), account, at: now)
-        return nil
+        return (nil, displaced)
       }
+      if case .permit(let displaced, _) = displaced?.kind { displaced.resume(returning: nil) }
       if let answer { continuation.resume(returning: answer) }
     }
   }

@@ -3,10 +3,11 @@ import Synchronization
 
 /// The processor time that one party has used and may still use.
 ///
-/// There are two levels. Addresses and users are on the upper level and compete with each other. Below an address there
-/// is one account for each guest, and one for all unauthenticated callers; these accounts compete only with each other.
-/// Time that is spent on a lower account is also spent on the upper one. An account has an ``AccountLine`` in each
-/// queue.
+/// There are two levels. Addresses are on the upper level and compete with each other. Below an address there is one
+/// account for each guest and user, and one for all unauthenticated callers; these accounts compete only with each other.
+/// Time that is spent on a lower account is also spent on the upper one. A user's accounts below several addresses share
+/// what they spend and their balance, so a user has no more from many addresses than from one. An account has an
+/// ``AccountLine`` in each queue.
 package final class ProcessorAccount: Sendable {
   /// The most that an account holds, in nanoseconds of one processor: ten seconds, enough for a first sync of 50,000
   /// documents.
@@ -16,14 +17,29 @@ package final class ProcessorAccount: Sendable {
 
   /// The address's account; nil for an account of the upper level.
   package let parent: ProcessorAccount?
+  /// The user's account, which no entry waits on; nil for one that is not a user's below an address.
+  private let user: ProcessorAccount?
   private let spending: Spending
   private let lines: [AccountLine]
+
+  /// Makes an account of a user for one address.
+  /// - Parameter user: the user's account, which is full at first.
+  package init(below parent: ProcessorAccount, of user: ProcessorAccount) {
+    self.parent = parent
+    self.user = user
+    spending = user.spending
+    lines = AccountLine.Queue.allCases.map { queue in
+      AccountLine(
+        user.spending, below: parent.line(in: queue), of: user.line(in: queue), isLimited: true)
+    }
+  }
 
   /// Makes a full account.
   /// - Parameter isLimited: whether the account can be overdrawn; the account of the server's own work can't.
   package init(below parent: ProcessorAccount? = nil, isLimited: Bool = true) {
     let spending = Spending()
     self.parent = parent
+    user = nil
     self.spending = spending
     lines = AccountLine.Queue.allCases.map { queue in
       AccountLine(spending, below: parent?.line(in: queue), isLimited: isLimited)
@@ -74,6 +90,8 @@ final class AccountLine: @unchecked Sendable {
 
   /// The line of the parent account; nil on the upper level.
   let parent: AccountLine?
+  /// The line with the balance of a user's lines below all addresses; nil for others.
+  let user: AccountLine?
   /// Whether the account can be overdrawn.
   private let isLimited: Bool
   private let spending: ProcessorAccount.Spending
@@ -92,17 +110,28 @@ final class AccountLine: @unchecked Sendable {
   var servedBelow: Int64 = 0
   /// The lower lines that have waiting entries.
   var waitingBelow: [AccountLine] = []
+  /// How many of them are users'. For a user's own line: below how many addresses entries wait.
+  var waitingUsers = 0
   /// The waiting entries, in order.
   var entries = Deque<PoolEntry>()
 
-  init(_ spending: ProcessorAccount.Spending, below parent: AccountLine?, isLimited: Bool) {
+  init(
+    _ spending: ProcessorAccount.Spending, below parent: AccountLine?, of user: AccountLine? = nil,
+    isLimited: Bool
+  ) {
     self.spending = spending
     self.parent = parent
+    self.user = user
     self.isLimited = isLimited
+    // What a user has spent elsewhere before is in the shared balance.
+    if user != nil { seen = spending.total.load(ordering: .relaxed) }
   }
 
   /// Whether no entry waits here or below.
   var isIdle: Bool { entries.isEmpty && waitingBelow.isEmpty }
+
+  /// How many entries wait here and below.
+  var entryCount: Int { waitingBelow.reduce(entries.count) { $0 + $1.entries.count } }
 
   /// Since when the first entry waits; `Int64.max` when none waits.
   var waitsSince: Int64 { entries.first?.since ?? .max }
@@ -119,6 +148,7 @@ final class AccountLine: @unchecked Sendable {
     let used = total - seen
     seen = total
     virtualTime += used
+    if let user { return user.settle(at: now) }
     guard isLimited else { return ProcessorAccount.capacity }
     balance = min(
       balance - used + max(0, now - refilled) / 100 * ProcessorAccount.percent,

@@ -11,7 +11,8 @@ import NIOConcurrencyHelpers
 /// next start, or later by another process.
 extension DatabaseManager {
   /// How many stores are filled at once, at most. Each of them is open in addition to the leased stores.
-  package static let filledAtOnce = 8
+  /// A caller decides who those are.
+  package static let filledAtOnce = 32
 
   /// Fills an empty store: an absent one, or one without documents and tombstones.
   ///
@@ -107,7 +108,8 @@ extension DatabaseManager {
       guard !state.filling.contains(name) else {
         throw ServiceError.beingFilled
       }
-      guard state.filling.count < Self.filledAtOnce else {
+      // An import that has lost its place to another one may still be ending.
+      guard state.filling.count < 2 * Self.filledAtOnce else {
         throw ServiceError(
           .unavailable, "Too many imports are under way; try again soon", retryAfterSeconds: 10)
       }

@@ -72,29 +72,23 @@ import Testing
     #expect(registrations.count == CouchFeeds.perPrincipal + 1)
   }
 
-  @Test func guestsFromOneAddressAreBoundedTogetherAndUsersAreNot() throws {
-    var counts = CouchFeedCounts()
+  /// Regression: 40 users took all feeds, and everybody else got 429.
+  @Test func whoeverHasMostLosesOneToANewcomer() async throws {
+    let feeds = CouchFeeds(stores: stores)
     let record = Record()
-    for number in 0..<CouchFeeds.perAddress {
-      #expect(counts.add(try reader(record, principal: "g\(number)", address: "192.0.2.1")))
-    }
-    let last = try reader(record, principal: "g0", address: "192.0.2.1")
-    #expect(!counts.add(try reader(record, principal: "new", address: "192.0.2.1")))
-    #expect(counts.add(try reader(record, principal: "new", address: "192.0.2.2")))
-    #expect(counts.add(try reader(record, principal: "user")))
-    counts.remove(last)
-    #expect(counts.add(try reader(record, principal: "new", address: "192.0.2.1")))
-  }
-
-  @Test func feedsAreBoundedInAll() throws {
-    var counts = CouchFeedCounts()
-    let record = Record()
+    var registrations: [CouchFeedRegistration] = []
     for number in 0..<CouchFeeds.total {
-      #expect(counts.add(try reader(record, principal: "\(number)")))
+      let address = "192.0.2.\(number / CouchFeeds.perAddress)"
+      registrations.append(
+        try await feeds.add(
+          reader(record, principal: "u\(number / CouchFeeds.perPrincipal)", address: address)))
     }
-    #expect(!counts.add(try reader(record, principal: "one more")))
-    counts.remove(try reader(record, principal: "0"))
-    #expect(counts.add(try reader(record, principal: "one more")))
+    let late = try await feeds.add(reader(record, principal: "late", address: "198.51.100.1"))
+    #expect(feeds.waitingCount == CouchFeeds.total && late.signal.end == nil)
+    #expect(registrations.filter { $0.signal.end == .displaced }.count == 1)
+    await #expect(throws: ServiceError.self) {
+      try await feeds.add(reader(record, principal: "more", address: "192.0.2.0"))
+    }
   }
 
   @Test func commitWakesEveryReaderOfTheStore() async throws {

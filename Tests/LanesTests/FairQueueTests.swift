@@ -65,6 +65,63 @@ import Testing
     #expect(order(&queue, at: now).prefix(6).filter { $0 === honest }.count == 3)
   }
 
+  /// Regression: 240 users of one address each had as much as an address.
+  @Test func usersOfAnAddressShareWhatAnotherAddressHas() {
+    let now = SliceClock.now
+    let (crowd, other) = (ProcessorAccount(), ProcessorAccount())
+    let users = (0..<50).map { _ in ProcessorAccount(below: crowd, of: ProcessorAccount()) }
+    let lonely = ProcessorAccount(below: other, of: ProcessorAccount())
+    var queue = FairQueue()
+    for user in users { queue.push(entry(user, since: now), user, at: now) }
+    for _ in 0..<10 { queue.push(entry(lonely, since: now), lonely, at: now) }
+    let served = order(&queue, at: now)
+    #expect((9...10).contains(served.prefix(20).filter { $0 === lonely }.count))
+  }
+
+  @Test func whoComesFromManyAddressesGetsNoMoreThanWhoComesFromOne() {
+    let now = SliceClock.now
+    let user = ProcessorAccount()
+    let everywhere = (0..<20).map { _ in ProcessorAccount(below: ProcessorAccount(), of: user) }
+    let other = ProcessorAccount(below: ProcessorAccount(), of: ProcessorAccount())
+    var queue = FairQueue()
+    for one in everywhere { queue.push(entry(one, since: now), one, at: now) }
+    for _ in 0..<10 { queue.push(entry(other, since: now), other, at: now) }
+    let served = order(&queue, at: now)
+    #expect((9...10).contains(served.prefix(20).filter { $0 === other }.count))
+  }
+
+  @Test func whatAUserSpendsAtOneAddressIsOverdrawnAtAllAndDelaysNobodyElseThere() {
+    let now = SliceClock.now
+    let (user, office) = (ProcessorAccount(), ProcessorAccount())
+    let (away, there) = (
+      ProcessorAccount(below: ProcessorAccount(), of: user),
+      ProcessorAccount(below: office, of: user)
+    )
+    let colleague = ProcessorAccount(below: office)
+    away.spend(nanoseconds: ProcessorAccount.capacity + second)
+    var queue = FairQueue()
+    queue.push(entry(there, since: now), there, at: now)
+    for _ in 0..<5 { queue.push(entry(colleague, since: now), colleague, at: now) }
+    #expect(order(&queue, at: now).last === there)
+    #expect(there.isOverdrawn && away.isOverdrawn && !office.isOverdrawn && !colleague.isOverdrawn)
+  }
+
+  @Test func ofTooManyTheAddressWithTheMostLosesItsNewest() {
+    let now = SliceClock.now
+    let (crowd, other) = (ProcessorAccount(), ProcessorAccount())
+    let (busy, quiet) = (ProcessorAccount(below: crowd), ProcessorAccount(below: crowd))
+    var queue = FairQueue(.hashes)
+    queue.push(entry(quiet, since: now), quiet, at: now)
+    for since in 0..<2 { queue.push(entry(busy, since: now + Int64(since)), busy, at: now) }
+    let refused = queue.displace(for: quiet)
+    #expect(refused == nil)
+    let displaced = queue.displace(for: other)
+    #expect(displaced?.work?.account === busy && displaced?.since == now + 1)
+    queue.push(entry(other, since: now), other, at: now)
+    let last = queue.displace(for: other)
+    #expect(last == nil && queue.count == 3)
+  }
+
   @Test func whoHasOverdrawnWaitsBehindTheOthers() {
     let now = SliceClock.now
     let (spender, saver) = (ProcessorAccount(), ProcessorAccount())

@@ -80,15 +80,16 @@ import Testing
   @Test func anAccountIsFilledOnceAtATimeAndSoManyAtOnce() async throws {
     let manager = manager(of: engine, maximumOpen: 4)
     var generator = SeededGenerator(seed: 9)
-    let names = (0...DatabaseManager.filledAtOnce).map { _ in
+    let most = 2 * DatabaseManager.filledAtOnce
+    let names = (0...most).map { _ in
       StoreName.user(.random(using: &generator))
     }
     try await nested(names[...].dropLast(), manager) {
       #expect(await code { try await manager.fill(names[0]) { _ in } } == .beingFilled)
-      let last = names[DatabaseManager.filledAtOnce]
+      let last = names[most]
       #expect(await code { try await manager.fill(last) { _ in } } == .unavailable)
     }
-    try await manager.fill(names[DatabaseManager.filledAtOnce]) { _ in }
+    try await manager.fill(names[most]) { _ in }
     await manager.close()
   }
 

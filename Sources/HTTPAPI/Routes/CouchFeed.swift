@@ -164,6 +164,8 @@ final class CouchFeedSignal: Sendable {
     case erased
     /// The server stops.
     case stopping
+    /// Another address needed the place.
+    case displaced
   }
 
   /// How long one write to a client may take before its connection is closed: 60 seconds for

@@ -11,9 +11,9 @@ import Synchronization
 final class CouchFeeds: Sendable {
   /// The limit of waiting feeds of one principal.
   static let perPrincipal = 256
-  /// The limit of waiting feeds of guests from one address, because one person can be many guests. Feeds of users and
-  /// of the administrator don't count here.
-  static let perAddress = 1_024
+  /// The limit of waiting feeds from one address, because one person can be many guests and users. The administrator's
+  /// don't count here.
+  static let perAddress = 2_500
   /// The limit of waiting feeds.
   static let total = 10_000
   /// The precision of waits.
@@ -37,7 +37,8 @@ final class CouchFeeds: Sendable {
 
   private struct State {
     var readers: [StoreName: StoreReaders] = [:]
-    var waiting = CouchFeedCounts()
+    var waiting = Places<CouchFeedSignal>(
+      .init(total: total, perAddress: perAddress, perPrincipal: perPrincipal))
     /// All readers, until one is added or removed.
     var allSignals: [CouchFeedSignal]?
     var lastNumber: UInt64 = 0
@@ -53,22 +54,29 @@ final class CouchFeeds: Sendable {
   }
 
   /// Adds a feed.
-  /// - Throws: 429 if the reader, or the reader's address, has too many waiting feeds.
+  /// - Throws: 429 if the reader, or the reader's address, has too many waiting feeds, and if all places are taken and no
+  ///   address has more of them.
   func add(_ reader: CouchFeedReader) async throws -> CouchFeedRegistration {
     let changes = await stores.feed(for: reader.store)
     let signal = CouchFeedSignal(reader)
-    let isAdded = state.withLock { state in
-      guard !reader.waits || state.waiting.add(reader) else { return false }
-      insert(signal, reader.store, changes, &state)
-      startClocks(&state)
-      return true
+    let decision = state.withLock { state in
+      let decision: Places<CouchFeedSignal>.Decision =
+        reader.waits
+        ? state.waiting.take(signal, from: reader.address, as: reader.principal)
+        : .taken(displaced: nil)
+      if case .taken = decision {
+        insert(signal, reader.store, changes, &state)
+        startClocks(&state)
+      }
+      return decision
     }
-    guard isAdded else {
+    guard case .taken(let displaced) = decision else {
       throw ServiceError(
         .tooManyRequests,
-        "At most \(Self.perPrincipal) of your feeds may wait at once, and \(Self.perAddress) of guests from one "
-          + "address")
+        "At most \(Self.perPrincipal) of your feeds may wait at once, \(Self.perAddress) from one address, and "
+          + "\(Self.total) in all, of which most addresses have fewer")
     }
+    displaced?.end(.displaced)
     return CouchFeedRegistration(signal, in: self)
   }
 
@@ -92,7 +100,7 @@ final class CouchFeeds: Sendable {
   func remove(_ signal: CouchFeedSignal) {
     state.withLock { state in
       guard remove(signal, signal.reader.store, &state) else { return }
-      if signal.reader.waits { state.waiting.remove(signal.reader) }
+      state.waiting.give(signal)
       guard signal.reader.observes else { return }
       for store in Array(state.readers.keys) { _ = remove(signal, store, &state) }
     }
@@ -136,7 +144,7 @@ final class CouchFeeds: Sendable {
   }
 
   /// How many of them wait for changes.
-  var waitingCount: Int { state.withLock { $0.waiting.total } }
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
 
   // MARK: Wake-ups
 
@@ -230,40 +238,6 @@ final class CouchFeeds: Sendable {
   }
 }
 
-/// The number of waiting feeds: of all, of each principal and of each address. They are not counted per store, because
-/// one reader could then exclude the others.
-struct CouchFeedCounts {
-  /// The number of all waiting feeds.
-  private(set) var total = 0
-  private var byPrincipal: [String: Int] = [:]
-  private var byAddress: [ClientAddress: Int] = [:]
-
-  /// Counts a reader if the limits allow it; then call ``remove(_:)`` at its end.
-  mutating func add(_ reader: CouchFeedReader) -> Bool {
-    guard total < CouchFeeds.total,
-      byPrincipal[reader.principal, default: 0] < CouchFeeds.perPrincipal
-    else { return false }
-    if let address = reader.address {
-      guard byAddress[address, default: 0] < CouchFeeds.perAddress else { return false }
-      byAddress[address, default: 0] += 1
-    }
-    byPrincipal[reader.principal, default: 0] += 1
-    total += 1
-    return true
-  }
-
-  /// Removes a counted reader.
-  mutating func remove(_ reader: CouchFeedReader) {
-    total -= 1
-    if let count = byPrincipal[reader.principal] {
-      byPrincipal[reader.principal] = count > 1 ? count - 1 : nil
-    }
-    if let address = reader.address, let count = byAddress[address] {
-      byAddress[address] = count > 1 ? count - 1 : nil
-    }
-  }
-}
-
 /// A feed's slot, held while its answer is written. If the body is never written, as for `HEAD`, the slot is given back
 /// when this object is deallocated.
 final class CouchFeedRegistration: Sendable {
@@ -299,7 +273,7 @@ struct CouchFeedReader: Sendable {
   var observes = false
   /// Identifies the reader, whatever the credentials; feeds are counted by it.
   let principal: String
-  /// The address of a guest; nil for a user and the administrator, who are counted by principal only.
+  /// The address of a guest or a user; nil for the administrator, who is counted by principal only.
   let address: ClientAddress?
   /// Identifies the permission; readers with the same text are checked once.
   let permission: String

@@ -73,7 +73,7 @@ extension HTTPService {
     let channel = call.context.channel
     return CouchFeedReader(
       store: store.name, waits: waits,
-      principal: store.principal, address: store.isForGuest ? call.address : nil,
+      principal: store.principal, address: store.isAdministrators ? nil : call.address,
       permission: store.permission,
       mayRead: { try await store.isStillAllowed() },
       closeConnection: { channel.close(promise: nil) })

@@ -112,8 +112,8 @@ struct CouchStore: Sendable {
   /// The most bytes that it may have.
   var storedBytes: Int64 { stores.limits(of: name).bytes }
 
-  /// Whether the caller is a guest.
-  var isForGuest: Bool { caller.kind == .guest }
+  /// Whether the caller is the administrator.
+  var isAdministrators: Bool { caller.kind == .administrator }
 
   /// Whether it is the caller's own store, which the first write creates.
   private var isOwn: Bool { caller.kind != .administrator && name == caller.store }

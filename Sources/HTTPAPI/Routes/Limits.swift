@@ -156,6 +156,7 @@ enum Limits {
     ("importLineBytes", ExportFormat.lineBytes, "bytes of a line of an export"),
     ("importLines", ExportFormat.lines, "lines of an export"),
     ("importsAtOnce", DatabaseManager.filledAtOnce, "accounts that are filled"),
+    ("importsPerAddress", ImportPlaces.perAddress, "accounts that are filled"),
     ("pendingUpdates", StoreLimits.pendingUpdates, "updates per store"),
   ]
 
@@ -253,7 +254,7 @@ enum Limits {
   private static let feeds: [(String, Int, String)] = [
     ("feeds", CouchFeeds.total, "feeds that wait"),
     ("feedsPerPrincipal", CouchFeeds.perPrincipal, "feeds that wait"),
-    ("feedsPerAddress", CouchFeeds.perAddress, "feeds of guests that wait"),
+    ("feedsPerAddress", CouchFeeds.perAddress, "feeds that wait"),
     ("feedHeartbeatMinimum", CouchFeed.shortestBeat, "milliseconds"),
     ("feedHeartbeatMaximum", CouchFeed.longestBeat, "milliseconds"),
     ("feedTimeout", CouchFeed.longestWait, "milliseconds"),

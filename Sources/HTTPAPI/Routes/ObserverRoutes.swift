@@ -83,7 +83,7 @@ extension HTTPService {
       database: person.storeName, caller: person)
     var reader = CouchFeedReader(
       store: person.store, waits: true, principal: own.principal,
-      address: own.isForGuest ? call.address : nil, permission: own.permission,
+      address: call.address, permission: own.permission,
       mayRead: { try await own.isStillAllowed() },
       closeConnection: { channel.close(promise: nil) })
     reader.observes = true

@@ -70,10 +70,12 @@ extension HTTPService {
   ) async throws -> ExportCounts {
     _ = try call.query()
     guard let owner = ListMember(person, as: .owner, at: now()) else { throw Problem.notFound }
+    let place = try imports.take(from: call.address, as: person.id.text)
+    defer { imports.give(place) }
     let imported = ListImport(lists, for: owner)
     do {
       let counts = try await WriteReceipt.aside {
-        try await fill(with: call, person.store, imported, permit: permit)
+        try await fill(with: call, person.store, imported, in: place, permit: permit)
       }
       // Another import without documents may have taken the place of this one.
       guard try await imported.finish() else { throw ServiceError.beingFilled }
@@ -88,7 +90,8 @@ extension HTTPService {
   }
 
   private func fill(
-    with call: Call, _ name: StoreName, _ imported: ListImport, permit: () async throws -> Void
+    with call: Call, _ name: StoreName, _ imported: ListImport, in place: ImportPlaces.Place,
+    permit: () async throws -> Void
   ) async throws -> ExportCounts {
     try await stores.fill(name) { store in
       var reading = AccountImport(into: store, .ofBookmarks) { list in
@@ -96,6 +99,7 @@ extension HTTPService {
       }
       var (reserved, renewed) = (0, now())
       for try await bytes in try call.streamedBody() {
+        try place.check()
         if renewed.adding(seconds: ListImport.renewalSeconds) <= now() {
           try await imported.renew(store)
           renewed = now()

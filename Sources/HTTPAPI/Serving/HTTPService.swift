@@ -65,6 +65,8 @@ package struct HTTPService: Sendable {
   package let pendingWrites = PendingWrites()
   /// Waits between two attempts at an accepted write.
   private let pause: @Sendable (Duration) async -> Void
+  /// The imports that are under way.
+  let imports = ImportPlaces()
   /// The long answers: `_changes`, observers and exports.
   let feeds: CouchFeeds
   /// Updates the facts in bookmarks.

@@ -1,4 +1,5 @@
 import HTTPTypes
+import IPAddresses
 import Lanes
 import Stores
 import Synchronization
@@ -8,7 +9,7 @@ import Synchronization
 ///
 /// A name stays here until its answer can be found elsewhere. So a reader that looks here first misses nothing.
 package final class PendingWrites: Sendable {
-  /// The limit of accepted writes that are not done.
+  /// The limit of accepted writes that are not done. One address may have as many of them as are free.
   package static let total = 1_000
   /// The same limit for one guest or user.
   package static let perPrincipal = 64
@@ -29,6 +30,8 @@ package final class PendingWrites: Sendable {
     let request: [UInt8]
     /// Its receipt; nil where a client waits for the answer.
     let receipt: ReceiptID?
+    /// Where it came from.
+    let address: ClientAddress
     /// The callers that wait for its end, to check again.
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
@@ -40,6 +43,8 @@ package final class PendingWrites: Sendable {
     /// How many accepted writes of each person are not done.
     var accepted: [AccountID: Int] = [:]
     var acceptedCount = 0
+    /// The same of each address.
+    var byAddress: [ClientAddress: Int] = [:]
     /// By the text of the write's receipt.
     var remembered: [String: KeptAnswer] = [:]
     var rememberedOrder: [String] = []
@@ -63,11 +68,11 @@ package final class PendingWrites: Sendable {
   /// - Returns: nil if the write is begun. If `receipt` is given and the same write was accepted before and is not
   ///   done, its receipt: the write is not begun again.
   /// - Throws: `receiptMismatch` for another request of that name; `ended`; ``Problem`` 429 at the person's limit, 503
-  ///   at the server's limit.
+  ///   at the limit of the server or of the address.
   func begin(
-    _ name: WriteReceipt.Name, _ request: [UInt8], receipt: ReceiptID?
+    _ name: WriteReceipt.Name, _ request: [UInt8], receipt: ReceiptID?, from address: ClientAddress
   ) async throws -> ReceiptID? {
-    while let entry = try beginUnlessRunning(name, request, receipt) {
+    while let entry = try beginUnlessRunning(name, request, receipt, address) {
       if receipt != nil, let known = entry.receipt { return known }
       await waitForEnd(of: name)
       if Slice.isEnded { throw ServiceError.ended }
@@ -77,7 +82,7 @@ package final class PendingWrites: Sendable {
 
   /// - Returns: the write of the same name that is being carried out; nil if this write is begun.
   private func beginUnlessRunning(
-    _ name: WriteReceipt.Name, _ request: [UInt8], _ receipt: ReceiptID?
+    _ name: WriteReceipt.Name, _ request: [UInt8], _ receipt: ReceiptID?, _ address: ClientAddress
   ) throws -> Entry? {
     try state.withLock { state in
       if let entry = state.entries[name] {
@@ -88,11 +93,14 @@ package final class PendingWrites: Sendable {
         guard state.accepted[name.owner, default: 0] < Self.perPrincipal else {
           throw Self.tooMany
         }
-        guard state.acceptedCount < Self.total else { throw Self.full }
+        guard state.byAddress[address, default: 0] < Self.total - state.acceptedCount else {
+          throw Self.full
+        }
         state.accepted[name.owner, default: 0] += 1
+        state.byAddress[address, default: 0] += 1
         state.acceptedCount += 1
       }
-      state.entries[name] = Entry(request: request, receipt: receipt)
+      state.entries[name] = Entry(request: request, receipt: receipt, address: address)
       return nil
     }
   }
@@ -116,6 +124,8 @@ package final class PendingWrites: Sendable {
       guard entry.receipt != nil else { return entry.waiting }
       let left = state.accepted[name.owner, default: 1] - 1
       state.accepted[name.owner] = left > 0 ? left : nil
+      let there = state.byAddress[entry.address, default: 1] - 1
+      state.byAddress[entry.address] = there > 0 ? there : nil
       state.acceptedCount -= 1
       guard state.acceptedCount == 0 else { return entry.waiting }
       defer { state.waiting = [] }

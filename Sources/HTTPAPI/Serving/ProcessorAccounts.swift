@@ -5,8 +5,8 @@ package import Lanes
 import NIOConcurrencyHelpers
 import Stores
 
-/// The accounts for the processor time of requests. There is one for each recently active address, for each guest at an
-/// address, and for each user, whatever their address.
+/// The accounts for the processor time of requests. There is one for each recently active address, and for each guest and
+/// user at an address. The accounts of one user share what they spend.
 package final class ProcessorAccounts: Sendable {
   /// The threads that run requests.
   package let pool: LanePool
@@ -15,9 +15,9 @@ package final class ProcessorAccounts: Sendable {
   fileprivate enum Key: Hashable {
     /// Unauthenticated requests from an address.
     case address(ClientAddress)
-    /// A guest, below the account of an address.
-    case guest(ObjectIdentifier, AccountID)
-    /// A user, or the administrator.
+    /// A guest or a user, below the account of an address.
+    case caller(ObjectIdentifier, AccountID)
+    /// What a user has below all addresses; for the administrator the only account.
     case user(AccountID)
   }
 
@@ -38,16 +38,18 @@ package final class ProcessorAccounts: Sendable {
     account(.address(address)) { ProcessorAccount(below: ProcessorAccount()) }
   }
 
-  /// The account of a caller.
-  /// - Parameter address: the account of the caller's address, which guests share.
+  /// The account of a caller. The administrator has one that doesn't depend on others at the same address.
+  /// - Parameter address: the account of the caller's address.
   package func account(
     of principal: Principal, at address: ProcessorAccount
   ) -> ProcessorAccount {
-    guard principal.kind == .guest, let parent = address.parent else {
+    guard principal.kind != .administrator, let parent = address.parent else {
       return account(.user(principal.id)) { ProcessorAccount() }
     }
-    return account(.guest(ObjectIdentifier(parent), principal.id)) {
-      ProcessorAccount(below: parent)
+    let user: ProcessorAccount? =
+      principal.kind == .user ? account(.user(principal.id)) { ProcessorAccount() } : nil
+    return account(.caller(ObjectIdentifier(parent), principal.id)) {
+      user.map { ProcessorAccount(below: parent, of: $0) } ?? ProcessorAccount(below: parent)
     }
   }
 
@@ -67,16 +69,15 @@ package final class ProcessorAccounts: Sendable {
   private func sweep(_ table: inout Table) {
     let full = pool.full(of: table.accounts)
     var used: Set<ObjectIdentifier> = []
-    for key in full {
-      if case .address = key { continue }
-      table.remove(key)
-    }
+    // A user's account is in use as long as one of the user's callers is.
+    for case .caller(let parent, let id) in full { table.remove(.caller(parent, id)) }
+    for case .user(let id) in full { table.remove(.user(id)) }
     for (key, account) in table.accounts {
-      if case .guest = key, let parent = account.parent { used.insert(ObjectIdentifier(parent)) }
+      if case .caller = key, let parent = account.parent { used.insert(ObjectIdentifier(parent)) }
     }
     for case .address(let address) in full {
       let key = Key.address(address)
-      // An account of a guest refers to this account.
+      // A caller's account refers to this account.
       guard let parent = table.accounts[key]?.parent, !used.contains(ObjectIdentifier(parent))
       else { continue }
       table.remove(key)

@@ -55,7 +55,8 @@ struct WriteReceipts: Sendable {
       return try await accept(write, bodyBytes: bodyBytes, mayBeKnown: options.hasKey)
     }
     guard options.hasKey else { return try await run(call, principal) }
-    _ = try await pending.begin(write.name, request, receipt: nil)
+    _ = try await pending.begin(
+      write.name, request, receipt: nil, from: call.address)
     defer { pending.end(write.name) }
     if let earlier = try await earlier(write) { return earlier }
     return try await carryOut(write).response
@@ -146,7 +147,10 @@ extension WriteReceipts {
     let reservation = write.call.context.reservation?.detached()
     guard reservation?.reserveBody(bodyBytes) ?? true else { throw Problem(.overloaded) }
     let id = ReceiptID(of: write.name, list: write.list, at: now())
-    if let known = try await pending.begin(write.name, write.request, receipt: id) {
+    let address = write.call.address
+    if let known = try await pending.begin(
+      write.name, write.request, receipt: id, from: address)
+    {
       return Self.accepted(known)
     }
     do {
