@@ -3,15 +3,23 @@ import http.client
 import itertools
 import multiprocessing
 import os
+import pathlib
+import resource
+import sys
 import threading
 import time
 import urllib.parse
 import uuid
 
-from processes import PASSWORD, Client, bearer
+from processes import PASSWORD, Client, bearer, connection
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "Tests" / "Live"))
+import secure  # noqa: E402  from Tests/Live
 
 REFUSED = 0.05
 """How long hostile clients wait after a refusal, in seconds: they must not take the whole machine from the server."""
+STREAMS = 100
+"""The streams that a client may have open at once on a connection."""
 _numbers = itertools.count()
 
 
@@ -85,7 +93,8 @@ class Clocked:
 
 class Crowd:
     """Clients that repeat requests on their own connections, in a process of their own. Each element of `asking` is a
-    person, a number of connections, and a function that makes the request of a number. `hang_up` ends all at once."""
+    person, a number of connections, a function that makes the request of a number, and whether the answers are read.
+    `hang_up` ends all at once."""
 
     def __init__(self, asking, core=None):
         context = multiprocessing.get_context("fork")
@@ -100,9 +109,11 @@ class Crowd:
 def _ask(asking, core):
     if core is not None:
         os.sched_setaffinity(0, {core})
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    threading.stack_size(256 << 10)
     threads = [
-        threading.Thread(target=_ask_again, args=(person, request, first, at_once), daemon=True)
-        for person, at_once, request in asking for first in range(at_once)]
+        threading.Thread(target=_ask_again if takes else _ask_only, args=(person, request, first, at_once), daemon=True)
+        for person, at_once, request, takes in asking for first in range(at_once)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -110,18 +121,31 @@ def _ask(asking, core):
 
 
 def _ask_again(person, request, first, step):
-    parts = urllib.parse.urlsplit(person.url)
-    connection = http.client.HTTPConnection(
-        parts.hostname, parts.port, timeout=120, source_address=(person.source, 0))
+    client = connection(urllib.parse.urlsplit(person.url), person.source)
     for number in itertools.count(first, step):
         asked = request(number)
         try:
-            connection.request(asked.method, asked.path, asked.body, {**asked.fields, **bearer(person.token)})
-            answer = connection.getresponse()
+            client.request(asked.method, asked.path, asked.body, {**bearer(person.token), **asked.fields})
+            answer = client.getresponse()
             answer.read()
             refused = answer.status in (429, 503)
         except (OSError, http.client.HTTPException):
-            connection.close()
+            client.close()
             refused = True
         if refused:
+            time.sleep(REFUSED)
+
+
+def _ask_only(person, request, first, _):
+    """Asks on as many streams as a connection may have, and reads nothing until the server closes it."""
+    fields = [(name.lower(), value) for name, value in bearer(person.token).items()]
+    while True:
+        try:
+            with secure.Streams(person, person.source) as streams:
+                for number in range(STREAMS):
+                    asked = request(first + number)
+                    streams.ask(asked.method, asked.path, *fields)
+                while streams.flush():
+                    time.sleep(10)
+        except OSError:
             time.sleep(REFUSED)

@@ -1,9 +1,10 @@
 """Measures fairness: how long honest clients wait during each known attack, and how much of the server they get
-beside 200 hostile guests.
+beside 200 hostile guests and users.
 
-    Scripts/bench fair [--seconds 20] [--only queries words …] [--smoke]
+    Scripts/bench fair [--seconds 20] [--only queries words …] [--as guest user] [--smoke]
 
-The attacks are those of the live tests (Tests/Live/hostile.py), from another address. The exit status is 1 if a line
+The attacks are those of the live tests (Tests/Live/hostile.py), by a guest and by a user at another address, where two
+honest people are, too (an office behind one address). The exit status is 1 if a line
 misses an aim: the honest p99 is at most 20 times the quiet p99 of the same run, and at most 250 ms; the p99 of
 `/healthz` is at most 100 ms; no honest request fails; and the server does no work one second after the attackers
 close their connections. All connections are on loopback.
@@ -23,8 +24,9 @@ from crowds import Clocked, Crowd, Person
 from processes import BookmarkServer, Client
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "Tests" / "Live"))
-import honest  # noqa: E402  from Tests/Live, as is the next
+import honest  # noqa: E402  from Tests/Live, as are the next two
 import hostile  # noqa: E402
+import secure  # noqa: E402
 
 TIMES, LONGEST, LIFE = 20, 250, 100
 """The limits: an honest p99 as a multiple of its quiet p99, and in ms; the p99 of `/healthz` in ms."""
@@ -40,24 +42,28 @@ RESTING = 0.1
 class Trial:
     """A server on an empty directory, and its honest clients."""
 
-    def __init__(self, options, hotels=0, through=()):
+    def __init__(self, options, hotels=0, through=(), is_secure=False):
         self.options, directory = options, pathlib.Path(options.directory)
         shutil.rmtree(directory, ignore_errors=True)
         (directory / "data").mkdir(parents=True, mode=0o700)
         if hotels:
             BookmarkServer(options.binary, directory / "data").stop()
             catalogue(options.binary, directory, hotels)
-        self.server = BookmarkServer(options.binary, directory / "data", through=through)
+        pair = secure.certificate(directory, "fair") if is_secure else None
+        tls = ["--tls-certificate-file", str(pair[0]), "--tls-key-file", str(pair[1])] if pair else []
+        self.server = BookmarkServer(options.binary, directory / "data", *tls, through=through)
         self.url, self.directory = self.server.url, directory
 
     def close(self):
         self.server.stop()
         shutil.rmtree(self.directory)
 
-    def clients(self):
-        """One client of each kind, and one that requests `/healthz`, by name."""
+    def clients(self, beside):
+        """One client of each kind, two users at the address `beside`, and one that requests `/healthz`, by name."""
         found = {kind: Clocked(prepare(Person(self.url)), PAUSES.get(kind, PAUSE))
                  for kind, prepare in honest.KINDS.items()}
+        found |= {f"{kind} beside": Clocked(honest.KINDS[kind](Person(self.url, "user", beside)), PAUSE)
+                  for kind in ("read", "bookmark")}
         life = Person(self.url, "newcomer")
         return {**found, "/healthz": Clocked(lambda _: life.client.raw("GET", "/healthz"), PAUSE)}
 
@@ -98,16 +104,17 @@ def p99(taken):
     return flows.percentile(taken, 99) if taken else float("inf")
 
 
-def attacked(options, attack):
-    """The rows of one attack, and the aims that it misses."""
-    trial = Trial(options, int(HOTELS * options.part) if attack.name == "words" else 0)
+def attacked(options, attack, kind):
+    """The rows of one attack by a guest or a user, and the aims that it misses."""
+    hotels = int(HOTELS * options.part) if attack.name == "words" else 0
+    trial = Trial(options, hotels, is_secure=not attack.takes)
     try:
-        attacker = Person(trial.url, source="127.0.0.2")
+        attacker = Person(trial.url, kind, source="127.0.0.2")
         request = attack.prepare(attacker, options.part)
-        clients = trial.clients()
+        clients = trial.clients(attacker.source)
         trial.measured(clients, options.seconds / 10)
         quiet = trial.measured(clients, options.seconds)
-        crowd = Crowd([(attacker, attack.at_once, request)])
+        crowd = Crowd([(attacker, attack.at_once, request, attack.takes)])
         trial.measured(clients, options.seconds / 4)
         beside = trial.measured(clients, options.seconds)
         crowd.hang_up()
@@ -119,7 +126,7 @@ def attacked(options, attack):
         end(clients)
     finally:
         trial.close()
-    return rows(attack.name, quiet, beside, rest)
+    return rows(f"{attack.name}, {kind}", quiet, beside, rest)
 
 
 def rows(name, quiet, beside, rest):
@@ -138,7 +145,8 @@ def rows(name, quiet, beside, rest):
 
 
 def crowded(options):
-    """20 honest users and 20 honest guests beside 200 hostile guests at four addresses; the server has one core.
+    """20 honest users and 20 honest guests beside 100 hostile guests and 100 hostile users at four addresses; the server
+    has one core.
 
     An honest guest at each hostile address must get an equal share of the processor time that an address may use.
     """
@@ -150,8 +158,9 @@ def crowded(options):
         people = [Person(trial.url, kind) for kind in ("user", "guest") for _ in range(count)]
         spots = [f"127.0.0.{number}" for number in range(2, 6)]
         beside = [Person(trial.url, source=spot) for spot in spots]
-        hostiles = [Person(trial.url, source=spots[number % 4]) for number in range(10 * count)]
-        asking = [(person, 1, hostile.named("queries").prepare(person, options.part)) for person in hostiles]
+        hostiles = [Person(trial.url, ("user", "guest")[number // 4 % 2], spots[number % 4])
+                    for number in range(10 * count)]
+        asking = [(person, 1, hostile.named("queries").prepare(person, options.part), True) for person in hostiles]
         readers = {f"honest {number}": Clocked(honest.read(person), 2.5 * PAUSE)
                    for number, person in enumerate(people)}
         trial.measured(readers, options.seconds / 10)
@@ -197,6 +206,8 @@ def main():
     names = [attack.name for attack in hostile.ATTACKS] + ["crowd"]
     parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="ATTACK",
                         help=", ".join(names))
+    parser.add_argument("--as", nargs="+", dest="kinds", choices=["guest", "user"], default=["guest", "user"],
+                        metavar="KIND", help="who attacks: guest, user")
     parser.add_argument("--seconds", type=float, default=20, help="of each part of each line")
     parser.add_argument("--directory", default=".build/fair", help="for the data, on a disk")
     parser.add_argument("--smoke", action="store_true", help="a moment of some; no aims")
@@ -204,7 +215,8 @@ def main():
     options.part = 0.02 if options.smoke else 1
     if options.smoke:
         options.seconds, options.only = 1, ["queries", "readiness", "crowd"]
-    attacks = [attacked(options, attack) for attack in hostile.ATTACKS if attack.name in options.only]
+    attacks = [attacked(options, attack, kind) for attack in hostile.ATTACKS if attack.name in options.only
+               for kind in options.kinds]
     print(report.markdown(
         ["attack", "client", "steps", "quiet p99 ms", "p99 ms", "at most", "failed", "processor s after"],
         [row for body, _ in attacks for row in body]) if attacks else "")

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import ssl
 import subprocess
 import time
 import urllib.parse
@@ -20,7 +21,7 @@ class Process:
         with open(log, "ab") as file:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=file, text=True)
         first = self.process.stdout.readline()
-        found = re.search(r"at (http://\S+)", first)
+        found = re.search(r"at (https?://\S+)", first)
         if not found:
             raise SystemExit(f"{command[0]} did not start: {first}; see {log}")
         self.url = found.group(1).replace("localhost", "127.0.0.1")
@@ -73,6 +74,15 @@ class BookmarkServer(Process):
              "--admin-password-file", str(secret), *arguments], data.parent / "server.log")
 
 
+def connection(parts, source=None):
+    """A connection to a server, whose certificate is its own."""
+    options = {"timeout": 120, "source_address": (source, 0) if source else None}
+    if parts.scheme == "http":
+        return http.client.HTTPConnection(parts.hostname, parts.port, **options)
+    return http.client.HTTPSConnection(
+        parts.hostname, parts.port, context=ssl._create_unverified_context(), **options)
+
+
 class Client:
     """One persistent connection to a server. A call returns the body as JSON, or raises OSError for a status from 400.
 
@@ -82,9 +92,7 @@ class Client:
     def __init__(self, url, headers=None, source=None):
         self.parts = urllib.parse.urlsplit(url)
         self.headers = dict(headers or {})
-        self.connection = http.client.HTTPConnection(
-            self.parts.hostname, self.parts.port, timeout=120,
-            source_address=(source, 0) if source else None)
+        self.connection = connection(self.parts, source)
 
     def call(self, method, path, body=None, headers=None):
         if body is not None and not isinstance(body, bytes):

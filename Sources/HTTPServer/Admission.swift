@@ -25,8 +25,6 @@ package final class Admission: Sendable {
 
   /// The number of requests at once that count as few for one address.
   static let fewRequests = 4
-  /// Bytes of answers that one address may hold even if there is no memory: a few short ones.
-  static let littleBytes = 256 << 10
 
   private let ceiling: Int
   private let longestLag: Duration
@@ -136,12 +134,13 @@ package final class Admission: Sendable {
   /// Counts bytes of an answer: what is being built, and what the client has not taken.
   /// - Parameter always: whether they are counted even if there is no memory for them.
   /// - Parameter address: the account of the client's address; nil for an address of many people.
-  /// - Returns: whether there is memory for them; then call ``releaseAnswer(_:from:)`` when they are freed.
+  /// - Parameter connection: what the connection holds; nil for an answer that is being built.
+  /// - Returns: whether there is memory for them; then call ``releaseAnswer(_:from:on:)`` when they are freed.
   func reserveAnswer(
-    _ count: Int, always: Bool = false, from address: AddressShare? = nil
+    _ count: Int, always: Bool = false, from address: AddressShare? = nil,
+    on connection: HeldBytes? = nil
   ) -> Bool {
-    let isLittle = address.map { $0.answerBytes + count <= Self.littleBytes } ?? false
-    return noting(answers.reserve(count, from: address?.answers, always: always || isLittle))
+    noting(answers.reserve(count, from: address?.answers, on: connection, always: always))
   }
 
   private func noting(_ isAdmitted: Bool) -> Bool {
@@ -155,8 +154,10 @@ package final class Admission: Sendable {
   }
 
   /// Gives back bytes of an answer.
-  func releaseAnswer(_ count: Int, from address: AddressShare? = nil) {
-    answers.release(count, from: address?.answers)
+  func releaseAnswer(
+    _ count: Int, from address: AddressShare? = nil, on connection: HeldBytes? = nil
+  ) {
+    answers.release(count, from: address?.answers, on: connection)
   }
 
   /// Adjusts the bound to a measurement.
@@ -180,11 +181,11 @@ final class AddressShare: Sendable {
   fileprivate let address: String
   fileprivate let running = Atomic(0)
   fileprivate let connections = Atomic(0)
-  fileprivate let bodies = AddressBytes()
-  fileprivate let answers = AddressBytes()
+  fileprivate let bodies = HeldBytes()
+  fileprivate let answers = HeldBytes()
 
   /// Bytes of answers.
-  var answerBytes: Int { answers.bytes.load(ordering: .relaxed) }
+  var answerBytes: Int { answers.count }
 
   fileprivate init(_ address: String) { self.address = address }
 }

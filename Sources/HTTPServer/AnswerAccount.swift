@@ -10,6 +10,8 @@ struct AnswerAccount {
   /// one short answer is always admitted.
   private let isStream: Bool
   private var address: AddressShare?
+  /// What the whole connection holds.
+  private var connection = HeldBytes()
   /// Bytes that are accounted for: of the stream, not written yet, or not taken by the client.
   private var bytes = 0
   /// The part of these bytes that the current answer has not written yet.
@@ -35,7 +37,11 @@ struct AnswerAccount {
 
   /// Notes whose account it is.
   /// - Parameter address: the client's address; nil for an address of many people.
-  mutating func begin(from address: AddressShare?) { self.address = address }
+  /// - Parameter connection: what the connection of a stream holds; nil for a connection of HTTP/1.
+  mutating func begin(from address: AddressShare?, on connection: HeldBytes?) {
+    self.address = address
+    if let connection { self.connection = connection }
+  }
 
   /// Counts the stream itself, before its request is answered.
   /// - Returns: whether there is memory for it.
@@ -121,7 +127,8 @@ struct AnswerAccount {
 
   private mutating func reserve(_ count: Int) -> Bool {
     let isShort = !isStream && bytes + count <= RequestLimits.answerPieceBytes
-    guard admission.reserveAnswer(count, always: isShort, from: address) else { return false }
+    guard admission.reserveAnswer(count, always: isShort, from: address, on: connection)
+    else { return false }
     bytes += count
     return true
   }
@@ -129,7 +136,7 @@ struct AnswerAccount {
   private mutating func settle(_ count: Int) {
     let given = min(count, bytes)
     bytes -= given
-    admission.releaseAnswer(given, from: address)
+    admission.releaseAnswer(given, from: address, on: connection)
   }
 }
 

@@ -36,10 +36,10 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   var reservation: RequestReservation? { machine.first?.reservation }
 
   func handlerAdded(context: ChannelHandlerContext) {
-    guard let text = context.channel.remoteAddress?.ipAddress, !answers.isProxy(text) else {
-      return
-    }
-    machine.begin(from: ClientAddress(text).prefix)
+    let text = context.channel.remoteAddress?.ipAddress.flatMap { answers.isProxy($0) ? nil : $0 }
+    let parent = context.channel.parent?.pipeline.syncOperations
+    let account = try? parent?.handler(type: ConnectionAccountHandler.self)
+    machine.begin(from: text.map { ClientAddress($0).prefix }, on: account?.answers)
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { release() }

@@ -64,11 +64,12 @@ struct RequestLimitStateMachine {
   /// The request that is being answered or refused.
   var answered: HTTPRequest? { (requests.first ?? last)?.head }
 
-  /// Notes that the connection begins.
-  /// - Parameter text: the client's address.
-  mutating func begin(from text: String) {
-    address = admission.share(of: text)
-    answerAccount.begin(from: address)
+  /// Notes that the connection or stream begins.
+  /// - Parameter text: the client's address; nil for a proxy.
+  /// - Parameter connection: what the connection of a stream holds; nil for a connection of HTTP/1.
+  mutating func begin(from text: String?, on connection: HeldBytes? = nil) {
+    address = text.map(admission.share)
+    answerAccount.begin(from: address, on: connection)
   }
 
   // MARK: Requests

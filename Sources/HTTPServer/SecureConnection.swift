@@ -65,6 +65,7 @@ package struct SecureConnection: ServerChildChannel {
       let pipeline = channel.pipeline.syncOperations
       try pipeline.addHandler(NIOSSLServerHandler(context: certificates.context))
       try pipeline.addHandler(HandshakeTimeoutHandler(limits))
+      try pipeline.addHandler(ConnectionAccountHandler())
     } catch {
       return channel.eventLoop.makeFailedFuture(error)
     }
@@ -83,6 +84,14 @@ package struct SecureConnection: ServerChildChannel {
     case nil: value.channel.close(promise: nil)
     }
   }
+}
+
+/// Has what all streams of an HTTP/2 connection hold. It handles nothing.
+final class ConnectionAccountHandler: ChannelInboundHandler {
+  typealias InboundIn = NIOAny
+
+  /// Bytes of answers.
+  let answers = HeldBytes()
 }
 
 /// Closes a connection whose TLS handshake takes too long, or that continues too long after the server has begun to

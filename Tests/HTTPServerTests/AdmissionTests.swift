@@ -114,11 +114,20 @@ import Testing
       return share.answerBytes / mebibyte
     }
     #expect([one, two, three].map(held) == [6, 3, 2])
-    // With no memory left, an address still gets its few short answers.
     #expect(admission.reserveAnswer(mebibyte) && !admission.reserveAnswer(1))
-    let four = admission.share(of: "192.0.2.4")
-    #expect(admission.reserveAnswer(Admission.littleBytes, from: four))
-    #expect(!admission.reserveAnswer(1, from: four))
+  }
+
+  @Test func connectionHoldsALittleWhateverOthersHold() {
+    let admission = Admission(answerMemory: 10 * SharedMemory.little)
+    let office = admission.share(of: "192.0.2.1")
+    while admission.reserveAnswer(SharedMemory.little, from: office) {}
+    while admission.reserveAnswer(SharedMemory.little) {}
+    for number in 0..<11 {
+      let colleague = HeldBytes()
+      let isGranted = admission.reserveAnswer(SharedMemory.little, from: office, on: colleague)
+      #expect(isGranted == (number < 10))
+      #expect(!admission.reserveAnswer(1, from: office, on: colleague))
+    }
   }
 
   @Test func bytesOfAnswersHaveABoundOfTheirOwn() {

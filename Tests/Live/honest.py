@@ -56,4 +56,10 @@ def sync(person):
     return step
 
 
-KINDS = {"read": read, "bookmark": bookmark, "search": search, "sign-up": sign_up, "sync": sync}
+def feed(person):
+    """Waits for a change that is there already."""
+    person.call("PUT", person.path + "/waited", {"text": "x"})
+    return lambda number: person.call("GET", f"{person.path}/_changes?feed=longpoll&since=0&limit=1")
+
+
+KINDS = {"read": read, "bookmark": bookmark, "search": search, "sign-up": sign_up, "sync": sync, "feed": feed}

@@ -7,17 +7,18 @@ import gzip
 import hashlib
 import itertools
 import json
+import time
 import typing
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class Request(typing.NamedTuple):
-    """One request. Its body is bytes or None."""
+    """One request. Its body is bytes, an iterator of bytes, or None."""
 
     method: str
     path: str
-    body: bytes | None = None
+    body: bytes | typing.Iterator[bytes] | None = None
     fields: dict = {}
 
 
@@ -28,7 +29,8 @@ class Attack:
     `prepare` takes a person (`call(method, path, value)`, which returns JSON, and `path` of the person's own database)
     and the share of the table's data to store: a debug build takes long to store all. It returns a function that makes
     request `number`. `body_bytes` is the size of an unpacked body where that is large. `overdraws` tells whether the
-    attack costs enough to overdraw an account.
+    attack costs enough to overdraw an account. `takes` tells whether its clients read their answers; if not, each of
+    its connections speaks HTTP/2, opens as many streams as it may and reads nothing.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Attack:
     prepare: typing.Callable
     body_bytes: int = 0
     overdraws: bool = True
+    takes: bool = True
 
 
 def posted(path, value):
@@ -170,6 +173,63 @@ def _merges(person, part):
         Request("GET", person.path + "/bookmarkedhotels?conflicts=true&revs_info=true"))
 
 
+def _drafts(person, part):
+    """Drafts that conflict with a note of 500 lines, of which each differs in its last bytes only."""
+    path = "/v1/lists/" + person.call("POST", "/v1/lists", {"title": "Lines"})["id"] + "/notes/"
+    lines = max(10, int(500 * part))
+
+    def text(number, side):
+        return "\n".join("x" * 100 + f" {number}-{side}-{line}" for line in range(lines))
+
+    def request(number):
+        # Two connections work on two notes, and take all numbers of one parity each.
+        turn, note = number // 6, f"note-{number % 2}"
+        match number // 2 % 3:
+            case 0: return put(f"{path}{note}?draft=true", {"markdown": text(turn, "mine")})
+            case 1: return put(path + note, {"markdown": text(turn, "theirs")})
+            case _: return Request("POST", f"{path}{note}/publish")
+    return request
+
+
+def put(path, value):
+    """A PUT of JSON."""
+    return Request("PUT", path, json.dumps(value).encode(), {"Content-Type": "application/json"})
+
+
+def accounts(person, count):
+    """The field `Authorization` of this many new users."""
+    made = [person.newcomer().call("POST", "/v1/users", {"username": "h-" + digest(person.path, number)[:20],
+                                                         "password": "a hostile password"})
+            for number in range(count)]
+    return [{"Authorization": "Bearer " + one["token"]} for one in made]
+
+
+def _feeds(person, part):
+    """Idle feeds: as many as eleven users may have."""
+    users = accounts(person, max(1, int(11 * part)))
+    me = [{**users[number], "Accept": "text/event-stream"} for number in range(len(users))]
+    return lambda number: Request("GET", "/v1/changes", None, me[number // 256 % len(me)])
+
+
+def _imports(person, part):
+    """Imports that send as few bytes as they may."""
+    users = accounts(person, max(1, int(16 * part)))
+
+    def drip():
+        while True:
+            yield b"\n" * 1_100
+            time.sleep(1)
+    return lambda number: Request(
+        "POST", "/v1/me/import", drip(), {**users[number % len(users)], "Content-Type": "application/x-ndjson"})
+
+
+def _window(person, _):
+    """Answers of 60 KB, none of which is taken."""
+    hotel = {"name": "The Window", "description": "w" * 60_000}
+    person.call("PUT", "/v1/bookmarks/window", hotel)
+    return same(Request("GET", "/v1/bookmarks/window"))
+
+
 ATTACKS = [
     Attack("queries", 24, _queries),
     Attack("a tree's reads", 8, _tree_reads),
@@ -179,6 +239,10 @@ ATTACKS = [
     Attack("receipts", 4, _receipts),
     Attack("readiness", 256, _readiness, overdraws=False),
     Attack("merges", 8, _merges),
+    Attack("drafts", 2, _drafts),
+    Attack("feeds", 2_600, _feeds, overdraws=False),
+    Attack("imports", 16, _imports, overdraws=False),
+    Attack("window", 400, _window, overdraws=False, takes=False),
 ]
 """In the order of the book's table."""
 

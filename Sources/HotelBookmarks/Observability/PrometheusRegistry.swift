@@ -112,7 +112,7 @@ enum MetricHelp {
   static func text(of family: String) -> String? { texts[family] }
 
   private static let texts: [String: String] = [
-    "answer_bytes": "Bytes of answers over 64 KiB that clients have not taken yet.",
+    "answer_bytes": "Bytes of answers that clients have not taken yet, and of open HTTP/2 streams.",
     "answer_bytes_bound": "Bytes of answers that may wait for clients.",
     "bookmarks_left_out_total": "Ids of merged lists for which a full list had no room.",
     "connections_open": "Connections of clients.",

@@ -136,7 +136,7 @@ import Testing
     answer(slow, bytes: Self.size)
     let other = try Wire(admission: admission)
     try other.receive(Wire.get + Wire.get)
-    answer(other, bytes: 70_000)
+    answer(other, bytes: 300_000)
     let refusal = try other.sent()
     #expect(refusal.hasPrefix("HTTP/1.1 503 ") && refusal.contains(#""error":"overloaded""#))
     #expect(refusal.lowercased().contains("retry-after: 1") && !refusal.contains("xxx"))
@@ -144,7 +144,7 @@ import Testing
     #expect(try other.sent().hasPrefix("HTTP/1.1 200 "))
     client.take(.max / 2)
     try other.receive(Wire.get)
-    answer(other, bytes: 70_000)
+    answer(other, bytes: 300_000)
     #expect(try other.sent().hasPrefix("HTTP/1.1 200 "))
     #expect(admission.answerBytes == 0)
   }
