@@ -18,7 +18,7 @@ package struct JSONError: Error, Sendable, Equatable, CustomDebugStringConvertib
     case tooManyValues = "too_many_values"
     /// A string exceeds ``JSONLimits/maximumStringBytes``.
     case stringTooLong = "string_too_long"
-    /// A number exceeds ``JSONLimits/maximumNumberDigits`` or ``JSONLimits/maximumExponent``.
+    /// A number exceeds ``JSONLimits/maximumNumberDigits``, or no double can hold it.
     case numberOutOfRange = "number_out_of_range"
   }
 
@@ -75,7 +75,7 @@ package struct JSONError: Error, Sendable, Equatable, CustomDebugStringConvertib
     case .stringTooLong:
       "The JSON string is too long at byte \(offset)."
     case .numberOutOfRange:
-      "The JSON number has too many digits or too large an exponent at byte \(offset)."
+      "The JSON number has too many digits, or no double can hold it, at byte \(offset)."
     }
   }
 

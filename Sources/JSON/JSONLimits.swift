@@ -21,10 +21,14 @@ package struct JSONLimits: Sendable, Equatable {
   /// a zero count). The digits of an exponent have the same limit.
   package var maximumNumberDigits: Int
 
-  /// The largest magnitude of a number's decimal exponent in scientific form: `1234` is 1.234e3, so its exponent is 3.
-  /// The limit applies to the number and also to its digits without the written exponent, so that a long run of zeros
-  /// can't evade it. 308 is the last decade that a double covers fully.
-  package var maximumExponent: Int
+  /// A number's decimal exponent in scientific form: `1234` is 1.234e3, so its exponent is 3. The limit applies to the
+  /// number and also to its digits without the written exponent, so that a long run of zeros can't evade it. They are the
+  /// decades in which there are doubles; the least, 5e-324, are subnormal.
+  package static let exponents = -324...308
+
+  /// Whether a number has to be one that a double can hold: not above the greatest, 1.8e308, and not so small that it would
+  /// become 0. JavaScript's clients could not keep others.
+  package var needsDouble = true
 
   /// The most values; arrays, objects and the values in them all count.
   package var maximumValues: Int
@@ -36,14 +40,13 @@ package struct JSONLimits: Sendable, Equatable {
   package init(
     maximumBytes: Int, maximumDepth: Int = 64, maximumMembers: Int = 10_000,
     maximumStringBytes: Int = 512 * 1024, maximumNumberDigits: Int = 64,
-    maximumExponent: Int = 308, maximumValues: Int = standardValues
+    maximumValues: Int = standardValues
   ) {
     self.maximumBytes = maximumBytes
     self.maximumDepth = maximumDepth
     self.maximumMembers = maximumMembers
     self.maximumStringBytes = maximumStringBytes
     self.maximumNumberDigits = maximumNumberDigits
-    self.maximumExponent = maximumExponent
     self.maximumValues = maximumValues
   }
 
@@ -55,9 +58,13 @@ package struct JSONLimits: Sendable, Equatable {
 
   /// The limits of a stored document with the members that an answer adds. The document was checked when it was stored,
   /// possibly with other limits.
-  package static let stored = JSONLimits(
-    maximumBytes: request.maximumBytes, maximumDepth: document.maximumDepth + 2,
-    maximumMembers: request.maximumBytes, maximumStringBytes: request.maximumBytes)
+  package static let stored = {
+    var limits = JSONLimits(
+      maximumBytes: request.maximumBytes, maximumDepth: document.maximumDepth + 2,
+      maximumMembers: request.maximumBytes, maximumStringBytes: request.maximumBytes)
+    limits.needsDouble = false
+    return limits
+  }()
 
   /// The limits of a request of a few members, such as a sign-in: 64 KiB.
   package static let small = JSONLimits(maximumBytes: 64 * 1024)

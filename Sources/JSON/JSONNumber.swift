@@ -28,8 +28,8 @@ package struct JSONNumber: Sendable, Hashable {
     Int(text)
   }
 
-  /// The nearest double: for arithmetic only, never for stored values. It is never nil for a number within the default
-  /// limits.
+  /// The nearest double: for arithmetic only, never for stored values. It is never nil, and for a number within the
+  /// default limits never infinite.
   package var double: Double? {
     Double(text)
   }
@@ -70,10 +70,22 @@ extension JSONNumber {
       exponent = value(text, from..<end) * (sign == JSONByte.minus ? -1 : 1)
       significant = max(significant, end - from)
     }
-    guard significant <= limits.maximumNumberDigits, abs(place) <= limits.maximumExponent,
-      abs(place + exponent) <= limits.maximumExponent
+    let scale = place + exponent
+    let exponents = JSONLimits.exponents
+    guard significant <= limits.maximumNumberDigits, exponents.contains(place),
+      exponents.contains(scale),
+      scale > exponents.lowerBound && scale < exponents.upperBound || !limits.needsDouble
+        || isDouble(text, start..<end)
     else { throw JSONError(code: .numberOutOfRange, offset: start) }
     return end
+  }
+
+  /// Whether the number's nearest double is finite, and 0 only for a number that is 0.
+  private static func isDouble(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    let number = String(decoding: range.map { text[$0] }, as: UTF8.self)
+    guard let double = Double(number), double.isFinite else { return false }
+    let digits = number.utf8.prefix { $0 | 0x20 != 0x65 }
+    return double != 0 || !digits.contains { (0x31...0x39).contains($0) }
   }
 
   /// A run of this many digits is out of range under any limits.
