@@ -1,13 +1,16 @@
 import JSON
 
 extension SelectorClause {
-  /// Whether everything that matches has the field.
+  /// Whether everything that matches has the field. As in CouchDB, a condition on a part of the field does not count: an
+  /// index on `o` is not used for `o.p`.
+  ///
+  /// Source: `mango_selector:has_required_fields`.
   func requires(_ field: FieldPath) -> Bool {
     switch self {
     case .all(let clauses): clauses.contains { $0.requires(field) }
     case .any(let clauses): !clauses.isEmpty && clauses.allSatisfy { $0.requires(field) }
     case .not: false
-    case .field(let path?, let condition): !condition.matchesMissing && field.leads(to: path)
+    case .field(let path?, let condition): !condition.matchesMissing && field == path
     case .field(nil, _): false
     }
   }

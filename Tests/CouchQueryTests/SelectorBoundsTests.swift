@@ -66,7 +66,9 @@ struct SelectorBoundsTests {
       (#"{"a":1}"#, "a", true), (#"{"a":1}"#, "b", false), ("{}", "a", false),
       (#"{"a":{"$exists":false}}"#, "a", false), (#"{"a":{"$exists":true}}"#, "a", true),
       (#"{"a":{"$ne":1}}"#, "a", true), (#"{"a":{"$not":{"$regex":"x"}}}"#, "a", true),
-      (#"{"a":1,"b":2}"#, "b", true), (#"{"a.b":1}"#, "a", true), (#"{"a":1}"#, "a.b", false),
+      (#"{"a":1,"b":2}"#, "b", true), (#"{"a.b":1}"#, "a.b", true),
+      // As in CouchDB, a part of a field does not stand for the field.
+      (#"{"a.b":1}"#, "a", false), (#"{"a":{"b":1}}"#, "a", false), (#"{"a":1}"#, "a.b", false),
       (#"{"$or":[{"a":1},{"b":1}]}"#, "a", false), (#"{"$or":[{"a":1},{"a":2}]}"#, "a", true),
       // Alone it returns no document.
       (#"{"$or":[]}"#, "a", true), (#"{"x":1,"$or":[]}"#, "a", false),

@@ -32,6 +32,7 @@ struct QueryPlanTests {
       (#"{"a":{"$gt":1},"b":{"$regex":"x"}}"#, "a"),
       (#"{"a":{"$in":[1]},"c":{"$lt":1}}"#, "c"), (#"{"$or":[]}"#, "a"),
       (#"{"type":7}"#, "_all_docs"), (#"{"_id":"x","a":1}"#, "a"),
+      (#"{"a.x":1}"#, "_all_docs"), (#"{"a":{"x":1}}"#, "_all_docs"),
     ])
   func bestIndexIsChosen(selector: String, index: String) async throws {
     let couch = try await couch(
