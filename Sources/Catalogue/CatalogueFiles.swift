@@ -8,11 +8,11 @@ struct CatalogueFiles: Sendable {
 
   /// The catalogue that searches read. It is only replaced, never written in place.
   var database: String { directory + "/catalogue.sqlite" }
-  /// The catalogue that the last import replaced; see ``CatalogueUndo``. The next import replaces it.
+  /// The catalogue that the last import replaced; see ``StoredCatalogue/undo()``. The next import replaces it.
   var former: String { directory + "/catalogue.sqlite.former" }
   /// The catalogue that an import writes. The next import removes what an aborted one left.
   var draft: String { directory + "/catalogue.sqlite.new" }
-  /// The file with the version of the shared catalogue that the directory has; see ``CatalogueCopy``.
+  /// The file with the version of the shared catalogue that the directory has; see ``StoredCatalogue``.
   var sharedVersion: String { directory + "/catalogue.version" }
   /// The file whose lock the running import holds. Only one import can run.
   var lock: String { directory + "/catalogue.lock" }

@@ -10,7 +10,7 @@ import SQLite
 /// The file is a JSON array of objects, or a sequence of objects (one on each line, or pretty-printed). It may have
 /// any size; the memory in use does not grow with it. Searches use the old catalogue until the new one replaces it,
 /// and keep using it if the import fails. The import may run in another process than the searches. The catalogue that
-/// was replaced is kept until the next import; see ``CatalogueUndo``.
+/// was replaced is kept until the next import; see ``StoredCatalogue/undo()``.
 package actor CatalogueImport {
   /// The number of bytes in one read of a file.
   package static let chunkBytes = 256 * 1024

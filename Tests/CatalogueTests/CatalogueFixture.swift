@@ -88,7 +88,7 @@ final class CatalogueFixture: Sendable {
   /// Brings the former catalogue back, and reads it.
   @discardableResult
   func undo() async throws -> CatalogueOrigin {
-    let origin = try await CatalogueUndo(in: directory.path, on: lane).run()
+    let origin = try await StoredCatalogue(in: directory.path, on: lane).undo()
     try await catalogue.reload()
     return origin
   }

@@ -94,7 +94,7 @@ package enum CatalogueAdministration {
       defer { ScratchDirectory.remove(scratch) }
       return try await StorageAssembly.with(location) { storage, _ in
         guard let shared = storage.sharedCatalogue(in: scratch) else {
-          throw CatalogueUndo.noFormer
+          throw StoredCatalogue.noFormer
         }
         return isBack(try await shared.undo())
       }
@@ -108,7 +108,7 @@ package enum CatalogueAdministration {
   static func undo(inDirectory data: String) async throws -> String {
     let lane = Lane(name: "import")
     let result: Result<CatalogueOrigin, any Error>
-    do { result = .success(try await CatalogueUndo(in: data, on: lane).run()) } catch {
+    do { result = .success(try await StoredCatalogue(in: data, on: lane).undo()) } catch {
       result = .failure(error)
     }
     await lane.stop()

@@ -42,7 +42,7 @@ struct SharedCatalogue: Sendable {
   /// - Throws: `noFormer`; `damaged` and `unavailable` for a file that this version can't use.
   func undo() async throws -> CatalogueOrigin {
     guard let file = try await database.sharedFile(Self.formerName), file.pieces > 0 else {
-      throw CatalogueUndo.noFormer
+      throw StoredCatalogue.noFormer
     }
     let origin = try await withCopy { copy in
       try await copy.replace(pieces: file.pieces) { index in
@@ -60,7 +60,7 @@ struct SharedCatalogue: Sendable {
   }
 
   private func write(
-    _ name: String, from copy: CatalogueCopy, isFormer: Bool = false
+    _ name: String, from copy: StoredCatalogue, isFormer: Bool = false
   ) async throws -> PostgresDatabase.SharedFile {
     var offset = 0
     return try await database.replaceSharedFile(name) {
@@ -96,11 +96,12 @@ struct SharedCatalogue: Sendable {
     return true
   }
 
-  private func withCopy<Value>(_ work: (CatalogueCopy) async throws -> Value) async throws -> Value
-  {
+  private func withCopy<Value>(
+    _ work: (StoredCatalogue) async throws -> Value
+  ) async throws -> Value {
     let lane = Lane(name: "catalogue-copy")
     let result: Result<Value, any Error>
-    do { result = .success(try await work(CatalogueCopy(in: data, on: lane))) } catch {
+    do { result = .success(try await work(StoredCatalogue(in: data, on: lane))) } catch {
       result = .failure(error)
     }
     await lane.stop()

@@ -1,8 +1,9 @@
 import Glibc
 package import Lanes
 
-/// Exchanges the catalogue's file with other servers, in pieces. Calls block, so they run on a lane.
-package actor CatalogueCopy {
+/// The catalogue's file of a data directory: exchanged with other servers in pieces, and replaced by the former one. Calls
+/// block, so they run on a lane.
+package actor StoredCatalogue {
   private let files: CatalogueFiles
   private let lane: Lane
 
@@ -65,6 +66,23 @@ package actor CatalogueCopy {
     bytes.removeLast(count - found)
     return bytes
   }
+
+  /// Replaces the catalogue by the one that the last import replaced, in one step. Searches use it within a second.
+  /// - Returns: the origin of the catalogue that is back.
+  /// - Throws: `noFormer`; `busy` during an import; `damaged` and `unavailable` for a former catalogue that this version
+  ///   can't use, `storageFull`. The catalogue is unchanged then.
+  package func undo() throws(CatalogueError) -> CatalogueOrigin {
+    let lock = try ImportLock(files)
+    defer { withExtendedLifetime(lock) {} }
+    guard files.hasFormer else { throw Self.noFormer }
+    let origin = try OpenCatalogue.origin(ofFile: files.former)
+    try files.restoreFormer()
+    return origin
+  }
+
+  /// The error when there is nothing to bring back.
+  package static let noFormer = CatalogueError(
+    .noFormer, "There is no former catalogue: nothing was imported since the last undo.")
 
   /// Replaces the catalogue by a file that another server made. Searches use it within a second.
   /// - Parameter pieces: how many pieces the file has.
