@@ -136,8 +136,8 @@ struct LastAnswer: Sendable {}
 
 /// The limits of connections and requests, which the composition root passes to the HTTP server.
 package enum RequestLimits {
-  /// Bytes of a request's line and header fields, together and each, at most.
-  package static let headerBytes = 16 * 1024
+  /// Bytes of a request's line and header fields, together and each, at most: twice the longest target.
+  package static let headerBytes = 32 * 1024
   /// Header fields of a request at most.
   package static let headerFields = 64
   /// Seconds after which an idle connection is closed. A client may read nothing of an answer for the same time. It is

@@ -10,8 +10,9 @@ import NIOTLS
 
 /// A connection over TLS, which speaks HTTP/2 or HTTP/1.1 as the client prefers (ALPN, RFC 7301).
 ///
-/// swift-nio-http2 limits HTTP/2: 100 streams at once, heads of 16 KiB in at most five CONTINUATION frames; 200 resets,
-/// 200 stream errors and 200 control frames in 30 seconds. Hummingbird closes connections without streams and answers
+/// swift-nio-http2 limits HTTP/2: 100 streams at once, heads of ``RequestLimits/headerBytes`` (16 KiB until the client has
+/// acknowledged that setting) in at most five CONTINUATION frames; 200 resets, 200 stream errors and 200 control frames in 30
+/// seconds. Hummingbird closes connections without streams and answers
 /// too many pings with ENHANCE_YOUR_CALM.
 package struct SecureConnection: ServerChildChannel {
   /// A connection whose protocol is being negotiated.
@@ -60,6 +61,12 @@ package struct SecureConnection: ServerChildChannel {
         streamConfiguration: streams))
   }
 
+  /// Tells the client how long a head may be. Hummingbird sets no settings of its own.
+  private static let headSetting = HTTP2Frame(
+    streamID: .rootStream,
+    payload: .settings(
+      .settings([HTTP2Setting(parameter: .maxHeaderListSize, value: RequestLimits.headerBytes)])))
+
   package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
     do {
       let pipeline = channel.pipeline.syncOperations
@@ -72,7 +79,12 @@ package struct SecureConnection: ServerChildChannel {
     let (http1, http2) = (http1, http2)
     return channel.configureHTTP2AsyncSecureUpgrade(
       http1ConnectionInitializer: { http1.setup(channel: $0, logger: logger) },
-      http2ConnectionInitializer: { http2.setup(channel: $0, logger: logger) }
+      http2ConnectionInitializer: { channel in
+        http2.setup(channel: channel, logger: logger).map { connection in
+          channel.writeAndFlush(Self.headSetting, promise: nil)
+          return connection
+        }
+      }
     ).map { Value(negotiated: $0, channel: channel) }
   }
 

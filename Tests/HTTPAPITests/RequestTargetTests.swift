@@ -47,7 +47,7 @@ import Testing
     ("/couch/db/..", 400), ("/couch/./db", 400), ("/couch/%ff", 400), ("/couch/%00", 400),
     ("/a%ff", 400), ("//couch/db", 404), ("//", 404), ("//v1/me", 404), ("/v1//me", 404),
     ("/v1/me//", 404),
-    ("/" + String(repeating: "x", count: 8_192), 414),
+    ("/" + String(repeating: "x", count: 16_384), 414),
   ])
   func badTargetsAreRefused(target: String, status: Int) throws {
     let problem = try #require(throws: Problem.self) { try RequestTarget.check(target) }

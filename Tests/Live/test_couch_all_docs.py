@@ -126,6 +126,9 @@ def test_keys_are_answered_one_by_one(filled):
     assert [row["id"] for row in turned] == ["b", "a"]
     assert ids(filled, "keys=%5B%22b%22,%22a%22%5D") == ["b", "a"]
     assert filled.call("POST", "/_all_docs", json={"keys": []}).json()["rows"] == []
+    many = ["b", *(f"{number:064}" for number in range(140))]
+    rows = filled.call("GET", "/_all_docs?keys=" + urllib.parse.quote(json.dumps(many))).json()["rows"]
+    assert [row["key"] for row in rows] == many and rows[0]["id"] == "b"
 
 
 @pytest.mark.parametrize("body", [

@@ -139,14 +139,14 @@ def sized(count):
 @pytest.mark.fault("H04")
 @pytest.mark.parametrize("request_,status,error", [
     (fields(64), 200, None), (fields(65), 431, "headers_too_large"), (fields(10000), 431, "headers_too_large"),
-    (sized(16 * 1024), 200, None), (sized(16 * 1024 + 1), 431, "headers_too_large"),
+    (sized(32 * 1024), 200, None), (sized(32 * 1024 + 1), 431, "headers_too_large"),
     (sized(100_000), 431, "headers_too_large"),
-    (GET.replace("limits", "limits?" + "a" * (8192 - 11)) + "Host: x\r\n\r\n", 200, None),
-    (GET.replace("limits", "limits?" + "a" * (8192 - 10)) + "Host: x\r\n\r\n", 414, "uri_too_long"),
-    (GET.replace("limits", "limits?" + "a" * 17_000) + "Host: x\r\n\r\n", 414, "uri_too_long"),
+    (GET.replace("limits", "limits?" + "a" * (16_384 - 11)) + "Host: x\r\n\r\n", 200, None),
+    (GET.replace("limits", "limits?" + "a" * (16_384 - 10)) + "Host: x\r\n\r\n", 414, "uri_too_long"),
+    (GET.replace("limits", "limits?" + "a" * 33_000) + "Host: x\r\n\r\n", 414, "uri_too_long"),
     (GET.replace("limits", "a" * 100_000) + "Host: x\r\n\r\n", 414, "uri_too_long")],
-    ids=["64 fields", "65 fields", "10000 fields", "16 KiB", "16 KiB + 1", "100 kB", "URI 8 KiB",
-         "URI 8 KiB + 1", "URI 17 kB", "URI 100 kB"])
+    ids=["64 fields", "65 fields", "10000 fields", "32 KiB", "32 KiB + 1", "100 kB", "URI 16 KiB",
+         "URI 16 KiB + 1", "URI 33 kB", "URI 100 kB"])
 def test_heads_have_limits(shared, request_, status, error):
     answer = send(shared, request_)
     assert answer.statuses == [status] and answer.errors == ([error] if error else []), answer
@@ -155,7 +155,7 @@ def test_heads_have_limits(shared, request_, status, error):
 @pytest.mark.fault("H04")
 def test_limits_are_told(shared):
     limits = {row["name"]: row["value"] for row in shared.call("GET", "/v1/limits").json()["limits"]}
-    assert (limits["headerFields"], limits["headerBytes"], limits["uriBytes"]) == (64, 16384, 8192)
+    assert (limits["headerFields"], limits["headerBytes"], limits["uriBytes"]) == (64, 32768, 16384)
     for name in ("headerSeconds", "bodyGraceSeconds", "bodyBytesPerSecond", "bodySeconds", "requestSeconds",
                  "idleSeconds", "connections", "connectionsPerAddress", "requestsAtOnce", "streams",
                  "bodyMemoryBytes", "answerMemoryBytes", "answerBytesPerSecond"):

@@ -135,9 +135,17 @@ def test_fields_of_a_stream_have_limits(secure, fields, status):
         assert streams.answer("GET", "/v1/limits", *fields)[0] == status
 
 
+def test_target_of_16_kib_is_taken_over_http_2(secure):
+    """The setting counts from the client's acknowledgement on, which the first answer shows to have arrived."""
+    with Streams(secure) as streams:
+        assert streams.answer("GET", "/v1/limits")[0] == 200
+        assert streams.answer("GET", "/v1/limits?" + "a" * (16_384 - 11), ("x", "b" * 8_000))[0] == 200
+        assert streams.answer("GET", "/v1/limits?" + "a" * (16_384 - 10))[0] == 414
+
+
 @pytest.mark.fault("H13")
 @pytest.mark.parametrize("path,status", [
-    ("/v1/../v1/limits", 400), ("/v1/limits?" + "a" * 8182, 414), ("v1/limits", 400), ("*", 400)])
+    ("/v1/../v1/limits", 400), ("/v1/limits?" + "a" * 16_374, 414), ("v1/limits", 400), ("*", 400)])
 def test_targets_of_a_stream_are_checked(secure, path, status):
     with Streams(secure) as streams:
         stream = streams.ask("GET", path)

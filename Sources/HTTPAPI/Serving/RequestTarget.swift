@@ -4,8 +4,8 @@ import HTTPTypes
 ///
 /// Without these checks the router would treat `//x` as `/x` and turn invalid bytes into U+FFFD.
 enum RequestTarget {
-  /// The longest target, in bytes.
-  static let maximumBytes = 8 * 1024
+  /// The longest target, in bytes: room for the `keys` of some hundred documents.
+  static let maximumBytes = 16 * 1024
 
   /// Checks a target. Below `/couch`, as in CouchDB, empty segments are ignored, and `%2E` is a name.
   /// - Throws: ``Problem`` 414 for a target that is too long, 400 for a malformed one, 404 for an empty path segment
