@@ -6,10 +6,11 @@ import subprocess
 
 import pytest
 import requests
+import yaml
 
 from waiting import PATIENCE, wait_until
 from secure import certificate
-from server import BINARY
+from server import BINARY, ROOT
 
 
 def test_password_file_of_another_system_works(start, tmp_path):
@@ -34,6 +35,18 @@ def test_full_log_does_not_end_the_service(tmp_path):
         assert requests.get(url + "/healthz", timeout=PATIENCE).status_code == 200
         process.terminate()
         assert process.wait(timeout=PATIENCE) == 0
+
+
+def test_nodes_on_kubernetes_believe_the_ingress_alone():
+    """A network of trusted proxies is that of all pods, so a policy has to keep the others away from the port."""
+    parts = list(yaml.safe_load_all((ROOT / "Deploy" / "kubernetes.yaml").read_text(encoding="utf-8")))
+    [pod] = [part["spec"]["template"] for part in parts if part["kind"] == "Deployment"]
+    [container] = pod["spec"]["containers"]
+    assert "HOTEL_BOOKMARKS_TRUSTED_PROXIES" in [each["name"] for each in container["env"]]
+    [policy] = [part["spec"] for part in parts if part["kind"] == "NetworkPolicy"]
+    assert policy["podSelector"]["matchLabels"] == pod["metadata"]["labels"] and policy["policyTypes"] == ["Ingress"]
+    [rule] = [rule for rule in policy["ingress"] if {"port": "http"} in rule.get("ports", [{"port": "http"}])]
+    assert rule["from"] and all(each.get("podSelector") and each.get("namespaceSelector") for each in rule["from"])
 
 
 @pytest.mark.parametrize("arguments", [
