@@ -145,7 +145,8 @@ extension CouchDatabase {
 }
 
 extension CouchDatabase {
-  /// `COPY /{db}/{docid}`: writes the body of one document under another id, in one transaction. Either may be local.
+  /// `COPY /{db}/{docid}`: writes the body of one document under another id, in one transaction. Either may be local. As in
+  /// CouchDB the copy of a tombstone is a tombstone.
   ///
   /// Source: CouchDB, "COPY /{db}/{docid}".
   /// - Parameter revision: the revision to copy; nil for the winner. It is ignored for a local document.
@@ -158,8 +159,10 @@ extension CouchDatabase {
     switch target {
     case .local(let id, let base):
       let copy = try await updating { changes in
-        let body = try Self.bytes(of: source, revision, in: changes.view)
-        let copy = LocalDocument(revision: (base ?? 0) &+ 1, body: body)
+        let content = try Self.content(of: source, revision, in: changes.view)
+        let copy =
+          content.isDeleted
+          ? nil : LocalDocument(revision: (base ?? 0) &+ 1, body: content.body)
         changes.write(LocalEdit(id, copy))
         return copy
       }
@@ -167,8 +170,8 @@ extension CouchDatabase {
     case .document(let id, let base):
       let written = try await updating([id]) { changes in
         let view = changes.view
-        let stored = try Self.bytes(of: source, revision, in: view)
-        if id.isDesign, let root = try? ParsedJSON(stored, limits: .stored).root,
+        let (stored, isDeleted) = try Self.content(of: source, revision, in: view)
+        if id.isDesign, !isDeleted, let root = try? ParsedJSON(stored, limits: .stored).root,
           DesignRules.isIn(root)
         {
           throw DesignRules.refusal
@@ -186,21 +189,23 @@ extension CouchDatabase {
     }
   }
 
-  private static func bytes(
+  private static func content(
     of source: DocumentName, _ revision: RevisionID?, in view: any StoreView
-  ) throws -> [UInt8] {
+  ) throws -> (body: [UInt8], isDeleted: Bool) {
     switch source {
     case .local(let id):
       guard let document = try view.local(id) else { throw DocumentError.missing }
-      return document.body
+      return (document.body, false)
     case .document(let id):
       if let revision {
-        guard let body = try view.body(id, revision) else { throw DocumentError.missing }
-        return body
+        guard let node = try view.tree(id)?[revision], let body = try view.body(id, revision) else {
+          throw DocumentError.missing
+        }
+        return (body, node.isDeleted)
       }
       guard let document = try view.document(id) else { throw DocumentError.missing }
       guard !document.isDeleted else { throw DocumentError.deleted }
-      return document.body
+      return (document.body, false)
     }
   }
 }

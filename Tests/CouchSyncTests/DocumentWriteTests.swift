@@ -200,6 +200,30 @@ struct DocumentWriteTests {
     #expect(try await couch.get("b").json["x"] == 2)
   }
 
+  @Test func copyOfATombstoneIsATombstone() async throws {
+    let couch = try await Couch()
+    let body = #"{"_id":"a","_rev":"\#(try await couch.put("a"))","_deleted":true,"x":1}"#
+    let deleted = try await couch.bulk(#"{"docs":[\#(body)]}"#).json.array?.first?["rev"]?.string
+    let tombstone = try RevisionID(try #require(deleted))
+    let source = try DocumentName("a")
+    let answer = try await couch.database.copy(
+      source, revision: tombstone, to: CopyTarget("b", revision: nil))
+    #expect(answer.status == 201)
+    await #expect(throws: DocumentError.deleted) { try await couch.get("b") }
+    let copy = try await couch.get("b", ("rev", answer.revision?.description ?? ""))
+    #expect(copy.json["_deleted"] == true && copy.json["x"] == 1)
+    let over = try await couch.put("c")
+    _ = try await couch.database.copy(
+      source, revision: tombstone, to: CopyTarget("c", revision: over))
+    #expect(try await couch.ids() == "")
+    let name = try LocalID(client: "_local/l")
+    _ = try await couch.database.putLocal(name, LocalWrite(json("{}")))
+    let local = try await couch.database.copy(
+      source, revision: tombstone, to: CopyTarget("_local/l", revision: "0-1"))
+    #expect(local.text == #"{"ok":true,"id":"_local/l","rev":"0-0"}"#)
+    #expect(await refusal { try await couch.database.local(name) } == "404 not_found")
+  }
+
   @Test func localDocumentsAreCopiedToAndFro() async throws {
     let couch = try await Couch()
     try await couch.put("a", #"{"x":1}"#)
