@@ -9,7 +9,6 @@ struct AllDocumentsReader: AnswerReader {
   private let query: AllDocumentsQuery
   private let tag: StoreTag
   var text: AnswerText
-  var isInParts: Bool { true }
   /// Counts all rows, when the store does not keep their number.
   private var all: RangeCount
   /// Counts the rows before the first row of the range.
@@ -44,9 +43,9 @@ struct AllDocumentsReader: AnswerReader {
     keys = AskedKeys(query)
   }
 
+  mutating func release() { known = [:] }
+
   mutating func read(_ view: any StoreView) throws -> Bool {
-    // The rows before were taken as a part of the answer.
-    if text.count == 0 { known = [:] }
     if !isBegun {
       guard try all.read(view), try before.read(view) else { return false }
       try begin(view)
@@ -237,7 +236,7 @@ struct AllDocumentsListReader: AnswerReader {
     written.writer.beginArray()
   }
 
-  var isInParts: Bool { true }
+  mutating func release() { current?.release() }
 
   var text: AnswerText {
     get { current?.text ?? written }

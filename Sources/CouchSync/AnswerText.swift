@@ -18,7 +18,7 @@ struct AnswerText: Sendable {
   }
 
   private var pieces: [[UInt8]] = []
-  /// The number of bytes in `pieces`, and in values that were removed.
+  /// The number of bytes in `pieces`.
   private var pieceCount = 0
   /// Writes the next values.
   var writer = JSONWriter(reserving: 4_096)
@@ -63,30 +63,12 @@ struct AnswerText: Sendable {
     pieceCount += bytes.count
   }
 
-  /// Removes and returns all text that was written, so that it can be appended later; its bytes still count.
-  mutating func removePieces() -> [[UInt8]] {
-    endPiece()
-    let removed = pieces
-    pieces = []
-    writer = JSONWriter(reserving: 256)
-    return removed
-  }
-
   /// Removes and returns the text so far as a part of the answer; the text goes on behind it. The ranges of written
   /// values are void.
   mutating func takePart() -> [[UInt8]] {
     endPiece()
     defer { (pieces, pieceCount) = ([], 0) }
     return pieces
-  }
-
-  /// Writes a value that was removed.
-  mutating func append(pieces removed: [[UInt8]]) {
-    writer.raw([UInt8]())
-    for piece in removed {
-      append(piece)
-      pieceCount -= piece.count
-    }
   }
 
   /// Ends the text.
@@ -104,25 +86,25 @@ struct AnswerText: Sendable {
   }
 }
 
-/// Builds an answer in slices, each from one snapshot of the store.
+/// Builds an answer in slices, each from one snapshot of the store. A long answer is taken in parts.
 protocol AnswerReader: Sendable {
   /// The text since the last part was taken. Only ``AnswerText/takePart()`` changes it from outside.
   var text: AnswerText { get set }
   /// Whether the answer has no content; the client then gets 404.
   var isEmpty: Bool { get }
-  /// Whether the text may be taken in parts while the reader goes on.
-  var isInParts: Bool { get }
 
-  /// Continues with a snapshot of the store until the slice is over, or the text of a reader in parts is full.
+  /// Continues with a snapshot of the store until the slice is over, or the text is full.
   /// - Returns: whether the answer is complete.
   mutating func read(_ view: any StoreView) throws -> Bool
+
+  /// Drops the documents that were read: the client may take long for the part that is complete.
+  mutating func release()
 }
 
 extension AnswerReader {
   var isEmpty: Bool { false }
-  var isInParts: Bool { false }
   /// Whether the reader stops for now.
-  var pauses: Bool { Slice.isOver || text.isTooLong || isInParts && text.isFull }
+  var pauses: Bool { Slice.isOver || text.isFull }
 }
 
 /// What follows the first part of a long answer. It reads no two parts from different databases of the same name.
@@ -134,22 +116,14 @@ package struct AnswerRest: Sendable {
 
 extension CouchDatabase {
   /// The answer that a reader builds: all of it, or the first part and what follows it.
-  /// - Parameter advice: what a client whose answer would be too long should ask for instead.
-  /// - Throws: 404 `missing` when it is empty; 413 when it is not read in parts and would be longer than
-  ///   ``CouchLimits/answerBytes``; 503 when there is no memory for it.
-  func answer(
-    by reader: some AnswerReader, advice: String = ""
-  ) async throws -> CouchAnswer {
-    try await answer(AnswerRest(reader: reader), advice)
+  /// - Throws: 404 `missing` when it is empty; 503 when there is no memory for a part.
+  func answer(by reader: some AnswerReader) async throws -> CouchAnswer {
+    try await answer(AnswerRest(reader: reader))
   }
 
   /// The next part of a long answer.
   /// - Throws: 503 when the database is no longer the same one, and when there is no memory.
   package func answer(_ rest: AnswerRest) async throws -> CouchAnswer {
-    try await answer(rest, "")
-  }
-
-  private func answer(_ rest: AnswerRest, _ advice: String) async throws -> CouchAnswer {
     let read = try await store.read(inSlices: rest) {
       [reserveAnswer] rest, view -> (rest: AnswerRest, isWhole: Bool)? in
       let info = try view.info()
@@ -164,15 +138,12 @@ extension CouchDatabase {
       rest.seen = info
       let isWhole = try rest.reader.read(view)
       guard !isWhole || !rest.reader.isEmpty else { throw DocumentError.missing }
-      let count = rest.reader.text.count
-      guard rest.reader.isInParts || count <= CouchLimits.answerBytes else {
-        throw ServiceError.tooLarge("The answer is too long: \(advice)")
-      }
-      guard reserveAnswer(count) else { throw Self.noMemory }
-      return isWhole || rest.reader.isInParts && rest.reader.text.isFull ? (rest, isWhole) : nil
+      guard reserveAnswer(rest.reader.text.count) else { throw Self.noMemory }
+      return isWhole || rest.reader.text.isFull ? (rest, isWhole) : nil
     }
     var rest = read.rest
     let pieces = rest.reader.text.takePart()
+    rest.reader.release()
     return CouchAnswer(200, inPieces: pieces, rest: read.isWhole ? nil : rest)
   }
 

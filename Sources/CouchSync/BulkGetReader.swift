@@ -6,83 +6,63 @@ import Stores
 
 /// Answers `_bulk_get` in slices, each from one snapshot of the store: one entry of `results` for each requested
 /// element, in order.
-///
-/// Elements of the same document are answered one after the other, wherever they are in the request, so that the
-/// document is read once.
 struct BulkGetReader: AnswerReader {
+  /// How many documents are kept for elements that name them again.
+  private static let keptDocuments = 4
+
   private let request: BulkGetRequest
-  /// The indexes of the elements in the order in which they are answered; nil for the order of the request.
-  private let order: [Int]?
   /// The number of elements that are answered.
   private var count = 0
-  private var document: AskedDocument?
+  /// The documents that were read, the last one at the end. Only this many are kept, and none while the client takes a part
+  /// of the answer.
+  private var documents: [AskedDocument] = []
   /// The revisions that are still to be read for the present element; nil between two elements.
   private var targets: ArraySlice<WantedRevisions.Target>?
-  /// The results by the index of their elements; empty when they are written in the order of the request.
-  private var results: [[[UInt8]]]
-  /// The number of results that were put in order; nil until all results exist.
-  private var ordered: Int?
   var text = AnswerText()
-  /// Results that wait for their places are not written yet.
-  var isInParts: Bool { order == nil }
 
   /// Makes a reader for a request.
   init(_ request: BulkGetRequest) {
     self.request = request
-    order = request.orderByDocument
-    results = order == nil ? [] : Array(repeating: [], count: request.entries.count)
-    if order == nil { begin() }
-  }
-
-  private mutating func begin() {
     text.writer.beginObject()
     text.writer.name("results")
     text.writer.beginArray()
   }
 
+  mutating func release() { documents = [] }
+
   mutating func read(_ view: any StoreView) throws -> Bool {
-    if ordered != nil { return finish() }
-    try document?.renew(in: view)
+    for index in documents.indices { try documents[index].renew(in: view) }
     while count < request.entries.count {
-      let index = order?[count] ?? count
-      let entry = request.entries[index]
-      if targets == nil { try begin(entry, view) }
+      let entry = request.entries[count]
+      if let id = entry.id { try open(id, view) }
+      if targets == nil { begin(entry) }
       while let target = targets?.popFirst() {
         try append(target, of: entry, view)
         text.flush()
         if pauses, targets?.isEmpty == false { return false }
       }
-      end(at: index)
+      end()
       if pauses { break }
     }
-    return count == request.entries.count && finish()
-  }
-
-  /// Puts the results in order until the slice is over, and then ends the answer.
-  private mutating func finish() -> Bool {
-    if ordered == nil, !results.isEmpty { begin() }
-    var next = ordered ?? 0
-    defer { ordered = next }
-    while next < results.count {
-      text.append(pieces: results[next])
-      text.flush()
-      results[next] = []
-      next += 1
-      if Slice.isOver { return false }
-    }
+    guard count == request.entries.count else { return false }
     text.writer.endArray()
     text.writer.endObject()
     return true
   }
 
-  private mutating func begin(
-    _ entry: BulkGetRequest.Entry, _ view: any StoreView
-  ) throws {
-    targets = []
-    if let id = entry.id, document?.isOf(id) != true {
-      let asked = request.entries(of: id, from: count, in: order)
-      document = try AskedDocument(id, asked, request, in: view)
+  /// Makes a document the last of ``documents``; reads it if it is not among them.
+  private mutating func open(_ id: String, _ view: any StoreView) throws {
+    if let index = documents.lastIndex(where: { $0.isOf(id) }) {
+      guard index < documents.count - 1 else { return }
+      documents.append(documents.remove(at: index))
+    } else {
+      if documents.count == Self.keptDocuments { documents.removeFirst() }
+      documents.append(try AskedDocument(id, request, in: view))
     }
+  }
+
+  private mutating func begin(_ entry: BulkGetRequest.Entry) {
+    targets = []
     text.writer.beginObject()
     text.writer.name("id")
     Self.append(entry.id, to: &text.writer)
@@ -94,7 +74,8 @@ struct BulkGetReader: AnswerReader {
     }
     do {
       if entry.revision == nil, let text = entry.sentRevision { _ = try NamedRevision(text) }
-      let found = document?.targets(of: entry.revision) ?? []
+      let last = documents.indices.last
+      let found = last.map { documents[$0].targets(of: entry.revision) } ?? []
       if found.isEmpty { appendError(.missing, entry) }
       targets = found[...]
     } catch {
@@ -106,7 +87,9 @@ struct BulkGetReader: AnswerReader {
   private mutating func append(
     _ target: WantedRevisions.Target, of entry: BulkGetRequest.Entry, _ view: any StoreView
   ) throws {
-    guard let bytes = try document?.json(of: target, in: view) else {
+    guard let last = documents.indices.last,
+      let bytes = try documents[last].json(of: target, in: view)
+    else {
       // The revision is no longer a leaf: a newer one replaced it between two slices.
       if entry.sentRevision != nil { appendError(.missing, entry) }
       return
@@ -117,10 +100,10 @@ struct BulkGetReader: AnswerReader {
     text.writer.endObject()
   }
 
-  private mutating func end(at index: Int) {
+  private mutating func end() {
     text.writer.endArray()
     text.writer.endObject()
-    if results.isEmpty { text.flush() } else { results[index] = text.removePieces() }
+    text.flush()
     targets = nil
     count += 1
   }
@@ -168,6 +151,8 @@ package struct BulkGetRequest: Sendable {
 
   /// The elements, in order.
   let entries: [Entry]
+  /// The indexes of the elements that name a document.
+  private let named: [DocumentID: [Int]]
   /// The extra members of each document.
   let extras: DocumentExtras
   /// Whether a revision that is not a leaf is replaced by the leaves that descend from it.
@@ -183,12 +168,20 @@ package struct BulkGetRequest: Sendable {
     if let name = Self.refused.first(where: { parameters[$0] != nil }) {
       throw ServiceError.badRequest("\"\(name)\" query parameter is not acceptable")
     }
-    entries = try CouchBody.documents(in: body).map(Entry.init)
+    let entries = try CouchBody.documents(in: body).map(Entry.init)
+    self.entries = entries
+    named = entries.enumerated().reduce(into: [:]) { named, entry in
+      guard let id = entry.element.id else { return }
+      named[DocumentID(stored: id), default: []].append(entry.offset)
+    }
     var extras = DocumentExtras()
     extras.revisions = try parameters.flag("revs", default: body["revs"]?.bool ?? false)
     self.extras = extras
     latest = try parameters.flag("latest", default: body["latest"]?.bool ?? false)
   }
+
+  /// The elements that name a document.
+  func entries(of id: DocumentID) -> [Entry] { (named[id] ?? []).map { entries[$0] } }
 }
 
 /// One document that `_bulk_get` requests, read once for all elements that name it.
@@ -201,14 +194,11 @@ struct AskedDocument: Sendable {
   private let isNamedAgain: Bool
 
   /// Reads a document.
-  /// - Parameter entries: the elements that name it.
-  init(
-    _ id: String, _ entries: [BulkGetRequest.Entry], _ request: BulkGetRequest,
-    in view: any StoreView
-  ) throws {
+  init(_ id: String, _ request: BulkGetRequest, in view: any StoreView) throws {
     self.id = id
-    reader = try DocumentReader(
-      DocumentID(stored: id), in: view, extras: request.extras, needsTree: true)
+    let document = DocumentID(stored: id)
+    let entries = request.entries(of: document)
+    reader = try DocumentReader(document, in: view, extras: request.extras, needsTree: true)
     wanted = WantedRevisions(
       entries.compactMap(\.revision?.revision), by: reader, latest: request.latest)
     isNamedAgain = entries.count > 1
@@ -236,39 +226,6 @@ struct AskedDocument: Sendable {
     let bytes = try reader?.revision(revision, at: target.index, in: view)
     if isNamedAgain { known.updateValue(bytes, forKey: revision) }
     return bytes
-  }
-}
-
-extension BulkGetRequest {
-  /// The indexes of the elements, with those of one document next to each other in the order of the request; nil when
-  /// they already are.
-  var orderByDocument: [Int]? {
-    guard entries.count > 2 else { return nil }
-    var numbers: [DocumentID: Int] = Dictionary(minimumCapacity: entries.count)
-    var ranks: [Int] = []
-    ranks.reserveCapacity(entries.count)
-    var isInOrder = true
-    for (index, entry) in entries.enumerated() {
-      var rank = index
-      if let id = entry.id.map(DocumentID.init(stored:)) {
-        rank = numbers[id] ?? index
-        if rank == index { numbers[id] = index }
-      }
-      isInOrder = isInOrder && rank >= ranks.last ?? 0
-      ranks.append(rank)
-    }
-    return isInOrder ? nil : entries.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }
-  }
-
-  /// The consecutive elements from `first` on that name a document.
-  func entries(of id: String, from first: Int, in order: [Int]?) -> [Entry] {
-    var found: [Entry] = []
-    for count in first..<entries.count {
-      let entry = entries[order?[count] ?? count]
-      guard entry.id?.equalsBytes(of: id) == true else { break }
-      found.append(entry)
-    }
-    return found
   }
 }
 

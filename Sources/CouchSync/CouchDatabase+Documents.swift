@@ -181,7 +181,7 @@ extension CouchDatabase {
         let former = try view.former(id, tree)
         var edits = DocumentEdits(id, in: tree, after: former, limit: limit)
         let written = try edits.write(
-          base: base, body: DocumentBody(parsing: stored, limits: .stored), isDeleted: false)
+          base: base, body: DocumentBody(parsing: stored, limits: .stored), isDeleted: isDeleted)
         changes.write(edits.finish())
         return written
       }
@@ -320,10 +320,9 @@ extension CouchDatabase {
   /// CouchDB's replicator expects one result for each requested element, in order. Each entry of a result's `docs` has
   /// exactly one key, `ok` or `error`.
   /// Source: CouchDB, "POST /{db}/_bulk_get".
-  /// - Throws: 413 when the answer would be longer than ``CouchLimits/answerBytes``; clients then ask for one document
-  ///   at a time. 503 when there is no memory for it.
+  /// - Throws: 503 when there is no memory for a part of the answer.
   package func bulkGet(_ request: BulkGetRequest) async throws -> CouchAnswer {
-    try await answer(by: BulkGetReader(request), advice: "ask for fewer documents")
+    try await answer(by: BulkGetReader(request))
   }
 }
 
@@ -332,9 +331,8 @@ extension CouchDatabase {
   /// leaves with the winner first.
   ///
   /// Source: CouchDB, "GET /{db}/{docid}: open_revs".
-  /// - Throws: 404 `missing` when all leaves of an id that was never used are requested; 413 when the answer would be
-  ///   longer than ``CouchLimits/answerBytes``, or for more than ``CouchLimits/askedRevisions`` revisions; 503 when
-  ///   there is no memory for the answer.
+  /// - Throws: 404 `missing` when all leaves of an id that was never used are requested; 413 for more than
+  ///   ``CouchLimits/askedRevisions`` revisions; 503 when there is no memory for a part of the answer.
   package func openRevisions(
     _ id: DocumentID, _ wanted: OpenRevisions, _ query: DocumentQuery,
     as form: OpenRevisions.Form = .json
@@ -342,7 +340,6 @@ extension CouchDatabase {
     if case .these(let revisions) = wanted, revisions.count > CouchLimits.askedRevisions {
       throw ServiceError.tooLarge("A request has at most \(CouchLimits.askedRevisions) revisions")
     }
-    return try await answer(
-      by: OpenRevisionsReader(id, wanted, query, as: form), advice: "ask for fewer revisions")
+    return try await answer(by: OpenRevisionsReader(id, wanted, query, as: form))
   }
 }

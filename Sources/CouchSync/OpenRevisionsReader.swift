@@ -9,13 +9,13 @@ struct OpenRevisionsReader: AnswerReader {
   private let wanted: OpenRevisions
   private let query: DocumentQuery
   private let form: OpenRevisions.Form
-  /// The reader of the document; nil before the first slice, and for an id that was never used.
+  /// The reader of the document; nil before the first slice of a part, and for an id that was never used.
   private var reader: DocumentReader?
   /// The revisions to read; nil before the first slice.
   private var targets: [WantedRevisions.Target]?
   /// The number of revisions that were read.
   private var next = 0
-  /// The revisions that were read; the value is nil for one that is missing.
+  /// The revisions that were read for this part of the answer; the value is nil for one that is missing.
   private var known: [RevisionID: [UInt8]?] = [:]
   private var hasElements = false
   var text = AnswerText()
@@ -33,13 +33,13 @@ struct OpenRevisionsReader: AnswerReader {
 
   var isEmpty: Bool { wanted == .all && !hasElements }
 
+  mutating func release() { (reader, known) = (nil, [:]) }
+
   mutating func read(_ view: any StoreView) throws -> Bool {
-    if targets == nil {
-      reader = try DocumentReader(id, in: view, extras: query.extras, needsTree: true)
-      targets = listed()
-    } else {
-      reader = try reader?.renewed(in: view)
-    }
+    reader =
+      try reader?.renewed(in: view)
+      ?? DocumentReader(id, in: view, extras: query.extras, needsTree: true)
+    if targets == nil { targets = listed() }
     while let target = targets?.dropFirst(next).first {
       if let revision = target.revision, try reader?.prepare(revision, in: view) == false {
         return false
@@ -47,8 +47,7 @@ struct OpenRevisionsReader: AnswerReader {
       try append(target, view)
       text.flush()
       next += 1
-      if text.isTooLong { return true }
-      if Slice.isOver { break }
+      if pauses { break }
     }
     guard next == targets?.count else { return false }
     switch form {

@@ -65,17 +65,6 @@ struct BulkGetTests {
     #expect(results[0]["id"] == .null)
   }
 
-  /// Elements that are not next to each other wait in memory for their places.
-  @Test func answerOutOfOrderBeyondTheLimitIsTooLarge() async throws {
-    let couch = try await Couch()
-    let half = String(repeating: "x", count: 500_000)
-    try await couch.put("a", #"{"x":"\#(half)","y":"\#(half)"}"#)
-    let count = CouchLimits.answerBytes / 1_000_000 + 1
-    let docs = Array(repeating: #"{"id":"a"}"#, count: count).joined(separator: ",")
-    let asked = #"{"docs":[{"id":"a"},{"id":"b"},\#(docs)]}"#
-    #expect(await refusal { try await couch.bulkGet(asked) } == "413 too_large")
-  }
-
   @Test func longAnswerComesInPiecesThatAreCountedAsTheyCome() async throws {
     let couch = try await Couch()
     for id in ["a", "b"] {

@@ -44,6 +44,38 @@ import Testing
     #expect(rows.elements.map { $0["doc"]?["_id"]?.string } == (0..<40).map { Self.id($0 % 3) })
   }
 
+  /// Regression: such an answer was made in memory, 64 MiB at most.
+  @Test func documentsThatAreNamedAgainLaterComeInParts() async throws {
+    let couch = try await Self.filled()
+    let ids = (0..<90).map { Self.id($0 % 9) }
+    let docs = ids.map { #"{"id":"\#($0)"}"# }.joined(separator: ",")
+    let parts = try await Self.parts(couch.bulkGet(#"{"docs":[\#(docs)]}"#), of: couch)
+    #expect(parts.count >= 8)
+    #expect(parts.allSatisfy { $0.count < CouchLimits.answerPartBytes + 200_000 })
+    let results = try ParsedJSON(Array(parts.joined()), limits: .database).root["results"]
+    let found = results?.elements.map { $0["docs"]?[0]?["ok"]?["_id"]?.string ?? "" }
+    #expect(found == ids)
+  }
+
+  @Test(arguments: ["all", "named"]) func openRevisionsComeInParts(wanted: String) async throws {
+    let couch = try await Couch()
+    let text = String(repeating: "y", count: 100_000)
+    for number in 10..<40 { try await couch.graft("a", "1-\(number)", body: #","x":"\#(text)""#) }
+    let revisions = (10..<40).reversed().map { "1-\($0)" }
+    let asked = wanted == "all" ? revisions : revisions + ["9-x"] + revisions
+    let list = "[" + asked.map { "\"\($0)\"" }.joined(separator: ",") + "]"
+    let named = try #require(
+      try OpenRevisions.parameter(query([("open_revs", wanted == "all" ? "all" : list)])))
+    let answer = try await couch.database.openRevisions(
+      DocumentID("a"), named, DocumentQuery(query([("revs_info", "true")])))
+    let parts = try await Self.parts(answer, of: couch)
+    #expect(parts.count >= 3)
+    #expect(parts.allSatisfy { $0.count < CouchLimits.answerPartBytes + 200_000 })
+    let root = try ParsedJSON(Array(parts.joined()), limits: .database).root
+    let found = root.elements.map { $0["ok"]?["_rev"]?.string ?? $0["missing"]?.string ?? "" }
+    #expect(found == asked)
+  }
+
   /// A part of another database would look like the rest of the first.
   @Test func databaseOfTheSameNameDoesNotGoOnWithTheAnswer() async throws {
     let (couch, other) = (try await Self.filled(), try await Self.filled())

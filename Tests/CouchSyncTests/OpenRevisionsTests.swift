@@ -34,17 +34,6 @@ struct OpenRevisionsTests {
         + #""_revisions":{"start":3,"ids":["d","d","a"]}}}]"#)
   }
 
-  @Test func answersAsLongAsManyLargeRevisionsAreRefused() async throws {
-    let couch = try await Couch()
-    let text = #""\#(String(repeating: "x", count: 50_000))""#
-    let texts = Array(repeating: text, count: 20).joined(separator: ",")
-    let revision = try await couch.put("a", #"{"x":[\#(texts)]}"#)
-    let asked = "[" + Array(repeating: "\"\(revision)\"", count: 68).joined(separator: ",") + "]"
-    let error = await #expect(throws: ServiceError.self) { try await open(couch, asked) }
-    #expect(error?.couch.status == 413)
-    #expect(try await open(couch, #"["\#(revision)","\#(revision)"]"#).json.array?.count == 2)
-  }
-
   @Test func namedRevisionsComeInOrderOrAreMissing() async throws {
     let answer = try await open(branched(), #"["2-b","9-x","1-a"]"#)
     #expect(

@@ -12,7 +12,7 @@ extension HTTPService {
   var couchDocumentRoutes: [Route] {
     ["/{docid}", "/_design/{design}", "/_local/{local}"].flatMap { path in
       [
-        couch(.get, path) { call, store in try await Self.read(call, store) },
+        couch(.get, path) { call, store in try await read(call, store) },
         couch(.put, path) { call, store in try await put(call, store) },
         couch(.delete, path) { call, store in try await Self.delete(call, store) },
         couch(.copy, path) { call, store in try await copy(call, store) },
@@ -35,7 +35,7 @@ extension HTTPService {
 
   private static let noAttachment = ServiceError(.missing, "Document is missing attachment")
 
-  private static func read(_ call: Call, _ store: CouchStore) async throws -> Response {
+  private func read(_ call: Call, _ store: CouchStore) async throws -> Response {
     let parameters = try call.couchParameters()
     switch try DocumentName(call) {
     case .local(let id):
@@ -62,7 +62,7 @@ extension HTTPService {
   }
 
   /// Answers JSON, or `multipart/mixed` if the request accepts it, as CouchDB's replicator does.
-  private static func openRevisions(
+  private func openRevisions(
     of id: DocumentID, _ wanted: OpenRevisions, _ query: DocumentQuery, _ call: Call,
     _ store: CouchStore
   ) async throws -> Response {
@@ -72,10 +72,10 @@ extension HTTPService {
       let boundary = Hex.string(generator.next(), generator.next())
       (form, type) = (.multipart(boundary: boundary), "multipart/mixed; boundary=\"\(boundary)\"")
     }
-    return .couch(
-      try await store.reading { [form] database in
-        try await database.openRevisions(id, wanted, query, as: form)
-      }, type: type)
+    let answer = try await store.reading { [form] database in
+      try await database.openRevisions(id, wanted, query, as: form)
+    }
+    return try await couchResponse(answer, call, store, type: type)
   }
 
   private func put(_ call: Call, _ store: CouchStore) async throws -> Response {

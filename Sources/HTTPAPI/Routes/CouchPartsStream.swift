@@ -9,9 +9,9 @@ extension HTTPService {
   /// The response to a reading request. A short answer is sent with its length. A longer one is read and sent part by
   /// part, no faster than the client reads it, so that its length has no limit.
   func couchResponse(
-    _ answer: CouchAnswer, _ call: Call, _ store: CouchStore
+    _ answer: CouchAnswer, _ call: Call, _ store: CouchStore, type: String = "application/json"
   ) async throws -> Response {
-    guard let rest = answer.rest else { return .couch(answer) }
+    guard let rest = answer.rest else { return .couch(answer, type: type) }
     let registration = try await feeds.add(reader(call, store, waits: false))
     // Captures the signal only, as for `_changes`.
     DisconnectHandler.onDisconnect(of: call.context.channel) { [signal = registration.signal] in
@@ -20,7 +20,7 @@ extension HTTPService {
     let stream = CouchPartsStream(
       store: store, registration: registration, first: answer.pieces, rest: rest)
     var fields = Response.couchFields
-    fields[.contentType] = "application/json"
+    fields[.contentType] = type
     return Response(
       status: .ok, headers: fields,
       body: ResponseBody { writer in try await stream.write(to: &writer) })
