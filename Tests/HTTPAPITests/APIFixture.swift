@@ -44,11 +44,13 @@ struct APIFixture: Sendable {
 
   /// Opens a service for a test.
   /// - Parameter origins: other origins whose pages may call the service.
+  /// - Parameter follower: the rule that runs after commits.
   /// - Parameter pause: waits between two attempts at an accepted write.
   /// - Parameter bodyFiles: the files of long bodies.
   static func open(
     origins: [String] = [], publicURL: String? = nil, bodyFiles: BodyFiles = BodyFiles(in: "/tmp"),
     settings change: (inout AccountSettings) -> Void = { _ in },
+    follower: CommitFollower? = nil,
     pause: @escaping @Sendable (Duration) async -> Void = { _ in },
     _ test: @Sendable (APIFixture) async throws -> Void
   ) async throws {
@@ -59,7 +61,7 @@ struct APIFixture: Sendable {
     change(&settings)
     let service = try await service(
       engine, clock, search, settings, origins: origins, publicURL: publicURL,
-      bodyFiles: bodyFiles, pause: pause)
+      bodyFiles: bodyFiles, follower: follower, pause: pause)
     let application = Application(responder: PieceByPiece(router: service.router()), logger: quiet)
     try await application.test(.router) { client in
       try await test(
@@ -101,12 +103,12 @@ struct APIFixture: Sendable {
   private static func service(
     _ engine: MemoryEngine, _ clock: TestClock, _ search: ScriptedSearch,
     _ settings: AccountSettings, origins: [String], publicURL: String?,
-    bodyFiles: BodyFiles = BodyFiles(in: "/tmp"),
+    bodyFiles: BodyFiles = BodyFiles(in: "/tmp"), follower: CommitFollower? = nil,
     pause: @escaping @Sendable (Duration) async -> Void = { _ in }
   ) async throws -> HTTPService {
     let stores = DatabaseManager(
       engine: engine, maximumOpen: 8, now: { clock.now },
-      follower: BookmarkMerge.follower(now: { clock.now }))
+      follower: follower ?? BookmarkMerge.follower(now: { clock.now }))
     let hotels = HotelService(stores: stores, now: { clock.now })
     let accounts = AccountService(
       stores: stores, keys: try SigningKeys.temporary(now: clock.now), settings: settings,

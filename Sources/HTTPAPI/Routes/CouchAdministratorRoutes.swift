@@ -225,7 +225,7 @@ extension HTTPService {
 
   private static func compact(_ store: CouchStore) async throws -> Response {
     .couch(
-      try await store.reading(needing: .compact) { database in
+      try await store.writing(needing: .compact, creating: false) { database in
         try await database.compact()
       })
   }

@@ -105,13 +105,13 @@ extension HTTPService {
     switch try DocumentName(call) {
     case .local(let id):
       return .couch(
-        try await store.reading { database in
+        try await store.writing(creating: false) { database in
           try await database.deleteLocal(id, revision: parameters["rev"])
         })
     case .document(let id):
       let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
       return .couch(
-        try await store.reading { database in
+        try await store.writing(creating: false) { database in
           try await database.delete(id, base: base)
         })
     }
@@ -121,7 +121,7 @@ extension HTTPService {
     let base = try BaseRevision(
       query: call.couchParameters()["rev"], ifMatch: call[.ifMatch])
     let (source, target) = (try DocumentName(call), try CopyTarget(call))
-    let answer = try await store.reading { database in
+    let answer = try await store.writing(creating: false) { database in
       try await database.copy(source, revision: base.revision, to: target)
     }
     return .couch(answer, location: location(of: answer, call))

@@ -41,7 +41,7 @@ extension HTTPService {
       couch(.post, "/_index/_bulk_delete") { call, store in
         let body = try await call.couchObject()
         return .couch(
-          try await store.reading(needing: .design) { database in
+          try await store.writing(needing: .design, creating: false) { database in
             try await database.deleteIndexes(body)
           })
       },
@@ -97,7 +97,7 @@ extension HTTPService {
     let design = try call.parameter("design")
     let (type, name) = (try call.parameter("type"), try call.parameter("name"))
     return .couch(
-      try await store.reading(needing: .design) { database in
+      try await store.writing(needing: .design, creating: false) { database in
         try await database.deleteIndex(design: design, type: type, name: name)
       })
   }

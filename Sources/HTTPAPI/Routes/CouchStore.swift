@@ -25,20 +25,20 @@ struct CouchStore: Sendable {
   /// The memory and the slot of the request; nil where nothing is accounted for.
   var reservation: RequestReservation?
 
-  /// Lends the database for an operation that writes. It creates an absent store of the caller's own.
+  /// Lends the database for an operation that writes.
+  /// - Parameter creating: whether the operation creates an absent store of the caller's own. Without it such a store
+  ///   appears empty.
   /// - Throws: the errors of `use` and of opening a store, with CouchDB's texts; 404 for a database that is absent or
   ///   that the caller may not use; 403 without the right.
   func writing<Value>(
-    needing right: CouchRole.Right = .use,
+    needing right: CouchRole.Right = .use, creating: Bool = true,
     _ use: (CouchDatabase) async throws -> Value
   ) async throws -> Value {
     let watch = list.map { DocumentWatch(ListDocument.id(of: $0)) }
-    let value = try await stores.withStore(name, creating: isOwn) { store in
+    let value = try await stores.withStore(name, creating: isOwn && creating) { store in
       let value = try await use(try await database(store, needing: right, noting: watch))
       // Checks the role again, as for an account: if it ended during the write, the answer is an error.
-      if !isOwn, caller.kind != .administrator, right != .secure {
-        _ = try await database(store, needing: .use)
-      }
+      if !isOwn, caller.kind != .administrator { _ = try await database(store, needing: right) }
       // A security document names people, whether they exist or not.
       if case .named = name, caller.kind == .user,
         try await !accounts.isStillValid(caller, isExact: true)
@@ -59,8 +59,8 @@ struct CouchStore: Sendable {
     return id
   }
 
-  /// Lends the database for an operation that creates no store. An absent store of the caller's own appears empty.
-  /// - Throws: the errors of ``writing(needing:_:)``.
+  /// Lends the database for an operation that only reads. An absent store of the caller's own appears empty.
+  /// - Throws: the errors of ``writing(needing:creating:_:)``.
   func reading<Value>(
     needing right: CouchRole.Right = .use,
     _ use: (CouchDatabase) async throws -> Value
@@ -71,7 +71,7 @@ struct CouchStore: Sendable {
   }
 
   /// Checks a right before anything is read of the request's body.
-  /// - Throws: the errors of ``writing(needing:_:)``.
+  /// - Throws: the errors of ``writing(needing:creating:_:)``.
   func require(_ right: CouchRole.Right) async throws {
     try await reading(needing: right) { _ in }
   }
