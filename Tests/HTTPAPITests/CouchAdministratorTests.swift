@@ -281,6 +281,19 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("_node/_local", "_node"), ("_node/_local/_config", "_node"), ("_utils", "_utils"),
+    ("_users", "_users"), ("_users/_all_docs", "_users"), ("_db_updates", "_db_updates"),
+    ("plans_$()+-%2F1/_shards", "_shards"), ("plans_$()+-%2F1/_shards/a", "_shards"),
+  ])
+  func operationThatIsAbsentIsNamed(path: String, name: String) async throws {
+    try await AccountAPIFixture.open { api in
+      let reply = try await api.call(.administrator, .get, "/couch/" + path)
+      #expect(reply.status == 404 && reply.error == "not_found")
+      #expect(reply["reason"] == "CouchDB's \(name) is not offered here")
+    }
+  }
+
   /// A feed on a database ends when the database is deleted. A new database with the same name does not continue it.
   @Test func feedEndsWithTheDatabase() async throws {
     try await AccountAPIFixture.open { api in

@@ -27,7 +27,9 @@ extension HTTPService {
     _ run: @escaping @Sendable (Call, CouchStore) async throws -> Response
   ) -> Route {
     .signedIn(method, "/couch/{db}" + path) { call, caller in
-      var store = try await databases.store(try call.parameter("db"), for: caller)
+      let name = try call.parameter("db")
+      if let absent = CouchAbsence.error(at: name, call.arguments["docid"]) { throw absent }
+      var store = try await databases.store(name, for: caller)
       store.reservation = call.context.reservation
       return try await run(call, store)
     }
@@ -169,6 +171,29 @@ enum CouchHead {
   private static let lastID = Atomic(UInt64.random(in: .min ... .max))
 }
 
+/// The operations of CouchDB that this service does not have. Their names stand where a database's or a document's name
+/// stands. The answer names the operation: that a database or a document is missing would be misleading.
+///
+/// Source: CouchDB, "API reference": `chttpd_handlers`.
+enum CouchAbsence {
+  /// Those of databases.
+  private static let ofDatabases: Set<String> = [
+    "_shards", "_sync_shards", "_partition", "_auto_purge", "_nouveau_cleanup", "_search_cleanup",
+  ]
+
+  /// 404 `not_found` for an operation that is absent; nil for anything else.
+  /// - Parameter database: the first name of the path. No database's name begins with `_`.
+  /// - Parameter document: the second name, percent-encoded as sent; nil for none.
+  static func error(at database: some StringProtocol, _ document: String?) -> ServiceError? {
+    if database.utf8.first == UInt8(ascii: "_") { return error(String(database)) }
+    return document.flatMap { ofDatabases.contains($0) ? error($0) : nil }
+  }
+
+  private static func error(_ name: String) -> ServiceError {
+    ServiceError(.missing, "CouchDB's \(name.prefix(64)) is not offered here")
+  }
+}
+
 /// A database as a whole.
 ///
 /// Source: CouchDB, "API reference: databases".
@@ -306,14 +331,16 @@ struct CouchDatabaseAccess: Sendable {
   }
 
   /// The server's own id, which stays the same as long as its data exist. PouchDB uses it in the ids of its
-  /// checkpoints.
-  /// - Returns: nil before the first account.
+  /// checkpoints. It comes from the system store, which the first question makes.
+  /// - Returns: nil while nothing can be written and there is no such store yet.
   func serverID() async throws -> String? {
-    try await stores.withStore(.system, creating: false) {
-      store -> String? in
-      guard let store else { return nil }
-      let epoch = try await store.readInline { view in try view.info().firstEpoch }
-      return Hex.digest(of: "server " + epoch, digits: 32)
+    do {
+      return try await stores.withStore(.system) { store in
+        let epoch = try await store.readInline { view in try view.info().firstEpoch }
+        return Hex.digest(of: "server " + epoch, digits: 32)
+      }
+    } catch let error as ServiceError where [.storageFull, .readOnly].contains(error.code) {
+      return nil
     }
   }
 

@@ -246,7 +246,13 @@ package struct RequestRouter: HTTPResponder {
     let list = Self.list(methods)
     // The route table takes a literal segment without backtracking to a parameter, so no route was found.
     if methods.contains(request.method.rawValue) {
-      switch path.split(separator: "/").last {
+      let segments = path.split(separator: "/")
+      if segments.count > 1, segments[0] == "couch",
+        let absent = CouchAbsence.error(at: segments[1], nil)
+      {
+        return ErrorTable.problem(for: absent, in: .couch)
+      }
+      switch segments.last {
       case "_design":
         return Problem(.badRequest, "illegal_docid", "_design alone is no document's id")
       case "_local": return Problem(.badRequest, "bad_request", "Invalid _local document id.")
