@@ -182,11 +182,15 @@ package struct HotelID: ByteString {
   /// The id.
   package let text: String
 
+  /// The prefix of the ids of drafts on lists. No hotel has such an id: a list's store has no drafts, and in a person's own
+  /// store a draft would take the hotel's place.
+  package static let draftPrefix = "draft:"
+
   /// Makes an id; nil for text that can't be the id of a hotel's document.
   package init?(_ text: String) {
-    guard let id = try? DocumentID(text), !id.isDesign, id != BookmarkList.documentID else {
-      return nil
-    }
+    guard let id = try? DocumentID(text), !id.isDesign, id != BookmarkList.documentID,
+      !text.utf8.starts(with: Self.draftPrefix.utf8)
+    else { return nil }
     self.text = text
   }
 

@@ -85,14 +85,19 @@ package struct ListDraft: Sendable {
     (createdAt, updatedAt) = (stored.created, stored.updated)
   }
 
+  /// Whether an id is that of a draft, on whichever list.
+  package static func isDraft(_ id: DocumentID) -> Bool {
+    id.text.utf8.starts(with: HotelID.draftPrefix.utf8)
+  }
+
   /// The id of the draft's document.
   static func id(of document: DocumentID, on list: AccountID) throws -> DocumentID {
-    try DocumentID(ListWriteRule.draftPrefix + list.text + ":" + document.text)
+    try DocumentID(HotelID.draftPrefix + list.text + ":" + document.text)
   }
 
   /// The ids of all drafts on a list.
   static func range(on list: AccountID) -> DocumentRange {
-    let prefix = ListWriteRule.draftPrefix + list.text
+    let prefix = HotelID.draftPrefix + list.text
     return DocumentRange(start: prefix + ":", end: prefix + ";", includesEnd: false)
   }
 

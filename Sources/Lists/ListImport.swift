@@ -64,17 +64,24 @@ package final class ListImport: Sendable {
 
   /// Records the lists, and writes the mark to the store that will replace the account's own. This is the last step
   /// before that replacement.
-  /// - Throws: `invalidExport` for a list without its own document: nobody could see such a list.
+  /// - Throws: `invalidExport` for a list without its own document, which nobody could see, and for one whose title or
+  ///   description nobody could have given it.
   package func prepare(_ own: DocumentStore) async throws {
     for (list, former) in self.made.withLockedValue({ $0 }) {
       let document = try await lists.stores.withStore(.list(list)) { store in
         try await store.readInline { view in try ListDocument(list, in: view) }
       }
-      guard document != nil else {
+      guard let document else {
         throw ServiceError(
           .invalidExport,
           "The section of the list \(former) needs the list's own document: "
             + "the id is the list's, the type \(ListDocument.type)")
+      }
+      do {
+        _ = try (ListText.title(document.title), ListText.markdown(document.markdown))
+      } catch {
+        throw ServiceError(
+          .invalidExport, "The list \(former): \(ServiceError(error)?.reason ?? "")")
       }
     }
     let (made, mark, owner, now) = (

@@ -5,11 +5,9 @@ package import Stores
 /// Decides what a member may write to a list's store by sync.
 ///
 /// A reader may write nothing. Nobody may delete the list's own document or change its owner and members; the owner
-/// does that through `/v1/lists`. Drafts belong to their author's own store and are refused.
+/// does that through `/v1/lists`. Titles and texts are those that `/v1/lists` takes (``ListText``). Drafts belong to their
+/// author's own store and are refused.
 package struct ListWriteRule: Sendable {
-  /// The prefix of drafts' ids.
-  package static let draftPrefix = "draft:"
-
   private let list: AccountID
   private let role: ListRole
 
@@ -22,7 +20,7 @@ package struct ListWriteRule: Sendable {
   /// The refusal that follows from a document's id; nil for none.
   package func refusal(of id: DocumentID) -> ServiceError? {
     guard role.mayWrite else { return .readersRead }
-    guard id.text.utf8.starts(with: Self.draftPrefix.utf8) else { return nil }
+    guard ListDraft.isDraft(id) else { return nil }
     return ServiceError(
       .forbidden, "A draft belongs into its author's own store, not into a list's")
   }
@@ -33,20 +31,41 @@ package struct ListWriteRule: Sendable {
     of id: DocumentID, after parent: RevisionID?, body: DocumentBody, isDeleted: Bool,
     in view: any StoreView
   ) throws -> ServiceError? {
-    guard id == ListDocument.id(of: list) else { return nil }
+    guard id == ListDocument.id(of: list) else {
+      return isDeleted ? nil : try refusal(ofNote: id, body)
+    }
     guard !isDeleted else {
       return ServiceError(
         .forbidden, "The list's own document stays: DELETE /v1/lists/{id} ends it")
     }
     guard let next = try? JSONValue(parsing: body.bytes, limits: .stored).object,
-      next["title"]?.string != nil
+      let title = next["title"]?.string
     else { return ServiceError(.forbidden, "The list's own document needs a title") }
+    if let error = Self.fault(title, next["markdown"]?.string) { return error }
     let former = try former(id, parent, in: view)
     guard ListDocument.owned.allSatisfy({ former?[$0] == next[$0] }) else {
       return ServiceError(
         .forbidden, "Who owns a list and who is on it is changed by /v1/lists/{id} alone")
     }
     return nil
+  }
+
+  /// The refusal of a note whose title or text is too long; nil for any other document.
+  private func refusal(ofNote id: DocumentID, _ body: DocumentBody) throws -> ServiceError? {
+    guard let title = ListNote.title(of: id, in: list.text) else { return nil }
+    // The text is no longer than the body that contains it.
+    guard body.bytes.count > ListLimits.markdownBytes else { return Self.fault(title, nil) }
+    let root = try? ParsedJSON(body.bytes, limits: .stored).root
+    return Self.fault(title, root?["markdown"]?.string)
+  }
+
+  /// 403 `forbidden` for texts that ``ListText`` refuses: a replicator goes on with the other documents.
+  private static func fault(_ title: String, _ markdown: String?) -> ServiceError? {
+    do {
+      _ = try ListText.title(title)
+      _ = try markdown.map(ListText.markdown)
+      return nil
+    } catch { return ServiceError(.forbidden, ServiceError(error)?.reason ?? "") }
   }
 
   /// The former contents: the parent's, or the winner's when the parent's are no longer stored.

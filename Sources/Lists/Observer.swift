@@ -293,7 +293,7 @@ extension ObservedPage.Change {
         "document", raw: document.body.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
     }
     writer.endObject()
-    let isDraft = document.id.text.utf8.starts(with: ListWriteRule.draftPrefix.utf8)
+    let isDraft = ListDraft.isDraft(document.id)
     return ObserverEvent(name: isDraft ? .draft : .change, data: writer.bytes, token: token)
   }
 }

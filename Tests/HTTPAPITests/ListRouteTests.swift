@@ -1,5 +1,6 @@
 import HTTPTypes
 import JSON
+import Lists
 import TestSupport
 import Testing
 
@@ -204,6 +205,52 @@ import Testing
       #expect(try await list.couch(.editor, .put, "/draft:a:b", body: "{}").status == 403)
       #expect(try await list.couch(.editor, .put, "/_design/a", body: "{}").status == 403)
       #expect(try await list.couch(.owner, .put, "/_design/a", body: "{}").status == 201)
+    }
+  }
+
+  /// What the API refuses comes by sync neither.
+  @Test func anEditorsDeviceWritesNoLongerTextsThanTheAPI() async throws {
+    try await ListFixture.open { list in
+      let wiki = try await list.couch(.editor, .get, "/" + list.id).text
+      let long = String(repeating: "a", count: ListLimits.markdownBytes + 1)
+      let title = String(repeating: "t", count: ListLimits.titleBytes)
+      let note = #"{"_id":"\#(list.id):N","type":"page","markdown":"\#(long)"}"#
+      for document in [
+        wiki.replacing("Rome", with: title + "t"), wiki.replacing("Rome", with: " "),
+        wiki.replacing("Rome", with: #"a\nb"#), wiki.replacing("In *May*", with: long), note,
+        #"{"_id":"\#(list.id):\#(title)t","type":"page","markdown":""}"#,
+      ] {
+        let reply = try await list.couch(
+          .editor, .post, "/_bulk_docs", body: #"{"docs":[\#(document)]}"#)
+        #expect(reply.json.array?.first?["error"]?.string == "forbidden", "\(reply.text)")
+        let path = document == note ? "/\(list.id):N" : nil
+        if let path {
+          #expect(try await list.couch(.editor, .put, path, body: note).status == 403)
+        }
+      }
+      #expect(try await list.call(.reader, .get)["title"] == "Rome")
+      let fitting = wiki.replacing("Rome", with: title)
+        .replacing("In *May*", with: String(long.dropFirst()))
+      #expect(try await list.couch(.editor, .put, "/" + list.id, body: fitting).status == 201)
+      let page = #"{"type":"page","markdown":"\#(long.dropFirst())"}"#
+      #expect(
+        try await list.couch(.editor, .put, "/\(list.id):\(title)", body: page).status == 201)
+    }
+  }
+
+  /// A draft is a document of its author's own store, and no hotel has such an id.
+  @Test func noBookmarkHasTheIDOfADraft() async throws {
+    try await ListFixture.open { list in
+      let hotel = #"{"name":"Rosa"}"#
+      for path in ["/bookmarks/draft:a", "/bookmarks/draft:\(list.id):h"] {
+        #expect(try await list.call(.editor, .put, path, body: hotel).status == 400)
+        let own = try await list.api.call(
+          .put, "/v1" + path, token: list.token(.editor), body: hotel)
+        #expect(own.status == 400)
+      }
+      let ids = try await list.couch(.editor, .get, "/_all_docs").json["rows"]?.array?
+        .compactMap { $0["id"]?.string }
+      #expect(ids?.contains { $0.hasPrefix("draft:") } == false)
     }
   }
 
