@@ -96,7 +96,8 @@ extension DocumentStore {
 }
 
 extension Edit {
-  /// Puts a tombstone on every live leaf, so that no conflicting revision makes the document live again.
+  /// Puts a tombstone on every live leaf, so that no conflicting revision makes the document live again. The tree is pruned
+  /// once, so that the work does not grow with its leaves times its revisions.
   /// - Parameter kept: leaves that are not changed.
   /// - Returns: the edit; nil when no leaf is live. The edit's revision is the winner if that is one of the new
   ///   tombstones, and otherwise the last new tombstone.
@@ -104,18 +105,14 @@ extension Edit {
   package static func deleteAllLeaves(
     _ id: DocumentID, in tree: RevisionTree, but kept: Set<RevisionID> = [], limit: HistoryLimits
   ) throws -> Mutation? {
-    var tree = tree
-    let live = tree.liveLeaves.filter { !kept.contains($0.revision) }
+    var edits = DocumentEdits(id, in: tree, limit: limit)
     var added: [RevisionID] = []
-    for leaf in live {
-      let step = try put(
-        id, in: tree, base: leaf.revision, body: .empty, isDeleted: true, limit: limit)
-      tree = step.tree
-      added.append(step.revision)
+    for leaf in tree.liveLeaves where !kept.contains(leaf.revision) {
+      added.append(try edits.put(base: leaf.revision, body: .empty, isDeleted: true))
     }
+    guard let last = added.last, let tree = edits.finish()?.tree else { return nil }
     // An older tombstone or a kept leaf may win. Its body is stored already and must not change.
-    let winner = tree.winner?.revision
-    guard let revision = added.first(where: { $0 == winner }) ?? added.last else { return nil }
+    let revision = tree.winner.flatMap { winner in added.first { $0 == winner.revision } } ?? last
     var mutation = Mutation(id: id, tree: tree, revision: revision, body: .empty)
     mutation.closed = added.filter { $0 != revision }
     return mutation

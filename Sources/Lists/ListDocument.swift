@@ -69,10 +69,10 @@ package struct ListDocument: Sendable {
 
   /// Whether a revision of a list's document names somebody who is not one of these members.
   static func names(othersThan shown: ListMembers, in body: JSONObject) -> Bool {
-    let known = shown.all.map(\.username)
+    let known = Set(shown.all.map { Array($0.username.utf8) })
     let lists = [body["members"], body["readers"]].flatMap { $0?.array ?? [] }
     let named = lists.compactMap(\.string) + [body["owner_id"]?.string ?? ""]
-    return named.contains { !known.contains($0) }
+    return named.contains { !known.contains(Array($0.utf8)) }
   }
 
   /// The document with these members; nil when nothing changes.
