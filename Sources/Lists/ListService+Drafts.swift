@@ -115,8 +115,10 @@ extension ListService {
 /// Removing drafts when their list is deleted, or their author's membership ends.
 extension ListService {
   /// Removes all drafts of a former member, and what the list's store keeps for them alone: local documents and answers.
-  /// Then it removes the record that this is still to do.
+  /// Then it removes the record that this is still to do. The list's store learns before who the members are, so that
+  /// nothing of the former one comes after.
   func removeDrafts(on list: AccountID, of author: AccountID) async throws {
+    try await show(list)
     try await stores.withStore(.list(list), creating: false) { store in
       try await store?.forget(writer: author)
     }

@@ -58,7 +58,6 @@ extension ListService {
     }
     memberships.changed([member.account])
     await tryToRemoveDrafts(on: list, of: member.account)
-    await tryToShow(list)
   }
 
   /// Takes back the invitation of a user by name.

@@ -193,7 +193,7 @@ package struct ListService: Sendable {
     await tryToRemoveDrafts(on: id, of: account)
   }
 
-  /// The membership has ended, whether the drafts are removed now or at the next start.
+  /// The membership has ended, whether its rest is removed now, within half a minute or at the next start.
   func tryToRemoveDrafts(on list: AccountID, of author: AccountID) async {
     do { try await removeDrafts(on: list, of: author) } catch { return }
   }
@@ -242,8 +242,8 @@ extension ListService {
   /// The most lists that one read of ``finish()`` returns, not counting those tried before.
   private static let atOnce = 100
 
-  /// Writes a list's members to its document and removes the record that this is still to do. A failure is made up
-  /// for within half a minute, or at the next start.
+  /// Writes a list's members to its store and its document, and removes the record that this is still to do. A failure is
+  /// made up for within half a minute, or at the next start.
   ///
   /// If names of former members were removed, the record stays for ``catchUp()``, which also removes them from the disk.
   package func show(_ list: AccountID) async throws {
@@ -251,24 +251,37 @@ extension ListService {
   }
 
   private func write(membersOf list: AccountID, isThorough: Bool) async throws {
-    guard let members = try await directory.members(of: list) else { return }
-    memberships.changed(members.all.map(\.account))
-    let id = ListDocument.id(of: list)
-    let isNamed = try await stores.withStore(.list(list), creating: false) { store in
+    var (version, isNamed) = (0, false)
+    // Again if another change of the members was written before this older one.
+    repeat {
+      guard let members = try await directory.members(of: list) else { return }
+      version = members.head.version
+      memberships.changed(members.all.map(\.account))
+      isNamed = try await write(members, of: list, isThorough: isThorough) || isNamed
+    } while try await directory.head(of: list)?.version ?? version != version
+    guard isThorough || !isNamed else { return }
+    try await directory.update { [version] changes in
+      guard let note = try changes.view.local(ListKeys.stale(list)),
+        try ListDirectory.root(of: note)["version"]?.int == version
+      else { return }
+      changes.write(LocalEdit(ListKeys.stale(list), nil))
+    }
+  }
+
+  /// - Returns: whether names of former members were removed.
+  private func write(
+    _ members: ListMembers, of list: AccountID, isThorough: Bool
+  ) async throws -> Bool {
+    try await stores.withStore(.list(list), creating: false) { store in
       guard let store else { return false }
-      let isNamed = try await store.update(loading: [id]) { changes in
-        try changes.show(members, on: list)
+      if let owner = members.owner { try await store.giveLocals(to: owner.account) }
+      let isNamed = try await store.update(loading: [ListDocument.id(of: list)]) { changes in
+        try changes.setListWriters(members.all.map(\.account))
+        return try changes.show(members, on: list)
       }
       // The engine overwrites what was removed. Its log still has it until now.
       if isThorough { try await store.compact() }
       return isNamed
-    }
-    guard isThorough || !isNamed else { return }
-    try await directory.update { changes in
-      guard let note = try changes.view.local(ListKeys.stale(list)),
-        try ListDirectory.root(of: note)["version"]?.int == members.head.version
-      else { return }
-      changes.write(LocalEdit(ListKeys.stale(list), nil))
     }
   }
 

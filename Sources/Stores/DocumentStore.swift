@@ -100,7 +100,8 @@ package struct DocumentStore: Sendable {
   /// If the write has a ``WriteReceipt/current``, the same commit stores the answer.
   /// - Parameter ids: the documents that the rule reads or changes, as far as they are known before.
   /// - Throws: also `quotaExceeded` when documents are added or grow beyond the quota;
-  ///   ``WriteReceipt/AnsweredBefore``, and `receiptMismatch`; `unavailable` after the ``WriteDeadline/current``.
+  ///   ``WriteReceipt/AnsweredBefore``, and `receiptMismatch`; `absent` for what a former member of a list writes that
+  ///   would stay theirs; `unavailable` after the ``WriteDeadline/current``.
   @discardableResult
   package func update<Value: Sendable>(
     loading ids: Set<DocumentID> = [],
@@ -117,6 +118,7 @@ package struct DocumentStore: Sendable {
         // The present time, because the update may have waited long for the storage.
         try deadline?.check(at: now(), isAnswering: receipt?.mayKeep(in: name) ?? false)
         let value = try rule(&changes)
+        if receipt?.mayKeep(in: name) ?? false { try ListWriters.require(changes, in: name) }
         let kept = try receipt?.keep(
           value, in: &changes, of: name, within: limits, at: moment)
         try LocalShare.settle(&changes, in: name, within: limits, at: moment)

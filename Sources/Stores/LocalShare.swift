@@ -32,16 +32,30 @@ struct LocalShare {
     }
   }
 
+  /// The share of a member of a list.
+  private init(of member: AccountID) {
+    (writer, isShared, limits) = (member.text, true, .unbounded)
+  }
+
+  /// Notes that a local document of a list's store belongs to a member, if nobody owns it.
+  static func give(
+    _ id: LocalID, _ document: LocalDocument, to member: AccountID, in changes: inout StoreChanges,
+    at now: Timestamp
+  ) throws {
+    guard try changes.view.local(writer(of: id)) == nil else { return }
+    LocalShare(of: member).note(LocalEdit(id, document), in: &changes, at: now)
+  }
+
   /// Checks the local documents that an update writes, makes room for them, and notes whose they are.
-  /// - Throws: `quotaExceeded` beyond the share; `forbidden` for another member's document.
+  /// - Throws: `quotaExceeded` beyond the share; `forbidden` for another member's document; `absent` for a former member.
   static func settle(
     _ changes: inout StoreChanges, in store: StoreName, within limits: StoreLimits,
     at now: Timestamp
   ) throws {
     let edits = changes.locals.filter { $0.id.text.utf8.starts(with: LocalID.clientPrefix.utf8) }
-    guard !edits.isEmpty, let share = LocalShare(of: changes.author, in: store, limits) else {
-      return
-    }
+    guard !edits.isEmpty else { return }
+    try ListWriters.require(changes, in: store)
+    guard let share = LocalShare(of: changes.author, in: store, limits) else { return }
     if share.isShared { try share.requireOwn(edits, in: changes.view) }
     try share.makeRoom(for: edits, in: &changes)
     for edit in edits { share.note(edit, in: &changes, at: now) }

@@ -67,6 +67,52 @@ import Testing
     }
   }
 
+  /// The membership ends between the look at it and the update.
+  @Test(.bug(id: "34/23")) func formerMemberLeavesNothingBehind() async throws {
+    let (list, one, other) = (try id(9), try id(1), try id(2))
+    try await withStore(.list(list)) { store async throws in
+      try await write(store, "a", as: one)
+      try await store.update { changes in try changes.setListWriters([one, other]) }
+      try await write(store, "b", as: one)
+      try await store.update { changes in try changes.setListWriters([other]) }
+      try await store.forget(writer: one)
+      #expect(await code { try await write(store, "c", as: one) } == .absent)
+      let receipt = WriteReceipt(
+        WriteReceipt.Name(owner: one, token: "key"), request: [1], in: [.list(list)])
+      receipt.encodes { _ in KeptAnswer(status: 204) }
+      let keyed = await code {
+        try await Author.$current.withValue(.user(one)) {
+          try await WriteReceipt.$current.withValue(receipt) { try await store.update { _ in 1 } }
+        }
+      }
+      #expect(keyed == .absent)
+      try await write(store, "d", as: other)
+      #expect(try await ids(store) == ["d"])
+      try await store.update { changes in try changes.setListWriters([other, one]) }
+      try await write(store, "a", as: one)
+    }
+  }
+
+  /// An older version did not note who wrote a list's local documents.
+  @Test func localDocumentsWithoutAWriterBecomeTheOwners() async throws {
+    let (list, owner, other) = (try id(9), try id(1), try id(2))
+    try await withStore(.list(list)) { store async throws in
+      try await write(store, "mine", as: other)
+      try await store.update { changes in
+        for number in 0..<250 {
+          let name = LocalID(stored: LocalID.clientPrefix + "\(number)")
+          changes.write(LocalEdit(name, LocalDocument(revision: 1, body: Array("{}".utf8))))
+        }
+      }
+      try await store.giveLocals(to: owner)
+      try await store.update { changes in try changes.setListWriters([owner, other]) }
+      #expect(await code { try await write(store, "0", as: other) } == .forbidden)
+      #expect(await code { try await write(store, "new", as: owner) } == .quotaExceeded)
+      try await store.forget(writer: owner)
+      #expect(try await ids(store) == ["mine"])
+    }
+  }
+
   @Test(.bug(id: "34/23"), arguments: [true, false])
   func checkpointThatWasNotWrittenForLongestMakesRoomForANewOne(isShared: Bool) async throws {
     let one = try id(1)

@@ -1,0 +1,75 @@
+import Documents
+import Lanes
+
+/// Who may have something of their own in a list's store: local documents and kept answers.
+///
+/// The memberships are recorded in the system store, and a request looks its writer's up before the update. So the list's
+/// store repeats the members (`receipt/list-writer/<account>`): an update of somebody whose membership has ended since is
+/// refused in its transaction, and what was written before is removed after that (``DocumentStore/forget(writer:)``).
+/// Without the note `receipt/list-writers`, as in a new list's store, everybody whom the request found to be a member may
+/// write.
+enum ListWriters {
+  fileprivate static let note = LocalID(receipt: "list-writers")
+  fileprivate static let folder = LocalID.receiptPrefix + "list-writer/"
+
+  fileprivate static func id(of account: AccountID) -> LocalID {
+    LocalID(stored: folder + account.text)
+  }
+
+  /// Checks that the author of an update is not a former member of the list.
+  /// - Throws: `absent`, as for everybody who is not on the list.
+  static func require(_ changes: StoreChanges, in store: StoreName) throws {
+    guard case .list = store, case .user(let account) = changes.author,
+      try changes.view.local(note) != nil, try changes.view.local(id(of: account)) == nil
+    else { return }
+    throw ServiceError.absent
+  }
+}
+
+extension StoreChanges {
+  /// Writes to a list's store who its members are.
+  package mutating func setListWriters(_ accounts: [AccountID]) throws {
+    var former: Set<LocalID> = []
+    try view.locals(AnswerKeys.range(ListWriters.folder)) { id, _ in
+      former.insert(id)
+      return true
+    }
+    let present = Set(accounts.map(ListWriters.id))
+    for id in former.subtracting(present) { write(LocalEdit(id, nil)) }
+    let mark = LocalDocument(revision: 1, body: DocumentBody.empty.bytes)
+    for id in present.subtracting(former) { write(LocalEdit(id, mark)) }
+    if try view.local(ListWriters.note) == nil { write(LocalEdit(ListWriters.note, mark)) }
+  }
+}
+
+extension DocumentStore {
+  /// How many local documents one update reads.
+  private static let givenAtOnce = 100
+
+  /// Gives the local documents that nobody owns to an account, once, before the first ``StoreChanges/setListWriters(_:)``:
+  /// an older version did not note who wrote them.
+  package func giveLocals(to account: AccountID) async throws {
+    let isNeeded = try await readInline { view in
+      try view.local(ListWriters.note) == nil
+        && view.localUsage(of: LocalID.clientPrefix).count > 0
+    }
+    guard isNeeded else { return }
+    let moment = now()
+    var rest: DocumentRange? = AnswerKeys.range(LocalID.clientPrefix)
+    while let range = rest {
+      rest = try await update { changes in
+        var (found, last): ([(LocalID, LocalDocument)], LocalID?) = ([], nil)
+        try changes.view.locals(range) { id, document in
+          found.append((id, document))
+          if found.count == Self.givenAtOnce { last = id }
+          return last == nil
+        }
+        for (id, document) in found {
+          try LocalShare.give(id, document, to: account, in: &changes, at: moment)
+        }
+        return last.map { range.behind($0.text) }
+      }
+      try await Slice.giveWay()
+    }
+  }
+}
