@@ -12,6 +12,7 @@ import Stores
 /// - `list-member/<list>/<account>`: a member of a list, `{"name","role","joinedAt"}`;
 /// - `lists-of/<account>/<list>`: the same by account, `{"role","made"}`; every request reads it;
 /// - `list-stale/<list>`: the list's store does not contain its present members yet, `{"version"}`;
+/// - `list-ended/<list>`: records of a list that has ended are still to be removed, `{}`;
 /// - `list-drafts/<list>/<account>`: the drafts of a former member are to be removed, `{"list"}`;
 /// - `list-import/<account>`: see ``ListImport``;
 /// - `publishing/<hash>/<account>`: a draft is being published, `{"list","document"}`;
@@ -22,11 +23,9 @@ struct ListDirectory: Sendable {
   /// The stores.
   let stores: DatabaseManager
 
-  /// The role of an account on a list; nil when it is not a member or the list is absent. One indexed read.
+  /// The role of an account on a list; nil when it is not a member or the list is absent. Two indexed reads.
   func role(of account: AccountID, in list: AccountID) async throws -> ListRole? {
-    try await read(orAbsent: nil) { view in
-      try view.local(ListKeys.membership(account, list)).flatMap(Self.role)
-    }
+    try await read(orAbsent: nil) { view in try Self.role(of: account, in: list, view) }
   }
 
   /// The members of a list, all of one state, read in slices; nil for an absent list.
@@ -90,11 +89,12 @@ struct ListDirectory: Sendable {
     }
   }
 
-  /// The lists whose stores do not contain their present members yet.
-  func staleLists(limit: Int) async throws -> [AccountID] {
+  /// The lists that have a record with a prefix: those whose stores do not contain their present members yet, or those
+  /// that have ended.
+  func lists(noted prefix: String, limit: Int) async throws -> [AccountID] {
     try await read(orAbsent: []) { view in
       var lists: [AccountID] = []
-      try view.locals(ListKeys.range(ListKeys.stalePrefix)) { id, _ in
+      try view.locals(ListKeys.range(prefix)) { id, _ in
         if let list = ListKeys.last(of: id) { lists.append(list) }
         return lists.count < limit
       }
@@ -123,6 +123,17 @@ struct ListDirectory: Sendable {
 
 /// Reading the records.
 extension ListDirectory {
+  /// The role of an account on a list. When a list ends, its head goes first: the memberships of a long list follow in
+  /// further updates.
+  static func role(
+    of account: AccountID, in list: AccountID, _ view: any StoreView
+  ) throws -> ListRole? {
+    guard let role = try view.local(ListKeys.membership(account, list)).flatMap(role),
+      try view.local(ListKeys.list(list)) != nil
+    else { return nil }
+    return role
+  }
+
   static func role(_ note: LocalDocument) throws -> ListRole? {
     try root(of: note)["role"]?.string.flatMap(ListRole.init)
   }
@@ -266,6 +277,11 @@ enum ListKeys {
   }
 
   static func stale(_ list: AccountID) -> LocalID { LocalID(receipt: stalePrefix + list.text) }
+
+  /// The prefix of the records of lists that have ended.
+  static let endedPrefix = "list-ended/"
+
+  static func ended(_ list: AccountID) -> LocalID { LocalID(receipt: endedPrefix + list.text) }
 
   /// The prefix of the records of drafts that are to be removed.
   static let endedDraftsPrefix = "list-drafts/"

@@ -137,6 +137,11 @@ package struct SharedList: Sendable {
   /// An entity-tag without quotes that changes with all of the above.
   package let tag: String
 
+  /// What the list counts on a page of lists.
+  var pageBytes: Int {
+    title.utf8.count + markdown.utf8.count + members.all.count * ListLimits.memberPageBytes
+  }
+
   init(_ id: AccountID, _ document: ListDocument, _ members: ListMembers, role: ListRole) {
     self.id = id
     title = document.title

@@ -110,6 +110,10 @@ package enum ListLimits {
   package static let draftBytes = 4 << 20
   /// A page of notes ends once it has this many bytes: 1 MiB.
   package static let pageBytes = 1 << 20
+  /// A page of lists ends once their titles, descriptions and members have this many bytes: 512 KiB.
+  package static let listPageBytes = 512 << 10
+  /// How many bytes a member counts for on a page of lists. To read a member takes as long as to read a text of this length.
+  package static let memberPageBytes = 1 << 10
   /// The most lists or notes in one answer.
   package static let page = 50
   /// The most bytes of a list's or a note's title.

@@ -81,19 +81,41 @@ extension StoreChanges {
     countUp(list, from: head)
   }
 
-  /// Deletes a list: removes its members and invitations, and stores a request to erase its store.
-  /// - Returns: the stores to erase; empty for an absent list.
-  mutating func endList(_ list: AccountID) throws -> [StoreName] {
-    guard let members = try ListDirectory.members(of: list, in: view) else { return [] }
-    for member in members.all { erase(member.account, from: list) }
-    for invitation in try Invitation.all(of: list, in: view) { erase(invitation) }
-    for account in try PersonalInvitation.accounts(invitedTo: list, in: view) {
-      eraseInvitation(of: account, to: list)
-    }
+  /// How many members, and how many users who are invited by name, one update removes from a list that has ended.
+  private static let removedAtOnce = 100
+
+  /// Deletes a list: removes its members and invitations, and stores a request to erase its store. Without its head the list
+  /// is absent for everybody. If it has many members, a record says that the others are still to be removed
+  /// (``ListService/removeRests()``), so that this update does not take long.
+  /// - Parameter owner: the owner, whose record is removed in any case.
+  mutating func endList(_ list: AccountID, of owner: AccountID? = nil) throws -> EndedList {
+    guard try ListDirectory.head(of: list, in: view) != nil else { return EndedList() }
     write(LocalEdit(ListKeys.list(list), nil))
     write(LocalEdit(ListKeys.stale(list), nil))
+    var ended = try removeRecords(of: list)
+    if let owner, !ended.members.contains(owner) { erase(owner, from: list) }
+    if !ended.isDone { note(ListKeys.ended(list), [:]) }
     try noteErasure(of: .list(list))
-    return [.list(list)]
+    ended.stores = [.list(list)]
+    return ended
+  }
+
+  /// Removes records of a list that has ended, as many as fit into one update.
+  mutating func removeRecords(of list: AccountID) throws -> EndedList {
+    var ended = EndedList()
+    try view.locals(ListKeys.range(ListKeys.members(of: list))) { id, _ in
+      if let account = ListKeys.last(of: id) { ended.members.append(account) }
+      return ended.members.count < Self.removedAtOnce
+    }
+    for account in ended.members { erase(account, from: list) }
+    ended.isDone = ended.members.count < Self.removedAtOnce
+    guard ended.isDone else { return ended }
+    for invitation in try Invitation.all(of: list, in: view) { erase(invitation) }
+    let invited = try PersonalInvitation.accounts(
+      invitedTo: list, atMost: Self.removedAtOnce, in: view)
+    for account in invited { eraseInvitation(of: account, to: list) }
+    ended.isDone = invited.count < Self.removedAtOnce
+    return ended
   }
 
   /// Removes an account from all lists, and its invitations. A list that it owns is deleted or transferred; see
@@ -107,7 +129,7 @@ extension StoreChanges {
     for (list, role) in lists {
       if role == .owner {
         guard handsOn, var heir = try ListDirectory.members(of: list, in: view)?.heir else {
-          ended += try endList(list)
+          ended += try endList(list, of: account).stores
           continue
         }
         heir.role = .owner
@@ -145,7 +167,17 @@ extension ListErasure {
     leave: { changes, account, handsOn in
       try changes.leaveLists(account, ownedListsAreHandedOn: handsOn)
     },
-    end: { changes, list in try changes.endList(list) })
+    end: { changes, list in try changes.endList(list).stores })
+}
+
+/// What an update has removed of a list that has ended.
+struct EndedList: Sendable {
+  /// The stores to erase; empty for an absent list.
+  var stores: [StoreName] = []
+  /// The accounts whose membership was removed.
+  var members: [AccountID] = []
+  /// Whether no record of the list is left.
+  var isDone = true
 }
 
 /// Writing the records.

@@ -88,21 +88,26 @@ package struct ListService: Sendable {
     return SharedList(id, try await document(of: id), members, role: role)
   }
 
-  /// The lists of which an account is a member, in the order of their ids.
+  /// The lists of which an account is a member, in the order of their ids. A page ends early when the lists are long; see
+  /// ``ListLimits/listPageBytes``.
   /// - Parameter last: the list after which the page starts.
   /// - Returns: the lists, and the id after which the next page starts; nil at the end.
   package func lists(
     of account: AccountID, after last: AccountID?, limit: Int
   ) async throws -> (lists: [SharedList], next: AccountID?) {
     let found = try await directory.lists(of: account, after: last, limit: limit + 1)
-    var lists: [SharedList] = []
-    for (id, _) in found.prefix(limit) {
+    var (lists, bytes): ([SharedList], Int) = ([], 0)
+    for (index, (id, _)) in found.prefix(limit).enumerated() {
       // A list that is deleted in the meantime is left out.
-      do { lists.append(try await list(id, for: account)) } catch let error as ServiceError {
-        guard error.code == .absent else { throw error }
-      }
+      do {
+        let list = try await list(id, for: account)
+        lists.append(list)
+        bytes += list.pageBytes
+      } catch let error as ServiceError { guard error.code == .absent else { throw error } }
+      let isLast = index == limit - 1 || bytes >= ListLimits.listPageBytes
+      if isLast { return (lists, index + 1 < found.count ? id : nil) }
     }
-    return (lists, found.count > limit ? found.dropLast().last?.id : nil)
+    return (lists, nil)
   }
 
   /// The user names of some members of a list.
@@ -176,7 +181,7 @@ package struct ListService: Sendable {
     try await requireOwner(account, of: id)
     let revision: RevisionID? =
       if condition == nil { nil } else { try await document(of: id).revision }
-    let (ended, members) = try await directory.update { changes in
+    let ended = try await directory.update { changes in
       guard try changes.role(of: account, in: id) == .owner else { throw ServiceError.absent }
       guard let head = try ListDirectory.head(of: id, in: changes.view) else {
         throw ServiceError.absent
@@ -184,11 +189,12 @@ package struct ListService: Sendable {
       if let condition, let revision {
         try condition(ListTag(revision: revision, version: head.version))
       }
-      let members = try ListDirectory.members(of: id, in: changes.view)?.all ?? []
-      return (try changes.endList(id), members)
+      return try changes.endList(id, of: account)
     }
-    memberships.changed(members.map(\.account))
-    for store in ended { try await accounts.erase(store: store) }
+    memberships.changed(ended.members)
+    for store in ended.stores { try await accounts.erase(store: store) }
+    // ``catchUp()`` removes what is left after a failure.
+    if !ended.isDone { _ = await removeRests() }
     // ``catchUp()`` removes the other members' drafts: the owner, who makes this request, can't limit their number.
     await tryToRemoveDrafts(on: id, of: account)
   }
@@ -290,21 +296,42 @@ extension ListService {
   /// - Parameter limit: if other processes publish drafts, too: a publication that began later is left alone.
   /// - Returns: the failures. The next start tries them again.
   package func finish(begunBefore limit: Timestamp? = nil) async throws -> [any Error] {
-    try await showStaleLists() + finishPublications(begunBefore: limit) + removeEndedDrafts()
+    try await showStaleLists() + finishPublications(begunBefore: limit) + removeRests()
+      + removeEndedDrafts()
   }
 
   /// The part of ``finish()`` that may run at any time: after the command line has deleted an account, or after a
   /// step has failed.
   /// - Returns: the failures.
   package func catchUp() async throws -> [any Error] {
-    try await showStaleLists() + removeEndedDrafts()
+    try await showStaleLists() + removeRests() + removeEndedDrafts()
+  }
+
+  /// Removes the records that are left of lists with many members, which have ended, in updates that take little time each.
+  /// - Returns: the failure.
+  private func removeRests() async -> [any Error] {
+    do {
+      try await Maintenance.run {
+        while let list = try await directory.lists(noted: ListKeys.endedPrefix, limit: 1).first {
+          let removed = try await directory.update { changes in
+            let removed = try changes.removeRecords(of: list)
+            if removed.isDone { changes.write(LocalEdit(ListKeys.ended(list), nil)) }
+            return removed
+          }
+          memberships.changed(removed.members)
+          try await Slice.giveWay()
+        }
+      }
+      return []
+    } catch { return [error] }
   }
 
   private func showStaleLists() async throws -> [any Error] {
     var failures: [any Error] = []
     var tried: Set<AccountID> = []
     while true {
-      let lists = try await directory.staleLists(limit: Self.atOnce + tried.count)
+      let limit = Self.atOnce + tried.count
+      let lists = try await directory.lists(noted: ListKeys.stalePrefix, limit: limit)
         .filter { tried.insert($0).inserted }
       guard !lists.isEmpty else { return failures }
       for list in lists {
@@ -319,6 +346,6 @@ extension ListService {
 extension StoreChanges {
   /// The role of an account on a list; nil when it is not a member.
   func role(of account: AccountID, in list: AccountID) throws -> ListRole? {
-    try view.local(ListKeys.membership(account, list)).flatMap(ListDirectory.role)
+    try ListDirectory.role(of: account, in: list, view)
   }
 }

@@ -94,14 +94,14 @@ package struct PersonalInvitation: Sendable, Equatable {
     try all(of: account, in: view).filter { !$0.isHidden }.sorted { $0.createdAt > $1.createdAt }
   }
 
-  /// The accounts that are invited to a list by name.
+  /// The first accounts that are invited to a list by name.
   static func accounts(
-    invitedTo list: AccountID, in view: any StoreView
+    invitedTo list: AccountID, atMost limit: Int, in view: any StoreView
   ) throws -> [AccountID] {
     var accounts: [AccountID] = []
     try view.locals(ListKeys.range(ListKeys.invited(to: list))) { id, _ in
       if let account = ListKeys.last(of: id) { accounts.append(account) }
-      return true
+      return accounts.count < limit
     }
     return accounts
   }

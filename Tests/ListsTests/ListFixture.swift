@@ -1,6 +1,7 @@
 import Accounts
 import Documents
 import Hotels
+import JSON
 import StoreTesting
 import Stores
 import TestSupport
@@ -57,6 +58,40 @@ struct ListFixture: Sendable {
       return
     }
     _ = try await lists.accept(invitation.id.text, by: account, name)
+  }
+
+  /// Records members of a list, and users who are invited by name, that have no accounts.
+  /// - Returns: the members.
+  func fill(_ list: AccountID, members: Int, invited: Int) async throws -> [AccountID] {
+    let ids = (0..<members + invited).map { number in
+      var generator = SeededGenerator(seed: UInt64(number))
+      return AccountID.random(using: &generator)
+    }
+    try await lists.directory.update { changes in
+      for id in ids.prefix(members) {
+        changes.note(
+          ListKeys.member(id, of: list),
+          ["name": .string(id.text), "role": "reader", "joinedAt": 0])
+        changes.note(ListKeys.membership(id, list), ["role": "reader", "made": false])
+      }
+      for id in ids.dropFirst(members) {
+        changes.note(ListKeys.invited(id, to: list), [:])
+        changes.note(ListKeys.invitation(of: id, to: list), [:])
+      }
+    }
+    return Array(ids.prefix(members))
+  }
+
+  /// The ids of the system store's records that name a list.
+  func records(of list: AccountID) async throws -> [String] {
+    try await lists.directory.read(orAbsent: []) { view in
+      var ids: [String] = []
+      try view.locals(DocumentRange()) { id, _ in
+        if id.text.contains(list.text) { ids.append(id.text) }
+        return true
+      }
+      return ids
+    }
   }
 
   /// The list's own document.

@@ -103,6 +103,8 @@ enum Limits {
     ("listDrafts", ListLimits.drafts, "drafts of one member on a list"),
     ("listDraftBytes", ListLimits.draftBytes, "bytes of them"),
     ("listPageBytes", ListLimits.pageBytes, "bytes of texts after which a page of notes ends"),
+    ("listsPageBytes", ListLimits.listPageBytes, "bytes after which a page of lists ends"),
+    ("listsPageMemberBytes", ListLimits.memberPageBytes, "bytes that a member counts there"),
     ("listPage", ListLimits.page, "lists or notes of one answer"),
     ("listTitleBytes", ListLimits.titleBytes, "bytes"),
     ("listMarkdownBytes", ListLimits.markdownBytes, "bytes"),
