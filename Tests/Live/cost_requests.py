@@ -10,7 +10,7 @@ from operations import OPERATIONS
 LONGEST = 1 << 20
 """The largest request body in bytes. Larger bodies are not sent."""
 QUERIES = {
-    "limit": ["0", "1", "100", "1000000"], "skip": ["1000000", "999999999"], "include_docs": ["true"],
+    "limit": ["0", "1", "50", "100", "1000000"], "skip": ["1000000", "999999999"], "include_docs": ["true"],
     "conflicts": ["true"], "descending": ["true"], "revs": ["true"], "revs_info": ["true"], "open_revs": ["all"],
     "style": ["all_docs"], "attachments": ["true"], "update_seq": ["true"], "latest": ["true"],
     "deleted_conflicts": ["true"], "local_seq": ["true"], "meta": ["true"], "inclusive_end": ["false"],
@@ -66,20 +66,24 @@ def _keyed(store):
 
 def seeds(store, person):
     """The first requests. For each operation: one with the contract's sample values, one that names stored
-    documents, and one with every query parameter."""
+    documents, and one with every query parameter; for those about notes each for every note. What removes something comes
+    last."""
     keyed, found = _keyed(store), []
     name = urllib.parse.unquote(person.path.rsplit("/", 1)[1])
-    shared = person.call("POST", "/v1/lists", {"title": "Costly"})["id"]
-    for operation in OPERATIONS:
+    shared = store.list
+    for operation, title in ((operation, title) for operation in OPERATIONS
+                             for title in (shared.titles if "title" in operation.names("path") else ["n"])):
         values = {"db": name, "docid": "tree", "hotelID": "h1", "description": "a", "location": "london",
-                  "listID": shared, "title": "n", "documentID": "tree"}
+                  "listID": shared.ending if operation.name == "endList" else shared.id, "title": title,
+                  "documentID": f"{shared.id}:history" if operation.name.startswith("list") else "tree",
+                  "username": shared.member}
         full = {key: QUERIES[key][0] for key in operation.names("query") if key in QUERIES}
         least = {"timeout": "10"} if operation.name in ENDLESS else {}
         bodies = [operation.body()] + ([keyed[operation.name]] if operation.name in keyed else [])
         for body in bodies:
             found.append(Call(operation, values, dict(least), body))
             found.append(Call(operation, values, full, body))
-    return found
+    return sorted(found, key=lambda call: call.operation.method == "DELETE")
 
 
 def mutated(call, store, random):
@@ -107,8 +111,8 @@ def _query(call, store, random):
 
 
 def _value(call, store, random):
-    if "docid" in call.values:
-        call.values["docid"] = random.choice(store.ids)
+    call.values["docid"] = random.choice(store.ids)
+    call.values["title"] = random.choice(store.list.titles)
 
 
 def _body(call, store, random):

@@ -5,12 +5,13 @@
 import json
 
 import hostile
+from hostile_list import HostileList
 
 SMALL, TOMBSTONES, BRANCHES, LEAVES, INDEXES, HOTELS = 20_000, 2000, 200, 64, 16, 200
 
 
 class HostileStore:
-    """The store's `path`, the `ids` of its documents, and the `revs` of those with many branches."""
+    """The store's `path`, the `ids` of its documents, the `revs` of those with many branches, and the person's `list`."""
 
     def __init__(self, person, part):
         self.person, self.path = person, person.path
@@ -21,6 +22,7 @@ class HostileStore:
         self._gone(int(TOMBSTONES * part))
         self._indexes(INDEXES)
         self._bookmarks(HOTELS)
+        self.list = HostileList(person, part)
         self.since = self.person.call("GET", self.path + "/_changes?limit=1")["last_seq"]
 
     def _bulk(self, documents, **more):
