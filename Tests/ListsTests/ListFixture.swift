@@ -82,6 +82,27 @@ struct ListFixture: Sendable {
     return Array(ids.prefix(members))
   }
 
+  private static let localID = LocalID(stored: LocalID.clientPrefix + "note")
+
+  /// Writes a local document of a list's store for an account, without a look at its membership.
+  func writeLocal(in list: AccountID, by account: AccountID) async throws {
+    try await stores.withExisting(.list(list)) { store in
+      try await Author.$current.withValue(.user(account)) {
+        try await store.update { changes in
+          changes.write(
+            LocalEdit(Self.localID, LocalDocument(revision: 1, body: Array("{}".utf8))))
+        }
+      }
+    }
+  }
+
+  /// The local document that ``writeLocal(in:by:)`` writes.
+  func local(in list: AccountID) async throws -> LocalDocument? {
+    try await stores.withExisting(.list(list)) { store in
+      try await store.readInline { view in try view.local(Self.localID) }
+    }
+  }
+
   /// The ids of the system store's records that name a list.
   func records(of list: AccountID) async throws -> [String] {
     try await lists.directory.read(orAbsent: []) { view in

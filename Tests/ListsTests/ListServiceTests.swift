@@ -83,6 +83,26 @@ import Testing
     #expect(try await fixture.engine.names(in: "list", after: nil, limit: 10) == stores)
   }
 
+  /// A write that began while the membership lasted is committed after its end.
+  @Test func aFormerMembersLocalDocumentIsRefusedInItsTransaction() async throws {
+    let fixture = try ListFixture()
+    let (owner, friend) = (try await fixture.account("ann"), try await fixture.account("ben"))
+    let list = try await fixture.list(of: owner, "ann")
+    try await fixture.join(list, friend, "ben", by: owner)
+    try await fixture.writeLocal(in: list, by: friend)
+    #expect(try await fixture.local(in: list) != nil)
+    try await fixture.lists.removeMember("ben", from: list, by: owner)
+    #expect(try await fixture.local(in: list) == nil)
+    let error = await #expect(throws: ServiceError.self) {
+      try await fixture.writeLocal(in: list, by: friend)
+    }
+    #expect(error?.code == .absent)
+    #expect(try await fixture.local(in: list) == nil)
+    try await fixture.join(list, friend, "ben", by: owner)
+    try await fixture.writeLocal(in: list, by: friend)
+    #expect(try await fixture.local(in: list) != nil)
+  }
+
   /// Regression: one update of the store of all accounts removed a thousand members.
   @Test func aLongListEndsInShortUpdates() async throws {
     let fixture = try ListFixture()
