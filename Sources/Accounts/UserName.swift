@@ -45,6 +45,9 @@ package struct UserName: Sendable, Hashable {
   /// The prefix of the names of other issuers' users.
   package static let issuedPrefix = "oidc:"
 
+  /// Whether it is a generated name.
+  var isGenerated: Bool { text.utf8.starts(with: Self.issuedPrefix.utf8) }
+
   /// Reads a name that the service has stored: one from a sign-up, or a generated one.
   /// - Throws: `invalidName`.
   package init(given text: String) throws {

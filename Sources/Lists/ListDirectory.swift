@@ -17,8 +17,8 @@ import Stores
 /// - `list-import/<account>`: see ``ListImport``;
 /// - `publishing/<hash>/<account>`: a draft is being published, `{"list","document"}`;
 /// - `invitation/<hash>` and `invitations/<list>/<invitation>`: see ``Invitation``;
-/// - `invited/<account>/<list>`, `invited-to/<list>/<account>` and `invitation-block/<account>/<inviter>`: see
-///   ``PersonalInvitation``.
+/// - `invited/<account>/<list>` and `invited-to/<list>/<account>`: see ``PersonalInvitation``;
+/// - `invitation-block/<account>/<inviter>`: the account does not see the inviter's invitations, `{"user"}`.
 struct ListDirectory: Sendable {
   /// The stores.
   let stores: DatabaseManager

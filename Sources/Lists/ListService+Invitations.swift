@@ -105,12 +105,4 @@ extension ListService {
       changes.eraseInvitation(of: account, to: known.list)
     }
   }
-
-  /// Hides this and all further invitations of the same inviter from the account. The inviter does not learn it.
-  /// - Throws: `missing` for an invitation that is not open; `quotaExceeded` for too many blocked inviters.
-  package func block(_ invitation: AccountID, by account: AccountID) async throws {
-    try await directory.update { changes in
-      try changes.blockInviter(of: invitation, by: account)
-    }
-  }
 }

@@ -191,11 +191,9 @@ extension StoreChanges {
         try $0 + view.localUsage(of: LocalID.receiptPrefix + $1).count
       }
       guard count < ListLimits.members else { throw ServiceError.listIsFull }
-      let alike = others.filter { $0.isHidden == invitation.isHidden }
-        .sorted { $0.createdAt < $1.createdAt }
-      for old in alike.dropLast(ListLimits.openToAccount - 1) {
-        eraseInvitation(of: account, to: old.list)
-      }
+      removeOldest(
+        of: others.filter { $0.isHidden == invitation.isHidden },
+        keeping: ListLimits.openToAccount - 1)
     }
     note(
       ListKeys.invited(account, to: list), invitation.usersValue, expires: invitation.expiresAt)
@@ -210,7 +208,7 @@ extension StoreChanges {
   func invitation(_ id: AccountID, of account: AccountID) throws -> PersonalInvitation {
     let shown = try PersonalInvitation.shown(to: account, in: view)
     guard let invitation = shown.first(where: { $0.id == id }) else {
-      throw ServiceError(.missing, "No such invitation")
+      throw ServiceError.noInvitation
     }
     return invitation
   }
@@ -230,22 +228,24 @@ extension StoreChanges {
     return invitation.list
   }
 
-  /// Hides all invitations of an inviter from an account.
-  /// - Throws: `missing` for an invitation that is not open; `quotaExceeded`.
-  mutating func blockInviter(of id: AccountID, by account: AccountID) throws {
-    let inviter = try invitation(id, of: account).inviter
-    let prefix = LocalID.receiptPrefix + ListKeys.blocked(by: account)
-    guard try view.localUsage(of: prefix).count < ListLimits.blockedInviters else {
-      throw ServiceError(
-        .quotaExceeded, "At most \(ListLimits.blockedInviters) people can be blocked")
-    }
-    note(ListKeys.block(of: inviter, by: account), .object([:]))
-    for var invitation in try PersonalInvitation.all(of: account, in: view)
-    where invitation.inviter == inviter {
-      invitation.isHidden = true
+  /// Hides the invitations of an inviter from an account, or shows them. Of too many, the oldest go.
+  mutating func setInvitations(
+    of inviter: AccountID, to account: AccountID, hidden isHidden: Bool
+  ) throws {
+    var all = try PersonalInvitation.all(of: account, in: view)
+    for index in all.indices where all[index].inviter == inviter {
+      all[index].isHidden = isHidden
       note(
-        ListKeys.invited(account, to: invitation.list), invitation.usersValue,
-        expires: invitation.expiresAt)
+        ListKeys.invited(account, to: all[index].list), all[index].usersValue,
+        expires: all[index].expiresAt)
+    }
+    removeOldest(of: all.filter { $0.isHidden == isHidden }, keeping: ListLimits.openToAccount)
+  }
+
+  /// Removes the oldest of an account's invitations.
+  private mutating func removeOldest(of invitations: [PersonalInvitation], keeping count: Int) {
+    for old in invitations.sorted(by: { $0.createdAt < $1.createdAt }).dropLast(count) {
+      eraseInvitation(of: old.account, to: old.list)
     }
   }
 
@@ -267,4 +267,9 @@ extension StoreChanges {
     }
     for id in blocks { write(LocalEdit(id, nil)) }
   }
+}
+
+extension ServiceError {
+  /// The answer to an invitation that is not open.
+  static let noInvitation = ServiceError(.missing, "No such invitation")
 }

@@ -90,6 +90,43 @@ import Testing
     }
   }
 
+  @Test(.bug(id: "34/22")) func whoWasBlockedIsSeenAndCanBeUnblocked() async throws {
+    try await ListFixture.open { list in
+      #expect(try await blocked(.stranger, list) == [])
+      #expect(try await unblock("owner", .stranger, list).status == 404)
+      let first = try await list.call(.owner, .put, "/members/stranger", body: Self.reader)
+      let id = try #require(first["id"])
+      #expect(try await answer(.stranger, id, "block", list).status == 204)
+      #expect(try await blocked(.stranger, list) == ["owner"])
+      #expect(try await blocked(.invited, list) == [])
+      #expect(try await blocked(.guest, list) == [])
+      // What was made meanwhile is shown afterwards.
+      try await list.call(.owner, .put, "/members/stranger", body: #"{"role":"editor"}"#)
+      #expect(try await unblock("nobody", .stranger, list).status == 404)
+      #expect(try await unblock("Owner", .stranger, list).status == 204)
+      #expect(try await blocked(.stranger, list) == [])
+      let open = try await received(.stranger, list)
+      #expect(open.map { $0["role"]?.string } == ["editor"] && open.first?["id"]?.string == id)
+      #expect(try await list.accept(.stranger, id).status == 200)
+    }
+  }
+
+  @Test func blockedPersonWhoseAccountIsErasedLeavesNoName() async throws {
+    try await ListFixture.open { list in
+      let first = try await list.call(.owner, .put, "/members/stranger", body: Self.reader)
+      #expect(
+        try await answer(.stranger, try #require(first["id"]), "block", list).status == 204)
+      #expect(
+        try await list.api.call(.delete, "/v1/me?lists=delete", token: list.token(.owner)).status
+          == 204)
+      #expect(try await blocked(.stranger, list) == [])
+      // Another person takes the name, and is not blocked.
+      _ = try await list.api.user("owner")
+      #expect(try await blocked(.stranger, list) == [])
+      #expect(try await unblock("owner", .stranger, list).status == 404)
+    }
+  }
+
   @Test func othersAndGuestsCanNotAnswerAnInvitation() async throws {
     try await ListFixture.open { list in
       let invited = try await list.call(.owner, .put, "/members/stranger", body: Self.reader)
@@ -154,6 +191,21 @@ import Testing
     let reply = try await list.api.call(.get, "/v1/invitations", token: list.token(person))
     #expect(reply.status == 200)
     return reply.json["invitations"]?.array ?? []
+  }
+
+  /// The names of those whom a person has blocked.
+  private func blocked(
+    _ person: ListFixture.Person, _ list: ListFixture
+  ) async throws -> [String] {
+    let reply = try await list.api.call(.get, "/v1/blocked", token: list.token(person))
+    #expect(reply.status == 200)
+    return reply.json["blocked"]?.array?.compactMap { $0["username"]?.string } ?? []
+  }
+
+  private func unblock(
+    _ name: String, _ person: ListFixture.Person, _ list: ListFixture
+  ) async throws -> Reply {
+    try await list.api.call(.delete, "/v1/blocked/" + name, token: list.token(person))
   }
 
   /// The names that the owner sees as invited.

@@ -111,6 +111,20 @@ extension HTTPService {
         let id = try Self.invitationID(call, person)
         return try await .noContent(in: .system) { try await lists.block(id, by: person.id) }
       },
+      .person(.get, "/v1/blocked") { call, person in
+        let names = person.kind == .user ? try await lists.blockedInviters(of: person.id) : []
+        return .json(headers: Self.private) { writer in
+          writer.array("blocked", of: names) { name, writer in
+            writer.beginObject()
+            writer.member("username", name)
+            writer.endObject()
+          }
+        }
+      },
+      .person(.delete, "/v1/blocked/{username}", keeping: .answer) { call, person in
+        let name = try call.parameter("username")
+        return try await .noContent(in: .system) { try await lists.unblock(name, by: person.id) }
+      },
     ]
   }
 

@@ -1,0 +1,97 @@
+import Accounts
+import Documents
+import JSON
+import Lanes
+package import Stores
+
+/// The people whose invitations by name an account does not see.
+extension ListService {
+  /// Hides an invitation and all further ones of the same inviter from the account. The inviter does not learn it.
+  /// - Throws: `missing` for an invitation that is not open; `quotaExceeded` for too many blocked inviters.
+  package func block(_ invitation: AccountID, by account: AccountID) async throws {
+    try await directory.update { changes in
+      try changes.blockInviter(of: invitation, by: account)
+    }
+  }
+
+  /// Shows the invitations of a blocked inviter again, also those that were made meanwhile and are open.
+  /// - Throws: `missing` for a name that is not blocked.
+  package func unblock(_ username: String, by account: AccountID) async throws {
+    guard let inviter = try await accounts.accountID(ofUser: username) else {
+      throw ServiceError.notBlocked
+    }
+    try await directory.update { changes in try changes.unblock(inviter, by: account) }
+  }
+
+  /// The names of the blocked inviters, in the order of their bytes. Erased accounts are left out.
+  package func blockedInviters(of account: AccountID) async throws -> [String] {
+    try await directory.stores.withStore(.system, creating: false) { store in
+      guard let store else { return [] }
+      return try await store.read(inSlices: BlockedReader(of: account)) { reader, view in
+        try reader.read(view)
+      }.sorted { $0.precedesBytes(of: $1) }
+    }
+  }
+}
+
+/// Reads the names of blocked inviters in slices.
+private struct BlockedReader: Sendable {
+  private let account: AccountID
+  private var last: LocalID?
+  private var names: [String] = []
+
+  init(of account: AccountID) { self.account = account }
+
+  /// Continues in a state of the store until the slice is over.
+  /// - Returns: nil when not all are read yet.
+  mutating func read(_ view: any StoreView) throws -> [String]? {
+    let range = ListKeys.range(ListKeys.blocked(by: account))
+    var isWhole = true
+    try view.locals(last.map { range.behind($0.text) } ?? range) { id, note in
+      last = id
+      if let inviter = ListKeys.last(of: id),
+        let user = try ListDirectory.root(of: note)["user"]?.string,
+        let name = try UserReference(stored: user).username(of: inviter, in: view)
+      {
+        names.append(name)
+      }
+      isWhole = !Slice.isOver
+      return isWhole
+    }
+    return isWhole ? names : nil
+  }
+}
+
+/// The rules for blocking, within an update of the system store.
+extension StoreChanges {
+  /// Hides all invitations of an inviter from an account.
+  /// - Throws: `missing` for an invitation that is not open; `quotaExceeded`.
+  fileprivate mutating func blockInviter(of id: AccountID, by account: AccountID) throws {
+    let invitation = try invitation(id, of: account)
+    let prefix = LocalID.receiptPrefix + ListKeys.blocked(by: account)
+    guard try view.localUsage(of: prefix).count < ListLimits.blockedInviters else {
+      throw ServiceError(
+        .quotaExceeded, "At most \(ListLimits.blockedInviters) people can be blocked")
+    }
+    guard
+      let member = try ListDirectory.member(invitation.inviter, of: invitation.list, in: view),
+      let user = try UserReference.to(invitation.inviter, named: member.username, in: view)
+    else { throw ServiceError.noInvitation }
+    let block = ListKeys.block(of: invitation.inviter, by: account)
+    note(block, ["user": .string(user.text)])
+    try setInvitations(of: invitation.inviter, to: account, hidden: true)
+  }
+
+  /// Shows the invitations of an inviter to an account again.
+  /// - Throws: `missing` for an account that is not blocked.
+  fileprivate mutating func unblock(_ inviter: AccountID, by account: AccountID) throws {
+    let block = ListKeys.block(of: inviter, by: account)
+    guard try view.local(block) != nil else { throw ServiceError.notBlocked }
+    write(LocalEdit(block, nil))
+    try setInvitations(of: inviter, to: account, hidden: false)
+  }
+}
+
+extension ServiceError {
+  fileprivate static let notBlocked = ServiceError(.missing, "Nobody of this name is blocked")
+}
