@@ -72,6 +72,9 @@ BYTES offline_hotels_js[] = {
 BYTES offline_outbox_js[] = {
 #embed "../Page/Files/offline/outbox.js"
 };
+BYTES offline_parts_js[] = {
+#embed "../Page/Files/offline/parts.js"
+};
 BYTES offline_server_js[] = {
 #embed "../Page/Files/offline/server.js"
 };
@@ -224,6 +227,7 @@ static const cpage_file files[] = {
     FILE("offline/feed.js", offline_feed_js),
     FILE("offline/hotels.js", offline_hotels_js),
     FILE("offline/outbox.js", offline_outbox_js),
+    FILE("offline/parts.js", offline_parts_js),
     FILE("offline/server.js", offline_server_js),
     FILE("offline/session.js", offline_session_js),
     FILE("offline/shell.js", offline_shell_js),

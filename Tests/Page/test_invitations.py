@@ -46,6 +46,34 @@ def test_an_invitation_that_is_declined_is_gone(browser):
     assert call(owner, inviter, "GET", path + "/invitations").json()["invitations"] == []
 
 
+def test_the_owner_invites_by_name_and_is_told_what_became_of_it(browser):
+    owner, other = browser(), browser()
+    inviter, name = some_name(), some_name()
+    owner.sign_up(inviter)
+    path = made_list(owner, "Lisbon")
+    other.sign_up(name)
+    owner.visit(path + "/members")
+
+    def invite_by_name(whom):
+        owner.choose("#role", "reader")
+        owner.write("#invitee", whom)
+        owner.press("Invite")
+
+    invite_by_name("nobody-of-this-name")
+    owner.says("No user has this name")
+    invite_by_name(name)
+    owner.says(f"{name} is invited", f"{name}: Can read")
+    other.visit("/lists").says("Invitations", "Lisbon", inviter, "Can read")
+    other.press("Join Lisbon")
+    other.says("Hotels and notes")
+    owner.visit(path + "/members").says(name)
+    owner.until(lambda: owner.all(f"select[aria-label='What {name} may do']"))
+    invite_by_name(name.upper())
+    owner.says("is on the list already")
+    members = call(owner, inviter, "GET", path).json()["members"]
+    assert {each["username"]: each["role"] for each in members} == {inviter: "owner", name: "reader"}
+
+
 def test_who_is_blocked_invites_no_more(browser):
     other, owner, inviter, name, path = invited(browser)
     other.press("Block " + inviter)
@@ -55,4 +83,8 @@ def test_who_is_blocked_invites_no_more(browser):
     again = call(owner, inviter, "PUT", f"{path}/members/{name}", json={"role": "reader"})
     assert again.status_code == 202, again.text
     assert call(other, name, "GET", "/invitations").json()["invitations"] == []
-    other.visit("/lists").says("No lists yet")
+    other.visit("/lists").says("No lists yet", "Blocked")
+    other.says_not("Invitations")
+    other.press("Unblock " + inviter)
+    other.says("Invitations", "Lisbon", "Can read")
+    other.says_not("Blocked")

@@ -7,13 +7,16 @@ import { empty, waits } from "./states.js"
 /** The user's shared lists. */
 export async function show(_, signal) {
   const content = h("div.section"), received = h("div")
-  // Without a connection there is nothing to decide.
-  const decide = async () => received.replaceChildren(invitations(await client.receivedInvitations().catch(() => []), decide))
+  async function decide() {
+    // Without a connection there is nothing to decide.
+    const [open, blocked] = await Promise.all([client.receivedInvitations(), client.blocked()]).catch(() => [[], []])
+    if (!signal.aborted) received.replaceChildren(invitations(open, decide), blockedPeople(blocked, decide))
+  }
   async function renew() {
     const lists = await client.lists()
     if (signal.aborted) return
     content.replaceChildren(lists.length ? h("ul.tickets", lists.map(ticket))
-      : empty("No lists yet", isUser() ? "Make one above, then invite others by a link." : "Lists are shared between people who have an account."))
+      : empty("No lists yet", isUser() ? "Make one above, then invite others." : "Lists are shared between people who have an account."))
   }
   follow(["lists"], signal, renew)
   await renew()
@@ -39,6 +42,14 @@ function invitations(open, renew) {
       button("button.danger", "Block", it.inviter, async () =>
         await ask({ title: `Block ${it.inviter}?`, text: "You see no invitation of theirs any more. They do not learn it.", yes: "Block", danger: true }) && refuse("block")))
   })))
+}
+
+/** The people whose invitations the user does not want to see. */
+function blockedPeople(names, renew) {
+  if (!names.length) return ""
+  return h("section.section", h("h2", "Blocked"), h("ul.rows", names.map(name => h("li", null,
+    h("div.what", h("p", h("strong", name)), h("p.muted.small", "You do not see their invitations.")),
+    h("button", { "aria-label": `Unblock ${name}`, onclick: () => attempt(() => client.unblock(name).then(renew)) }, "Unblock")))))
 }
 
 /** The initial letters of the members. */

@@ -5,7 +5,7 @@ import { go } from "./router.js"
 import { head } from "./view-list.js"
 import { roleNames } from "./view-lists.js"
 
-/** The members of a list, and invitations by link. */
+/** The members of a list, and invitations by name and by link. */
 export async function show({ id }, signal) {
   const node = h("div")
   const parts = { head: h("div"), people: h("section.narrow"), invite: h("section.section.narrow"), end: h("section.section.narrow") }
@@ -54,14 +54,29 @@ export async function show({ id }, signal) {
     if (signal.aborted) return
     // Keep the selected role when the list changes.
     const role = h("select", { id: "role" }, options(parts.invite.querySelector("select")?.value))
+    const name = h("input", { id: "invitee", required: true, autocomplete: "off", autocapitalize: "none", spellcheck: "false" })
     parts.invite.replaceChildren(h("h2", "Invite somebody"),
-      open ? h("form.row", { onsubmit: event => { event.preventDefault(); attempt(() => invite(list, role.value)) } },
-        h("div", h("label", { for: "role" }, "Whoever opens the link"), role), h("button.main", "Make a link"))
-        : h("p.muted", "Links can be made when you are online."),
-      h("p.hint", "A link works once. Give it to one person, by whatever way you talk to them."),
+      open ? h("form.row", { onsubmit: event => { event.preventDefault(); attempt(() => inviteByName(list, name, role.value)) } },
+        h("div", h("label", { for: "invitee" }, "Name"), name), h("div", h("label", { for: "role" }, "What they may do"), role),
+        h("button.main", "Invite"), h("button", { type: "button", onclick: () => attempt(() => invite(list, role.value)) }, "Make a link"))
+        : h("p.muted", "You can invite others when you are online."),
+      h("p.hint", "Whoever has an account here finds the invitation under Lists. A link works once, for one person."),
       open?.length ? h("ul.rows.section", { "aria-label": "Open invitations" }, open.map(invitation => h("li", null,
         h("div.what", h("p", invitation.username ? `${invitation.username}: ` : "", roleNames[invitation.role]), h("p.muted.small", "Made ", time(invitation.createdAt), ", until ", time(invitation.expiresAt))),
         h("button.danger", { "aria-label": `Withdraw the invitation of ${invitation.createdAt}`, onclick: () => attempt(async () => { await client.withdraw(list.id, invitation.id); await showInvitations(list) }) }, "Withdraw")))) : "")
+  }
+
+  /** Invites the user of a name, and tells what became of it. */
+  async function inviteByName(list, field, role) {
+    const name = field.value.trim()
+    const key = text => text.normalize("NFC").toLowerCase()
+    const isMember = list.members.some(member => key(member.username) === key(name))
+    const outcome = isMember ? "member" : await client.inviteByName(list.id, name, role)
+    field.value = ""
+    field.focus()
+    toast(outcome === "member" ? `${name} is on the list already.` : `${name} is invited, and sees it under Lists.`)
+    await showInvitations(list)
+    document.getElementById("invitee")?.focus()
   }
 
   async function invite(list, role) {

@@ -1,10 +1,6 @@
 import { Copy } from "./copy.js"
-import { Outbox } from "./outbox.js"
-import { Session } from "./session.js"
-import { Synchroniser } from "./synchroniser.js"
-import { Tabs } from "./tabs.js"
-import { View } from "./view.js"
-import { call, randomID, segment } from "./server.js"
+import { Parts } from "./parts.js"
+import { randomID, segment } from "./server.js"
 import { OfflineError } from "./error.js"
 import { hotel, search } from "./hotels.js"
 import { registerWorker } from "./shell.js"
@@ -24,58 +20,36 @@ import { registerWorker } from "./shell.js"
  * - `failure`, detail {@link OfflineError}: something failed in the background, such as `storage_full`.
  */
 export class Client extends EventTarget {
-  #database; #tabs; #view; #outbox; #session; #synchroniser; #copy; #options
+  #parts; #options
 
   /** @private */
   constructor(database, options) {
     super()
-    this.#database = database
     this.#options = options
-    this.#tabs = new Tabs(database, message => this.#hear(message).catch(error => this.#fail(error)))
-    this.#view = new View(database)
-    this.#copy = new Copy(database)
-    this.#outbox = new Outbox({
-      database, backoff: options.backoff, pull: part => this.#copy.pull(part),
-      told: entry => {
-        this.#tabs.post({ kind: "rejected", entry })
-        this.#tell("rejected", entry)
-        // Reads no longer include its change.
-        this.#changed([entry.list ?? "own", "lists"])
-      }
-    })
-    const parts = { database, tabs: this.#tabs, outbox: this.#outbox, view: this.#view }
-    this.#session = new Session({ ...parts, changed: () => this.#hear({ kind: "session", isOwn: true }) })
-    this.#synchroniser = new Synchroniser({
-      ...parts, session: this.#session, copy: this.#copy, failed: error => this.#fail(error),
-      told: (places, isOutbox) => this.#changed(places, isOutbox)
-    })
+    this.#parts = new Parts(database, options, (name, detail) => this.#tell(name, detail))
   }
 
   /** @private */
   async begin() {
-    await this.#session.load()
-    await this.#synchroniser.load()
-    this.#synchroniser.count(await this.#outbox.entries())
-    this.#tabs.lead(signal => this.#synchroniser.lead(signal))
-    this.#tabs.post({ kind: "hello" })
+    await this.#parts.begin()
     if (this.#options.worker) {
-      registerWorker(version => this.#tell("update", { version })).catch(error => this.#fail(error))
+      registerWorker(version => this.#tell("update", { version })).catch(error => this.#parts.fail(error))
     }
   }
 
   // The session
 
   /** @returns {Session} */
-  get session() { return this.#session.state }
+  get session() { return this.#parts.session.state }
 
   /** Starts a guest if there is no session, as every write does. @returns {Promise<Session>} @throws {OfflineError} */
-  start() { return this.#session.start() }
+  start() { return this.#parts.session.start() }
 
   /** Asks the server whether the session is still valid. @returns {Promise<Session>} @throws {OfflineError} */
-  check() { return this.#session.check() }
+  check() { return this.#parts.session.check() }
 
   /** Creates an account, as `logIn` in all else. @returns {Promise<Session>} @throws {OfflineError} Also `conflict`. */
-  signUp(credentials) { return this.#session.enter("/v1/users", credentials) }
+  signUp(credentials) { return this.#parts.session.enter("/v1/users", credentials) }
 
   /**
    * Logs in. The account takes over the bookmarks of this browser's guest; {@link Client#undoAdoption} undoes it.
@@ -83,7 +57,7 @@ export class Client extends EventTarget {
    *   the one whose session has ended here, whose unsent changes are then deleted.
    * @returns {Promise<Session>} @throws {OfflineError} `offline`, `signed_in`, `outbox_not_empty`, or the server's.
    */
-  logIn(credentials) { return this.#session.enter("/v1/sessions", credentials) }
+  logIn(credentials) { return this.#parts.session.enter("/v1/sessions", credentials) }
 
   /**
    * Logs out and removes all data of the user from this browser. Without a network, the server is informed later.
@@ -91,29 +65,29 @@ export class Client extends EventTarget {
    *   `everywhere`: end the user's sessions on all other devices, too; this needs the network.
    * @returns {Promise<void>} @throws {OfflineError} `outbox_not_empty`; with `everywhere` also `offline`
    */
-  logOut({ discard, everywhere } = {}) { return this.#session.leave({ discard, everywhere }) }
+  logOut({ discard, everywhere } = {}) { return this.#parts.session.leave({ discard, everywhere }) }
 
   /**
    * Erases the account and its data, here and on the server. @returns {Promise<void>} @throws {OfflineError}
    * @param {{lists?: "delete"|"handOn"}} [options] The user's own lists are deleted, or another member becomes owner.
    */
-  erase({ lists = "delete" } = {}) { return this.#session.leave({ erase: lists }) }
+  erase({ lists = "delete" } = {}) { return this.#parts.session.leave({ erase: lists }) }
 
   /** Changes the password; every other session ends. @throws {OfflineError} */
   async changePassword({ currentPassword, password }) {
-    await this.#ask("PUT", "/v1/me/password", { body: { currentPassword, password } })
+    await this.#parts.ask("PUT", "/v1/me/password", { body: { currentPassword, password } })
   }
 
   /** The account: `{id, kind, username, usage, quota, expiresAt}`. @throws {OfflineError} */
-  async me() { return (await this.#ask("GET", "/v1/me")).body }
+  async me() { return (await this.#parts.ask("GET", "/v1/me")).body }
 
   /** The adoptions of guests' bookmarks: `{id, bookmarks, time, undoableUntil, differing: {id, rev}[]}[]`. @throws {OfflineError} */
-  async adoptions() { return (await this.#ask("GET", "/v1/me/adoptions")).body.adoptions }
+  async adoptions() { return (await this.#parts.ask("GET", "/v1/me/adoptions")).body.adoptions }
 
   /** Undoes an adoption, within 24 hours. @param {string} id @throws {OfflineError} */
   async undoAdoption(id) {
-    await this.#ask("DELETE", `/v1/me/adoptions/${segment(id)}`)
-    await this.#pull("own")
+    await this.#parts.ask("DELETE", `/v1/me/adoptions/${segment(id)}`)
+    await this.#parts.pull("own")
   }
 
   // Hotels
@@ -123,20 +97,20 @@ export class Client extends EventTarget {
    * @param {{description?: string, location?: string, limit?: number, offset?: number, sort?: string, near?: string}} query
    * @returns {Promise<SearchAnswer>} @throws {OfflineError} The server's, or the signal's reason.
    */
-  search(query = {}, { signal } = {}) { return search(this.#view, query, signal) }
+  search(query = {}, { signal } = {}) { return search(this.#parts.view, query, signal) }
 
   /**
    * One hotel, from the server or this browser's copy. @param {string} id @param {{signal?: AbortSignal}} [options]
    * @returns {Promise<Hotel>} @throws {OfflineError} `not_found`; `offline` if the copy does not have it.
    */
   hotel(id, { signal } = {}) {
-    return hotel(this.#view, id, signal)
+    return hotel(this.#parts.view, id, signal)
   }
 
   // Bookmarks. Each write returns its outbox entry as soon as the entry is stored here; see `settled`.
 
   /** Own bookmarks, or a list's, newest first. @param {{list?: string}} [options] @returns {Promise<Bookmark[]>} */
-  bookmarks({ list } = {}) { return this.#view.bookmarks(list) }
+  bookmarks({ list } = {}) { return this.#parts.view.bookmarks(list) }
 
   /**
    * Bookmarks a hotel of a search result. @param {Hotel} hotel @returns {Promise<Entry>}
@@ -153,7 +127,7 @@ export class Client extends EventTarget {
 
   /** Removes a bookmark. @param {string} id @param {{list?: string, draft?: boolean}} [options] @returns {Promise<Entry>} */
   async unbookmark(id, { list, draft } = {}) {
-    const former = (await this.#view.place(list)).bookmarks.get(id)
+    const former = (await this.#parts.view.place(list)).bookmarks.get(id)
     return this.#write({
       action: "unbookmark", subject: id, label: former?.hotel.name ?? id, former, undoable: !draft && !!former, list, draft,
       base: await this.#seen(list, "bookmarks", id), body: draft ? undefined : { remove: [id] }
@@ -168,12 +142,12 @@ export class Client extends EventTarget {
    */
   async history(id, { list, after, limit = 50 } = {}) {
     const query = new URLSearchParams({ limit, ...(after && { after }) })
-    return (await this.#ask("GET", `${await this.#document(id, list)}/revisions?${query}`)).body
+    return (await this.#parts.ask("GET", `${await this.#document(id, list)}/revisions?${query}`)).body
   }
 
   /** The content of a revision. @param {string} id @param {string} rev @param {{list?: string}} [options] */
   async revision(id, rev, { list } = {}) {
-    return (await this.#ask("GET", `${await this.#document(id, list)}/revisions/${segment(rev)}`)).body
+    return (await this.#parts.ask("GET", `${await this.#document(id, list)}/revisions/${segment(rev)}`)).body
   }
 
   /** Restores an earlier revision. @returns {Promise<Entry>} */
@@ -184,10 +158,10 @@ export class Client extends EventTarget {
   // Lists, for users only: the server refuses a guest's writes with `account_needed`.
 
   /** @returns {Promise<List[]>} The last changed list first. */
-  lists() { return this.#view.lists() }
+  lists() { return this.#parts.view.lists() }
 
   /** @param {string} id @returns {Promise<List>} @throws {OfflineError} `not_stored` */
-  list(id) { return this.#view.list(id) }
+  list(id) { return this.#parts.view.list(id) }
 
   /** Makes a list: the entry's `list`. @param {{title: string, markdown?: string}} body @returns {Promise<Entry>} */
   makeList({ title, markdown = "" }) {
@@ -213,34 +187,52 @@ export class Client extends EventTarget {
     return this.#write({ action: "removeMember", list, subject: username, label: username })
   }
 
-  /** Open invitations: `{id, role, createdAt, expiresAt}[]`. @throws {OfflineError} */
-  async invitations(list) { return (await this.#ask("GET", `${await this.#root(list)}/invitations`)).body.invitations }
+  /** Open invitations: `{id, role, username?, createdAt, expiresAt}[]`. @throws {OfflineError} */
+  async invitations(list) { return (await this.#parts.ask("GET", `${await this.#root(list)}/invitations`)).body.invitations }
 
   /**
    * Makes an invitation. @param {string} list @param {{role: "editor"|"reader", expiresAt?: string}} wish
    * @returns {Promise<{id: string, token: string, role: string, expiresAt: string}>} Nothing returns the token again.
    * @throws {OfflineError}
    */
-  async invite(list, wish) { return (await this.#ask("POST", `${await this.#root(list)}/invitations`, { body: wish })).body }
+  async invite(list, wish) { return (await this.#parts.ask("POST", `${await this.#root(list)}/invitations`, { body: wish })).body }
+
+  /**
+   * Invites a user by name. A member has the role at once. @param {string} list @param {string} username
+   * @param {"editor"|"reader"} role @returns {Promise<"invited"|"member">} @throws {OfflineError} Also `not_found`.
+   */
+  async inviteByName(list, username, role) {
+    const path = `${await this.#root(list)}/members/${segment(username)}`
+    const { status } = await this.#parts.ask("PUT", path, { body: { role } })
+    if (status === 202) return "invited"
+    await this.#parts.pull(`${list}/list`)
+    return "member"
+  }
 
   /** Withdraws an invitation. @throws {OfflineError} */
-  async withdraw(list, invitation) { await this.#ask("DELETE", `${await this.#root(list)}/invitations/${segment(invitation)}`) }
+  async withdraw(list, invitation) { await this.#parts.ask("DELETE", `${await this.#root(list)}/invitations/${segment(invitation)}`) }
 
   /** Joins a list. @param {string} token Or an id of `receivedInvitations`. @returns {Promise<List>} @throws {OfflineError} */
   async acceptInvitation(token) {
-    const list = (await this.#ask("POST", `/v1/invitations/${segment(token)}/accept`)).body
-    await this.#pull(...Copy.parts(list.id))
+    const list = (await this.#parts.ask("POST", `/v1/invitations/${segment(token)}/accept`)).body
+    await this.#parts.pull(...Copy.parts(list.id))
     return list
   }
 
   /** Invitations to the caller by name: `{id, list, title, inviter, role, createdAt, expiresAt}[]`. @throws {OfflineError} */
-  async receivedInvitations() { return (await this.#ask("GET", "/v1/invitations")).body.invitations }
+  async receivedInvitations() { return (await this.#parts.ask("GET", "/v1/invitations")).body.invitations }
 
   /** Ends one of them. @param {string} id @param {"decline"|"block"} how `block` shows none of that inviter's again. */
-  async refuseInvitation(id, how) { await this.#ask("POST", `/v1/invitations/${segment(id)}/${how}`) }
+  async refuseInvitation(id, how) { await this.#parts.ask("POST", `/v1/invitations/${segment(id)}/${how}`) }
+
+  /** The names of the people whose invitations are not shown. @returns {Promise<string[]>} @throws {OfflineError} */
+  async blocked() { return (await this.#parts.ask("GET", "/v1/blocked")).body.blocked.map(({ username }) => username) }
+
+  /** Shows the invitations of a blocked person again. @param {string} username @throws {OfflineError} */
+  async unblock(username) { await this.#parts.ask("DELETE", `/v1/blocked/${segment(username)}`) }
 
   /** @param {string} list @returns {Promise<Note[]>} In the order of their titles. */
-  notes(list) { return this.#view.notes(list) }
+  notes(list) { return this.#parts.view.notes(list) }
 
   /**
    * Writes a note. If another member has changed it first, the entry is rejected, with `theirs`.
@@ -259,7 +251,7 @@ export class Client extends EventTarget {
   }
 
   /** The user's own unpublished changes of a list. @param {string} list @returns {Promise<Draft[]>} */
-  drafts(list) { return this.#view.drafts(list) }
+  drafts(list) { return this.#parts.view.drafts(list) }
 
   /** Publishes a draft. @param {string} list @param {Draft} draft @returns {Promise<Entry>} */
   publish(list, draft) { return this.#writeDraft("publish", list, draft) }
@@ -270,19 +262,19 @@ export class Client extends EventTarget {
   // The outbox. `sendAgain`, `change` and `drop` throw `not_stored` and `in_transit`; `undo` throws `not_stored`.
 
   /** @returns {Promise<Entry[]>} Oldest first, with at most the last 20 delivered entries. */
-  outbox() { return this.#outbox.entries() }
+  outbox() { return this.#parts.outbox.entries() }
 
   /** Sends a change again, unchanged. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} */
-  sendAgain(id) { return this.#queued(this.#outbox.sendAgain(id)) }
+  sendAgain(id) { return this.#queued(this.#parts.outbox.sendAgain(id)) }
 
   /** Sends another body. @param {number} id @param {object} body @returns {Promise<Entry>} @throws {OfflineError} */
-  change(id, body) { return this.#queued(this.#outbox.change(id, body)) }
+  change(id, body) { return this.#queued(this.#parts.outbox.change(id, body)) }
 
   /** Deletes a change. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} */
-  drop(id) { return this.#queued(this.#outbox.drop(id)) }
+  drop(id) { return this.#queued(this.#parts.outbox.drop(id)) }
 
   /** Undoes the removal of a bookmark. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} */
-  undo(id) { return this.#queued(this.#outbox.undo(id)) }
+  undo(id) { return this.#queued(this.#parts.outbox.undo(id)) }
 
   /** Waits for delivery. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} If it is not delivered. */
   settled(id) {
@@ -303,44 +295,31 @@ export class Client extends EventTarget {
   // Syncing
 
   /** @returns {SyncState} */
-  get sync() { return { ...this.#synchroniser.state } }
+  get sync() { return this.#parts.sync }
 
   /** @param {"manual"|"continuous"} mode It is stored, for all tabs. @returns {Promise<void>} */
-  setMode(mode) { return this.#synchroniser.setMode(mode) }
+  setMode(mode) { return this.#parts.synchroniser.setMode(mode) }
 
   /** Sends and fetches everything now. @returns {Promise<void>} @throws {OfflineError} The cause of the failure. */
   syncNow() {
-    return this.#tabs.leads ? this.#synchroniser.now() : this.#tabs.askLeader({ kind: "sync" })
+    return this.#parts.tabs.leads ? this.#parts.synchroniser.now() : this.#parts.tabs.askLeader({ kind: "sync" })
   }
 
   /** Closes the database and the channel to other tabs; this tab no longer leads. */
-  close() {
-    this.#tabs.close()
-    this.#database.close()
-  }
+  close() { this.#parts.close() }
 
-  // Messages between the parts
-
-  /** Sends a request outside of a round. If the answer is that the session has ended, the page is told. */
-  async #ask(...request) {
-    return call(...request).catch(error => {
-      if (error.isSessionEnd) this.check().catch(() => {})
-      throw error
-    })
-  }
-
-  async #root(list) { return `/v1/lists/${segment((await this.#view.place(list)).name)}` }
+  async #root(list) { return `/v1/lists/${segment((await this.#parts.view.place(list)).name)}` }
 
   async #document(id, list) { return `${list ? await this.#root(list) : "/v1"}/documents/${segment(id)}` }
 
   #write(change) {
-    this.#session.wake()
-    return this.#queued(this.#outbox.add(change))
+    this.#parts.session.wake()
+    return this.#queued(this.#parts.outbox.add(change))
   }
 
   /** The revision that reads return; null for none; undefined for a draft, whose base the server knows. */
   async #seen(list, kind, id) {
-    const it = (await this.#view.place(list))[kind].get(id)
+    const it = (await this.#parts.view.place(list))[kind].get(id)
     return it ? it.draft ? undefined : it.rev : null
   }
 
@@ -350,51 +329,10 @@ export class Client extends EventTarget {
 
   async #queued(writing) {
     const entry = await writing
-    this.#changed(entry.list ? [entry.list, "lists"] : ["own"], true)
-    this.#tabs.tellLeader({ kind: "send" })
+    this.#parts.changed(entry.list ? [entry.list, "lists"] : ["own"], true)
+    this.#parts.tabs.tellLeader({ kind: "send" })
     return entry
   }
 
-  async #pull(...parts) {
-    for (const part of parts) await this.#copy.pull(part)
-    this.#changed([...new Set(parts.map(part => part.split("/")[0])), "lists"])
-  }
-
-  #changed(places, isOutbox) {
-    if (places.length || isOutbox) this.#tabs.post({ kind: "changed", places, isOutbox })
-    this.#show(places, isOutbox).catch(error => this.#fail(error))
-  }
-
-  async #show(places, isOutbox) {
-    // A page that knows a list by its local id listens for that id.
-    places = places.flatMap(it => [it, this.#view.aliases[it] ?? it])
-    if (isOutbox) {
-      const entries = await this.#outbox.entries()
-      this.#synchroniser.count(entries)
-      this.#tell("outbox", entries)
-    }
-    if (places.length) this.#tell("change", { places })
-    this.#tell("sync", this.sync)
-  }
-
-  async #hear(message) {
-    const { kind } = message
-    if (kind === "changed") await this.#show(message.places, message.isOutbox)
-    else if (kind === "rejected") this.#tell("rejected", message.entry)
-    else if (kind === "state") this.#synchroniser.take(message.state)
-    else if (kind === "hello" && this.#tabs.leads) this.#tabs.post({ kind: "state", state: this.sync })
-    else if (kind === "rest") this.#session.rest()
-    else if (kind === "send" && this.#tabs.leads) this.#synchroniser.want("send")
-    else if (kind === "sync" && this.#tabs.leads) await this.#tabs.answer(message, this.#synchroniser.now())
-    else if (kind === "session") {
-      if (!message.isOwn) await this.#session.load()
-      this.#tell("session", this.session)
-      await this.#show(["own", "lists"], true)
-      if (this.#tabs.leads) this.#synchroniser.restart()
-    }
-  }
-
   #tell(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })) }
-
-  #fail(error) { this.#tell("failure", error) }
 }
