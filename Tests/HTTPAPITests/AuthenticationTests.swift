@@ -63,7 +63,7 @@ import Testing
         ("https://localhost", 200), ("https://app.example", 200), ("http://localhost:81", 403),
       ]
       for (origin, status) in origins {
-        var headers: HTTPFields = [.cookie: cookie]
+        var headers: HTTPFields = [.cookie: cookie, .contentType: "application/json"]
         headers[.origin] = origin
         let reply = try await api.call(.put, "/v1/bookmarks/a", body: "{}", headers: headers)
         #expect(reply.status == status, "\(origin ?? "none")")

@@ -56,7 +56,9 @@ import Testing
       let cookie = try #require(login.headers[.setCookie]?.split(separator: ";").first)
       let write = try await api.call(
         .put, "/v1/bookmarks/a", body: "{}",
-        headers: [.origin: "https://a.example", .cookie: String(cookie)])
+        headers: [
+          .origin: "https://a.example", .cookie: String(cookie), .contentType: "application/json",
+        ])
       #expect(write.status == 403)
       let null = try await api.call(.get, "/v1/limits", headers: [.origin: "null"])
       #expect(null.headers[.accessControlAllowOrigin] == nil)
@@ -113,7 +115,9 @@ import Testing
       let cookie = try #require(login.headers[.setCookie]?.split(separator: ";").first)
       let write = try await api.call(
         .put, "/v1/bookmarks/a", body: "{}",
-        headers: [.origin: origin, .cookie: String(cookie)])
+        headers: [
+          .origin: origin, .cookie: String(cookie), .contentType: "application/json",
+        ])
       #expect(write.status == status)
       let form = try await api.call(
         .post, "/couch/_session", body: "name=ann&password=wrong:horse",

@@ -104,6 +104,7 @@ import Testing
       for day in 0..<40 {
         let headers: HTTPFields = [
           .cookie: String(cookie.prefix { $0 != ";" }), .origin: "http://localhost",
+          .contentType: "application/json",
         ]
         let reply = try await api.call(
           .put, "/v1/bookmarks/h\(day)", body: #"{"name":"h"}"#, headers: headers)

@@ -20,20 +20,24 @@ extension HTTPService {
       },
       .anyone(.post, "/v1/users") { call, caller in
         let body = try CredentialsBody(try await call.json(.small))
+        let takesCookie = try authentication.takesCookie(call, isRequired: body.isForCookie)
         let session = try await accounts.signUp(
           username: body.username, password: body.password,
           guest: caller?.kind == .guest ? caller : nil, from: call.address)
-        return sessionAnswer(.created, session, nil, isForCookie: body.isForCookie)
+        return sessionAnswer(
+          .created, session, nil, isForCookie: body.isForCookie, takesCookie: takesCookie)
       },
       .open(.post, "/v1/sessions") { call in
         let body = try await call.json(.small)
-        let session = try await body["idToken"] == nil ? logIn(body, call) : exchange(body, call)
         let isForCookie = try CredentialsBody.isForCookie(body)
+        let takesCookie = try authentication.takesCookie(call, isRequired: isForCookie)
+        let session = try await body["idToken"] == nil ? logIn(body, call) : exchange(body, call)
         var adoption: TakenOver?
         if let guest = session.adopted {
           adoption = try await hotels.adoption(of: guest, in: session.principal.store)
         }
-        return sessionAnswer(.ok, session, adoption, isForCookie: isForCookie)
+        return sessionAnswer(
+          .ok, session, adoption, isForCookie: isForCookie, takesCookie: takesCookie)
       },
       .open(.post, "/v1/password-resets") { call in
         let body = try await call.json(.small)
@@ -83,10 +87,11 @@ extension HTTPService {
   static let `private`: HTTPFields = [.cacheControl: "no-store"]
 
   private func sessionAnswer(
-    _ status: HTTPResponse.Status, _ session: Session, _ adoption: TakenOver?, isForCookie: Bool
+    _ status: HTTPResponse.Status, _ session: Session, _ adoption: TakenOver?, isForCookie: Bool,
+    takesCookie: Bool
   ) -> Response {
     var fields = Self.private
-    fields[.setCookie] = sessionCookie(session.token)
+    if takesCookie { fields[.setCookie] = sessionCookie(session.token) }
     return .json(status, headers: fields) { writer in
       writer.member("id", session.principal.id.text)
       writer.member("username", session.principal.username ?? "")

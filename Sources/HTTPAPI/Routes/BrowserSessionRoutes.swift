@@ -17,6 +17,7 @@ extension HTTPService {
     guard !bytes.isEmpty, call[.contentType]?.lowercased().hasPrefix("application/json") ?? false,
       try CredentialsBody.isForCookie(try await call.json(bytes, .small))
     else { return nil }
+    _ = try authentication.takesCookie(call, isRequired: true)
     if let (_, person) = try await cookiePerson(call) {
       guard person.kind != .administrator else { throw Authentication.noStore }
       return .json(headers: Self.private) { writer in
@@ -41,11 +42,12 @@ extension HTTPService {
     return token
   }
 
-  /// The person of a request's cookie; nil without a cookie, or if its session has ended.
-  /// - Throws: ``Problem`` 403 for a write from another origin.
+  /// The person of a page's cookie; nil without a cookie, if its session has ended, and for a client that is no browser.
+  /// ``Authentication/takesCookie(_:isRequired:)`` has allowed the page's origin.
   private func cookiePerson(_ call: Call) async throws -> (token: String, person: Principal)? {
-    guard let token = call[.cookie].flatMap(SentCredentials.cookie) else { return nil }
-    try authentication.checkOrigin(call)
+    guard call[.origin] != nil, let token = call[.cookie].flatMap(SentCredentials.cookie) else {
+      return nil
+    }
     do {
       return (token, try await accounts.authenticate(bearer: token))
     } catch {

@@ -47,6 +47,7 @@ extension HTTPService {
   }
 
   private func couchLogIn(_ call: Call) async throws -> Response {
+    _ = try authentication.takesCookie(call, isRequired: true)
     let (name, password) = try await couchCredentials(call)
     let session = try await accounts.logIn(
       username: name, password: password, guestToken: nil, from: call.address)
@@ -72,12 +73,6 @@ extension HTTPService {
     var name: String?
     var password: String?
     if call[.contentType]?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false {
-      // A form needs no preflight. Without this check, a page of another origin could log its visitor in to an account
-      // of the page's author.
-      let authority = call.request.head.authority
-      guard call[.origin].map({ crossOrigin.allowsWrites(from: $0, to: authority) }) ?? true else {
-        throw Problem(.forbidden, "forbidden", "Logins from this origin are not allowed")
-      }
       let pairs = try Call.pairs(try await call.body(upTo: JSONLimits.small.maximumBytes))
       let form = CouchParameters(pairs)
       (name, password) = (form["name"] ?? form["username"], form["password"])

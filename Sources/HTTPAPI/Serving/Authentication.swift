@@ -15,11 +15,13 @@ struct Authentication: Sendable {
 
   /// The caller; nil if the request has no credentials.
   /// - Parameter isOptional: whether the request needs no credentials. Then a cookie whose session has ended counts as
-  ///   none: the browser sends it by itself, and no script can remove it.
+  ///   none, because the browser sends it by itself, and no script can remove it. So does a cookie in a write without
+  ///   `Origin`: a client that is no browser may keep cookies without knowing of them.
   /// - Throws: ``Problem`` 401 for invalid credentials, 403 for a write by cookie from another origin.
   func principal(of call: Call, isOptional: Bool = false) async throws -> Principal? {
     if let field = call[.authorization] { return try await principal(authorization: field, call) }
     guard let token = call[.cookie].flatMap(SentCredentials.cookie) else { return nil }
+    if isOptional, Self.needsOrigin(call), call[.origin] == nil { return nil }
     try checkOrigin(call)
     do {
       return try await accounts.authenticate(bearer: token)
@@ -80,17 +82,44 @@ struct Authentication: Sendable {
   /// A browser sends the cookie by itself. So a write must come from a page of this server or of a listed origin (OWASP,
   /// "Cross-Site Request Forgery Prevention").
   /// - Throws: ``Problem`` 403 for a write by cookie from another origin.
-  func checkOrigin(_ call: Call) throws(Problem) {
-    guard ![.get, .head, .options].contains(call.request.method) else { return }
+  private func checkOrigin(_ call: Call) throws(Problem) {
+    guard Self.isWrite(call) else { return }
     guard let origin = call[.origin] else {
-      // CouchDB's replicator logs in with a cookie and sends no Origin. Browsers send one with every write.
-      if Problem.Dialect(path: call.request.uri.path) == .couch { return }
+      guard Self.needsOrigin(call) else { return }
       throw Problem(.forbidden, "forbidden", "A write by cookie needs an Origin header")
     }
-    guard crossOrigin.allowsWrites(from: origin, to: call.request.head.authority) else {
-      throw Problem(.forbidden, "forbidden", "Writes from this origin are not allowed")
-    }
+    guard allowsWrites(call, from: origin) else { throw Self.otherOrigin }
   }
+
+  /// Whether the answer to a log-in may set the cookie. A browser takes it, and replaces another one, even if the page
+  /// can't read the answer. So the page must be of this server or of a listed origin. A client that sends no `Origin` is
+  /// no browser.
+  /// - Parameter isRequired: whether the session is only in the cookie.
+  /// - Returns: false for a page of any other origin that may call because of `*`.
+  /// - Throws: ``Problem`` 403 for a page of another origin.
+  func takesCookie(_ call: Call, isRequired: Bool) throws(Problem) -> Bool {
+    guard let origin = call[.origin] else { return true }
+    if allowsWrites(call, from: origin) { return true }
+    guard !isRequired, crossOrigin.allowsTokens(from: origin) else { throw Self.otherOrigin }
+    return false
+  }
+
+  private func allowsWrites(_ call: Call, from origin: String) -> Bool {
+    crossOrigin.allowsWrites(from: origin, to: call.request.head.authority)
+  }
+
+  private static func isWrite(_ call: Call) -> Bool {
+    ![.get, .head, .options].contains(call.request.method)
+  }
+
+  /// Whether a cookie is valid only with an `Origin`, which browsers send with every write. CouchDB's replicator logs in
+  /// with a cookie and sends none.
+  private static func needsOrigin(_ call: Call) -> Bool {
+    isWrite(call) && Problem.Dialect(path: call.request.uri.path) != .couch
+  }
+
+  private static let otherOrigin = Problem(
+    .forbidden, "forbidden", "Writes from this origin are not allowed")
 
   static let challenge: HTTPFields = [
     .wwwAuthenticate:

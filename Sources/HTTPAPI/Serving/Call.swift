@@ -175,7 +175,7 @@ struct Call: Sendable {
   /// A body that was read, as JSON.
   /// - Throws: ``Problem`` 415 for another content type, ``JSONError`` for invalid JSON.
   func json(_ bytes: [UInt8], _ limits: JSONLimits) async throws -> JSONNode {
-    try requireJSON()
+    if !bytes.isEmpty { try requireJSON() }
     return try await Self.parsed(bytes, limits)
   }
 
@@ -194,20 +194,26 @@ struct Call: Sendable {
     proxies.caller(peer: context.remoteAddress?.ipAddress, forwarded: self[.xForwardedFor])
   }
 
-  /// Checks that the content type is JSON in UTF-8 (RFC 8259, section 8.1). A body without a type counts as JSON.
+  /// Checks that the content type is JSON in UTF-8 (RFC 8259, section 8.1). A body without a type counts as JSON, but not
+  /// from a page: a browser sends such a body to any server, without a preflight.
   /// - Throws: ``Problem`` 415 for another content type.
   func requireJSON() throws(Problem) {
-    guard let type = request.headers[.contentType] else { return }
+    guard let type = request.headers[.contentType] else {
+      guard self[.origin] != nil else { return }
+      throw Self.notJSON
+    }
     let parts = type.lowercased().split(separator: ";").map { $0.trimmingSpaces }
     let charset = parts.dropFirst().first { $0.hasPrefix("charset=") }?.dropFirst(8)
       .filter { $0 != "\"" }
     guard parts.first == "application/json" || parts.first?.hasSuffix("+json") == true,
       charset == nil || charset == "utf-8"
     else {
-      throw Problem(
-        .unsupportedMediaType, "bad_content_type", "Content-Type must be application/json in UTF-8")
+      throw Self.notJSON
     }
   }
+
+  private static let notJSON = Problem(
+    .unsupportedMediaType, "bad_content_type", "Content-Type must be application/json in UTF-8")
 
   /// The answer to a body of more than `limit` bytes.
   static func tooLarge(_ limit: Int) -> Problem {

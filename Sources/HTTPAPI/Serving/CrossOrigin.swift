@@ -44,6 +44,11 @@ package struct CrossOrigin: Sendable {
     return ["http://" + authority, "https://" + authority].contains { $0.equalsBytes(of: origin) }
   }
 
+  /// Whether pages of an origin may call with a token.
+  func allowsTokens(from origin: String) -> Bool {
+    allows(origin) || allowsAny && origin != "null"
+  }
+
   /// Whether a request is a preflight, which browsers send before another request.
   static func isPreflight(_ request: HTTPRequest) -> Bool {
     request.method == .options && request.headerFields[.origin] != nil
@@ -79,7 +84,7 @@ package struct CrossOrigin: Sendable {
       fields[.accessControlAllowCredentials] = "true"
       return true
     }
-    guard allowsAny, origin != "null" else { return false }
+    guard allowsTokens(from: origin) else { return false }
     fields[.accessControlAllowOrigin] = "*"
     return true
   }
