@@ -60,8 +60,9 @@ package struct CrossOrigin: Sendable {
     guard Self.isPreflight(request.head), let origin = request.headers[.origin] else { return nil }
     var fields: HTTPFields = [.vary: "Origin"]
     guard admit(origin, &fields) else { return Response(status: .noContent, headers: fields) }
-    fields[.accessControlAllowMethods] = "GET, HEAD, POST, PUT, PATCH, DELETE"
-    fields[.accessControlAllowHeaders] = Self.requestHeaders
+    fields[.accessControlAllowMethods] = "GET, HEAD, POST, PUT, PATCH, DELETE, COPY"
+    // No field of a request has a meaning that a page must not use.
+    fields[.accessControlAllowHeaders] = request.headers[.accessControlRequestHeaders]
     fields[.accessControlMaxAge] = String(Self.preflightSeconds)
     return Response(status: .noContent, headers: fields)
   }
@@ -89,10 +90,7 @@ package struct CrossOrigin: Sendable {
     return true
   }
 
-  private static let requestHeaders =
-    "accept, authorization, content-encoding, content-type, if-match, if-none-match, "
-    + "idempotency-key, last-event-id, prefer"
   private static let answerHeaders =
     "age, allow, cache-status, date, etag, link, location, preference-applied, renewed-token, "
-    + "retry-after, server-timing, www-authenticate, x-request-id"
+    + "retry-after, server-timing, www-authenticate, x-couch-request-id, x-request-id"
 }
