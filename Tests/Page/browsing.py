@@ -146,7 +146,7 @@ class Browser:
 
     def synced(self):
         """Waits until every change that the page knows of is on the server."""
-        self.until(lambda: "up to date" in self.find("#sync > button").get_attribute("aria-label"), "not synced", 60)
+        self.until(lambda: "Everything is up to date" in self.find("#sync > button").get_attribute("aria-label"), "not synced", 60)
 
     def sign_up(self, name, password="a good password"):
         self.visit("/sign-up")

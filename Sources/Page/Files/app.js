@@ -2,7 +2,7 @@ import { client } from "./client.js"
 import { h, time } from "./dom.js"
 import { failure } from "./states.js"
 import { toast } from "./messages.js"
-import { preload, route, start, render } from "./router.js"
+import { preload, rewrite, route, start, render } from "./router.js"
 import { syncButton } from "./sync.js"
 
 /** The app: the views and their URLs, and the frame around them. */
@@ -25,14 +25,20 @@ route("/sign-up", () => import("./view-enter.js"))
 /** How long before a guest's data is erased the page warns, in milliseconds: 7 days. */
 const warning = 7 * 86_400_000
 
+/** The address that the service worker leaves to the network, as in `worker.js`. */
+const network = "/?network"
+
 const isNearEnd = () => Date.parse(client.session.keptUntil) - warning < Date.now()
 
 function showPerson() {
   const { state, kind, username, keptUntil } = client.session
   document.getElementById("who").textContent = kind === "user" ? username : "You"
-  const banner = document.getElementById("banner")
-  banner.hidden = state !== "ended" && !isNearEnd()
-  if (state === "ended") {
+  const banner = document.getElementById("banner"), { intercepted } = client.sync
+  banner.hidden = !intercepted && state !== "ended" && !isNearEnd()
+  if (intercepted) {
+    banner.replaceChildren("Something between this browser and the server answers in its place. It may ask you to log in. What you change here is kept. ",
+      h("a", { href: network, target: "_self" }, "Open its page"))
+  } else if (state === "ended") {
     banner.replaceChildren("You have been logged out. What you changed here is kept until you log in again. ", h("a", { href: "/log-in" }, "Log in"))
   } else if (isNearEnd()) {
     banner.replaceChildren("Your bookmarks have not been used at the server for a long time. It erases them on ", time(keptUntil),
@@ -60,11 +66,12 @@ client.addEventListener("failure", ({ detail }) => toast(detail.reason ?? detail
 client.addEventListener("update", () => toast("There is a new version of this page.", { label: "Reload", run: () => location.reload() }))
 
 client.addEventListener("sync", ({ detail }) => {
-  if (detail.phase !== "idle") return
+  if (detail.phase !== "idle" && !detail.intercepted) return
   showPerson()
   if (isNearEnd()) use()
 })
 
+if (location.search === "?network") rewrite("/")
 showPerson()
 if (isNearEnd()) use()
 document.getElementById("sync").append(...syncButton())

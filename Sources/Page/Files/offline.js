@@ -93,7 +93,11 @@ export { Client, OfflineError }
  * @property {number} total The number of steps known so far.
  * @property {number} waiting The number of entries that are pending or in transit.
  * @property {number} stuck The number of entries that are rejected or parked.
- * @property {boolean} live The stream of changes is open, in this tab or another.
+ * @property {boolean} live The stream of changes is open, in this tab or another, and something has come by it.
+ * @property {boolean} quiet Nothing has come by the stream for 45 seconds, as behind a proxy that keeps what the server
+ *   sends: the changes of others are fetched every 45 seconds.
+ * @property {boolean} intercepted In the phase `offline`: something between this browser and the server answers in its
+ *   place, such as a network's log-in page. The page at `/?network` is never answered by the service worker.
  * @property {string|null} lastSync RFC 3339.
  * @property {string|null} error The cause of the phase `error`.
  *

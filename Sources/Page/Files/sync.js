@@ -10,17 +10,20 @@ import { attempt } from "./messages.js"
 const marks = { idle: "tick", syncing: "turn", offline: "cross", error: "mark" }
 
 /** The text for a state, for the button's label and the panel. */
-export function words({ phase, waiting, stuck, error, mode }) {
+export function words({ phase, waiting, stuck, error, mode, quiet, intercepted }) {
   if (stuck) return `${plural(stuck, "change")} ${stuck === 1 ? "needs" : "need"} you`
   if (phase === "syncing") return "Bringing everything up to date"
+  if (phase === "offline" && intercepted) return "Something else answers in the server's place"
   if (phase === "offline") return waiting ? `Offline: ${plural(waiting, "change")} will be sent later` : "Offline: what you keep is here"
   if (phase === "error") return error ?? "Syncing does not work right now"
   if (waiting) return mode === "manual" ? `${plural(waiting, "change")} to be sent` : `Sending ${plural(waiting, "change")}`
+  if (quiet) return "Not live: what others change comes a little later"
   return "Everything is up to date"
 }
 
-function cloud({ phase, live }) {
-  const mark = svg("path", { d: icon(marks[phase] ?? "tick").firstChild.getAttribute("d"), class: phase === "syncing" ? "turning" : null })
+function cloud({ phase, live, quiet }) {
+  const look = quiet && phase === "idle" ? "mark" : marks[phase] ?? "tick"
+  const mark = svg("path", { d: icon(look).firstChild.getAttribute("d"), class: phase === "syncing" ? "turning" : null })
   return svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", "data-phase": phase, "data-live": String(live) },
     svg("path", { d: icon("cloud").firstChild.getAttribute("d") }), mark)
 }

@@ -1,6 +1,7 @@
 /**
  * The service worker. It keeps the app's files, so that the app opens without a network. It answers the app's own views
- * and files alone, and never stores an answer of the API.
+ * and files alone, and never stores an answer of the API. `/?network` is left to the network: there a person reaches the
+ * page of whatever answers in the server's place.
  *
  * `/shell.json` names the version, its files and their digests. Each file has the version in its URL. A version is used
  * when all of its files are here, each with its digest; then `/shell.json` is stored, which makes the version the present
@@ -20,11 +21,11 @@ addEventListener("activate", event => event.waitUntil(clients.claim()))
 
 addEventListener("fetch", event => {
   const { request } = event
-  const { origin, pathname } = new URL(request.url)
+  const { origin, pathname, search } = new URL(request.url)
   if (request.method !== "GET" || origin !== location.origin) return
   if (request.mode !== "navigate") {
     if (files.test(pathname)) event.respondWith(file(request))
-  } else if (views.test(pathname)) {
+  } else if (views.test(pathname) && search !== "?network") {
     event.respondWith(view(request))
     // Without a network the stored version stays.
     event.waitUntil(update().catch(() => {}))

@@ -1,5 +1,6 @@
 /**
  * A failure. `code` is the server's `error`, or one of this module's: `offline` (the server could not be reached),
+ * `intercepted` (something between answers in its place, such as a network's log-in page),
  * `storage_unavailable`, `storage_blocked`, `storage_newer`, `storage_full`, `storage_failed`, `outbox_not_empty`,
  * `signed_in`, `not_stored` (not in this browser's copy), `in_transit`.
  */
@@ -21,7 +22,7 @@ export class OfflineError extends Error {
   }
 
   /** Whether the server could not be reached. */
-  get isOffline() { return this.code === "offline" }
+  get isOffline() { return ["offline", "intercepted"].includes(this.code) }
 
   /** Whether the same request may succeed later. */
   get mayPass() {
@@ -30,6 +31,6 @@ export class OfflineError extends Error {
 
   /** Whether the server no longer knows the session. */
   get isSessionEnd() {
-    return this.status === 401 || (this.status === 410 && this.code === "guest_spent")
+    return !this.isOffline && (this.status === 401 || (this.status === 410 && this.code === "guest_spent"))
   }
 }

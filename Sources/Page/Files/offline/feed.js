@@ -1,8 +1,5 @@
-import { problem } from "./server.js"
+import { intercepted, isOurs, problem } from "./server.js"
 import { OfflineError } from "./error.js"
-
-/** After this time without a byte the stream counts as broken, in ms. The server sends something every 15 seconds. */
-const silence = 40_000
 
 /**
  * Reads `GET /v1/changes` until it ends. It does not use `EventSource`, which hides the status of a refusal and the
@@ -11,36 +8,30 @@ const silence = 40_000
  * @param {string} [options.last] The `id` of the last event; it is sent as `Last-Event-ID`.
  * @param {AbortSignal} options.signal
  * @param {() => void} options.opened
+ * @param {() => void} options.beat It is called with each piece that arrives; the server sends one every 20 seconds or more often.
  * @param {(event: {name: string, id: string, data?: object}) => void} options.heard
- * @throws {OfflineError} `offline` also if the connection breaks or no byte arrives for 40 seconds.
+ * @throws {OfflineError} `offline` also if the connection breaks.
  */
-export async function listen({ last, signal, opened, heard }) {
-  const limit = new AbortController()
-  const stop = () => limit.abort()
-  signal.addEventListener("abort", stop)
-  let timer = setTimeout(stop, silence)
+export async function listen({ last, signal, opened, beat, heard }) {
   try {
     const answer = await fetch("/v1/changes", {
       headers: { accept: "text/event-stream", ...(last && { "last-event-id": last }) },
-      credentials: "same-origin", cache: "no-store", signal: limit.signal
+      credentials: "same-origin", cache: "no-store", redirect: "manual", signal
     })
     if (!answer.ok) throw problem(answer, await answer.text())
+    if (!isOurs(answer, "text/event-stream")) throw intercepted(answer)
     opened()
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
     const parser = new Parser(heard)
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return
-      clearTimeout(timer)
-      timer = setTimeout(stop, silence)
+      beat()
       parser.take(value)
     }
   } catch (error) {
     if (error instanceof OfflineError) throw error
     throw new OfflineError("offline", "The stream of changes has broken off.")
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener("abort", stop)
   }
 }
 

@@ -9,7 +9,8 @@ const timeout = 30_000
  * @param {string} path
  * @param {{body?: object, headers?: object, signal?: AbortSignal, timeout?: number}} [options]
  * @returns {Promise<{status: number, body: any}>} `body` is null if there is none.
- * @throws {OfflineError} `offline`, or the server's problem. If `signal` is aborted, it throws the signal's reason.
+ * @throws {OfflineError} `offline`, `intercepted`, or the server's problem. If `signal` is aborted, it throws the signal's
+ *   reason.
  */
 export async function call(method, path, options = {}) {
   const headers = { accept: "application/json", ...options.headers }
@@ -21,11 +22,12 @@ export async function call(method, path, options = {}) {
   if (options.signal?.aborted) stop()
   try {
     const answer = await fetch(path, {
-      method, headers, signal: limit.signal, credentials: "same-origin", cache: "no-store",
+      method, headers, signal: limit.signal, credentials: "same-origin", cache: "no-store", redirect: "manual",
       body: options.body === undefined ? undefined : JSON.stringify(options.body)
     })
     const text = await answer.text()
     if (!answer.ok) throw problem(answer, text)
+    if (!isOurs(answer, answer.status === 204 ? undefined : "application/json")) throw intercepted(answer)
     return { status: answer.status, body: text ? JSON.parse(text) : null }
   } catch (error) {
     if (error instanceof OfflineError) throw error
@@ -37,24 +39,46 @@ export async function call(method, path, options = {}) {
   }
 }
 
-/** The error that an answer describes. */
-export function problem(answer, text) {
-  let said = {}
-  try { said = JSON.parse(text) } catch { /* A proxy's page: only the status is useful. */ }
-  const seconds = Number(answer.headers.get("retry-after"))
-  return new OfflineError(
-    said.error ?? `http_${answer.status}`, said.reason || answer.statusText || `Status ${answer.status}`,
-    { status: answer.status, retryAfter: seconds > 0 ? seconds * 1000 : undefined, problem: said })
+/**
+ * Whether an answer with a status 2xx is the server's. Something between may answer in its place: a network's log-in page,
+ * a proxy that asks for a log-in, a page about maintenance. The server sends `nosniff` with each answer.
+ * @param {string} [type] The content type; undefined for an answer without a body.
+ */
+export function isOurs(answer, type) {
+  const kind = answer.headers.get("content-type")
+  return answer.headers.get("x-content-type-options") === "nosniff" && (type ? kind?.startsWith(type) : !kind)
 }
 
-/** Whether the server answers `/healthz` within 5 seconds. */
+/** The error for an answer that is not the server's. */
+export function intercepted(answer) {
+  return new OfflineError(
+    "intercepted", "Something between this browser and the server answers in its place.",
+    { status: answer.status, retryAfter: retryAfter(answer) })
+}
+
+/** The error that an answer describes: the server's problem, or else `intercepted`. */
+export function problem(answer, text) {
+  let said
+  try { said = JSON.parse(text) } catch { /* It is not the server's, or has no body. */ }
+  // The answer to HEAD has only a type.
+  const isBare = !text && answer.headers.get("content-type")?.startsWith("application/problem+json")
+  if (!isBare && (typeof said?.error !== "string" || typeof said.reason !== "string")) return intercepted(answer)
+  return new OfflineError(
+    said?.error ?? `http_${answer.status}`, said?.reason || answer.statusText || `Status ${answer.status}`,
+    { status: answer.status, retryAfter: retryAfter(answer), problem: said })
+}
+
+function retryAfter(answer) {
+  const seconds = Number(answer.headers.get("retry-after"))
+  return seconds > 0 ? seconds * 1000 : undefined
+}
+
+/** Asks the server for the least, within 5 seconds. @throws {OfflineError} Also `intercepted`. */
+export const reach = () => call("HEAD", "/v1/limits", { timeout: 5000 })
+
+/** Whether the server answers within 5 seconds. */
 export async function isReachable() {
-  if (navigator.onLine === false) return false
-  try {
-    return (await fetch("/healthz", { cache: "no-store", signal: AbortSignal.timeout(5000) })).ok
-  } catch {
-    return false
-  }
+  return navigator.onLine !== false && reach().then(() => true, () => false)
 }
 
 /** Text as a segment of a path, percent-encoded. */

@@ -1,10 +1,12 @@
 import { Copy } from "./copy.js"
 import { listen } from "./feed.js"
 import { OfflineError } from "./error.js"
-import { isReachable } from "./server.js"
+import { reach } from "./server.js"
 
 /** The pauses after failed rounds, in milliseconds: one after the first failure, and so on; the last one repeats. */
 const pauses = [500, 1000, 2000, 4000, 8000, 15_000, 30_000]
+/** After this time without a byte of the stream, changes do not come by themselves, in milliseconds. */
+const silence = 45_000
 
 /**
  * Synchronises the local copy with the server, in the leading tab: it sends and fetches in rounds, one at a time, and
@@ -12,10 +14,11 @@ const pauses = [500, 1000, 2000, 4000, 8000, 15_000, 30_000]
  */
 export class Synchroniser {
   #database; #tabs; #session; #outbox; #copy; #told; #failed
-  #wanted = new Set(); #asks = []; #wake = () => {}; #timer; #feed = null; #fails = 0; #heardOf = null
+  #wanted = new Set(); #asks = []; #wake = () => {}; #timer; #feed = null; #fails = 0; #heardOf = null; #silent
   /** @type {import("../offline.js").SyncState} */
   state = {
-    mode: "continuous", phase: "idle", done: 0, total: 0, waiting: 0, stuck: 0, live: false, lastSync: null, error: null
+    mode: "continuous", phase: "idle", done: 0, total: 0, waiting: 0, stuck: 0, live: false, quiet: false, intercepted: false, lastSync: null,
+    error: null
   }
 
   /**
@@ -70,8 +73,9 @@ export class Synchroniser {
 
   /** Stops the stream in the mode `manual`, or starts a round in the mode `continuous`. */
   modeChanged() {
-    if (this.state.mode === "manual") this.#feed?.abort()
-    else this.retry()
+    if (this.state.mode !== "manual") return this.retry()
+    this.#feed?.abort()
+    this.#rest()
   }
 
   /** Synchronises until the signal is aborted. A failed round does not end it. */
@@ -97,6 +101,8 @@ export class Synchroniser {
     } finally {
       clearTimeout(this.#timer)
       this.#feed?.abort()
+      clearTimeout(this.#silent)
+      this.#silent = undefined
     }
   }
 
@@ -145,9 +151,7 @@ export class Synchroniser {
     // The position in the stream that this round covers. Later events belong to the next round.
     const heardOf = this.#heardOf
     try {
-      if (this.state.phase === "offline" && !(await isReachable())) {
-        throw new OfflineError("offline", "The server can't be reached.")
-      }
+      if (this.state.phase === "offline") await reach()
       await this.#tabs.exclusive(() => this.#run(wanted, heardOf, signal))
       this.#fails = 0
       for (const ask of asks) ask.resolve()
@@ -157,7 +161,8 @@ export class Synchroniser {
       if (!(error instanceof OfflineError)) this.#failed(error)
       if (error.code?.startsWith("storage_")) this.#failed(error)
       if (error.isSessionEnd) await this.#session.end()
-      this.set(error.isOffline ? { phase: "offline", live: false } : { phase: "error", error: error.message })
+      if (error.isOffline) this.#unreached(error)
+      else this.set({ phase: "error", error: error.message })
       await this.#pause(error.retryAfter, signal)
     }
     if (this.state.mode === "continuous" && this.state.phase === "idle") this.#follow(signal)
@@ -168,6 +173,7 @@ export class Synchroniser {
     if (!(await this.#session.ensure())) {
       const ended = this.#session.state.state === "ended"
       this.#wanted.clear()
+      this.#rest()
       this.set({ phase: ended ? "error" : "idle", error: ended ? "Your session has ended: log in again." : null })
       return
     }
@@ -193,10 +199,12 @@ export class Synchroniser {
       await transaction.setMeta("lastSync", lastSync)
       if (heardOf) await transaction.setMeta("feed", heardOf)
     })
-    this.set({ phase: "idle", done: 0, total: 0, lastSync, error: null })
+    this.set({ phase: "idle", done: 0, total: 0, lastSync, error: null, intercepted: false })
     clearTimeout(this.#timer)
     if (next) this.#timer = setTimeout(() => this.want("send"), Math.max(0, next - Date.now()))
   }
+
+  #unreached({ code }) { this.set({ phase: "offline", live: false, intercepted: code === "intercepted" }) }
 
   async #pause(least = 0, signal) {
     const length = Math.max(least, pauses[Math.min(this.#fails, pauses.length - 1)])
@@ -219,14 +227,18 @@ export class Synchroniser {
     const feed = this.#feed = new AbortController()
     signal.addEventListener("abort", () => feed.abort())
     let pause = 0
+    if (!this.#silent) this.#listen()
     try {
       const last = this.#heardOf ?? await this.#database.meta("feed")
       await listen({
         last, signal: feed.signal,
         opened: () => {
-          this.set({ live: true })
           // A new stream has no events about earlier changes.
           if (!last) this.want("everything")
+        },
+        beat: () => {
+          this.set({ live: true, quiet: false })
+          this.#listen()
         },
         heard: event => this.#hear(event)
       })
@@ -236,13 +248,34 @@ export class Synchroniser {
       if (feed.signal.aborted) pause = 0
       else if (error.isSessionEnd) await this.#session.end()
       else if (error.status === 400 || error.status === 410) await this.#forgetPlace()
-      else if (error.isOffline) this.set({ phase: "offline" })
+      else if (error.isOffline) this.#unreached(error)
       else if (!(error instanceof OfflineError)) this.#failed(error)
     } finally {
       this.#feed = null
       this.set({ live: false })
       if (!signal.aborted) setTimeout(() => this.want("send"), pause)
     }
+  }
+
+  /**
+   * Waits for the next byte of the stream. A proxy may keep what the server sends: then every tab is told, everything is
+   * fetched, and the stream is opened again, each time that the wait is over.
+   */
+  #listen() {
+    clearTimeout(this.#silent)
+    this.#silent = setTimeout(() => {
+      this.set({ live: false, quiet: true })
+      this.want("everything")
+      this.#listen()
+      this.#feed?.abort()
+    }, silence)
+  }
+
+  /** Stops to wait, because no stream is wanted. */
+  #rest() {
+    clearTimeout(this.#silent)
+    this.#silent = undefined
+    this.set({ quiet: false })
   }
 
   async #forgetPlace() {
