@@ -19,13 +19,13 @@ extension ServiceError {
       .missingRequiredKey, .noUsableIndex, .notSupported, .selectorTooCostly, .unsupportedMixedSort,
       .invalidName, .invalidPassword:
       (400, code.rawValue)
-    case .badCredentials, .invalidToken, .expiredToken: (401, "unauthorized")
+    case .badCredentials, .invalidToken, .expiredToken, .guestSpent: (401, "unauthorized")
     case .forbidden, .noPassword: (403, "forbidden")
     case .accountNeeded: (403, code.rawValue)
     case .absent, .missing, .deleted, .unknownHotel, .unknownUser: (404, "not_found")
     case .conflict, .occupied, .taken: (409, "conflict")
     case .tooManyLeaves, .revisionCollision, .notEmpty, .beingFilled: (409, code.rawValue)
-    case .guestSpent, .invitationGone, .undoOver: (410, code.rawValue)
+    case .invitationGone, .undoOver: (410, code.rawValue)
     case .exists, .precondition: (412, code.rawValue)
     case .tooLarge, .jsonTooLarge, .tooManyValues: (413, "too_large")
     case .documentTooLarge: (413, code.rawValue)

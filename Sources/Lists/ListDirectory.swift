@@ -18,6 +18,7 @@ import Stores
 /// - `publishing/<hash>/<account>`: a draft is being published, `{"list","document"}`;
 /// - `invitation/<hash>` and `invitations/<list>/<invitation>`: see ``Invitation``;
 /// - `invited/<account>/<list>` and `invited-to/<list>/<account>`: see ``PersonalInvitation``;
+/// - `left/<account>/<digits>`: an account was on a list, `{"list","until"}`;
 /// - `invitation-block/<account>/<inviter>`: the account does not see the inviter's invitations, `{"user"}`.
 struct ListDirectory: Sendable {
   /// The stores.
@@ -274,6 +275,15 @@ enum ListKeys {
 
   static func membership(_ account: AccountID, _ list: AccountID) -> LocalID {
     LocalID(receipt: lists(of: account) + list.text)
+  }
+
+  /// The prefix of the records of the lists that an account was on.
+  static func left(by account: AccountID) -> String { "left/" + account.text + "/" }
+
+  /// The record that an account was on a list. It has only the first three digits of the list's id, so that an account
+  /// has at most 4,096 of them; a later one takes the place of another list's.
+  static func left(_ account: AccountID, _ list: AccountID) -> LocalID {
+    LocalID(receipt: left(by: account) + list.text.prefix(3))
   }
 
   static func stale(_ list: AccountID) -> LocalID { LocalID(receipt: stalePrefix + list.text) }

@@ -122,6 +122,8 @@ package enum ListLimits {
   package static let markdownBytes = 256 << 10
   /// How long an invitation is open when the owner does not say, in seconds: 7 days.
   package static let invitationSeconds: Int64 = 7 * 86_400
+  /// How long it is known that an account was on a list, in seconds: 90 days.
+  static let leftSeconds: Int64 = 90 * 86_400
   /// The longest time that an invitation may be open, in seconds: 30 days.
   package static let longestInvitationSeconds: Int64 = 30 * 86_400
 }

@@ -1,5 +1,5 @@
 package import Accounts
-import Documents
+package import Documents
 import JSON
 package import Stores
 
@@ -53,11 +53,13 @@ extension StoreChanges {
   /// Removes a member from a list.
   /// - Throws: `absent` for an absent list; `missing` for an account that is not a member; `forbidden` for the
   ///   owner.
-  mutating func removeMember(_ account: AccountID, from list: AccountID) throws {
+  mutating func removeMember(
+    _ account: AccountID, from list: AccountID, at now: Timestamp
+  ) throws {
     let head = try head(of: list)
     guard let role = try role(of: account, in: list) else { throw ServiceError.noMember }
     guard role != .owner else { throw ServiceError.ownerStays }
-    erase(account, from: list)
+    erase(account, from: list, at: now)
     countUp(list, from: head)
   }
 
@@ -88,12 +90,18 @@ extension StoreChanges {
   /// is absent for everybody. If it has many members, a record says that the others are still to be removed
   /// (``ListService/removeRests()``), so that this update does not take long.
   /// - Parameter owner: the owner, whose record is removed in any case.
-  mutating func endList(_ list: AccountID, of owner: AccountID? = nil) throws -> EndedList {
+  /// - Parameter erased: a member whose account is erased at the same time; nil for none.
+  mutating func endList(
+    _ list: AccountID, of owner: AccountID? = nil, at now: Timestamp,
+    withAccount erased: AccountID? = nil
+  ) throws -> EndedList {
     guard try ListDirectory.head(of: list, in: view) != nil else { return EndedList() }
     write(LocalEdit(ListKeys.list(list), nil))
     write(LocalEdit(ListKeys.stale(list), nil))
-    var ended = try removeRecords(of: list)
-    if let owner, !ended.members.contains(owner) { erase(owner, from: list) }
+    var ended = try removeRecords(of: list, at: now, withAccount: erased)
+    if let owner, !ended.members.contains(owner) {
+      erase(owner, from: list, at: owner == erased ? nil : now)
+    }
     if !ended.isDone { note(ListKeys.ended(list), [:]) }
     try noteErasure(of: .list(list))
     ended.stores = [.list(list)]
@@ -101,13 +109,15 @@ extension StoreChanges {
   }
 
   /// Removes records of a list that has ended, as many as fit into one update.
-  mutating func removeRecords(of list: AccountID) throws -> EndedList {
+  mutating func removeRecords(
+    of list: AccountID, at now: Timestamp, withAccount erased: AccountID? = nil
+  ) throws -> EndedList {
     var ended = EndedList()
     try view.locals(ListKeys.range(ListKeys.members(of: list))) { id, _ in
       if let account = ListKeys.last(of: id) { ended.members.append(account) }
       return ended.members.count < Self.removedAtOnce
     }
-    for account in ended.members { erase(account, from: list) }
+    for account in ended.members { erase(account, from: list, at: account == erased ? nil : now) }
     ended.isDone = ended.members.count < Self.removedAtOnce
     guard ended.isDone else { return ended }
     for invitation in try Invitation.all(of: list, in: view) { erase(invitation) }
@@ -122,23 +132,24 @@ extension StoreChanges {
   /// ``ListMembers/heir``. A list without another member is deleted.
   /// - Returns: the stores to erase.
   mutating func leaveLists(
-    _ account: AccountID, ownedListsAreHandedOn handsOn: Bool
+    _ account: AccountID, ownedListsAreHandedOn handsOn: Bool, at now: Timestamp
   ) throws -> [StoreName] {
     var ended: [StoreName] = []
     let lists = try ListDirectory.lists(of: account, after: nil, limit: .max, in: view)
     for (list, role) in lists {
       if role == .owner {
         guard handsOn, var heir = try ListDirectory.members(of: list, in: view)?.heir else {
-          ended += try endList(list, of: account).stores
+          ended += try endList(list, of: account, at: now, withAccount: account).stores
           continue
         }
         heir.role = .owner
         try write(heir, of: list)
       }
-      erase(account, from: list)
+      erase(account, from: list, at: nil)
       if let head = try ListDirectory.head(of: list, in: view) { countUp(list, from: head) }
     }
     try eraseInvitations(of: account)
+    try eraseAll(ListKeys.left(by: account))
     return ended
   }
 
@@ -163,11 +174,14 @@ extension StoreChanges {
 
 extension ListErasure {
   /// The rules for shared lists when an account is erased.
-  package static let ofLists = ListErasure(
-    leave: { changes, account, handsOn in
-      try changes.leaveLists(account, ownedListsAreHandedOn: handsOn)
-    },
-    end: { changes, list in try changes.endList(list).stores })
+  /// - Parameter now: the clock.
+  package static func ofLists(now: @escaping @Sendable () -> Timestamp) -> ListErasure {
+    ListErasure(
+      leave: { changes, account, handsOn in
+        try changes.leaveLists(account, ownedListsAreHandedOn: handsOn, at: now())
+      },
+      end: { changes, list in try changes.endList(list, at: now()).stores })
+  }
 }
 
 /// What an update has removed of a list that has ended.
@@ -205,10 +219,27 @@ extension StoreChanges {
     return next
   }
 
-  private mutating func erase(_ account: AccountID, from list: AccountID) {
+  /// Ends a membership.
+  /// - Parameter now: nil for an account that is erased, of which nothing remains.
+  private mutating func erase(_ account: AccountID, from list: AccountID, at now: Timestamp?) {
+    if let end = now?.adding(seconds: ListLimits.leftSeconds) {
+      note(
+        ListKeys.left(account, list), ["list": .string(list.text), "until": .time(end)],
+        expires: end)
+    }
     note(ListKeys.endedDrafts(of: account, on: list), ["list": .string(list.text)])
     write(LocalEdit(ListKeys.member(account, of: list), nil))
     write(LocalEdit(ListKeys.membership(account, list), nil))
+  }
+
+  /// Removes all records with a prefix.
+  mutating func eraseAll(_ prefix: String) throws {
+    var ids: [LocalID] = []
+    try view.locals(ListKeys.range(prefix)) { id, _ in
+      ids.append(id)
+      return true
+    }
+    for id in ids { write(LocalEdit(id, nil)) }
   }
 
   /// Writes a local document of the service.

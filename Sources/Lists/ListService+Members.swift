@@ -49,12 +49,13 @@ extension ListService {
     let member = try await member(named: username, on: list)
     guard role == .owner || member?.account == account else { throw ServiceError.ownersOnly }
     guard let member else { return try await withdraw(username, from: list, by: account) }
+    let now = now()
     try await directory.update { changes in
       let present = try changes.role(of: account, in: list)
       guard present == .owner || present != nil && member.account == account else {
         throw ServiceError.absent
       }
-      try changes.removeMember(member.account, from: list)
+      try changes.removeMember(member.account, from: list, at: now)
     }
     memberships.changed([member.account])
     await tryToRemoveDrafts(on: list, of: member.account)

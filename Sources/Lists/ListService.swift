@@ -39,6 +39,17 @@ package struct ListService: Sendable {
     try await directory.role(of: account, in: list)
   }
 
+  /// Whether an account's membership of a list has ended within ``ListLimits/leftSeconds``. One indexed read.
+  package func hasLeft(_ list: AccountID, _ account: AccountID) async throws -> Bool {
+    let now = now()
+    return try await directory.read(orAbsent: false) { view in
+      guard let note = try view.local(ListKeys.left(account, list)) else { return false }
+      let root = try ListDirectory.root(of: note)
+      return (root["list"]?.stringEquals(list.text) ?? false)
+        && now < ListDirectory.time("until", in: root)
+    }
+  }
+
   /// Creates a list.
   /// - Throws: `invalidDocument`, `documentTooLarge`, `quotaExceeded`; the stores' errors.
   package func make(
@@ -181,6 +192,7 @@ package struct ListService: Sendable {
     try await requireOwner(account, of: id)
     let revision: RevisionID? =
       if condition == nil { nil } else { try await document(of: id).revision }
+    let now = now()
     let ended = try await directory.update { changes in
       guard try changes.role(of: account, in: id) == .owner else { throw ServiceError.absent }
       guard let head = try ListDirectory.head(of: id, in: changes.view) else {
@@ -189,7 +201,7 @@ package struct ListService: Sendable {
       if let condition, let revision {
         try condition(ListTag(revision: revision, version: head.version))
       }
-      return try changes.endList(id, of: account)
+      return try changes.endList(id, of: account, at: now)
     }
     memberships.changed(ended.members)
     for store in ended.stores { try await accounts.erase(store: store) }
@@ -313,8 +325,9 @@ extension ListService {
     do {
       try await Maintenance.run {
         while let list = try await directory.lists(noted: ListKeys.endedPrefix, limit: 1).first {
+          let now = now()
           let removed = try await directory.update { changes in
-            let removed = try changes.removeRecords(of: list)
+            let removed = try changes.removeRecords(of: list, at: now)
             if removed.isDone { changes.write(LocalEdit(ListKeys.ended(list), nil)) }
             return removed
           }

@@ -260,12 +260,7 @@ extension StoreChanges {
     for invitation in try PersonalInvitation.all(of: account, in: view) {
       eraseInvitation(of: account, to: invitation.list)
     }
-    var blocks: [LocalID] = []
-    try view.locals(ListKeys.range(ListKeys.blocked(by: account))) { id, _ in
-      blocks.append(id)
-      return true
-    }
-    for id in blocks { write(LocalEdit(id, nil)) }
+    try eraseAll(ListKeys.blocked(by: account))
   }
 }
 

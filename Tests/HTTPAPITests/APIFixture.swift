@@ -115,7 +115,7 @@ struct APIFixture: Sendable {
       now: { clock.now }, uptime: { clock.uptime }, hashing: { work in work() },
       adoptGuest: { guest, user, claim in
         try await hotels.adopt(guest: .guest(guest), into: .user(user), claim: claim).isWhole
-      }, lists: .ofLists)
+      }, lists: .ofLists(now: { clock.now }))
     return HTTPService(
       accounts: accounts, hotels: hotels,
       lists: ListService(

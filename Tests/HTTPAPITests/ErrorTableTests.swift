@@ -102,6 +102,7 @@ import Testing
     let table: [(ServiceError, Int, String, String)] = [
       (.absent, 404, "not_found", "Database does not exist."),
       (ServiceError(.overloaded, "why"), 429, "too_many_requests", "why"),
+      (ServiceError(.guestSpent, "why"), 401, "unauthorized", "why"),
       (ServiceError(.invalidJSON, "why"), 400, "bad_request", "why"),
       (ServiceError(.jsonTooLarge, "why"), 413, "too_large", "why"),
       (ServiceError(.noUsableIndex, "why"), 400, "no_usable_index", "why"),

@@ -31,6 +31,8 @@ struct ListModel {
   }
 
   var lists: [String: List] = [:]
+  /// Who was on a list and is not any more, by list.
+  private(set) var former: [String: Set<String>] = [:]
   private var revision = 0
 
   /// The status of a refusal, by membership and, if `writes`, by the right to write; nil if the request is allowed.
@@ -58,6 +60,7 @@ struct ListModel {
     guard lists[id]?.owner != name else { return 403 }
     guard lists[id]?.others.removeValue(forKey: name) != nil else { return 404 }
     lists[id]?.drafts[name] = nil
+    former[id, default: []].insert(name)
     return 204
   }
 
@@ -73,6 +76,7 @@ struct ListModel {
 
   mutating func end(_ id: String, by person: String) -> Int {
     if let refusal = refusalOfOwners(person, id) { return refusal }
+    former[id, default: []].formUnion(lists[id].map { [person] + $0.others.keys } ?? [])
     lists[id] = nil
     return 204
   }
@@ -91,6 +95,15 @@ struct ListModel {
       lists[id]?.items[key] = nil
     }
     return 200
+  }
+
+  /// A note that arrives by sync. A former member is told so.
+  mutating func push(_ name: String, _ text: String, on id: String, by person: String) -> Int {
+    switch put(.note(name), text, on: id, by: person) {
+    case 200: 201
+    case 404 where former[id]?.contains(person) ?? false: 403
+    case let status: status
+    }
   }
 
   mutating func delete(_ key: Key, on id: String, by person: String) -> Int {

@@ -218,8 +218,7 @@ private struct ListComparison {
     let body =
       #"{\#(revision)"type":"page","wiki_id":"\#(id)","title":"\#(name)","markdown":"\#(text)"}"#
     let reply = try await call(who, .put, target, body)
-    let status = model.put(.note(name), text, on: id, by: who)
-    compare(reply, status == 200 ? 201 : status)
+    compare(reply, model.push(name, text, on: id, by: who))
   }
 
   /// Compares everything that a person sees.

@@ -29,7 +29,7 @@ struct ListFixture: Sendable {
     accounts = AccountService(
       stores: stores, keys: try SigningKeys.temporary(now: clock.now), settings: settings,
       now: { clock.now }, hashing: { work in work() }, adoptGuest: { _, _, _ in true },
-      lists: .ofLists)
+      lists: .ofLists(now: { clock.now }))
     lists = ListService(
       stores: stores, accounts: accounts,
       hotels: HotelService(stores: stores, now: { clock.now }), now: { clock.now })

@@ -17,7 +17,7 @@ BATCH = 100
 
 
 class Stopped(Exception):
-    """A response at which PouchDB stops: the status and the error's name."""
+    """A response at which PouchDB's replication fails: the status and the error's name."""
 
 
 class Pouch:
@@ -204,6 +204,10 @@ class Pouch:
             try:
                 work()
             except Stopped as stopped:
-                self.ended, self.ended_at = stopped.args, time.monotonic()
+                # With `retry`, PouchDB ends at these two alone. It repeats everything else for ever.
+                if stopped.args[1] in ("unauthorized", "forbidden"):
+                    self.ended, self.ended_at = stopped.args, time.monotonic()
+                else:
+                    time.sleep(0.1)
             except requests.RequestException:
                 time.sleep(0.1)

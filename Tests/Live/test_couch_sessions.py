@@ -191,7 +191,8 @@ def test_guest_who_became_a_user_is_told(shared):
     user = {"username": "former-guest-" + uuid.uuid4().hex, "password": PASSWORD}
     token = shared.call("POST", "/v1/users", database.token, json=user).json()["token"]
     refused = database.call("GET", "/h1")
-    assert failed(refused) == (410, "guest_spent") and refused.json()["reason"]
+    assert failed(refused) == (401, "unauthorized") and refused.json()["reason"]
+    assert failed(shared.call("GET", "/v1/me", database.token)) == (410, "guest_spent")
     assert Database(shared, token).call("GET", "/h1").json()["name"] == "One"
 
 

@@ -175,7 +175,7 @@ def test_feeds_and_exports_of_a_deleted_list_end_and_nothing_of_it_stays(start):
     except requests.RequestException:
         assert b'"manifest"' not in text
     wait_until(lambda: stores(server) == before, "files of the list are left")
-    assert database(editor, path).call("GET", "/_all_docs").status_code == 404
+    assert database(editor, path).call("GET", "/_all_docs").status_code == 403
     feed.close()
 
 
@@ -189,7 +189,7 @@ def test_device_that_slept_over_a_deletion_of_a_list_brings_nothing_back(shared)
     assert shared.call("DELETE", path, owner.token).status_code == 204
     answer = database(editor, path).call(
         "POST", "/_bulk_docs", json={"docs": [document], "new_edits": False})
-    assert answer.status_code == 404
+    assert answer.status_code == 403
     assert shared.call("GET", f"{path}/mirror?since={slept}", editor.token).status_code == 404
 
 

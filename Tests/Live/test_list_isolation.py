@@ -87,6 +87,11 @@ def test_whoever_is_not_on_a_list_can_not_tell_it_from_an_absent_one(shared, peo
     for role in OUTSIDE:
         there = ask(shared, method, family, suffix, which, tokens[role], accounts)
         absent = ask(shared, method, family, suffix, ABSENT, tokens[role], accounts)
+        if role == "removed" and path.startswith("db:"):
+            # PouchDB stops syncing at this, and would ask for an absent database for ever.
+            assert (there.status_code, there.json()["error"]) == (403, "forbidden"), there.text
+            assert absent.status_code == 404, absent.text
+            continue
         assert told(there, which) == told(absent, ABSENT), role
         # The administrator may use no path of a list in /v1.
         known = (403,) if role == "administrator" and not path.startswith("db:") else (401, 404)

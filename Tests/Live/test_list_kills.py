@@ -136,7 +136,7 @@ def test_ending_a_list_ends_all_of_it(run):
         run.killed(owner, "DELETE", path, None, [204, 404])
         for person in (owner, friend):
             run.call(person, "GET", path, None, [404])
-            run.call(person, "GET", f"/couch/list-{path[10:]}", None, [404])
+            run.call(person, "GET", f"/couch/list-{path[10:]}", None, [403])
             assert run.call(person, "GET", "/v1/lists", None, [200]).json()["lists"] == []
         run.call(run.person(), "POST", f"/v1/invitations/{token}/accept", None, [404, 410])
     # The server removes others' drafts soon after the response to the owner.

@@ -59,6 +59,7 @@ enum ErrorTable {
   private static func row(_ error: ServiceError) -> (status: Int, error: String) {
     switch error.code {
     case .overloaded, .invalidJSON, .invalidUTF8: (error.couch.status, error.code.rawValue)
+    case .guestSpent: (410, error.code.rawValue)
     case .jsonTooLarge: (413, ServiceError.Code.documentTooLarge.rawValue)
     default: error.couch
     }

@@ -29,7 +29,7 @@ struct CouchStore: Sendable {
   /// - Parameter creating: whether the operation creates an absent store of the caller's own. Without it such a store
   ///   appears empty.
   /// - Throws: the errors of `use` and of opening a store, with CouchDB's texts; 404 for a database that is absent or
-  ///   that the caller may not use; 403 without the right.
+  ///   that the caller may not use; 403 without the right, and for a list that the caller was on.
   func writing<Value>(
     needing right: CouchRole.Right = .use, creating: Bool = true,
     _ use: (CouchDatabase) async throws -> Value
@@ -131,10 +131,19 @@ struct CouchStore: Sendable {
     return CouchRole(of: caller, in: try await SecurityDocument.stored(in: store))
   }
 
+  /// The error for a caller without a role. A client of a former member stops at `forbidden`; it would ask for an absent
+  /// database for ever.
+  private func refusal() async throws -> ServiceError {
+    guard let list, caller.kind == .user, try await lists.hasLeft(list, caller.id) else {
+      return .noDatabase
+    }
+    return ServiceError(.forbidden, "You are not on this list any more")
+  }
+
   private func database(
     _ store: DocumentStore?, needing right: CouchRole.Right, noting written: DocumentWatch? = nil
   ) async throws -> CouchDatabase {
-    guard let role = try await role(in: store) else { throw ServiceError.noDatabase }
+    guard let role = try await role(in: store) else { throw try await refusal() }
     guard role.has(right) else { throw ServiceError.missing(right) }
     return CouchDatabase(
       name: database,

@@ -78,7 +78,7 @@ struct ServiceAssembly: Sendable {
       adoptGuest: { guest, user, claim in
         try await hotels.adopt(guest: .guest(guest), into: .user(user), claim: claim).isWhole
       },
-      lists: .ofLists, issuerDocuments: IssuerAssembly(settings, logger: logger))
+      lists: .ofLists(now: now), issuerDocuments: IssuerAssembly(settings, logger: logger))
     self.accounts = accounts
     let lists = ListService(stores: stores, accounts: accounts, hotels: hotels, now: now)
     users = UserCommands(accounts)
