@@ -9,7 +9,7 @@ extension AccountService {
   /// - Parameter guestToken: the token of a guest whose bookmarks the account adopts, exactly once.
   /// - Parameter bearer: the token of the request itself; a guest's counts as `guestToken`.
   /// - Throws: `invalidToken` with the same message for every defect of the token, `lockedOut`, `tooMany`,
-  ///   `issuerUnavailable`; for the guest's token also `expiredToken`, `guestSpent`.
+  ///   `issuerUnavailable`; for the guest's token also `guestSpent`. One that has expired or ended counts as none.
   package func exchange(
     idToken: Secret, guestToken: String?, bearer: String?, from address: ClientAddress
   ) async throws -> Session {
@@ -17,8 +17,8 @@ extension AccountService {
     var guest: AccountID?
     if let guestToken {
       guest = try await self.guest(provedBy: guestToken)
-    } else if let bearer, try await verified(token: bearer).principal.kind == .guest {
-      guest = try await self.guest(provedBy: bearer)
+    } else if let bearer, let caller = try await self.bearer(of: bearer), caller.kind == .guest {
+      guest = caller.id
     }
     let token = try IDToken(idToken.exposed)
     let end = try await verify(token, from: address)

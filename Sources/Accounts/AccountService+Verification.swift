@@ -51,11 +51,11 @@ extension AccountService {
     }
   }
 
-  /// What an attempt is counted by. Wide and narrow spellings of a name are the same.
+  /// What an attempt is counted by. All spellings of a name are the same.
   private func counted(
     _ name: UserName, _ password: [UInt8], from address: ClientAddress
   ) -> (pair: Lockouts.Key, digest: ProofKey) {
-    let name = name.widthMapped ?? name
+    let name = name.usualSpelling ?? name
     return (
       Lockouts.Key(name: name, address: address),
       ProofKey(name: name, password: password, under: passwordKey)
@@ -110,7 +110,9 @@ extension AccountService {
   }
 
   private func candidate(_ name: UserName) async throws -> Candidate {
-    if case (let administrator?, let epoch) = administrator.present, administrator.name == name {
+    if case (let administrator?, let epoch) = administrator.present,
+      [name, name.usualSpelling].contains(administrator.name)
+    {
       return .administrator(administrator, epoch: epoch)
     }
     return try await accounts.knownUser(name).map { .user($0) } ?? .nobody

@@ -159,13 +159,25 @@ extension AccountService {
 
   /// The guest of a token. The guest may already be adopted; ``adopt(_:into:)`` decides whether another adoption is
   /// allowed.
-  func guest(provedBy token: String) async throws -> AccountID {
-    let principal = try await verified(token: token).principal
+  /// - Returns: nil if the token has expired, or if its session has ended.
+  /// - Throws: `invalidToken` for any other token that is not a guest's.
+  func guest(provedBy token: String) async throws -> AccountID? {
+    guard let principal = try await bearer(of: token) else { return nil }
     guard principal.kind == .guest else { throw ServiceError.invalidToken("no guest's") }
-    if case .ended = try await accounts.standing(of: principal) {
-      throw ServiceError.invalidToken("ended")
-    }
     return principal.id
+  }
+
+  /// Whom a token proves that comes with a log-in; nil if it has expired, or if its session has ended. Such a token does
+  /// not make a right password wrong.
+  /// - Throws: `invalidToken`.
+  func bearer(of token: String) async throws -> Principal? {
+    let principal: Principal
+    do { principal = try await verified(token: token).principal } catch {
+      guard ServiceError(error)?.code == .expiredToken else { throw error }
+      return nil
+    }
+    if case .ended = try await accounts.standing(of: principal) { return nil }
+    return principal
   }
 
   /// Adopts a guest's bookmarks for a user. The first step is the claim, which only one user can have and which

@@ -42,7 +42,7 @@ extension AccountStore {
   func endUser(
     _ name: UserName, id: AccountID, handingListsOn handsOn: Bool = false
   ) async throws -> [StoreName] {
-    let former = name.widthMapped.map(AccountKeys.formerName)
+    let former = name.usualSpelling.map(AccountKeys.formerName)
     return try await endUser(
       AccountKeys.user(name), AccountKeys.credentials(name), former: former, id: id,
       handingListsOn: handsOn)
@@ -226,7 +226,7 @@ extension AccountStore {
         try view.locals(range) { id, local in
           walk.last = id.text
           let name = try? UserName(Credentials(local).name)
-          if let mapped = name?.widthMapped { walk.found.append(mapped) }
+          if let mapped = name?.usualSpelling { walk.found.append(mapped) }
           isWhole = !Slice.isOver
           return isWhole
         }

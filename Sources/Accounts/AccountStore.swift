@@ -53,11 +53,11 @@ struct AccountStore: Sendable {
     }
   }
 
-  /// A user by the name that a person enters: first exactly as entered, for names from earlier versions, then with
-  /// wide and narrow characters mapped to the usual forms, as new names are stored.
+  /// A user by the name that a person enters: first exactly as entered, for names from earlier versions, then as new
+  /// names are spelled.
   func knownUser(_ name: UserName) async throws -> KnownUser? {
     if let known = try await user(name) { return known }
-    guard let mapped = name.widthMapped else { return nil }
+    guard let mapped = name.usualSpelling else { return nil }
     return try await user(mapped)
   }
 
@@ -271,7 +271,7 @@ extension StoreChanges {
   /// outlive the account.
   package func hasUser(_ id: AccountID, named text: String) throws -> Bool {
     guard let name = try? UserName(given: text) else { return false }
-    return try [name, name.widthMapped].contains { name in
+    return try [name, name.usualSpelling].contains { name in
       guard let name else { return false }
       return try UserDocument(view.document(AccountKeys.user(name)))?.id == id
     }

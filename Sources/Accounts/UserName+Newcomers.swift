@@ -35,10 +35,14 @@ extension UserName {
     }
   }
 
-  /// The name with wide and narrow characters mapped to the usual forms; nil when it has none.
-  package var widthMapped: UserName? {
-    guard text.unicodeScalars.contains(where: \.isWidthVariant) else { return nil }
-    return try? UserName(Self.widthMapped(text))
+  /// The name as a new one is spelled: wide and narrow characters in the usual forms, and without blanks at its ends,
+  /// which keyboards add; nil when it is spelled so.
+  package var usualSpelling: UserName? {
+    var scalars = Self.widthMapped(text).unicodeScalars[...]
+    while scalars.first?.properties.isWhitespace ?? false { scalars.removeFirst() }
+    while scalars.last?.properties.isWhitespace ?? false { scalars.removeLast() }
+    let mapped = String(Substring(scalars))
+    return mapped.equalsBytes(of: text) ? nil : try? UserName(mapped)
   }
 
   /// RFC 8265, section 3.3.2, step 1.

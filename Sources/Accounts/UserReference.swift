@@ -20,7 +20,7 @@ package struct UserReference: Sendable, Equatable {
     _ account: AccountID, named text: String, in view: any StoreView
   ) throws -> UserReference? {
     guard let name = try? UserName(given: text) else { return nil }
-    for name in [name, name.widthMapped] {
+    for name in [name, name.usualSpelling] {
       guard let name else { continue }
       if try UserDocument(view.document(AccountKeys.user(name)))?.id == account {
         return UserReference(name)
