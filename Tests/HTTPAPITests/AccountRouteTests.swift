@@ -36,7 +36,7 @@ import Testing
         try await api.call(.post, "/v1/sessions", body: APIFixture.credentials("anna")),
       ]
       #expect(replies.map(\.status) == [201, 201, 200])
-      for reply in replies { #expect(reply.headers[.cacheControl] == "no-store") }
+      for reply in replies { #expect(reply.headers[.cacheControl] == "private, no-store") }
     }
   }
 

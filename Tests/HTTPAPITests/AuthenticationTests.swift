@@ -72,6 +72,53 @@ import Testing
     }
   }
 
+  @Test(.bug(id: "35/39")) func answersForOneCallerArePrivate() async throws {
+    try await APIFixture.open { api in
+      let token = try await api.user("anna")
+      let tag = try await api.bookmark("a", token)
+      let couch = try #require(try await api.call(.get, "/v1/me", token: token)["store"])
+      for path in [
+        "/v1/me", "/v1/bookmarks", "/v1/bookmarks/a", "/v1/hotels", "/v1/mirror",
+        "/v1/lists", "/couch/\(couch)", "/couch/\(couch)/a", "/couch/\(couch)/_changes",
+        "/v1/me/export",
+      ] {
+        let reply = try await api.call(.get, path, token: token)
+        #expect(reply.status == 200)
+        #expect(reply.headers[.cacheControl]?.hasPrefix("private, ") == true, "\(path)")
+      }
+      let known = try await api.call(
+        .get, "/v1/bookmarks/a", token: token, headers: [.ifNoneMatch: tag])
+      #expect(known.status == 304 && known.headers[.cacheControl] == "private, no-cache")
+      let written = try await api.call(.put, "/v1/bookmarks/b", token: token, body: "{}")
+      #expect(written.headers[.cacheControl] == "private, no-cache")
+      let anybodys = try await api.call(.get, "/v1/hotels")
+      #expect(anybodys.headers[.cacheControl] == "no-cache")
+    }
+  }
+
+  @Test(.bug(id: "35/39")) func blankBehindANameIsNoOtherName() async throws {
+    try await APIFixture.open { api in
+      #expect(try await api.signUp("anna b").status == 201)
+      for name in ["anna b ", " anna b", "ANNA B\u{3000}"] {
+        let session = try await api.call(
+          .post, "/v1/sessions", body: APIFixture.credentials(name))
+        #expect(session.status == 200 && session["username"] == "anna b", "\(name)")
+        let me = try await api.call(
+          .get, "/v1/me", headers: Self.basic(name + ":" + APIFixture.password))
+        #expect(me["username"] == "anna b")
+      }
+      // Guesses of all spellings count together.
+      var last = 0
+      for number in 0..<12 {
+        let name = "anna b" + String(repeating: " ", count: number % 4)
+        last = try await api.call(
+          .post, "/v1/sessions", body: APIFixture.credentials(name, "wrong password \(number)")
+        ).status
+      }
+      #expect(last == 429)
+    }
+  }
+
   @Test func authorizationGoesBeforeTheCookie() async throws {
     try await APIFixture.open { api in
       let anna = try await api.user("anna")

@@ -39,7 +39,7 @@ import Testing
         hasLines: kind == "continuous" || kind == "live")
       #expect(ContinuousClock.now - start >= .milliseconds(300))
       #expect(reply.text.contains("last_seq") == (kind != "eventsource"))
-      let keeping = kind == "eventsource" ? "no-cache" : "must-revalidate"
+      let keeping = "private, " + (kind == "eventsource" ? "no-cache" : "must-revalidate")
       #expect(reply.headers[.cacheControl] == keeping)
     }
   }

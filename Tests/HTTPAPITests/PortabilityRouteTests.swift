@@ -57,7 +57,7 @@ import Testing
       #expect(packed.headers[.contentEncoding] == "gzip")
       #expect(packed.bytes == plain.bytes && packed.sentCount < plain.sentCount)
       #expect(plain.headers[.contentType] == "application/x-ndjson")
-      #expect(plain.headers[.cacheControl] == "no-store")
+      #expect(plain.headers[.cacheControl] == "private, no-store")
     }
   }
 

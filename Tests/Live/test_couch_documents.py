@@ -19,7 +19,7 @@ def test_document_goes_through_its_revisions(database):
     assert first.headers["Location"].endswith("/a%2Fb%20%C3%A9")
     read = database.call("GET", "/a%2Fb%20%C3%A9")
     assert read.content.endswith(b'"n":1.0}\n') and read.json()["_id"] == "a/b é"
-    assert read.headers["Cache-Control"] == "must-revalidate"
+    assert read.headers["Cache-Control"] == "private, must-revalidate"
     stale = database.put("a/b é", n=2)
     assert (stale.status_code, stale.json()) == (409, CONFLICT)
     second = database.call(

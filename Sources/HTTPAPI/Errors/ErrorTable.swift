@@ -5,6 +5,7 @@ import Hotels
 import Hummingbird
 import JSON
 import NIOCore
+import NIOHTTP1
 import Stores
 
 /// The one mapping of errors to a status and a text. `/couch` answers each code of ``ServiceError`` as CouchDB does
@@ -50,17 +51,15 @@ enum ErrorTable {
       fields[.retryAfter] = String(max(1, error.retryAfterSeconds ?? retrySeconds))
     }
     if status == 401 { fields.append(contentsOf: Authentication.challenge) }
-    return Problem(
-      status == 507 ? insufficientStorage : HTTPResponse.Status(integerLiteral: status),
-      code, reason, headers: fields, detail: error.detail)
+    return Problem(.named(status), code, reason, headers: fields, detail: error.detail)
   }
 
   /// The status and the error name in `/v1` and `/api`.
   private static func row(_ error: ServiceError) -> (status: Int, error: String) {
     switch error.code {
     case .overloaded, .invalidJSON, .invalidUTF8: (error.couch.status, error.code.rawValue)
-    case .guestSpent: (410, error.code.rawValue)
     case .jsonTooLarge: (413, ServiceError.Code.documentTooLarge.rawValue)
+    case .guestSpent: (410, error.code.rawValue)
     default: error.couch
     }
   }
@@ -96,10 +95,14 @@ enum ErrorTable {
     default: Problem(.internalServerError, "internal_error", "The server failed to answer")
     }
   }
+}
 
-  /// Status 507. Source: RFC 4918, section 11.5.
-  static let insufficientStorage = HTTPResponse.Status(
-    code: 507, reasonPhrase: "Insufficient Storage")
+extension HTTPResponse.Status {
+  /// A status with its usual phrase. A status made of a number alone has none.
+  static func named(_ code: Int) -> HTTPResponse.Status {
+    HTTPResponse.Status(
+      code: code, reasonPhrase: HTTPResponseStatus(statusCode: code).reasonPhrase)
+  }
 }
 
 extension Problem {
@@ -191,7 +194,7 @@ extension Problem {
     case .method:
       self.init(
         .methodNotAllowed, "method_not_allowed", "There is no such method",
-        headers: [.allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"])
+        headers: [.allow: "GET, HEAD, POST, PUT, PATCH, DELETE, COPY, OPTIONS"])
     case .malformed:
       self.init(.badRequest, "bad_request", "The request is no HTTP/1.1 (RFC 9112)")
     case .overloaded:

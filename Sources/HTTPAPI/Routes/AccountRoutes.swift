@@ -84,7 +84,7 @@ extension HTTPService {
   }
 
   /// The fields of answers with a token, which no cache may keep.
-  static let `private`: HTTPFields = [.cacheControl: "no-store"]
+  static let `private`: HTTPFields = [.cacheControl: "private, no-store"]
 
   private func sessionAnswer(
     _ status: HTTPResponse.Status, _ session: Session, _ adoption: TakenOver?, isForCookie: Bool,

@@ -112,7 +112,7 @@ extension Response {
     if let revision = answer.revision { fields[.eTag] = "\"\(revision)\"" }
     if let location { fields[.location] = location }
     return .inPieces(
-      answer.pieces, status: .init(integerLiteral: answer.status), type: type, headers: fields)
+      answer.pieces, status: .named(answer.status), type: type, headers: fields)
   }
 
   /// `{"ok":true}`.

@@ -130,7 +130,8 @@ package struct RequestRouter: HTTPResponder {
       let response = try await Author.$current.withValue(principal?.author ?? .server) {
         try await run(call, principal)
       }
-      return await renewal.renewing(response, to: call, of: principal)
+      guard let principal else { return response }
+      return await renewal.renewing(Self.personal(response), to: call, of: principal)
     case .administrator(let run):
       // Valid or not, the credentials of anyone else get the same answer as an absent path.
       guard let principal = try? await principal(of: call, work), principal.kind == .administrator
@@ -140,7 +141,7 @@ package struct RequestRouter: HTTPResponder {
       let response = try await Author.$current.withValue(principal.author) {
         try await run(call, principal)
       }
-      return await renewal.renewing(response, to: call, of: principal)
+      return await renewal.renewing(Self.personal(response), to: call, of: principal)
     case .person(let run), .signedIn(let run):
       guard let principal = try await principal(of: call, work) else {
         throw Authentication.required
@@ -155,13 +156,23 @@ package struct RequestRouter: HTTPResponder {
           try await receipts.answer(call, principal, route, run)
         }
         if route.isWrite { try await authentication.requireStillValid(principal) }
-        return await renewal.renewing(response, to: call, of: principal)
+        return await renewal.renewing(Self.personal(response), to: call, of: principal)
       } catch let error as ServiceError where error.code == .absent && route.isWrite {
         // The store may be gone because the account was erased meanwhile.
         try await authentication.requireNotErased(principal)
         throw error
       }
     }
+  }
+
+  /// An answer for one caller, which no shared cache may keep (RFC 9111, section 5.2.2.7).
+  private static func personal(_ response: Response) -> Response {
+    let known = response.headers[.cacheControl] ?? "no-cache"
+    guard !known.utf8.starts(with: "private".utf8) else { return response }
+    var response = response
+    response.headers[.cacheControl] =
+      known == "no-cache" ? "private, no-cache" : "private, " + known
+    return response
   }
 
   private func answer(

@@ -39,7 +39,7 @@ struct WriteAnswer: Sendable {
         headers.append(HTTPField(name: name, value: field.value))
       }
     }
-    self.init(HTTPResponse.Status(code: kept.status), headers: headers, body: kept.body)
+    self.init(.named(kept.status), headers: headers, body: kept.body)
   }
 
   /// The answer in the form that is kept.
