@@ -39,6 +39,7 @@ function sheetContent(state) {
     h("p.muted.small", state.lastSync ? ["Last time: ", time(state.lastSync)] : "Not synced yet."),
     h("fieldset.modes", h("legend.label", "When"),
       mode("continuous", "At once, whenever there is a network"), mode("manual", "Only when I press the button")),
+    state.intercepted ? h("p", h("a", { href: "/?network", target: "_self" }, "Open its page")) : null,
     h("div.row",
       h("button.main", { type: "button", disabled: state.phase === "syncing", onclick: () => attempt(() => client.syncNow()) }, "Sync now"),
       h("a.button", { href: "/outbox" }, "Your changes"))
