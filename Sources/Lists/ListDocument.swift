@@ -134,7 +134,7 @@ package struct SharedList: Sendable {
   package let role: ListRole
   /// When title, description or members last changed, by the server's clock.
   package let updatedAt: Timestamp
-  /// An entity-tag without quotes that changes with all of the above.
+  /// An entity-tag without quotes that changes with all of the above. For `If-Match`, the role does not matter.
   package let tag: String
 
   /// What the list counts on a page of lists.
@@ -149,7 +149,8 @@ package struct SharedList: Sendable {
     self.members = members
     self.role = role
     updatedAt = document.updated
-    tag = ListTag(revision: document.revision, version: members.head.version).text
+    let state = ListTag(revision: document.revision, version: members.head.version)
+    tag = state.text + "+" + role.rawValue
   }
 }
 

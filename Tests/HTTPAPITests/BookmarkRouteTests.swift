@@ -17,7 +17,7 @@ import Testing
       #expect(put.headers[.location] == "/v1/bookmarks/a%2Fb")
       #expect(put["id"] == "a/b")
       #expect(put["bookmarkedAt"] == api.clock.now.rfc3339)
-      #expect(put.headers[.eTag] == put["rev"].map { "\"\($0)\"" })
+      #expect(put.headers[.eTag]?.hasPrefix("\"" + (put["rev"] ?? "") + "+") == true)
       #expect(put.text.contains(#""hotel":{"name":"Ritz","price":1.0"#))
       let again = try await api.call(.put, "/v1/bookmarks/a%2Fb", token: token, body: body)
       #expect(again.status == 200)

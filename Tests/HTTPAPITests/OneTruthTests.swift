@@ -65,7 +65,7 @@ import Testing
       let guest = try await Guest(api)
       let tag = try await api.bookmark("a", guest.token)
       let hotel = try await guest.get("/a")
-      #expect(hotel["_rev"].map { "\"\($0)\"" } == tag)
+      #expect(tag.hasPrefix("\"" + (hotel["_rev"] ?? "") + "+"))
       #expect(hotel.text.hasSuffix(#","name":"a","id":"a","type":"hotel"}"#))
       #expect(try await guest.list == ["a"])
       #expect(try await guest.feed == ["a": false, "bookmarkedhotels": false])

@@ -57,7 +57,7 @@ extension HTTPService {
   func readBookmark(_ call: Call, in store: StoreName) async throws -> Response {
     let id = try Self.hotelID(call)
     guard let bookmark = try await hotels.bookmark(id, in: store) else { throw Problem.notFound }
-    let tag = bookmark.revision.description
+    let tag = Self.tag(bookmark.revision.description, of: store)
     if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(tag) {
       return .empty(.notModified, headers: Self.tagged(tag))
     }
@@ -91,7 +91,7 @@ extension HTTPService {
 
   private static func answer(_ outcome: BookmarkOutcome, in store: WrittenStore) -> WriteAnswer {
     let bookmark = outcome.bookmark
-    var fields = tagged(bookmark.revision.description)
+    var fields = tagged(tag(bookmark.revision.description, of: store.name))
     if outcome.isCreated {
       fields[.location] = store.path + "/bookmarks/" + bookmark.id.text.urlSegment
     }
@@ -146,6 +146,18 @@ extension HTTPService {
   }
 
   static func tagged(_ tag: String) -> HTTPFields { [.eTag: "\"\(tag)\""] }
+
+  /// An entity tag that no other person's body at the same URL has (RFC 9110, section 8.8.1). Equal revisions of two
+  /// people may have been written at different times. `If-Match` compares only the state.
+  /// - Parameter owner: identifies the person.
+  static func tag(_ state: String, of owner: String) -> String {
+    state + "+" + Hex.digest(of: owner, digits: 12)
+  }
+
+  /// The entity tag of a bookmark's revision. A list's is the same for all members.
+  static func tag(_ state: String, of store: StoreName) -> String {
+    if case .list = store { state } else { tag(state, of: store.key) }
+  }
 }
 
 extension HTTPService {

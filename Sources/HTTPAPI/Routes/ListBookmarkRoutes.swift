@@ -25,7 +25,7 @@ extension HTTPService {
       let revisions = bookmarks.map { $0.draft.revision?.description ?? "" }.joined()
       page = page.with(
         drafts: bookmarks.map { ($0.id, $0.draft.bookmark(over:)) },
-        mark: Hex.digest(of: revisions, digits: 16), isFirst: after == nil,
+        mark: Hex.digest(of: person.id.text + revisions, digits: 16), isFirst: after == nil,
         isBookmarked: { known.contains($0) })
     }
     if let tags = try EntityTags(call, .ifNoneMatch, strong: false), tags.matches(page.tag) {
@@ -48,7 +48,8 @@ extension HTTPService {
       bookmark = draft.bookmark(over: bookmark)
     }
     guard var bookmark else { throw Problem.notFound }
-    let tag = bookmark.revision.description
+    let revision = bookmark.revision.description
+    let tag = bookmark.isDraft ? Self.tag(revision, of: person.id.text) : revision
     if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(tag) {
       return .empty(.notModified, headers: Self.tagged(tag))
     }

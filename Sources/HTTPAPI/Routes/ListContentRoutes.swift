@@ -123,10 +123,10 @@ extension HTTPService {
     _ call: Call, _ list: AccountID, _ person: Principal
   ) async throws -> Response {
     let note = try await note(try call.parameter("title"), of: list, for: person)
-    let fields = Self.tagged(note.revision.description)
-    if let known = try EntityTags(call, .ifNoneMatch, strong: false),
-      known.matches(note.revision.description)
-    {
+    let revision = note.revision.description
+    let tag = note.isDraft ? Self.tag(revision, of: person.id.text) : revision
+    let fields = Self.tagged(tag)
+    if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(tag) {
       return .empty(.notModified, headers: fields)
     }
     return .json(headers: fields) { Self.write(note, to: &$0) }

@@ -82,7 +82,7 @@ extension HTTPService {
     bookmark.append(to: &bytes)
     return .json(
       bytes, status: isNew ? .created : .ok,
-      headers: Self.tagged(bookmark.revision.description))
+      headers: Self.tagged(Self.tag(bookmark.revision.description, of: person.id.text)))
   }
 
   /// Saves a note, or its removal, as a draft.
@@ -98,9 +98,8 @@ extension HTTPService {
       .note(title), try content.map { try DocumentBody($0) }, on: list.id, of: person.id,
       base: base, condition: condition)
     guard let note = draft.note(over: nil) else { return .empty(.noContent) }
-    return .json(
-      isNew ? .created : .ok, headers: Self.tagged(note.revision.description)
-    ) { Self.write(note, to: &$0) }
+    let fields = Self.tagged(Self.tag(note.revision.description, of: person.id.text))
+    return .json(isNew ? .created : .ok, headers: fields) { Self.write(note, to: &$0) }
   }
 
   /// A list's note, with the person's own draft applied.

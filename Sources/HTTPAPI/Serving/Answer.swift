@@ -135,7 +135,8 @@ enum ContentCoding: Sendable {
 struct EntityTags: Sendable {
   /// Whether the field is `*`.
   let isAny: Bool
-  /// The tags without quotation marks; weak ones are omitted for a strong comparison.
+  /// The tags without quotation marks. For a strong comparison weak ones are omitted, and so is whose body it was
+  /// (``HTTPService/tag(_:of:)``).
   let tags: [String]
 
   /// Reads a field; nil if it is absent.
@@ -160,9 +161,10 @@ struct EntityTags: Sendable {
         throw Problem(
           .badRequest, "invalid_header", "\(name.canonicalName) must be * or quoted entity tags")
       }
-      if !(isWeak && strong) {
-        tags.append(String(decoding: tag.dropFirst().dropLast(), as: UTF8.self))
-      }
+      guard !(isWeak && strong) else { continue }
+      tag = tag.dropFirst().dropLast()
+      if strong { tag = tag.prefix { $0 != UInt8(ascii: "+") } }
+      tags.append(String(decoding: tag, as: UTF8.self))
     }
     isAny = false
     self.tags = tags

@@ -1,0 +1,70 @@
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import HTTPAPI
+
+/// Two people's answers of one URL: a browser may keep one and ask for the other.
+@Suite(.bug(id: "35/39")) struct PersonalTagTests {
+  @Test func equalRevisionsOfTwoPeopleHaveDifferentTags() async throws {
+    try await APIFixture.open { api in
+      let (anna, bert) = (try await api.user("anna"), try await api.user("bert"))
+      let first = try await api.bookmark("a", anna)
+      api.clock.advance(seconds: 60)
+      let second = try await api.bookmark("a", bert)
+      let read = try await api.call(.get, "/v1/bookmarks/a", token: anna)
+      let other = try await api.call(.get, "/v1/bookmarks/a", token: bert)
+      #expect(read["rev"] == other["rev"] && read.bytes != other.bytes)
+      #expect(first != second && read.headers[.eTag] == first && other.headers[.eTag] == second)
+      // A browser in which anna logs out and bert logs in.
+      let asked = try await api.call(
+        .get, "/v1/bookmarks/a", token: bert, headers: [.ifNoneMatch: first])
+      #expect(asked.status == 200 && asked.bytes == other.bytes)
+      let known = try await api.call(
+        .get, "/v1/bookmarks/a", token: bert, headers: [.ifNoneMatch: second])
+      #expect(known.status == 304 && known.headers[.eTag] == second)
+      // For a write the state alone matters, with or without whose it was.
+      let bare = "\"" + (other["rev"] ?? "") + "\""
+      let written = try await api.call(
+        .put, "/v1/bookmarks/a", token: bert, body: #"{"name":"b"}"#, headers: [.ifMatch: second])
+      #expect(written.status == 200)
+      let late = try await api.call(
+        .put, "/v1/bookmarks/a", token: bert, body: "{}", headers: [.ifMatch: bare])
+      #expect(late.status == 412)
+    }
+  }
+
+  @Test func listHasATagForEachRole() async throws {
+    try await ListFixture.open { list in
+      let owner = try await list.call(.owner, .get)
+      let reader = try await list.call(.reader, .get)
+      #expect(owner.bytes != reader.bytes && owner.headers[.eTag] != reader.headers[.eTag])
+      let tag = try #require(owner.headers[.eTag])
+      let asked = try await list.call(.reader, .get, headers: [.ifNoneMatch: tag])
+      #expect(asked.status == 200 && asked["role"] == "reader")
+      #expect(try await list.call(.owner, .get, headers: [.ifNoneMatch: tag]).status == 304)
+      let title = #"{"title":"Roma"}"#
+      for status in [200, 412] {
+        let changed = try await list.call(
+          .owner, .patch, body: title, headers: [.ifMatch: tag])
+        #expect(changed.status == status)
+      }
+    }
+  }
+
+  @Test func equalDraftsOfTwoMembersHaveDifferentTags() async throws {
+    try await ListFixture.open { list in
+      var tags: Set<String> = []
+      for person in [ListFixture.Person.owner, .editor] {
+        list.api.clock.advance(seconds: 60)
+        let saved = try await list.call(
+          person, .put, "/notes/Plan?draft=true", body: #"{"markdown":"same"}"#)
+        #expect(saved.status == 201)
+        let read = try await list.call(person, .get, "/notes/Plan")
+        #expect(read.headers[.eTag] == saved.headers[.eTag])
+        tags.insert(try #require(read.headers[.eTag]))
+      }
+      #expect(tags.count == 2)
+    }
+  }
+}
