@@ -51,18 +51,32 @@ final class KnownServers: Sendable {
     }
   }
 
-  /// Whether no host answers: the network between this node and the database is cut. False while nobody asks.
+  /// Whether the network between this node and the database is cut: some host does not answer, and each that does is a
+  /// former primary, so that none of them can become the primary. False while nobody asks.
   func isCutOff(at now: ContinuousClock.Instant = .now) -> Bool {
-    hosts.withLockedValue { hosts in
-      !hosts.isEmpty && hosts.allSatisfy { Self.isSilent($0, at: now) }
+    let newest = timeline.value
+    return hosts.withLockedValue { hosts in
+      hosts.contains { Self.isSilent($0, at: now) }
+        && hosts.allSatisfy { host in
+          if case .primary(let timeline) = host.finding, timeline < newest { return true }
+          return Self.isSilent(host, at: now)
+        }
     }
   }
 
-  /// Whether a host answers that is the newest primary, or nobody has asked yet.
+  /// Whether a server at this host answers the questions of this node.
+  func answers(_ host: Int, at now: ContinuousClock.Instant = .now) -> Bool {
+    hosts.withLockedValue { hosts in
+      guard hosts.indices.contains(host), let finding = hosts[host].finding else { return false }
+      return finding != .refused && !Self.isSilent(hosts[host], at: now)
+    }
+  }
+
+  /// Whether a host answers that is the newest primary, or the answers to the first questions are due.
   func reachesPrimary(at now: ContinuousClock.Instant = .now) -> Bool {
     let newest = timeline.value
     return hosts.withLockedValue { hosts in
-      hosts.allSatisfy { $0.finding == nil && $0.asked == nil }
+      hosts.allSatisfy { $0.finding == nil && !Self.isSilent($0, at: now) }
         || hosts.contains { host in
           host.finding == .primary(newest) && !Self.isSilent(host, at: now)
         }

@@ -16,6 +16,7 @@ import Testing
     let early = now + KnownServers.longestAnswer - .milliseconds(1)
     let late = now + KnownServers.longestAnswer
     #expect(!servers.isCutOff(at: early) && servers.isCutOff(at: late))
+    #expect(servers.reachesPrimary(at: early) && !servers.reachesPrimary(at: late))
     // A quick refusal is an answer of the machine. A late one is a time-out.
     servers.end(1, .refused, at: early)
     #expect(!servers.isCutOff(at: late) && !servers.reachesPrimary(at: late))
@@ -39,6 +40,24 @@ import Testing
     // The newest primary is gone. The former one lives on, and is none for this node.
     servers.end(2, .refused, at: now)
     #expect(!servers.reachesPrimary(at: now) && !servers.isCutOff(at: now))
+  }
+
+  @Test func nodeThatReachesOnlyAFormerPrimaryIsCutOff() {
+    let (servers, now) = (KnownServers(count: 3), ContinuousClock.now)
+    servers.end(0, .primary(4), at: now)
+    servers.end(1, .primary(5), at: now)
+    servers.end(2, .standby, at: now)
+    #expect(servers.answers(1, at: now))
+    servers.begin(1, at: now)
+    let late = now + KnownServers.longestAnswer
+    // The standby may become the primary soon.
+    #expect(!servers.answers(1, at: late) && !servers.isCutOff(at: late))
+    servers.end(2, .silent, at: late)
+    #expect(servers.isCutOff(at: late) && !servers.reachesPrimary(at: late))
+    // The server of the newest primary is down, and may start again.
+    servers.end(2, .primary(3), at: late)
+    servers.end(1, .refused, at: now)
+    #expect(!servers.isCutOff(at: late) && !servers.answers(1, at: late))
   }
 
   @Test func answerOfAFormerPrimaryIsNotUsed() throws {
