@@ -36,10 +36,13 @@ package final class FairSemaphore: Sendable {
     var free: [Int]
     /// The accounts that have the other permits: accounts of the upper level. Everybody's is not among them.
     var holders: [Int: AccountLine] = [:]
+    /// The permits that nobody may have at present.
+    var withdrawn: Set<Int> = []
   }
 
   private let state: Locked<State>
   private let name: AccountLine.Queue
+  private let count: Int
   private let queueLimit: Int
   private let takesProcessor: Bool
   /// The account that pays for work that belongs to no request.
@@ -58,6 +61,7 @@ package final class FairSemaphore: Sendable {
     case .hashes: name = .hashes
     case .connections: name = .connections
     }
+    count = max(0, permits) + 1
     self.queueLimit = queueLimit
     self.takesProcessor = takesProcessor
     state = Locked(State(queue: FairQueue(name), free: Array((0...max(0, permits)).reversed())))
@@ -78,6 +82,30 @@ package final class FairSemaphore: Sendable {
     defer { pool?.releaseProcessor() }
     return try await body(permit)
   }
+
+  /// Withdraws the permit of a running call: when the call ends, nobody gets it until ``restore(_:)``. If no other permit
+  /// is left, the waiting callers get nil, as do all later ones.
+  package func withdraw(_ permit: Int) {
+    let waiting = state.withLock { state -> [PoolEntry] in
+      state.withdrawn.insert(permit)
+      guard state.withdrawn.count == count else { return [] }
+      var waiting: [PoolEntry] = []
+      while let next = state.queue.pop(at: SliceClock.now) { waiting.append(next) }
+      return waiting
+    }
+    for case .permit(let continuation, _) in waiting.map(\.kind) {
+      continuation.resume(returning: nil)
+    }
+  }
+
+  /// Gives a withdrawn permit to the next caller. Its call must have ended.
+  package func restore(_ permit: Int) {
+    state.withLock { _ = $0.withdrawn.remove(permit) }
+    release(permit)
+  }
+
+  /// Whether all permits are withdrawn.
+  package var isExhausted: Bool { state.withLock { $0.withdrawn.count == count } }
 
   /// How many callers wait.
   package var waitingCount: Int { state.withLock { $0.queue.count } }
@@ -110,6 +138,7 @@ package final class FairSemaphore: Sendable {
           state.holders[permit] = holder
           return (permit, nil)
         }
+        guard state.withdrawn.count < count else { return (.some(nil), nil) }
         var displaced: PoolEntry?
         if state.queue.count >= queueLimit {
           displaced = state.queue.displace(for: account)
@@ -136,6 +165,7 @@ package final class FairSemaphore: Sendable {
   private func next(for permit: Int) -> PoolEntry? {
     state.withLock { state -> PoolEntry? in
       state.holders[permit] = nil
+      guard !state.withdrawn.contains(permit) else { return nil }
       let spared = state.free.isEmpty ? Array(state.holders.values) : nil
       guard let next = state.queue.pop(at: SliceClock.now, sparing: spared) else {
         state.free.append(permit)

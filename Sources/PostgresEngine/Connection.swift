@@ -7,9 +7,9 @@ import Lanes
 ///
 /// Confined to its owner, such as a ``Session``. Every call blocks the owner's thread.
 final class Connection {
-  /// The longest time that the server may send nothing while an answer is due, in milliseconds: 8 seconds. If a commit
-  /// waits longer for a standby, its outcome counts as unknown. TCP detects dead connections earlier.
-  var longestSilence: Int32 = 8_000
+  /// The longest time that the server may send nothing while an answer is due, in milliseconds. If a commit waits longer
+  /// for a standby, its outcome counts as unknown. TCP detects dead connections earlier.
+  var longestSilence: Int32
   /// How long the thread waits for an answer before it checks whether it is still wanted, in milliseconds.
   private static let step: Int32 = 100
 
@@ -42,6 +42,9 @@ final class Connection {
   private(set) var roundTrips = 0
   /// Whether the connection is unusable.
   private(set) var isBroken = false
+  /// Whether the server has not answered for ``longestSilence``. It may still be at work, as while a commit waits for a
+  /// standby, and does not notice that a client is gone.
+  private(set) var isHung = false
   private var planningInterval = Duration.milliseconds(500)
   private var nextPlanning = ContinuousClock.now
   /// Whether the server has refused a statement because its disk is full, since this was last set to false.
@@ -50,8 +53,10 @@ final class Connection {
   /// Takes ownership of a connection that libpq has made, and switches it to pipeline mode.
   /// - Parameter noteHang: called when the server has not answered for ``longestSilence``.
   init(
-    _ handle: OpaquePointer, _ servers: KnownServers, _ noteHang: @escaping () -> Void
+    _ handle: OpaquePointer, _ servers: KnownServers, longestSilence: Int32,
+    _ noteHang: @escaping () -> Void
   ) throws {
+    self.longestSilence = longestSilence
     self.handle = handle
     self.servers = servers
     self.noteHang = noteHang
@@ -77,6 +82,13 @@ final class Connection {
     // Otherwise, data usually means that the server is closing the connection.
     return poll(&entry, 1, 0) == 0
       || !(owed.isEmpty && awaited.isEmpty) && PQconsumeInput(handle) == 1
+  }
+
+  /// Whether the server's session has ended, or its work has: it has sent something, or closed the connection. Used after
+  /// ``isHung``. Sessions of a former primary don't count.
+  var isOver: Bool {
+    var entry = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+    return isFormer || PQstatus(handle) != CONNECTION_OK || poll(&entry, 1, 0) != 0
   }
 
   /// Sends statements together and reads their answers. When the server refuses a statement, it skips all statements
@@ -273,6 +285,7 @@ final class Connection {
       }
       guard ready > 0 else {
         isBroken = true
+        isHung = isWanted
         noteHang()
         throw PostgresError.lost("no answer in \(silence + step) ms")
       }

@@ -9,6 +9,9 @@ actor Session {
   private let address: DatabaseAddress
   private let counters: DatabaseCounters
   private let isCounted: Bool
+  private let keepsHung: Bool
+  /// Whether the server has not answered for ``Connection/longestSilence``, and may still be at work.
+  nonisolated let isHung = Atomic(false)
   private var isClosed = false
   private var connection: Connection? {
     didSet {
@@ -23,11 +26,12 @@ actor Session {
   /// - Parameter isCounted: whether its connection is one of the pool's for the operator.
   init(
     _ address: DatabaseAddress, in threads: LanePool, counters: DatabaseCounters,
-    isCounted: Bool = false
+    isCounted: Bool = false, keepsHung: Bool = false
   ) {
     self.address = address
     self.counters = counters
     self.isCounted = isCounted
+    self.keepsHung = keepsHung
     executor = InlineExecutor(threads)
   }
 
@@ -41,7 +45,11 @@ actor Session {
         counters.noteFullDisk()
         connection.hasLackedSpace = false
       }
-      if connection.isBroken { drop() }
+      if keepsHung, connection.isHung {
+        isHung.store(true, ordering: .releasing)
+      } else if connection.isBroken {
+        drop()
+      }
     }
     connection.forgetOldPlans()
     return try body(connection)
@@ -62,6 +70,16 @@ actor Session {
     isClosed = true
   }
 
+  /// Whether ``run(_:)`` can be called: the connection is not hung any more. It is closed then.
+  var isUsable: Bool {
+    if let connection, connection.isHung {
+      guard connection.isOver else { return false }
+      drop()
+    }
+    isHung.store(false, ordering: .releasing)
+    return true
+  }
+
   private func drop() {
     connection = nil
     counters.lost.add(1, ordering: .relaxed)
@@ -77,10 +95,21 @@ actor Session {
   }
 }
 
-/// The connections of a node, up to a limit. When all are in use, callers wait, and those are served first whose accounts
-/// have used least.
+/// Connections of a node, up to a limit. When all are in use, callers wait, and those are served first whose accounts have
+/// used least.
+///
+/// A node has a pool for reads and one for writes, so that reads go on while commits wait for a standby.
 final class ConnectionPool: Sendable {
-  /// The limit of connections if the operator sets none.
+  /// What the connections are for.
+  enum Use: Sendable {
+    /// Statements that write nothing. A connection whose server does not answer is given up.
+    case reads
+    /// Statements that may commit. A commit that waits for a standby is never given up: the server would not notice that,
+    /// and its session would stay. The connection stays one of the pool's until the server is done with it.
+    case writes
+  }
+
+  /// The limit of both pools' connections if the operator sets none.
   static let standardLimit = 16
   /// How many callers may wait. Further callers get `overloaded`. Requests and feeds have limits of their own, and one
   /// change may wake all feeds at once.
@@ -91,6 +120,8 @@ final class ConnectionPool: Sendable {
   static let patienceCutOff = Duration.seconds(2)
   /// The pause before the next attempt.
   private static let pause = Duration.milliseconds(50)
+  /// How often a connection is checked whose server does not answer.
+  private static let checkInterval = Duration.milliseconds(100)
 
   /// Each session belongs to the caller that has the permit of the same number.
   private let sessions: [Session]
@@ -98,29 +129,24 @@ final class ConnectionPool: Sendable {
   private let address: DatabaseAddress
   private let threads: LanePool
   /// Counts for the operator.
-  let counters = DatabaseCounters()
+  let counters: DatabaseCounters
 
-  /// The counts for the operator, with the present numbers of connections and of waiting callers.
-  var statistics: DatabaseStatistics {
-    var found = DatabaseStatistics()
-    found.commits = counters.commits.load(ordering: .relaxed)
-    found.updates = counters.updates.load(ordering: .relaxed)
-    found.unknown = counters.unknown.load(ordering: .relaxed)
-    found.lost = counters.lost.load(ordering: .relaxed)
-    found.connections = counters.open.load(ordering: .relaxed)
-    found.idle = max(0, found.connections - counters.inUse.load(ordering: .relaxed))
-    found.waiting = permits.waitingCount
-    return found
-  }
+  /// How many callers wait for a connection.
+  var waitingCount: Int { permits.waitingCount }
 
   /// Creates a pool without connections.
   /// - Parameter limit: the largest number of connections, at least 2: the last one is for callers that have none yet.
-  init(_ address: DatabaseAddress, limit: Int, threads: LanePool) {
+  init(
+    _ address: DatabaseAddress, for use: Use, limit: Int, threads: LanePool,
+    counters: DatabaseCounters
+  ) {
     let limit = max(2, limit)
     self.address = address
     self.threads = threads
-    sessions = (0..<limit).map { [counters] _ in
-      Session(address, in: threads, counters: counters, isCounted: true)
+    self.counters = counters
+    sessions = (0..<limit).map { _ in
+      Session(
+        address, in: threads, counters: counters, isCounted: true, keepsHung: use == .writes)
     }
     permits = FairSemaphore(
       .connections, permits: limit - 1, queueLimit: Self.callersWaiting, takesProcessor: false)
@@ -131,18 +157,37 @@ final class ConnectionPool: Sendable {
 
   /// Runs `body` on a connection, once.
   /// - Parameter payer: on whose account it waits for a connection.
-  /// - Throws: `overloaded` when too many callers wait, `unavailable` after ``close()``, ``PostgresError``.
+  /// - Throws: `overloaded` when too many callers wait; `unavailable` after ``close()``, and at once when a server is at
+  ///   work for each connection without answering; ``PostgresError``.
   func once<Result: Sendable>(
     for payer: FairSemaphore.Payer = .request, _ body: @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     let result = try await permits.withPermit(for: payer) { permit in
       counters.inUse.add(1, ordering: .relaxed)
       defer { counters.inUse.subtract(1, ordering: .relaxed) }
-      return try await sessions[permit].run(body)
+      let session = sessions[permit]
+      defer { if session.isHung.load(ordering: .acquiring) { withdraw(permit) } }
+      return try await session.run(body)
     }
     if let result { return result }
+    if permits.isExhausted {
+      throw ServiceError(
+        .unavailable, "The database acknowledges no writes at present",
+        detail: "\(sessions.count) commits are under way")
+    }
     if Slice.isEnded { throw ServiceError.ended }
     throw ServiceError(.overloaded, "Too many requests wait for the database; try again soon")
+  }
+
+  /// Lets nobody use a connection until its server is done with it.
+  private func withdraw(_ permit: Int) {
+    counters.hung.add(1, ordering: .relaxed)
+    permits.withdraw(permit)
+    Task {
+      while await !sessions[permit].isUsable { try? await Task.sleep(for: Self.checkInterval) }
+      counters.hung.subtract(1, ordering: .relaxed)
+      permits.restore(permit)
+    }
   }
 
   /// Runs `body`, and runs it again after a lost connection (on a new one) and after a deadlock. `body` must be
@@ -203,6 +248,8 @@ package struct DatabaseStatistics: Sendable, Equatable {
   package var lost = 0
   /// Connections at present.
   package var connections = 0
+  /// Connections whose server is at work and has not answered for ``Connection/longestSilence``.
+  package var hung = 0
   /// Connections that are not in use at present.
   package var idle = 0
   /// Callers that wait for a connection at present.
@@ -217,11 +264,26 @@ final class DatabaseCounters: Sendable {
   let lost = Atomic(0)
   /// The cases of damage that could not be repaired without loss.
   let damage = Atomic(0)
+  /// The connections that nobody can use at present, because a server is at work for them and does not answer.
+  let hung = Atomic(0)
   /// The open connections of the pool.
   let open = Atomic(0)
   /// The callers that have a connection of the pool.
   let inUse = Atomic(0)
   private let fullDisk = Mutex<ContinuousClock.Instant?>(nil)
+
+  /// The counts for the operator.
+  var statistics: DatabaseStatistics {
+    var found = DatabaseStatistics()
+    found.commits = commits.load(ordering: .relaxed)
+    found.updates = updates.load(ordering: .relaxed)
+    found.unknown = unknown.load(ordering: .relaxed)
+    found.lost = lost.load(ordering: .relaxed)
+    found.connections = open.load(ordering: .relaxed)
+    found.hung = hung.load(ordering: .relaxed)
+    found.idle = max(0, found.connections - found.hung - inUse.load(ordering: .relaxed))
+    return found
+  }
 
   /// Notes that the database has just refused a write because its disk is full.
   func noteFullDisk() { fullDisk.withLock { $0 = .now } }

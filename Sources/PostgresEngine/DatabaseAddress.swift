@@ -13,6 +13,9 @@ package struct DatabaseAddress: Sendable {
   /// What is known of the servers. All copies of the address share it.
   let servers: KnownServers
 
+  /// ``Connection/longestSilence`` of new connections: 8 seconds.
+  var longestSilence: Int32 = 8_000
+
   /// The parameters that the engine sets if the URL does not set them.
   private static let defaults = [
     // Of several hosts, libpq connects to the one that accepts writes. After a failover this is another host.
@@ -108,7 +111,10 @@ package struct DatabaseAddress: Sendable {
       guard !servers.isCutOff() else { throw PostgresError.lost("no host answers") }
       let begun = ContinuousClock.now
       do {
-        let connection = try connect(hosts[number]) { hangs.note(number) }
+        let connection = try connect(hosts[number]) {
+          // A commit that waits for a standby is no hang of its server.
+          if !servers.answers(number) { hangs.note(number) }
+        }
         hangs.clear(number)
         try ServerChecks.prepare(connection)
         if servers.timeline.isNewest(connection.timeline) || connection.timeline == 0 {
@@ -169,7 +175,7 @@ package struct DatabaseAddress: Sendable {
       defer { PQfinish(handle) }
       throw PostgresError.lost(PQerrorMessage(handle).map { String(cString: $0) } ?? "")
     }
-    return try Connection(handle, servers, noteHang)
+    return try Connection(handle, servers, longestSilence: longestSilence, noteHang)
   }
 
   /// Passes texts to `body` as an array of C strings that ends with NULL.
@@ -247,9 +253,10 @@ enum ServerChecks {
     WHERE current_setting('synchronous_commit') = 'off'
     """)
 
-  /// Limits how long a writer waits for another node's transaction on the same store: 10 seconds.
+  /// Limits how long a writer waits for another node's transaction on the same store: 7 seconds, less than
+  /// ``Connection/longestSilence``.
   private static let lockTimeout = Statement(
-    "lock_timeout", "SELECT set_config('lock_timeout', '10s', false)")
+    "lock_timeout", "SELECT set_config('lock_timeout', '7s', false)")
 
   /// Limits how long a node that stops within a transaction can block a store: 5 seconds. The server then ends the
   /// session.

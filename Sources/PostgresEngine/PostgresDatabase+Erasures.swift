@@ -26,7 +26,7 @@ extension PostgresDatabase {
   package func visitErasures(_ take: ([StoreName]) async throws -> Void) async throws {
     var last = ""
     while true {
-      let keys = try await repeating { [last] connection in
+      let keys = try await reading { [last] connection in
         try connection.run([ErasureLog.list(after: last, limit: Self.pageSize)])[0].all
           .map { $0.text(0) ?? "" }
       }

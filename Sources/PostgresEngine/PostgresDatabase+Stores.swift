@@ -7,22 +7,22 @@ import Stores
 extension PostgresDatabase {
   /// The row of a store.
   /// - Parameter new: the epoch with which an absent store is created, and the time; nil to create none.
-  /// - Parameter finishesErasures: whether to remove the rows of a store whose erasure has begun. Somebody else may be
-  ///   doing that.
+  /// - Parameter isReading: whether to write nothing. Otherwise, what was interrupted is completed: the rows of a store
+  ///   whose erasure has begun are removed.
   /// - Returns: nil when the store is absent and not created.
   /// - Throws: `damaged` when the store's row is missing, fails its checksum or belongs to another store.
   static func opened(
     _ name: StoreName, creating new: (epoch: String, now: Timestamp)? = nil,
-    finishesErasures: Bool = true, on connection: Connection
+    isReading: Bool = false, on connection: Connection
   ) throws -> StoreRow? {
     while true {
       let found = try NameRow(name.key, on: connection)
       switch found?.state {
       case .there:
         guard let found else { return nil }
-        if let row = try there(found, finishesErasures, on: connection) { return row }
+        if let row = try there(found, isReading, on: connection) { return row }
       case .erasing:
-        if let found, finishesErasures { try finishErasing(found, on: connection) }
+        if let found, !isReading { try finishErasing(found, on: connection) }
       case .erased, nil: break
       }
       guard let new else { return nil }
@@ -37,21 +37,21 @@ extension PostgresDatabase {
   /// - Returns: nil if the store is erased, or has replaced another one and has that one's name now. The erasure or the
   ///   replacement was interrupted; this function completes it.
   private static func there(
-    _ name: NameRow, _ finishesErasures: Bool, on connection: Connection
+    _ name: NameRow, _ isReading: Bool, on connection: Connection
   ) throws -> StoreRow? {
     let row = try connection.run([Call(StoreRow.find, .integer(name.number))])[0].first
     let found: StoreRow
     do { found = try StoreRow.requireThere(row, epoch: name.epoch) } catch let error as ServiceError
       where error.code == .absent
     {
-      if finishesErasures { try finishErasing(name, on: connection) }
+      if !isReading { try finishErasing(name, on: connection) }
       return nil
     }
     guard !found.header.key.utf8.elementsEqual(name.key.utf8) else { return found }
     guard try hasMoved(name, to: found.header.key, on: connection) else {
       throw ServiceError.damaged("the rows are another store's")
     }
-    try mark(name, .erased, on: connection)
+    if !isReading { try mark(name, .erased, on: connection) }
     return nil
   }
 

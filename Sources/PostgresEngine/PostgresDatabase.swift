@@ -13,7 +13,8 @@ import Synchronization
 package final class PostgresDatabase: StorageEngine {
   private let address: DatabaseAddress
   private let threads: LanePool
-  private let pool: ConnectionPool
+  private let readPool: ConnectionPool
+  private let writePool: ConnectionPool
   private let reads: SharedReads
   private let notices: NoticeSender
   private let listener: NoticeListener
@@ -26,21 +27,31 @@ package final class PostgresDatabase: StorageEngine {
   /// A store needs no file descriptor; the connections have them.
   package let descriptorsPerStore = 0
   package let isShared = true
-  package var knownDamage: Int { pool.counters.damage.load(ordering: .relaxed) }
+  package var knownDamage: Int { writePool.counters.damage.load(ordering: .relaxed) }
+  package var writesOnOneDisk: Bool { isOnOneDisk.load(ordering: .relaxed) }
+  private let isOnOneDisk = Atomic(false)
   /// The counts of this node since the engine was opened.
-  package var statistics: DatabaseStatistics { pool.statistics }
+  package var statistics: DatabaseStatistics {
+    var found = writePool.counters.statistics
+    found.waiting = readPool.waitingCount + writePool.waitingCount
+    return found
+  }
 
   /// Connects to a database and creates or updates its tables.
-  /// - Parameter connections: the largest number of connections at a time.
+  /// - Parameter connections: the largest number of connections at a time, at least 4. Half of them are for reads.
   /// - Parameter pool: the threads that wait for the database. The engine stops them when it is closed.
   /// - Throws: `unavailable` or `readOnly`, with the reason. The process should then end.
   package static func open(
     _ address: DatabaseAddress, connections: Int = ConnectionPool.standardLimit, pool: LanePool
   ) async throws -> PostgresDatabase {
-    let threads = pool
-    let pool = ConnectionPool(address, limit: connections, threads: threads)
+    let (threads, counters) = (pool, DatabaseCounters())
+    let reads = ConnectionPool(
+      address, for: .reads, limit: connections / 2, threads: threads, counters: counters)
+    let writes = ConnectionPool(
+      address, for: .writes, limit: connections - connections / 2, threads: threads,
+      counters: counters)
     do {
-      let clock = try await pool.repeating { connection in
+      let clock = try await writes.repeating { connection in
         try Schema.migrate(connection)
         let asked = ContinuousClock.now
         let time = try connection.run([Call(.time)])[0].first?.integer(0) ?? 0
@@ -48,26 +59,28 @@ package final class PostgresDatabase: StorageEngine {
         clock.note(Timestamp(milliseconds: time), asked: asked, answered: .now)
         return clock
       }
-      return PostgresDatabase(address, pool, clock, threads)
+      return PostgresDatabase(address, reads, writes, clock, threads)
     } catch {
-      let refusal = await pool.refusal(of: address)
-      await pool.close()
+      let refusal = await writes.refusal(of: address)
+      await writes.close()
       await threads.stop()
       throw refusal ?? ServiceError.translated(error)
     }
   }
 
   private init(
-    _ address: DatabaseAddress, _ pool: ConnectionPool, _ clock: DatabaseClock, _ threads: LanePool
+    _ address: DatabaseAddress, _ readPool: ConnectionPool, _ writePool: ConnectionPool,
+    _ clock: DatabaseClock, _ threads: LanePool
   ) {
     self.address = address
     self.threads = threads
-    self.pool = pool
-    reads = SharedReads(on: pool)
+    self.readPool = readPool
+    self.writePool = writePool
+    reads = SharedReads(on: readPool)
     self.clock = clock
     var generator = SystemRandomNumberGenerator()
     let node = Hex.string(generator.next(), generator.next())
-    notices = NoticeSender(node: node, on: pool.newSession())
+    notices = NoticeSender(node: node, on: writePool.newSession())
     listener = NoticeListener(node: node, address)
     watch = ServerWatch(address)
   }
@@ -78,14 +91,28 @@ package final class PostgresDatabase: StorageEngine {
     var generator = SystemRandomNumberGenerator()
     // If the answer to the first attempt was lost, the second one knows by the epoch what the first has created.
     let epoch = Hex.string(generator.next(), generator.next())
-    return try await repeating { connection in
-      let new = creating ? (epoch, self.clock.now()) : nil
-      guard let row = try Self.opened(name, creating: new, on: connection) else { return nil }
-      let isNew = row.header.epoch == epoch
-      return PostgresStorage(
+    let row =
+      creating
+      ? try await repeating { connection in
+        try Self.opened(name, creating: (epoch, self.clock.now()), on: connection)
+      } : try await row(of: name)
+    return row.map { row in
+      PostgresStorage(
         name, PostgresStorage.Identity(number: row.number, epoch: row.header.epoch),
-        isNew: isNew, pool: self.pool, reads: self.reads, notices: self.notices)
+        isNew: row.header.epoch == epoch, readPool: readPool, writePool: writePool, reads: reads,
+        notices: notices)
     }
+  }
+
+  /// The row of a store; nil if there is none. Completes what was interrupted.
+  func row(of name: StoreName) async throws -> StoreRow? {
+    let found = try await reading { connection in
+      let row = try Self.opened(name, isReading: true, on: connection)
+      let state = try row == nil ? NameRow(name.key, on: connection)?.state : nil
+      return (row: row, isUnfinished: state.map { $0 != .erased } ?? false)
+    }
+    guard found.isUnfinished else { return found.row }
+    return try await repeating { connection in try Self.opened(name, on: connection) }
   }
 
   package func erase(_ name: StoreName) async throws -> Bool {
@@ -173,7 +200,7 @@ package final class PostgresDatabase: StorageEngine {
   package func names(
     in namespace: String, after key: String?, limit: Int, includingErased: Bool
   ) async throws -> [StoreName] {
-    try await repeating { connection in
+    try await reading { connection in
       try NameRow.keys(
         in: namespace, after: key, limit: limit,
         isWhole: !includingErased && namespace != StoreName.stagedNamespace, on: connection
@@ -184,7 +211,7 @@ package final class PostgresDatabase: StorageEngine {
 
   /// Reads the figures from the rows of the stores. There are no sizes in bytes, because the stores have no files.
   package func figures(of names: [StoreName]) async throws -> [StoreFigures] {
-    try await repeating { connection in
+    try await reading { connection in
       let keys = Value.list(names.map { Array($0.key.utf8) })
       let rows = try connection.run([Call(Self.rowsOfNames, keys)])[0].all
       // The row of a staged store may have the key of the store whose place it was about to take.
@@ -217,7 +244,7 @@ package final class PostgresDatabase: StorageEngine {
   }
 
   package func positions(of names: [StoreName]) async throws -> [StorePosition?] {
-    try await repeating { connection in
+    try await reading { connection in
       let keys = Value.list(names.map { Array($0.key.utf8) })
       let rows = try connection.run([Call(Self.positionsOfNames, keys)])[0].all
       let found = rows.map { row in
@@ -237,9 +264,7 @@ package final class PostgresDatabase: StorageEngine {
   ///   The update itself usually needs no new space, so it succeeds on a full disk.
   package func checkWritable() throws {
     watch.start()
-    guard address.servers.reachesPrimary() else {
-      throw ServiceError.unreachable("no host is the newest primary")
-    }
+    guard address.servers.reachesPrimary() else { throw Self.noPrimary }
     do {
       let probe = try probe.withLockedValue { probe in
         let known = probe.flatMap { $0.isUsable ? $0 : nil }
@@ -247,12 +272,19 @@ package final class PostgresDatabase: StorageEngine {
         probe = new
         return new
       }
-      guard let time = try probe.touch(Self.touch, within: Self.longestTouch) else {
-        throw ServiceError.unconfirmed("no standby confirms it")
+      let time = try probe.touch(
+        Self.touch, within: Self.longestTouch, while: { address.servers.reachesPrimary() })
+      guard let time else {
+        throw address.servers.reachesPrimary()
+          ? ServiceError.unconfirmed("no standby confirms it") : Self.noPrimary
       }
-      clock.note(Timestamp(milliseconds: time.value), asked: time.asked, answered: .now)
+      clock.note(
+        Timestamp(milliseconds: time.row.integer(0)), asked: time.asked, answered: .now)
+      isOnOneDisk.store(time.row.flag(1), ordering: .relaxed)
     } catch { throw ServiceError.translated(error) }
-    guard !pool.counters.hadFullDisk(within: Self.fullDiskReported) else { throw ServiceError.full }
+    guard !writePool.counters.hadFullDisk(within: Self.fullDiskReported) else {
+      throw ServiceError.full
+    }
   }
 
   /// Closes all connections and stops the threads.
@@ -260,26 +292,42 @@ package final class PostgresDatabase: StorageEngine {
     await notices.close()
     await listener.stop()
     await watch.stop()
-    await pool.close()
+    await readPool.close()
+    await writePool.close()
     probe.withLockedValue { $0 = nil }
     await threads.stop()
   }
 
   /// Creates a session whose connection is not one of the pool's.
-  func session() -> Session { pool.newSession() }
+  func session() -> Session { writePool.newSession() }
 
+  /// Runs statements that may write; see ``ConnectionPool/repeating(for:since:_:)``.
   func repeating<Value: Sendable>(
     _ body: @Sendable (Connection) throws -> Value
   ) async throws -> Value {
-    do { return try await pool.repeating(body) } catch { throw ServiceError.translated(error) }
+    do { return try await writePool.repeating(body) } catch {
+      throw ServiceError.translated(error)
+    }
   }
 
+  /// The same for statements that write nothing.
+  func reading<Value: Sendable>(
+    _ body: @Sendable (Connection) throws -> Value
+  ) async throws -> Value {
+    do { return try await readPool.repeating(body) } catch { throw ServiceError.translated(error) }
+  }
+
+  private static let noPrimary = ServiceError.unreachable("no host is the newest primary")
   private static let fullDiskReported = Duration.seconds(10)
   /// How long the readiness check waits for its commit, in milliseconds.
   private static let longestTouch: Int32 = 1_000
   private static let touch = Statement(
     "touch",
-    "UPDATE stores SET changed = changed + 1 WHERE number = 0 RETURNING \(Statement.sqlTime)")
+    """
+    UPDATE stores SET changed = changed + 1 WHERE number = 0
+    RETURNING \(Statement.sqlTime), current_setting('synchronous_standby_names') = ''
+      OR current_setting('synchronous_commit') IN ('off', 'local')
+    """)
   private static let positionsOfNames = Statement(
     "positions_of_names",
     """
@@ -300,6 +348,8 @@ package final class PostgresDatabase: StorageEngine {
 /// `checkWritable()` at a time, and no other function uses the connection. `close()`, which releases it, comes after
 /// the last call.
 private final class ProbeConnection: @unchecked Sendable {
+  private static let step: Int32 = 100
+
   private let connection: Connection
   private var asked = ContinuousClock.now
 
@@ -309,18 +359,27 @@ private final class ProbeConnection: @unchecked Sendable {
   var isUsable: Bool { connection.isAlive }
 
   /// Sends a statement, unless one is under way, and waits for its commit.
-  /// - Returns: the number that it has found, and when it was sent; nil if the commit is not done.
+  /// - Parameter isWanted: whether to wait on; asked every ``step`` milliseconds.
+  /// - Returns: the row that it has found, and when it was sent; nil if the commit is not done.
   /// - Throws: ``PostgresError``; `outcomeUnknown` if the server has given up waiting for a standby.
   func touch(
-    _ statement: Statement, within milliseconds: Int32
-  ) throws -> (value: Int64, asked: ContinuousClock.Instant)? {
+    _ statement: Statement, within milliseconds: Int32, while isWanted: () -> Bool
+  ) throws -> (row: Row, asked: ContinuousClock.Instant)? {
     if !connection.isAwaiting {
       connection.notices.clear()
       asked = .now
       try connection.begin([Call(statement)])
     }
-    guard let found = try connection.answers(within: milliseconds) else { return nil }
+    var (found, waited): ([Rows]?, Int32) = (nil, 0)
+    repeat {
+      found = try connection.answers(within: Self.step)
+      waited += Self.step
+    } while found == nil && waited < milliseconds && isWanted()
+    guard let found else { return nil }
     if let warning = connection.notices.unreplicated { throw ServiceError.unconfirmed(warning) }
-    return (found.first?.first?.integer(0) ?? 0, asked)
+    guard let row = found.first?.first else {
+      throw ServiceError.damaged("the row of the readiness check is missing")
+    }
+    return (row, asked)
   }
 }

@@ -26,7 +26,7 @@ extension PostgresStorage {
   private func commitBatch() async {
     let batch = Batch()
     do {
-      try await pool.repeating(for: Self.payer(of: inbox.all)) { connection in
+      try await writePool.repeating(for: Self.payer(of: inbox.all)) { connection in
         // Updates that arrive during the wait for a connection share the commit.
         if batch.isEmpty { batch.fill(self.inbox.take(atMost: Self.updatesPerCommit)) }
         if !batch.isEmpty { try self.transact(batch, on: connection) }
@@ -66,7 +66,7 @@ extension PostgresStorage {
     let batch = Batch()
     batch.fill([update])
     do {
-      try await pool.repeating(for: Self.payer(of: [update])) { connection in
+      try await writePool.repeating(for: Self.payer(of: [update])) { connection in
         try self.transact(batch, on: connection)
       }
     } catch { update.finish(.failure(ServiceError.translated(error))) }
@@ -100,13 +100,13 @@ extension PostgresStorage {
       }
       if writer.hasWritten {
         try transaction.commit(at: now.milliseconds)
-        pool.counters.commits.add(1, ordering: .relaxed)
+        writePool.counters.commits.add(1, ordering: .relaxed)
         notices.add(.changed, name)
       } else {
         transaction.undo()
       }
     } catch let error as ServiceError where error.code == .outcomeUnknown {
-      pool.counters.unknown.add(1, ordering: .relaxed)
+      writePool.counters.unknown.add(1, ordering: .relaxed)
       notices.add(.changed, name)
       // The first write may not be committed. The updates after it have read its result.
       for index in outcomes.indices.dropFirst(firstWrite ?? 0) {
@@ -121,7 +121,7 @@ extension PostgresStorage {
       if case .success = outcome { done += 1 }
       update.finish(outcome)
     }
-    pool.counters.updates.add(done, ordering: .relaxed)
+    writePool.counters.updates.add(done, ordering: .relaxed)
     batch.drop(outcomes.count)
   }
 

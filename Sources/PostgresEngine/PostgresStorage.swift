@@ -25,8 +25,10 @@ final class PostgresStorage: StoreStorage {
   private let hasEnded = Atomic<Bool>(false)
   /// Tells other nodes what this node commits.
   let notices: NoticeSender
-  /// The node's connections.
-  let pool: ConnectionPool
+  /// The node's connections for reads.
+  let readPool: ConnectionPool
+  /// The node's connections for writes.
+  let writePool: ConnectionPool
   private let reads: SharedReads
   /// The updates that wait for a commit.
   let inbox = Inbox<any PendingUpdate>(limit: StoreLimits.pendingUpdates)
@@ -44,13 +46,14 @@ final class PostgresStorage: StoreStorage {
   /// Creates the object for a store that exists.
   /// - Parameter isNew: whether it was created just now.
   init(
-    _ name: StoreName, _ identity: Identity, isNew: Bool, pool: ConnectionPool,
-    reads: SharedReads, notices: NoticeSender
+    _ name: StoreName, _ identity: Identity, isNew: Bool, readPool: ConnectionPool,
+    writePool: ConnectionPool, reads: SharedReads, notices: NoticeSender
   ) {
     self.name = name
     self.isNew = isNew
     known = NIOLockedValueBox(identity)
-    self.pool = pool
+    self.readPool = readPool
+    self.writePool = writePool
     self.reads = reads
     self.notices = notices
   }
@@ -71,7 +74,7 @@ final class PostgresStorage: StoreStorage {
       where error.code == .absent || error.code == .damaged
     {
       let found = try PostgresDatabase.opened(
-        name, finishesErasures: false, on: connection)
+        name, isReading: true, on: connection)
       guard let found else {
         hasEnded.store(true, ordering: .releasing)
         throw error
@@ -145,7 +148,7 @@ final class PostgresStorage: StoreStorage {
   ) async throws -> Value {
     try requireOpen()
     do {
-      return try await pool.repeating { connection in
+      return try await readPool.repeating { connection in
         // The client no longer waits for the answer.
         if Slice.isEnded { throw ServiceError.ended }
         return try body(connection)

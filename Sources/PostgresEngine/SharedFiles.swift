@@ -22,7 +22,7 @@ extension PostgresDatabase {
 
   /// The present content of a file; nil for a file that was never written.
   package func sharedFile(_ name: String) async throws -> SharedFile? {
-    try await repeating { connection in
+    try await reading { connection in
       try connection.run([Call(Self.findFile, .text(name))])[0].first.map { row in
         SharedFile(version: row.integer(0), pieces: row.integer(1))
       }
@@ -33,7 +33,7 @@ extension PostgresDatabase {
   /// - Parameter index: the number of the piece, from 0.
   /// - Throws: `unavailable` when another content has replaced this one; `integrity` for a damaged piece.
   package func piece(_ index: Int64, of file: SharedFile, _ name: String) async throws -> [UInt8] {
-    try await repeating { connection in
+    try await reading { connection in
       let row = try connection.run([
         Call(Self.findPiece, .text(name), .integer(file.version), .integer(index))
       ])[0].first

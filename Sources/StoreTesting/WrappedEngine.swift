@@ -18,6 +18,7 @@ package final class WrappedEngine: StorageEngine {
 
   package var descriptorsPerStore: Int { engine.descriptorsPerStore }
   package var knownDamage: Int { engine.knownDamage }
+  package var writesOnOneDisk: Bool { engine.writesOnOneDisk }
   package var isShared: Bool { engine.isShared }
 
   package func open(_ name: StoreName, creating: Bool) async throws -> (any StoreStorage)? {

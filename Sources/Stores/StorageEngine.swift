@@ -63,6 +63,10 @@ package protocol StorageEngine: Sendable {
   /// readiness.
   var knownDamage: Int { get }
 
+  /// Whether a database that can have writes on several disks has them on one only, as far as the last ``checkWritable()``
+  /// knows. False for files.
+  var writesOnOneDisk: Bool { get }
+
   /// Whether other processes use the same stores at the same time.
   var isShared: Bool { get }
 
@@ -115,6 +119,7 @@ package struct StorePosition: Sendable, Equatable {
 extension StorageEngine {
   package func noteErasure(of name: StoreName) async throws {}
   package var knownDamage: Int { 0 }
+  package var writesOnOneDisk: Bool { false }
   package func figures(of names: [StoreName]) async throws -> [StoreFigures] {
     names.map { StoreFigures($0) }
   }

@@ -57,6 +57,17 @@ import Testing
     #expect(Health.idleSeconds < Health.staleSeconds)
   }
 
+  @Test func writesOnOneDiskAreToldOnceAndAreNoFailure() {
+    let health = Health()
+    _ = health.note(stores: nil)
+    #expect(!health.note(writesOnOneDisk: false) && !text(health, .ready).contains("OneDisk"))
+    #expect(health.note(writesOnOneDisk: true) && !health.note(writesOnOneDisk: true))
+    #expect(
+      text(health, .ready)
+        == #"{"status":"ready","stores":"writable","writes":true,"upstream":"available","writesOnOneDisk":true}"#
+    )
+  }
+
   @Test func fullDiskAndSilentUpstreamDegradeAndAnUnwritableDiskDoesMore() {
     let health = Health()
     _ = health.note(stores: nil)

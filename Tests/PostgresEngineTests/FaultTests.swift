@@ -192,6 +192,64 @@ import Testing
     }
   }
 
+  @Test func writesOnOneDiskAreKnown() async throws {
+    let fixture = try DatabaseFixture(on: try PostgresServer())
+    try await fixture.withNode { node in
+      func isOnOneDisk() throws -> Bool {
+        try node.checkWritable()
+        return node.writesOnOneDisk
+      }
+      #expect(try isOnOneDisk())
+      // A standby that is asked for, but need not confirm.
+      try fixture.execute("ALTER SYSTEM SET synchronous_commit = local")
+      try fixture.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+      try fixture.execute("SELECT pg_reload_conf()::int::int8")
+      #expect(try isOnOneDisk())
+    }
+  }
+
+  /// Two connections are for writes. A third commit would need another one, which the server does not give back.
+  @Test func readsGoOnAndNoSessionIsAddedWhileCommitsWaitForAStandby() async throws {
+    let fixture = try DatabaseFixture(on: try PostgresServer())
+    let node = try await fixture.node(longestSilence: 500)
+    var stores: [any StoreStorage] = []
+    for number in 1...5 {
+      stores.append(try await node.store(try user(number)))
+      try await stores[number - 1].put("a", "{}")
+    }
+    try await fixture.makeCommitsWait()
+    let waiting = "SELECT pid::int8 FROM pg_stat_activity WHERE wait_event = 'SyncRep' ORDER BY 1"
+    let codes = try await withThrowingTaskGroup(of: ServiceError.Code?.self) { group in
+      for store in stores { group.addTask { await code { try await store.put("b", "{}") } } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(codes.count { $0 == .outcomeUnknown } == 2)
+    #expect(codes.count { $0 == .unavailable } == 3)
+    let sessions = try fixture.execute(waiting)
+    #expect(sessions.count == 2 && node.statistics.hung == 2)
+    for store in stores {
+      #expect(await code { try await store.put("c", "{}") } == .unavailable)
+      #expect(try await store.body("a") == "{}")
+      #expect(try await store.sequences() == [1])
+    }
+    #expect(await code { _ = try await node.store(try user(6)) } == .unavailable)
+    #expect(try await node.open(try user(7), creating: false) == nil)
+    #expect(try fixture.execute(waiting) == sessions && node.statistics.connections <= 4)
+    try fixture.execute("ALTER SYSTEM RESET synchronous_standby_names")
+    try fixture.execute("SELECT pg_reload_conf()::int::int8")
+    for store in stores {
+      while await code({ try await store.put("d", "{}") }) != nil {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+    }
+    while node.statistics.hung > 0 { try await Task.sleep(for: .milliseconds(10)) }
+    var lengths: [Int] = []
+    for store in stores { lengths.append(try await store.sequences().count) }
+    // Both commits of unknown outcome took place.
+    #expect(lengths.sorted() == [2, 2, 2, 3, 3])
+    await node.close()
+  }
+
   @Test func updatesBehindTheFirstWriteOfAnUnknownCommitAreUnknownToo() async throws {
     let fixture = try DatabaseFixture(on: try PostgresServer())
     try await fixture.withNode { node in

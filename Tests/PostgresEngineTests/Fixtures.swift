@@ -32,9 +32,12 @@ struct DatabaseFixture: Sendable {
   }
 
   /// A node on these tables.
-  func node(connections: Int = 4) async throws -> PostgresDatabase {
-    try await PostgresDatabase.open(
-      try address, connections: connections, pool: .forStores(processors: 2, threads: 8))
+  /// - Parameter longestSilence: see ``Connection/longestSilence``.
+  func node(connections: Int = 4, longestSilence: Int32? = nil) async throws -> PostgresDatabase {
+    var address = try address
+    if let longestSilence { address.longestSilence = longestSilence }
+    return try await PostgresDatabase.open(
+      address, connections: connections, pool: .forStores(processors: 2, threads: 8))
   }
 
   /// Opens a node and closes it after use.

@@ -59,7 +59,9 @@ import Testing
 
   @Test func aRefusedStatementLeavesTheOthersRepeatable() async throws {
     let threads = LanePool.forStores(processors: 2, threads: 4)
-    let pool = ConnectionPool(try DatabaseFixture().address, limit: 2, threads: threads)
+    let pool = ConnectionPool(
+      try DatabaseFixture().address, for: .reads, limit: 2, threads: threads,
+      counters: DatabaseCounters())
     let reads = SharedReads(on: pool)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<100 {
@@ -84,7 +86,9 @@ import Testing
 
   @Test func readsOfAClosedPoolAllGetAnError() async throws {
     let threads = LanePool.forStores(processors: 2, threads: 4)
-    let pool = ConnectionPool(try DatabaseFixture().address, limit: 2, threads: threads)
+    let pool = ConnectionPool(
+      try DatabaseFixture().address, for: .reads, limit: 2, threads: threads,
+      counters: DatabaseCounters())
     let reads = SharedReads(on: pool)
     await pool.close()
     let refused = await withTaskGroup(of: Bool.self) { group in
@@ -103,12 +107,14 @@ import Testing
 
   @Test func poolCountsItsConnectionsAndClosesThem() async throws {
     let threads = LanePool.forStores(processors: 2, threads: 4)
-    let pool = ConnectionPool(try DatabaseFixture().address, limit: 2, threads: threads)
+    let pool = ConnectionPool(
+      try DatabaseFixture().address, for: .reads, limit: 2, threads: threads,
+      counters: DatabaseCounters())
     try await pool.once { _ in }
-    #expect(pool.statistics.connections == 1)
-    #expect(pool.statistics.idle == 1)
+    #expect(pool.counters.statistics.connections == 1)
+    #expect(pool.counters.statistics.idle == 1)
     await pool.close()
-    #expect(pool.statistics.connections == 0)
+    #expect(pool.counters.statistics.connections == 0)
     await #expect(throws: (any Error).self) { try await pool.once { _ in } }
     await threads.stop()
   }

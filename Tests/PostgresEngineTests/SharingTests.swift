@@ -237,7 +237,9 @@ import Testing
   @Test func aServerOfALowerTimelineIsNotUsed() async throws {
     let threads = LanePool.forStores(processors: 2, threads: 4)
     let address = try DatabaseFixture().address
-    let pool = ConnectionPool(address, limit: 1, threads: threads)
+    let pool = ConnectionPool(
+      address, for: .reads, limit: 1, threads: threads,
+      counters: DatabaseCounters())
     let timeline = try await pool.once { connection in connection.timeline }
     #expect(timeline >= 1)
     // A server of the next timeline has become the primary.

@@ -197,6 +197,9 @@ extension HTTPService {
           ])
       }
     }
+    if health.note(writesOnOneDisk: engine.writesOnOneDisk) {
+      logger.warning("the database has writes on one disk only: no standby must confirm them")
+    }
     health.note(damage: engine.knownDamage)
     health.note(metrics: metricsText())
   }

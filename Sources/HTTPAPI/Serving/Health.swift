@@ -22,6 +22,8 @@ package final class Health: Sendable {
     var upstream: String?
     /// Damage that could not be repaired without a loss.
     var damage = 0
+    /// Whether a database has writes on one disk only.
+    var writesOnOneDisk = false
     var metrics = ByteBuffer()
     /// When the stores were checked last.
     var tried: ContinuousClock.Instant?
@@ -78,6 +80,15 @@ package final class Health: Sendable {
   /// Stores how much damage could not be repaired without a loss.
   func note(damage: Int) { state.withLock { $0.damage = damage } }
 
+  /// Stores whether a database has writes on one disk only.
+  /// - Returns: whether that was not so before.
+  func note(writesOnOneDisk: Bool) -> Bool {
+    state.withLock { state in
+      defer { state.writesOnOneDisk = writesOnOneDisk }
+      return writesOnOneDisk && !state.writesOnOneDisk
+    }
+  }
+
   /// Counts a renewal at its beginning.
   func beginRenewal() { state.withLock { $0.renewals += 1 } }
 
@@ -103,7 +114,8 @@ package final class Health: Sendable {
       }
       let failure = Self.failure(known, at: now)
       return question == .ready
-        ? Self.readiness(failure, known.upstream, damage: known.damage)
+        ? Self.readiness(
+          failure, known.upstream, damage: known.damage, writesOnOneDisk: known.writesOnOneDisk)
         : Self.up(failure, known.failureID)
     }
   }
@@ -129,10 +141,10 @@ package final class Health: Sendable {
 
   /// The answer about readiness. The server is ready if the stores accept writes. It is degraded if the upstream does
   /// not answer, because bookmarks work without it, and if the disk is full or no write is acknowledged, because another
-  /// server could not do more, and reads go on. Damage in one person's documents is reported, but does not change the
-  /// status.
+  /// server could not do more, and reads go on. Damage in one person's documents, and that a database has
+  /// writes on one disk only, is reported, but does not change the status.
   private static func readiness(
-    _ failure: ServiceError?, _ upstream: String?, damage: Int
+    _ failure: ServiceError?, _ upstream: String?, damage: Int, writesOnOneDisk: Bool
   ) -> OperationAnswer {
     let isUnavailable = failure.map { !leavesReads($0) } ?? false
     let isReady = failure == nil && upstream == nil
@@ -144,6 +156,7 @@ package final class Health: Sendable {
       writer.member("writes", failure == nil)
       writer.member("upstream", upstream ?? "available")
       if damage > 0 { writer.member("damaged", damage) }
+      if writesOnOneDisk { writer.member("writesOnOneDisk", true) }
     }
   }
 

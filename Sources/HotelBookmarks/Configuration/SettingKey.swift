@@ -138,7 +138,7 @@ extension SettingKey {
     case .databaseConnections:
       (
         "`16`",
-        "connections to the database, 2 to 1000"
+        "connections to the database, half of them for reads, 4 to 1000"
       )
     case .upstream:
       (

@@ -49,7 +49,7 @@ package struct SettingsReader: Sendable {
     settings.database = string(.database)
     settings.databasePasswordFile = string(.databasePasswordFile)
     settings.databaseConnections =
-      try int(.databaseConnections, in: 2...1_000) ?? settings.databaseConnections
+      try int(.databaseConnections, in: 4...1_000) ?? settings.databaseConnections
     settings.guestsPerHour = try int(.guestsPerHour, in: 1...1_000_000) ?? settings.guestsPerHour
     settings.openStores = try int(.openStores, in: 4...100_000)
     try readDatabases(into: &settings)

@@ -81,7 +81,7 @@ struct StorageAssembly: Sendable {
   static func open(_ location: StorageLocation) async throws -> StorageAssembly {
     if let address = try location.databaseAddress() {
       let pool = LanePool.forStores(threads: LanePool.defaultThreads)
-      return StorageAssembly(try await Self.open(address, connections: 2, pool: pool), nil)
+      return StorageAssembly(try await Self.open(address, connections: 4, pool: pool), nil)
     }
     try FileEngine.requireDirectory(location.data)
     return StorageAssembly(try await FileEngine.open(directory: location.data))
@@ -181,7 +181,9 @@ extension PostgresDatabase {
           "store_updates_per_commit", .gauge,
           statistics.commits == 0 ? 0 : Double(statistics.updates) / Double(statistics.commits)),
         PrometheusSample("database_connections", .gauge, Double(statistics.connections)),
+        PrometheusSample("database_connections_hung", .gauge, Double(statistics.hung)),
         PrometheusSample("database_connections_idle", .gauge, Double(statistics.idle)),
+        PrometheusSample("database_writes_on_one_disk", .gauge, self.writesOnOneDisk ? 1 : 0),
         PrometheusSample("database_waiting", .gauge, Double(statistics.waiting)),
         PrometheusSample("database_reconnections_total", .counter, Double(statistics.lost)),
         PrometheusSample("database_outcomes_unknown_total", .counter, Double(statistics.unknown)),

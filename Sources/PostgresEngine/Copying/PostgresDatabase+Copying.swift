@@ -7,10 +7,7 @@ extension PostgresDatabase: CopyingEngine {
   package func rowReader(
     of name: StoreName, whileUsed: Bool
   ) async throws -> (any RowReader)? {
-    let row = try await repeating { connection in
-      try Self.opened(name, on: connection)
-    }
-    return row.map { row in
+    try await row(of: name).map { row in
       StoreReader(
         source: whileUsed ? .snapshot(LongSnapshot(on: session())) : .pool(self),
         number: row.number, epoch: row.header.epoch)
@@ -20,7 +17,7 @@ extension PostgresDatabase: CopyingEngine {
   package func soundRowReader(
     of name: StoreName
   ) async throws -> (reader: any RowReader, damage: [String])? {
-    let found = try await repeating { connection in try NameRow(name.key, on: connection) }
+    let found = try await reading { connection in try NameRow(name.key, on: connection) }
     guard let found, found.state == .there else { return nil }
     let reader = StoreReader(
       source: .snapshot(LongSnapshot(on: session())), number: found.number, epoch: found.epoch,

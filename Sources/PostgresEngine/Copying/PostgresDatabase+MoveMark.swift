@@ -5,7 +5,7 @@ import Stores
 /// the text for people.
 extension PostgresDatabase {
   package func moveMark() async throws -> MoveMark? {
-    try await repeating { connection in
+    try await reading { connection in
       for kind in MoveMark.Kind.allCases {
         guard let row = try NameRow(kind.rawValue, on: connection), row.state == .there else {
           continue
@@ -31,7 +31,7 @@ extension PostgresDatabase {
 
   /// How many connections nodes have to the database at present. Nodes are known by their `application_name`.
   package func nodeConnections() async throws -> Int64 {
-    try await repeating { connection in
+    try await reading { connection in
       try connection.run([Call(Self.nodes, .text(DatabaseAddress.nodeName))])[0]
         .first?.integer(0) ?? 0
     }

@@ -104,7 +104,7 @@ struct StoreReader: RowReader {
     case .snapshot(let snapshot):
       return try await snapshot.reading(number, epoch: epoch, body)
     case .pool(let database):
-      return try await database.repeating { connection in
+      return try await database.reading { connection in
         let snapshot = Snapshot(of: number, epoch: epoch, on: connection)
         defer { snapshot.end() }
         return try body(snapshot)

@@ -11,7 +11,7 @@ extension PostgresStorage {
   ) async throws -> RepairOutcome {
     do {
       let outcome = try await repairAll(extent, at: now, pause: pause)
-      pool.counters.damage.add(outcome.lost.count + outcome.left, ordering: .relaxed)
+      writePool.counters.damage.add(outcome.lost.count + outcome.left, ordering: .relaxed)
       return outcome
     } catch { throw ServiceError.translated(error) }
   }
@@ -67,7 +67,7 @@ extension PostgresStorage {
   private func look<Value: Sendable>(
     _ body: @Sendable (Snapshot) throws -> Value
   ) async throws -> Value {
-    try await pool.repeating { connection in
+    try await readPool.repeating { connection in
       try self.withRows(on: connection) { rows in
         let snapshot = Snapshot(of: rows.number, epoch: rows.epoch, on: connection)
         defer { snapshot.end() }
@@ -81,7 +81,7 @@ extension PostgresStorage {
     _ extent: RepairOutcome.Extent, at now: Timestamp,
     _ work: @Sendable (inout DocumentRepair<WriteTransaction>) throws -> Void
   ) async throws -> RepairOutcome {
-    try await pool.repeating { connection in
+    try await writePool.repeating { connection in
       try self.withRows(on: connection) { rows in
         let transaction = try WriteTransaction(
           on: connection, store: rows.number, epoch: rows.epoch, loading: [])

@@ -166,9 +166,10 @@ class Cluster:
         named = [node.name for node in self.nodes] + (["tester"] if not isinstance(self.network, Loopback) else [])
         return [self.network.host(name) for name in named]
 
-    def _url(self, user, database):
-        hosts = ",".join(f"{member.host}:{member.port()}" for member in self.members)
-        return (f"postgres://{user}@{hosts}/{database}?target_session_attrs=read-write&connect_timeout=2"
+    def _url(self, user, database, member=None):
+        hosts = ",".join(f"{one.host}:{one.port()}" for one in ([member] if member else self.members))
+        attributes = "any" if member else "read-write"
+        return (f"postgres://{user}@{hosts}/{database}?target_session_attrs={attributes}&connect_timeout=2"
                 f"&tcp_user_timeout=1500&passfile={self.directory}/{user}.pgpass")
 
     @property
@@ -181,9 +182,10 @@ class Cluster:
         proxy = self.parts["proxy"]
         return f"http://{proxy.host}:{proxy.port()}"
 
-    def sql(self, statements, user="hotel"):
-        """Runs statements with psql as the service's role, or as `postgres`. Returns their unaligned output."""
-        url = self._url(user, {"hotel": "hotel"}.get(user, "postgres"))
+    def sql(self, statements, user="hotel", member=None):
+        """Runs statements with psql as the service's role, or as `postgres`, at the primary or at this member. Returns
+        their unaligned output."""
+        url = self._url(user, {"hotel": "hotel"}.get(user, "postgres"), member)
         done = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", url], input=statements, text=True,
                               capture_output=True, check=False, timeout=60)
         if done.returncode:
@@ -231,6 +233,24 @@ class Cluster:
         """Continues a paused part. Returns the pids. A paused part has no role: use its name."""
         return signal_all(self.part(name).family, signal.SIGCONT)
 
+    def kill_manager(self, name):
+        """Kills a member's Patroni only; its PostgreSQL lives on, as with Debian's `KillMode=process`. Returns the pid."""
+        return self._signal_manager(name, signal.SIGKILL)
+
+    def pause_manager(self, name):
+        """Stops a member's Patroni only, with SIGSTOP. `resume` continues it. Returns the pid."""
+        return self._signal_manager(name, signal.SIGSTOP)
+
+    def _signal_manager(self, name, number):
+        process = self.part(name).process
+        process.signal(number)
+        return [process.pid]
+
+    def configure(self, **settings):
+        """Changes settings of Patroni that all members share, such as `synchronous_mode_strict`."""
+        words = [word for key, value in settings.items() for word in ("-s", f"{key}={json.dumps(value)}")]
+        self._run(self._control("edit-config", SCOPE, "--quiet", "--force", *words))
+
     def partition(self, one, other, one_way=False):
         """Cuts the link from `one` to `other`, and the opposite direction unless `one_way`. `tester` is the network
         namespace of the process that created the cluster, with its writers and clients."""
@@ -245,12 +265,17 @@ class Cluster:
 
     def switchover_command(self):
         """The command that makes the standby the primary, without a failure."""
-        return ["patronictl", "-c", str(self.directory / "patronictl.yml"), "switchover", SCOPE,
-                "--candidate", self.part("standby").name, "--force"]
+        return self._control("switchover", SCOPE, "--candidate", self.part("standby").name, "--force")
+
+    def _control(self, *words):
+        return ["patronictl", "-c", str(self.directory / "patronictl.yml"), *words]
 
     def switchover(self):
         """Makes the standby the primary. Returns Patroni's output."""
-        done = subprocess.run(self.switchover_command(), text=True, capture_output=True, check=False, timeout=60)
+        return self._run(self.switchover_command())
+
+    def _run(self, command):
+        done = subprocess.run(command, text=True, capture_output=True, check=False, timeout=60)
         if done.returncode:
             raise ClusterError((done.stderr or done.stdout).strip())
         return done.stdout.strip()
