@@ -45,6 +45,10 @@ package final class PostgresDatabase: StorageEngine {
     _ address: DatabaseAddress, connections: Int = ConnectionPool.standardLimit, pool: LanePool
   ) async throws -> PostgresDatabase {
     let (threads, counters) = (pool, DatabaseCounters())
+    do { try await SessionCheck.requireOwnSessions(at: address) } catch {
+      await threads.stop()
+      throw error
+    }
     let reads = ConnectionPool(
       address, for: .reads, limit: connections / 2, threads: threads, counters: counters)
     let writes = ConnectionPool(
