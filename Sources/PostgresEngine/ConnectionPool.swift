@@ -250,6 +250,12 @@ package struct DatabaseStatistics: Sendable, Equatable {
   package var connections = 0
   /// Connections whose server is at work and has not answered for ``Connection/longestSilence``.
   package var hung = 0
+  /// Damaged values that were repaired without a loss.
+  package var repaired = 0
+  /// Damaged values that were set aside, or are left.
+  package var damaged = 0
+  /// Damaged values that were removed, and are written again or needed by nobody.
+  package var dropped = 0
   /// Connections that are not in use at present.
   package var idle = 0
   /// Callers that wait for a connection at present.
@@ -262,8 +268,8 @@ final class DatabaseCounters: Sendable {
   let updates = Atomic(0)
   let unknown = Atomic(0)
   let lost = Atomic(0)
-  /// The cases of damage that could not be repaired without loss.
-  let damage = Atomic(0)
+  /// The cases of damage that were repaired; that could not be repaired without loss; of values that were removed.
+  let repaired = Atomic(0), damage = Atomic(0), dropped = Atomic(0)
   /// The connections that nobody can use at present, because a server is at work for them and does not answer.
   let hung = Atomic(0)
   /// The open connections of the pool.
@@ -280,6 +286,9 @@ final class DatabaseCounters: Sendable {
     found.unknown = unknown.load(ordering: .relaxed)
     found.lost = lost.load(ordering: .relaxed)
     found.connections = open.load(ordering: .relaxed)
+    found.repaired = repaired.load(ordering: .relaxed)
+    found.damaged = damage.load(ordering: .relaxed)
+    found.dropped = dropped.load(ordering: .relaxed)
     found.hung = hung.load(ordering: .relaxed)
     found.idle = max(0, found.connections - found.hung - inUse.load(ordering: .relaxed))
     return found
@@ -287,6 +296,13 @@ final class DatabaseCounters: Sendable {
 
   /// Notes that the database has just refused a write because its disk is full.
   func noteFullDisk() { fullDisk.withLock { $0 = .now } }
+
+  /// Counts what a repair has found.
+  func note(_ outcome: RepairOutcome) {
+    repaired.add(outcome.repaired, ordering: .relaxed)
+    damage.add(outcome.lost.count + outcome.left, ordering: .relaxed)
+    dropped.add(outcome.dropped, ordering: .relaxed)
+  }
 
   /// Whether the database has refused a write because its disk is full, within this time before now.
   func hadFullDisk(within time: Duration) -> Bool {

@@ -82,6 +82,12 @@ extension NameRow {
     try connection.run([call(Self.replace)])[0].affected == 1
   }
 
+  /// Replaces all columns of the database's row.
+  /// - Returns: whether there was a row with this key.
+  func replaceDamaged(on connection: Connection) throws -> Bool {
+    try connection.run([call(Self.replaceAll)])[0].affected == 1
+  }
+
   /// The keys of a namespace, in byte order.
   /// - Parameter isWhole: whether to leave out stores whose rows are being removed.
   /// - Throws: `integrity` for a key that is not text.
@@ -133,6 +139,8 @@ extension NameRow {
   private static let replace = Statement(
     "replace_name",
     "UPDATE names SET epoch = $3, state = $4, checksum = $5 WHERE key = $1 AND number = $2")
+  private static let replaceAll = Statement(
+    "", "UPDATE names SET number = $2, epoch = $3, state = $4, checksum = $5 WHERE key = $1")
   private static let list = Statement(
     "list_names",
     """

@@ -84,9 +84,11 @@ extension ServiceError {
     case "55P03":
       self.init(
         .overloaded, "Too many changes of this database wait; try again soon", detail: detail)
-    // Data corrupted, index corrupted, no such table, no such column: the database differs from what this version
-    // created.
-    case "XX001", "XX002", "42P01", "42703": self = .damaged(detail)
+    // Data corrupted, or an internal error, such as a missing piece of a long value: a row can't be read. A repair finds
+    // which one.
+    case "XX000", "XX001": self = .integrity(detail)
+    // Index corrupted, no such table, no such column: the database differs from what this version created.
+    case "XX002", "42P01", "42703": self = .damaged(detail)
     // A constraint: the engine's writes violate one only if an index and its table disagree.
     case _ where state.hasPrefix("23"): self = .damaged(detail)
     // Insufficient resources; operator intervention; a transaction that was undone too often because of others.

@@ -51,7 +51,7 @@ extension Statement {
   fileprivate static let piecesByFirst = Statement(
     "pieces",
     """
-    SELECT first, generation, checksum, revisions FROM histories
+    SELECT first, generation, checksum, readable(revisions) FROM histories
     WHERE store = $1 AND first = ANY($2) ORDER BY first, generation
     """)
   fileprivate static let localByID = Statement(

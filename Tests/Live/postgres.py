@@ -74,11 +74,13 @@ class Postgres:
     def url(self):
         return f"postgres://postgres@/postgres?host={urllib.parse.quote(str(self.directory), safe='')}"
 
-    def close(self):
+    def close(self, keeps=False):
+        """Stops the server, and removes its directory unless it `keeps` that for another start."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
             self.process.wait(timeout=PATIENCE)
-        shutil.rmtree(self.directory, ignore_errors=True)
+        if not keeps:
+            shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def sql(url, statements):

@@ -1,4 +1,7 @@
 """A damaged row of a database that several servers use."""
+import pathlib
+import secrets
+
 import pytest
 
 import postgres
@@ -60,3 +63,85 @@ def test_the_row_of_a_store_is_made_anew_by_repair(nodes):
     assert bookmarks(first, token) == ["h"]
     # Whoever has a copy reads it again.
     assert len(changes(first, store, token, since=since)["results"]) == 2
+
+
+PAGE = 8_192
+
+
+@pytest.mark.parametrize("damage", ["zeros", "garbage"])
+def test_long_values_that_postgresql_cannot_read_take_nothing_else_along(tmp_path, damage):
+    """PostgreSQL keeps long values apart, in pages of their own. A page of zeros lacks the pieces of a value; of any other
+    garbage PostgreSQL refuses to read anything."""
+    database = postgres.Postgres(durable=True)
+    servers = []
+    try:
+        url = postgres.schema(database.url, tmp_path)
+
+        def start():
+            servers.append(Server(tmp_path / f"node{len(servers)}", "--database", url))
+            return servers[-1]
+
+        node = start()
+        token, text = sign_up(node, "anna"), secrets.token_hex(30_000)
+        for number in range(4):
+            body = {"name": f"House {number}", "description": text if number == 2 else "short"}
+            assert node.call("PUT", f"/v1/bookmarks/h{number}", token, json=body).status_code == 201
+        store = node.call("GET", "/v1/me", token).json()["store"]
+        kept = node.call("GET", f"/couch/{store}/h1", token).json()
+        assert node.stop() == 0
+        path = postgres.sql(url, "CHECKPOINT; SELECT pg_relation_filepath(reltoastrelid) FROM pg_class "
+                                 "WHERE oid = 'documents'::regclass")
+        database.close(keeps=True)
+        file = pathlib.Path(database.directory) / "data" / path
+        pages = file.read_bytes()
+        at = pages.index(text[1_000:1_100].encode()) // PAGE * PAGE
+        with file.open("r+b") as writer:
+            writer.seek(at)
+            writer.write(bytes(PAGE) if damage == "zeros" else b"\xa5" * PAGE)
+        database.start()
+
+        # Nobody has read it: the backup names the document's change, and has all else.
+        words = run("backup", tmp_path / "backup", "--database", url, expect=65)
+        assert store.replace("-", "/", 1) + ": the body of change" in words
+        run("restore", tmp_path / "backup", "--data", tmp_path / "restored")
+        restored = Server(tmp_path / "restored")
+        servers.append(restored)
+        assert sorted(bookmarks(restored, log_in(restored, "anna").json()["token"])) == ["h0", "h1", "h3"]
+
+        node = start()
+        token = log_in(node, "anna").json()["token"]
+        told = changes(node, store, token, include_docs="true")["results"]
+        assert {"h0", "h1", "h3"} <= {row["id"] for row in told if not row.get("deleted")} and "h2" not in [
+            row["id"] for row in told if not row.get("deleted")]
+        assert {"h0", "h1", "h3"} <= set(bookmarks(node, token))
+        assert node.call("GET", f"/couch/{store}/h1", token).json() == kept
+        assert [one["id"] for one in node.call("GET", "/v1/bookmarks", token).json()["damaged"]] == ["h2"]
+        assert "nothing was damaged" in run("repair", "--database", url)
+        run("backup", tmp_path / "second", "--database", url)
+        assert node.call("PUT", "/v1/bookmarks/h2", token, json={"name": "House 2"}).status_code in (200, 201)
+        assert node.call("DELETE", "/v1/me", token).status_code in (200, 204)
+    finally:
+        for server in servers:
+            server.stop()
+        database.close()
+
+
+def test_a_damaged_row_of_the_registry_is_named_and_made_anew(nodes, tmp_path):
+    first, = nodes(1)
+    token, other = sign_up(first, "anna"), sign_up(first, "bert")
+    for one in (token, other):
+        assert first.call("PUT", "/v1/bookmarks/h", one, json={"name": "House"}).status_code == 201
+    key = first.call("GET", "/v1/me", token).json()["store"].replace("-", "/", 1)
+    postgres.sql(nodes.url, f"UPDATE names SET number = number + 1 WHERE key = '{key}'")
+    words = run("backup", tmp_path / "backup", "--database", nodes.url, expect=65)
+    assert key in words and "registry" in words, words
+    run("restore", tmp_path / "backup", "--data", tmp_path / "restored")
+    restored = Server(tmp_path / "restored")
+    try:
+        assert bookmarks(restored, log_in(restored, "bert").json()["token"]) == ["h"]
+    finally:
+        assert restored.stop() == 0
+    assert bookmarks(first, other) == ["h"]
+    assert f"{key}: its row was made anew" in run("repair", "--database", nodes.url)
+    run("backup", tmp_path / "second", "--database", nodes.url)
+    assert bookmarks(first, token) == ["h"]

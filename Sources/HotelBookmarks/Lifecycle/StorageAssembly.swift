@@ -174,7 +174,15 @@ extension PostgresDatabase {
   func report(to metrics: PrometheusRegistry) {
     metrics.collect {
       let statistics = self.statistics
-      return [
+      let damage = [
+        ("repaired", statistics.repaired), ("setAside", statistics.damaged),
+        ("dropped", statistics.dropped),
+      ].map { outcome, count in
+        PrometheusSample(
+          family: "store_damage_total", kind: .counter, suffix: "",
+          labels: "outcome=\"\(outcome)\"", value: Double(count))
+      }
+      return damage + [
         PrometheusSample("store_commits_total", .counter, Double(statistics.commits)),
         PrometheusSample("store_updates_total", .counter, Double(statistics.updates)),
         PrometheusSample(

@@ -114,7 +114,7 @@ struct StoreReader: RowReader {
 }
 
 /// The statements. Each finds the next rows, and returns those before which the page had not all of its bytes. The
-/// lengths of values are read without the values.
+/// lengths of values are read without the values. A value that PostgreSQL can't read is empty, and fails its checksum.
 extension StoreReader {
   /// Finds the documents whose last change comes after a sequence number.
   static func documents(of store: Int64, after sequence: Int64) -> Call {
@@ -141,7 +141,7 @@ extension StoreReader {
   private static let documents = Statement(
     "copied_documents",
     """
-    SELECT \(StoredDocument.columns), d.body, d.tree, d.arrival FROM (
+    SELECT \(StoredDocument.columns), readable(d.body), readable(d.tree), readable(d.arrival) FROM (
       SELECT p.*, sum(length(p.body) + coalesce(length(p.tree), 0)) OVER (
         ORDER BY p.sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
       FROM (
@@ -151,7 +151,7 @@ extension StoreReader {
   private static let bodies = Statement(
     "copied_bodies",
     """
-    SELECT b.first, b.generation, b.digest, b.body_checksum, b.body, b.arrival FROM (
+    SELECT b.first, b.generation, b.digest, b.body_checksum, readable(b.body), readable(b.arrival) FROM (
       SELECT p.*, sum(length(p.body)) OVER (
         ORDER BY p.first, p.generation, p.digest
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
@@ -164,7 +164,7 @@ extension StoreReader {
   private static let locals = Statement(
     "copied_locals",
     """
-    SELECT l.revision, l.expires, l.checksum, l.body, l.id FROM (
+    SELECT l.revision, l.expires, l.checksum, readable(l.body), l.id FROM (
       SELECT p.*, sum(length(p.body)) OVER (
         ORDER BY p.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
       FROM (SELECT * FROM locals WHERE store = $1 AND id > $2 ORDER BY id LIMIT $3) p) l

@@ -8,16 +8,35 @@ extension PostgresDatabase {
   /// Makes the row of a store anew if it is damaged or missing: with the key and the number that the registry has, the
   /// counts of the rows, and another epoch, so that clients with a copy of the store start over.
   /// - Returns: whether the row was made anew; false for a store that is absent or whose row is sound.
-  /// - Throws: `integrity` when the registry's own row is damaged; the database's errors.
+  /// - Throws: `integrity` when the registry's own row is damaged, and not one store has its key; the database's errors.
   package func repairRow(of name: StoreName) async throws -> Bool {
     let now = clock.now()
     return try await repeating { connection in
+      let hasRepairedName = try Self.repairName(name.key, on: connection)
       guard let found = try NameRow(name.key, on: connection), found.state == .there else {
-        return false
+        return hasRepairedName
       }
-      return try Self.repairRow(found, at: now, on: connection)
+      return try Self.repairRow(found, at: now, on: connection) || hasRepairedName
     }
   }
+
+  /// Makes the registry's row of a name anew if it is damaged and one sound row of a store has this key.
+  /// - Returns: whether it was made anew.
+  /// - Throws: `integrity` if it can't be.
+  private static func repairName(_ key: String, on connection: Connection) throws -> Bool {
+    do {
+      _ = try NameRow(key, on: connection)
+      return false
+    } catch let error as ServiceError where error.code == .integrity {
+      let rows = try connection.run([Call(rowsOfKey, .text(key))])[0].all
+      let found = rows.compactMap { try? StoreRow($0) }.filter { !$0.isErased }
+      guard let row = found.first, found.count == 1 else { throw error }
+      return try NameRow(of: row, key: key).replaceDamaged(on: connection)
+    }
+  }
+
+  private static let rowsOfKey = Statement(
+    "", "SELECT \(StoreRow.columns) FROM stores s WHERE s.key = $1 AND s.number > 0")
 
   private static func repairRow(
     _ name: NameRow, at now: Timestamp, on connection: Connection

@@ -11,7 +11,7 @@ extension PostgresStorage {
   ) async throws -> RepairOutcome {
     do {
       let outcome = try await repairAll(extent, at: now, pause: pause)
-      writePool.counters.damage.add(outcome.lost.count + outcome.left, ordering: .relaxed)
+      writePool.counters.note(outcome)
       return outcome
     } catch { throw ServiceError.translated(error) }
   }
@@ -173,7 +173,7 @@ extension PostgresView {
   private static let allEntries = Statement(
     "all_entries",
     """
-    SELECT number, key, id, checksum, content FROM entries
+    SELECT number, key, id, checksum, readable(content) FROM entries
     WHERE store = $1 AND (number, key, id) > ($2, $3, $4) ORDER BY number, key, id LIMIT $5
     """)
 }

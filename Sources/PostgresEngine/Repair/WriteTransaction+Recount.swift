@@ -28,6 +28,7 @@ extension WriteTransaction {
       repair.outcome.left += 1
       return
     }
+    self.repair(Call(Self.takeOutLocalAt, .integer(store), .bytes(id)))
     self.repair(Call(Self.removeLocalAt, .integer(store), .bytes(id)))
     guard let repaired, let text = String(validating: repaired.bytes(0), as: UTF8.self) else {
       repair.outcome.dropped += 1
@@ -62,7 +63,10 @@ extension WriteTransaction {
 
   private static let localAt = Statement(
     "local_as_found",
-    "SELECT revision, expires, checksum, body FROM locals WHERE store = $1 AND id = $2")
+    "SELECT revision, expires, checksum, readable(body) FROM locals WHERE store = $1 AND id = $2")
+  private static let takeOutLocalAt = Statement(
+    "take_out_local_as_found",
+    takingOut("locals", ["body"], "id = uuid_send(gen_random_uuid())", "id = $2"))
   private static let removeLocalAt = Statement(
     "remove_local_as_found", "DELETE FROM locals WHERE store = $1 AND id = $2")
   private static let removeSomeEntries = Statement(

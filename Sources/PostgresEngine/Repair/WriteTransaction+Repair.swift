@@ -46,6 +46,7 @@ extension WriteTransaction: RepairTables {
     guard let row = document.head.document else { return }
     let arrival = try rows(Call(Self.documentAt, .integer(store), .integer(number))).first?.bytes(
       StoredDocument.columnCount + 2)
+    try takeOutUnremovable(at: number)
     repair(Call(Self.removeAt, .integer(store), .integer(number)))
     let others = try rows(
       Call(Self.sameAs, .integer(store), .text(row.id.text), .integer(row.sequence)))
@@ -68,10 +69,16 @@ extension WriteTransaction: RepairTables {
   /// Also removes the document from all indexes, as far as its id can be read.
   func removeRow(at number: Int64) throws {
     repair(Call(Self.removeEntriesAt, .integer(store), .integer(number)))
+    try takeOutUnremovable(at: number)
     repair(Call(Self.removeAt, .integer(store), .integer(number)))
   }
 
+  func takeOutUnremovable(at number: Int64) throws {
+    repair(Call(Self.takeOutAt, .integer(store), .integer(number)))
+  }
+
   func removeBody(at number: Int64) throws {
+    repair(Call(Self.takeOutBodyAt, .integer(store), Self.place(number)))
     repair(Call(Self.removeBodyAt, .integer(store), Self.place(number)))
   }
 
@@ -105,7 +112,11 @@ extension WriteTransaction: RepairTables {
   }
 
   func newestHistory(of id: DocumentID) throws -> (row: StoredDocument, newest: RevisionTree)? {
-    try whole(id).map { found in (found.row, try found.tree()) }
+    let row = try rows(Call(Self.documentLike, .integer(store), .text(id.text))).first
+    return try row.map { row in
+      let found = try LoadedDocuments.Found(row, in: store)
+      return (found.row, try found.tree())
+    }
   }
 
   func replaceHistory(of row: StoredDocument, with tree: [UInt8]) throws {
@@ -124,14 +135,20 @@ extension WriteTransaction {
   private static let documentAt = Statement(
     "document_as_found",
     """
-    SELECT \(StoredDocument.columns), d.body, d.tree, d.arrival FROM documents d
-    WHERE d.store = $1 AND d.sequence = $2
+    SELECT \(StoredDocument.columns), readable(d.body), readable(d.tree), readable(d.arrival)
+    FROM documents d WHERE d.store = $1 AND d.sequence = $2
+    """)
+  private static let documentLike = Statement(
+    "document_to_repair",
+    """
+    SELECT \(StoredDocument.columns), readable(d.body), readable(d.tree), readable(d.arrival)
+    FROM documents d WHERE d.store = $1 AND d.id = $2
     """)
   private static let bodiesAt = Statement(
     "bodies_as_found",
     """
     SELECT (ctid::text::point)[0]::int8 << 16 | (ctid::text::point)[1]::int8, generation, digest,
-      body_checksum, body, arrival
+      body_checksum, readable(body), readable(arrival)
     FROM bodies WHERE store = $1 AND first = $2
     """)
   private static let sameAs = Statement(
@@ -142,6 +159,27 @@ extension WriteTransaction {
     """)
   private static let removeAt = Statement(
     "remove_as_found", "DELETE FROM documents WHERE store = $1 AND sequence = $2")
+  /// Gives a row to store 0, which nobody reads, if a value of it can't be read: PostgreSQL would look for the value to
+  /// remove it, and refuse.
+  static func takingOut(
+    _ table: String, _ values: [String], _ key: String, _ place: String
+  ) -> String {
+    let unreadable = values.map { "length(\($0)) > 0 AND length(readable(\($0))) = 0" }
+    return """
+      UPDATE \(table) SET store = 0, \(key)
+      WHERE store = $1 AND \(place) AND (\(unreadable.joined(separator: " OR ")))
+      """
+  }
+  private static let takeOutAt = Statement(
+    "take_out_as_found",
+    takingOut(
+      "documents", ["body", "tree", "arrival"],
+      "id = uuid_send(gen_random_uuid()), sequence = (random() * 9e18)::int8", "sequence = $2"))
+  private static let takeOutBodyAt = Statement(
+    "take_out_body_as_found",
+    takingOut(
+      "bodies", ["body", "arrival"], "digest = uuid_send(gen_random_uuid())",
+      "ctid = convert_from($2, 'UTF8')::tid"))
   private static let removeEntriesAt = Statement(
     "remove_entries_as_found",
     """

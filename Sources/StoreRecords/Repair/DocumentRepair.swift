@@ -88,6 +88,7 @@ package struct DocumentRepair<Rows: RepairTables> {
     let body = StoredBody(
       bytes: found.body.content, checksum: row.bodyChecksum,
       arrival: try rows.arrivalOfWinner(of: row))
+    try rows.takeOutUnremovable(at: number)
     var writer = StoreWriter(rows: rows, header: header)
     try writer.write(
       Purge(id: row.id, tree: rest),

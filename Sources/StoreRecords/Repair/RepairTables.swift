@@ -10,6 +10,8 @@ package protocol RepairTables: StoreTables {
   func replace(_ number: Int64, with document: DamagedDocument) throws
   /// Removes a document's row.
   func removeRow(at number: Int64) throws
+  /// Takes a document's row out of the store if it can't be removed, because a value of it can't be read.
+  func takeOutUnremovable(at number: Int64) throws
   /// Removes the row of a body.
   func removeBody(at number: Int64) throws
 
@@ -35,6 +37,7 @@ package protocol RepairTables: StoreTables {
 extension RepairTables {
   package func isIndexed(_ document: StoredDocument) throws -> Bool { true }
   package func reindex() throws {}
+  package func takeOutUnremovable(at number: Int64) throws {}
 
   /// The arrival of the winner; unknown when there is none.
   func arrivalOfWinner(of document: StoredDocument) throws -> StoredArrival {
