@@ -126,7 +126,8 @@ final class Connection {
   func answers(within milliseconds: Int32) throws -> [Rows]? {
     var entry = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
     return try LanePool.blocking {
-      guard poll(&entry, 1, milliseconds) != 0 else { return nil }
+      // `isAlive` may have taken the answer from the socket.
+      guard PQisBusy(handle) == 0 || poll(&entry, 1, milliseconds) != 0 else { return nil }
       let expected = awaited
       awaited = []
       let found = try read(expected)
