@@ -54,13 +54,15 @@ package enum BookmarkMerge {
     let graph = try MergeGraph(tree, target: target, list: list)
     let base = graph.mergedLists
     let union = BookmarkList.union(graph.headsInOrder.compactMap { graph.nodes[$0].list })
-    let stays = union.hotels.filter { id in
-      let lacking = graph.headsLacking(id)
-      if base.contains(id), lacking == 0 { return true }
-      let seen = target == .canonicalList ? MergeGraph.merged : 0
-      return lacking | seen == 0 || graph.isAdded(id, unseenBy: lacking | seen)
+    var members = ListMembership(union.hotels, in: graph)
+    let seen = target == .canonicalList ? MergeGraph.merged : 0
+    let stays = union.hotels.enumerated().filter { number, id in
+      let lacking = members.headsLacking(number)
+      if lacking == 0, base.contains(id) { return true }
+      return lacking | seen == 0 || members.isAdded(number, unseenBy: lacking | seen)
     }
-    return Side(list: BookmarkList(stays), base: base.hotels.isEmpty ? nil : base)
+    return Side(
+      list: BookmarkList(stays.map(\.element)), base: base.hotels.isEmpty ? nil : base)
   }
 
   /// Applies another document's merged list to a list.
@@ -88,14 +90,6 @@ extension MergeGraph {
     .union(nodes.lazy.filter { $0.isClosed && $0.heads & Self.merged != 0 }.compactMap(\.list))
   }
 
-  /// The heads whose lists lack an id.
-  fileprivate func headsLacking(_ id: HotelID) -> Heads {
-    var lacking: Heads = 0
-    for (bit, head) in heads.enumerated() where nodes[head].list?.contains(id) != true {
-      lacking |= 1 << Heads(bit)
-    }
-    return lacking
-  }
 }
 
 extension BookmarkMerge {
@@ -256,18 +250,63 @@ struct MergeGraph {
     heads = edges.live.compactMap { headIndices[$0] }
     headsByAncestry = edges.headsByAncestry.compactMap { headIndices[$0] }
   }
+}
 
-  /// Whether an id was added by a revision from which none of these heads descends, and stayed in every list from
-  /// there to some head.
-  func isAdded(_ id: HotelID, unseenBy lacking: Heads) -> Bool {
-    var isAlive = [Bool](repeating: false, count: nodes.count)
-    for (index, node) in nodes.enumerated() {
-      guard let list = node.list, list.contains(id), node.heads & lacking == 0 else { continue }
-      let origins = node.sources.filter { nodes[$0].list?.contains(id) ?? true }
-      isAlive[index] =
-        origins.isEmpty || origins.contains { nodes[$0].list == nil || isAlive[$0] }
+/// Which lists of a graph have which ids, as bits: each id of each list is looked up once, however many lists there are.
+/// Ids are numbered in the order of the union of all lists.
+private struct ListMembership {
+  private let graph: MergeGraph
+  /// How many words the bits of one list take.
+  private let words: Int
+  /// The bits of all nodes' lists, one after the other.
+  private var bits: [UInt64]
+  /// For ``isAdded(_:unseenBy:)``, so that no call allocates memory.
+  private var isAlive: [Bool]
+
+  init(_ ids: [HotelID], in graph: MergeGraph) {
+    self.graph = graph
+    words = (ids.count + 63) / 64
+    bits = Array(repeating: 0, count: words * graph.nodes.count)
+    isAlive = Array(repeating: false, count: graph.nodes.count)
+    var numbers: [HotelID: Int] = Dictionary(minimumCapacity: ids.count)
+    for (number, id) in ids.enumerated() { numbers[id] = number }
+    for (index, node) in graph.nodes.enumerated() {
+      for id in node.list?.hotels ?? [] {
+        guard let number = numbers[id] else { continue }
+        bits[index * words + number / 64] |= 1 << UInt64(number % 64)
+      }
     }
-    return heads.contains { isAlive[$0] }
+  }
+
+  private func isMember(_ number: Int, of node: Int) -> Bool {
+    bits[node * words + number / 64] & 1 << UInt64(number % 64) != 0
+  }
+
+  /// The heads whose lists lack an id.
+  func headsLacking(_ number: Int) -> MergeGraph.Heads {
+    var lacking: MergeGraph.Heads = 0
+    for (bit, head) in graph.heads.enumerated() where !isMember(number, of: head) {
+      lacking |= 1 << MergeGraph.Heads(bit)
+    }
+    return lacking
+  }
+
+  /// Whether an id was added by a revision from which none of these heads descends, and stayed in every list from there to
+  /// some head. The id may come from a list that is no longer known.
+  mutating func isAdded(_ number: Int, unseenBy lacking: MergeGraph.Heads) -> Bool {
+    for (index, node) in graph.nodes.enumerated() {
+      isAlive[index] = false
+      guard node.heads & lacking == 0, isMember(number, of: index) else { continue }
+      var hasOrigin = false
+      for source in node.sources {
+        let isUnknown = graph.nodes[source].list == nil
+        guard isUnknown || isMember(number, of: source) else { continue }
+        hasOrigin = true
+        if isUnknown || isAlive[source] { isAlive[index] = true }
+      }
+      if !hasOrigin { isAlive[index] = true }
+    }
+    return graph.heads.contains { isAlive[$0] }
   }
 }
 
