@@ -111,6 +111,12 @@ package final class Connection {
     try check(sqlite3_exec(try open, try pointer(sql), nil, nil, nil))
   }
 
+  /// Creates a table or an index.
+  /// - Parameter definition: the statement that the schema of a database of this service has; never a client's text.
+  package func create(_ definition: String) throws(SQLiteError) {
+    try check(sqlite3_exec(try open, definition, nil, nil, nil))
+  }
+
   /// The statement for `sql`: prepared at the first call, the same object at every later call.
   ///
   /// The key is the literal's address, so that the look-up compares no text.

@@ -66,7 +66,7 @@ extension Connection {
     try connection.tune()
     let hasOldLog = hasLog ? try !connection.copiesLog() : false
     try blank.schema.migrate(connection)
-    if !findings.isEmpty { try connection.repairIndexes(after: findings) }
+    if !findings.isEmpty { try connection.repairIndexes(after: findings, as: blank) }
     let header = try inspect(connection)
     // The prepared statements of the opening take about 30 KiB a store and are not needed again.
     try connection.forgetStatements()
@@ -96,16 +96,12 @@ extension Connection {
     _ = try? checkpoint(.passive)
   }
 
-  /// Checks the kind of the file, its table definitions, which are constant for a version, and all pages of a small
-  /// file.
+  /// Checks the kind of the file, its definitions, and all pages of a small file.
   /// - Returns: the damage in a small file.
   private func check(as blank: BlankDatabase) throws -> [String] {
     try blank.schema.requireKnown(self)
     if try userVersion() == blank.schema.version {
-      let found = try Schema.definitions(in: self)
-      guard found.elementsEqual(blank.definitions, by: { $0.utf8.elementsEqual($1.utf8) }) else {
-        throw ServiceError.damaged("the tables' definitions are not this version's")
-      }
+      try blank.definitions.requireMatch(in: self)
     }
     guard try pageCount() <= Self.checkedPages else { return [] }
     return try integrityCheck(.full)

@@ -287,8 +287,7 @@ actor NewStores {
   /// Creates the blank database in memory.
   init(_ blank: BlankDatabase, lane: Lane) throws {
     self.lane = lane
-    connection = try Connection.inMemory()
-    try blank.schema.create(in: connection)
+    connection = try blank.inMemory()
   }
 
   /// The bytes of a new store's file.
@@ -307,22 +306,30 @@ actor NewStores {
   }
 }
 
-/// The complete bytes of new database files, and the table definitions that each file must have.
+/// The complete bytes of new database files, and the definitions that each file may have.
 ///
 /// A store's file is never built in place. The engine writes the whole file under another name, so that a crash leaves
 /// either no store or a complete one.
 struct BlankDatabase: Sendable {
   /// The tables.
   let schema: Schema
-  /// The tables' definitions as SQLite keeps them; they are the same in every file of this version.
-  let definitions: [String]
+  /// The definitions of the tables and indexes.
+  let definitions: SchemaDefinitions
 
   /// Creates the tables once in memory to read their definitions.
   init(_ schema: Schema) throws {
     self.schema = schema
     let connection = try Connection.inMemory()
     try schema.create(in: connection)
-    definitions = try Schema.definitions(in: connection)
+    definitions = try SchemaDefinitions(of: schema, droppingDeferredFrom: connection)
+  }
+
+  /// A database in memory with the tables of a new file.
+  func inMemory() throws -> Connection {
+    let connection = try Connection.inMemory()
+    try schema.create(in: connection)
+    try connection.execute(schema.dropsDeferred)
+    return connection
   }
 
   /// Returns the bytes of a new file.
@@ -330,8 +337,7 @@ struct BlankDatabase: Sendable {
   func image(
     _ fill: (Connection) throws -> Void
   ) throws -> [UInt8] {
-    let connection = try Connection.inMemory()
-    try schema.create(in: connection)
+    let connection = try inMemory()
     try fill(connection)
     let bytes = try Self.image(of: connection)
     try connection.close()

@@ -19,6 +19,7 @@ extension SQLiteStorage {
       inbox.putBack(commit(batch))
       // The log is copied in a job of its own, so that the outcomes of this commit don't wait for it.
       if rows?.connection.isLogLong ?? false { Task { copyLog() } }
+      if isFresh, header.lastSequence > 0 { Task { settle() } }
     }
     guard inbox.isEmpty else { return scheduleNextCommit() }
     isCommitting.store(false, ordering: .sequentiallyConsistent)
@@ -33,6 +34,14 @@ extension SQLiteStorage {
   private func copyLog() {
     guard failure == nil else { return }
     LanePool.blocking { rows?.connection.copyLongLog() }
+  }
+
+  /// Empties the log of a new file after its first commit. Many guests write only once, and the log takes as much space
+  /// as the file.
+  private func settle() {
+    guard isFresh, failure == nil else { return }
+    isFresh = false
+    LanePool.blocking { _ = try? rows?.connection.checkpoint(.truncate) }
   }
 
   /// Runs a batch of updates in one transaction.

@@ -47,6 +47,8 @@ actor SQLiteStorage: StoreStorage {
   var isReadOnly = false
   /// Whether a log that a crash left must be copied into the file before anything is written.
   var hasOldLog = false
+  /// Whether the file has just been created and its first commit is still in the log.
+  var isFresh = false
   /// The error that every call throws until the store is opened again; nil while all is well.
   var failure: ServiceError?
   /// The copy that a backup is making. It is abandoned before the file is closed or rewritten.
@@ -188,7 +190,7 @@ extension SQLiteStorage {
   }
 
   private func adopt(_ opened: Connection.Opened<StoreHeader>) {
-    rows = StoreRows(opened.connection)
+    rows = StoreRows(opened.connection, as: blank)
     header = opened.header
     isReadOnly = opened.isReadOnly
     hasOldLog = opened.hasOldLog
@@ -213,6 +215,7 @@ extension SQLiteStorage {
       try Connection.openingSound(file, as: blank) { connection in
         try StoreHeader(readingFrom: connection)
       })
+    isFresh = true
   }
 
   /// Writes another store's key into the file's header, copies the log into the file and closes it. Then the file alone

@@ -4,17 +4,20 @@ import Stores
 
 /// The tables of one kind of file, as numbered steps. Step `n` brings a file from version `n - 1` to version `n`.
 ///
-/// A new file takes every step, and an older file takes the missing ones, so both end with the same tables.
+/// A new file takes every step, and an older file takes the missing ones, so both end with the same tables. A new file
+/// then lacks those that are made when they are first needed; an older file keeps them.
 struct Schema: Sendable {
   /// The application id in the file's header (<https://sqlite.org/pragma.html#pragma_application_id>).
   let applicationID: Int32
   /// The steps, each a script of constant SQL.
   let steps: [StaticString]
+  /// A script that drops what is made when it is first needed.
+  var dropsDeferred: StaticString = "VACUUM"
 
   /// The version after the last step. The file keeps it as `user_version`.
   var version: Int32 { Int32(truncatingIfNeeded: steps.count) }
 
-  /// Creates the tables in an empty database.
+  /// Creates all tables in an empty database.
   func create(in connection: Connection) throws {
     try connection.setApplicationID(applicationID)
     try take(from: 0, in: connection)
@@ -58,15 +61,6 @@ struct Schema: Sendable {
     for step in steps.dropFirst(Int(found)) { try connection.execute(step) }
     try connection.setUserVersion(version)
   }
-
-  /// The definitions of all tables and indexes, by name.
-  static func definitions(in connection: Connection) throws -> [String] {
-    try connection.statement("SELECT name, coalesce(sql, '') FROM sqlite_schema ORDER BY name").all
-    {
-      row in
-      try row.string(0) + ": " + row.string(1)
-    }
-  }
 }
 
 extension Schema {
@@ -81,6 +75,9 @@ extension Schema {
   /// contains the bodies of leaves that are not the winner and of recent ancestors, and in `histories`, which contains
   /// the old revisions of long histories. A document with one revision has no `tree`, because its row contains all of
   /// the revision. SQLite compares text by bytes (`BINARY`), as document ids are compared.
+  ///
+  /// Each table and index takes a page of 4 KiB even when it is empty. So most of them are made when a store first needs
+  /// them: a guest's store with one bookmark has four pages.
   static let store = Schema(
     applicationID: 0x4842_7374,
     steps: [
@@ -158,7 +155,20 @@ extension Schema {
         revisions BLOB NOT NULL, PRIMARY KEY(first, generation)
       ) STRICT, WITHOUT ROWID;
       """,
-    ])
+      // From this version on a file may lack what a store has not needed yet. A server of an earlier version would take
+      // it for damaged.
+      "",
+    ],
+    dropsDeferred: """
+      DROP INDEX documents_by_type;
+      DROP INDEX documents_deleted;
+      DROP TABLE bodies;
+      DROP TABLE locals;
+      DROP TABLE indexes;
+      DROP TABLE entries;
+      DROP TABLE histories;
+      VACUUM;
+      """)
 }
 
 extension Schema {

@@ -9,7 +9,8 @@ extension StoreRows {
   /// - Parameter first: the sequence number of the document's first change, which identifies the document in this
   ///   table.
   func body(of first: Int64, _ revision: RevisionID) throws -> StoredBody? {
-    try connection.statement(
+    guard try has(.bodies) else { return nil }
+    return try connection.statement(
       """
       SELECT body_checksum, body, arrival FROM bodies
       WHERE first = ?1 AND generation = ?2 AND digest = ?3
@@ -23,7 +24,8 @@ extension StoreRows {
 
   /// The arrival of a revision; nil when its body is not stored.
   func arrival(of first: Int64, _ revision: RevisionID) throws -> StoredArrival? {
-    try connection.statement(
+    guard try has(.bodies) else { return nil }
+    return try connection.statement(
       "SELECT arrival FROM bodies WHERE first = ?1 AND generation = ?2 AND digest = ?3"
     ).first(.integer(first), .integer(revision.generation), .text(revision.digest.text)) {
       row in StoredArrival(bytes: row.bytes(0))
@@ -36,6 +38,7 @@ extension StoreRows {
   func insert(
     _ body: StoredBody, of first: Int64, _ revision: RevisionID, replacing former: StoredBodyKey?
   ) throws -> Int64 {
+    try make(.bodies)
     // A revision that was pruned and comes again may still have a stored body.
     let removed = try removeBody(of: first, revision)
     if let former {
@@ -62,7 +65,8 @@ extension StoreRows {
 
   /// The keys of a document's stored bodies below a generation. No body is read.
   func bodies(of first: Int64, below generation: Int) throws -> [StoredBodyKey] {
-    try connection.statement(
+    guard try has(.bodies) else { return [] }
+    return try connection.statement(
       """
       SELECT number, generation, digest, length(body) FROM bodies
       WHERE first = ?1 AND generation < ?2
@@ -78,15 +82,19 @@ extension StoreRows {
 
   /// The digests of a document's stored bodies of one generation.
   func bodyDigests(of first: Int64, generation: Int) throws -> [String] {
-    try connection.statement("SELECT digest FROM bodies WHERE first = ?1 AND generation = ?2")
-      .all(.integer(first), .integer(generation)) { row in
-        (try? row.string(0)) ?? ""
-      }
+    guard try has(.bodies) else { return [] }
+    return try connection.statement(
+      "SELECT digest FROM bodies WHERE first = ?1 AND generation = ?2"
+    )
+    .all(.integer(first), .integer(generation)) { row in
+      (try? row.string(0)) ?? ""
+    }
   }
 
   /// The bytes of a document's bodies in this table. No body is read.
   func bodyBytes(of first: Int64) throws -> Int64 {
-    try connection.statement(
+    guard try has(.bodies) else { return 0 }
+    return try connection.statement(
       "SELECT coalesce(sum(length(body)), 0) FROM bodies WHERE first = ?1"
     ).first(.integer(first)) { row in row.int64(0) } ?? 0
   }
@@ -94,7 +102,8 @@ extension StoreRows {
   /// Removes the body of a revision.
   /// - Returns: the bytes of the body; 0 when none was stored.
   func removeBody(of first: Int64, _ revision: RevisionID) throws -> Int64 {
-    try connection.statement(
+    guard try has(.bodies) else { return 0 }
+    return try connection.statement(
       """
       DELETE FROM bodies WHERE first = ?1 AND generation = ?2 AND digest = ?3 RETURNING length(body)
       """

@@ -102,6 +102,8 @@ extension StoreRows {
 
   /// Inserts a document's row. The caller has removed the old one.
   func insert(_ row: StoredDocument, body: StoredBody, tree: [UInt8]?) throws {
+    if row.isDeleted { try make(.documentsDeleted) }
+    if row.sequence >= Self.typedSequence { try make(.documentsByType) }
     try connection.statement(
       """
       INSERT INTO documents(

@@ -5,7 +5,8 @@ import StoreRecords
 /// The table `histories`: the old revisions of long histories, in pieces.
 extension StoreRows {
   func pieces(of first: Int64) throws -> [StoredPiece] {
-    try connection.statement(
+    guard try has(.histories) else { return [] }
+    return try connection.statement(
       """
       SELECT generation, checksum, revisions FROM histories WHERE first = ?1 ORDER BY generation
       """
@@ -17,6 +18,7 @@ extension StoreRows {
   }
 
   func insert(_ stored: StoredPiece, of first: Int64) throws {
+    try make(.histories)
     try connection.statement(
       """
       INSERT OR REPLACE INTO histories(first, generation, checksum, revisions)
@@ -28,11 +30,13 @@ extension StoreRows {
   }
 
   func removePiece(of first: Int64, at generation: Int) throws {
+    guard try has(.histories) else { return }
     try connection.statement("DELETE FROM histories WHERE first = ?1 AND generation = ?2")
       .run(.integer(first), .integer(generation))
   }
 
   func removePieces(of first: Int64, below generation: Int) throws {
+    guard try has(.histories) else { return }
     try connection.statement("DELETE FROM histories WHERE first = ?1 AND generation < ?2")
       .run(.integer(first), .integer(generation))
   }

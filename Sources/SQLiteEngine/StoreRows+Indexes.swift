@@ -8,6 +8,7 @@ extension StoreRows {
   /// The sequence number up to which an index is built; nil when the index does not exist or is being removed.
   /// - Throws: `integrity` when the row fails its checksum.
   func indexedSequence(_ index: IndexID) throws -> Int64? {
+    guard try has(.indexes) else { return nil }
     let found = try connection.statement(
       "SELECT number, sequence, checksum FROM indexes WHERE name = ?1"
     )
@@ -24,6 +25,7 @@ extension StoreRows {
   /// The names of the indexes, in byte order.
   /// - Throws: `integrity` for a name that is not text.
   func indexNames() throws -> [IndexID] {
+    guard try has(.indexes) else { return [] }
     let names = try connection.statement("SELECT name FROM indexes ORDER BY name").all {
       row in try? row.string(0)
     }
@@ -52,6 +54,8 @@ extension StoreRows {
         try connection.statement("DELETE FROM indexes WHERE number = ?1").run(.integer(number))
       }
     case .advance(let index, let documents, let entries, let sequence):
+      try make(.indexes)
+      try make(.entries)
       let known = try number(of: index)
       let number = if let known { known } else { try newNumber() }
       try note(index, number, sequence)
@@ -86,6 +90,7 @@ extension StoreRows {
 
   /// Removes a document's entries from every index.
   func removeEntries(of id: DocumentID) throws {
+    guard try has(.entries) else { return }
     try connection.statement("DELETE FROM entries WHERE id = ?1").run(.text(id.text))
   }
 
@@ -157,7 +162,8 @@ extension StoreRows {
   }
 
   private func number(of index: IndexID) throws -> Int64? {
-    try connection.statement("SELECT number FROM indexes WHERE name = ?1")
+    guard try has(.indexes) else { return nil }
+    return try connection.statement("SELECT number FROM indexes WHERE name = ?1")
       .first(.text(index.text)) { row in row.int64(0) }
   }
 
@@ -169,6 +175,7 @@ extension StoreRows {
 
   /// The number of entries that fail their checksums. Reads all entries.
   func damagedEntries() throws -> Int {
+    guard try has(.entries) else { return 0 }
     var count = 0
     let statement = try connection.statement(
       "SELECT key, id, checksum, content, number FROM entries")
@@ -270,7 +277,7 @@ extension StoreRows {
       }
     guard let found, let last = found.last else { return (0, nil) }
     let next = found.count == ids ? last : nil
-    guard !range.includesDeleted else { return (found.count, next) }
+    guard try !range.includesDeleted && has(.documentsDeleted) else { return (found.count, next) }
     let reached = Binding.text(last.text)
     let deleted = try connection.statement(
       """

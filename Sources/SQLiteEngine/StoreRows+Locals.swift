@@ -26,6 +26,7 @@ extension StoreRows {
   /// A local document; nil when it does not exist or has expired at `now`.
   /// - Throws: `integrity` when it fails its checksum.
   func local(_ id: LocalID, at now: Timestamp) throws -> LocalDocument? {
+    guard try has(.locals) else { return nil }
     let found = try connection.statement(
       "SELECT revision, expires, checksum, body FROM locals WHERE id = ?1"
     ).first(.text(id.text)) { row in
@@ -67,6 +68,7 @@ extension StoreRows {
 
   /// The first ids of a range; nil for an id that is not text. The excluded far end may be among them.
   private func localIDs(_ range: DocumentRange) throws -> [String?] {
+    guard try has(.locals) else { return [] }
     let statement =
       try range.descending
       ? connection.statement(
@@ -85,8 +87,9 @@ extension StoreRows {
   func localUsage(
     of prefix: String, at now: Timestamp
   ) throws -> (count: Int64, bytes: Int64) {
+    guard try has(.locals) else { return (0, 0) }
     // "0" is the byte after "/", so the ids in this range are those with the prefix.
-    try connection.statement(
+    return try connection.statement(
       """
       SELECT count(*), coalesce(sum(length(body)), 0) FROM locals
       WHERE id >= ?1 AND id < ?2 AND (expires IS NULL OR expires > ?3)
@@ -98,7 +101,8 @@ extension StoreRows {
 
   /// The ids of local documents that have expired at a moment.
   func expiredLocals(at moment: Timestamp, limit: Int) throws -> [LocalID] {
-    try connection.statement(
+    guard try has(.locals) else { return [] }
+    return try connection.statement(
       "SELECT id FROM locals WHERE expires IS NOT NULL AND expires <= ?1 LIMIT ?2"
     ).all(.integer(moment.milliseconds), .integer(limit)) { row in
       LocalID(stored: try row.string(0))
@@ -108,9 +112,11 @@ extension StoreRows {
   /// Writes or removes a local document.
   func apply(_ edit: LocalEdit) throws {
     guard let document = edit.document else {
+      guard try has(.locals) else { return }
       try connection.statement("DELETE FROM locals WHERE id = ?1").run(.text(edit.id.text))
       return
     }
+    try make(.locals)
     let expires = edit.expires?.milliseconds
     try connection.statement(
       """
@@ -124,6 +130,7 @@ extension StoreRows {
 
   /// Removes at most ``expiredAtOnce`` of the local documents that have expired at `now`.
   func removeExpiredLocals(at now: Timestamp) throws {
+    guard try has(.locals) else { return }
     try connection.statement(
       """
       DELETE FROM locals WHERE id IN (

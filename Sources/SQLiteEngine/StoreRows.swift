@@ -9,6 +9,10 @@ import Stores
 final class StoreRows: StoreTables {
   /// The one connection to the file.
   let connection: Connection
+  /// The blank database, with the definitions of what the file may lack.
+  let blank: BlankDatabase
+  /// What the file has, including what the open transaction has made; nil when it is not known.
+  var tables: Set<DeferredTable>?
   /// The cached counts of changes, including writes of the open transaction.
   var counts = ChangeCounts()
   /// The documents that were written last, including writes of the open transaction.
@@ -17,8 +21,9 @@ final class StoreRows: StoreTables {
   var fileSize = FileSize()
 
   /// Creates the rows of a connection's file.
-  init(_ connection: Connection) {
+  init(_ connection: Connection, as blank: BlankDatabase) {
     self.connection = connection
+    self.blank = blank
   }
 
   /// Updates the cached counts after a document's sequence number changed.
@@ -36,6 +41,7 @@ final class StoreRows: StoreTables {
 
   /// Empties the caches, because the open transaction is rolled back.
   func forgetTransaction() {
+    tables = nil
     counts = ChangeCounts()
     recent = RecentDocuments()
   }

@@ -29,7 +29,7 @@ import Testing
     await source.close()
     await target.close()
     let connection = try Connection(path: try path(of: name, in: new), mode: .readOnly)
-    let rows = StoreRows(connection)
+    let rows = StoreRows(connection, as: try BlankDatabase(.store))
     for document in try rows.copiedDocuments(after: 0) {
       let (row, body) = (document.row, document.body)
       #expect(row.bodyChecksum == Checksum.body(row.id, row.revision, body.bytes).value)
@@ -46,7 +46,7 @@ import Testing
   /// Gives the documents of a closed store the checksums that old versions wrote.
   private func age(_ path: String) throws {
     let connection = try Connection(path: path, mode: .readWrite)
-    let rows = StoreRows(connection)
+    let rows = StoreRows(connection, as: try BlankDatabase(.store))
     func former(_ sum: Checksum) -> Int64 {
       Checksum.formerValue(of: sum.bytes, over: sum.content)
     }

@@ -85,7 +85,7 @@ import Testing
   @Test func anEditWritesNoPieceAndNoneIsWrittenTwice() throws {
     let connection = try Connection.inMemory()
     try Schema.store.create(in: connection)
-    let rows = StoreRows(connection)
+    let rows = StoreRows(connection, as: try BlankDatabase(.store))
     var writer = StoreWriter(rows: rows, header: StoreHeader(key: "key", epoch: "epoch"))
     var written = 0
     for number in 0..<400 {
@@ -258,7 +258,7 @@ import Testing
     var connection = try connect(directory)
     let winner = try #require(tree.winner?.revision)
     try connection.execute("DROP TABLE histories")
-    let rows = StoreRows(connection)
+    let rows = StoreRows(connection, as: try BlankDatabase(.store))
     var row = try #require(try rows.head(Self.id))
     row.treeChecksum = Checksum.tree(Self.id, winner, tree.encoded).value
     try connection.statement("UPDATE documents SET tree = ?1, tree_checksum = ?2, checksum = ?3")

@@ -16,7 +16,7 @@ import Testing
   init() throws {
     connection = try Connection.inMemory()
     try Schema.store.create(in: connection)
-    rows = StoreRows(connection)
+    rows = StoreRows(connection, as: try BlankDatabase(.store))
   }
 
   /// Edits the document a number of times in the open transaction.

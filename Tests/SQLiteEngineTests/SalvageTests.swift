@@ -138,8 +138,12 @@ import Testing
     let directory = try await filled(name)
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
     let other = try await engine.store(user(2))
+    let logPath = try path(of: user(2), in: directory) + "-wal"
+    try await other.put("first", #"{"n":0}"#)
+    // The log of a new file is emptied soon after its first commit.
+    while try !contents(logPath).isEmpty { await Task.yield() }
     try await other.put("secret", #"{"n":1}"#)
-    let log = try contents(try path(of: user(2), in: directory) + "-wal")
+    let log = try contents(logPath)
     await other.close()
     await engine.close()
     let file = try path(of: name, in: directory)

@@ -118,7 +118,7 @@ import Testing
       "DELETE FROM documents WHERE id = 'document-5'",
       "UPDATE header SET live = live + 1", "UPDATE header SET epoch = 'other'",
       "UPDATE entries SET content = CAST('{\"n\":6}' AS BLOB)", "UPDATE entries SET content = NULL",
-      "UPDATE locals SET revision = 7", "DROP INDEX documents_by_type",
+      "UPDATE locals SET revision = 7", "DROP INDEX bodies_by_revision",
     ] as [StaticString])
   func damageOfOneStoreIsFoundThereAlone(sql: StaticString) async throws {
     let directory = try await prepared()

@@ -39,7 +39,7 @@ actor StoreDraft: RowWriter, RowReader {
       let connection = try Connection(path: file.path, mode: .readWrite, exclusive: true)
       try connection.execute("PRAGMA synchronous = OFF")
       try connection.execute("PRAGMA mmap_size = 0")
-      rows = StoreRows(connection)
+      rows = StoreRows(connection, as: blank)
     }
   }
 
@@ -86,6 +86,7 @@ actor StoreDraft: RowWriter, RowReader {
         try work()
         try LanePool.blocking { try rows.connection.commit() }
       } catch {
+        rows.forgetTransaction()
         try? rows.connection.rollback()
         throw error
       }

@@ -32,6 +32,7 @@ extension StoreRows {
   /// - Throws: `integrity` for a digest that is not text.
   func copiedBodies(of firsts: [Int64], after last: BodyKey?) throws -> [CopiedBody] {
     var (bodies, bytes): ([CopiedBody], Int) = ([], 0)
+    guard try has(.bodies) else { return [] }
     for first in firsts.sorted() where first >= last?.first ?? .min {
       let start = first == last?.first ? last?.revision : nil
       let statement = try connection.statement(
@@ -62,6 +63,7 @@ extension StoreRows {
   /// Local documents, expired ones included, in byte order of their ids.
   /// - Throws: `integrity` for an id that is not text, and for a document that fails its checksum.
   func copiedLocals(after last: LocalID?) throws -> [CopiedLocal] {
+    guard try has(.locals) else { return [] }
     let statement = try connection.statement(
       """
       SELECT id, revision, expires, checksum, body FROM locals WHERE id > ?1 ORDER BY id LIMIT ?2

@@ -27,6 +27,7 @@ extension SQLiteStorage {
   ) async throws -> RepairOutcome {
     var outcome = try repairStructure()
     outcome += try withRepair(extent, at: now) { repair in
+      try repair.repairHeader()
       try repair.repairIndexes(all: pause == .zero)
     }
     var lastID: [UInt8]? = []
@@ -111,7 +112,7 @@ extension SQLiteStorage {
     let findings = try rows.connection.integrityCheck(.full)
     guard !findings.isEmpty else { return RepairOutcome() }
     try prepareToWrite()
-    try rows.connection.repairIndexes(after: findings)
+    try rows.connection.repairIndexes(after: findings, as: blank)
     rows.forgetTransaction()
     var outcome = RepairOutcome()
     outcome.repaired = 1
@@ -126,8 +127,8 @@ extension Connection {
   /// All of it is one transaction. If the check still finds damage, the transaction is rolled back.
   /// - Parameter findings: the damage that the check found.
   /// - Throws: `damaged` with these findings when the damage remains.
-  func repairIndexes(after findings: [String]) throws {
-    let rows = StoreRows(self)
+  func repairIndexes(after findings: [String], as blank: BlankDatabase) throws {
+    let rows = StoreRows(self, as: blank)
     let isRepaired = try attempt {
       let (locals, pieces) = (try rows.localsAsFound(), try rows.piecesAsFound())
       try rows.dropIndexes()
@@ -198,7 +199,8 @@ extension StoreRows: RepairTables {
   func bodiesAsFound(
     of first: Int64, id: String
   ) throws -> [(number: Int64, row: RowValues)] {
-    try connection.statement(
+    guard try has(.bodies) else { return [] }
+    return try connection.statement(
       "SELECT number, generation, digest, body_checksum, body FROM bodies WHERE first = ?1"
     ).all(.integer(first)) { row in
       (
@@ -245,18 +247,19 @@ extension StoreRows: RepairTables {
   /// Counts all rows again, because damaged rows may have been counted wrongly. Also removes bodies and history pieces
   /// that belong to no document.
   func recount(_ header: inout StoreHeader) throws {
-    try connection.statement(
-      "DELETE FROM bodies WHERE first NOT IN (SELECT first FROM documents)"
-    )
-    .run()
-    try connection.statement(
-      "DELETE FROM histories WHERE first NOT IN (SELECT first FROM documents)"
-    )
-    .run()
-    let kept =
-      try connection.statement("SELECT coalesce(sum(length(body)), 0) FROM bodies").first {
-        row in row.int64(0)
-      } ?? 0
+    var kept: Int64 = 0
+    if try has(.bodies) {
+      try connection.statement(
+        "DELETE FROM bodies WHERE first NOT IN (SELECT first FROM documents)"
+      ).run()
+      let sum = try connection.statement("SELECT coalesce(sum(length(body)), 0) FROM bodies")
+      kept = try sum.first { row in row.int64(0) } ?? 0
+    }
+    if try has(.histories) {
+      try connection.statement(
+        "DELETE FROM histories WHERE first NOT IN (SELECT first FROM documents)"
+      ).run()
+    }
     let counts = try connection.statement(
       """
       SELECT coalesce(sum(is_deleted = 0), 0), coalesce(sum(is_deleted = 1), 0),
@@ -298,6 +301,10 @@ extension StoreRows {
   ) throws {
     var missing = Set(tree.nodes.lazy.filter(\.isLeaf).map(\.revision))
     missing.remove(document.revision)
+    guard try has(.bodies) else {
+      guard missing.isEmpty else { throw ServiceError.integrity("the body of a leaf is missing") }
+      return
+    }
     let statement = try connection.statement(
       "SELECT generation, digest, body_checksum, body FROM bodies WHERE first = ?1")
     try statement.bind(document.first, at: 1)

@@ -19,20 +19,22 @@ extension StoreRows {
 
   /// All pieces, unverified, in no particular order.
   func piecesAsFound() throws -> [(first: Int64, stored: StoredPiece)] {
-    try connection.statement("SELECT first, generation, checksum, revisions FROM histories").all {
-      row in
-      (
-        row.int64(0),
-        StoredPiece(
-          piece: HistoryPiece(generation: Int(row.int64(1)), bytes: row.bytes(3)),
-          checksum: row.int64(2))
-      )
-    }
+    guard try has(.histories) else { return [] }
+    return try connection.statement("SELECT first, generation, checksum, revisions FROM histories")
+      .all {
+        row in
+        (
+          row.int64(0),
+          StoredPiece(
+            piece: HistoryPiece(generation: Int(row.int64(1)), bytes: row.bytes(3)),
+            checksum: row.int64(2))
+        )
+      }
   }
 
   /// Replaces all pieces, which also restores the order of the rows in their table.
   func replacePieces(with pieces: [(first: Int64, stored: StoredPiece)]) throws {
-    try connection.statement("DELETE FROM histories").run()
+    if try has(.histories) { try connection.statement("DELETE FROM histories").run() }
     for piece in pieces { try insert(piece.stored, of: piece.first) }
   }
 }

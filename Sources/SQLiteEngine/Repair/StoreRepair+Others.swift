@@ -60,17 +60,30 @@ extension DocumentRepair where Rows == StoreRows {
   }
 }
 
+extension DocumentRepair where Rows == StoreRows {
+  /// Writes the header's row again when it is damaged. It was repaired in memory when the file was opened.
+  mutating func repairHeader() throws {
+    do { _ = try StoreHeader(readingFrom: rows.connection) } catch {
+      guard ServiceError(engine: error).code == .damaged else { throw error }
+      outcome.repaired += 1
+    }
+  }
+}
+
 extension StoreRows {
   /// All local documents, unverified, in no particular order.
   func localsAsFound() throws -> [RowValues] {
-    try connection.statement("SELECT id, revision, expires, checksum, body FROM locals").all {
+    guard try has(.locals) else { return [] }
+    return try connection.statement("SELECT id, revision, expires, checksum, body FROM locals").all
+    {
       row in Self.localAsFound(row)
     }
   }
 
   /// Some local documents, unverified: those after an id, in the order of their ids.
   func localsAsFound(after id: [UInt8], limit: Int) throws -> [RowValues] {
-    try connection.statement(
+    guard try has(.locals) else { return [] }
+    return try connection.statement(
       """
       SELECT id, revision, expires, checksum, body FROM locals
       WHERE id > CAST(?1 AS TEXT) ORDER BY id LIMIT ?2
@@ -89,6 +102,8 @@ extension StoreRows {
 
   /// Replaces all local documents, which also restores the order of the rows in their table.
   func replaceLocals(with locals: [RowValues]) throws {
+    guard try !locals.isEmpty || has(.locals) else { return }
+    try make(.locals)
     try connection.statement("DELETE FROM locals").run()
     for local in locals {
       var expires = Binding.null
@@ -106,13 +121,15 @@ extension StoreRows {
 
   /// Whether an entry of a query index refers to a document that does not exist.
   func hasStrayEntries() throws -> Bool {
-    try connection.statement(
+    guard try has(.entries) else { return false }
+    return try connection.statement(
       "SELECT 1 FROM entries WHERE id NOT IN (SELECT id FROM documents) LIMIT 1"
     ).first { _ in true } ?? false
   }
 
   /// Removes all query indexes.
   func dropIndexes() throws {
+    guard try has(.indexes) else { return }
     try connection.statement("DELETE FROM entries").run()
     try connection.statement("DELETE FROM indexes").run()
   }

@@ -61,6 +61,7 @@ extension StoreRows {
       ArrivalFound(
         number: document.sequence, isWinner: true, revision: document.revision, arrival: arrival)
     }
+    guard try has(.bodies) else { return winner.map { [$0] } ?? [] }
     let others = try connection.statement(
       "SELECT number, generation, digest, arrival FROM bodies WHERE first = ?1"
     ).all(.integer(document.first)) { row in

@@ -128,6 +128,7 @@ extension StoreRows {
   /// Adds the body of a revision that is not the winner. Bodies that belong to no document are removed by
   /// ``recount(_:)``; the checksums of the others are verified when the store is checked later.
   fileprivate func insertBody(_ values: [Record.Value], number: Int64) throws {
+    try make(.bodies)
     let arrival = values.count > 6 ? values[6].bytes : nil
     try connection.statement(
       """

@@ -73,7 +73,7 @@ struct StoreSalvage {
   private func write(_ salvaged: inout SalvagedStore, epoch: String) throws -> Outcome {
     try Disk.write(try blank.image { _ in }, to: file.draftPath)
     let connection = try Connection(path: file.draftPath, mode: .readWrite)
-    let rows = StoreRows(connection)
+    let rows = StoreRows(connection, as: blank)
     try connection.begin()
     try salvaged.writeDocuments(to: rows)
     try salvaged.writeBodies(to: rows)

@@ -42,7 +42,7 @@ struct StoreScrub {
       let connection = try Connection.inspecting(file, as: blank.schema)
       let version = try connection.userVersion()
       var scrub = StoreScrub(
-        rows: StoreRows(connection), version: version, name: name, reporter: reporter)
+        rows: StoreRows(connection, as: blank), version: version, name: name, reporter: reporter)
       scrub.counts.stores = 1
       scrub.all(of: owner, as: blank)
       try connection.close()
@@ -66,7 +66,7 @@ struct StoreScrub {
     attempt { scrub in try scrub.documentsAndCounts(of: owner) }
     attempt { scrub in try scrub.orphanedBodies() }
     attempt { scrub in try scrub.locals() }
-    if version > 1 { attempt { scrub in try scrub.indexes() } }
+    attempt { scrub in try scrub.indexes() }
   }
 
   /// Runs a part of the scrub. After damage, the scrub continues with the next part to find other damage.
@@ -98,9 +98,8 @@ struct StoreScrub {
   /// Checks the tables' definitions, and lets SQLite check all pages and the indexes against their tables.
   private mutating func structure(as blank: BlankDatabase) throws {
     if version == blank.schema.version {
-      let found = try Schema.definitions(in: rows.connection)
-      if !found.elementsEqual(blank.definitions, by: { $0.utf8.elementsEqual($1.utf8) }) {
-        find("the tables' definitions are not this version's")
+      do { try blank.definitions.requireMatch(in: rows.connection) } catch {
+        find(ServiceError(engine: error).message)
       }
     }
     let findings = try rows.connection.integrityCheck(.full)
@@ -176,9 +175,8 @@ extension StoreScrub {
   }
 
   private func keptBytes() throws -> Int64 {
-    try rows.connection.statement("SELECT coalesce(sum(length(body)), 0) FROM bodies").first {
-      row in row.int64(0)
-    } ?? 0
+    guard try rows.has(.bodies) else { return 0 }
+    return try number("SELECT coalesce(sum(length(body)), 0) FROM bodies")
   }
 
   /// Checks that the file belongs to the expected store and that the header's counts match the rows.
@@ -207,23 +205,22 @@ extension StoreScrub {
 extension StoreScrub {
   /// Finds bodies and pieces of histories that belong to no document, and documents with the same `first`.
   mutating func orphanedBodies() throws {
-    let (orphans, shared) = (
-      try number(
-        "SELECT count(*) FROM bodies WHERE first NOT IN (SELECT first FROM documents)"),
-      try number("SELECT count(*) - count(DISTINCT first) FROM documents")
-    )
+    let orphans =
+      try rows.has(.bodies)
+      ? number("SELECT count(*) FROM bodies WHERE first NOT IN (SELECT first FROM documents)") : 0
+    let shared = try number("SELECT count(*) - count(DISTINCT first) FROM documents")
     if orphans > 0 { find("\(orphans) stored bodies belong to no document") }
     let pieces =
-      version < 7
-      ? 0
-      : try number(
-        "SELECT count(*) FROM histories WHERE first NOT IN (SELECT first FROM documents)")
+      try rows.has(.histories)
+      ? number("SELECT count(*) FROM histories WHERE first NOT IN (SELECT first FROM documents)")
+      : 0
     if pieces > 0 { find("\(pieces) pieces of histories belong to no document") }
     if shared > 0 { find("\(shared) documents share the number of a first change with another") }
   }
 
   /// Checks every local document.
   mutating func locals() throws {
+    guard try rows.has(.locals) else { return }
     let ids = try rows.connection.statement("SELECT id FROM locals ORDER BY id").all {
       row in LocalID(stored: try row.string(0))
     }
@@ -241,6 +238,7 @@ extension StoreScrub {
   /// If one bit of an entry's key changes, the two trees that contain the key differ. SQLite's own check finds that,
   /// too.
   mutating func indexes() throws {
+    guard try rows.has(.entries) else { return }
     let last = try number("SELECT last_sequence FROM header")
     for index in try rows.indexNames() {
       do {
