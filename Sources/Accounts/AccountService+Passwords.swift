@@ -116,6 +116,8 @@ extension AccountService {
     try PasswordRule.check(password)
     try passwordRate.take(address, at: uptime())
     let adopted = guest.flatMap { $0.kind == .guest ? $0.id : nil }
+    // A guest who signs up is there already.
+    if adopted == nil { try accounts.stores.requireSpaceForNewcomers() }
     let user = try await create(name, password, adopting: adopted)
     noteSet(password, of: name, from: address)
     // The claim is stored with the account. If this fails, the next log-in or the sweep completes it.

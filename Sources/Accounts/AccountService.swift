@@ -42,6 +42,8 @@ package final class AccountService: Sendable {
   let verifications: SharedVerifications
   let lockouts: Lockouts
   let guestRate: AddressRate
+  /// The rate of KiB that new guests write.
+  let guestBytes: AddressRate
   let passwordRate: AddressRate
   /// Passwords that were right at their address lately have a rate of their own, which no guesser uses up.
   let provenRate: AddressRate
@@ -83,6 +85,9 @@ package final class AccountService: Sendable {
     verifications = SharedVerifications()
     lockouts = Lockouts(failures: settings.failuresBeforeLockout)
     guestRate = AddressRate(count: settings.guestsPerHour, seconds: 3_600)
+    guestBytes = AddressRate(
+      count: Int(clamping: settings.guestBytesPerDay / 1_024),
+      seconds: AccountSettings.newGuestSeconds)
     passwordRate = AddressRate(count: settings.passwordsPerMinute, seconds: 60)
     provenRate = AddressRate(count: settings.passwordsPerMinute, seconds: 60)
     issuers =
@@ -146,15 +151,33 @@ extension AccountService {
 extension AccountService {
   /// Creates a guest: a random id and a token that proves it. Nothing is stored. The first write creates the
   /// guest's store.
-  /// - Throws: `tooMany`.
+  /// - Throws: `tooMany`; `storageFull` while the disk's last space is kept for others.
   package func createGuest(
     from address: ClientAddress
   ) async throws -> (id: AccountID, token: IssuedToken) {
+    try accounts.stores.requireSpaceForNewcomers()
     try guestRate.take(address, at: uptime())
     var generator = SystemRandomNumberGenerator()
     let id = AccountID.random(using: &generator)
     let session = try tokens.issue(.guest, id, name: nil, epoch: 0, at: now())
     return (id, session.token)
+  }
+
+  private static let newGuestsFull =
+    "New guests of this address have written as much as they may in a day. Sign up, or try again later"
+
+  /// What counts the bytes that a caller writes for the caller's address; nil for everybody but a guest who is new.
+  package func meter(of principal: Principal, from address: ClientAddress) -> WriteMeter? {
+    guard principal.kind == .guest, let start = principal.startedAt,
+      now() < start.adding(seconds: AccountSettings.newGuestSeconds)
+    else { return nil }
+    return WriteMeter(
+      admit: { [guestBytes, uptime] in
+        try guestBytes.take(address, count: 0, at: uptime(), or: Self.newGuestsFull)
+      },
+      count: { [guestBytes, uptime] bytes in
+        guestBytes.add((bytes + 1_023) / 1_024, to: address, at: uptime())
+      })
   }
 
   /// The guest of a token. The guest may already be adopted; ``adopt(_:into:)`` decides whether another adoption is
@@ -302,31 +325,40 @@ final class AddressRate: Sendable {
   /// The time at which each address is level with the steady flow again.
   private let arrivals: Mutex<BoundedLRU<ClientAddress, ContinuousClock.Instant>>
 
-  /// Makes a limit of `count` (clamped to 1 ... 1,000,000) in `seconds`.
+  /// Makes a limit of `count` (clamped to 1 ... 2³⁰) in `seconds`.
   init(count: Int, seconds: Int64) {
-    let count = Int64(min(max(count, 1), 1_000_000))
+    let count = Int64(min(max(count, 1), 1 << 30))
     let burst = (count + 1) / 2
     let steady = max(1, count - burst)
-    interval = .milliseconds((seconds * 1_000 + steady - 1) / steady)
+    interval = .nanoseconds((seconds * 1_000_000_000 + steady - 1) / steady)
     tolerance = interval * (burst - 1)
     arrivals = Mutex(BoundedLRU(capacity: AccountSettings.trackedAddresses))
   }
 
-  /// Counts one request.
+  /// Counts one request, or only checks that another one is allowed.
+  /// - Parameter count: 1 or 0.
+  /// - Parameter reason: what the error says.
   /// - Throws: `tooMany`, with the seconds after which another request is allowed.
   func take(
-    _ address: ClientAddress, at now: ContinuousClock.Instant
+    _ address: ClientAddress, count: Int = 1, at now: ContinuousClock.Instant,
+    or reason: String = "Too many requests from this address."
   ) throws {
     let (interval, tolerance) = (interval, tolerance)
     let wait: Duration = arrivals.withLock { arrivals in
       let due = max(arrivals[address] ?? now, now)
       let wait = now.duration(to: due) - tolerance
-      if wait <= .zero { arrivals[address] = due + interval }
+      if wait <= .zero, count > 0 { arrivals[address] = due + interval * count }
       return wait
     }
     guard wait > .zero else { return }
-    throw ServiceError(
-      .tooMany, "Too many requests from this address.",
-      retryAfterSeconds: wait.secondsRoundedUp)
+    throw ServiceError(.tooMany, reason, retryAfterSeconds: wait.secondsRoundedUp)
+  }
+
+  /// Counts what was used already, also beyond the limit.
+  func add(_ count: Int64, to address: ClientAddress, at now: ContinuousClock.Instant) {
+    let interval = interval * count
+    arrivals.withLock { arrivals in
+      arrivals[address] = max(arrivals[address] ?? now, now) + interval
+    }
   }
 }

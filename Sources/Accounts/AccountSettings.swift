@@ -22,6 +22,10 @@ package struct AccountSettings: Sendable {
   package var skew: Int64 = 60
   /// How many guests one address prefix may create in any hour.
   package var guestsPerHour = 6_000
+  /// How many bytes new guests of one address prefix may write in any day.
+  package var guestBytesPerDay: Int64 = 1 << 30
+  /// How long a guest is new, in seconds: 1 day.
+  package static let newGuestSeconds: Int64 = 86_400
   /// How many passwords one address prefix may have hashed in any minute.
   package var passwordsPerMinute = 600
   /// The parameters for new password hashes.

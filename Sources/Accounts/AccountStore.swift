@@ -119,6 +119,7 @@ extension AccountStore {
       let view = changes.view
       guard try view.local(note) == nil else { return .usedToken }
       let known = try UserDocument(view.document(userID))
+      if known == nil, guest == nil { try stores.requireSpaceForNewcomers() }
       var user = known ?? newcomer
       if let guest, let guestID {
         if let claim = try view.document(guestID) {

@@ -15,6 +15,7 @@ import Stores
 /// - `list-ended/<list>`: records of a list that has ended are still to be removed, `{}`;
 /// - `list-drafts/<list>/<account>`: the drafts of a former member are to be removed, `{"list"}`;
 /// - `list-import/<account>`: see ``ListImport``;
+/// - `list-room/<owner>/<list>`: see ``ListRoom``;
 /// - `publishing/<hash>/<account>`: a draft is being published, `{"list","document"}`;
 /// - `invitation/<hash>` and `invitations/<list>/<invitation>`: see ``Invitation``;
 /// - `invited/<account>/<list>` and `invited-to/<list>/<account>`: see ``PersonalInvitation``;
@@ -167,6 +168,16 @@ extension ListDirectory {
       return true
     }
     return ListMembers(head, all: all)
+  }
+
+  /// The owner of a list; nil for an absent list.
+  static func owner(of list: AccountID, in view: any StoreView) throws -> AccountID? {
+    var owner: AccountID?
+    try view.locals(ListKeys.range(ListKeys.members(of: list))) { id, note in
+      if try role(note) == .owner { owner = ListKeys.last(of: id) }
+      return owner == nil
+    }
+    return owner
   }
 
   static func lists(

@@ -22,6 +22,8 @@ package final class ListImport: Sendable {
   private let owner: ListMember
   private let mark: AccountID
   /// The lists that were made, each with its id in the export.
+  /// The bytes of all lists but the last.
+  private let given = NIOLockedValueBox<Int64>(0)
   private let made = NIOLockedValueBox<[(list: AccountID, former: AccountID)]>([])
 
   /// Makes an import without lists.
@@ -43,12 +45,28 @@ package final class ListImport: Sendable {
     guard made.withLockedValue({ $0.count + known < ListLimits.owned }) else {
       throw ServiceError.tooManyOwned
     }
+    try await requireRoom()
     var generator = SystemRandomNumberGenerator()
     let list = AccountID.random(using: &generator)
     made.withLockedValue { $0.append((list, former)) }
     try await lists.directory.update { changes in try changes.noteErasure(of: .list(list)) }
     try await lists.stores.withStore(.list(list)) { _ in }
     return ImportTarget(list: list, calledBefore: former, in: lists.stores)
+  }
+
+  /// Checks that the lists so far leave room for another one. Each of them has a limit of its own, too.
+  /// - Throws: `quotaExceeded`.
+  private func requireRoom() async throws {
+    if let list = made.withLockedValue({ $0.last?.list }) {
+      let info = try await lists.stores.withExisting(.list(list)) { store in
+        try await store.read { view in try view.info() }
+      }
+      given.withLockedValue { $0 += StoreRoom.rounded(StoreRoom.bytes(of: info)) }
+    }
+    let (given, owner, limit) = (given.withLockedValue { $0 }, owner.account, lists.ownedBytes)
+    try await lists.directory.update { changes in
+      try changes.requireRoom(for: owner, given + StoreRoom.stepBytes, within: limit)
+    }
   }
 
   /// Shows other servers that the import goes on. They remove what an abandoned import has left, which is known by the

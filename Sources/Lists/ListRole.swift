@@ -94,6 +94,8 @@ package enum ListLimits {
   package static let joined = 200
   /// The most lists of which one account is a member.
   package static let perAccount = owned + joined
+  /// The most bytes of all lists of one owner, unless an operator sets another number: 1 GiB.
+  package static let ownedBytes: Int64 = 1 << 30
   /// The most members of a list, the owner included.
   package static let members = 1_000
   /// The most open invitations of a list.

@@ -17,6 +17,7 @@ extension StoreChanges {
     try requireCapacity(for: owner, username, making: true)
     let member = ListMember(account: owner, username: username, role: .owner, joinedAt: now)
     try write(member, of: list)
+    noteRoom(of: list, ownedBy: owner, StoreRoom.stepBytes)
     let head = countUp(list, from: ListHead(version: 0, createdAt: now))
     return ListMembers(head, all: [member])
   }
@@ -64,10 +65,11 @@ extension StoreChanges {
   }
 
   /// Makes a member the owner. The former owner becomes an editor.
+  /// - Parameter limit: the bytes of all lists of one owner.
   /// - Throws: `absent` for an absent list, and when `owner` is not the owner any more; `missing` for an account
-  ///   that is not a member.
+  ///   that is not a member; `quotaExceeded` for one that has no room for the list.
   mutating func handOn(
-    _ list: AccountID, from owner: AccountID, to account: AccountID
+    _ list: AccountID, from owner: AccountID, to account: AccountID, within limit: Int64
   ) throws {
     let head = try head(of: list)
     guard var former = try ListDirectory.member(owner, of: list, in: view), former.role == .owner
@@ -76,6 +78,11 @@ extension StoreChanges {
       throw ServiceError.noMember
     }
     guard next.role != .owner else { return }
+    let bytes = try ListRoom.bytes(of: list, ownedBy: owner, in: view) ?? StoreRoom.stepBytes
+    do { try requireRoom(for: account, bytes, within: limit) } catch {
+      throw ServiceError.nextOwnerIsFull
+    }
+    try moveRoom(of: list, from: owner, to: account)
     former.role = .editor
     try write(former, of: list)
     next.role = .owner
@@ -144,6 +151,7 @@ extension StoreChanges {
         }
         heir.role = .owner
         try write(heir, of: list)
+        try moveRoom(of: list, from: account, to: heir.account)
       }
       erase(account, from: list, at: nil)
       if let head = try ListDirectory.head(of: list, in: view) { countUp(list, from: head) }
@@ -230,6 +238,8 @@ extension StoreChanges {
     note(ListKeys.endedDrafts(of: account, on: list), ["list": .string(list.text)])
     write(LocalEdit(ListKeys.member(account, of: list), nil))
     write(LocalEdit(ListKeys.membership(account, list), nil))
+    // An owner's list counts no more.
+    write(LocalEdit(ListRoom.id(account, list), nil))
   }
 
   /// Removes all records with a prefix.

@@ -96,13 +96,13 @@ extension ListService {
   ) async throws {
     let revision: RevisionID? =
       if condition == nil { nil } else { try await document(of: list).revision }
-    try await directory.update { changes in
+    try await directory.update { [ownedBytes] changes in
       if let condition, let revision,
         let head = try ListDirectory.head(of: list, in: changes.view)
       {
         try condition(ListTag(revision: revision, version: head.version))
       }
-      try changes.handOn(list, from: owner, to: member)
+      try changes.handOn(list, from: owner, to: member, within: ownedBytes)
     }
     await tryToShow(list)
   }

@@ -16,19 +16,23 @@ package struct ListService: Sendable {
   let directory: ListDirectory
   let accounts: AccountService
   let hotels: HotelService
+  /// The bytes of all lists of one owner.
+  let ownedBytes: Int64
   let now: @Sendable () -> Timestamp
   /// Notifies observers when their memberships may have changed.
   package let memberships = MembershipWatch()
 
   /// Makes a service over all stores.
+  /// - Parameter ownedBytes: the bytes of all lists of one owner.
   /// - Parameter now: the stores' clock.
   package init(
     stores: DatabaseManager, accounts: AccountService, hotels: HotelService,
-    now: @escaping @Sendable () -> Timestamp
+    ownedBytes: Int64 = ListLimits.ownedBytes, now: @escaping @Sendable () -> Timestamp
   ) {
     self.stores = stores
     self.hotels = hotels
     self.accounts = accounts
+    self.ownedBytes = ownedBytes
     self.now = now
     directory = ListDirectory(stores: stores)
   }
@@ -51,10 +55,12 @@ package struct ListService: Sendable {
   }
 
   /// Creates a list.
-  /// - Throws: `invalidDocument`, `documentTooLarge`, `quotaExceeded`; the stores' errors.
+  /// - Throws: `invalidDocument`, `documentTooLarge`, `quotaExceeded`; `storageFull` while the disk's last space is kept
+  ///   for others; the stores' errors.
   package func make(
     title: String, markdown: String, owner: ListMember
   ) async throws -> SharedList {
+    try stores.requireSpaceForNewcomers()
     var generator = SystemRandomNumberGenerator()
     let (list, now) = (AccountID.random(using: &generator), now())
     let body = try ListDocument.body(
@@ -71,7 +77,8 @@ package struct ListService: Sendable {
     guard let document else { throw ServiceError.absent }
     let made: SharedList
     do {
-      made = try await directory.update { changes in
+      made = try await directory.update { [ownedBytes] changes in
+        try changes.requireRoom(for: owner.account, within: ownedBytes)
         let members = try changes.makeList(list, ownedBy: owner.account, owner.username, at: now)
         try changes.dropErasure(of: store)
         return SharedList(list, document, members, role: .owner)
@@ -225,7 +232,10 @@ package struct ListService: Sendable {
         try await end(list, by: account)
         continue
       }
-      try await handOn(list, to: heir.account, by: account)
+      do { try await handOn(list, to: heir.account, by: account) } catch {
+        // The account's own commit hands the list on, also to a member without room, rather than deleting it.
+        guard ServiceError(error)?.code == .quotaExceeded else { throw error }
+      }
       try await Slice.giveWay()
     }
   }

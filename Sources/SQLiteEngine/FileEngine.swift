@@ -26,6 +26,8 @@ package final class FileEngine: StorageEngine {
   let counters = StorageCounters()
   /// The disk space that is reserved for deletions on a full disk.
   let reserve: DiskReserve
+  /// The disk space that is kept for stores that are there already.
+  let space: NewcomerSpace
   /// Whether the stores may be changed.
   package let access = WriteAccess()
 
@@ -34,11 +36,12 @@ package final class FileEngine: StorageEngine {
 
   /// Opens and locks a data directory. If only the last element of its path is missing, creates it.
   /// - Parameter pool: the threads that work on the stores; closing the engine stops them.
+  /// - Parameter keptBytes: the disk space that is kept for stores that are there already.
   /// - Throws: ``DataDirectoryError``; the process should then end.
   package static func open(
-    directory path: String, pool: LanePool
+    directory path: String, pool: LanePool, keptBytes: Int64
   ) async throws(DataDirectoryError) -> FileEngine {
-    try await FileEngine(path, pool)
+    try await FileEngine(path, pool, keptBytes: keptBytes)
   }
 
   /// Checks that a path has a data directory, for callers that must not create one.
@@ -59,7 +62,7 @@ package final class FileEngine: StorageEngine {
   }
 
   private init(
-    _ path: String, _ pool: LanePool, isForMove: Bool = false
+    _ path: String, _ pool: LanePool, keptBytes: Int64 = 0, isForMove: Bool = false
   ) async throws(DataDirectoryError) {
     registryLane = Lane(name: "registry")
     self.pool = pool
@@ -71,6 +74,7 @@ package final class FileEngine: StorageEngine {
     }
     let directory = directory
     reserve = await LaneWork(registryLane).run { DiskReserve(path: directory.reserve) }
+    space = await LaneWork(registryLane).run { NewcomerSpace(directory.path, bytes: keptBytes) }
     do {
       let blank = try BlankDatabase(.store)
       let lane = registryLane
@@ -92,6 +96,9 @@ package final class FileEngine: StorageEngine {
   /// The engine's counts since it was opened.
   package var statistics: StorageStatistics { counters.statistics }
   /// The number of revisions that were set aside, plus the number of values that are still damaged.
+  package var hasSpaceForNewcomers: Bool { space.isAmple }
+  /// The free bytes of the disk, as the last ``checkWritable()`` found them.
+  package var freeBytes: Int64 { space.free }
   package var knownDamage: Int {
     let statistics = counters.statistics
     return statistics.setAside + statistics.left
@@ -129,6 +136,7 @@ package final class FileEngine: StorageEngine {
       return storage
     }
     guard creating else { return nil }
+    guard space.isAmple || !name.isNewcomers else { throw ServiceError.noSpaceForNewcomers }
     return try await access.change(name.key) { try await created(name, storage) }
   }
 
@@ -228,6 +236,7 @@ package final class FileEngine: StorageEngine {
   /// - Throws: `storageFull`, also while only changes that free space are written; `unavailable` when the data
   ///   directory was moved away, although the open files could still be written.
   package func checkWritable() throws {
+    space.look()
     try translating {
       let path = directory.probe
       guard directory.isInPlace else {

@@ -38,6 +38,10 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: .setting(.requestSeconds)) var requestSeconds: String?
   @Option(help: .setting(.requestProcessorMilliseconds)) var requestProcessorMilliseconds: String?
   @Option(help: .setting(.guestsPerHour)) var guestsPerHour: String?
+  @Option(help: .setting(.guestBytesPerDay)) var guestBytesPerDay: String?
+  @Option(help: .setting(.guestOverallBytes)) var guestOverallBytes: String?
+  @Option(help: .setting(.ownedListBytes)) var ownedListBytes: String?
+  @Option(help: .setting(.keptBytes)) var keptBytes: String?
   @Option(help: .setting(.issuers)) var issuers: String?
   @Option(help: .setting(.issuerKeys)) var issuerKeys: String?
   @Option(help: .setting(.issuerNetworks)) var issuerNetworks: String?
@@ -82,7 +86,9 @@ struct ServeCommand: AsyncParsableCommand {
       .requestsAtOnce: requestsAtOnce, .overloadMilliseconds: overloadMilliseconds,
       .requestSeconds: requestSeconds,
       .requestProcessorMilliseconds: requestProcessorMilliseconds,
-      .guestsPerHour: guestsPerHour, .issuers: issuers,
+      .guestsPerHour: guestsPerHour, .guestBytesPerDay: guestBytesPerDay,
+      .guestOverallBytes: guestOverallBytes, .ownedListBytes: ownedListBytes,
+      .keptBytes: keptBytes, .issuers: issuers,
       .issuerKeys: issuerKeys, .issuerNetworks: issuerNetworks, .openStores: openStores,
       .databaseDocuments: databaseDocuments, .databaseBytes: databaseBytes,
       .databaseDocumentBytes: databaseDocumentBytes, .databaseTreeBytes: databaseTreeBytes,

@@ -41,6 +41,7 @@ package final class WrappedEngine: StorageEngine {
     try await engine.figures(of: names)
   }
   package func checkWritable() throws { try engine.checkWritable() }
+  package var hasSpaceForNewcomers: Bool { engine.hasSpaceForNewcomers }
   package func remoteChanges() -> AsyncStream<RemoteChange> { engine.remoteChanges() }
   package func positions(of names: [StoreName]) async throws -> [StorePosition?] {
     try await engine.positions(of: names)

@@ -20,6 +20,7 @@ package actor DatabaseManager {
   nonisolated let limits: @Sendable (StoreName) -> StoreLimits
   nonisolated let now: @Sendable () -> Timestamp
   nonisolated let follower: CommitFollower
+  nonisolated let rooms: RoomGiver
   nonisolated let clock: any Clock<Duration>
   nonisolated let leaseWait: Duration
   nonisolated let sweepInterval: Duration
@@ -62,12 +63,13 @@ package actor DatabaseManager {
     engine: any StorageEngine, maximumOpen: Int, idleSeconds: Int = 60, leaseWaitSeconds: Int = 5,
     limits: @escaping @Sendable (StoreName) -> StoreLimits = { StoreLimits.standard(for: $0) },
     now: @escaping @Sendable () -> Timestamp, follower: CommitFollower = .none,
-    clock: any Clock<Duration> = ContinuousClock()
+    rooms: RoomGiver = .none, clock: any Clock<Duration> = ContinuousClock()
   ) {
     self.engine = engine
     self.limits = limits
     self.now = now
     self.follower = follower
+    self.rooms = rooms
     self.clock = clock
     leaseWait = .seconds(max(0, leaseWaitSeconds))
     sweepInterval = .seconds(max(1, idleSeconds)) / 2
@@ -86,6 +88,12 @@ package actor DatabaseManager {
 
   /// The limits of a store.
   package nonisolated func limits(of name: StoreName) -> StoreLimits { limits(name) }
+
+  /// Checks that the disk has space for a guest, a user or a list that is not there yet.
+  /// - Throws: `storageFull`.
+  package nonisolated func requireSpaceForNewcomers() throws {
+    guard engine.hasSpaceForNewcomers else { throw ServiceError.noSpaceForNewcomers }
+  }
 
   /// The change feed of a store. It stays the same while the store is closed and opened again, and ends when
   /// the store is erased. A reader of the feed holds no lease; it leases the store for each page.
@@ -331,11 +339,16 @@ extension DatabaseManager {
       let store = DocumentStore(
         name: name, storage: storage,
         feed: state.withLockedValue { $0.feeds.feed(for: name) }, limits: limits(name), now: now,
-        follower: follower)
+        follower: follower, room: room(of: name))
       return .success(OpenStore(store))
     } catch {
       return .failure(error)
     }
+  }
+
+  nonisolated private func room(of name: StoreName) -> StoreRoom? {
+    guard rooms.concerns(name) else { return nil }
+    return StoreRoom(give: { [rooms] bytes in try await rooms.give(self, name, bytes) })
   }
 
   nonisolated private func drawTicket() -> UInt64 {

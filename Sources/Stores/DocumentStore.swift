@@ -10,6 +10,8 @@ package struct DocumentStore: Sendable {
   let storage: any StoreStorage
   let feed: ChangeFeed
   private let limits: StoreLimits
+  /// What the store was given of somebody's account; nil for a store with limits of its own only.
+  private let room: StoreRoom?
   let now: @Sendable () -> Timestamp
   let follower: CommitFollower
   /// Whether the storage has failed since it was opened.
@@ -20,8 +22,10 @@ package struct DocumentStore: Sendable {
   /// - Parameter follower: the rule that runs after commits.
   package init(
     name: StoreName, storage: any StoreStorage, feed: ChangeFeed, limits: StoreLimits,
-    now: @escaping @Sendable () -> Timestamp, follower: CommitFollower = .none
+    now: @escaping @Sendable () -> Timestamp, follower: CommitFollower = .none,
+    room: StoreRoom? = nil
   ) {
+    self.room = room
     self.name = name
     self.storage = storage
     health = StorageHealth(isNew: storage.isNew)
@@ -107,10 +111,24 @@ package struct DocumentStore: Sendable {
     loading ids: Set<DocumentID> = [],
     _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value {
+    while true {
+      do { return try await updateOnce(loading: ids, rule) } catch let needed as StoreRoom.Needed {
+        try await room?.ask(for: needed.bytes, at: now())
+      }
+    }
+  }
+
+  private func updateOnce<Value: Sendable>(
+    loading ids: Set<DocumentID>,
+    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+  ) async throws -> Value {
     let (limits, moment, author) = (limits, now(), Author.current)
     let (concerns, receipt, name) = (follower.concerns, WriteReceipt.current, name)
     let deadline = WriteDeadline.current
-    let (value, changed, followed, kept) = try await retryingAfterRepair {
+    let meter = name.isGuest ? WriteMeter.current : nil
+    // What the service writes by itself, such as the names of a list's members, is never refused.
+    let room = author == .server ? nil : self.room
+    let (value, changed, followed, kept, metered, left) = try await retryingAfterRepair {
       try await storage.update(loading: ids, at: moment) { changes in
         changes.historyLimits = limits.history
         changes.author = author
@@ -124,14 +142,18 @@ package struct DocumentStore: Sendable {
         try LocalShare.settle(&changes, in: name, within: limits, at: moment)
         try PurgeMarks.note(in: &changes, at: moment)
         try Quota.check(&changes, against: limits)
+        let left = try room?.check(&changes, at: moment)
+        let metered = try meter?.bytes(of: changes) ?? 0
         let wakes = !changes.mutations.isEmpty || !changes.purges.isEmpty
         return (
           value, (any: !changes.isEmpty, documents: wakes),
-          changes.mutations.filter(concerns).map(\.id), kept
+          changes.mutations.filter(concerns).map(\.id), kept, metered, left
         )
       }
     }
     if changed.any { deadline?.begin() }
+    meter?.note(metered)
+    if let left { try? await room?.ask(for: left, at: moment) }
     if let kept { receipt?.note(kept) }
     if changed.documents { feed.wake() }
     // An error of the follower does not undo this commit. The follower does the rest after the next such

@@ -95,6 +95,14 @@ enum Quota {
   /// A tombstone with a body of at most this many bytes is a plain deletion and is always accepted.
   private static let plainTombstoneBytes = 64
 
+  /// Whether mutations are more than deletions and what belongs to them: whether the new bodies have more bytes than
+  /// the winners that they replace.
+  static func grows(_ mutations: [Mutation], in view: any StoreView) throws -> Bool {
+    guard mutations.contains(where: isGrowth) else { return false }
+    let replaced = try mutations.reduce(0) { try $0 + (view.document($1.id)?.body.count ?? 0) }
+    return longest(mutations) > replaced
+  }
+
   private static func isGrowth(_ mutation: Mutation) -> Bool {
     if mutation.further.contains(where: { isGrowth($0.body, isDeleted: $0.isDeleted) }) {
       return true
@@ -112,7 +120,7 @@ enum Quota {
   }
 
   /// The bytes that the mutations add if no stored body is removed.
-  private static func longest(_ mutations: [Mutation]) -> Int64 {
+  static func longest(_ mutations: [Mutation]) -> Int64 {
     mutations.reduce(0) {
       $0 + Int64(($1.body?.bytes.count ?? 0) + $1.closed.count * emptyBytes)
         + $1.further.reduce(0) { $0 + Int64($1.body.bytes.count) }

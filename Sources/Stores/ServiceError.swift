@@ -229,6 +229,12 @@ extension ServiceError {
     .moved, "The stores are moved to another place, so nothing can be changed here; try again soon",
     retryAfterSeconds: 5)
 
+  /// The error of a guest, a user or a list that is new while the disk is nearly full.
+  package static let noSpaceForNewcomers = ServiceError(
+    .storageFull,
+    "The disk is nearly full. What is left is kept for guests, users and lists that are there already"
+  )
+
   /// The error of a store that does not exist.
   package static let absent = ServiceError(.absent, "Database does not exist.")
 

@@ -59,6 +59,10 @@ package protocol StorageEngine: Sendable {
   /// call at a time is allowed. It does not wait for the engine's other work.
   func checkWritable() throws
 
+  /// Whether the disk has space for guests, users and lists that are not there yet, as the last ``checkWritable()``
+  /// found it. Less free space is kept for those that are there. Always true in an engine that can't see its disk.
+  var hasSpaceForNewcomers: Bool { get }
+
   /// How many cases of damage were found since the start that could not be repaired without loss of data; for
   /// readiness.
   var knownDamage: Int { get }
@@ -120,6 +124,7 @@ extension StorageEngine {
   package func noteErasure(of name: StoreName) async throws {}
   package var knownDamage: Int { 0 }
   package var writesOnOneDisk: Bool { false }
+  package var hasSpaceForNewcomers: Bool { true }
   package func figures(of names: [StoreName]) async throws -> [StoreFigures] {
     names.map { StoreFigures($0) }
   }

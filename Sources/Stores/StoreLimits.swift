@@ -13,6 +13,7 @@ package struct StoreLimits: Sendable, Equatable {
   package var documentBytes: Int
   /// How many writes with a key or a receipt the store knows of one person at once; see ``mostReceipts``.
   package var receipts: Int64
+  private let ownOverallBytes: Int64?
   private let ownReceiptBytes: Int64
   private let ownLocalDocuments: Int64?
   private let ownLocalBytes: Int64?
@@ -29,8 +30,9 @@ package struct StoreLimits: Sendable, Equatable {
     documents: Int64, bytes: Int64, history: HistoryLimits = .standard,
     documentBytes: Int = JSONLimits.document.maximumBytes, receipts: Int64 = Self.mostReceipts,
     receiptBytes: Int64 = Self.mostReceiptBytes, localDocuments: Int64? = nil,
-    localBytes: Int64? = nil
+    localBytes: Int64? = nil, overallBytes: Int64? = nil
   ) {
+    ownOverallBytes = overallBytes
     ownLocalDocuments = localDocuments
     ownLocalBytes = localBytes
     self.receipts = receipts
@@ -47,8 +49,9 @@ package struct StoreLimits: Sendable, Equatable {
   /// The store's complete content, with histories, tombstones, local documents and indexes, may take this
   /// many times ``bytes``. Above that, no new document is accepted.
   package static let overallFactor: Int64 = 16
-  /// ``bytes`` times ``overallFactor``; `.max` when there is no limit.
-  var overallBytes: Int64 {
+  /// ``bytes`` times ``overallFactor``, unless it was set; `.max` when there is no limit.
+  package var overallBytes: Int64 {
+    if let ownOverallBytes { return ownOverallBytes }
     let (product, isBeyond) = bytes.multipliedReportingOverflow(by: Self.overallFactor)
     return isBeyond ? .max : product
   }
@@ -88,7 +91,12 @@ package struct StoreLimits: Sendable, Equatable {
   /// written for longest makes room.
   package static let checkpoints: Int64 = 1_000
   /// The store of a guest: 200 documents and the list, 1 MiB.
-  package static let guest = StoreLimits(documents: 201, bytes: 1 << 20)
+  package static let guest = guest(overallBytes: 16 << 20)
+  /// The store of a guest.
+  /// - Parameter overallBytes: what it may take with histories, tombstones, local documents and indexes.
+  package static func guest(overallBytes: Int64) -> StoreLimits {
+    StoreLimits(documents: 201, bytes: 1 << 20, overallBytes: overallBytes)
+  }
   /// A database of the administrator, unless an operator sets other limits. As in CouchDB only the disk
   /// limits it; a document has at most 8 MB (`max_document_size`).
   package static let database = StoreLimits(

@@ -58,6 +58,18 @@ package indirect enum StoreName: Hashable, Sendable {
     }
   }
 
+  /// Whether the creation of this store makes somebody or something new: a guest, or a list. A user is new before the
+  /// store is created.
+  package var isNewcomers: Bool {
+    switch self {
+    case .guest, .list: true
+    case .user, .system, .named, .staged: false
+    }
+  }
+
+  /// Whether this is a guest's own store.
+  var isGuest: Bool { if case .guest = self { true } else { false } }
+
   /// Whether this is a user's own store.
   package var isUser: Bool { if case .user = self { true } else { false } }
 

@@ -24,7 +24,8 @@ import Testing
     .connections: "77", .connectionsPerAddress: "8", .requestsAtOnce: "99",
     .overloadMilliseconds: "201", .upstreamMilliseconds: "2001", .searchMilliseconds: "202",
     .operationsPort: "0", .requestSeconds: "61", .requestProcessorMilliseconds: "2001",
-    .guestsPerHour: "7",
+    .guestsPerHour: "7", .guestBytesPerDay: "1048577", .keptBytes: "8",
+    .guestOverallBytes: "1048578", .ownedListBytes: "1048579",
     .issuers: "https://a.example/r#x#y, https://b.example/#z,https://a.example/r#w",
     .issuerKeys: "https://b.example/#https://keys.example/b?p=1", .issuerNetworks: "10.0.0.0/8",
     .openStores: "9", .databaseDocuments: "11", .databaseBytes: "12",
@@ -61,6 +62,10 @@ import Testing
     settings.requestProcessorMilliseconds = 2_001
     settings.operationsPort = 0
     settings.guestsPerHour = 7
+    settings.guestBytesPerDay = 1_048_577
+    settings.keptBytes = 8
+    settings.guestOverallBytes = 1_048_578
+    settings.ownedListBytes = 1_048_579
     settings.issuers = [
       TrustedIssuer(url: "https://a.example/r", audiences: ["x", "y", "w"]),
       TrustedIssuer(
@@ -175,6 +180,9 @@ import Testing
     (SettingKey.port, "0", true), (.port, "65535", true), (.port, "65536", false),
     (.port, "-1", false), (.guestsPerHour, "1", true), (.guestsPerHour, "0", false),
     (.guestsPerHour, "1000000", true), (.guestsPerHour, "1000001", false), (.openStores, "4", true),
+    (.guestBytesPerDay, "1048576", true), (.guestBytesPerDay, "1048575", false),
+    (.keptBytes, "0", true), (.keptBytes, "-1", false),
+    (.guestOverallBytes, "1048575", false), (.ownedListBytes, "1048575", false),
     (.databaseDocuments, "1", true), (.databaseDocuments, "0", false),
     (.databaseBytes, "1", true), (.databaseBytes, "0", false),
     (.databaseDocumentBytes, "8000000", true), (.databaseDocumentBytes, "8000001", false),

@@ -2,6 +2,7 @@
 import pytest
 from couch import Administrator, Database
 from faults import Injected, ReadOnly, listed, metric, put, refused, store_file
+from waiting import wait_until
 
 # Space for the catalogue, the registry and a few stores only.
 SIZE = "16m"
@@ -9,9 +10,9 @@ SIZE = "16m"
 
 def fill(disk, server, token):
     """Bookmarks hotels until the disk is full, and then fills the remaining space."""
+    assert put(server, token, "kept").status_code == 201
     disk.fill(leaving=256 << 10)
     kept = {"kept"}
-    assert put(server, token, "kept").status_code == 201
     for number in range(100):
         answer = put(server, token, f"n{number}", "x" * 20_000)
         if answer.status_code != 201:
@@ -51,11 +52,46 @@ def test_full_disk_refuses_what_grows_and_takes_deletions(start, small_disk):
     # When there is space again, all writes succeed without a restart.
     disk.free()
     assert put(server, token, "more", "x" * 20_000).status_code == 201
-    assert put(server, new, "first").status_code == 201
+    wait_until(lambda: put(server, new, "first").status_code == 201, "the new guest is refused")
     server.state("ready")
     assert server.stop() == 0
     server = start(data=disk.path / "data")
     assert listed(server, token) == kept | {"more"} and listed(server, new) == {"first"}
+
+
+@pytest.mark.fault("F07")
+def test_a_nearly_full_disk_is_kept_for_those_who_are_there(start, small_disk):
+    disk = small_disk("256m")
+    server = start(data=disk.path / "data")
+
+    def user(name, token=None):
+        return server.call(
+            "POST", "/v1/users", token, json={"username": name, "password": "long enough"})
+
+    guest, other, new = server.guest(), server.guest(), server.guest()
+    assert put(server, guest, "one").status_code == put(server, other, "one").status_code == 201
+    ada = user("ada").json()["token"]
+    trip = server.call("POST", "/v1/lists", ada, json={"title": "Trip"}).json()["id"]
+    disk.fill(leaving=8 << 20)
+    refusal = (507, "insufficient_storage")
+    wait_until(lambda: refused(server.call("POST", "/v1/guests")) == refusal, "guests are taken")
+    assert "newcomers_taken 0" in server.metrics()
+    assert refused(put(server, new, "first")) == refusal
+    assert refused(user("bob")) == refusal
+    answer = server.call("POST", "/v1/lists", ada, json={"title": "Another"})
+    assert refused(answer) == refusal and "there already" in answer.json()["reason"]
+    # Everybody who is there writes on, and a guest who is there can sign up.
+    assert put(server, guest, "two", "x" * 20_000).status_code == 201
+    assert put(server, ada, "three").status_code == 201
+    note = server.call("PUT", f"/v1/lists/{trip}/notes/Plan", ada, json={"markdown": "x" * 10_000})
+    assert note.status_code == 201, note.text
+    assert user("cy", other).status_code == 201
+    body = {"username": "ada", "password": "long enough"}
+    assert server.call("POST", "/v1/sessions", json=body).status_code == 200
+    disk.free()
+    wait_until(lambda: server.call("POST", "/v1/guests").status_code == 201, "guests are refused")
+    assert put(server, new, "first").status_code == 201
+    assert user("bob").status_code == 201
 
 
 @pytest.mark.fault("F07")

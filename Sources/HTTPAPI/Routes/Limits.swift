@@ -14,20 +14,18 @@ enum Limits {
   /// `{"limits":[{"name","value","unit"}…]}`.
   /// - Parameter caps: the caps that an operator has set.
   /// - Parameter search: the time limit of a search in this process.
-  /// - Parameter databases: the limits of the administrator's databases; an unlimited one is omitted.
-  /// - Parameter tombstoneDays: the days after which deleted documents are forgotten.
+  /// - Parameter set: the limits that an operator has set.
   static func json(
-    _ caps: ConnectionCaps, search: Duration, databases: StoreLimits, tombstoneDays: Int
+    _ caps: ConnectionCaps, search: Duration, set: SetLimits
   ) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("limits")
     writer.beginArray()
-    let set = [
-      ("searchMilliseconds", Int(search / .milliseconds(1)), "milliseconds in the own catalogue"),
-      ("tombstoneDays", tombstoneDays, "days that tombstones are kept, and then marks"),
+    let searches = [
+      ("searchMilliseconds", Int(search / .milliseconds(1)), "milliseconds in the own catalogue")
     ]
-    for (name, value, unit) in rows + connections(caps) + self.databases(databases) + set {
+    for (name, value, unit) in rows + connections(caps) + set.rows + searches {
       writer.beginObject()
       writer.member("name", name)
       writer.member("value", value)
@@ -37,17 +35,6 @@ enum Limits {
     writer.endArray()
     writer.endObject()
     return writer.bytes
-  }
-
-  private static func databases(_ limits: StoreLimits) -> [(String, Int, String)] {
-    let rows = [
-      ("databaseDocuments", Int(limits.documents), "documents"),
-      ("databaseBytes", Int(limits.bytes), "bytes"),
-      ("databaseDocumentBytes", limits.documentBytes, "bytes"),
-      ("databaseTreeBytes", limits.history.treeBytes, "bytes of revision ids per document"),
-      ("databaseLeaves", limits.history.liveLeaves, "live leaves per document"),
-    ]
-    return rows.filter { $0.1 != .max }
   }
 
   private static func connections(_ caps: ConnectionCaps) -> [(String, Int, String)] {

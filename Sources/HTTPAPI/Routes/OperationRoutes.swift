@@ -16,8 +16,7 @@ extension HTTPService {
       .open(.get, "/v1/limits") {
         [
           limits = Limits.json(
-            connectionCaps, search: mirrorSearch.limit, databases: databaseLimits,
-            tombstoneDays: tombstoneDays)
+            connectionCaps, search: mirrorSearch.limit, set: setLimits)
         ] _ in .json(limits)
       },
     ]

@@ -43,10 +43,8 @@ package struct HTTPService: Sendable {
   package let proxies: TrustedProxies
   /// The caps of connections and requests, for `GET /v1/limits`.
   package let connectionCaps: ConnectionCaps
-  /// The limits of the administrator's databases, for `GET /v1/limits`.
-  package let databaseLimits: StoreLimits
-  /// The days after which people's stores and lists forget deleted documents.
-  package let tombstoneDays: Int
+  /// The limits that an operator has set, for `GET /v1/limits`.
+  package let setLimits: SetLimits
   /// The accounts for processor time; nil in tests without them.
   package let processors: ProcessorAccounts?
   /// Whether answers show their cost.
@@ -83,8 +81,7 @@ package struct HTTPService: Sendable {
     metricsText: @escaping @Sendable () -> [UInt8],
     publicURL: String? = nil,
     isSecure: Bool = false, proxies: TrustedProxies = TrustedProxies(),
-    connectionCaps: ConnectionCaps = ConnectionCaps(), databaseLimits: StoreLimits = .database,
-    tombstoneDays: Int = 90,
+    connectionCaps: ConnectionCaps = ConnectionCaps(), setLimits: SetLimits = SetLimits(),
     processors: ProcessorAccounts? = nil,
     showsCost: Bool = false, bodyFiles: BodyFiles, administration: Administration,
     pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) },
@@ -107,8 +104,7 @@ package struct HTTPService: Sendable {
     self.isSecure = isSecure
     self.proxies = proxies
     self.connectionCaps = connectionCaps
-    self.databaseLimits = databaseLimits
-    self.tombstoneDays = tombstoneDays
+    self.setLimits = setLimits
     self.processors = processors
     self.showsCost = showsCost
     self.bodyFiles = bodyFiles

@@ -152,8 +152,12 @@ package struct RequestRouter: HTTPResponder {
       }
       do {
         let call = renewal.prepared(call, of: principal)
+        let meter =
+          route.isWrite ? authentication.accounts.meter(of: principal, from: call.address) : nil
         let response = try await Author.$current.withValue(principal.author) {
-          try await receipts.answer(call, principal, route, run)
+          try await WriteMeter.$current.withValue(meter) {
+            try await receipts.answer(call, principal, route, run)
+          }
         }
         if route.isWrite { try await authentication.requireStillValid(principal) }
         return await renewal.renewing(Self.personal(response), to: call, of: principal)

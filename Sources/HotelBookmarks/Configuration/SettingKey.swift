@@ -26,6 +26,10 @@ package enum SettingKey: String, CaseIterable, Sendable {
   case requestSeconds
   case requestProcessorMilliseconds
   case guestsPerHour
+  case guestBytesPerDay
+  case guestOverallBytes
+  case ownedListBytes
+  case keptBytes
   case issuers
   case issuerKeys
   case issuerNetworks
@@ -59,7 +63,8 @@ package enum SettingKey: String, CaseIterable, Sendable {
       .upstreamMilliseconds, .searchMilliseconds, .databaseConnections,
       .databaseDocuments, .databaseBytes,
       .databaseDocumentBytes,
-      .databaseTreeBytes, .tombstoneDays, .showCost, .drainSeconds:
+      .databaseTreeBytes, .tombstoneDays, .showCost, .drainSeconds,
+      .guestBytesPerDay, .guestOverallBytes, .ownedListBytes, .keptBytes:
       true
     case .hostname, .data, .database, .databasePasswordFile, .upstream, .upstreamCredentialsFile,
       .upstreamNetworks,
@@ -249,6 +254,29 @@ extension SettingKey {
       (
         "`6000`",
         "guests that one address may make in an hour, 1 to 1000000"
+      )
+    case .guestBytesPerDay:
+      (
+        "`1073741824`",
+        "bytes that guests of one address may write in their first day, together, from 1048576"
+      )
+    case .guestOverallBytes:
+      (
+        "`16777216`",
+        "bytes of one guest's store with histories and all else that it holds, from 1048576"
+      )
+    case .ownedListBytes:
+      (
+        "`1073741824`",
+        "bytes of all lists that one account owns, besides the account's own store, from 1048576"
+      )
+    case .keptBytes:
+      (
+        "`1073741824`",
+        """
+        bytes of the disk that are kept for guests, users and lists that are there already, a sixteenth of the disk at \
+        most; with less free space no new ones are taken; 0 keeps none
+        """
       )
     case .issuers:
       (

@@ -1,7 +1,9 @@
 package import Accounts
+import HTTPAPI
 package import HTTPServer
 import Hotels
 package import IPAddresses
+import Lists
 package import Logging
 import SearchProxy
 package import Stores
@@ -66,6 +68,14 @@ package struct Settings: Sendable, Equatable {
   package var requestProcessorMilliseconds = ConnectionCaps().requestProcessorMilliseconds
   /// Guests that one address may create in an hour.
   package var guestsPerHour = 6_000
+  /// The bytes of the disk that are kept for guests, users and lists that are there already; 0 for none.
+  package var keptBytes: Int64 = 1 << 30
+  /// The bytes of all lists of one owner.
+  package var ownedListBytes = ListLimits.ownedBytes
+  /// The bytes of a guest's store with all it holds.
+  package var guestOverallBytes = StoreLimits.guest.overallBytes
+  /// The bytes that new guests of one address may write in a day.
+  package var guestBytesPerDay: Int64 = 1 << 30
   /// The issuers whose ID tokens are exchanged for the server's own tokens.
   package var issuers: [TrustedIssuer] = []
   /// The only networks of issuers; empty for the default of ``AddressRule``.
@@ -91,6 +101,18 @@ package struct Settings: Sendable, Equatable {
 
   /// The defaults.
   package init() {}
+
+  /// What `GET /v1/limits` shows of the settings.
+  var limits: SetLimits {
+    var limits = SetLimits()
+    limits.databases = databases
+    limits.tombstoneDays = tombstoneDays
+    limits.keptBytes = keptBytes
+    limits.guestBytesPerDay = guestBytesPerDay
+    limits.ownedListBytes = ownedListBytes
+    limits.guestOverallBytes = guestOverallBytes
+    return limits
+  }
 }
 
 /// A setting that can't be used. The description names it and its allowed values.

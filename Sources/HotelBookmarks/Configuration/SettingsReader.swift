@@ -51,6 +51,15 @@ package struct SettingsReader: Sendable {
     settings.databaseConnections =
       try int(.databaseConnections, in: 4...1_000) ?? settings.databaseConnections
     settings.guestsPerHour = try int(.guestsPerHour, in: 1...1_000_000) ?? settings.guestsPerHour
+    settings.guestOverallBytes =
+      try int(.guestOverallBytes, in: 1 << 20...Int.max).map(Int64.init)
+      ?? settings.guestOverallBytes
+    settings.ownedListBytes =
+      try int(.ownedListBytes, in: 1 << 20...Int.max >> 8).map(Int64.init)
+      ?? settings.ownedListBytes
+    settings.guestBytesPerDay =
+      try int(.guestBytesPerDay, in: 1 << 20...Int.max).map(Int64.init) ?? settings.guestBytesPerDay
+    settings.keptBytes = try int(.keptBytes, in: 0...Int.max).map(Int64.init) ?? settings.keptBytes
     settings.openStores = try int(.openStores, in: 4...100_000)
     try readDatabases(into: &settings)
     settings.tombstoneDays = try int(.tombstoneDays, in: 7...36_500) ?? settings.tombstoneDays

@@ -55,6 +55,7 @@ struct ServiceAssembly: Sendable {
     self.hotels = hotels
     var accountSettings = AccountSettings()
     accountSettings.guestsPerHour = settings.guestsPerHour
+    accountSettings.guestBytesPerDay = settings.guestBytesPerDay
     accountSettings.isShared = engine.isShared
     administrator =
       engine.isShared
@@ -80,7 +81,9 @@ struct ServiceAssembly: Sendable {
       },
       lists: .ofLists(now: now), issuerDocuments: IssuerAssembly(settings, logger: logger))
     self.accounts = accounts
-    let lists = ListService(stores: stores, accounts: accounts, hotels: hotels, now: now)
+    let lists = ListService(
+      stores: stores, accounts: accounts, hotels: hotels, ownedBytes: settings.ownedListBytes,
+      now: now)
     users = UserCommands(accounts)
     try await administrator.checkName(accounts)
     try await accounts.prepareNames()
@@ -101,8 +104,7 @@ struct ServiceAssembly: Sendable {
       page: WebPage(EmbeddedFile.all.map { ($0.name, $0.bytes) }),
       metricsText: { metrics.text }, publicURL: settings.publicURL,
       isSecure: settings.tlsCertificateFile != nil, proxies: settings.trustedProxies,
-      connectionCaps: connections.caps, databaseLimits: settings.databases,
-      tombstoneDays: settings.tombstoneDays,
+      connectionCaps: connections.caps, setLimits: settings.limits,
       processors: ProcessorAccounts(pool),
       showsCost: settings.showsCost, bodyFiles: BodyFiles(in: settings.data),
       administration: administration.administration(), now: now)
@@ -138,10 +140,15 @@ struct ServiceAssembly: Sendable {
       maximumOpen: settings.openStores
         ?? DatabaseManager.maximumOpen(
           descriptorLimit: FileDescriptors.limit, descriptorsPerStore: engine.descriptorsPerStore),
-      limits: { [databases = settings.databases] name in
-        if case .named = name { databases } else { .standard(for: name) }
+      limits: { [settings] name in
+        switch name {
+        case .named: settings.databases
+        case .guest: .guest(overallBytes: settings.guestOverallBytes)
+        default: .standard(for: name)
+        }
       },
-      now: now, follower: BookmarkMerge.follower(now: now))
+      now: now, follower: BookmarkMerge.follower(now: now),
+      rooms: .ofLists(within: settings.ownedListBytes))
   }
 
   private func report(to metrics: PrometheusRegistry) {

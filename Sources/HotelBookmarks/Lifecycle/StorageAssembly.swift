@@ -68,7 +68,9 @@ struct StorageAssembly: Sendable {
   /// - Throws: `DataDirectoryError`, ``SettingsError``, `ServiceError`; the server can't start then.
   static func open(_ settings: Settings, pool: LanePool) async throws -> StorageAssembly {
     guard let address = try settings.storage.databaseAddress() else {
-      return StorageAssembly(try await FileEngine.open(directory: settings.data, pool: pool))
+      return StorageAssembly(
+        try await FileEngine.open(
+          directory: settings.data, pool: pool, keptBytes: settings.keptBytes))
     }
     let directory = try await NodeDirectory.open(settings.data)
     let database = try await Self.open(

@@ -127,6 +127,8 @@ extension FileEngine {
           labels: "outcome=\"\(outcome)\"", value: Double(count))
       }
       return failures + damage + [
+        PrometheusSample("disk_free_bytes", .gauge, Double(self.freeBytes)),
+        PrometheusSample("newcomers_taken", .gauge, self.hasSpaceForNewcomers ? 1 : 0),
         PrometheusSample("store_damage_left", .gauge, Double(statistics.left)),
         PrometheusSample("store_commits_total", .counter, Double(statistics.commits)),
         PrometheusSample("store_updates_total", .counter, Double(statistics.updates)),

@@ -127,6 +127,8 @@ enum MetricHelp {
     "database_connections_idle": "Connections to the database that nobody uses now.",
     "database_outcomes_unknown_total": "Commits of which it is not known whether they took place.",
     "database_reconnections_total": "Connections to the database that were lost.",
+    "disk_free_bytes": "Free bytes of the data directory's disk.",
+    "newcomers_taken": "Whether new guests, users and lists are taken.",
     "database_waiting": "Callers that wait for a connection to the database.",
     "database_writes_on_one_disk": "1 if no standby must confirm writes, else 0.",
     "process_cpu_seconds_total": "Seconds of processors that the process has used.",

@@ -1,0 +1,122 @@
+import Accounts
+import Documents
+import JSON
+package import Stores
+
+/// The bytes of lists, which count for their owners.
+///
+/// The system store has a local document `list-room/<owner>/<list>` for each list, `{"bytes"}`: what was given to it. A
+/// list gets bytes before it needs them, in steps (``StoreRoom``), so the sum for an owner is at least what the lists
+/// have, also after a crash and with several servers. A list that was made by an older version gets its bytes at its
+/// next write.
+enum ListRoom {
+  /// The prefix of the records of an owner's lists.
+  static func of(_ owner: AccountID) -> String { "list-room/" + owner.text + "/" }
+
+  static func id(_ owner: AccountID, _ list: AccountID) -> LocalID {
+    LocalID(receipt: of(owner) + list.text)
+  }
+
+  /// What a list was given; nil when that is not recorded.
+  static func bytes(
+    of list: AccountID, ownedBy owner: AccountID, in view: any StoreView
+  ) throws -> Int64? {
+    try view.local(id(owner, list)).map(Self.bytes)
+  }
+
+  /// What the lists of an owner were given together.
+  static func sum(of owner: AccountID, in view: any StoreView) throws -> Int64 {
+    var sum: Int64 = 0
+    try view.locals(ListKeys.range(of(owner))) { _, note in
+      sum += try bytes(note)
+      return true
+    }
+    return sum
+  }
+
+  private static func bytes(_ note: LocalDocument) throws -> Int64 {
+    Int64(try ListDirectory.root(of: note)["bytes"]?.int ?? 0)
+  }
+}
+
+extension RoomGiver {
+  /// Gives lists bytes of their owners.
+  /// - Parameter limit: the bytes of all lists of one owner.
+  package static func ofLists(within limit: Int64) -> RoomGiver {
+    RoomGiver(
+      concerns: { name in if case .list = name { true } else { false } },
+      give: { stores, name, bytes in
+        guard case .list(let list) = name else { return Given(bytes: bytes) }
+        return try await ListDirectory(stores: stores).update { changes in
+          try changes.giveRoom(to: list, bytes, within: limit)
+        }
+      })
+  }
+}
+
+/// The rules for the bytes of lists, within an update of the system store.
+extension StoreChanges {
+  /// Records that a list may have so many bytes, and some more. What it does not need any more is given back.
+  /// - Parameter bytes: 0 only asks what the list has.
+  /// - Throws: `quotaExceeded`.
+  fileprivate mutating func giveRoom(
+    to list: AccountID, _ bytes: Int64, within limit: Int64
+  ) throws -> RoomGiver.Given {
+    // A list that is being made has no owner yet; ``requireRoom(for:within:)`` has checked that there is room.
+    guard let owner = try ListDirectory.owner(of: list, in: view) else {
+      return RoomGiver.Given(bytes: StoreRoom.rounded(bytes))
+    }
+    let known = try ListRoom.bytes(of: list, ownedBy: owner, in: view) ?? 0
+    let others = try ListRoom.sum(of: owner, in: view) - known
+    var given = StoreRoom.rounded(bytes)
+    if bytes == 0 || bytes <= known && known <= 2 * given {
+      given = known
+    } else {
+      if known < bytes {
+        guard bytes <= limit - others else { throw ServiceError.listsAreFull(limit) }
+        given = min(given, limit - others)
+      }
+      noteRoom(of: list, ownedBy: owner, given)
+    }
+    return RoomGiver.Given(
+      bytes: given, isNearlyFull: others + given > limit / 100 * StoreLimits.fillingPercent)
+  }
+
+  /// Checks that an account can have one more list.
+  /// - Throws: `quotaExceeded`.
+  func requireRoom(
+    for owner: AccountID, _ bytes: Int64 = StoreRoom.stepBytes, within limit: Int64
+  ) throws {
+    guard try ListRoom.sum(of: owner, in: view) + bytes <= limit else {
+      throw ServiceError.listsAreFull(limit)
+    }
+  }
+
+  /// Records what a list was given.
+  mutating func noteRoom(of list: AccountID, ownedBy owner: AccountID, _ bytes: Int64) {
+    note(ListRoom.id(owner, list), ["bytes": .number(JSONNumber(Int(bytes)))])
+  }
+
+  /// Counts a list for another owner.
+  mutating func moveRoom(of list: AccountID, from owner: AccountID, to next: AccountID) throws {
+    let bytes = try ListRoom.bytes(of: list, ownedBy: owner, in: view) ?? StoreRoom.stepBytes
+    write(LocalEdit(ListRoom.id(owner, list), nil))
+    noteRoom(of: list, ownedBy: next, bytes)
+  }
+}
+
+extension ServiceError {
+  /// The error of lists that have all the bytes that their owner may have.
+  fileprivate static func listsAreFull(_ limit: Int64) -> ServiceError {
+    ServiceError(
+      .quotaExceeded,
+      "The lists of this list's owner are full: together they have at most \(limit) bytes. The owner "
+        + "can remove notes or bookmarks, end a list, or hand one on")
+  }
+
+  /// The error of a list for which its next owner has no room.
+  static let nextOwnerIsFull = ServiceError(
+    .quotaExceeded,
+    "The next owner has no room for this list: all lists of one owner share a limit of bytes. They "
+      + "can remove notes or bookmarks, end a list, or hand one on")
+}

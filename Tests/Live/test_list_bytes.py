@@ -1,0 +1,93 @@
+"""The bytes of a list count for its owner, whoever writes them."""
+from couch import Account
+from faults import refused
+from test_list_members import join
+from test_observers import make_list
+
+LIMIT = 2 << 20
+NOTE = "x" * 200_000
+
+
+def write(account, path, title, text=NOTE):
+    return account.server.call("PUT", f"{path}/notes/{title}", account.token, json={"markdown": text})
+
+
+def fill(account, path):
+    """Writes notes until one is refused, and returns their titles and the refusal."""
+    titles = []
+    for number in range(30):
+        answer = write(account, path, f"{account.name}-{number}")
+        if answer.status_code != 201:
+            return titles, answer
+        titles.append(f"{account.name}-{number}")
+    raise AssertionError("the list took everything")
+
+
+def remove(account, path, titles):
+    for title in titles:
+        answer = account.server.call("DELETE", f"{path}/notes/{title}", account.token)
+        assert answer.status_code == 204, answer.text
+
+
+def full(answer):
+    return refused(answer) == (507, "quota_exceeded") and "this list's owner" in answer.json()["reason"]
+
+
+def test_all_lists_of_an_owner_share_one_limit(start):
+    server = start("--owned-list-bytes", str(LIMIT))
+    limits = {row["name"]: row["value"] for row in server.call("GET", "/v1/limits").json()["limits"]}
+    assert limits["ownedListBytes"] == LIMIT
+    owner, editor = Account(server), Account(server)
+    first, second = make_list(owner), make_list(owner)
+    join(owner, first, editor, "editor")
+    titles, refusal = fill(editor, first)
+    assert 6 <= len(titles) <= 9 and full(refusal), refusal.text
+    # The limit holds after a crash, and for the owner's other list, but not for anybody's own store and lists.
+    server.kill()
+    server = owner.server = editor.server = start("--owned-list-bytes", str(LIMIT), data=server.data)
+    assert full(write(owner, first, "more"))
+    others, refusal = fill(owner, second)
+    assert len(others) <= 1 and full(refusal), refusal.text
+    own = {"json": {"name": "N", "description": "x" * 20_000}}
+    assert server.call("PUT", "/v1/bookmarks/one", owner.token, **own).status_code == 201
+    other = make_list(editor)
+    assert write(editor, other, "more").status_code == 201
+    # A deletion is never refused, and makes room in both lists.
+    remove(editor, first, titles)
+    assert write(owner, second, "again").status_code == 201
+    assert write(editor, first, "again").status_code == 201
+
+
+def test_list_is_handed_on_to_a_member_with_room_and_ends_with_its_bytes(start):
+    server = start("--owned-list-bytes", str(LIMIT))
+    owner, member = Account(server), Account(server)
+    path, own = make_list(owner), make_list(member)
+    join(owner, path, member, "editor")
+    for number in range(3):
+        assert write(owner, path, f"n{number}").status_code == 201
+    titles, _ = fill(member, own)
+    hand_on = {"json": {"owner": member.name}}
+    refusal = server.call("PATCH", path, owner.token, **hand_on)
+    assert refused(refusal) == (507, "quota_exceeded"), refusal.text
+    assert "next owner" in refusal.json()["reason"]
+    remove(member, own, titles)
+    assert server.call("PATCH", path, owner.token, **hand_on).status_code == 200
+    # The bytes are the new owner's now.
+    assert len(fill(owner, make_list(owner))[0]) >= 6
+    assert len(fill(member, path)[0]) <= 5
+    assert server.call("DELETE", path, member.token).status_code == 204
+    assert len(fill(member, own)[0]) >= 6
+
+
+def test_an_erased_owners_list_goes_to_a_member_without_room_and_grows_no_more(start):
+    server = start("--owned-list-bytes", str(LIMIT))
+    owner, member = Account(server), Account(server)
+    path = make_list(owner)
+    join(owner, path, member, "editor")
+    for number in range(3):
+        assert write(owner, path, f"n{number}").status_code == 201
+    titles, _ = fill(member, make_list(member))
+    assert server.call("DELETE", "/v1/me?lists=handOn", owner.token).status_code == 204
+    answer = server.call("GET", path, member.token)
+    assert answer.status_code == 200 and answer.json()["owner"] == member.name
+    assert len(fill(member, path)[0]) <= 2
