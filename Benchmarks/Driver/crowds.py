@@ -14,7 +14,6 @@ import uuid
 from processes import PASSWORD, Client, bearer, connection
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "Tests" / "Live"))
-import secure  # noqa: E402  from Tests/Live
 
 REFUSED = 0.05
 """How long hostile clients wait after a refusal, in seconds: they must not take the whole machine from the server."""
@@ -138,6 +137,8 @@ def _ask_again(person, request, first, step):
 
 def _ask_only(person, request, first, _):
     """Asks on as many streams as a connection may have, and reads nothing until the server closes it."""
+    # Its library is in the tests' own environment only, in which `Scripts/bench fair` runs.
+    import secure
     fields = [(name.lower(), value) for name, value in bearer(person.token).items()]
     while True:
         try:

@@ -1,6 +1,6 @@
 """How costs grow: reads and writes with more and more documents, revisions, stores and feeds, and a plot of each.
 
-    Scripts/bench growth [--smoke] [--only documents revisions stores feeds] [--plots DIRECTORY] [--json FILE]
+    Scripts/bench growth [--smoke] [--only documents revisions stores people feeds] [--plots DIRECTORY] [--json FILE]
     Scripts/bench growth --database    the same over a PostgreSQL server of its own; draws nothing
 """
 import argparse
@@ -17,7 +17,8 @@ import time
 
 import flows
 import plot
-from processes import BookmarkServer, Client
+from crowds import Person
+from processes import PASSWORD, BookmarkServer, Client, bearer
 from sites import Bookmarks, document
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "Tests/Live"))
@@ -141,6 +142,45 @@ def stores(growing, sizes):
             "a new store": timed(20, lambda n: client.raw("PUT", f"/couch/new-{total}-{n}"))}
 
 
+OWNERS = 100
+"""One user with a list comes with this many guests."""
+
+
+def people(growing, sizes):
+    """Guests with one bookmark each, and one user with a list of twenty hotels for each hundred of them: what they take
+    on the disk and in memory, a first read, and a new guest's bookmark."""
+    url, here = growing.server.url, []
+    hotel = {"name": "The Growing", "city": "Bergen", "country": "Norway", "description": "x" * 400}
+
+    def come(number):
+        person = Person(url, "newcomer")
+        body = {"username": f"grow-{number}", "password": PASSWORD} if number % OWNERS == 0 else None
+        person.client.headers = bearer(person.call("POST", "/v1/users" if body else "/v1/guests", body)["token"])
+        person.call("PUT", "/v1/bookmarks/first", hotel)
+        if body:
+            path = "/v1/lists/" + person.call("POST", "/v1/lists", {"title": "Twenty"})["id"]
+            for each in range(20):
+                person.call("PUT", f"{path}/bookmarks/h{each}", hotel)
+        person.client.connection.close()
+        return person
+
+    for size in sizes:
+        with concurrent.futures.ThreadPoolExecutor(4) as workers:
+            here += workers.map(come, range(len(here), size))
+        full = growing.server.resident()
+        chosen = [here[number * 7919 % size] for number in range(50)]
+        read = timed(len(chosen), lambda n: chosen[n].call("GET", "/v1/bookmarks"))
+        bookmark = timed(50, lambda n: come(1 + (size + n) * OWNERS))
+        growing.stop()
+        disk = sum(file.stat().st_blocks for file in (growing.directory / "data").rglob("*")) * 512
+        growing.start()
+        url = growing.server.url
+        for person in here:
+            person.client = Client(url, person.client.headers)
+        yield size, {"kB of disk each": disk / size / 1e3, "MB of memory": full / 1e6,
+                     "ms for a first read": read, "ms for a new guest's bookmark": bookmark}
+
+
 def register(registry, count):
     """Adds stores to the registry that have no files. None of them is read."""
     with contextlib.closing(sqlite3.connect(registry)) as rows, rows:
@@ -178,6 +218,8 @@ KINDS = {
     "revisions": ("Revisions of one document", "revisions", revisions, [1, 10, 100, 1_000]),
     "stores": ("Stores of one server", "stores", stores,
                [10, 100, 1_000, 10_000, REAL, 1_000_000]),
+    "people": ("Guests with a bookmark, and users with lists", "guests; one in a hundred is a user with a list", people,
+               [100, 1_000, 10_000, 100_000]),
     "feeds": ("Feeds that wait", "long polls", feeds, [0, 20, 200, 2_000, 9_800]),
 }
 
@@ -202,12 +244,13 @@ def main():
             points = []
             for size, costs in measure(growing, sizes[:2] if options.smoke else sizes):
                 points.append((size, costs))
-                told = ", ".join(f"{kind} {cost:.2f} ms" for kind, cost in costs.items())
+                unit = "" if name == "people" else " ms"
+                told = ", ".join(f"{kind} {cost:.2f}{unit}" for kind, cost in costs.items())
                 print(f"{size:,} {name}: {told}", flush=True)
         finally:
             growing.close()
         measured[name] = points
-        svg = plot.drawn(title, axis, points)
+        svg = plot.drawn(title, axis, points, unit)
         if options.plots and not options.database:
             options.plots.mkdir(parents=True, exist_ok=True)
             (options.plots / f"growth-{name}.svg").write_text(svg, encoding="utf-8")

@@ -18,8 +18,8 @@ def exponent(points, name):
     return math.log(high / low) / math.log(last / first)
 
 
-def drawn(title, axis, points):
-    """One plot. Each of `points` is a size and a dictionary of names and milliseconds."""
+def drawn(title, axis, points, unit=" ms"):
+    """One plot. Each of `points` is a size and a dictionary of names and costs in a unit."""
     sizes = [size for size, _ in points]
     costs = [cost for _, named in points for cost in named.values()]
     low, high = decades(min(costs), max(costs))
@@ -38,7 +38,7 @@ def drawn(title, axis, points):
     for power in range(low, high + 1):
         height = down(10**power)
         parts.append(f'<path d="M{LEFT} {height:.1f}H{WIDTH - RIGHT}" stroke="#d0d7de"/>')
-        parts.append(text(LEFT - 8, height + 5, f"{10**power:g} ms", 'text-anchor="end"'))
+        parts.append(text(LEFT - 8, height + 5, f"{10**power:g}{unit}", 'text-anchor="end"'))
     for size in sizes:
         over = across(places[size])
         parts.append(f'<path d="M{over:.1f} {HEIGHT - BOTTOM}v6" stroke="#57606a"/>')
