@@ -103,6 +103,9 @@ extension StoreChanges {
     withAccount erased: AccountID? = nil
   ) throws -> EndedList {
     guard try ListDirectory.head(of: list, in: view) != nil else { return EndedList() }
+    if let owner = try owner ?? ListDirectory.owner(of: list, in: view) {
+      write(LocalEdit(ListRoom.id(owner, list), nil))
+    }
     write(LocalEdit(ListKeys.list(list), nil))
     write(LocalEdit(ListKeys.stale(list), nil))
     var ended = try removeRecords(of: list, at: now, withAccount: erased)
@@ -238,8 +241,6 @@ extension StoreChanges {
     note(ListKeys.endedDrafts(of: account, on: list), ["list": .string(list.text)])
     write(LocalEdit(ListKeys.member(account, of: list), nil))
     write(LocalEdit(ListKeys.membership(account, list), nil))
-    // An owner's list counts no more.
-    write(LocalEdit(ListRoom.id(account, list), nil))
   }
 
   /// Removes all records with a prefix.
