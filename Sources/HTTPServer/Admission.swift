@@ -126,9 +126,11 @@ package final class Admission: Sendable {
 
   /// Counts bytes of a body.
   /// - Parameter address: the account of the client's address; nil for an address of many people.
-  /// - Returns: whether there is memory for them; then call ``releaseBody(_:from:)`` when they are freed.
-  func reserveBody(_ count: Int, from address: AddressShare? = nil) -> Bool {
-    noting(bodies.reserve(count, from: address?.bodies))
+  /// - Returns: whether there is memory for them; then call ``releaseBody(_:from:on:)`` when they are freed.
+  func reserveBody(
+    _ count: Int, from address: AddressShare? = nil, on connection: HeldBytes? = nil
+  ) -> Bool {
+    noting(bodies.reserve(count, from: address?.bodies, on: connection))
   }
 
   /// Counts bytes of an answer: what is being built, and what the client has not taken.
@@ -149,8 +151,10 @@ package final class Admission: Sendable {
   }
 
   /// Gives back bytes of a body.
-  func releaseBody(_ count: Int, from address: AddressShare? = nil) {
-    bodies.release(count, from: address?.bodies)
+  func releaseBody(
+    _ count: Int, from address: AddressShare? = nil, on connection: HeldBytes? = nil
+  ) {
+    bodies.release(count, from: address?.bodies, on: connection)
   }
 
   /// Gives back bytes of an answer.
@@ -193,23 +197,28 @@ final class AddressShare: Sendable {
 /// The memory and the slot that one request takes from ``Admission``. They are given back when neither the connection
 /// nor the handler refers to this object: the handler may still run after the client has closed the connection.
 package final class RequestReservation: Sendable {
-  /// Bodies up to this size, in bytes, are not accounted for.
+  /// Bodies up to this size, in bytes, are not accounted for, except those of HTTP/2 streams.
   package static let freeBytes = 64 << 10
 
   private let admission: Admission
   private let address: AddressShare?
+  /// The bytes of bodies on the whole connection; nil for a request without one.
+  private let connection: HeldBytes?
   private let bytes = Atomic(0)
   private let answerBytes = Atomic(0)
   private let hasSlot = Atomic(false)
 
   /// Makes a reservation without memory or slot.
-  init(_ admission: Admission, from address: AddressShare? = nil) {
+  init(
+    _ admission: Admission, from address: AddressShare? = nil, on connection: HeldBytes? = nil
+  ) {
     self.admission = admission
     self.address = address
+    self.connection = connection
   }
 
   deinit {
-    admission.releaseBody(bytes.load(ordering: .relaxed), from: address)
+    releaseBody()
     releaseAnswer()
     if hasSlot.load(ordering: .relaxed) { admission.leave(from: address) }
   }
@@ -229,14 +238,14 @@ package final class RequestReservation: Sendable {
   /// - Returns: whether there is memory for them.
   package func reserveBody(_ count: Int) -> Bool {
     guard count > 0 else { return true }
-    guard admission.reserveBody(count, from: address) else { return false }
+    guard admission.reserveBody(count, from: address, on: connection) else { return false }
     bytes.add(count, ordering: .relaxed)
     return true
   }
 
   /// Gives back the bytes of the body, because nothing refers to it any more.
   package func releaseBody() {
-    admission.releaseBody(bytes.exchange(0, ordering: .relaxed), from: address)
+    admission.releaseBody(bytes.exchange(0, ordering: .relaxed), from: address, on: connection)
   }
 
   /// Counts an answer that is being built. A short one counts only when it is written.

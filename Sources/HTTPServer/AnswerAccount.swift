@@ -37,10 +37,9 @@ struct AnswerAccount {
 
   /// Notes whose account it is.
   /// - Parameter address: the client's address; nil for an address of many people.
-  /// - Parameter connection: what the connection of a stream holds; nil for a connection of HTTP/1.
-  mutating func begin(from address: AddressShare?, on connection: HeldBytes?) {
-    self.address = address
-    if let connection { self.connection = connection }
+  /// - Parameter connection: the bytes of answers on the whole connection.
+  mutating func begin(from address: AddressShare?, on connection: HeldBytes) {
+    (self.address, self.connection) = (address, connection)
   }
 
   /// Counts the stream itself, before its request is answered.

@@ -39,7 +39,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     let text = context.channel.remoteAddress?.ipAddress.flatMap { answers.isProxy($0) ? nil : $0 }
     let parent = context.channel.parent?.pipeline.syncOperations
     let account = try? parent?.handler(type: ConnectionAccountHandler.self)
-    machine.begin(from: text.map { ClientAddress($0).prefix }, on: account?.answers)
+    machine.begin(from: text.map { ClientAddress($0).prefix }, on: account?.bytes)
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { release() }

@@ -17,6 +17,8 @@ struct RequestLimitStateMachine {
   private let isStream: Bool
   /// The running requests of the client's address; nil for a proxy, which forwards requests of many people.
   private var address: AddressShare?
+  /// What the whole connection holds.
+  private var connectionBytes = ConnectionBytes()
 
   /// The request whose head was read last.
   private var last: OutstandingRequest?
@@ -67,9 +69,10 @@ struct RequestLimitStateMachine {
   /// Notes that the connection or stream begins.
   /// - Parameter text: the client's address; nil for a proxy.
   /// - Parameter connection: what the connection of a stream holds; nil for a connection of HTTP/1.
-  mutating func begin(from text: String?, on connection: HeldBytes? = nil) {
+  mutating func begin(from text: String?, on connection: ConnectionBytes? = nil) {
     address = text.map(admission.share)
-    answerAccount.begin(from: address, on: connection)
+    if let connection { connectionBytes = connection }
+    answerAccount.begin(from: address, on: connectionBytes.answers)
   }
 
   // MARK: Requests
@@ -112,7 +115,8 @@ struct RequestLimitStateMachine {
   }
 
   private mutating func append(_ request: OutstandingRequest) -> RequestReservation {
-    let reservation = RequestReservation(admission, from: address)
+    let reservation = RequestReservation(
+      admission, from: address, on: connectionBytes.bodies)
     var request = request
     request.reservation = reservation
     requests.append(request)
@@ -207,7 +211,8 @@ struct RequestLimitStateMachine {
   /// - Returns: whether there is memory for it.
   private mutating func holdsBody(_ count: Int) -> Bool {
     // The body of a request that is already answered is discarded.
-    guard count > RequestReservation.freeBytes, !isStreamed, outstanding > 1 || !hasAnswer,
+    // A connection has many streams at once, so that short bodies of theirs are many, too.
+    guard isStream || count > RequestReservation.freeBytes, !isStreamed, outstanding > 1 || !hasAnswer,
       !requests.isEmpty
     else { return true }
     let index = requests.index(before: requests.endIndex)

@@ -102,8 +102,7 @@ package struct SecureConnection: ServerChildChannel {
 final class ConnectionAccountHandler: ChannelInboundHandler {
   typealias InboundIn = NIOAny
 
-  /// Bytes of answers.
-  let answers = HeldBytes()
+  let bytes = ConnectionBytes()
 }
 
 /// Closes a connection whose TLS handshake takes too long, or that continues too long after the server has begun to

@@ -57,3 +57,11 @@ final class HeldBytes: Sendable {
 
   fileprivate func subtract(_ count: Int) { bytes.subtract(count, ordering: .relaxed) }
 }
+
+/// What one connection holds, with all of its streams.
+final class ConnectionBytes: Sendable {
+  /// Bytes of bodies.
+  let bodies = HeldBytes()
+  /// Bytes of answers.
+  let answers = HeldBytes()
+}

@@ -188,7 +188,7 @@ import Testing
   @Test func openStreamCountsAndIsClosedWithoutMemoryForIt() {
     let (one, little) = (RequestLimits.streamBytes, SharedMemory.little)
     let admission = Admission(answerMemory: little)
-    let connection = HeldBytes()
+    let connection = ConnectionBytes()
     // Six streams with what they count for are little, a seventh is not.
     var streams = (0..<7).map { _ in machine(admission, isStream: true) }
     for index in streams.indices { streams[index].begin(from: "192.0.2.1", on: connection) }
@@ -211,6 +211,18 @@ import Testing
     #expect(admission.answerBytes == 6 * one)
     for index in streams.indices { streams[index].release() }
     #expect(admission.answerBytes == 0)
+  }
+
+  @Test func shortBodiesOfStreamsCountForTheirConnection() {
+    let (admission, connection) = (Admission(), ConnectionBytes())
+    var (stream, plain) = (machine(admission, isStream: true), machine(admission))
+    stream.begin(from: "192.0.2.1", on: connection)
+    #expect(begins(Self.request(.put), &stream) && begins(Self.request(.put), &plain))
+    let (one, other) = (stream.readBody(1_000, at: start), plain.readBody(1_000, at: start))
+    #expect(one == .forward && other == .forward)
+    #expect(admission.bodyBytes == 1_000 && connection.bodies.count == 1_000)
+    stream.release()
+    #expect(admission.bodyBytes == 0 && connection.bodies.count == 0)
   }
 
   @Test func headHasNoAnswerToAccountFor() {
