@@ -157,7 +157,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     switch unwrapOutboundIn(data) {
     case .head(let head): answer(head, context, promise)
     case .body(let bytes):
-      switch machine.answerBody(bytes.readableBytes, at: now) {
+      switch machine.answerAccount.write(bytes.readableBytes, at: now) {
       case .drop: promise?.succeed()
       case .pieces where bytes.readableBytes == 0: context.write(data, promise: promise)
       case .pieces: writePieces(bytes, context, promise)
@@ -230,7 +230,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
       let isLast = rest.readableBytes == 0
       let taken =
         isLast && promise != nil ? promise : context.eventLoop.makePromise(of: Void.self)
-      let count = machine.wrote(piece.readableBytes)
+      let count = machine.answerAccount.wrote(piece.readableBytes)
       taken?.futureResult.assumeIsolated().whenComplete { [self] _ in
         machine.took(count, at: context.eventLoop.now)
       }

@@ -45,7 +45,7 @@ struct RequestLimitStateMachine {
   /// Since when the channel has not been writable, or the last answer has not been taken.
   private var stuck: NIODeadline?
   /// The answers that the client has not taken yet.
-  private var answerAccount: AnswerAccount
+  var answerAccount: AnswerAccount
   /// When the connection is closed in any case; nil until the server stops.
   private var cutoff: NIODeadline?
 
@@ -210,10 +210,10 @@ struct RequestLimitStateMachine {
   /// - Parameter count: the bytes that have come.
   /// - Returns: whether there is memory for it.
   private mutating func holdsBody(_ count: Int) -> Bool {
-    // The body of a request that is already answered is discarded.
-    // A connection has many streams at once, so that short bodies of theirs are many, too.
-    guard isStream || count > RequestReservation.freeBytes, !isStreamed, outstanding > 1 || !hasAnswer,
-      !requests.isEmpty
+    // A connection has many streams at once, so that short bodies of theirs are many, too. The body of a request that
+    // is already answered is discarded.
+    guard isStream || count > RequestReservation.freeBytes, !isStreamed,
+      outstanding > 1 || !hasAnswer, !requests.isEmpty
     else { return true }
     let index = requests.index(before: requests.endIndex)
     guard requests[index].reservation?.reserveBody(count - requests[index].sentBytes) != false
@@ -254,15 +254,6 @@ struct RequestLimitStateMachine {
     }
     return .write(isLast: isLast)
   }
-
-  /// Decides how a part of an answer's body is written.
-  mutating func answerBody(_ bytes: Int, at now: NIODeadline) -> AnswerAccount.PieceAction {
-    answerAccount.write(bytes, at: now)
-  }
-
-  /// Notes that a piece is written to the channel.
-  /// - Returns: how many of its bytes are accounted for.
-  mutating func wrote(_ bytes: Int) -> Int { answerAccount.wrote(bytes) }
 
   /// Notes that the write of a piece has succeeded, or has failed with its connection.
   mutating func took(_ count: Int, at now: NIODeadline) {

@@ -107,11 +107,11 @@ import Testing
   }
 
   @Test func bodyWithoutMemoryFailsItsReader() {
-    let admission = Admission(memory: 100_000)
+    let admission = Admission(memory: 2 * SharedMemory.little)
     var machine = machine(admission)
     #expect(begins(Self.request(.put), &machine))
     let (fits, not) = (
-      machine.readBody(100_000, at: start), machine.readBody(1, at: start)
+      machine.readBody(2 * SharedMemory.little, at: start), machine.readBody(1, at: start)
     )
     #expect(fits == .forward && not == .fail(.overloaded))
     machine.release()
@@ -173,11 +173,11 @@ import Testing
     let held = first.answerHead(Self.head(length: length), isParserError: false)
     let refused = second.answerHead(Self.head(length: length), isParserError: false)
     #expect(held == .write(isLast: false) && refused == .replace(isLast: false))
-    let dropped = second.answerBody(length, at: start)
+    let dropped = second.answerAccount.write(length, at: start)
     #expect(dropped == .drop)
-    let written = first.answerBody(length, at: start)
+    let written = first.answerAccount.write(length, at: start)
     #expect(written == .pieces)
-    let (one, rest) = (first.wrote(length - 1), first.wrote(1))
+    let (one, rest) = (first.answerAccount.wrote(length - 1), first.answerAccount.wrote(1))
     first.took(one, at: start)
     #expect(admission.answerBytes == rest)
     first.took(rest, at: start)
@@ -201,9 +201,9 @@ import Testing
       streams[1].answerHead(Self.head(length: one), isParserError: false)
     )
     #expect(whole == .write(isLast: false) && tooLong == .replace(isLast: false))
-    let written = streams[0].answerBody(99, at: start)
+    let written = streams[0].answerAccount.write(99, at: start)
     #expect(written == .pieces)
-    let (count, due) = (streams[0].wrote(99), streams[0].due)
+    let (count, due) = (streams[0].answerAccount.wrote(99), streams[0].due)
     #expect(count == 99 && due != nil)
     let last = streams[6].readHead(Self.request(), at: start)
     guard case .close = last else { return #expect(Bool(false), "a seventh stream was opened") }
