@@ -1,0 +1,93 @@
+import Accounts
+import Documents
+import Hotels
+import JSON
+import StoreTesting
+import Stores
+import TestSupport
+import Testing
+
+@testable import Lists
+
+/// An interruption of publishing.
+@Suite(.timeLimit(.minutes(60))) struct PublishingTests {
+  @Test func aStopAfterTheListHasTheChangeLeavesNoDraftBehind() async throws {
+    let fixture = try ListFixture()
+    let owner = try await fixture.account("ann")
+    let list = try await fixture.list(of: owner, "ann")
+    let text = try DocumentBody(["markdown": "one"] as JSONValue)
+    let (draft, _) = try await fixture.lists.save(
+      .note("Plan"), text, on: list, of: owner, base: .present, condition: .none)
+    _ = try await fixture.lists.publish(.note("Plan"), on: list, of: owner)
+    // The state without the last two steps.
+    try await fixture.stores.withExisting(.user(owner)) { store in
+      let id = try ListDraft.id(of: draft.document, on: list)
+      try await store.update { changes in try changes.put(id, base: nil, body: draft.body()) }
+    }
+    let again = try #require(try await fixture.lists.draft(.note("Plan"), on: list, of: owner))
+    let receipt = PublishedDraft(again, by: owner)
+    try await fixture.stores.withExisting(.list(list)) { store in
+      try await store.update { changes in
+        changes.write(LocalEdit(receipt.id, LocalDocument(revision: 1, body: receipt.mark)))
+      }
+    }
+    try await fixture.lists.directory.update { changes in
+      changes.note(
+        ListKeys.publishing(draft.document, on: list, by: owner),
+        ["list": .string(list.text), "document": .string(draft.document.text)])
+    }
+    #expect(try await fixture.lists.finish().isEmpty)
+    #expect(try await fixture.lists.drafts(on: list, of: owner).isEmpty)
+  }
+
+  @Test func aPublicationThatAnotherProcessHasJustBegunIsLeftAlone() async throws {
+    let fixture = try ListFixture()
+    let owner = try await fixture.account("ann")
+    let list = try await fixture.list(of: owner, "ann")
+    let text = try DocumentBody(["markdown": "one"] as JSONValue)
+    let (draft, _) = try await fixture.lists.save(
+      .note("Plan"), text, on: list, of: owner, base: .present, condition: .none)
+    let note = ListKeys.publishing(draft.document, on: list, by: owner)
+    let begun = fixture.clock.now
+    try await fixture.lists.directory.update { changes in
+      changes.note(
+        note,
+        [
+          "list": .string(list.text), "document": .string(draft.document.text), "at": .time(begun),
+        ])
+    }
+    func isNoted() async throws -> Bool {
+      try await fixture.lists.directory.read(orAbsent: false) { view in
+        try view.local(note) != nil
+      }
+    }
+    #expect(try await fixture.lists.finish(begunBefore: begun).isEmpty)
+    #expect(try await isNoted())
+    #expect(try await fixture.lists.finish(begunBefore: begun.adding(seconds: 1)).isEmpty)
+    #expect(try await !isNoted())
+  }
+
+  @Test func aStopBeforeTheListHasTheChangeLeavesTheDraft() async throws {
+    let fixture = try ListFixture()
+    let owner = try await fixture.account("ann")
+    let list = try await fixture.list(of: owner, "ann")
+    let text = try DocumentBody(["markdown": "one"] as JSONValue)
+    let (draft, _) = try await fixture.lists.save(
+      .note("Plan"), text, on: list, of: owner, base: .present, condition: .none)
+    try await fixture.lists.directory.update { changes in
+      changes.note(
+        ListKeys.publishing(draft.document, on: list, by: owner),
+        ["list": .string(list.text), "document": .string(draft.document.text)])
+    }
+    #expect(try await fixture.lists.finish().isEmpty)
+    #expect(try await fixture.lists.drafts(on: list, of: owner).count == 1)
+    guard
+      case .note(let note?) = try await fixture.lists.publish(
+        .note("Plan"), on: list, of: owner)
+    else {
+      Issue.record("no note")
+      return
+    }
+    #expect(note.markdown == "one")
+  }
+}
