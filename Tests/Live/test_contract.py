@@ -90,6 +90,7 @@ def test_every_operation_answers_as_documented(shared):
         ("POST", "/v1/invitations/none/accept", {"token": guest}), ("GET", "/v1/invitations", {"token": guest}),
         ("POST", "/v1/invitations/none/decline", {"token": guest}),
         ("POST", "/v1/invitations/none/block", {"token": guest}),
+        ("GET", "/v1/blocked", {"token": guest}), ("DELETE", "/v1/blocked/nobody", {"token": guest}),
         *below_a_list(guest),
         ("GET", "/api/hotel/pool/San%20Francisco/", {}), ("GET", "/api/hotel/*/London", {}),
         ("GET", "/api/hotels/pool/San%20Francisco/", {}), ("GET", "/api/hotels/pool", {}),

@@ -147,8 +147,7 @@ def test_anothers_database_is_an_absent_one(shared):
     mine, other = Database(shared), Database(shared)
     other.put("secret")
     answers = set()
-    for name in (other.name, "guest-" + "0" * 32, "user-" + "0" * 32, "no-such", other.name.upper(
-        ), "_users"):
+    for name in (other.name, "guest-" + "0" * 32, "user-" + "0" * 32, "no-such", other.name.upper()):
         for path in ("", "/secret", "/_changes", "/_all_docs", "/_security", "/_local/x", "/_index"):
             answer = shared.call("GET", f"/couch/{name}{path}", mine.token)
             answers.add((answer.status_code, answer.text.rstrip("\n")))

@@ -9,6 +9,7 @@ import re
 import sqlite3
 import struct
 import subprocess
+import textwrap
 import threading
 
 import pytest
@@ -290,17 +291,35 @@ def take_back(file):
     row += b"".join(struct.pack(">q", number) for number in numbers)
     [checksum] = struct.unpack(">q", hashlib.sha256(row).digest()[:8])
     database.execute("ALTER TABLE header DROP COLUMN kept")
-    for table in ("documents", "bodies"):
+    known = {name for name, in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    for table in known & {"documents", "bodies"}:
         database.execute(f"ALTER TABLE {table} DROP COLUMN arrival")
     database.execute("UPDATE header SET checksum = ?", (checksum,))
-    database.executescript(
-        """
-        DROP TABLE histories;
-        DROP TABLE entries;
+    # That version made all tables at once. The text of their definitions has to be its own, too.
+    database.executescript(textwrap.dedent(
+        """\
+        CREATE INDEX IF NOT EXISTS documents_by_type ON documents(type) WHERE is_deleted = 0 AND type IS NOT NULL;
+        CREATE INDEX IF NOT EXISTS documents_deleted ON documents(id, is_deleted) WHERE is_deleted = 1;
+        CREATE TABLE IF NOT EXISTS bodies(
+          number INTEGER PRIMARY KEY, first INTEGER NOT NULL, generation INTEGER NOT NULL,
+          digest TEXT NOT NULL, body_checksum INTEGER NOT NULL, body BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX IF NOT EXISTS bodies_by_revision ON bodies(first, generation);
+        CREATE TABLE IF NOT EXISTS locals(
+          id TEXT PRIMARY KEY, revision INTEGER NOT NULL, expires INTEGER, checksum INTEGER NOT NULL,
+          body BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS locals_by_expiry ON locals(expires) WHERE expires IS NOT NULL;
+        CREATE TABLE IF NOT EXISTS indexes(
+          number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, sequence INTEGER NOT NULL,
+          checksum INTEGER NOT NULL
+        ) STRICT;
+        DROP TABLE IF EXISTS histories;
+        DROP TABLE IF EXISTS entries;
         CREATE TABLE entries(
           number INTEGER NOT NULL, key BLOB NOT NULL, id TEXT NOT NULL, PRIMARY KEY(number, key, id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX entries_by_document ON entries(id, number);
-        """)
+        """))
     database.execute("PRAGMA user_version = 2")
     database.close()

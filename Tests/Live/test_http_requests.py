@@ -237,8 +237,8 @@ def test_upgrade_is_ignored_and_the_connection_ends(shared):
 @pytest.mark.parametrize("method,status,allowed", [
     ("TRACE", 405, "GET, HEAD, OPTIONS"), ("PROPFIND", 405, "GET, HEAD, OPTIONS"),
     ("DELETE", 405, "GET, HEAD, OPTIONS"), ("CONNECT", 405, "GET, HEAD, OPTIONS"),
-    ("BREW", 405, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
-    ("get", 405, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"), ("OPTIONS", 204, "GET, HEAD, OPTIONS")])
+    ("BREW", 405, "GET, HEAD, POST, PUT, PATCH, DELETE, COPY, OPTIONS"),
+    ("get", 405, "GET, HEAD, POST, PUT, PATCH, DELETE, COPY, OPTIONS"), ("OPTIONS", 204, "GET, HEAD, OPTIONS")])
 def test_other_methods_are_told_which_there_are(shared, method, status, allowed):
     answer = send(shared, f"{method} /v1/limits HTTP/1.1\r\nHost: x\r\n\r\n")
     assert answer.statuses == [status] and answer.field("allow") == allowed, answer

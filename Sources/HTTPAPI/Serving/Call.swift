@@ -175,7 +175,7 @@ struct Call: Sendable {
   /// A body that was read, as JSON.
   /// - Throws: ``Problem`` 415 for another content type, ``JSONError`` for invalid JSON.
   func json(_ bytes: [UInt8], _ limits: JSONLimits) async throws -> JSONNode {
-    if !bytes.isEmpty { try requireJSON() }
+    try requireJSON(isAbsent: bytes.isEmpty)
     return try await Self.parsed(bytes, limits)
   }
 
@@ -196,10 +196,11 @@ struct Call: Sendable {
 
   /// Checks that the content type is JSON in UTF-8 (RFC 8259, section 8.1). A body without a type counts as JSON, but not
   /// from a page: a browser sends such a body to any server, without a preflight.
+  /// - Parameter isAbsent: whether there is no body.
   /// - Throws: ``Problem`` 415 for another content type.
-  func requireJSON() throws(Problem) {
+  func requireJSON(isAbsent: Bool = false) throws(Problem) {
     guard let type = request.headers[.contentType] else {
-      guard self[.origin] != nil else { return }
+      if isAbsent || self[.origin] == nil { return }
       throw Self.notJSON
     }
     let parts = type.lowercased().split(separator: ";").map { $0.trimmingSpaces }
