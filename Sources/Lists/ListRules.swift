@@ -61,10 +61,11 @@ extension StoreChanges {
     guard let role = try role(of: account, in: list) else { throw ServiceError.noMember }
     guard role != .owner else { throw ServiceError.ownerStays }
     erase(account, from: list, at: now)
+    eraseInvitation(of: account, to: list)
     countUp(list, from: head)
   }
 
-  /// Makes a member the owner. The former owner becomes an editor.
+  /// Makes a member the owner. The former owner becomes an editor, and an offer of the list ends.
   /// - Parameter limit: the bytes of all lists of one owner.
   /// - Throws: `absent` for an absent list, and when `owner` is not the owner any more; `missing` for an account
   ///   that is not a member; `quotaExceeded` for one that has no room for the list.
@@ -87,6 +88,7 @@ extension StoreChanges {
     try write(former, of: list)
     next.role = .owner
     try write(next, of: list)
+    try eraseOffer(of: list)
     countUp(list, from: head)
   }
 
@@ -155,6 +157,7 @@ extension StoreChanges {
         heir.role = .owner
         try write(heir, of: list)
         try moveRoom(of: list, from: account, to: heir.account)
+        try eraseOffer(of: list)
       }
       erase(account, from: list, at: nil)
       if let head = try ListDirectory.head(of: list, in: view) { countUp(list, from: head) }

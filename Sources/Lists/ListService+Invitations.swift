@@ -74,11 +74,12 @@ extension ListService {
     _ token: String, by account: AccountID, _ username: String
   ) async throws -> SharedList {
     let now = now()
-    let list = try await directory.update { changes in
+    let list = try await directory.update { [ownedBytes] changes in
       guard let id = AccountID(token) else {
         return try changes.accept(token: token, by: account, username, at: now)
       }
-      return try changes.accept(invitation: id, by: account, username, at: now)
+      return try changes.accept(
+        invitation: id, by: account, username, at: now, within: ownedBytes)
     }
     await tryToShow(list)
     return try await self.list(list, for: account)

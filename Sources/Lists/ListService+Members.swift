@@ -77,34 +77,30 @@ extension ListService {
     }
   }
 
-  /// Transfers a list to one of its members. The former owner becomes an editor.
+  /// Offers a list to one of its members, in the place of a former offer. The member who accepts it is the owner.
   /// - Parameter condition: checked in the update that writes.
+  /// - Returns: nil when the name is the owner's.
   /// - Throws: `absent`; `forbidden` for anybody but the owner; `missing` for a name that is not on the list; what
   ///   the condition throws.
-  package func handOn(
+  package func offer(
     _ list: AccountID, to username: String, by owner: AccountID, condition: Condition? = nil
-  ) async throws {
+  ) async throws -> PersonalInvitation? {
     try await requireOwner(owner, of: list)
     guard let member = try await member(named: username, on: list) else {
       throw ServiceError.noMember
     }
-    try await handOn(list, to: member.account, by: owner, condition: condition)
-  }
-
-  func handOn(
-    _ list: AccountID, to member: AccountID, by owner: AccountID, condition: Condition? = nil
-  ) async throws {
-    let revision: RevisionID? =
-      if condition == nil { nil } else { try await document(of: list).revision }
-    try await directory.update { [ownedBytes] changes in
-      if let condition, let revision,
-        let head = try ListDirectory.head(of: list, in: changes.view)
-      {
-        try condition(ListTag(revision: revision, version: head.version))
-      }
-      try changes.handOn(list, from: owner, to: member, within: ownedBytes)
+    let document = try await document(of: list)
+    var generator = SystemRandomNumberGenerator()
+    let offer = PersonalInvitation(
+      of: member.account, member.username, to: list, title: document.title, as: .owner, by: owner,
+      at: now(), using: &generator)
+    return try await directory.update { changes in
+      guard let head = try ListDirectory.head(of: list, in: changes.view),
+        try changes.role(of: owner, in: list) == .owner
+      else { throw ServiceError.absent }
+      try condition?(ListTag(revision: document.revision, version: head.version))
+      return member.account == owner ? nil : try changes.offer(offer)
     }
-    await tryToShow(list)
   }
 
   /// The members have changed, whether the list's store shows it now or later.

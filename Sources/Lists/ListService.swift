@@ -232,7 +232,12 @@ package struct ListService: Sendable {
         try await end(list, by: account)
         continue
       }
-      do { try await handOn(list, to: heir.account, by: account) } catch {
+      do {
+        try await directory.update { [ownedBytes] changes in
+          try changes.handOn(list, from: account, to: heir.account, within: ownedBytes)
+        }
+        await tryToShow(list)
+      } catch {
         // The account's own commit hands the list on, also to a member without room, rather than deleting it.
         guard ServiceError(error)?.code == .quotaExceeded else { throw error }
       }

@@ -3,7 +3,8 @@ package import Documents
 import JSON
 package import Stores
 
-/// An invitation of a user to a list by name. The membership begins when the user accepts it.
+/// An invitation of a user to a list by name. The membership begins when the user accepts it. With the role
+/// ``ListRole/owner`` it is the offer of a list to a member; a list has one at most.
 ///
 /// The system store has two local documents for it, until it expires: `invited/<account>/<list>`,
 /// `{"id","inviter","role","title","createdAt","isHidden"?}`, which the user reads, and `invited-to/<list>/<account>`,
@@ -177,20 +178,45 @@ extension StoreChanges {
   /// - Throws: `absent` for an absent list; `quotaExceeded` for a full list; `missing` for an account that was just
   ///   deleted.
   mutating func invite(_ new: PersonalInvitation) throws -> PersonalInvitation {
+    let list = new.list
+    guard try ListDirectory.head(of: list, in: view) != nil else { throw ServiceError.absent }
+    guard try hasUser(new.account, named: new.username) else { throw ServiceError.noUser }
+    if try view.local(ListKeys.invitation(of: new.account, to: list)) == nil {
+      let count = try [ListKeys.members(of: list), ListKeys.invited(to: list)].reduce(0) {
+        try $0 + view.localUsage(of: LocalID.receiptPrefix + $1).count
+      }
+      guard count < ListLimits.members else { throw ServiceError.listIsFull }
+    }
+    return try put(new)
+  }
+
+  /// Stores the offer of a list to a member in the place of a former one.
+  /// - Returns: the offer as it is stored.
+  /// - Throws: `missing` for an account that is not a member.
+  mutating func offer(_ new: PersonalInvitation) throws -> PersonalInvitation {
+    guard try role(of: new.account, in: new.list) != nil else { throw ServiceError.noMember }
+    try eraseOffer(of: new.list, except: new.account)
+    return try put(new)
+  }
+
+  /// Removes the offer of a list, if there is one.
+  mutating func eraseOffer(of list: AccountID, except kept: AccountID? = nil) throws {
+    for user in try InvitedUser.all(of: list, in: view)
+    where user.role == .owner && user.account != kept {
+      eraseInvitation(of: user.account, to: list)
+    }
+  }
+
+  /// Records an invitation for both sides.
+  private mutating func put(_ new: PersonalInvitation) throws -> PersonalInvitation {
     var invitation = new
     let (account, list) = (new.account, new.list)
-    guard try ListDirectory.head(of: list, in: view) != nil else { throw ServiceError.absent }
-    guard try hasUser(account, named: new.username) else { throw ServiceError.noUser }
     invitation.isHidden =
       try view.local(ListKeys.block(of: new.inviter, by: account)) != nil
     let others = try PersonalInvitation.all(of: account, in: view)
     if let known = others.first(where: { $0.list == list }) {
       invitation.id = known.id
     } else {
-      let count = try [ListKeys.members(of: list), ListKeys.invited(to: list)].reduce(0) {
-        try $0 + view.localUsage(of: LocalID.receiptPrefix + $1).count
-      }
-      guard count < ListLimits.members else { throw ServiceError.listIsFull }
       removeOldest(
         of: others.filter { $0.isHidden == invitation.isHidden },
         keeping: ListLimits.openToAccount - 1)
@@ -213,19 +239,24 @@ extension StoreChanges {
     return invitation
   }
 
-  /// Accepts an invitation by name.
+  /// Accepts an invitation by name, or the offer of a list.
+  /// - Parameter limit: the bytes of all lists of one owner.
   /// - Returns: the list.
   /// - Throws: `missing` for an invitation that is not open; `invitationGone` if its inviter has left the list;
-  ///   `quotaExceeded`.
+  ///   `quotaExceeded`, also when the account has no room for a list that it is offered.
   mutating func accept(
-    invitation id: AccountID, by account: AccountID, _ username: String, at now: Timestamp
+    invitation id: AccountID, by account: AccountID, _ username: String, at now: Timestamp,
+    within limit: Int64
   ) throws -> AccountID {
     let invitation = try invitation(id, of: account)
-    guard try role(of: invitation.inviter, in: invitation.list) != nil else {
-      throw ServiceError.invitationGone
+    let (list, inviter) = (invitation.list, invitation.inviter)
+    guard try role(of: inviter, in: list) != nil else { throw ServiceError.invitationGone }
+    if invitation.role == .owner {
+      try handOn(list, from: inviter, to: account, within: limit)
+    } else {
+      _ = try putMember(account, username, role: invitation.role, on: list, at: now)
     }
-    _ = try putMember(account, username, role: invitation.role, on: invitation.list, at: now)
-    return invitation.list
+    return list
   }
 
   /// Hides the invitations of an inviter from an account, or shows them. Of too many, the oldest go.

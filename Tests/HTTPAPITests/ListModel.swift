@@ -71,7 +71,8 @@ struct ListModel {
     lists[id]?.owner = name
     lists[id]?.others[name] = nil
     lists[id]?.others[person] = true
-    return 200
+    // The list is offered, and the member accepts at once.
+    return 202
   }
 
   mutating func end(_ id: String, by person: String) -> Int {

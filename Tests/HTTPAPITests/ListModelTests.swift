@@ -102,9 +102,11 @@ private struct ListComparison {
         try await call(who, .delete, "\(path)/members/\(target)"),
         model.removeMember(target, from: id, by: who))
     case 4:
-      compare(
-        try await call(who, .patch, path, #"{"owner":"\#(name)"}"#),
-        model.handOn(id, to: name, by: who))
+      let reply = try await call(who, .patch, path, #"{"owner":"\#(name)"}"#)
+      compare(reply, model.handOn(id, to: name, by: who))
+      if reply.status == 202, let offer = reply["id"] {
+        compare(try await call(name, .post, "/v1/invitations/\(offer)/accept"), 200)
+      }
     default:
       guard Int.random(in: 0..<3, using: &generator) == 0 else { return }
       let status = model.end(id, by: who)

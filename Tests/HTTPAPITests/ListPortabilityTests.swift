@@ -159,7 +159,7 @@ import Testing
         #expect(removed.status == 204)
         let handed = try await list.call(
           .owner, .patch, body: #"{"owner":"editor"}"#, headers: [.idempotencyKey: "three"])
-        #expect(handed.status == 200 && handed["owner"] == "editor")
+        #expect(handed.status == 202 && handed["username"] == "editor")
       }
     }
   }

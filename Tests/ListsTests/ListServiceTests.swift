@@ -287,7 +287,7 @@ import Testing
         list, by: owner, title: "Oslo", markdown: nil, condition: condition)
     }
     await #expect(throws: ServiceError.self) {
-      try await fixture.lists.handOn(list, to: "ben", by: owner, condition: condition)
+      _ = try await fixture.lists.offer(list, to: "ben", by: owner, condition: condition)
     }
     await #expect(throws: ServiceError.self) {
       try await fixture.lists.end(list, by: owner, condition: condition)

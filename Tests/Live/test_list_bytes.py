@@ -1,7 +1,7 @@
 """The bytes of a list count for its owner, whoever writes them."""
 from couch import Account
 from faults import refused
-from test_list_members import join
+from test_list_members import hand_on, join
 from test_observers import make_list
 
 LIMIT = 2 << 20
@@ -66,12 +66,13 @@ def test_list_is_handed_on_to_a_member_with_room_and_ends_with_its_bytes(start):
     for number in range(3):
         assert write(owner, path, f"n{number}").status_code == 201
     titles, _ = fill(member, own)
-    hand_on = {"json": {"owner": member.name}}
-    refusal = server.call("PATCH", path, owner.token, **hand_on)
+    refusal = hand_on(owner, path, member)
     assert refused(refusal) == (507, "quota_exceeded"), refusal.text
     assert "next owner" in refusal.json()["reason"]
     remove(member, own, titles)
-    assert server.call("PATCH", path, owner.token, **hand_on).status_code == 200
+    # The offer is still open.
+    [offer] = server.call("GET", "/v1/invitations", member.token).json()["invitations"]
+    assert server.call("POST", f"/v1/invitations/{offer['id']}/accept", member.token).status_code == 200
     # The bytes are the new owner's now.
     assert len(fill(owner, make_list(owner))[0]) >= 6
     assert len(fill(member, path)[0]) <= 5

@@ -25,6 +25,13 @@ def join(owner, path, member, role="reader"):
     assert owner.server.call("POST", accept, member.token).status_code == 200
 
 
+def hand_on(owner, path, member):
+    """Offers a list to a member and returns the answer to the member's acceptance."""
+    offered = owner.server.call("PATCH", path, owner.token, json={"owner": member.name})
+    assert offered.status_code == 202, offered.text
+    return owner.server.call("POST", f"/v1/invitations/{offered.json()['id']}/accept", member.token)
+
+
 def database(account, path):
     return Database(account.server, account.token, "list-" + path[10:])
 
@@ -49,10 +56,50 @@ def test_list_that_is_handed_on_does_not_count_among_those_that_one_may_make(sha
     owner, user = Account(shared), Account(shared)
     path = make_list(owner)
     join(owner, path, user)
-    answer = shared.call("PATCH", path, owner.token, json={"owner": user.name})
+    answer = hand_on(owner, path, user)
     assert answer.status_code == 200, answer.text
-    assert shared.call("GET", path, user.token).json()["role"] == "owner"
+    assert answer.json()["role"] == "owner" and answer.json()["owner"] == user.name
     assert make_list(user)
+
+
+def test_list_is_nobody_elses_before_they_accept_it(shared):
+    """Number 30: an owner made anybody on the list its owner, with all its bytes."""
+    owner, one, other = Account(shared), Account(shared), Account(shared)
+    path = make_list(owner)
+    join(owner, path, one)
+    join(owner, path, other, "editor")
+
+    def received(person):
+        return shared.call("GET", "/v1/invitations", person.token).json()["invitations"]
+
+    def offer(person):
+        answer = shared.call("PATCH", path, owner.token, json={"owner": person.name})
+        assert answer.status_code == 202, answer.text
+        return answer.json()
+
+    first = offer(one)
+    assert {name: first[name] for name in ("status", "username", "role")} == {
+        "status": "invited", "username": one.name, "role": "owner"}
+    [seen] = received(one)
+    assert seen == {"id": first["id"], "list": path[10:], "title": seen["title"], "inviter": owner.name,
+                    "role": "owner", "createdAt": first["createdAt"], "expiresAt": first["expiresAt"]}
+    assert shared.call("GET", path, one.token).json()["owner"] == owner.name
+    # A further offer takes the place of the first.
+    second = offer(other)
+    assert received(one) == [] and [each["id"] for each in received(other)] == [second["id"]]
+    open_ones = shared.call("GET", path + "/invitations", owner.token).json()["invitations"]
+    assert [(each["username"], each["role"]) for each in open_ones] == [(other.name, "owner")]
+    assert shared.call("POST", f"/v1/invitations/{first['id']}/accept", one.token).status_code == 404
+    assert shared.call("POST", f"/v1/invitations/{second['id']}/accept", one.token).status_code == 404
+    assert shared.call("POST", f"/v1/invitations/{second['id']}/decline", other.token).status_code == 204
+    assert shared.call("POST", f"/v1/invitations/{second['id']}/accept", other.token).status_code == 404
+    third = offer(one)
+    accepted = shared.call("POST", f"/v1/invitations/{third['id']}/accept", one.token)
+    assert accepted.status_code == 200, accepted.text
+    assert {each["username"]: each["role"] for each in accepted.json()["members"]} == {
+        one.name: "owner", owner.name: "editor", other.name: "editor"}
+    assert shared.call("GET", path + "/invitations", one.token).json()["invitations"] == []
+    assert shared.call("PATCH", path, owner.token, json={"owner": owner.name}).status_code == 403
 
 
 def test_reader_who_fills_their_local_documents_takes_no_room_from_others(shared):

@@ -88,3 +88,24 @@ def test_who_is_blocked_invites_no_more(browser):
     other.press("Unblock " + inviter)
     other.says("Invitations", "Lisbon", "Can read")
     other.says_not("Blocked")
+
+
+def test_a_list_is_handed_on_when_the_member_accepts_it(browser):
+    other, owner, former, name, path = invited(browser)
+    other.press("Join Lisbon")
+    other.says("Hotels and notes")
+    owner.visit(path + "/members")
+    owner.press(f"Hand the list on to {name}")
+    owner.says("when they accept")
+    owner.press("Offer it")
+    owner.says(f"Offered to {name}, who has not accepted yet")
+    other.visit("/lists").says(f"{former} offers you the list “Lisbon”", "You can become its owner")
+    assert call(owner, former, "GET", path).json()["owner"] == former
+    other.press("Accept Lisbon")
+    other.says("Hotels and notes")
+    members = call(owner, former, "GET", path).json()["members"]
+    assert {each["username"]: each["role"] for each in members} == {former: "editor", name: "owner"}
+    other.visit("/lists").says("Lisbon", "yours")
+    other.says_not("Invitations")
+    owner.visit(path + "/members").says("Leave the list")
+    owner.says_not("Invite somebody")

@@ -29,8 +29,8 @@ extension HTTPService {
     ]
   }
 
-  /// The answer to a user who was put on a list.
-  @Sendable private static func answer(to outcome: ListService.MemberOutcome) -> WriteAnswer {
+  /// The answer to a user who was put on a list, or to whom it is offered.
+  @Sendable static func answer(to outcome: ListService.MemberOutcome) -> WriteAnswer {
     guard case .invited(let invitation) = outcome else { return WriteAnswer(.noContent) }
     return .json(.accepted, headers: Self.private) { writer in
       writer.member("id", invitation.id.text)

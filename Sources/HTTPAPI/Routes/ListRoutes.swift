@@ -110,14 +110,18 @@ extension HTTPService {
         try await lists.change(
           id, by: person.id, title: title, markdown: markdown, condition: condition ?? { _ in })
       }
-      // The request is done only when the list is handed on as well.
+      // The request is done only when the list is offered as well.
       let version = try await owner == nil ? change() : WriteReceipt.aside(change)
       // This request has changed the document, so it compares only the version that it has written.
       if call[.ifMatch] != nil {
         condition = { tag in guard tag.version == version else { throw Self.changedList } }
       }
     }
-    if let owner { try await lists.handOn(id, to: owner, by: person.id, condition: condition) }
+    if let owner,
+      let offer = try await lists.offer(id, to: owner, by: person.id, condition: condition)
+    {
+      return Self.answer(to: .invited(offer)).response
+    }
     let list = try await lists.list(id, for: person.id)
     return answer(list, .ok, headers: Self.tagged(list.tag), call)
   }

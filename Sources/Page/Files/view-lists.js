@@ -34,10 +34,12 @@ function invitations(open, renew) {
   if (!open.length) return ""
   const button = (tag, verb, whom, work) => h(tag, { "aria-label": `${verb} ${whom}`, onclick: () => attempt(work) }, verb)
   return h("section.section", h("h2", "Invitations"), h("ul.rows", open.map(it => {
+    const isOffer = it.role === "owner"
     const refuse = how => client.refuseInvitation(it.id, how).then(renew)
     return h("li", null,
-      h("div.what", h("p", `“${it.title}” by ${it.inviter}`), h("p.muted.small", roleNames[it.role], ", until ", time(it.expiresAt))),
-      button("button.main", "Join", it.title, async () => go(`/lists/${(await client.acceptInvitation(it.id)).id}`)),
+      h("div.what", h("p", isOffer ? `${it.inviter} offers you the list “${it.title}”` : `“${it.title}” by ${it.inviter}`),
+        h("p.muted.small", isOffer ? "You can become its owner" : roleNames[it.role], ", until ", time(it.expiresAt))),
+      button("button.main", isOffer ? "Accept" : "Join", it.title, async () => go(`/lists/${(await client.acceptInvitation(it.id)).id}`)),
       button("button", "Decline", it.title, () => refuse("decline")),
       button("button.danger", "Block", it.inviter, async () =>
         await ask({ title: `Block ${it.inviter}?`, text: "You see no invitation of theirs any more. They do not learn it.", yes: "Block", danger: true }) && refuse("block")))

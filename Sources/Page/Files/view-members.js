@@ -35,13 +35,15 @@ export async function show({ id }, signal) {
     return h("li", h("span.face", { "aria-hidden": "true" }, [...member.username][0]),
       h("div.what", h("p", h("strong", member.username), isSelf ? " (you)" : null), h("p.muted.small", roleNames[member.role], " · since ", time(member.joinedAt))),
       mayChange ? [h("div", role),
-        h("button", { "aria-label": `Hand the list on to ${member.username}`, onclick: () => handOn(list, member) }, "Hand on"),
+        h("button", { "aria-label": `Hand the list on to ${member.username}`, onclick: () => handOn(list, member) }, "Hand on…"),
         h("button.danger", { "aria-label": `Remove ${member.username}`, onclick: () => removeMember(list, member) }, "Remove")] : null)
   }
 
   const handOn = (list, member) => attempt(async () => {
-    if (!await ask({ title: `Hand “${list.title}” on?`, text: `${member.username} becomes the owner. You can still change the list.`, yes: "Hand it on" })) return
-    await client.changeList(list.id, { owner: member.username })
+    if (!await ask({ title: `Hand “${list.title}” on?`, text: `${member.username} becomes the owner when they accept. You can still change the list.`, yes: "Offer it" })) return
+    await client.offerList(list.id, member.username)
+    toast(`${member.username} sees your offer under Lists.`)
+    await showInvitations(list)
   })
 
   const removeMember = (list, member) => attempt(async () => {
@@ -62,9 +64,12 @@ export async function show({ id }, signal) {
         : h("p.muted", "You can invite others when you are online."),
       h("p.hint", "Whoever has an account here finds the invitation under Lists. A link works once, for one person."),
       open?.length ? h("ul.rows.section", { "aria-label": "Open invitations" }, open.map(invitation => h("li", null,
-        h("div.what", h("p", invitation.username ? `${invitation.username}: ` : "", roleNames[invitation.role]), h("p.muted.small", "Made ", time(invitation.createdAt), ", until ", time(invitation.expiresAt))),
+        h("div.what", h("p", waiting(invitation)), h("p.muted.small", "Made ", time(invitation.createdAt), ", until ", time(invitation.expiresAt))),
         h("button.danger", { "aria-label": `Withdraw the invitation of ${invitation.createdAt}`, onclick: () => attempt(async () => { await client.withdraw(list.id, invitation.id); await showInvitations(list) }) }, "Withdraw")))) : "")
   }
+
+  const waiting = ({ role, username }) => role === "owner" ? `Offered to ${username}, who has not accepted yet`
+    : username ? `${username}: ${roleNames[role]}` : roleNames[role]
 
   /** Invites the user of a name, and tells what became of it. */
   async function inviteByName(list, field, role) {

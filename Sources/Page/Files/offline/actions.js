@@ -110,7 +110,8 @@ export const actions = {
       const list = state.lists.get(entry.list)
       if (list) state.lists.set(entry.list, { ...list, ...entry.body, pending: true })
     },
-    keep: (transaction, entry, answer) => transaction.put("lists", answer)
+    // An offer, of which an older page kept the request, is no list.
+    keep: (transaction, entry, answer) => answer.members && transaction.put("lists", answer)
   },
 
   endList: {

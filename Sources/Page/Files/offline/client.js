@@ -168,8 +168,11 @@ export class Client extends EventTarget {
     return this.#write({ action: "makeList", list: `new-${randomID()}`, label: title, body: { title, markdown } })
   }
 
-  /** @param {string} list @param {{title?: string, markdown?: string, owner?: string}} body @returns {Promise<Entry>} */
+  /** @param {string} list @param {{title?: string, markdown?: string}} body @returns {Promise<Entry>} */
   changeList(list, body) { return this.#write({ action: "changeList", list, label: body.title, body }) }
+
+  /** Offers a list to a member, who owns it after accepting. @param {string} list @param {string} username @throws {OfflineError} */
+  async offerList(list, username) { await this.#parts.ask("PATCH", await this.#root(list), { body: { owner: username } }) }
 
   /** Deletes a list for all members. @param {string} list @returns {Promise<Entry>} */
   endList(list) { return this.#write({ action: "endList", list }) }
@@ -219,7 +222,7 @@ export class Client extends EventTarget {
     return list
   }
 
-  /** Invitations to the caller by name: `{id, list, title, inviter, role, createdAt, expiresAt}[]`. @throws {OfflineError} */
+  /** Invitations to the caller by name, and lists that they are offered (role `owner`): `{id, list, title, inviter, role, createdAt, expiresAt}[]`. @throws {OfflineError} */
   async receivedInvitations() { return (await this.#parts.ask("GET", "/v1/invitations")).body.invitations }
 
   /** Ends one of them. @param {string} id @param {"decline"|"block"} how `block` shows none of that inviter's again. */

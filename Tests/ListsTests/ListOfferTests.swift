@@ -1,0 +1,101 @@
+import Accounts
+import JSON
+import Stores
+import TestSupport
+import Testing
+
+@testable import Lists
+
+/// Lists that are offered to members.
+@Suite(.timeLimit(.minutes(60))) struct ListOfferTests {
+  /// What ends an offer.
+  enum End: CaseIterable {
+    case otherOffer, decline, withdrawal, removal, departure, erasure, acceptance
+    case otherOwner, listsEnd
+  }
+
+  private let fixture: ListFixture
+  private let owner, ben, cid: AccountID
+  private let list: AccountID
+
+  init() async throws {
+    fixture = try ListFixture()
+    owner = try await fixture.account("ann")
+    ben = try await fixture.account("ben")
+    cid = try await fixture.account("cid")
+    list = try await fixture.list(of: owner, "ann")
+    try await fixture.join(list, ben, "ben", as: .reader, by: owner)
+    try await fixture.join(list, cid, "cid", by: owner)
+  }
+
+  @Test(arguments: End.allCases) func nothingIsLeftOfAnOfferThatHasEnded(_ end: End) async throws {
+    let offer = try await offer("ben")
+    #expect(try await fixture.lists.list(list, for: owner).role == .owner)
+    try await run(end, offer)
+    let left = try await fixture.records(of: list).filter { $0.contains("invited") }
+    #expect(left.count == (end == .otherOffer ? 2 : 0), "\(left)")
+    #expect(try await fixture.lists.invitations(of: ben).isEmpty)
+    await #expect(throws: ServiceError.self) {
+      _ = try await fixture.lists.accept(offer.id.text, by: ben, "ben")
+    }
+  }
+
+  @Test func memberWhoAcceptsIsTheOwner() async throws {
+    let offer = try await offer("ben")
+    let accepted = try await fixture.lists.accept(offer.id.text, by: ben, "ben")
+    #expect(accepted.role == .owner && accepted.members.owner?.username == "ben")
+    #expect(accepted.members.member(owner)?.role == .editor)
+    #expect(try await fixture.document(list)?.members["owner_id"]?.string == "ben")
+  }
+
+  @Test func offerIsThereForMembersAlone() async throws {
+    _ = try await fixture.account("dan")
+    for name in ["dan", "nobody"] {
+      await #expect(throws: ServiceError.noMember) { _ = try await offer(name) }
+    }
+    #expect(try await fixture.lists.offer(list, to: "Ann", by: owner) == nil)
+    await #expect(throws: ServiceError.ownersOnly) {
+      _ = try await fixture.lists.offer(list, to: "ben", by: cid)
+    }
+  }
+
+  @Test func roleOfAMemberChangesBesideAnOffer() async throws {
+    let offer = try await offer("ben")
+    try await fixture.lists.putMember("ben", role: .editor, on: list, by: owner)
+    #expect(try await fixture.lists.invitations(of: ben).map(\.invitation.id) == [offer.id])
+  }
+
+  @Test func blockedOwnersOfferIsNotSeen() async throws {
+    try await fixture.lists.block(try await offer("ben").id, by: ben)
+    #expect(try await fixture.lists.invitations(of: ben).isEmpty)
+    _ = try await offer("ben")
+    #expect(try await fixture.lists.invitations(of: ben).isEmpty)
+  }
+
+  private func offer(_ name: String) async throws -> PersonalInvitation {
+    try #require(try await fixture.lists.offer(list, to: name, by: owner))
+  }
+
+  private func run(_ end: End, _ offer: PersonalInvitation) async throws {
+    let lists = fixture.lists
+    switch end {
+    case .otherOffer: _ = try await self.offer("cid")
+    case .decline: try await lists.decline(offer.id, by: ben)
+    case .withdrawal: try await lists.withdraw(offer.id, to: list, by: owner)
+    case .removal: try await lists.removeMember("ben", from: list, by: owner)
+    case .departure: try await lists.removeMember("ben", from: list, by: ben)
+    case .erasure: try await leave(ben)
+    case .acceptance: _ = try await lists.accept(offer.id.text, by: ben, "ben")
+    case .otherOwner: try await leave(owner)
+    case .listsEnd: try await lists.end(list, by: owner)
+    }
+  }
+
+  /// The lists' part of an erasure.
+  private func leave(_ account: AccountID) async throws {
+    let now = fixture.clock.now
+    try await fixture.lists.directory.update { changes in
+      _ = try changes.leaveLists(account, ownedListsAreHandedOn: true, at: now)
+    }
+  }
+}
