@@ -8,9 +8,10 @@ import Stores
 /// membership, accepts an invitation or deletes an account. A list's contents are in the list's own store.
 ///
 /// All records are local documents. They have no history, so that an erased account leaves nothing behind:
-/// - `list/<list>`: the list exists, `{"version","createdAt"}`;
+/// - `list/<list>`: the list exists, `{"version","createdAt","endsAt"?}`;
+/// - `list-ends/<time>/<list>`: see ``OwnerlessList``;
 /// - `list-member/<list>/<account>`: a member of a list, `{"name","role","joinedAt"}`;
-/// - `lists-of/<account>/<list>`: the same by account, `{"role","made"}`; every request reads it;
+/// - `lists-of/<account>/<list>`: the same by account, `{"role","made","declined"?}`; every request reads it;
 /// - `list-stale/<list>`: the list's store does not contain its present members yet, `{"version"}`;
 /// - `list-ended/<list>`: records of a list that has ended are still to be removed, `{}`;
 /// - `list-drafts/<list>/<account>`: the drafts of a former member are to be removed, `{"list"}`;
@@ -145,7 +146,8 @@ extension ListDirectory {
     try view.local(ListKeys.list(list)).map { note in
       let root = try root(of: note)
       return ListHead(
-        version: root["version"]?.int ?? 0, createdAt: time("createdAt", in: root))
+        version: root["version"]?.int ?? 0, createdAt: time("createdAt", in: root),
+        endsAt: root["endsAt"] == nil ? nil : time("endsAt", in: root))
     }
   }
 
@@ -170,7 +172,7 @@ extension ListDirectory {
     return ListMembers(head, all: all)
   }
 
-  /// The owner of a list; nil for an absent list.
+  /// The owner of a list; nil for an absent list, and for a list without an owner.
   static func owner(of list: AccountID, in view: any StoreView) throws -> AccountID? {
     var owner: AccountID?
     try view.locals(ListKeys.range(ListKeys.members(of: list))) { id, note in

@@ -72,7 +72,7 @@ package struct ListDocument: Sendable {
     let known = Set(shown.all.map { Array($0.username.utf8) })
     let lists = [body["members"], body["readers"]].flatMap { $0?.array ?? [] }
     let named = lists.compactMap(\.string) + [body["owner_id"]?.string ?? ""]
-    return named.contains { !known.contains(Array($0.utf8)) }
+    return named.contains { !$0.isEmpty && !known.contains(Array($0.utf8)) }
   }
 
   /// The document with these members; nil when nothing changes.

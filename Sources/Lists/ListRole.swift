@@ -46,6 +46,8 @@ package struct ListHead: Sendable, Equatable {
   package let version: Int
   /// When the list was made.
   package let createdAt: Timestamp
+  /// When a list without an owner ends; nil for a list with one.
+  var endsAt: Timestamp?
 }
 
 /// The members of a list: the owner first, then the others in the order in which they joined.
@@ -66,14 +68,10 @@ package struct ListMembers: Sendable, Equatable {
     }
   }
 
-  /// The owner; nil only when the stored data is damaged.
+  /// The owner; nil while the list has none; see ``OwnerlessList``.
   package var owner: ListMember? { all.first { $0.role == .owner } }
   /// All but the owner.
   package var others: [ListMember] { all.filter { $0.role != .owner } }
-
-  /// The member who becomes the owner after the present one: the editor who joined first, or else the reader who
-  /// joined first.
-  var heir: ListMember? { others.first { $0.role == .editor } ?? others.first }
 
   /// The member with this account.
   package func member(_ account: AccountID) -> ListMember? {
@@ -124,6 +122,8 @@ package enum ListLimits {
   package static let markdownBytes = 256 << 10
   /// How long an invitation is open when the owner does not say, in seconds: 7 days.
   package static let invitationSeconds: Int64 = 7 * 86_400
+  /// How long a list stays without an owner, in seconds: 30 days.
+  static let ownerlessSeconds: Int64 = 30 * 86_400
   /// How long it is known that an account was on a list, in seconds: 90 days.
   static let leftSeconds: Int64 = 90 * 86_400
   /// The longest time that an invitation may be open, in seconds: 30 days.

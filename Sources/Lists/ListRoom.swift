@@ -62,6 +62,10 @@ extension StoreChanges {
   fileprivate mutating func giveRoom(
     to list: AccountID, _ bytes: Int64, within limit: Int64
   ) throws -> RoomGiver.Given {
+    if let known = try OwnerlessList.of(list, in: view) {
+      guard bytes <= known.bytes else { throw ServiceError.listHasNoOwner }
+      return RoomGiver.Given(bytes: known.bytes, isNearlyFull: true)
+    }
     // A list that is being made has no owner yet; ``requireRoom(for:within:)`` has checked that there is room.
     guard let owner = try ListDirectory.owner(of: list, in: view) else {
       return RoomGiver.Given(bytes: StoreRoom.rounded(bytes))
@@ -114,6 +118,9 @@ extension ServiceError {
         + "can remove notes or bookmarks, end a list, or hand one on")
   }
 
+  /// The error of a list that needs bytes of an owner.
+  fileprivate static let listHasNoOwner = ServiceError(
+    .quotaExceeded, "The list has no owner, and gets no more bytes before a member accepts it")
   /// The error of a list for which its next owner has no room.
   static let nextOwnerIsFull = ServiceError(
     .quotaExceeded,

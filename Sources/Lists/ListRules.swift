@@ -62,7 +62,7 @@ extension StoreChanges {
     guard role != .owner else { throw ServiceError.ownerStays }
     erase(account, from: list, at: now)
     eraseInvitation(of: account, to: list)
-    countUp(list, from: head)
+    countUp(list, from: try leave(list, head, at: now))
   }
 
   /// Makes a member the owner. The former owner becomes an editor, and an offer of the list ends.
@@ -92,6 +92,35 @@ extension StoreChanges {
     countUp(list, from: head)
   }
 
+  /// Takes a list from its owner, who becomes an editor, and offers it to all members.
+  mutating func giveUp(
+    _ list: AccountID, of owner: AccountID, titled title: String, at now: Timestamp
+  ) throws {
+    let head = try head(of: list)
+    guard var former = try ListDirectory.member(owner, of: list, in: view), former.role == .owner
+    else { throw ServiceError.absent }
+    former.role = .editor
+    try write(former, of: list)
+    countUp(list, from: try release(list, of: owner, titled: title, head, at: now))
+  }
+
+  /// Makes a member the owner of a list without one.
+  /// - Throws: `missing` for any other list and account; `quotaExceeded` for an account that has no room for the list.
+  mutating func takeOver(_ list: AccountID, by account: AccountID, within limit: Int64) throws {
+    let head = try head(of: list)
+    guard let known = try OwnerlessList.of(list, in: view),
+      var next = try ListDirectory.member(account, of: list, in: view)
+    else { throw ServiceError.noInvitation }
+    do { try requireRoom(for: account, known.bytes, within: limit) } catch {
+      throw ServiceError.nextOwnerIsFull
+    }
+    write(LocalEdit(ListKeys.end(of: list, at: known.endsAt), nil))
+    noteRoom(of: list, ownedBy: account, known.bytes)
+    next.role = .owner
+    try write(next, of: list)
+    countUp(list, from: ListHead(version: head.version, createdAt: head.createdAt))
+  }
+
   /// How many members, and how many users who are invited by name, one update removes from a list that has ended.
   private static let removedAtOnce = 100
 
@@ -104,7 +133,8 @@ extension StoreChanges {
     _ list: AccountID, of owner: AccountID? = nil, at now: Timestamp,
     withAccount erased: AccountID? = nil
   ) throws -> EndedList {
-    guard try ListDirectory.head(of: list, in: view) != nil else { return EndedList() }
+    guard let head = try ListDirectory.head(of: list, in: view) else { return EndedList() }
+    if let end = head.endsAt { write(LocalEdit(ListKeys.end(of: list, at: end), nil)) }
     if let owner = try owner ?? ListDirectory.owner(of: list, in: view) {
       write(LocalEdit(ListRoom.id(owner, list), nil))
     }
@@ -140,8 +170,8 @@ extension StoreChanges {
     return ended
   }
 
-  /// Removes an account from all lists, and its invitations. A list that it owns is deleted or transferred; see
-  /// ``ListMembers/heir``. A list without another member is deleted.
+  /// Removes an account from all lists, and its invitations. A list that it owns is deleted or offered to the other
+  /// members; see ``OwnerlessList``. A list without another member is deleted.
   /// - Returns: the stores to erase.
   mutating func leaveLists(
     _ account: AccountID, ownedListsAreHandedOn handsOn: Bool, at now: Timestamp
@@ -149,18 +179,18 @@ extension StoreChanges {
     var ended: [StoreName] = []
     let lists = try ListDirectory.lists(of: account, after: nil, limit: .max, in: view)
     for (list, role) in lists {
-      if role == .owner {
-        guard handsOn, var heir = try ListDirectory.members(of: list, in: view)?.heir else {
-          ended += try endList(list, of: account, at: now, withAccount: account).stores
-          continue
-        }
-        heir.role = .owner
-        try write(heir, of: list)
-        try moveRoom(of: list, from: account, to: heir.account)
-        try eraseOffer(of: list)
+      let head = try ListDirectory.head(of: list, in: view)
+      let prefix = LocalID.receiptPrefix + ListKeys.members(of: list)
+      if role == .owner, try !handsOn || view.localUsage(of: prefix).count == 1 {
+        ended += try endList(list, of: account, at: now, withAccount: account).stores
+        continue
       }
       erase(account, from: list, at: nil)
-      if let head = try ListDirectory.head(of: list, in: view) { countUp(list, from: head) }
+      guard let head else { continue }
+      let next =
+        try role == .owner
+        ? release(list, of: account, titled: "", head, at: now) : leave(list, head, at: now)
+      countUp(list, from: next)
     }
     try eraseInvitations(of: account)
     try eraseAll(ListKeys.left(by: account))
@@ -226,9 +256,12 @@ extension StoreChanges {
   /// Records that the members of a list have changed.
   @discardableResult
   private mutating func countUp(_ list: AccountID, from head: ListHead) -> ListHead {
-    let next = ListHead(version: head.version + 1, createdAt: head.createdAt)
+    let next = ListHead(
+      version: head.version + 1, createdAt: head.createdAt, endsAt: head.endsAt)
     let version: JSONValue = .number(JSONNumber(next.version))
-    note(ListKeys.list(list), ["version": version, "createdAt": .time(next.createdAt)])
+    var record: JSONObject = ["version": version, "createdAt": .time(next.createdAt)]
+    if let end = next.endsAt { record.append("endsAt", .time(end)) }
+    note(ListKeys.list(list), .object(record))
     note(ListKeys.stale(list), ["version": version])
     return next
   }

@@ -85,16 +85,19 @@ extension ListService {
     return try await self.list(list, for: account)
   }
 
-  /// The open invitations of an account by name, newest first.
+  /// The lists without an owner that an account is offered, and its open invitations by name, newest first.
   package func invitations(of account: AccountID) async throws -> [ReceivedInvitation] {
     let now = now()
     return try await directory.read(orAbsent: []) { view in
-      try PersonalInvitation.shown(to: account, in: view).compactMap { invitation in
-        guard now < invitation.expiresAt else { return nil }
-        return try ListDirectory.member(invitation.inviter, of: invitation.list, in: view).map {
-          ReceivedInvitation(invitation: invitation, inviter: $0.username)
+      let offers = try OwnerlessList.offered(to: account, in: view).filter { now < $0.endsAt }
+      let invitations = try PersonalInvitation.shown(to: account, in: view)
+      return try offers.map { ReceivedInvitation($0) }
+        + invitations.compactMap { invitation in
+          guard now < invitation.expiresAt else { return nil }
+          return try ListDirectory.member(invitation.inviter, of: invitation.list, in: view).map {
+            ReceivedInvitation(invitation, by: $0.username)
+          }
         }
-      }
     }
   }
 
@@ -102,6 +105,9 @@ extension ListService {
   /// - Throws: `missing` for an invitation that is not open.
   package func decline(_ invitation: AccountID, by account: AccountID) async throws {
     try await directory.update { changes in
+      if try changes.role(of: account, in: invitation) != nil {
+        return try changes.declineOwnerless(invitation, by: account)
+      }
       let known = try changes.invitation(invitation, of: account)
       changes.eraseInvitation(of: account, to: known.list)
     }

@@ -223,24 +223,21 @@ package struct ListService: Sendable {
     do { try await removeDrafts(on: list, of: author) } catch { return }
   }
 
-  /// Deletes or transfers all lists that an account owns, one commit each. It runs before the account is deleted.
-  /// The account's own commit removes it from the remaining lists. No list's content is read, so that one that can't be
-  /// read does not keep the account.
+  /// Deletes all lists that an account owns, or offers them to the other members, one commit each. It runs before the
+  /// account is deleted. The account's own commit removes it from the remaining lists.
   package func settleOwned(by account: AccountID, handingOn handsOn: Bool) async throws {
     for list in try await lists(ownedBy: account) {
-      guard handsOn, let heir = try await directory.members(of: list)?.heir else {
+      guard handsOn, try await directory.memberCounts(of: [list]) != [1] else {
         try await end(list, by: account)
         continue
       }
-      do {
-        try await directory.update { [ownedBytes] changes in
-          try changes.handOn(list, from: account, to: heir.account, within: ownedBytes)
-        }
-        await tryToShow(list)
-      } catch {
-        // The account's own commit hands the list on, also to a member without room, rather than deleting it.
-        guard ServiceError(error)?.code == .quotaExceeded else { throw error }
+      // A list that can't be read does not keep the account.
+      let title = (try? await document(of: list).title) ?? ""
+      let now = now()
+      try await directory.update { changes in
+        try changes.giveUp(list, of: account, titled: title, at: now)
       }
+      await tryToShow(list)
       try await Slice.giveWay()
     }
   }
@@ -323,7 +320,8 @@ extension ListService {
   /// - Parameter limit: if other processes publish drafts, too: a publication that began later is left alone.
   /// - Returns: the failures. The next start tries them again.
   package func finish(begunBefore limit: Timestamp? = nil) async throws -> [any Error] {
-    try await showStaleLists() + finishPublications(begunBefore: limit) + removeRests()
+    try await showStaleLists() + finishPublications(begunBefore: limit) + endOwnerless()
+      + removeRests()
       + removeEndedDrafts()
   }
 
@@ -331,7 +329,7 @@ extension ListService {
   /// step has failed.
   /// - Returns: the failures.
   package func catchUp() async throws -> [any Error] {
-    try await showStaleLists() + removeRests() + removeEndedDrafts()
+    try await showStaleLists() + endOwnerless() + removeRests() + removeEndedDrafts()
   }
 
   /// Removes the records that are left of lists with many members, which have ended, in updates that take little time each.

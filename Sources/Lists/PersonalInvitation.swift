@@ -62,7 +62,7 @@ package struct PersonalInvitation: Sendable, Equatable {
   }
 
   /// As much of a text as an invitation shows, in whole scalars.
-  private static func beginning(of title: String) -> String {
+  static func beginning(of title: String) -> String {
     var (beginning, bytes) = ("", 0)
     for scalar in title.unicodeScalars {
       bytes += String(scalar).utf8.count
@@ -128,10 +128,34 @@ package struct PersonalInvitation: Sendable, Equatable {
 
 /// An invitation as the invited user sees it.
 package struct ReceivedInvitation: Sendable {
-  /// The invitation.
-  package let invitation: PersonalInvitation
-  /// The name of the member who made it.
-  package let inviter: String
+  /// The id with which the user answers it: of the invitation, or of the list without an owner.
+  package let id: AccountID
+  /// The list.
+  package let list: AccountID
+  /// The beginning of the list's title; see ``PersonalInvitation/title``.
+  package let title: String
+  /// The name of the member who made it; nil for a list without an owner.
+  package let inviter: String?
+  /// The role of the user who accepts it.
+  package let role: ListRole
+  /// When it was made.
+  package let createdAt: Timestamp
+  /// From when on it can't be accepted.
+  package let expiresAt: Timestamp
+
+  /// An invitation by name.
+  init(_ invitation: PersonalInvitation, by inviter: String) {
+    (id, list, title) = (invitation.id, invitation.list, invitation.title)
+    (self.inviter, role) = (inviter, invitation.role)
+    (createdAt, expiresAt) = (invitation.createdAt, invitation.expiresAt)
+  }
+
+  /// The offer of a list without an owner.
+  init(_ list: OwnerlessList) {
+    (id, self.list, title, inviter, role) = (list.list, list.list, list.title, nil, .owner)
+    createdAt = list.endsAt.adding(seconds: -ListLimits.ownerlessSeconds)
+    expiresAt = list.endsAt
+  }
 }
 
 /// An invitation by name as the list's owner sees it.
@@ -248,6 +272,10 @@ extension StoreChanges {
     invitation id: AccountID, by account: AccountID, _ username: String, at now: Timestamp,
     within limit: Int64
   ) throws -> AccountID {
+    if try role(of: account, in: id) != nil {
+      try takeOver(id, by: account, within: limit)
+      return id
+    }
     let invitation = try invitation(id, of: account)
     let (list, inviter) = (invitation.list, invitation.inviter)
     guard try role(of: inviter, in: list) != nil else { throw ServiceError.invitationGone }

@@ -284,7 +284,7 @@ import Testing
   }
 
   @Test(arguments: ["delete", "handOn"])
-  func anErasedOwnersListEndsOrGoesToAnEditor(_ wish: String) async throws {
+  func anErasedOwnersListEndsOrIsOfferedToItsMembers(_ wish: String) async throws {
     try await ListFixture.open { list in
       let erased = try await list.api.call(
         .delete, "/v1/me?lists=" + wish, token: list.token(.owner))
@@ -294,9 +294,16 @@ import Testing
         #expect(after.status == 404)
         return
       }
-      #expect(after["role"] == "owner" && after["owner"] == "editor")
+      #expect(after["role"] == "editor" && after["owner"] == "")
       let wiki = try await list.couch(.editor, .get, "/" + list.id + "?revs_info=true")
-      #expect(wiki["owner_id"] == "editor" && !wiki.text.contains(#""owner""#))
+      #expect(wiki["owner_id"] == "" && !wiki.text.contains(#""owner""#))
+      let offers = try await list.api.call(.get, "/v1/invitations", token: list.token(.reader))
+      let offer = try #require(offers.json["invitations"]?.array?.first)
+      #expect(offer["title"] == "Rome" && offer["role"] == "owner" && offer["inviter"] == nil)
+      let accepted = try await list.accept(.reader, try #require(offer["id"]?.string))
+      #expect(accepted["role"] == "owner" && accepted["owner"] == "reader")
+      #expect(try await list.accept(.editor, try #require(offer["id"]?.string)).status == 404)
+      #expect(try await list.couch(.editor, .get, "/" + list.id)["owner_id"] == "reader")
     }
   }
 }

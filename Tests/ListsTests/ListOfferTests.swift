@@ -34,7 +34,8 @@ import Testing
     try await run(end, offer)
     let left = try await fixture.records(of: list).filter { $0.contains("invited") }
     #expect(left.count == (end == .otherOffer ? 2 : 0), "\(left)")
-    #expect(try await fixture.lists.invitations(of: ben).isEmpty)
+    let seen = try await fixture.lists.invitations(of: ben)
+    #expect(seen.allSatisfy { $0.id != offer.id } && seen.isEmpty == (end != .otherOwner))
     await #expect(throws: ServiceError.self) {
       _ = try await fixture.lists.accept(offer.id.text, by: ben, "ben")
     }
@@ -62,7 +63,7 @@ import Testing
   @Test func roleOfAMemberChangesBesideAnOffer() async throws {
     let offer = try await offer("ben")
     try await fixture.lists.putMember("ben", role: .editor, on: list, by: owner)
-    #expect(try await fixture.lists.invitations(of: ben).map(\.invitation.id) == [offer.id])
+    #expect(try await fixture.lists.invitations(of: ben).map(\.id) == [offer.id])
   }
 
   @Test func blockedOwnersOfferIsNotSeen() async throws {
@@ -70,6 +71,64 @@ import Testing
     #expect(try await fixture.lists.invitations(of: ben).isEmpty)
     _ = try await offer("ben")
     #expect(try await fixture.lists.invitations(of: ben).isEmpty)
+  }
+
+  @Test func erasedOwnersListStaysForThirtyDays() async throws {
+    _ = try await offer("cid")
+    try await settle()
+    let seen = try await fixture.lists.list(list, for: cid)
+    #expect(seen.members.owner == nil && Set(seen.members.all.map(\.username)) == ["ben", "cid"])
+    #expect(try await fixture.document(list)?.members["owner_id"]?.string == "")
+    try await fixture.lists.change(list, by: cid, title: "Paris", markdown: nil)
+    await #expect(throws: ServiceError.ownersOnly) {
+      try await fixture.lists.removeMember("ben", from: list, by: cid)
+    }
+    for member in [ben, cid] {
+      let offers = try await fixture.lists.invitations(of: member)
+      #expect(offers.map(\.id) == [list] && offers.map(\.title) == ["Rome"])
+    }
+    fixture.clock.advance(seconds: ListLimits.ownerlessSeconds - 1)
+    #expect(try await fixture.lists.catchUp().isEmpty)
+    #expect(try await fixture.lists.list(list, for: ben).role == .reader)
+    fixture.clock.advance(seconds: 1)
+    #expect(try await fixture.lists.catchUp().isEmpty)
+    #expect(try await fixture.lists.role(of: ben, in: list) == nil)
+    let records = try await fixture.records(of: list)
+    #expect(records.allSatisfy { $0.contains("left/") }, "\(records)")
+    #expect(try await fixture.engine.names(in: "list", after: nil, limit: 1).isEmpty)
+  }
+
+  @Test func firstMemberWhoAcceptsAnOwnerlessListHasIt() async throws {
+    try await settle()
+    try await fixture.lists.decline(list, by: cid)
+    #expect(try await fixture.lists.invitations(of: cid).isEmpty)
+    let dan = try await fixture.account("dan")
+    for accept in [(dan, "dan", false), (ben, "ben", true), (cid, "cid", false)] {
+      let list = try? await fixture.lists.accept(list.text, by: accept.0, accept.1)
+      #expect((list?.role == .owner) == accept.2)
+    }
+    #expect(try await fixture.lists.invitations(of: ben).isEmpty)
+    fixture.clock.advance(seconds: ListLimits.ownerlessSeconds)
+    #expect(try await fixture.lists.catchUp().isEmpty)
+    #expect(try await fixture.lists.list(list, for: ben).members.owner?.username == "ben")
+    #expect(try await !fixture.records(of: list).contains { $0.contains("list-ends") })
+  }
+
+  @Test func ownerlessListEndsWithItsLastMember() async throws {
+    try await settle()
+    try await fixture.lists.removeMember("ben", from: list, by: ben)
+    #expect(try await fixture.lists.catchUp().isEmpty)
+    #expect(try await fixture.lists.role(of: cid, in: list) == .editor)
+    try await leave(cid)
+    #expect(try await fixture.lists.catchUp().isEmpty)
+    #expect(try await fixture.engine.names(in: "list", after: nil, limit: 1).isEmpty)
+  }
+
+  /// Erases the owner's part of the lists as `DELETE /v1/me` does.
+  private func settle() async throws {
+    try await fixture.lists.settleOwned(by: owner, handingOn: true)
+    try await leave(owner)
+    #expect(try await fixture.lists.catchUp().isEmpty)
   }
 
   private func offer(_ name: String) async throws -> PersonalInvitation {

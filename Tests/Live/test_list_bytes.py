@@ -80,15 +80,27 @@ def test_list_is_handed_on_to_a_member_with_room_and_ends_with_its_bytes(start):
     assert len(fill(member, own)[0]) >= 6
 
 
-def test_an_erased_owners_list_goes_to_a_member_without_room_and_grows_no_more(start):
+def test_an_erased_owners_list_gets_no_more_bytes_before_a_member_with_room_accepts_it(start):
     server = start("--owned-list-bytes", str(LIMIT))
     owner, member = Account(server), Account(server)
     path = make_list(owner)
     join(owner, path, member, "editor")
     for number in range(3):
         assert write(owner, path, f"n{number}").status_code == 201
-    titles, _ = fill(member, make_list(member))
+    own = make_list(member)
+    titles, _ = fill(member, own)
     assert server.call("DELETE", "/v1/me?lists=handOn", owner.token).status_code == 204
     answer = server.call("GET", path, member.token)
-    assert answer.status_code == 200 and answer.json()["owner"] == member.name
-    assert len(fill(member, path)[0]) <= 2
+    assert answer.status_code == 200 and answer.json()["owner"] == "" and owner.name not in answer.text
+    more, refusal = fill(member, path)
+    assert len(more) <= 2 and refused(refusal) == (507, "quota_exceeded")
+    assert "no owner" in refusal.json()["reason"]
+    [offer] = server.call("GET", "/v1/invitations", member.token).json()["invitations"]
+    assert (offer["id"], offer["role"], "inviter" in offer) == (path[10:], "owner", False)
+    accept = f"/v1/invitations/{offer['id']}/accept"
+    refusal = server.call("POST", accept, member.token)
+    assert refused(refusal) == (507, "quota_exceeded") and "next owner" in refusal.json()["reason"]
+    remove(member, own, titles)
+    answer = server.call("POST", accept, member.token)
+    assert answer.status_code == 200 and answer.json()["owner"] == member.name, answer.text
+    assert write(member, path, "more").status_code == 201

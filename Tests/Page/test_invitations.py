@@ -109,3 +109,15 @@ def test_a_list_is_handed_on_when_the_member_accepts_it(browser):
     other.says_not("Invitations")
     owner.visit(path + "/members").says("Leave the list")
     owner.says_not("Invite somebody")
+
+
+def test_a_list_whose_owner_is_erased_is_offered_to_its_members(browser):
+    other, owner, former, name, path = invited(browser)
+    other.press("Join Lisbon")
+    other.says("Hotels and notes")
+    assert call(owner, former, "DELETE", "/me?lists=handOn").status_code == 204
+    other.visit("/lists").says("“Lisbon” has no owner any more", "You can become its owner")
+    other.press("Accept Lisbon")
+    other.says("Hotels and notes")
+    members = call(other, name, "GET", path).json()["members"]
+    assert {each["username"]: each["role"] for each in members} == {name: "owner"}

@@ -171,13 +171,12 @@ extension HTTPService {
   }
 
   private static func write(_ received: ReceivedInvitation, to writer: inout JSONWriter) {
-    let invitation = received.invitation
-    writer.member("id", invitation.id.text)
-    writer.member("list", invitation.list.text)
-    writer.member("title", invitation.title)
-    writer.member("inviter", received.inviter)
-    writer.member("role", invitation.role.rawValue)
-    writer.member("createdAt", invitation.createdAt.rfc3339)
-    writer.member("expiresAt", invitation.expiresAt.rfc3339)
+    writer.member("id", received.id.text)
+    writer.member("list", received.list.text)
+    writer.member("title", received.title)
+    if let inviter = received.inviter { writer.member("inviter", inviter) }
+    writer.member("role", received.role.rawValue)
+    writer.member("createdAt", received.createdAt.rfc3339)
+    writer.member("expiresAt", received.expiresAt.rfc3339)
   }
 }

@@ -37,12 +37,12 @@ function invitations(open, renew) {
     const isOffer = it.role === "owner"
     const refuse = how => client.refuseInvitation(it.id, how).then(renew)
     return h("li", null,
-      h("div.what", h("p", isOffer ? `${it.inviter} offers you the list “${it.title}”` : `“${it.title}” by ${it.inviter}`),
+      h("div.what", h("p", isOffer ? it.inviter ? `${it.inviter} offers you the list “${it.title}”` : `“${it.title}” has no owner any more` : `“${it.title}” by ${it.inviter}`),
         h("p.muted.small", isOffer ? "You can become its owner" : roleNames[it.role], ", until ", time(it.expiresAt))),
       button("button.main", isOffer ? "Accept" : "Join", it.title, async () => go(`/lists/${(await client.acceptInvitation(it.id)).id}`)),
       button("button", "Decline", it.title, () => refuse("decline")),
-      button("button.danger", "Block", it.inviter, async () =>
-        await ask({ title: `Block ${it.inviter}?`, text: "You see no invitation of theirs any more. They do not learn it.", yes: "Block", danger: true }) && refuse("block")))
+      it.inviter ? button("button.danger", "Block", it.inviter, async () =>
+        await ask({ title: `Block ${it.inviter}?`, text: "You see no invitation of theirs any more. They do not learn it.", yes: "Block", danger: true }) && refuse("block")) : null)
   })))
 }
 

@@ -69,7 +69,7 @@ export class Client extends EventTarget {
 
   /**
    * Erases the account and its data, here and on the server. @returns {Promise<void>} @throws {OfflineError}
-   * @param {{lists?: "delete"|"handOn"}} [options] The user's own lists are deleted, or another member becomes owner.
+   * @param {{lists?: "delete"|"handOn"}} [options] The user's own lists are deleted, or offered to their members.
    */
   erase({ lists = "delete" } = {}) { return this.#parts.session.leave({ erase: lists }) }
 

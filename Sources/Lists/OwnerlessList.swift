@@ -1,0 +1,152 @@
+import Accounts
+import Documents
+import JSON
+import Lanes
+import Stores
+
+/// A list whose owner was erased. Its members read and write it as before, but it gets no more bytes. They are all offered
+/// it: the first who accepts and has room is its owner. After ``ListLimits/ownerlessSeconds`` it ends.
+///
+/// The list's head says when it ends. The system store has a local document `list-ends/<time>/<list>` for it,
+/// `{"title","bytes"}`, with the milliseconds since 1970 as 32 hexadecimal digits, so that those come first that end first.
+struct OwnerlessList: Sendable {
+  /// The list.
+  let list: AccountID
+  /// When it ends.
+  let endsAt: Timestamp
+  /// The beginning of its title when the owner was erased; empty if that could not be read.
+  let title: String
+  /// What it was given.
+  let bytes: Int64
+
+  /// The state of a list without an owner; nil for any other list.
+  static func of(_ list: AccountID, in view: any StoreView) throws -> OwnerlessList? {
+    guard let end = try ListDirectory.head(of: list, in: view)?.endsAt,
+      let note = try view.local(ListKeys.end(of: list, at: end))
+    else { return nil }
+    let root = try ListDirectory.root(of: note)
+    return OwnerlessList(
+      list: list, endsAt: end, title: root["title"]?.string ?? "",
+      bytes: Int64(root["bytes"]?.int ?? 0))
+  }
+
+  /// The lists without an owner that an account is on and has not declined.
+  static func offered(to account: AccountID, in view: any StoreView) throws -> [OwnerlessList] {
+    var lists: [AccountID] = []
+    try view.locals(ListKeys.range(ListKeys.lists(of: account))) { id, note in
+      let isDeclined = try ListDirectory.root(of: note)["declined"]?.bool ?? false
+      if !isDeclined, let list = ListKeys.last(of: id) { lists.append(list) }
+      return true
+    }
+    return try lists.compactMap { try of($0, in: view) }
+  }
+
+  /// The record.
+  fileprivate var value: JSONValue {
+    ["title": .string(title), "bytes": .number(JSONNumber(Int(bytes)))]
+  }
+}
+
+extension ListKeys {
+  private static let endsPrefix = "list-ends/"
+
+  static func end(of list: AccountID, at end: Timestamp) -> LocalID {
+    LocalID(receipt: endsPrefix + digits(of: end) + "/" + list.text)
+  }
+
+  /// The records of lists that have ended until a time.
+  fileprivate static func ends(until now: Timestamp) -> DocumentRange {
+    DocumentRange(
+      start: range(endsPrefix).start,
+      end: LocalID.receiptPrefix + endsPrefix + digits(of: now) + "0",
+      includesEnd: false)
+  }
+
+  private static func digits(of moment: Timestamp) -> String {
+    Hex.string(0, UInt64(clamping: moment.milliseconds))
+  }
+}
+
+extension ListService {
+  /// Ends the lists that had no owner for long enough.
+  /// - Returns: the failure.
+  func endOwnerless() async -> [any Error] {
+    let now = now()
+    let due = ListKeys.ends(until: now)
+    do {
+      try await Maintenance.run {
+        while let note = try await directory.first(in: due), let list = ListKeys.last(of: note) {
+          let ended = try await directory.update { changes in
+            changes.write(LocalEdit(note, nil))
+            let end = try ListDirectory.head(of: list, in: changes.view)?.endsAt
+            return end.map { $0 <= now } ?? false ? try changes.endList(list, at: now) : EndedList()
+          }
+          memberships.changed(ended.members)
+          for store in ended.stores { try await accounts.erase(store: store) }
+          try await Slice.giveWay()
+        }
+      }
+      return []
+    } catch { return [error] }
+  }
+}
+
+extension ListDirectory {
+  /// The first record in a range.
+  fileprivate func first(in range: DocumentRange) async throws -> LocalID? {
+    try await read(orAbsent: nil) { view in
+      var first: LocalID?
+      try view.locals(range) { id, _ in
+        first = id
+        return false
+      }
+      return first
+    }
+  }
+}
+
+/// The rules for lists without an owner, within an update of the system store.
+extension StoreChanges {
+  /// Takes a list from its owner and offers it to the members.
+  /// - Returns: the list's head, which the caller writes.
+  mutating func release(
+    _ list: AccountID, of owner: AccountID, titled title: String, _ head: ListHead,
+    at now: Timestamp
+  ) throws -> ListHead {
+    let bytes = try ListRoom.bytes(of: list, ownedBy: owner, in: view) ?? StoreRoom.stepBytes
+    write(LocalEdit(ListRoom.id(owner, list), nil))
+    try eraseOffer(of: list)
+    let known = OwnerlessList(
+      list: list, endsAt: now.adding(seconds: ListLimits.ownerlessSeconds),
+      title: PersonalInvitation.beginning(of: title), bytes: bytes)
+    return end(known, head)
+  }
+
+  /// A list without an owner ends with the next sweep when its last member leaves. Any other list stays as it is.
+  /// - Returns: the list's head, which the caller writes.
+  mutating func leave(_ list: AccountID, _ head: ListHead, at now: Timestamp) throws -> ListHead {
+    let prefix = LocalID.receiptPrefix + ListKeys.members(of: list)
+    guard let known = try OwnerlessList.of(list, in: view),
+      try view.localUsage(of: prefix).count <= 1
+    else { return head }
+    write(LocalEdit(ListKeys.end(of: list, at: known.endsAt), nil))
+    let last = OwnerlessList(list: list, endsAt: now, title: known.title, bytes: known.bytes)
+    return end(last, head)
+  }
+
+  private mutating func end(_ known: OwnerlessList, _ head: ListHead) -> ListHead {
+    note(ListKeys.end(of: known.list, at: known.endsAt), known.value)
+    return ListHead(version: head.version, createdAt: head.createdAt, endsAt: known.endsAt)
+  }
+
+  /// Hides the offer of a list without an owner from a member.
+  /// - Throws: `missing` for any other list.
+  mutating func declineOwnerless(_ list: AccountID, by account: AccountID) throws {
+    let id = ListKeys.membership(account, list)
+    guard try OwnerlessList.of(list, in: view) != nil, let membership = try view.local(id),
+      let role = try ListDirectory.role(membership)
+    else { throw ServiceError.noInvitation }
+    let isMade = try ListDirectory.isMade(membership)
+    note(id, ["role": .string(role.rawValue), "made": .bool(isMade), "declined": true])
+  }
+}
