@@ -154,8 +154,8 @@ extension AccountService {
   package func accountID(
     ofUser username: String
   ) async throws -> AccountID? {
-    guard let name = try? UserName(username) else { return nil }
-    return try await accounts.user(name)?.document.id
+    guard let name = try? UserName(given: username) else { return nil }
+    return try await accounts.document(name)?.id
   }
 
   private func create(

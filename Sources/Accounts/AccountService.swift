@@ -16,7 +16,8 @@ import Synchronization
 ///   token;
 /// - the local document `session-ends:<administrator>`: how often the administrator has ended all sessions;
 /// - the local document `exchanged:<hash>`: another issuer's ID token that was used; it expires with the token. A
-///   user of another issuer has a `user:` document without a local document.
+///   user of another issuer has a `user:` document without a local document;
+/// - the local document `display-name:<id>`: the display name of another issuer's user, which ends with the account.
 ///
 /// One process serves one data directory, so the proofs that this process has cached are always up to date. Others
 /// it reads from the store. Where several processes share a database, a cached proof is used for a second at most after
@@ -144,7 +145,7 @@ extension AccountService {
     guard principal.kind == .user, let name = try? UserName(given: principal.username ?? "") else {
       return nil
     }
-    return try await accounts.user(name)?.document.createdAt
+    return try await accounts.document(name)?.createdAt
   }
 }
 

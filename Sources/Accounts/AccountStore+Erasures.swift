@@ -35,7 +35,7 @@ extension AccountStore {
     }
   }
 
-  /// Deletes a user with the name and the password, and records that the user's store is to be erased; see
+  /// Deletes a user with the names and the password, and records that the user's store is to be erased; see
   /// ``erase(_:)``.
   /// - Parameter handsOn: whether lists that the user owns are transferred to another member. Otherwise they are
   ///   deleted.
@@ -60,6 +60,7 @@ extension AccountStore {
       }
       try changes.replace(userID, by: nil)
       changes.write(LocalEdit(local, nil))
+      changes.write(LocalEdit(AccountKeys.displayName(of: id), nil))
       if let former { changes.write(LocalEdit(former, nil)) }
       try changes.noteErasure(of: .user(id))
       return [.user(id)] + (try lists.leave(&changes, id, handsOn))

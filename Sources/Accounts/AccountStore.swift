@@ -42,6 +42,12 @@ struct AccountStore: Sendable {
     }
   }
 
+  /// A user's document by name. Users of other issuers have it, too, but no credentials.
+  func document(_ name: UserName) async throws -> UserDocument? {
+    let id = AccountKeys.user(name)
+    return try await read(orAbsent: nil) { view in try UserDocument(view.document(id)) }
+  }
+
   /// A user by name.
   func user(_ name: UserName) async throws -> KnownUser? {
     let (id, local) = (AccountKeys.user(name), AccountKeys.credentials(name))
@@ -343,6 +349,11 @@ enum AccountKeys {
 
   /// The local document with a user's name and password hash.
   static func credentials(_ name: UserName) -> LocalID { LocalID(receipt: "user:" + hash(name)) }
+
+  /// The display name of another issuer's user.
+  static func displayName(of account: AccountID) -> LocalID {
+    LocalID(receipt: "display-name:" + account.text)
+  }
 
   /// The record that an account has a name from an earlier version that the present rules would map to this name.
   static func formerName(_ name: UserName) -> LocalID {

@@ -77,7 +77,8 @@ package struct UserName: Sendable, Hashable {
   private static let wrongLength = ServiceError(
     .invalidName, "A name has 1 to \(maximumBytes) bytes.")
 
-  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+  /// Whether a character is a control character, a line separator or a bidirectional control.
+  static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator, .surrogate: true
     default: scalar.properties.isBidiControl

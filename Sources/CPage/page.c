@@ -93,6 +93,9 @@ BYTES offline_tabs_js[] = {
 BYTES offline_view_js[] = {
 #embed "../Page/Files/offline/view.js"
 };
+BYTES people_js[] = {
+#embed "../Page/Files/people.js"
+};
 BYTES router_js[] = {
 #embed "../Page/Files/router.js"
 };
@@ -234,6 +237,7 @@ static const cpage_file files[] = {
     FILE("offline/synchroniser.js", offline_synchroniser_js),
     FILE("offline/tabs.js", offline_tabs_js),
     FILE("offline/view.js", offline_view_js),
+    FILE("people.js", people_js),
     FILE("router.js", router_js),
     FILE("states.js", states_js),
     FILE("sync.js", sync_js),

@@ -1,4 +1,4 @@
-import Accounts
+package import Accounts
 import Documents
 import JSON
 import Lanes
@@ -23,13 +23,13 @@ extension ListService {
     try await directory.update { changes in try changes.unblock(inviter, by: account) }
   }
 
-  /// The names of the blocked inviters, in the order of their bytes. Erased accounts are left out.
-  package func blockedInviters(of account: AccountID) async throws -> [String] {
+  /// The names of the blocked inviters, in the order of the user names' bytes. Erased accounts are left out.
+  package func blockedInviters(of account: AccountID) async throws -> [PersonName] {
     try await directory.stores.withStore(.system, creating: false) { store in
       guard let store else { return [] }
       return try await store.read(inSlices: BlockedReader(of: account)) { reader, view in
         try reader.read(view)
-      }.sorted { $0.precedesBytes(of: $1) }
+      }.sorted { $0.username.precedesBytes(of: $1.username) }
     }
   }
 }
@@ -38,13 +38,13 @@ extension ListService {
 private struct BlockedReader: Sendable {
   private let account: AccountID
   private var last: LocalID?
-  private var names: [String] = []
+  private var names: [PersonName] = []
 
   init(of account: AccountID) { self.account = account }
 
   /// Continues in a state of the store until the slice is over.
   /// - Returns: nil when not all are read yet.
-  mutating func read(_ view: any StoreView) throws -> [String]? {
+  mutating func read(_ view: any StoreView) throws -> [PersonName]? {
     let range = ListKeys.range(ListKeys.blocked(by: account))
     var isWhole = true
     try view.locals(last.map { range.behind($0.text) } ?? range) { id, note in
@@ -53,7 +53,7 @@ private struct BlockedReader: Sendable {
         let user = try ListDirectory.root(of: note)["user"]?.string,
         let name = try UserReference(stored: user).username(of: inviter, in: view)
       {
-        names.append(name)
+        names.append(try PersonName(name, of: inviter, in: view))
       }
       isWhole = !Slice.isOver
       return isWhole

@@ -50,14 +50,14 @@ struct ListDirectory: Sendable {
     try await read(orAbsent: nil) { view in try Self.member(account, of: list, in: view) }
   }
 
-  /// The user names of some members of a list. One indexed read for each.
-  func usernames(
+  /// The names of some members of a list. At most two indexed reads for each.
+  func names(
     of accounts: Set<AccountID>, on list: AccountID
-  ) async throws -> [AccountID: String] {
+  ) async throws -> [AccountID: PersonName] {
     try await read(orAbsent: [:]) { view in
-      var names: [AccountID: String] = [:]
+      var names: [AccountID: PersonName] = [:]
       for account in accounts {
-        names[account] = try Self.member(account, of: list, in: view)?.username
+        names[account] = try Self.member(account, of: list, in: view)?.name
       }
       return names
     }
@@ -155,7 +155,7 @@ extension ListDirectory {
   static func member(
     _ account: AccountID, of list: AccountID, in view: any StoreView
   ) throws -> ListMember? {
-    try view.local(ListKeys.member(account, of: list)).flatMap { try member(account, $0) }
+    try view.local(ListKeys.member(account, of: list)).flatMap { try member(account, $0, in: view) }
   }
 
   /// The members of a list, in one read; nil for an absent list. For the deletion of a list, which needs them all
@@ -164,7 +164,8 @@ extension ListDirectory {
     guard let head = try head(of: list, in: view) else { return nil }
     var all: [ListMember] = []
     try view.locals(ListKeys.range(ListKeys.members(of: list))) { id, note in
-      if let account = ListKeys.last(of: id), let member = try Self.member(account, note) {
+      if let account = ListKeys.last(of: id), let member = try Self.member(account, note, in: view)
+      {
         all.append(member)
       }
       return true
@@ -214,13 +215,14 @@ extension ListDirectory {
   }
 
   fileprivate static func member(
-    _ account: AccountID, _ note: LocalDocument
+    _ account: AccountID, _ note: LocalDocument, in view: any StoreView
   ) throws -> ListMember? {
     let root = try root(of: note)
     guard let name = root["name"]?.string, let role = root["role"]?.string.flatMap(ListRole.init)
     else { return nil }
     return ListMember(
-      account: account, username: name, role: role, joinedAt: time("joinedAt", in: root))
+      account: account, name: try PersonName(name, of: account, in: view), role: role,
+      joinedAt: time("joinedAt", in: root))
   }
 
   static func time(_ name: String, in root: JSONNode) -> Timestamp {
@@ -260,7 +262,7 @@ private struct ListMembersReader: Sendable {
     try view.locals(last.map { range.behind($0.text) } ?? range) { id, note in
       last = id
       if let account = ListKeys.last(of: id),
-        let member = try ListDirectory.member(account, note)
+        let member = try ListDirectory.member(account, note, in: view)
       {
         all.append(member)
       }

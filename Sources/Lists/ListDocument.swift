@@ -134,7 +134,8 @@ package struct SharedList: Sendable {
   package let role: ListRole
   /// When title, description or members last changed, by the server's clock.
   package let updatedAt: Timestamp
-  /// An entity-tag without quotes that changes with all of the above. For `If-Match`, the role does not matter.
+  /// An entity-tag without quotes that changes with all of the above. For `If-Match`, the role and
+  /// display names do not matter.
   package let tag: String
 
   /// What the list counts on a page of lists.
@@ -150,7 +151,7 @@ package struct SharedList: Sendable {
     self.role = role
     updatedAt = document.updated
     let state = ListTag(revision: document.revision, version: members.head.version)
-    tag = state.text + "+" + role.rawValue
+    tag = state.text + "+" + role.rawValue + members.displayNamesTag
   }
 }
 

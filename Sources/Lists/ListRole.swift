@@ -21,20 +21,23 @@ package enum ListRole: String, Sendable, CaseIterable {
 package struct ListMember: Sendable, Equatable {
   /// The account's id. It does not reveal the name.
   package let account: AccountID
-  /// The user name, spelt as at the sign-up.
-  package let username: String
+  /// The user name and the display name.
+  package let name: PersonName
   /// The member's role.
   package internal(set) var role: ListRole
   /// When the member joined.
   package let joinedAt: Timestamp
 
   /// Makes a member.
-  package init(account: AccountID, username: String, role: ListRole, joinedAt: Timestamp) {
+  package init(account: AccountID, name: PersonName, role: ListRole, joinedAt: Timestamp) {
     self.account = account
-    self.username = username
+    self.name = name
     self.role = role
     self.joinedAt = joinedAt
   }
+
+  /// The user name, spelt as at the sign-up.
+  package var username: String { name.username }
 
   /// Whether a name is this member's, by the comparison of ``UserName``.
   package func isNamed(_ name: UserName) -> Bool { (try? UserName(given: username)) == name }
@@ -72,6 +75,14 @@ package struct ListMembers: Sendable, Equatable {
   package var owner: ListMember? { all.first { $0.role == .owner } }
   /// All but the owner.
   package var others: [ListMember] { all.filter { $0.role != .owner } }
+
+  /// What distinguishes the display names in an entity-tag; empty when nobody has one.
+  var displayNamesTag: String {
+    let names = all.compactMap { member in
+      member.name.displayName.map { member.account.text + $0 }
+    }
+    return names.isEmpty ? "" : "+" + Hex.digest(of: names.joined(separator: "\n"), digits: 16)
+  }
 
   /// The member with this account.
   package func member(_ account: AccountID) -> ListMember? {

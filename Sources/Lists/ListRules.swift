@@ -15,7 +15,8 @@ extension StoreChanges {
     _ list: AccountID, ownedBy owner: AccountID, _ username: String, at now: Timestamp
   ) throws -> ListMembers {
     try requireCapacity(for: owner, username, making: true)
-    let member = ListMember(account: owner, username: username, role: .owner, joinedAt: now)
+    let name = try PersonName(username, of: owner, in: view)
+    let member = ListMember(account: owner, name: name, role: .owner, joinedAt: now)
     try write(member, of: list)
     noteRoom(of: list, ownedBy: owner, StoreRoom.stepBytes)
     let head = countUp(list, from: ListHead(version: 0, createdAt: now))
@@ -41,7 +42,8 @@ extension StoreChanges {
         throw ServiceError.listIsFull
       }
       try requireCapacity(for: account, username, making: false)
-      let member = ListMember(account: account, username: username, role: role, joinedAt: now)
+      let member = ListMember(
+        account: account, name: PersonName(username), role: role, joinedAt: now)
       try write(member, of: list)
       eraseInvitation(of: account, to: list)
       // A member who joins again keeps the drafts that are not removed yet.

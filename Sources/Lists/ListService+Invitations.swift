@@ -95,7 +95,7 @@ extension ListService {
         + invitations.compactMap { invitation in
           guard now < invitation.expiresAt else { return nil }
           return try ListDirectory.member(invitation.inviter, of: invitation.list, in: view).map {
-            ReceivedInvitation(invitation, by: $0.username)
+            ReceivedInvitation(invitation, by: $0.name)
           }
         }
     }

@@ -128,11 +128,11 @@ package struct ListService: Sendable {
     return (lists, nil)
   }
 
-  /// The user names of some members of a list.
-  package func usernames(
+  /// The names of some members of a list.
+  package func names(
     of accounts: some Sequence<AccountID> & Sendable, on list: AccountID
-  ) async throws -> [AccountID: String] {
-    try await directory.usernames(of: Set(accounts), on: list)
+  ) async throws -> [AccountID: PersonName] {
+    try await directory.names(of: Set(accounts), on: list)
   }
 
   /// How many members each of these lists has, in the order of the lists. For the operator.

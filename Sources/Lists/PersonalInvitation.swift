@@ -1,4 +1,4 @@
-import Accounts
+package import Accounts
 package import Documents
 import JSON
 package import Stores
@@ -135,7 +135,7 @@ package struct ReceivedInvitation: Sendable {
   /// The beginning of the list's title; see ``PersonalInvitation/title``.
   package let title: String
   /// The name of the member who made it; nil for a list without an owner.
-  package let inviter: String?
+  package let inviter: PersonName?
   /// The role of the user who accepts it.
   package let role: ListRole
   /// When it was made.
@@ -144,7 +144,7 @@ package struct ReceivedInvitation: Sendable {
   package let expiresAt: Timestamp
 
   /// An invitation by name.
-  init(_ invitation: PersonalInvitation, by inviter: String) {
+  init(_ invitation: PersonalInvitation, by inviter: PersonName) {
     (id, list, title) = (invitation.id, invitation.list, invitation.title)
     (self.inviter, role) = (inviter, invitation.role)
     (createdAt, expiresAt) = (invitation.createdAt, invitation.expiresAt)

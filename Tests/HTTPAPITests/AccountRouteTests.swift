@@ -206,6 +206,25 @@ import Testing
     }
   }
 
+  @Test func whoeverHasANameGetsNoDisplayName() async throws {
+    try await APIFixture.open { api in
+      let user = try await api.user("anna")
+      for token in [user, try await api.guest()] {
+        for body in [#"{"displayName":"Ann"}"#, #"{"displayName":null}"#] {
+          let reply = try await api.call(.patch, "/v1/me", token: token, body: body)
+          #expect(reply.status == 409 && reply["error"] == "conflict")
+          #expect(reply["reason"]?.contains("Only users of another issuer") == true)
+        }
+      }
+      for body in ["{}", "[]", #"{"displayName":7}"#, #"{"displayName":"Ann","username":"x"}"#] {
+        let reply = try await api.call(.patch, "/v1/me", token: user, body: body)
+        #expect(reply.status == 400 && reply["error"] == "bad_request", "\(body)")
+      }
+      let me = try await api.call(.get, "/v1/me", token: user)
+      #expect(me["username"] == "anna" && me.json["displayName"] == nil)
+    }
+  }
+
   @Test func logInNamesTheHotelsInWhichTheGuestsWordsDiffer() async throws {
     try await APIFixture.open { api in
       let guest = try await api.guest()

@@ -43,7 +43,8 @@ struct ListFixture: Sendable {
 
   /// Makes a list called Rome for an account.
   func list(of owner: AccountID, _ name: String) async throws -> AccountID {
-    let member = ListMember(account: owner, username: name, role: .owner, joinedAt: clock.now)
+    let member = ListMember(
+      account: owner, name: PersonName(name), role: .owner, joinedAt: clock.now)
     return try await lists.make(title: "Rome", markdown: "", owner: member).id
   }
 

@@ -53,7 +53,7 @@ import Testing
     let fixture = try ListFixture()
     let owner = try await fixture.account("ann")
     let member = ListMember(
-      account: owner, username: "ann", role: .owner, joinedAt: fixture.clock.now)
+      account: owner, name: PersonName("ann"), role: .owner, joinedAt: fixture.clock.now)
     let other = try await fixture.account("other")
     let first = ListImport(fixture.lists, for: member)
     let second = ListImport(fixture.lists, for: member)
@@ -144,7 +144,7 @@ import Testing
     let fixture = try ListFixture()
     let owner = try await fixture.account("ann")
     let member = ListMember(
-      account: owner, username: "ann", role: .owner, joinedAt: fixture.clock.now)
+      account: owner, name: PersonName("ann"), role: .owner, joinedAt: fixture.clock.now)
     let text = String(repeating: "x", count: ListLimits.markdownBytes)
     var made: Set<AccountID> = []
     for number in 0..<5 {
@@ -310,7 +310,7 @@ import Testing
     }
     let members = try #require(await fixture.lists.directory.members(of: list))
     #expect(members.all.count == ListLimits.members && members.all.first?.username == "ann")
-    #expect(try await fixture.lists.usernames(of: [owner], on: list) == [owner: "ann"])
+    #expect(try await fixture.lists.names(of: [owner], on: list) == [owner: PersonName("ann")])
     _ = try await fixture.account("ben")
     await #expect(throws: ServiceError.self) {
       try await fixture.lists.putMember("ben", role: .reader, on: list, by: owner)

@@ -298,3 +298,81 @@ def test_key_set_may_be_named(issuer, start):
     server = start("--issuers", f"{issuer.url}#{CLIENT}", "--issuer-keys", f"{issuer.url}#{issuer.url}/keys")
     sign_in(server, issuer.token())
     assert issuer.asked("/realm/.well-known/openid-configuration") == 0
+
+
+def name_oneself(server, token, name, status=204):
+    reply = server.call("PATCH", "/v1/me", token, json={"displayName": name})
+    assert reply.status_code == status, reply.text
+    return reply
+
+
+def test_others_see_the_display_name_until_its_user_is_erased(issuer, serve):
+    """Everywhere at once, beside the user name, which tells apart two people of one name."""
+    server = serve(issuer)
+    owner, twin = (sign_in(server, issuer.token(subject)).json() for subject in ("owner", "twin"))
+    user = {"username": "Ann", "password": "a good password"}
+    assert server.call("POST", "/v1/users", json=user).status_code == 201
+    ann = server.call("POST", "/v1/sessions", json=user).json()["token"]
+
+    def members(reader):
+        reply = server.call("GET", place, reader)
+        shown = {member["username"]: member.get("displayName") for member in reply.json()["members"]}
+        tag = {"If-None-Match": reply.headers["ETag"]}
+        assert server.call("GET", place, reader, headers=tag).status_code == 304
+        assert server.call("GET", "/v1/lists", reader).json()["lists"][0]["members"] == reply.json()["members"]
+        return shown, tag
+
+    name_oneself(server, owner["token"], "  Ann ")
+    assert me(server, owner["token"])["displayName"] == "Ann" and "displayName" not in me(server, twin["token"])
+    made = server.call("POST", "/v1/lists", owner["token"], json={"title": "Rome"})
+    assert [member["displayName"] for member in made.json()["members"]] == ["Ann"]
+    place = f"/v1/lists/{made.json()['id']}"
+    for name, token in (("Ann", ann), (twin["username"], twin["token"])):
+        assert server.call(
+            "PUT", f"{place}/members/{name}", owner["token"], json={"role": "editor"}).status_code == 202
+        received = server.call("GET", "/v1/invitations", token).json()["invitations"][0]
+        assert (received["inviter"], received["inviterDisplayName"]) == (owner["username"], "Ann")
+        assert server.call("POST", f"/v1/invitations/{received['id']}/accept", token).status_code == 200
+    shown, tag = members(ann)
+    assert shown == {owner["username"]: "Ann", "Ann": None, twin["username"]: None}
+
+    name_oneself(server, twin["token"], "Ann")
+    assert server.call("GET", place, ann, headers=tag).status_code == 200
+    assert members(ann)[0] == {owner["username"]: "Ann", "Ann": None, twin["username"]: "Ann"}
+    note = server.call("PUT", f"{place}/notes/plan", twin["token"], json={"markdown": "x"})
+    assert note.status_code == 201, note.text
+    history = server.call("GET", f"{place}/documents/{made.json()['id']}:plan/revisions", ann).json()
+    assert history["revisions"][0]["by"] == {"kind": "user", "name": twin["username"], "displayName": "Ann"}
+    export = server.call("GET", "/v1/me/export", twin["token"])
+    assert '"displayName":"Ann"' in export.text.splitlines()[0]
+    blocked = server.call("POST", "/v1/lists", twin["token"], json={"title": "Oslo"}).json()["id"]
+    assert server.call(
+        "PUT", f"/v1/lists/{blocked}/members/Ann", twin["token"], json={"role": "reader"}).status_code == 202
+    received = server.call("GET", "/v1/invitations", ann).json()["invitations"][0]
+    assert server.call("POST", f"/v1/invitations/{received['id']}/block", ann).status_code == 204
+    expected = [{"username": twin["username"], "displayName": "Ann"}]
+    assert server.call("GET", "/v1/blocked", ann).json()["blocked"] == expected
+
+    name_oneself(server, owner["token"], "Zoë-Unheard-Of")
+    assert server.stop() == 0
+    server = serve(issuer)
+    assert members(ann)[0][owner["username"]] == "Zoë-Unheard-Of"
+    name_oneself(server, twin["token"], None)
+    assert members(ann)[0][twin["username"]] is None
+    assert server.call("DELETE", "/v1/me?lists=handOn", owner["token"]).status_code == 204
+    assert owner["username"] not in members(ann)[0]
+    again = sign_in(server, issuer.token("owner")).json()
+    assert again["username"] == owner["username"] and "displayName" not in me(server, again["token"])
+    assert server.stop() == 0
+    assert not [path for path in server.data.rglob("*")
+                if path.is_file() and "Unheard-Of".encode() in path.read_bytes()]
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 65, "é" * 33, "a\nb", "a\u0000", "a\u202eb"])
+def test_display_name_that_is_none_is_refused(issuer, serve, name):
+    server = serve(issuer)
+    token = sign_in(server, issuer.token()).json()["token"]
+    name_oneself(server, token, "Ann")
+    reply = name_oneself(server, token, name, 400)
+    assert reply.json()["error"] == "invalid_username" and "display name" in reply.json()["reason"]
+    assert me(server, token)["displayName"] == "Ann"

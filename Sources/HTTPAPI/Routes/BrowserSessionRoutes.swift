@@ -20,8 +20,10 @@ extension HTTPService {
     _ = try authentication.takesCookie(call, isRequired: true)
     if let (_, person) = try await cookiePerson(call) {
       guard person.kind != .administrator else { throw Authentication.noStore }
+      let name = try await accounts.name(of: person)
       return .json(headers: Self.private) { writer in
-        Self.write(person.id.text, person.kind, person.username, to: &writer)
+        Self.write(person.id.text, person.kind, to: &writer)
+        if let name { writer.person(name) }
         if let end = person.expiresAt { writer.member("expiresAt", end.rfc3339) }
       }
     }
@@ -29,7 +31,7 @@ extension HTTPService {
     var fields = Self.private
     fields[.setCookie] = sessionCookie(guest.token)
     return .json(.created, headers: fields) { writer in
-      Self.write(guest.id.text, .guest, nil, to: &writer)
+      Self.write(guest.id.text, .guest, to: &writer)
       Self.write(guest.token, to: &writer, isForCookie: true)
     }
   }
@@ -57,10 +59,9 @@ extension HTTPService {
   }
 
   private static func write(
-    _ id: String, _ kind: Principal.Kind, _ username: String?, to writer: inout JSONWriter
+    _ id: String, _ kind: Principal.Kind, to writer: inout JSONWriter
   ) {
     writer.member("id", id)
     writer.member("kind", kind.rawValue)
-    if let username { writer.member("username", username) }
   }
 }

@@ -12,7 +12,7 @@ extension HTTPService {
     [
       .person(.get, "/v1/documents/{documentID}/revisions") { call, person in
         try await listRevisions(call, in: person.store) { _ in
-          [person.id: person.username ?? ""]
+          try await accounts.name(of: person).map { [person.id: $0] } ?? [:]
         }
       },
       .person(.get, "/v1/documents/{documentID}/revisions/{rev}") { call, person in
@@ -28,7 +28,7 @@ extension HTTPService {
   /// - Parameter findNames: finds the names of users, as far as the caller may know them.
   func listRevisions(
     _ call: Call, in store: StoreName,
-    findNames: (Set<AccountID>) async throws -> [AccountID: String]
+    findNames: (Set<AccountID>) async throws -> [AccountID: PersonName]
   ) async throws -> Response {
     let id = try DocumentID(call.parameter("documentID"))
     let query = try call.query("limit", "after")
@@ -110,7 +110,7 @@ extension RestoreRequest {
 
 extension PastRevision {
   /// Writes the revision as an object. It names the author if `names` has a name for them.
-  fileprivate func write(to writer: inout JSONWriter, _ names: [AccountID: String]) {
+  fileprivate func write(to writer: inout JSONWriter, _ names: [AccountID: PersonName]) {
     writer.beginObject()
     writer.member("rev", revision.description)
     if let parent { writer.member("parent", parent.description) }
@@ -133,7 +133,7 @@ extension Author {
     if case .user(let id) = self { id } else { nil }
   }
 
-  fileprivate func write(to writer: inout JSONWriter, _ names: [AccountID: String]) {
+  fileprivate func write(to writer: inout JSONWriter, _ names: [AccountID: PersonName]) {
     writer.beginObject()
     switch self {
     case .guest: writer.member("kind", "guest")
@@ -141,7 +141,7 @@ extension Author {
     case .administrator: writer.member("kind", "administrator")
     case .server: writer.member("kind", "server")
     }
-    if let name = user.flatMap({ names[$0] }) { writer.member("name", name) }
+    if let name = user.flatMap({ names[$0] }) { writer.person(name, as: "name") }
     writer.endObject()
   }
 }

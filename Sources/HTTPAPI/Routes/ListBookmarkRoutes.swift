@@ -63,9 +63,9 @@ extension HTTPService {
   ) async throws -> [HotelID: String] {
     let authors = try await hotels.adders(of: ids, in: .list(list))
     let users = authors.values.compactMap(\.user)
-    let names = try await lists.usernames(of: users, on: list)
+    let names = try await lists.names(of: users, on: list)
     return authors.compactMapValues { author in
-      author.user.flatMap { names[$0] }
+      author.user.flatMap { names[$0]?.username }
     }
   }
 }

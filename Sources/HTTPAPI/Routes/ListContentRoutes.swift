@@ -35,7 +35,7 @@ extension HTTPService {
       },
       readingList("/documents/{documentID}/revisions") { call, list, _ in
         try await listRevisions(call, in: .list(list)) { authors in
-          try await lists.usernames(of: authors, on: list)
+          try await lists.names(of: authors, on: list)
         }
       },
       readingList("/documents/{documentID}/revisions/{rev}") { call, list, _ in

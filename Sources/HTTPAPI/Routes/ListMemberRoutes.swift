@@ -116,7 +116,7 @@ extension HTTPService {
         return .json(headers: Self.private) { writer in
           writer.array("blocked", of: names) { name, writer in
             writer.beginObject()
-            writer.member("username", name)
+            writer.person(name)
             writer.endObject()
           }
         }
@@ -174,7 +174,9 @@ extension HTTPService {
     writer.member("id", received.id.text)
     writer.member("list", received.list.text)
     writer.member("title", received.title)
-    if let inviter = received.inviter { writer.member("inviter", inviter) }
+    if let inviter = received.inviter {
+      writer.person(inviter, as: "inviter", displayed: "inviterDisplayName")
+    }
     writer.member("role", received.role.rawValue)
     writer.member("createdAt", received.createdAt.rfc3339)
     writer.member("expiresAt", received.expiresAt.rfc3339)

@@ -156,7 +156,7 @@ extension HTTPService {
     writer.member("role", list.role.rawValue)
     writer.array("members", of: list.members.all) { member, writer in
       writer.beginObject()
-      writer.member("username", member.username)
+      writer.person(member.name)
       writer.member("role", member.role.rawValue)
       writer.member("joinedAt", member.joinedAt.rfc3339)
       writer.endObject()
@@ -171,7 +171,7 @@ extension ListMember {
   /// A user as a member; nil for a guest, who can't be a member.
   init?(_ person: Principal, as role: ListRole, at now: Timestamp) {
     guard person.kind == .user, let username = person.username else { return nil }
-    self.init(account: person.id, username: username, role: role, joinedAt: now)
+    self.init(account: person.id, name: PersonName(username), role: role, joinedAt: now)
   }
 }
 
@@ -224,6 +224,14 @@ struct ListBody: Sendable {
 }
 
 extension JSONWriter {
+  /// Writes how others see a user: the user name, and the display name if there is one.
+  mutating func person(
+    _ name: PersonName, as member: String = "username", displayed: String = "displayName"
+  ) {
+    self.member(member, name.username)
+    if let displayName = name.displayName { self.member(displayed, displayName) }
+  }
+
   /// Writes a member that is an array.
   mutating func array<Element>(
     _ name: String, of elements: some Sequence<Element>,

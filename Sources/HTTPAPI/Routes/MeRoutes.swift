@@ -12,6 +12,18 @@ extension HTTPService {
   var meRoutes: [Route] {
     [
       .person(.get, "/v1/me") { call, person in try await me(call, person) },
+      .person(.patch, "/v1/me", keeping: .answer) { call, person in
+        let body = try await call.json(.small)
+        guard body.kind == .object, body.count == 1, let name = body["displayName"],
+          name.kind == .null || name.string != nil
+        else {
+          throw Problem(
+            .badRequest, "bad_request", "The body must have displayName alone, a string or null")
+        }
+        return try await .noContent(in: .system) {
+          try await accounts.setDisplayName(name.string, of: person)
+        }
+      },
       .person(.delete, "/v1/me") { call, person in try await erase(call, person) },
       .person(.get, "/v1/me/adoptions") { _, person in try await listAdoptions(of: person) },
       .person(.delete, "/v1/me/adoptions/{id}", keeping: .answer) { call, person in
@@ -44,12 +56,13 @@ extension HTTPService {
     }
     let quota = StoreLimits.standard(for: person.store)
     var fields = Self.private
+    let name = try await accounts.name(of: person)
     let renewed = await accounts.renewed(person)
     if let renewed { renewal.add(renewed, to: &fields, answering: call) }
     return .json(headers: fields) { writer in
       writer.member("id", person.id.text)
       writer.member("kind", person.kind.rawValue)
-      if let username = person.username { writer.member("username", username) }
+      if let name { writer.person(name) }
       writer.member("store", person.storeName)
       writer.member("couch", couchURL(of: person, call))
       writer.name("usage")

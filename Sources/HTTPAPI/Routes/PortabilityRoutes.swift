@@ -37,6 +37,7 @@ extension HTTPService {
     _ = try call.query()
     let account = ExportedAccount(
       id: person.id, kind: person.kind.rawValue, username: person.username,
+      displayName: try await accounts.name(of: person)?.displayName,
       created: try await accounts.creation(of: person))
     let owned = person.kind == .user ? try await lists.lists(ownedBy: person.id) : []
     let sections =

@@ -1,5 +1,6 @@
 import { client } from "./client.js"
 import { h, time } from "./dom.js"
+import { personName } from "./people.js"
 import { failure } from "./states.js"
 import { toast } from "./messages.js"
 import { preload, rewrite, route, start, render } from "./router.js"
@@ -31,8 +32,8 @@ const network = "/?network"
 const isNearEnd = () => Date.parse(client.session.keptUntil) - warning < Date.now()
 
 function showPerson() {
-  const { state, kind, username, keptUntil } = client.session
-  document.getElementById("who").textContent = kind === "user" ? username : "You"
+  const { state, kind, keptUntil } = client.session
+  document.getElementById("who").textContent = kind === "user" ? personName(client.session) : "You"
   const banner = document.getElementById("banner"), { intercepted } = client.sync
   banner.hidden = !intercepted && state !== "ended" && !isNearEnd()
   if (intercepted) {

@@ -24,6 +24,7 @@ export { Client, OfflineError }
  * @property {string} [id]
  * @property {"guest"|"user"} [kind]
  * @property {string} [username] A user's name.
+ * @property {string} [displayName] The name that a user of another issuer has chosen.
  * @property {string} [keptUntil] For a guest: when the server erases the data, if nobody uses the session before. RFC 3339.
  *
  * @typedef {object} Hotel `id` and the known members: `name`, `address`, `city`, `state`, `country`, `description`, …
@@ -44,7 +45,7 @@ export { Client, OfflineError }
  * @property {string} markdown
  * @property {string} owner
  * @property {"owner"|"editor"|"reader"} role The user's own role.
- * @property {{username: string, role: string, joinedAt: string}[]} members The owner first.
+ * @property {{username: string, displayName?: string, role: string, joinedAt: string}[]} members The owner first.
  * @property {string} createdAt
  * @property {string} updatedAt
  * @property {boolean} [pending]

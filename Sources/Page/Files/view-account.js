@@ -1,6 +1,7 @@
 import { client, hear, isLoggedIn, isUser } from "./client.js"
 import { h, plural, time } from "./dom.js"
 import { ask, attempt, toast } from "./messages.js"
+import { isIssued, personName } from "./people.js"
 import { go, render } from "./router.js"
 import { reason } from "./states.js"
 
@@ -13,13 +14,13 @@ export async function show(_, signal) {
   ])
   if (signal.aborted) return undefined
   hear("session", signal, () => { if (client.session.state !== session.state) render() })
-  const name = isUser() ? session.username : session.state === "active" ? "You are a guest" : "Nobody is logged in"
+  const name = isUser() ? personName(session) : session.state === "active" ? "You are a guest" : "Nobody is logged in"
   return {
     title: "Your account", place: "account",
     node: h("div.narrow.stack", h("h1", name), h("p.lead", lead(session)), entries(session), keeping(session),
       h("section.panel.stack", h("h2", "What is kept"), usage(me, bookmarks.length), h("div.row", h("a.button", { href: "/bookmarks" }, "Bookmarked hotels"), h("a.button", { href: "/outbox" }, "Your changes"))),
       adoptions.length ? h("section.panel.stack", h("h2", "Taken over from a guest"), h("ul.rows", adoptions.map(adoptionRow))) : null,
-      isLoggedIn() ? password() : null,
+      isLoggedIn() ? isIssued(session.username) ? naming(session) : password() : null,
       session.state === "active" ? h("section.panel.stack", h("h2", "Take it with you"), h("p.muted", "A file with all that you have here. It can be read in again at this or another server."),
         h("p", h("a.button", { href: "/v1/me/export", download: "hotel-bookmarks.ndjson" }, "Save my data"))) : null,
       session.state === "none" ? null : leaving(session))
@@ -59,6 +60,24 @@ function adoptionRow(adoption) {
       toast("It is undone.")
       await render()
     }) }, "Undo"))
+}
+
+/** What a user of another issuer is called. */
+function naming({ username, displayName }) {
+  const name = h("input", { id: "display-name", value: displayName ?? "", maxlength: 64, autocomplete: "nickname", "aria-describedby": "display-hint" })
+  return h("section.panel.stack", h("h2", "Your name for others"),
+    displayName ? null : h("p.note", "Choose a name by which the people on your lists know you."),
+    h("form.form", { onsubmit: event => {
+      event.preventDefault()
+      attempt(async () => {
+        await client.setDisplayName(name.value.trim() || null)
+        toast("Others see it from now on.")
+        await render()
+      })
+    } }, h("div", h("label", { for: "display-name" }, "Name"), name,
+      h("p.hint", { id: "display-hint" }, "The digits behind your name stay: they tell you from others of the same name. Leave it empty to have none.")),
+    h("div.row", h("button", "Save the name"))),
+    h("p.muted.small", "Others invite you by ", h("code", username)))
 }
 
 function password() {

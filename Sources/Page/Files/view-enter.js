@@ -1,6 +1,7 @@
 import { client, hear, isLoggedIn, isUser } from "./client.js"
 import { h, plural } from "./dom.js"
 import { ask, toast } from "./messages.js"
+import { isIssued, personName } from "./people.js"
 import { go, render } from "./router.js"
 import { reason } from "./states.js"
 
@@ -26,10 +27,10 @@ function target(query) {
 async function lead(text) {
   if (isUser()) {
     const waiting = (await client.outbox()).filter(entry => entry.state !== "delivered").length
-    const { username } = client.session
-    return `${username} has been logged out here. `
-      + (waiting ? `${plural(waiting, "change")} of ${username} ${waiting === 1 ? "waits" : "wait"}, and will be sent when ${username} logs in again.`
-        : `What ${username} keeps here is shown again after logging in.`)
+    const name = personName(client.session)
+    return `${name} has been logged out here. `
+      + (waiting ? `${plural(waiting, "change")} of ${name} ${waiting === 1 ? "waits" : "wait"}, and will be sent when ${name} logs in again.`
+        : `What ${name} keeps here is shown again after logging in.`)
   }
   const count = (await client.bookmarks()).length
   return count ? `You have ${plural(count, "bookmark")} here. ${text.comes}` : null
@@ -42,8 +43,8 @@ async function enter(isNew, credentials) {
     await run.call(client, credentials)
   } catch (error) {
     if (error.code !== "outbox_not_empty") throw error
-    const { username } = client.session
-    if (!await ask({ title: `Some changes of ${username} are not on the server yet`, text: `If ${credentials.username} enters here, they are lost.`, yes: "Enter and lose them", danger: true })) return false
+    const name = personName(client.session)
+    if (!await ask({ title: `Some changes of ${name} are not on the server yet`, text: `If ${credentials.username} enters here, they are lost.`, yes: "Enter and lose them", danger: true })) return false
     await run.call(client, { ...credentials, discard: true })
   }
   return true
@@ -59,12 +60,11 @@ export async function show({ query }, signal) {
   let isBusy = false
   hear("session", signal, () => { if (!isBusy && isLoggedIn() !== wasIn) render() })
   if (wasIn) {
-    return { title: text.title, place: "account", node: h("div.empty", h("h1", `You are ${client.session.username}`), h("p.section", h("a.button", { href: "/account" }, "Your account"))) }
+    return { title: text.title, place: "account", node: h("div.empty", h("h1", `You are ${personName(client.session)}`), h("p.section", h("a.button", { href: "/account" }, "Your account"))) }
   }
   const said = await lead(text)
   const told = h("p", { id: "told", class: "wrong", role: "alert" })
-  // A colon is only in the names of users of other issuers, who have no password here.
-  const known = !isNew && isUser() && !client.session.username.includes(":") ? client.session.username : ""
+  const known = !isNew && isUser() && !isIssued(client.session.username) ? client.session.username : ""
   const name = h("input", { id: "name", name: "username", value: known, required: true, autocomplete: "username", autocapitalize: "none", spellcheck: "false", maxlength: 64, "aria-describedby": "told" })
   const word = h("input", { id: "password", name: "password", type: "password", required: true, autocomplete: text.autocomplete, "aria-describedby": isNew ? "told rule" : "told" })
   const yes = h("button.main", text.yes)

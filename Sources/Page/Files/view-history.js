@@ -33,7 +33,7 @@ function row(id, name, revision) {
   const canRestore = !revision.current && (revision.kept || revision.deleted)
   return h("li", null,
     h("div.what", h("p", h("strong", said)),
-      h("p.muted.small", revision.time ? time(revision.time) : "Time not known", revision.by?.username ? ` by ${revision.by.username}` : null,
+      h("p.muted.small", revision.time ? time(revision.time) : "Time not known",
         ` · change ${revision.rev.split("-")[0]}`), detail),
     revision.kept && !revision.deleted ? h("button", {
       type: "button", "aria-label": `Show change ${revision.rev.split("-")[0]}`, onclick: event => attempt(async () => {

@@ -3,6 +3,7 @@ import { client, follow } from "./client.js"
 import { h, icon, time } from "./dom.js"
 import { markdown } from "./markdown.js"
 import { attempt, toast } from "./messages.js"
+import { personName } from "./people.js"
 import { go, rewrite } from "./router.js"
 import { empty, waits } from "./states.js"
 import { arrange } from "./view-bookmarks.js"
@@ -108,13 +109,15 @@ function listCard(list, bookmark, mayWrite) {
   return card(hotel, {
     keep: false,
     signs: [bookmark.draft ? h("span.chip.draft", "Draft: only you see it") : null, waits(bookmark),
-      bookmark.addedBy ? h("span.small.muted", `by ${bookmark.addedBy}`) : null].filter(Boolean),
+      bookmark.addedBy ? h("span.small.muted", `by ${adder(list, bookmark.addedBy)}`) : null].filter(Boolean),
     end: mayWrite ? [
       bookmark.draft ? h("button", { onclick: () => attempt(() => client.publish(list.id, { kind: "bookmark", id: bookmark.id })), "aria-label": `Show ${name} to everybody` }, "Show to everybody") : null,
       h("button", { "aria-label": `Take ${name} off the list`, onclick: remove }, "Take off")
     ].filter(Boolean) : []
   })
 }
+
+const adder = (list, username) => personName(list.members.find(member => member.username === username) ?? { username })
 
 /** The path of a list's note. */
 export const notePath = (list, title) => `${listPath(list)}/notes/${encodeURIComponent(title)}`

@@ -1,6 +1,7 @@
 import { client, follow, isUser } from "./client.js"
 import { h, plural, time } from "./dom.js"
 import { ask, attempt } from "./messages.js"
+import { initial, personName } from "./people.js"
 import { go } from "./router.js"
 import { empty, waits } from "./states.js"
 
@@ -35,29 +36,30 @@ function invitations(open, renew) {
   const button = (tag, verb, whom, work) => h(tag, { "aria-label": `${verb} ${whom}`, onclick: () => attempt(work) }, verb)
   return h("section.section", h("h2", "Invitations"), h("ul.rows", open.map(it => {
     const isOffer = it.role === "owner"
+    const inviter = it.inviter ? personName({ username: it.inviter, displayName: it.inviterDisplayName }) : ""
     const refuse = how => client.refuseInvitation(it.id, how).then(renew)
     return h("li", null,
-      h("div.what", h("p", isOffer ? it.inviter ? `${it.inviter} offers you the list “${it.title}”` : `“${it.title}” has no owner any more` : `“${it.title}” by ${it.inviter}`),
+      h("div.what", h("p", isOffer ? inviter ? `${inviter} offers you the list “${it.title}”` : `“${it.title}” has no owner any more` : `“${it.title}” by ${inviter}`),
         h("p.muted.small", isOffer ? "You can become its owner" : roleNames[it.role], ", until ", time(it.expiresAt))),
       button("button.main", isOffer ? "Accept" : "Join", it.title, async () => go(`/lists/${(await client.acceptInvitation(it.id)).id}`)),
       button("button", "Decline", it.title, () => refuse("decline")),
-      it.inviter ? button("button.danger", "Block", it.inviter, async () =>
-        await ask({ title: `Block ${it.inviter}?`, text: "You see no invitation of theirs any more. They do not learn it.", yes: "Block", danger: true }) && refuse("block")) : null)
+      inviter ? button("button.danger", "Block", inviter, async () =>
+        await ask({ title: `Block ${inviter}?`, text: "You see no invitation of theirs any more. They do not learn it.", yes: "Block", danger: true }) && refuse("block")) : null)
   })))
 }
 
 /** The people whose invitations the user does not want to see. */
-function blockedPeople(names, renew) {
-  if (!names.length) return ""
-  return h("section.section", h("h2", "Blocked"), h("ul.rows", names.map(name => h("li", null,
-    h("div.what", h("p", h("strong", name)), h("p.muted.small", "You do not see their invitations.")),
-    h("button", { "aria-label": `Unblock ${name}`, onclick: () => attempt(() => client.unblock(name).then(renew)) }, "Unblock")))))
+function blockedPeople(people, renew) {
+  if (!people.length) return ""
+  return h("section.section", h("h2", "Blocked"), h("ul.rows", people.map(person => h("li", null,
+    h("div.what", h("p", h("strong", personName(person))), h("p.muted.small", "You do not see their invitations.")),
+    h("button", { "aria-label": `Unblock ${personName(person)}`, onclick: () => attempt(() => client.unblock(person.username).then(renew)) }, "Unblock")))))
 }
 
 /** The initial letters of the members. */
 export function faces(members, most = 5) {
   return h("div.faces", { "aria-hidden": "true" },
-    members.slice(0, most).map(member => h("span.face", [...member.username][0] ?? "?")),
+    members.slice(0, most).map(member => h("span.face", initial(member))),
     members.length > most ? h("span.face", `+${members.length - most}`) : null)
 }
 

@@ -1,6 +1,7 @@
 import { client, follow } from "./client.js"
 import { h, time } from "./dom.js"
 import { announce, ask, attempt, toast } from "./messages.js"
+import { initial, personName } from "./people.js"
 import { go } from "./router.js"
 import { head } from "./view-list.js"
 import { roleNames } from "./view-lists.js"
@@ -9,11 +10,13 @@ import { roleNames } from "./view-lists.js"
 export async function show({ id }, signal) {
   const node = h("div")
   const parts = { head: h("div"), people: h("section.narrow"), invite: h("section.section.narrow"), end: h("section.section.narrow") }
-  let title = "", fresh
+  let title = "", shown, fresh
 
   async function renew() {
     const list = await client.list(id)
-    if (signal.aborted) return
+    const look = JSON.stringify(list)
+    if (signal.aborted || look === shown) return
+    shown = look
     title = list.title
     parts.head.replaceChildren(...head(list, "members"))
     parts.people.replaceChildren(h("h2.unseen", "People"), h("ul.rows", list.members.map(member => row(list, member))))
@@ -25,30 +28,31 @@ export async function show({ id }, signal) {
   const options = chosen => ["editor", "reader"].map(value => h("option", { value, selected: chosen === value }, roleNames[value]))
 
   function row(list, member) {
+    const name = personName(member)
     const isSelf = member.username === client.session.username, mayChange = list.role === "owner" && member.role !== "owner"
     const role = h("select", {
-      "aria-label": `What ${member.username} may do`, onchange: () => attempt(async () => {
-        await client.setMember(list.id, member.username, role.value)
-        announce(`${member.username}: ${roleNames[role.value]}`)
+      "aria-label": `What ${name} may do`, onchange: () => attempt(async () => {
+        await client.setMember(list.id, member.username, role.value, name)
+        announce(`${name}: ${roleNames[role.value]}`)
       })
     }, options(member.role))
-    return h("li", h("span.face", { "aria-hidden": "true" }, [...member.username][0]),
-      h("div.what", h("p", h("strong", member.username), isSelf ? " (you)" : null), h("p.muted.small", roleNames[member.role], " · since ", time(member.joinedAt))),
+    return h("li", h("span.face", { "aria-hidden": "true" }, initial(member)),
+      h("div.what", h("p", h("strong", name), isSelf ? " (you)" : null), h("p.muted.small", roleNames[member.role], " · since ", time(member.joinedAt))),
       mayChange ? [h("div", role),
-        h("button", { "aria-label": `Hand the list on to ${member.username}`, onclick: () => handOn(list, member) }, "Hand on…"),
-        h("button.danger", { "aria-label": `Remove ${member.username}`, onclick: () => removeMember(list, member) }, "Remove")] : null)
+        h("button", { "aria-label": `Hand the list on to ${name}`, onclick: () => handOn(list, member) }, "Hand on…"),
+        h("button.danger", { "aria-label": `Remove ${name}`, onclick: () => removeMember(list, member) }, "Remove")] : null)
   }
 
   const handOn = (list, member) => attempt(async () => {
-    if (!await ask({ title: `Hand “${list.title}” on?`, text: `${member.username} becomes the owner when they accept. You can still change the list.`, yes: "Offer it" })) return
+    if (!await ask({ title: `Hand “${list.title}” on?`, text: `${personName(member)} becomes the owner when they accept. You can still change the list.`, yes: "Offer it" })) return
     await client.offerList(list.id, member.username)
-    toast(`${member.username} sees your offer under Lists.`)
+    toast(`${personName(member)} sees your offer under Lists.`)
     await showInvitations(list)
   })
 
   const removeMember = (list, member) => attempt(async () => {
-    if (!await ask({ title: `Remove ${member.username}?`, text: "They will not see the list any more. What they have added stays.", yes: "Remove", danger: true })) return
-    await client.removeMember(list.id, member.username)
+    if (!await ask({ title: `Remove ${personName(member)}?`, text: "They will not see the list any more. What they have added stays.", yes: "Remove", danger: true })) return
+    await client.removeMember(list.id, member.username, personName(member))
   })
 
   async function showInvitations(list) {
@@ -68,8 +72,8 @@ export async function show({ id }, signal) {
         h("button.danger", { "aria-label": `Withdraw the invitation of ${invitation.createdAt}`, onclick: () => attempt(async () => { await client.withdraw(list.id, invitation.id); await showInvitations(list) }) }, "Withdraw")))) : "")
   }
 
-  const waiting = ({ role, username }) => role === "owner" ? `Offered to ${username}, who has not accepted yet`
-    : username ? `${username}: ${roleNames[role]}` : roleNames[role]
+  const waiting = invitation => invitation.role === "owner" ? `Offered to ${personName(invitation)}, who has not accepted yet`
+    : invitation.username ? `${personName(invitation)}: ${roleNames[invitation.role]}` : roleNames[invitation.role]
 
   /** Invites the user of a name, and tells what became of it. */
   async function inviteByName(list, field, role) {
@@ -123,6 +127,8 @@ export async function show({ id }, signal) {
   }
 
   follow(["lists"], signal, renew)
+  // Nothing tells of others' new display names.
+  client.renewList(id).catch(() => {})
   await renew()
   node.append(...Object.values(parts))
   return { title: `People of ${title}`, place: "lists", node }

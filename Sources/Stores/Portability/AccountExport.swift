@@ -86,6 +86,7 @@ package struct AccountExport: Sendable {
       writer.member("id", account.id.text)
       writer.member("kind", account.kind)
       if let username = account.username { writer.member("username", username) }
+      if let name = account.displayName { writer.member("displayName", name) }
       if let created = account.created { writer.member("created", created) }
       writer.endObject()
     }

@@ -52,14 +52,19 @@ package struct ExportedAccount: Sendable {
   package let kind: String
   /// The user name; nil for a guest.
   package let username: String?
+  /// The display name; nil when there is none.
+  package let displayName: String?
   /// When the account was created, RFC 3339; nil when unknown.
   package let created: String?
 
   /// Creates an account.
-  package init(id: AccountID, kind: String, username: String?, created: String?) {
+  package init(
+    id: AccountID, kind: String, username: String?, displayName: String? = nil, created: String?
+  ) {
     self.id = id
     self.kind = kind
     self.username = username
+    self.displayName = displayName
     self.created = created
   }
 }

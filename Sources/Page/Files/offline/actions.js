@@ -85,7 +85,7 @@ export const actions = {
     show(state, entry) {
       state.lists.set(entry.list, {
         id: entry.list, markdown: "", ...entry.body, owner: state.username ?? "", role: "owner",
-        members: [{ username: state.username ?? "", role: "owner", joinedAt: entry.createdAt }],
+        members: [{ username: state.username ?? "", displayName: state.displayName, role: "owner", joinedAt: entry.createdAt }],
         createdAt: entry.createdAt, updatedAt: entry.createdAt, pending: true
       })
     },

@@ -78,7 +78,13 @@ export class Client extends EventTarget {
     await this.#parts.ask("PUT", "/v1/me/password", { body: { currentPassword, password } })
   }
 
-  /** The account: `{id, kind, username, usage, quota, expiresAt}`. @throws {OfflineError} */
+  /** Sets the name that others see of a user of another issuer. @param {string|null} displayName @throws {OfflineError} */
+  async setDisplayName(displayName) {
+    await this.#parts.ask("PATCH", "/v1/me", { body: { displayName } })
+    await this.check()
+  }
+
+  /** The account: `{id, kind, username, displayName?, usage, quota, expiresAt}`. @throws {OfflineError} */
   async me() { return (await this.#parts.ask("GET", "/v1/me")).body }
 
   /** The adoptions of guests' bookmarks: `{id, bookmarks, time, undoableUntil, differing: {id, rev}[]}[]`. @throws {OfflineError} */
@@ -181,14 +187,17 @@ export class Client extends EventTarget {
   leaveList(list) { return this.#write({ action: "leaveList", list, subject: this.session.username }) }
 
   /** @param {string} list @param {string} username @param {"editor"|"reader"} role @returns {Promise<Entry>} */
-  setMember(list, username, role) {
-    return this.#write({ action: "setMember", list, subject: username, label: username, body: { role } })
+  setMember(list, username, role, label = username) {
+    return this.#write({ action: "setMember", list, subject: username, label, body: { role } })
   }
 
   /** @param {string} list @param {string} username @returns {Promise<Entry>} */
-  removeMember(list, username) {
-    return this.#write({ action: "removeMember", list, subject: username, label: username })
+  removeMember(list, username, label = username) {
+    return this.#write({ action: "removeMember", list, subject: username, label })
   }
+
+  /** Fetches a list and its members again. @param {string} list @throws {OfflineError} */
+  async renewList(list) { await this.#parts.pull(`${(await this.#parts.view.place(list)).name}/list`) }
 
   /** Open invitations: `{id, role, username?, createdAt, expiresAt}[]`. @throws {OfflineError} */
   async invitations(list) { return (await this.#parts.ask("GET", `${await this.#root(list)}/invitations`)).body.invitations }
@@ -222,14 +231,14 @@ export class Client extends EventTarget {
     return list
   }
 
-  /** Invitations to the caller by name, and lists that they are offered (role `owner`): `{id, list, title, inviter, role, createdAt, expiresAt}[]`. @throws {OfflineError} */
+  /** Invitations to the caller by name, and lists that they are offered (role `owner`): `{id, list, title, inviter, inviterDisplayName?, role, createdAt, expiresAt}[]`. @throws {OfflineError} */
   async receivedInvitations() { return (await this.#parts.ask("GET", "/v1/invitations")).body.invitations }
 
   /** Ends one of them. @param {string} id @param {"decline"|"block"} how `block` shows none of that inviter's again. */
   async refuseInvitation(id, how) { await this.#parts.ask("POST", `/v1/invitations/${segment(id)}/${how}`) }
 
-  /** The names of the people whose invitations are not shown. @returns {Promise<string[]>} @throws {OfflineError} */
-  async blocked() { return (await this.#parts.ask("GET", "/v1/blocked")).body.blocked.map(({ username }) => username) }
+  /** The people whose invitations are not shown: `{username, displayName?}[]`. @throws {OfflineError} */
+  async blocked() { return (await this.#parts.ask("GET", "/v1/blocked")).body.blocked }
 
   /** Shows the invitations of a blocked person again. @param {string} username @throws {OfflineError} */
   async unblock(username) { await this.#parts.ask("DELETE", `/v1/blocked/${segment(username)}`) }

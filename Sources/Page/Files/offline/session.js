@@ -142,9 +142,10 @@ export class Session {
     await this.#become(active(body))
   }
 
-  /** Stores until when the server keeps the guest's data. */
+  /** Stores until when the server keeps the guest's data, and a user's display name. */
   async #keep(body) {
     const next = active(body)
+    if (next.displayName !== this.state.displayName) return this.#store(next)
     if (next.keptUntil === this.state.keptUntil) return
     await this.#database.setMeta("session", next)
     this.state = next
@@ -210,8 +211,8 @@ export class Session {
 }
 
 /** The session of an answer. A guest's data is kept as long as the newest token is valid. */
-function active({ id, kind, username, expiresAt }) {
-  return { state: "active", id, kind, username, ...(kind === "guest" && { keptUntil: expiresAt }) }
+function active({ id, kind, username, displayName, expiresAt }) {
+  return { state: "active", id, kind, username, displayName, ...(kind === "guest" && { keptUntil: expiresAt }) }
 }
 
 function ignoringEnd(error) {

@@ -26,7 +26,7 @@ export class View {
       const byID = new Map(bookmarks.map(bookmark => [bookmark.id, bookmark]))
       const known = (order?.ids ?? []).filter(id => byID.has(id))
       const state = {
-        name, username: session?.username, isComplete: order !== undefined, entries,
+        name, username: session?.username, displayName: session?.displayName, isComplete: order !== undefined, entries,
         lists: new Map(lists.map(list => [list.id, { role: "reader", ...list }])),
         bookmarks: new Map(known.map(id => [id, byID.get(id)])),
         notes: new Map(notes.map(note => [note.title, note])), drafts
