@@ -30,7 +30,7 @@ def test_an_invitation_by_name_makes_a_member_when_it_is_accepted(browser):
     other, owner, inviter, name, path = invited(browser)
     owner.visit(path + "/members").says(name)
     assert [each["username"] for each in call(owner, inviter, "GET", path).json()["members"]] == [inviter]
-    other.press("Join Lisbon")
+    other.press("Accept Lisbon")
     other.says("Hotels and notes")
     members = call(owner, inviter, "GET", path).json()["members"]
     assert {each["username"]: each["role"] for each in members} == {inviter: "owner", name: "editor"}
@@ -64,7 +64,7 @@ def test_the_owner_invites_by_name_and_is_told_what_became_of_it(browser):
     invite_by_name(name)
     owner.says(f"{name} is invited", f"{name}: Can read")
     other.visit("/lists").says("Invitations", "Lisbon", inviter, "Can read")
-    other.press("Join Lisbon")
+    other.press("Accept Lisbon")
     other.says("Hotels and notes")
     owner.visit(path + "/members").says(name)
     owner.until(lambda: owner.all(f"select[aria-label='What {name} may do']"))
@@ -92,14 +92,14 @@ def test_who_is_blocked_invites_no_more(browser):
 
 def test_a_list_is_handed_on_when_the_member_accepts_it(browser):
     other, owner, former, name, path = invited(browser)
-    other.press("Join Lisbon")
+    other.press("Accept Lisbon")
     other.says("Hotels and notes")
     owner.visit(path + "/members")
     owner.press(f"Hand the list on to {name}")
-    owner.says("when they accept")
+    owner.says("becomes the owner")
     owner.press("Offer it")
-    owner.says(f"Offered to {name}, who has not accepted yet")
-    other.visit("/lists").says(f"{former} offers you the list “Lisbon”", "You can become its owner")
+    owner.says(f"{name}: Owner, when they accept")
+    other.visit("/lists").says(f"{former} offers you the list “Lisbon”", "Owner, until")
     assert call(owner, former, "GET", path).json()["owner"] == former
     other.press("Accept Lisbon")
     other.says("Hotels and notes")
@@ -113,10 +113,10 @@ def test_a_list_is_handed_on_when_the_member_accepts_it(browser):
 
 def test_a_list_whose_owner_is_erased_is_offered_to_its_members(browser):
     other, owner, former, name, path = invited(browser)
-    other.press("Join Lisbon")
+    other.press("Accept Lisbon")
     other.says("Hotels and notes")
     assert call(owner, former, "DELETE", "/me?lists=handOn").status_code == 204
-    other.visit("/lists").says("“Lisbon” has no owner any more", "You can become its owner")
+    other.visit("/lists").says("“Lisbon” needs an owner", "Owner, until")
     other.press("Accept Lisbon")
     other.says("Hotels and notes")
     members = call(other, name, "GET", path).json()["members"]

@@ -122,7 +122,7 @@ function leaving(session) {
       h("button.danger", { onclick: () => attempt(async () => {
         const handOn = h("input", { type: "checkbox" })
         const yes = await ask({ title: "Erase everything?", text: "Your bookmarks, notes and your account are gone for good. This cannot be taken back.", yes: "Erase everything", danger: true,
-          body: isGuest ? null : h("label.check", handOn, "Offer my lists to the others who are on them. They end after 30 days if nobody accepts.") })
+          body: isGuest ? null : h("label.check", handOn, "Offer my lists to their members for 30 days") })
         if (!yes) return
         await client.erase({ lists: handOn.checked ? "handOn" : "delete" })
         toast("Everything of yours is erased.")

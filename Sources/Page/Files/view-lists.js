@@ -35,13 +35,12 @@ function invitations(open, renew) {
   if (!open.length) return ""
   const button = (tag, verb, whom, work) => h(tag, { "aria-label": `${verb} ${whom}`, onclick: () => attempt(work) }, verb)
   return h("section.section", h("h2", "Invitations"), h("ul.rows", open.map(it => {
-    const isOffer = it.role === "owner"
-    const inviter = it.inviter ? personName({ username: it.inviter, displayName: it.inviterDisplayName }) : ""
+    const inviter = it.inviter && personName({ username: it.inviter, displayName: it.inviterDisplayName })
     const refuse = how => client.refuseInvitation(it.id, how).then(renew)
     return h("li", null,
-      h("div.what", h("p", isOffer ? inviter ? `${inviter} offers you the list “${it.title}”` : `“${it.title}” has no owner any more` : `“${it.title}” by ${inviter}`),
-        h("p.muted.small", isOffer ? "You can become its owner" : roleNames[it.role], ", until ", time(it.expiresAt))),
-      button("button.main", isOffer ? "Accept" : "Join", it.title, async () => go(`/lists/${(await client.acceptInvitation(it.id)).id}`)),
+      h("div.what", h("p", !inviter ? `“${it.title}” needs an owner` : it.role === "owner" ? `${inviter} offers you the list “${it.title}”` : `“${it.title}” by ${inviter}`),
+        h("p.muted.small", roleNames[it.role], ", until ", time(it.expiresAt))),
+      button("button.main", "Accept", it.title, async () => go(`/lists/${(await client.acceptInvitation(it.id)).id}`)),
       button("button", "Decline", it.title, () => refuse("decline")),
       inviter ? button("button.danger", "Block", inviter, async () =>
         await ask({ title: `Block ${inviter}?`, text: "You see no invitation of theirs any more. They do not learn it.", yes: "Block", danger: true }) && refuse("block")) : null)

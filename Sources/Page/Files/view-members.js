@@ -39,14 +39,13 @@ export async function show({ id }, signal) {
     return h("li", h("span.face", { "aria-hidden": "true" }, initial(member)),
       h("div.what", h("p", h("strong", name), isSelf ? " (you)" : null), h("p.muted.small", roleNames[member.role], " · since ", time(member.joinedAt))),
       mayChange ? [h("div", role),
-        h("button", { "aria-label": `Hand the list on to ${name}`, onclick: () => handOn(list, member) }, "Hand on…"),
+        h("button", { "aria-label": `Hand the list on to ${name}`, onclick: () => handOn(list, member) }, "Hand on"),
         h("button.danger", { "aria-label": `Remove ${name}`, onclick: () => removeMember(list, member) }, "Remove")] : null)
   }
 
   const handOn = (list, member) => attempt(async () => {
-    if (!await ask({ title: `Hand “${list.title}” on?`, text: `${personName(member)} becomes the owner when they accept. You can still change the list.`, yes: "Offer it" })) return
+    if (!await ask({ title: `Hand “${list.title}” on?`, text: `${personName(member)} becomes the owner when they accept.`, yes: "Offer it" })) return
     await client.offerList(list.id, member.username)
-    toast(`${personName(member)} sees your offer under Lists.`)
     await showInvitations(list)
   })
 
@@ -68,12 +67,9 @@ export async function show({ id }, signal) {
         : h("p.muted", "You can invite others when you are online."),
       h("p.hint", "Whoever has an account here finds the invitation under Lists. A link works once, for one person."),
       open?.length ? h("ul.rows.section", { "aria-label": "Open invitations" }, open.map(invitation => h("li", null,
-        h("div.what", h("p", waiting(invitation)), h("p.muted.small", "Made ", time(invitation.createdAt), ", until ", time(invitation.expiresAt))),
+        h("div.what", h("p", invitation.username ? `${personName(invitation)}: ` : "", roleNames[invitation.role], invitation.role === "owner" ? ", when they accept" : ""), h("p.muted.small", "Made ", time(invitation.createdAt), ", until ", time(invitation.expiresAt))),
         h("button.danger", { "aria-label": `Withdraw the invitation of ${invitation.createdAt}`, onclick: () => attempt(async () => { await client.withdraw(list.id, invitation.id); await showInvitations(list) }) }, "Withdraw")))) : "")
   }
-
-  const waiting = invitation => invitation.role === "owner" ? `Offered to ${personName(invitation)}, who has not accepted yet`
-    : invitation.username ? `${personName(invitation)}: ${roleNames[invitation.role]}` : roleNames[invitation.role]
 
   /** Invites the user of a name, and tells what became of it. */
   async function inviteByName(list, field, role) {
