@@ -29,42 +29,18 @@ export { Client, OfflineError }
  *
  * @typedef {object} Hotel `id` and the known members: `name`, `address`, `city`, `state`, `country`, `description`, …
  *
- * @typedef {object} Bookmark
- * @property {string} id The hotel's id.
- * @property {string} [rev] Absent until the server has confirmed the bookmark.
- * @property {string} bookmarkedAt RFC 3339.
- * @property {Hotel} hotel
- * @property {string} [addedBy] On a list: the name of the user who added it.
- * @property {boolean} [draft] The user's own draft on a list.
- * @property {boolean} [pending] The outbox has a change of it that the server has not confirmed.
+ * @typedef {{id: string, rev?: string, bookmarkedAt: string, hotel: Hotel, addedBy?: string, draft?: boolean, pending?: boolean}} Bookmark
+ * The hotel's id; `rev`, absent until the server has confirmed it; on a list, who added it, and whether it is the user's
+ * own draft; whether the outbox has a change of it that the server has not confirmed.
  *
- * @typedef {object} List
- * @property {string} id A list that was made offline has an id `new-…` until it is delivered. Every function accepts
- *   both ids.
- * @property {string} title
- * @property {string} markdown
- * @property {string} owner
- * @property {"owner"|"editor"|"reader"} role The user's own role.
- * @property {{username: string, displayName?: string, role: string, joinedAt: string}[]} members The owner first.
- * @property {string} createdAt
- * @property {string} updatedAt
- * @property {boolean} [pending]
+ * @typedef {{id: string, title: string, markdown: string, owner: string, role: "owner"|"editor"|"reader", members: {username: string, displayName?: string, role: string, joinedAt: string}[], createdAt: string, updatedAt: string, pending?: boolean}} List
+ * `role` is the user's own; the owner is the first of `members`. A list that was made offline has an id `new-…` until it
+ * is delivered; every function accepts both ids.
  *
- * @typedef {object} Note
- * @property {string} title
- * @property {string} markdown
- * @property {string} [rev]
- * @property {string} createdAt
- * @property {string} updatedAt
- * @property {boolean} [draft]
- * @property {boolean} [pending]
+ * @typedef {{title: string, markdown: string, rev?: string, createdAt: string, updatedAt: string, draft?: boolean, pending?: boolean}} Note
  *
- * @typedef {object} Draft
- * @property {"bookmark"|"note"} kind
- * @property {string} [id] The hotel's id, for a bookmark.
- * @property {string} [title] For a note.
- * @property {boolean} [deleted] The draft removes the bookmark or note.
- * @property {string} updatedAt
+ * @typedef {{kind: "bookmark"|"note", id?: string, title?: string, deleted?: boolean, updatedAt: string}} Draft
+ * The id of a bookmark's hotel or the title of a note; whether the draft removes it.
  *
  * @typedef {object} Entry One change in the outbox.
  * @property {number} id
@@ -78,9 +54,9 @@ export { Client, OfflineError }
  * @property {string} [subject] The hotel's id, the note's title or the member's name.
  * @property {string} [label] A name for the user: the hotel's name, the note's or list's title.
  * @property {object} [body] The body of the request; {@link Client#change} replaces it.
- * @property {number} attempts The number of times it was sent.
+ * @property {number} attempts How often it was sent.
  * @property {string} createdAt
- * @property {string} [nextAttemptAt] The time of the next attempt of a pending entry.
+ * @property {string} [nextAttemptAt]
  * @property {number} [status] The status of the last answer; 0 if there was none.
  * @property {string} [error] The error's code, such as `forbidden`.
  * @property {string} [reason] A text for the user: why it was rejected, parked or delayed.
@@ -90,10 +66,10 @@ export { Client, OfflineError }
  * @typedef {object} SyncState The state of syncing.
  * @property {"continuous"|"manual"} mode `manual`: only {@link Client#syncNow} sends and fetches.
  * @property {"idle"|"syncing"|"offline"|"error"} phase
- * @property {number} done The number of finished steps of this round.
- * @property {number} total The number of steps known so far.
- * @property {number} waiting The number of entries that are pending or in transit.
- * @property {number} stuck The number of entries that are rejected or parked.
+ * @property {number} done The finished steps of this round.
+ * @property {number} total The steps known so far.
+ * @property {number} waiting The entries that are pending or in transit.
+ * @property {number} stuck The entries that are rejected or parked.
  * @property {boolean} live The stream of changes is open, in this tab or another, and something has come by it.
  * @property {boolean} quiet Nothing has come by the stream for 45 seconds, as behind a proxy that keeps what the server
  *   sends: the changes of others are fetched every 45 seconds.

@@ -42,10 +42,10 @@ export class Client extends EventTarget {
   /** @returns {Session} */
   get session() { return this.#parts.session.state }
 
-  /** Starts a guest if there is no session, as every write does. @returns {Promise<Session>} @throws {OfflineError} */
+  /** Starts a guest if there is no session, as every write does. @returns {Promise<Session>} */
   start() { return this.#parts.session.start() }
 
-  /** Asks the server whether the session is still valid. @returns {Promise<Session>} @throws {OfflineError} */
+  /** Asks the server whether the session is still valid. @returns {Promise<Session>} */
   check() { return this.#parts.session.check() }
 
   /** Creates an account, as `logIn` in all else. @returns {Promise<Session>} @throws {OfflineError} Also `conflict`. */
@@ -73,24 +73,24 @@ export class Client extends EventTarget {
    */
   erase({ lists = "delete" } = {}) { return this.#parts.session.leave({ erase: lists }) }
 
-  /** Changes the password; every other session ends. @throws {OfflineError} */
+  /** Changes the password; every other session ends. */
   async changePassword({ currentPassword, password }) {
     await this.#parts.ask("PUT", "/v1/me/password", { body: { currentPassword, password } })
   }
 
-  /** Sets the name that others see of a user of another issuer. @param {string|null} displayName @throws {OfflineError} */
+  /** Sets the name that others see of a user of another issuer. @param {string|null} displayName */
   async setDisplayName(displayName) {
     await this.#parts.ask("PATCH", "/v1/me", { body: { displayName } })
     await this.check()
   }
 
-  /** The account: `{id, kind, username, displayName?, usage, quota, expiresAt}`. @throws {OfflineError} */
+  /** The account: `{id, kind, username, displayName?, usage, quota, expiresAt}`. */
   async me() { return (await this.#parts.ask("GET", "/v1/me")).body }
 
-  /** The adoptions of guests' bookmarks: `{id, bookmarks, time, undoableUntil, differing: {id, rev}[]}[]`. @throws {OfflineError} */
+  /** The adoptions of guests' bookmarks: `{id, bookmarks, time, undoableUntil, differing: {id, rev}[]}[]`. */
   async adoptions() { return (await this.#parts.ask("GET", "/v1/me/adoptions")).body.adoptions }
 
-  /** Undoes an adoption, within 24 hours. @param {string} id @throws {OfflineError} */
+  /** Undoes an adoption, within 24 hours. @param {string} id */
   async undoAdoption(id) {
     await this.#parts.ask("DELETE", `/v1/me/adoptions/${segment(id)}`)
     await this.#parts.pull("own")
@@ -177,7 +177,7 @@ export class Client extends EventTarget {
   /** @param {string} list @param {{title?: string, markdown?: string}} body @returns {Promise<Entry>} */
   changeList(list, body) { return this.#write({ action: "changeList", list, label: body.title, body }) }
 
-  /** Offers a list to a member, who owns it after accepting. @param {string} list @param {string} username @throws {OfflineError} */
+  /** Offers a list to a member, who owns it after accepting. @param {string} list @param {string} username */
   async offerList(list, username) { await this.#parts.ask("PATCH", await this.#root(list), { body: { owner: username } }) }
 
   /** Deletes a list for all members. @param {string} list @returns {Promise<Entry>} */
@@ -196,16 +196,15 @@ export class Client extends EventTarget {
     return this.#write({ action: "removeMember", list, subject: username, label })
   }
 
-  /** Fetches a list and its members again. @param {string} list @throws {OfflineError} */
+  /** Fetches a list and its members again. @param {string} list */
   async renewList(list) { await this.#parts.pull(`${(await this.#parts.view.place(list)).name}/list`) }
 
-  /** Open invitations: `{id, role, username?, createdAt, expiresAt}[]`. @throws {OfflineError} */
+  /** Open invitations: `{id, role, username?, createdAt, expiresAt}[]`. */
   async invitations(list) { return (await this.#parts.ask("GET", `${await this.#root(list)}/invitations`)).body.invitations }
 
   /**
    * Makes an invitation. @param {string} list @param {{role: "editor"|"reader", expiresAt?: string}} wish
    * @returns {Promise<{id: string, token: string, role: string, expiresAt: string}>} Nothing returns the token again.
-   * @throws {OfflineError}
    */
   async invite(list, wish) { return (await this.#parts.ask("POST", `${await this.#root(list)}/invitations`, { body: wish })).body }
 
@@ -221,26 +220,26 @@ export class Client extends EventTarget {
     return "member"
   }
 
-  /** Withdraws an invitation. @throws {OfflineError} */
+  /** Withdraws an invitation. */
   async withdraw(list, invitation) { await this.#parts.ask("DELETE", `${await this.#root(list)}/invitations/${segment(invitation)}`) }
 
-  /** Joins a list. @param {string} token Or an id of `receivedInvitations`. @returns {Promise<List>} @throws {OfflineError} */
+  /** Joins a list. @param {string} token Or an id of `receivedInvitations`. @returns {Promise<List>} */
   async acceptInvitation(token) {
     const list = (await this.#parts.ask("POST", `/v1/invitations/${segment(token)}/accept`)).body
     await this.#parts.pull(...Copy.parts(list.id))
     return list
   }
 
-  /** Invitations to the caller by name, and lists that they are offered (role `owner`): `{id, list, title, inviter, inviterDisplayName?, role, createdAt, expiresAt}[]`. @throws {OfflineError} */
+  /** Invitations to the caller by name, and lists that they are offered (role `owner`): `{id, list, title, inviter, inviterDisplayName?, role, createdAt, expiresAt}[]`. */
   async receivedInvitations() { return (await this.#parts.ask("GET", "/v1/invitations")).body.invitations }
 
   /** Ends one of them. @param {string} id @param {"decline"|"block"} how `block` shows none of that inviter's again. */
   async refuseInvitation(id, how) { await this.#parts.ask("POST", `/v1/invitations/${segment(id)}/${how}`) }
 
-  /** The people whose invitations are not shown: `{username, displayName?}[]`. @throws {OfflineError} */
+  /** The people whose invitations are not shown: `{username, displayName?}[]`. */
   async blocked() { return (await this.#parts.ask("GET", "/v1/blocked")).body.blocked }
 
-  /** Shows the invitations of a blocked person again. @param {string} username @throws {OfflineError} */
+  /** Shows the invitations of a blocked person again. @param {string} username */
   async unblock(username) { await this.#parts.ask("DELETE", `/v1/blocked/${segment(username)}`) }
 
   /** @param {string} list @returns {Promise<Note[]>} In the order of their titles. */
@@ -276,16 +275,16 @@ export class Client extends EventTarget {
   /** @returns {Promise<Entry[]>} Oldest first, with at most the last 20 delivered entries. */
   outbox() { return this.#parts.outbox.entries() }
 
-  /** Sends a change again, unchanged. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} */
+  /** Sends a change again, unchanged. @param {number} id @returns {Promise<Entry>} */
   sendAgain(id) { return this.#queued(this.#parts.outbox.sendAgain(id)) }
 
-  /** Sends another body. @param {number} id @param {object} body @returns {Promise<Entry>} @throws {OfflineError} */
+  /** Sends another body. @param {number} id @param {object} body @returns {Promise<Entry>} */
   change(id, body) { return this.#queued(this.#parts.outbox.change(id, body)) }
 
-  /** Deletes a change. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} */
+  /** Deletes a change. @param {number} id @returns {Promise<Entry>} */
   drop(id) { return this.#queued(this.#parts.outbox.drop(id)) }
 
-  /** Undoes the removal of a bookmark. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} */
+  /** Undoes the removal of a bookmark. @param {number} id @returns {Promise<Entry>} */
   undo(id) { return this.#queued(this.#parts.outbox.undo(id)) }
 
   /** Waits for delivery. @param {number} id @returns {Promise<Entry>} @throws {OfflineError} If it is not delivered. */
