@@ -63,7 +63,7 @@ def test_a_user_of_an_issuer_chooses_the_name_that_others_see(browser, issuer, s
     assert invited.status_code == 202, invited.text
     other.visit(path + "/members").says(seen("Somebody", username))
     page.visit("/lists").says("Lisbon")
-    page.press("Join Lisbon")
+    page.press("Accept Lisbon")
     other.visit(path + "/members").says(seen("Ann", username))
 
     page.visit("/account").write("#display-name", "Zoë")
