@@ -1,20 +1,17 @@
 /** The prefix of the user names that the server makes for users of other issuers. */
 const issued = "oidc:"
 
-/** How many digits of such a name are shown. */
-const digits = 6
-
 /** Whether a user logs in at another issuer: without a password here, and with a display name. */
 export const isIssued = username => username?.startsWith(issued) ?? false
 
 /**
- * A user's name for others. A display name is never alone: anybody may choose it, but nobody chooses the digits behind
+ * A user's name for others. A display name is never alone: anybody may choose it, but nobody chooses the six digits behind
  * it. U+2068 and U+2069 keep them behind it in every direction of writing.
  * @param {{username: string, displayName?: string}} person
  */
 export function personName({ username, displayName }) {
   if (!isIssued(username)) return username
-  return `\u2068${displayName ?? "Somebody"}\u2069 · ${username.slice(issued.length, issued.length + digits)}`
+  return `\u2068${displayName ?? "Somebody"}\u2069 · ${username.slice(5, 11)}`
 }
 
 /** The first letter of a user's name. */

@@ -64,18 +64,18 @@ function adoptionRow(adoption) {
 
 /** What a user of another issuer is called. */
 function naming({ username, displayName }) {
-  const name = h("input", { id: "display-name", value: displayName ?? "", maxlength: 64, autocomplete: "nickname", "aria-describedby": "display-hint" })
+  const name = h("input", { id: "display-name", value: displayName ?? "", maxlength: 64, "aria-describedby": "display-hint" })
   return h("section.panel.stack", h("h2", "Your name for others"),
     displayName ? null : h("p.note", "Choose a name by which the people on your lists know you."),
     h("form.form", { onsubmit: event => {
       event.preventDefault()
       attempt(async () => {
         await client.setDisplayName(name.value.trim() || null)
-        toast("Others see it from now on.")
+        toast("Others see it now.")
         await render()
       })
     } }, h("div", h("label", { for: "display-name" }, "Name"), name,
-      h("p.hint", { id: "display-hint" }, "The digits behind your name stay: they tell you from others of the same name. Leave it empty to have none.")),
+      h("p.hint", { id: "display-hint" }, "The digits behind it tell you from others.")),
     h("div.row", h("button", "Save the name"))),
     h("p.muted.small", "Others invite you by ", h("code", username)))
 }

@@ -51,7 +51,7 @@ function invitations(open, renew) {
 function blockedPeople(people, renew) {
   if (!people.length) return ""
   return h("section.section", h("h2", "Blocked"), h("ul.rows", people.map(person => h("li", null,
-    h("div.what", h("p", h("strong", personName(person))), h("p.muted.small", "You do not see their invitations.")),
+    h("div.what", h("p", h("strong", personName(person)))),
     h("button", { "aria-label": `Unblock ${personName(person)}`, onclick: () => attempt(() => client.unblock(person.username).then(renew)) }, "Unblock")))))
 }
 

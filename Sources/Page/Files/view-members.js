@@ -65,7 +65,7 @@ export async function show({ id }, signal) {
         h("div", h("label", { for: "invitee" }, "Name"), name), h("div", h("label", { for: "role" }, "What they may do"), role),
         h("button.main", "Invite"), h("button", { type: "button", onclick: () => attempt(() => invite(list, role.value)) }, "Make a link"))
         : h("p.muted", "You can invite others when you are online."),
-      h("p.hint", "Whoever has an account here finds the invitation under Lists. A link works once, for one person."),
+      h("p.hint", "An invitation appears under Lists. A link works once."),
       open?.length ? h("ul.rows.section", { "aria-label": "Open invitations" }, open.map(invitation => h("li", null,
         h("div.what", h("p", invitation.username ? `${personName(invitation)}: ` : "", roleNames[invitation.role], invitation.role === "owner" ? ", when they accept" : ""), h("p.muted.small", "Made ", time(invitation.createdAt), ", until ", time(invitation.expiresAt))),
         h("button.danger", { "aria-label": `Withdraw the invitation of ${invitation.createdAt}`, onclick: () => attempt(async () => { await client.withdraw(list.id, invitation.id); await showInvitations(list) }) }, "Withdraw")))) : "")
