@@ -37,7 +37,8 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     let text = context.channel.remoteAddress?.ipAddress.flatMap { answers.isProxy($0) ? nil : $0 }
-    let parent = context.channel.parent?.pipeline.syncOperations
+    // The parent of a connection is the listening channel, which may be on another event loop.
+    let parent = connection == nil ? context.channel.parent?.pipeline.syncOperations : nil
     let account = try? parent?.handler(type: ConnectionAccountHandler.self)
     machine.begin(from: text.map { ClientAddress($0).prefix }, on: account?.bytes)
   }

@@ -11,9 +11,8 @@ import NIOTLS
 /// A connection over TLS, which speaks HTTP/2 or HTTP/1.1 as the client prefers (ALPN, RFC 7301).
 ///
 /// swift-nio-http2 limits HTTP/2: 100 streams at once, heads of ``RequestLimits/headerBytes`` (16 KiB until the client has
-/// acknowledged that setting) in at most five CONTINUATION frames; 200 resets, 200 stream errors and 200 control frames in 30
-/// seconds. Hummingbird closes connections without streams and answers
-/// too many pings with ENHANCE_YOUR_CALM.
+/// acknowledged that setting) in at most five CONTINUATION frames; 200 resets, 200 stream errors and 200 control frames
+/// in 30 seconds. Hummingbird closes connections without streams and answers too many pings with ENHANCE_YOUR_CALM.
 package struct SecureConnection: ServerChildChannel {
   /// A connection whose protocol is being negotiated.
   package struct Value: ServerChildChannelValue {

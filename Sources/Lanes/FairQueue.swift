@@ -4,9 +4,8 @@ import DequeModule
 ///
 /// Accounts with a positive balance go before overdrawn accounts. Among equals, the next account is the one that has
 /// used least since it began to wait (start-time fair queueing). The queue applies this rule first among addresses, then
-/// among the accounts of the chosen address. A user whom several addresses bring takes turns as one address does. Entries
-/// of a request that has ended go before all others, so
-/// that the request is cleaned up. FairQueue is a value behind the pool's lock and has no clock of its own.
+/// among the accounts of the chosen address. A user at several addresses takes turns as one address does. Entries of a
+/// request that has ended go before all others, so that the request is cleaned up. FairQueue is a value behind the pool's lock and has no clock of its own.
 struct FairQueue {
   /// How long an overdrawn account waits behind the others before its request is ended, in nanoseconds.
   static let patience: Int64 = 5_000_000_000
@@ -99,9 +98,10 @@ struct FairQueue {
     return entry
   }
 
-  /// Removes a lower account without entries from those that wait.
+  /// Removes a lower account without entries from those that wait, if it is among them.
   private static func remove(_ lower: AccountLine, from upper: AccountLine) {
-    upper.waitingBelow.removeAll { $0 === lower }
+    guard let index = upper.waitingBelow.firstIndex(where: { $0 === lower }) else { return }
+    upper.waitingBelow.remove(at: index)
     guard let user = lower.user else { return }
     user.waitingUsers -= 1
     upper.waitingUsers -= 1

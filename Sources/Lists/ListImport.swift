@@ -21,9 +21,9 @@ package final class ListImport: Sendable {
   private let lists: ListService
   private let owner: ListMember
   private let mark: AccountID
-  /// The lists that were made, each with its id in the export.
-  /// The bytes of all lists but the last.
+  /// The bytes of all lists that were made but the last.
   private let given = NIOLockedValueBox<Int64>(0)
+  /// The lists that were made, each with its id in the export.
   private let made = NIOLockedValueBox<[(list: AccountID, former: AccountID)]>([])
 
   /// Makes an import without lists.

@@ -121,6 +121,7 @@ extension ServiceError {
   /// The error of a list that needs bytes of an owner.
   fileprivate static let listHasNoOwner = ServiceError(
     .quotaExceeded, "The list has no owner, and gets no more bytes before a member accepts it")
+
   /// The error of a list for which its next owner has no room.
   static let nextOwnerIsFull = ServiceError(
     .quotaExceeded,

@@ -11,7 +11,7 @@ import NIOConcurrencyHelpers
 /// next start, or later by another process.
 extension DatabaseManager {
   /// How many stores are filled at once, at most. Each of them is open in addition to the leased stores.
-  /// A caller decides who those are.
+  /// Who gets these places is decided where the callers' addresses are known.
   package static let filledAtOnce = 32
 
   /// Fills an empty store: an absent one, or one without documents and tombstones.

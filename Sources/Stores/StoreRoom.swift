@@ -73,8 +73,9 @@ package final class StoreRoom: Sendable {
     return (wanted + stepBytes - 1) / stepBytes * stepBytes
   }
 
-  /// Checks an update, and whether its documents keep history. What makes the store smaller is never refused. The content of the whole store, with histories, tombstones,
-  /// local documents and indexes, may take ``StoreLimits/overallFactor`` times what it was given, as it may of a limit.
+  /// Checks an update, and decides whether its documents keep history. What makes the store smaller is never refused. The
+  /// content of the whole store, with histories, tombstones, local documents and indexes, may take
+  /// ``StoreLimits/overallFactor`` times what it was given, as it may of a limit.
   /// - Returns: the bytes of a store that was given much more than it needs; nil for any other.
   /// - Throws: ``Needed``.
   func check(_ changes: inout StoreChanges, at moment: Timestamp) throws -> Int64? {

@@ -106,6 +106,23 @@ import Testing
     #expect(there.isOverdrawn && away.isOverdrawn && !office.isOverdrawn && !colleague.isOverdrawn)
   }
 
+  @Test func endOfARequestThatDoesNotWaitChangesNothingForItsUser() {
+    let now = SliceClock.now
+    let (user, office) = (ProcessorAccount(), ProcessorAccount())
+    let there = ProcessorAccount(below: office, of: user)
+    let away = ProcessorAccount(below: ProcessorAccount(), of: user)
+    let colleague = ProcessorAccount(below: office)
+    away.spend(nanoseconds: ProcessorAccount.capacity + second)
+    var queue = FairQueue()
+    for _ in 0..<2 { queue.push(entry(colleague, since: now), colleague, at: now) }
+    for _ in 0..<5 { queue.expedite(Work(there, in: pool), there) }
+    queue.push(entry(there, since: now), there, at: now)
+    #expect(office.line(in: .requests).waitingUsers == 1)
+    #expect(user.line(in: .requests).waitingUsers == 1)
+    #expect(order(&queue, at: now).last === there)
+    #expect(user.line(in: .requests).waitingUsers == 0)
+  }
+
   @Test func ofTooManyTheAddressWithTheMostLosesItsNewest() {
     let now = SliceClock.now
     let (crowd, other) = (ProcessorAccount(), ProcessorAccount())
