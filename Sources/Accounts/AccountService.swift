@@ -174,7 +174,7 @@ extension AccountService {
     else { return nil }
     return WriteMeter(
       admit: { [guestBytes, uptime] in
-        try guestBytes.take(address, count: 0, at: uptime(), or: Self.newGuestsFull)
+        try guestBytes.check(address, at: uptime(), or: Self.newGuestsFull)
       },
       count: { [guestBytes, uptime] bytes in
         guestBytes.add((bytes + 1_023) / 1_024, to: address, at: uptime())
@@ -336,19 +336,24 @@ final class AddressRate: Sendable {
     arrivals = Mutex(BoundedLRU(capacity: AccountSettings.trackedAddresses))
   }
 
-  /// Counts one request, or only checks that another one is allowed.
-  /// - Parameter count: 1 or 0.
-  /// - Parameter reason: what the error says.
+  /// Counts one request.
   /// - Throws: `tooMany`, with the seconds after which another request is allowed.
-  func take(
-    _ address: ClientAddress, count: Int = 1, at now: ContinuousClock.Instant,
-    or reason: String = "Too many requests from this address."
+  func take(_ address: ClientAddress, at now: ContinuousClock.Instant) throws {
+    try check(address, adding: interval, at: now, or: "Too many requests from this address.")
+  }
+
+  /// Checks that another request is allowed, and adds its time to the address.
+  /// - Parameter time: zero if the request is counted later (``add(_:to:at:)``).
+  /// - Parameter reason: what the error says.
+  /// - Throws: as ``take(_:at:)``.
+  func check(
+    _ address: ClientAddress, adding time: Duration = .zero, at now: ContinuousClock.Instant,
+    or reason: String
   ) throws {
-    let (interval, tolerance) = (interval, tolerance)
-    let wait: Duration = arrivals.withLock { arrivals in
+    let wait: Duration = arrivals.withLock { [tolerance] arrivals in
       let due = max(arrivals[address] ?? now, now)
       let wait = now.duration(to: due) - tolerance
-      if wait <= .zero, count > 0 { arrivals[address] = due + interval * count }
+      if wait <= .zero, time > .zero { arrivals[address] = due + time }
       return wait
     }
     guard wait > .zero else { return }

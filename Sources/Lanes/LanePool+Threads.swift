@@ -5,14 +5,6 @@ import Synchronization
 
 /// What the pool's threads run.
 extension LanePool {
-  /// Limits the parts into which the C library divides the heap so that threads don't wait for each other: two to four,
-  /// by the processors. Each part may keep the memory of the longest answer that was made in it, up to 64 MiB, and by
-  /// default there are eight for each processor.
-  package static func limitHeap() {
-    let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
-    clanes_limit_arenas(CInt(min(max(processors, 2), 4)))
-  }
-
   /// The main function of a thread. `argument` is a retained pool.
   static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
     argument in

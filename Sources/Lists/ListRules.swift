@@ -75,8 +75,7 @@ extension StoreChanges {
     _ list: AccountID, from owner: AccountID, to account: AccountID, within limit: Int64
   ) throws {
     let head = try head(of: list)
-    guard var former = try ListDirectory.member(owner, of: list, in: view), former.role == .owner
-    else { throw ServiceError.absent }
+    let former = try formerOwner(owner, of: list)
     guard var next = try ListDirectory.member(account, of: list, in: view) else {
       throw ServiceError.noMember
     }
@@ -86,7 +85,6 @@ extension StoreChanges {
       throw ServiceError.nextOwnerIsFull
     }
     try moveRoom(of: list, from: owner, to: account)
-    former.role = .editor
     try write(former, of: list)
     next.role = .owner
     try write(next, of: list)
@@ -99,11 +97,17 @@ extension StoreChanges {
     _ list: AccountID, of owner: AccountID, titled title: String, at now: Timestamp
   ) throws {
     let head = try head(of: list)
+    try write(formerOwner(owner, of: list), of: list)
+    countUp(list, from: try release(list, of: owner, titled: title, head, at: now))
+  }
+
+  /// An owner as an editor, for the caller to write.
+  /// - Throws: `absent` for anybody but the owner.
+  private func formerOwner(_ owner: AccountID, of list: AccountID) throws -> ListMember {
     guard var former = try ListDirectory.member(owner, of: list, in: view), former.role == .owner
     else { throw ServiceError.absent }
     former.role = .editor
-    try write(former, of: list)
-    countUp(list, from: try release(list, of: owner, titled: title, head, at: now))
+    return former
   }
 
   /// Makes a member the owner of a list without one.

@@ -10,12 +10,12 @@ LOG_IN = b"<!doctype html><title>Sign-on</title><h1>Please log in to the network
 
 
 class Between:
-    """`keeps_streams`: no piece of a stream of events passes. `answer(handler)` answers a request itself and returns
-    true, or returns false. `passed` has the methods and paths that the server was asked for."""
+    """`keeps_streams`: no piece of a stream of events passes. `passed` has the methods and paths that the server was
+    asked for."""
 
     def __init__(self, server):
         self.upstream = urlsplit(server.url).netloc
-        self.keeps_streams, self.answer, self.passed = False, lambda handler: False, []
+        self.keeps_streams, self.passed = False, []
         proxy = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -32,6 +32,10 @@ class Between:
         self.site.daemon_threads = True
         self.url = f"http://127.0.0.1:{self.site.server_port}"
         threading.Thread(target=self.site.serve_forever, daemon=True).start()
+
+    def answer(self, handler):
+        """Answers a request itself and returns true, or returns false. Tests replace it."""
+        return False
 
     def forward(self, handler):
         """Passes a request on, and its answer back as it comes."""

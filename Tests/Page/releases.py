@@ -2,10 +2,8 @@
 import hashlib
 import http.client
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import urlsplit
 
+from between import Between
 from waiting import PATIENCE
 
 SECOND = "b" * 32
@@ -16,30 +14,15 @@ MARK = (b"Plan a trip with others", b"Travel with friends")
 PORTAL = b"<!doctype html><title>Wireless network</title><h1>Please log in to the network</h1>"
 
 
-class Releases:
+class Releases(Between):
     """`versions` are the versions that answer in turn: 1, 2 or both. `broken(path)` answers a proxy's page instead of a
     file. `pages` has the bodies of other pages at this origin, by path."""
 
     def __init__(self, server):
-        self.upstream = urlsplit(server.url).netloc
+        super().__init__(server)
         self.first = json.loads(self.fetch("/shell.json"))["version"]
         self.versions, self.broken, self.pages, self.turn = [1], lambda path: False, {}, 0
         self.asked = []
-        site = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do(self):
-                site.answer(self)
-
-            do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = do
-
-            def log_message(self, *_):
-                pass
-
-        self.site = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.site.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.site.server_port}"
-        threading.Thread(target=self.site.serve_forever, daemon=True).start()
 
     def release(self):
         """From now on the second version answers alone."""
@@ -84,37 +67,4 @@ class Releases:
                     return self.send(handler, 404, "application/problem+json", b"{}")
                 kinds = {"js": "text/javascript", "css": "text/css", "json": "application/json", "svg": "image/svg+xml"}
                 return self.send(handler, 200, kinds.get(path.rpartition(".")[2], "text/html"), body)
-        return self.forward(handler)
-
-    @staticmethod
-    def send(handler, status, kind, body):
-        handler.send_response(status)
-        handler.send_header("Content-Type", kind)
-        handler.send_header("Content-Length", str(len(body)))
-        handler.end_headers()
-        handler.wfile.write(body)
-
-    def forward(self, handler):
-        """Passes a request on, and its answer back as it comes."""
-        body = handler.rfile.read(int(handler.headers.get("Content-Length", 0)))
-        connection = http.client.HTTPConnection(self.upstream, timeout=PATIENCE)
-        try:
-            headers = {name: value for name, value in handler.headers.items() if name.lower() != "connection"}
-            connection.request(handler.command, handler.path, body or None, headers)
-            answer = connection.getresponse()
-            handler.send_response_only(answer.status)
-            for name, value in answer.getheaders():
-                if name.lower() not in ("connection", "transfer-encoding"):
-                    handler.send_header(name, value)
-            handler.end_headers()
-            while piece := answer.read1(1 << 16):
-                handler.wfile.write(piece)
-                handler.wfile.flush()
-        except OSError:
-            pass
-        finally:
-            connection.close()
-
-    def close(self):
-        self.site.shutdown()
-        self.site.server_close()
+        return False

@@ -18,7 +18,7 @@ struct HealthService: Service {
       await withTaskGroup(of: Void.self) { group in
         group.addTask {
           let admission = assembly.connections.admission
-          let heap = NIOLockedValueBox(HeapTrim())
+          let heap = NIOLockedValueBox(Heap())
           await thread.run {
             http.renewHealth(logger)
             heap.withLockedValue { $0.note(admission.bodyBytes + admission.answerBytes) }

@@ -2,11 +2,11 @@ import Testing
 
 @testable import Lanes
 
-@Suite struct HeapTrimTests {
+@Suite struct HeapTests {
   @Test func trimsOnceAfterEachGreatLoad() {
-    var heap = HeapTrim()
+    var heap = Heap()
     let loads = [
-      0, 1_000, 0, HeapTrim.worth, HeapTrim.worth / 2, 0, 0, 2 * HeapTrim.worth, HeapTrim.worth - 1,
+      0, 1_000, 0, Heap.worth, Heap.worth / 2, 0, 0, 2 * Heap.worth, Heap.worth - 1,
       0,
     ]
     #expect(
