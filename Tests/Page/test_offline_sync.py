@@ -51,6 +51,19 @@ def test_the_tab_that_leads_follows_the_mode_that_another_tab_chooses(browsers):
         browser.show(second)
 
 
+def test_a_page_whose_locks_are_refused_keeps_running(browsers):
+    browser = browsers()
+    # As a browser refuses them to a page that is being left: at once, and each time.
+    browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+        window.refused = 0
+        LockManager.prototype.request = () => {
+            refused += 1
+            return refused < 100000 ? Promise.reject(new DOMException('', 'InvalidStateError')) : new Promise(() => {})
+        }"""})
+    browser.open()
+    assert browser.run("await new Promise(resolve => setTimeout(resolve, 500)); return refused") < 100
+
+
 def test_without_web_locks_it_is_still_right(browsers):
     browser = browsers()
     browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {

@@ -7,6 +7,8 @@ const lease = 6000
 const turn = 45_000
 /** How long to wait for the leading tab's reply `awake`, in milliseconds. Phones suspend tabs in the background. */
 const patience = 3000
+/** How long to wait before asking for the lead again, in milliseconds. Timers of a page that is left do not fire. */
+const pause = 200
 
 /**
  * The tabs of this browser: messages between them, and the choice of the leading tab, which alone talks to the server.
@@ -94,10 +96,10 @@ export class Tabs {
 
   #leadByLock(work) {
     const hold = options => navigator.locks.request("hotel-bookmarks-leader", options, () => this.#work(work, this.#closed.signal))
-      // Another tab has displaced this one, or this one is closed.
+      // Another tab has displaced this one, or this one is closed. A page that is left is refused at once, again and again.
       .catch(() => {
         this.#held?.abort()
-        if (!this.#closed.signal.aborted) hold({ signal: this.#closed.signal })
+        if (!this.#closed.signal.aborted) setTimeout(hold, pause, { signal: this.#closed.signal })
       })
     this.#displace = message => {
       this.#asleep = undefined
