@@ -9,27 +9,27 @@ package protocol ByteString: Hashable, Comparable, Sendable, CustomStringConvert
   var text: String { get }
 }
 
+// Inlinable, so that sets and dictionaries of other modules compare and hash without a call through a witness table.
 extension ByteString {
-  package static func == (left: Self, right: Self) -> Bool { left.text.equalsBytes(of: right.text) }
+  @inlinable package static func == (left: Self, right: Self) -> Bool {
+    left.text.equalsBytes(of: right.text)
+  }
   package static func < (left: Self, right: Self) -> Bool {
     left.text.precedesBytes(of: right.text)
   }
-  package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+  @inlinable package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
   package var description: String { text }
 }
 
 extension String {
   /// Whether both texts have the same UTF-8 bytes.
-  package func equalsBytes(of other: String) -> Bool {
+  @inlinable package func equalsBytes(of other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
-    var (own, other) = (self, other)
     // The bytes are compared as memory, because iterating two views takes a call for each byte.
-    return own.withUTF8 { own in
-      other.withUTF8 { other in
-        guard let start = own.baseAddress, let otherStart = other.baseAddress else { return true }
-        return memcmp(start, otherStart, own.count) == 0
-      }
+    let isEqual = utf8.withContiguousStorageIfAvailable { own in
+      other.utf8.withContiguousStorageIfAvailable { own.equalsBytes(of: $0) }
     }
+    return isEqual.flatMap(\.self) ?? utf8.elementsEqual(other.utf8)
   }
 
   /// Whether this text's UTF-8 bytes sort before the other's.
@@ -38,11 +38,19 @@ extension String {
   }
 
   /// Hashes the UTF-8 bytes and their count.
-  package func hashBytes(into hasher: inout Hasher) {
-    var text = self
-    text.withUTF8 { bytes in
-      hasher.combine(bytes.count)
-      hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
+  @inlinable package func hashBytes(into hasher: inout Hasher) {
+    hasher.combine(utf8.count)
+    let isHashed: Void? = utf8.withContiguousStorageIfAvailable {
+      hasher.combine(bytes: UnsafeRawBufferPointer($0))
     }
+    if isHashed == nil { utf8.forEach { hasher.combine($0) } }
+  }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  /// Whether both buffers, of the same length, have the same bytes.
+  @usableFromInline package func equalsBytes(of other: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let start = baseAddress, let otherStart = other.baseAddress else { return true }
+    return memcmp(start, otherStart, count) == 0
   }
 }

@@ -18,7 +18,7 @@ package struct DocumentID: ByteString {
     guard bytes.count <= Self.maximumBytes else {
       throw DocumentError(.invalidID, "Document id must be at most \(Self.maximumBytes) bytes")
     }
-    guard !bytes.contains(0) else {
+    guard !(bytes.withContiguousStorageIfAvailable { $0.contains(0) } ?? bytes.contains(0)) else {
       throw DocumentError(.invalidID, "Document id must not contain NUL")
     }
     if bytes.first == UInt8(ascii: "_") {

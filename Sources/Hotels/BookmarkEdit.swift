@@ -25,11 +25,14 @@ struct BookmarkEdit {
 
   /// An edit that changes nothing yet.
   /// - Parameter limit: how much history to keep.
-  init(_ view: any StoreView, now: Timestamp, limit: HistoryLimits) throws {
+  /// - Parameter lists: the lists of this state of the store.
+  init(
+    _ view: any StoreView, now: Timestamp, limit: HistoryLimits, lists: ListReconciliation
+  ) {
     self.view = view
     self.now = now
     self.limit = limit
-    self.lists = try ListReconciliation(view)
+    self.lists = lists
   }
 
   /// Whether one list document without conflicts holds all bookmarks.

@@ -109,10 +109,17 @@ extension BookmarkList {
   /// Other elements, empty ids and repetitions are skipped. When `hotels` is not an array, the list is empty.
   /// - Throws: ``JSONError`` for a body that is not JSON.
   package init(parsing body: [UInt8]) throws(JSONError) {
-    let hotels = try ParsedJSON(body, limits: .request).root["hotels"]
-    var list = BookmarkList()
-    if let hotels { list.append(hotels.elements.lazy.compactMap { HotelID(entry: $0) }) }
-    self = list
+    self.init(try ParsedJSON(body, limits: .request).root, bytes: body.count)
+  }
+
+  /// - Parameter bytes: the body's size, from which the number of ids is estimated.
+  init(_ root: JSONNode, bytes: Int) {
+    self.init()
+    guard let hotels = root["hotels"] else { return }
+    members.reserveCapacity(bytes / 24)
+    for element in hotels.elements {
+      if let id = HotelID(entry: element), members.insert(id).inserted { self.hotels.append(id) }
+    }
   }
 
   /// The list as a document's body. Members of `former` other than `type` and `hotels` are kept, in their order.
@@ -223,152 +230,4 @@ package enum BookmarkLimits {
   /// The most ids of the list that one page looks at before it ends early. This bounds the reads of a page when the
   /// list has ids of hotels that do not exist.
   package static let pageScan = 2_000
-}
-
-/// All lists of a store, read as one canonical list, and the edits that merge them into it.
-///
-/// The canonical document may have conflicting leaves. Apps also made lists with random ids or `user::guest`; the
-/// service finds them by their type. Their ids are added after the canonical ones, in the order of the documents'
-/// ids, and those documents are then deleted. Their conflicting revisions that are not lists are kept. When a list
-/// that was merged and deleted comes back by sync, only its differences count; see ``BookmarkMerge``.
-struct ListReconciliation {
-  /// The most other lists that are read at once. Further ones are read the next time.
-  static let maximumOthers = 64
-  /// The most revisions of those lists, together. The list that reaches the limit is the last one that is read.
-  static let maximumRevisions = 16_384
-
-  /// The merged list.
-  let list: BookmarkList
-  /// Whether no merge is needed: the canonical document has at most one live leaf, and there is no other list.
-  let isSettled: Bool
-  private let tree: RevisionTree?
-  private let former: [UInt8]?
-  /// The list's latest purged revision, when there is no list.
-  private let purged: RevisionID?
-  private let others: [Other]
-
-  /// A list document beside the canonical one.
-  private struct Other {
-    let id: DocumentID
-    let tree: RevisionTree
-    /// Live leaves that are not lists, or that are left for a later merge.
-    let unmergedLeaves: Set<RevisionID>
-  }
-
-  /// Reads the lists of one state of a store.
-  /// - Throws: the view's errors; `integrity` for a list that can't be read.
-  init(_ view: any StoreView) throws {
-    let canonical = BookmarkList.documentID
-    // A merge needs the complete history. Other reads need only its newest part.
-    var tree = try view.newest(canonical)
-    if tree?.conflicts.isEmpty == false { tree = try view.tree(canonical) }
-    let live = tree?.liveLeaves ?? []
-    let former = try live.first.flatMap { leaf in
-      try view.body(canonical, leaf.revision)
-    }
-    var list = BookmarkList()
-    if let tree {
-      let winner = live.first.flatMap { leaf in former.map { (leaf.revision, $0) } }
-      let side = try Self.side(of: canonical, tree, in: view, winner: winner)
-      if let side { list = side.list }
-    }
-    var others: [Other] = []
-    var revisions = 0
-    for id in try Self.others(in: view) where revisions < Self.maximumRevisions {
-      guard let tree = try view.tree(id) else { continue }
-      revisions += tree.nodes.count
-      let other = Other(
-        id: id, tree: tree, unmergedLeaves: try Self.unmergedLeaves(in: tree, of: id, in: view))
-      others.append(other)
-      if let side = try Self.side(of: id, tree.purging(other.unmergedLeaves), in: view) {
-        list = BookmarkMerge.apply(side, to: list)
-      }
-    }
-    self.isSettled = live.count <= 1 && others.isEmpty
-    // Other members that leave no space for the list are dropped. They stay in the document's history only.
-    let hasCapacity = isSettled || former.map(BookmarkList.hasCapacity) ?? true
-    self.former = hasCapacity ? former : nil
-    self.list = list
-    self.tree = tree
-    purged = try view.former(canonical, tree)
-    self.others = others
-  }
-
-  /// The ids of the other lists, in order. When there are too many, those that changed first.
-  private static func others(in view: any StoreView) throws -> [DocumentID] {
-    let lists = try view.changes(
-      ofType: BookmarkList.type, after: 0, limit: Self.maximumOthers + 1)
-    return lists.map(\.id).filter { $0 != BookmarkList.documentID }
-      .prefix(Self.maximumOthers).sorted()
-  }
-
-  /// The part of a list that is written: all of it, unless merged lists exceed a document's limit. Then as many ids
-  /// as fit, from the first on: the winner's ids before those that other lists add. Hotels whose ids are left out
-  /// keep their documents.
-  func fitting(_ next: BookmarkList) -> BookmarkList {
-    isSettled ? next : next.prefix(fitting: BookmarkLimits.listBytes, replacing: former)
-  }
-
-  /// The edits that leave one list document with these ids: a revision below the winner, and tombstones on its
-  /// other leaves and on every other list. Empty when nothing would change.
-  /// - Parameter limit: how many revision ids to keep along a branch.
-  /// - Parameter now: the time at which branches are closed.
-  /// - Throws: ``DocumentError`` for a list that is too long to be stored.
-  func mutations(
-    writing next: BookmarkList, limit: HistoryLimits, at now: Timestamp
-  ) throws -> [Mutation] {
-    guard !isSettled || next != list else { return [] }
-    var mutations = [
-      try BookmarkMerge.write(
-        try next.body(replacing: former), onto: tree, after: purged, limit: limit, at: now)
-    ]
-    for other in others {
-      if let mutation = try Edit.deleteAllLeaves(
-        other.id, in: other.tree, but: other.unmergedLeaves, limit: limit)
-      {
-        mutations.append(mutation)
-      }
-    }
-    return mutations
-  }
-
-  /// The conflicting live leaves of a list's document that are not lists, and those beyond
-  /// ``BookmarkMerge/leavesAtOnce``.
-  private static func unmergedLeaves(
-    in tree: RevisionTree, of id: DocumentID, in view: any StoreView
-  ) throws -> Set<RevisionID> {
-    var unmergedLeaves: Set<RevisionID> = []
-    for (index, revision) in tree.conflicts.enumerated() {
-      guard index + 1 < BookmarkMerge.leavesAtOnce else {
-        unmergedLeaves.insert(revision)
-        continue
-      }
-      guard let body = try view.body(id, revision) else { continue }
-      let type = try? ParsedJSON(body, limits: .request).root["type"]?.string
-      if type?.equalsBytes(of: BookmarkList.type) != true { unmergedLeaves.insert(revision) }
-    }
-    return unmergedLeaves
-  }
-
-  /// - Parameter winner: a revision whose body was read already.
-  private static func side(
-    of id: DocumentID, _ tree: RevisionTree, in view: any StoreView,
-    winner: (revision: RevisionID, body: [UInt8])? = nil
-  ) throws -> BookmarkMerge.Side? {
-    let target: BookmarkMerge.Target =
-      id == BookmarkList.documentID ? .sameDocument : .canonicalList
-    return try BookmarkMerge.resolve(tree, target: target) { revision in
-      var body = winner?.revision == revision ? winner?.body : nil
-      if body == nil { body = try view.body(id, revision) }
-      guard let body else {
-        guard tree[revision]?.isLeaf == true else { return nil }
-        throw ServiceError(
-          .integrity, "A list of bookmarks can't be read", detail: "\(id) \(revision)")
-      }
-      do { return try BookmarkList(parsing: body) } catch {
-        throw ServiceError(
-          .integrity, "A list of bookmarks can't be read", detail: "\(id) \(revision) \(error)")
-      }
-    }
-  }
 }

@@ -9,6 +9,7 @@ import Stores
 struct BookmarkPageReader: Sendable {
   private let limit: Int
   private let cursor: BookmarkCursor?
+  private var lists = ListReader()
   private var list = BookmarkList()
   private var tag: String?
   /// The index of the next id to read, counted from the oldest; nil before it is known.
@@ -28,8 +29,9 @@ struct BookmarkPageReader: Sendable {
   /// - Returns: the page when it is complete; nil before.
   mutating func read(_ view: any StoreView) throws -> BookmarkPage? {
     if tag == nil {
+      guard let read = try lists.read(view) else { return nil }
+      list = read.list
       tag = try view.info().tag
-      list = try ListReconciliation(view).list
     }
     if index == nil { index = firstIndex() }
     guard var index else { return nil }
@@ -72,6 +74,7 @@ struct BookmarkPageReader: Sendable {
 
 /// Finds which ids of a set are bookmarked, in slices, each from one state of the store.
 struct ListedHotels: Sendable {
+  private var lists = ListReader()
   private var list: BookmarkList?
   private var ids: [HotelID]?
   private var next = 0
@@ -84,8 +87,8 @@ struct ListedHotels: Sendable {
   /// Continues in a state of the store until the slice is over.
   /// - Returns: whether all ids are done.
   mutating func read(_ view: any StoreView) throws -> Bool {
-    if list == nil { list = try ListReconciliation(view).list }
-    guard let list else { return true }
+    if list == nil { list = try lists.read(view)?.list }
+    guard let list else { return false }
     let ids = ids ?? list.hotels.reversed()
     self.ids = ids
     while next < ids.count {

@@ -24,6 +24,7 @@ struct CarriedStore: Sendable {
 
   /// The ids on the list in the first state; nil before it is read.
   private var listed: [HotelID]?
+  private var lists = ListReader()
   private var nextListed = 0
   /// Documents that don't belong to ``others``: bookmarks and lists.
   private var known: Set<DocumentID> = [BookmarkList.documentID]
@@ -43,8 +44,8 @@ struct CarriedStore: Sendable {
   /// - Returns: whether everything is read.
   /// - Throws: the view's errors; `integrity` for a body that can't be read back.
   mutating func read(_ view: any StoreView) throws -> Bool {
-    if listed == nil { listed = try ListReconciliation(view).list.hotels }
-    guard let listed else { return true }
+    if listed == nil { listed = try lists.read(view)?.list.hotels }
+    guard let listed else { return false }
     while nextListed < listed.count {
       let id = listed[nextListed]
       if case .live(let bookmark) = try StoredHotel(id, in: view) {

@@ -245,8 +245,8 @@ extension HotelService {
         try BookmarkList.isListed(id, in: view).map { try $0 ? Bookmark(id, in: view) : nil }
       }
       if let isListed { return isListed }
-      return try await store.read { view in
-        try ListReconciliation(view).list.bookmark(id, in: view)
+      return try await store.read(inSlices: ListReader()) { lists, view in
+        try lists.read(view).map { try $0.list.bookmark(id, in: view) }
       }
     } ?? nil
   }
@@ -328,10 +328,10 @@ typealias BookmarkRule<Value> = @Sendable (inout BookmarkEdit) throws -> Value
 extension DocumentStore {
   /// How often an update is tried again because new lists appeared, before the store counts as too busy.
   private static var maximumAttempts: Int { 8 }
-  /// How often lists are merged for one change: enough for all leaves that a list can have, plus
-  /// ``maximumAttempts``.
+  /// How often lists are merged for one change: enough for all leaves that a list can have, if each is so long that it is
+  /// merged by itself, plus ``maximumAttempts``.
   private static var maximumMerges: Int {
-    HistoryLimits.standard.liveLeaves / (BookmarkMerge.leavesAtOnce - 1) + maximumAttempts
+    HistoryLimits.standard.liveLeaves + maximumAttempts
   }
 
   /// Runs a rule in one update, after lists are merged.
@@ -339,34 +339,38 @@ extension DocumentStore {
   func change<Value: Sendable>(
     _ ids: Set<DocumentID>, at now: Timestamp, _ rule: @escaping BookmarkRule<Value>
   ) async throws -> Value {
-    var mergesFirst = true
+    var lists: ListReconciliation?
     for _ in 0..<Self.maximumAttempts {
-      if let value = try await attempt(ids, at: now, needsMerged: mergesFirst, rule) {
-        return value
-      }
+      if let value = try await attempt(ids, at: now, merging: lists, rule) { return value }
       do { try await mergeLists(at: now) } catch {
         // A full store must not prevent unbookmarking. In that case the merge and the change share one update.
         guard ServiceError(error)?.code == .quotaExceeded else { throw error }
-        mergesFirst = false
+        lists = try await readLists()
       }
     }
     throw Self.isBusy
   }
 
-  /// Merges all lists into one.
+  /// Merges all lists into one. They are read and joined in slices before the update, which only checks that the store has
+  /// not changed since.
   /// - Returns: whether anything was written.
   @discardableResult
   func mergeLists(at now: Timestamp) async throws -> Bool {
     var isMerged = false
     for _ in 0..<Self.maximumMerges {
+      let lists = try await readLists()
+      guard !lists.isSettled else { return isMerged }
       // The merge is maintenance, whichever write causes it.
       let outcome = try await Maintenance.run {
-        try await attempt([], at: now, needsMerged: false) { edit in !edit.isSettled }
+        try await attempt([], at: now, merging: lists) { _ in true }
       }
-      guard outcome == true else { return isMerged }
-      isMerged = true
+      isMerged = isMerged || outcome == true
     }
     throw Self.isBusy
+  }
+
+  private func readLists() async throws -> ListReconciliation {
+    try await read(inSlices: ListReader()) { lists, view in try lists.read(view) }
   }
 
   /// Counts ids of merged lists that did not fit into the one list: `bookmarks_left_out_total`.
@@ -376,15 +380,19 @@ extension DocumentStore {
     ServiceError(.overloaded, "The store's lists change too fast to be merged")
   }
 
-  /// - Returns: nil when the lists must be merged first. Nothing is written then, nor when the rule throws.
+  /// - Parameter lists: lists that this update merges, as they were read.
+  /// - Returns: nil when the lists must be merged first, or have changed since. Nothing is written then, nor when the rule
+  ///   throws.
   private func attempt<Value: Sendable>(
-    _ ids: Set<DocumentID>, at now: Timestamp, needsMerged: Bool,
+    _ ids: Set<DocumentID>, at now: Timestamp, merging lists: ListReconciliation?,
     _ rule: @escaping BookmarkRule<Value>
   ) async throws -> Value? {
     let (value, leftOut) = try await update(loading: ids.union([BookmarkList.documentID])) {
       changes -> (Value?, Int) in
-      var edit = try BookmarkEdit(changes.view, now: now, limit: changes.historyLimits)
-      guard edit.isSettled || !needsMerged else { return (nil, 0) }
+      let view = changes.view
+      let present = try lists ?? ListReconciliation(settledIn: view)
+      guard let present, try lists == nil || present.isCurrent(in: view) else { return (nil, 0) }
+      var edit = BookmarkEdit(view, now: now, limit: changes.historyLimits, lists: present)
       let value = try rule(&edit)
       changes.outcome = value
       let (mutations, leftOut) = try edit.finished()

@@ -20,6 +20,7 @@ struct MirrorReader: Sendable {
   private var bytes = 0
   private var scanned = 0
   private var listChanged: Bool
+  private var lists = ListReader()
   /// The number of changes that a slice can probably process.
   private var batch = Self.batches.upperBound
 
@@ -92,9 +93,13 @@ struct MirrorReader: Sendable {
 
   private mutating func page(
     isCut: Bool, _ view: any StoreView
-  ) throws -> Outcome {
+  ) throws -> Outcome? {
     if !isCut { last = try view.info().lastSequence }
-    let list = listChanged ? try ListReconciliation(view).list : nil
+    var list: BookmarkList?
+    if listChanged {
+      guard let read = try lists.read(view) else { return nil }
+      list = read.list
+    }
     guard let first else { return .outdated }
     if let since {
       // The page may lack a tombstone that was forgotten after the page was begun.

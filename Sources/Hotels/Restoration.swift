@@ -84,6 +84,7 @@ extension Restoration.Former {
 /// Finds the hotels of a store that are on no list, in slices. Such hotels exist when damage destroyed a list and
 /// an older revision replaced it.
 struct UnlistedHotels: Sendable {
+  private var lists = ListReader()
   private var list: BookmarkList?
   private var waiting: [DocumentID] = []
   private var next = 0
@@ -96,7 +97,8 @@ struct UnlistedHotels: Sendable {
   /// - Returns: the hotels in the order of their creation times, once all are read; nil before.
   mutating func read(_ view: any StoreView) throws -> [HotelID]? {
     if list == nil {
-      list = try ListReconciliation(view).list
+      guard let read = try lists.read(view) else { return nil }
+      list = read.list
       waiting = try view.ids(ofType: Hotel.type)
     }
     while next < waiting.count {

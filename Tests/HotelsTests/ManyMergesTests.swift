@@ -84,6 +84,22 @@ import Testing
     #expect(try await fixture.service.reconcile(in: fixture.user) == false)
   }
 
+  /// Four lists of 20,000 ids are more than are merged at once.
+  @Test func longListsAreMergedOneAfterTheOther() async throws {
+    let fixture = try HotelFixture()
+    for letter in "abcd" {
+      let ids = (0..<20_000).map { "\"\(letter)\($0)\"" }.joined(separator: ",")
+      try await fixture.graft(
+        "bookmarkedhotels", ["1-\(letter)"], #"{"type":"bookmarkedhotels","hotels":[\#(ids)]}"#)
+    }
+    #expect(try await fixture.service.reconcile(in: fixture.user))
+    let document = try #require(try await fixture.document("bookmarkedhotels"))
+    // Three of them first, and then the result with the fourth.
+    #expect(document.revision.generation == 3)
+    #expect(try BookmarkList(parsing: document.body).hotels.count == 80_000)
+    #expect(try await fixture.service.reconcile(in: fixture.user) == false)
+  }
+
   @Test func lastGenerationIsRefusedOfAPeer() async throws {
     let fixture = try HotelFixture()
     await #expect(throws: (any Error).self) {

@@ -40,6 +40,29 @@ import Testing
     #expect(try await Slice.$isShortest.withValue(true) { try await pages(fixture) } == whole)
   }
 
+  @Test func listsReadInSlicesAreMergedTheSame() async throws {
+    func conflicted() async throws -> HotelFixture {
+      let fixture = try await filled()
+      let base = try #require(try await fixture.document("bookmarkedhotels")?.revision)
+      for (leaf, ids) in [("f0", #""h10","p""#), ("f1", #""h12","q""#), ("f2", #""h13""#)] {
+        try await fixture.graft(
+          "bookmarkedhotels", ["\(base.generation + 1)-\(leaf)", base.description],
+          #"{"type":"bookmarkedhotels","hotels":[\#(ids)]}"#)
+      }
+      try await fixture.put("user::guest", #"{"type":"bookmarkedhotels","hotels":["h29","h17"]}"#)
+      return fixture
+    }
+    let (fixture, sliced) = try await (conflicted(), conflicted())
+    let before = try await pages(fixture)
+    let (read, isMerged) = try await Slice.$isShortest.withValue(true) {
+      (try await pages(sliced), try await sliced.service.reconcile(in: sliced.user))
+    }
+    #expect(try await fixture.service.reconcile(in: fixture.user) && isMerged)
+    #expect(before.map(\.count) == read.map(\.count))
+    #expect(try await fixture.listText() == sliced.listText())
+    #expect(try await sliced.ids() == fixture.ids())
+  }
+
   @Test func mirrorPutTogetherInSlicesIsTheSame() async throws {
     let fixture = try await filled()
     let service = fixture.service

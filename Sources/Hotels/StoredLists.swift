@@ -1,0 +1,71 @@
+import Documents
+import JSON
+import Lanes
+import Stores
+
+/// The lists of a store that were read so far. A reading in slices parses each list once, because a revision's body never
+/// changes.
+struct StoredLists: Sendable {
+  /// A revision's list.
+  struct Stored {
+    let list: BookmarkList
+    /// Whether the document says that it is a list.
+    let isTyped: Bool
+  }
+
+  /// The slice is over, and another list is needed.
+  struct SliceIsOver: Error {}
+
+  private struct Key: Hashable {
+    let id: DocumentID
+    let revision: RevisionID
+  }
+
+  private var lists: [Key: Stored?] = [:]
+  /// Whether to stop when the slice is over. Each slice parses one list at least.
+  private let isSliced: Bool
+  private var isFirst = true
+
+  init(isSliced: Bool) { self.isSliced = isSliced }
+
+  /// Begins another slice.
+  mutating func continueReading() { isFirst = true }
+
+  /// Parses a revision's list, or returns what was parsed before.
+  /// - Parameter body: the revision's body, if it was read already.
+  /// - Returns: nil when the body is no longer known.
+  /// - Throws: the view's errors; `integrity` for a body that can't be read; ``SliceIsOver``.
+  mutating func list(
+    _ id: DocumentID, _ revision: RevisionID, in view: any StoreView, body: [UInt8]? = nil
+  ) throws -> Stored? {
+    let key = Key(id: id, revision: revision)
+    if let known = lists[key] { return known }
+    if isSliced, Slice.isOver, !isFirst { throw SliceIsOver() }
+    isFirst = false
+    let stored = try (body ?? view.body(id, revision)).map { body in
+      let root: JSONNode
+      do { root = try ParsedJSON(body, limits: .request).root } catch {
+        throw ServiceError(
+          .integrity, "A list of bookmarks can't be read", detail: "\(id) \(revision) \(error)")
+      }
+      return Stored(
+        list: BookmarkList(root, bytes: body.count),
+        isTyped: root["type"]?.stringEquals(BookmarkList.type) ?? false)
+    }
+    lists[key] = .some(stored)
+    return stored
+  }
+}
+
+/// Reads the lists of a store in slices.
+struct ListReader: Sendable {
+  private var known = StoredLists(isSliced: true)
+
+  /// Continues in a state of the store until the slice is over.
+  /// - Returns: nil before all lists are read.
+  /// - Throws: as ``ListReconciliation/init(_:known:)``.
+  mutating func read(_ view: any StoreView) throws -> ListReconciliation? {
+    known.continueReading()
+    return try ListReconciliation(view, known: &known)
+  }
+}
