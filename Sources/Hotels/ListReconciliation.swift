@@ -67,7 +67,8 @@ struct ListReconciliation {
     if let tree {
       unmergedLeaves = try Self.unmergedLeaves(in: tree, of: canonical, in: view, known: &known)
       let side = try Self.side(
-        of: canonical, unmergedLeaves.isEmpty ? tree : tree.purging(unmergedLeaves), in: view, known: &known)
+        of: canonical, unmergedLeaves.isEmpty ? tree : tree.purging(unmergedLeaves), in: view,
+        known: &known)
       if let side { list = side.list }
     }
     losers = live.dropFirst().map(\.revision).filter { !unmergedLeaves.contains($0) }
@@ -123,7 +124,8 @@ struct ListReconciliation {
     guard !isSettled || next != list else { return [] }
     var mutations = [
       try BookmarkMerge.write(
-        try next.body(replacing: former), onto: tree, after: purged, closing: losers, limit: limit, at: now)
+        try next.body(replacing: former), onto: tree, after: purged, closing: losers, limit: limit,
+        at: now)
     ]
     for other in others {
       if let mutation = try Edit.deleteAllLeaves(
