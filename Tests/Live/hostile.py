@@ -30,7 +30,7 @@ class Attack:
     and the share of the table's data to store: a debug build takes long to store all. It returns a function that makes
     request `number`. `body_bytes` is the size of an unpacked body where that is large. `overdraws` tells whether the
     attack costs enough to overdraw an account. `takes` tells whether its clients read their answers; if not, each of
-    its connections speaks HTTP/2, opens as many streams as it may and reads nothing.
+    its connections speaks HTTP/2, opens as many streams as it may and reads nothing. `by` tells who can make it.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Attack:
     body_bytes: int = 0
     overdraws: bool = True
     takes: bool = True
+    by: tuple = ("guest", "user")
 
 
 def posted(path, value):
@@ -239,7 +240,7 @@ ATTACKS = [
     Attack("receipts", 4, _receipts),
     Attack("readiness", 256, _readiness, overdraws=False),
     Attack("merges", 8, _merges),
-    Attack("drafts", 2, _drafts),
+    Attack("drafts", 2, _drafts, by=("user",)),
     Attack("feeds", 2_600, _feeds, overdraws=False),
     Attack("imports", 16, _imports, overdraws=False),
     Attack("window", 400, _window, overdraws=False, takes=False),
