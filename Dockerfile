@@ -5,7 +5,7 @@
 # The base image can be any Debian with a Swift toolchain.
 ARG BUILD_IMAGE=swift:6.3-bookworm
 FROM ${BUILD_IMAGE} AS build
-# Headers and libraries for the targets SQLite, ICU, RegularExpressions, Compression, CXXHash and CYAML.
+# Headers and libraries for the targets SQLite, Text, HTTPServer, CXXHash and CYAML.
 # pkg-config tells SwiftPM where they are. ca-certificates has the certificate authorities that the image trusts.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \

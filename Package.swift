@@ -76,18 +76,14 @@ let package = Package(
     floor("IPAddresses", []),
     .target(name: "CLanes"),
     floor("Lanes", ["CLanes", deque]),
-    .systemLibrary(
-      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .target(name: "CSQLiteSystem", dependencies: ["CSQLite"]),
-    floor("SQLite", ["CSQLite", "CSQLiteSystem"]),
+    .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
+    floor("SQLite", ["CSQLite"]),
     .target(
       name: "CICU", linkerSettings: [.linkedLibrary("icui18n"), .linkedLibrary("icuuc")]),
-    floor("ICU", ["CICU"]),
     .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2"), .linkedLibrary("stdc++")]),
-    floor("RegularExpressions", ["CRE2"]),
+    floor("Text", ["CICU", "CRE2"]),
     .target(name: "CPostgres"),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    floor("Compression", ["CZlib"]),
 
     // Floor 1: stores.
     floor("Stores", ["JSON", "Documents", "Lanes", crypto, deque, nioLocks]),
@@ -100,7 +96,7 @@ let package = Package(
 
     // Floor 2: use cases.
     floor(
-      "CouchQuery", ["JSON", "Documents", "Lanes", "Stores", "ICU", "RegularExpressions"]),
+      "CouchQuery", ["JSON", "Documents", "Lanes", "Stores", "Text"]),
     floor("CouchSync", ["JSON", "Documents", "Lanes", "Stores", "CouchQuery", trees]),
     floor("Hotels", ["JSON", "Documents", "Lanes", "Stores", crypto, metrics]),
     floor(
@@ -109,7 +105,7 @@ let package = Package(
     floor(
       "Accounts",
       [
-        "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "ICU", crypto, cryptoExtras,
+        "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Text", crypto, cryptoExtras,
       ]),
     floor(
       "Lists", ["JSON", "Documents", "Lanes", "Stores", "Hotels", "Accounts", crypto, nioLocks]),
@@ -121,10 +117,9 @@ let package = Package(
     floor(
       "PostgresEngine",
       ["CPostgres", "Documents", "Lanes", "Stores", "StoreRecords", deque, nioLocks]),
-    .target(name: "CCatalogue", exclude: ["hotels.ndjson", "NOTICE.md"]),
-    .target(name: "CPage"),
-    .target(name: "Page", dependencies: ["CPage"], exclude: ["Files"], swiftSettings: settings),
-    floor("Catalogue", ["JSON", "Documents", "Hotels", "Lanes", "SQLite", "CCatalogue"]),
+    .target(name: "CEmbedded", exclude: ["hotels.ndjson", "NOTICE.md"]),
+    .target(name: "Page", dependencies: ["CEmbedded"], exclude: ["Files"], swiftSettings: settings),
+    floor("Catalogue", ["JSON", "Documents", "Hotels", "Lanes", "SQLite", "CEmbedded"]),
     floor(
       "SearchProxy",
       [
@@ -137,7 +132,8 @@ let package = Package(
     floor(
       "HTTPServer",
       [
-        "IPAddresses", "Lanes", httpTypes, logging, nioCore, nioPosix, nioHTTPTypes, nioSSL,
+        "CZlib", "IPAddresses", "Lanes", httpTypes, logging, nioCore, nioPosix, nioHTTPTypes,
+        nioSSL,
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HummingbirdHTTP2", package: "hummingbird"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -149,21 +145,20 @@ let package = Package(
       "HTTPAPI",
       [
         "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "Lists",
-        "CouchQuery", "CouchSync", "Compression", "HTTPServer", crypto, logging, metrics,
+        "CouchQuery", "CouchSync", "HTTPServer", crypto, logging, metrics,
         hummingbird, httpTypes, lifecycle, nioCore,
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ]),
 
     // Floor 4: the composition root.
-    .target(name: "CContract"),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     floor(
       "HotelBookmarks",
       [
         "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "Lists",
         "StoreRecords", "SQLiteEngine", "PostgresEngine",
-        "Catalogue", "SearchProxy", "HTTPServer", "HTTPAPI", "Page", "CContract", "CYAML", crypto,
+        "Catalogue", "SearchProxy", "HTTPServer", "HTTPAPI", "Page", "CEmbedded", "CYAML", crypto,
         logging,
         metrics,
         coreMetrics,
@@ -194,14 +189,12 @@ let package = Package(
     tests("Page", ["Page"]),
     tests("Lanes", ["Lanes"]),
     tests("SQLite", ["SQLite", "TestSupport"]),
-    tests("ICU", ["ICU"]),
-    tests("RegularExpressions", ["RegularExpressions"]),
-    tests("Compression", ["Compression"]),
+    tests("Text", ["Text"]),
     tests(
       "Stores", ["Documents", "Lanes", "Stores", "StoreTesting", crypto, nioLocks, "TestSupport"]),
     tests(
       "CouchQuery",
-      ["JSON", "Documents", "Stores", "CouchQuery", "ICU", "TestSupport"]),
+      ["JSON", "Documents", "Stores", "CouchQuery", "Text", "TestSupport"]),
     tests(
       "CouchSync",
       [
@@ -251,8 +244,8 @@ let package = Package(
       "HTTPAPI",
       [
         "JSON", "Documents", "Stores", "Hotels", "Accounts", "Lists", "Catalogue", "CouchQuery",
-        "CouchSync", "Compression",
-        "HTTPServer", "HTTPAPI", "IPAddresses", "Lanes", "SQLiteEngine", "StoreTesting",
+        "CouchSync", "HTTPServer", "HTTPAPI", "IPAddresses", "Lanes", "SQLiteEngine",
+        "StoreTesting",
         hummingbird, httpTypes, logging,
         nioCore,
         nioHTTPTypes,
@@ -315,9 +308,8 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
   let sanitizers = ["-sanitize=fuzzer,address"]
   let instrumented = settings + [.unsafeFlags(sanitizers + ["-O"])]
   let whole = [
-    "JSON", "Documents", "IPAddresses", "Lanes", "ICU", "RegularExpressions", "Compression",
-    "Stores",
-    "CouchQuery", "CouchSync", "Hotels",
+    "JSON", "Documents", "IPAddresses", "Lanes", "Text", "Stores", "CouchQuery", "CouchSync",
+    "Hotels",
   ]
   func readers(_ name: String, _ dependencies: [Target.Dependency], _ files: [String]) -> Target {
     .target(
@@ -331,7 +323,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
   }
   package.targets += [
     readers(
-      "Accounts", ["JSON", "Documents", "IPAddresses", "Stores", "ICU"],
+      "Accounts", ["JSON", "Documents", "IPAddresses", "Stores", "Text"],
       [
         "CompactToken", "IDToken", "Principal", "Secret",
         "TokenClaims", "TrustedIssuer", "UserName",
@@ -342,6 +334,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
         "SearchTerm", "TravelSampleAnswer", "UpstreamURL", "Upstreams/CouchbaseDialect",
         "Upstreams/OpenSearchDialect", "Upstreams/QueryDialect",
       ]),
+    readers("HTTPServer", ["CZlib"], ["GzipReader", "GzipWriter"]),
     readers(
       "HTTPAPI", ["JSON", "Accounts", httpTypes],
       ["Errors/Problem"]
@@ -352,9 +345,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
       name: "Fuzzing",
       dependencies: [
         "JSON", "Documents", "IPAddresses", "Stores", "CouchQuery", "CouchSync", "Hotels",
-        "Compression", "Accounts",
-        "SearchProxy",
-        "HTTPAPI", "CFuzzer",
+        "Accounts", "SearchProxy", "HTTPServer", "HTTPAPI", "CFuzzer",
       ],
       path: "Tests/Fuzzing/Targets", swiftSettings: instrumented,
       linkerSettings: [.unsafeFlags(sanitizers + ["-use-ld=lld"])]),

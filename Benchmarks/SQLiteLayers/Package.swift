@@ -20,16 +20,13 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    .systemLibrary(
-      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .target(name: "CSQLiteSystem", dependencies: ["CSQLite"]),
+    .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(name: "CLanes"),
     .target(
       name: "Lanes",
       dependencies: ["CLanes", .product(name: "DequeModule", package: "swift-collections")],
       swiftSettings: settings),
-    .target(
-      name: "SQLite", dependencies: ["CSQLite", "CSQLiteSystem", "Lanes"], swiftSettings: settings),
+    .target(name: "SQLite", dependencies: ["CSQLite", "Lanes"], swiftSettings: settings),
     .executableTarget(
       name: "SQLiteLayers",
       dependencies: ["Lanes", "SQLite", .product(name: "GRDB", package: "GRDB.swift")],

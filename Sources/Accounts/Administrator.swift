@@ -1,9 +1,9 @@
 import Crypto
 import Documents
-import ICU
 import JSON
 import NIOConcurrencyHelpers
 package import Stores
+import Text
 
 /// The administrator. Only the configuration names one. The service never reads a role from a stored document
 /// (CVE-2017-12635 gave administrator rights through a second parser).

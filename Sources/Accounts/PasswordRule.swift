@@ -1,6 +1,6 @@
 import Documents
-import ICU
 import Stores
+import Text
 
 /// The rules for passwords: 8 to 1,024 bytes of UTF-8 without NUL.
 package enum PasswordRule {

@@ -1,7 +1,7 @@
 import Documents
-import ICU
 import JSON
 package import Stores
+import Text
 
 /// How other people see a user: by the user name, and by the display name that a user of another issuer has chosen.
 ///

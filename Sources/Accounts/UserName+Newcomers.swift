@@ -1,7 +1,7 @@
 import Crypto
 import Documents
-import ICU
 import Stores
+import Text
 
 /// The rules for new names. Accounts from earlier versions keep their names and log in with them.
 extension UserName {

@@ -1,6 +1,6 @@
 import Documents
-import ICU
 import Stores
+import Text
 
 /// A user name: 1 to 239 bytes of UTF-8 in normal form C with at least one letter or digit, without `/`, `:`, `,`,
 /// backtick, control characters, line separators and bidirectional controls.

@@ -1,4 +1,4 @@
-import CCatalogue
+import CEmbedded
 import Documents
 import Hotels
 import JSON
@@ -226,7 +226,7 @@ actor CatalogueReader {
 enum EmbeddedHotels {
   /// The text of the file.
   static var bytes: [UInt8] {
-    [UInt8](UnsafeBufferPointer(start: ccatalogue_bytes(), count: ccatalogue_count()))
+    [UInt8](UnsafeBufferPointer(start: cembedded_catalogue_bytes(), count: cembedded_catalogue_count()))
   }
 
   /// Identifies the edition of the hotels: 64-bit FNV-1a (draft-eastlake-fnv) in hexadecimal. It needs no

@@ -1,6 +1,6 @@
 import Documents
-import ICU
 package import JSON
+import Text
 
 /// The order of JSON values in CouchDB's views and queries: `null`, `false`, `true`, numbers,
 /// strings, arrays, objects.

@@ -1,4 +1,4 @@
-import RegularExpressions
+import Text
 
 /// The limits of queries and their indexes.
 package enum QueryLimits {

@@ -1,5 +1,5 @@
 import JSON
-import RegularExpressions
+import Text
 
 /// A condition on one value.
 indirect enum SelectorCondition: Sendable {

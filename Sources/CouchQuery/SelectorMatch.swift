@@ -1,7 +1,7 @@
 package import JSON
 import Lanes
-import RegularExpressions
 package import Stores
+import Text
 
 /// The state of matching a document against a selector. The remaining work is on a stack, so that matching can stop
 /// between any two conditions, elements of an array or parts of a long text, and can continue there.

@@ -1,6 +1,6 @@
 import JSON
-import RegularExpressions
 import Stores
+import Text
 
 /// Parses a selector: checks it, makes implied operators explicit and joins the names of nested fields.
 ///

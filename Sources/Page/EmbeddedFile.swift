@@ -1,4 +1,4 @@
-import CPage
+import CEmbedded
 
 /// One file of the web page, embedded when the program was built.
 package struct EmbeddedFile: Sendable {
@@ -8,8 +8,8 @@ package struct EmbeddedFile: Sendable {
   package let bytes: [UInt8]
 
   /// All files, in the order of the table in `page.c`.
-  package static let all: [EmbeddedFile] = (0..<cpage_count()).map { index in
-    let file = cpage_at(index)
+  package static let all: [EmbeddedFile] = (0..<cembedded_file_count()).map { index in
+    let file = cembedded_file(index)
     let name = String(cString: file.name)
     let source = [UInt8](UnsafeBufferPointer(start: file.bytes, count: file.count))
     return EmbeddedFile(name: name, bytes: served(source, name: name))

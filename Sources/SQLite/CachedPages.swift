@@ -1,4 +1,4 @@
-import CSQLiteSystem
+import CSQLite
 
 /// Database reads that never wait for the disk, for threads that must not block.
 ///

@@ -1,5 +1,4 @@
 import CSQLite
-import CSQLiteSystem
 
 /// One open database: a file, or a database in memory.
 ///

@@ -1,5 +1,5 @@
-import Compression
 import CouchSync
+import HTTPServer
 import HTTPTypes
 import JSON
 import NIOCore

@@ -1,4 +1,3 @@
-import Compression
 import Documents
 import HTTPServer
 import HTTPTypes

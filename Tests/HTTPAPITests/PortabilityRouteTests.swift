@@ -1,4 +1,4 @@
-import Compression
+import HTTPServer
 import HTTPTypes
 import JSON
 import NIOCore

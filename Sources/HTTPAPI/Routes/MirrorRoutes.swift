@@ -1,5 +1,5 @@
 import Accounts
-import Compression
+import HTTPServer
 import HTTPTypes
 import Hotels
 import Hummingbird

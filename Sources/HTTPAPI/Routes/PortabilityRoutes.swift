@@ -1,5 +1,4 @@
 import Accounts
-import Compression
 import Documents
 import HTTPServer
 import HTTPTypes

@@ -1,6 +1,6 @@
-import Compression
 import Crypto
 import Documents
+import HTTPServer
 import HTTPTypes
 import Hummingbird
 import NIOCore

@@ -1,5 +1,5 @@
 import Accounts
-import CContract
+import CEmbedded
 import Catalogue
 package import Documents
 import FoundationEssentials
@@ -288,5 +288,5 @@ package enum SystemClock {
 enum Contract {
   /// The text at the time of the build.
   static let text = [UInt8](
-    UnsafeBufferPointer(start: ccontract_bytes(), count: ccontract_count()))
+    UnsafeBufferPointer(start: cembedded_contract_bytes(), count: cembedded_contract_count()))
 }

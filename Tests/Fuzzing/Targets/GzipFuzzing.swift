@@ -1,4 +1,4 @@
-import Compression
+import HTTPServer
 
 /// gzip: no input unpacks to more than the limit, and packed bytes unpack to the original ones.
 enum GzipFuzzing {

@@ -95,19 +95,20 @@ export class Tabs {
   }
 
   #leadByLock(work) {
-    const hold = options => navigator.locks.request("hotel-bookmarks-leader", options, () => this.#work(work, this.#closed.signal))
+    const { signal } = this.#closed
+    const hold = (options = { signal }) => navigator.locks.request("hotel-bookmarks-leader", options, () => this.#work(work, signal))
       // Another tab has displaced this one, or this one is closed. A page that is left is refused at once, again and again.
       .catch(() => {
         this.#held?.abort()
-        if (!this.#closed.signal.aborted) setTimeout(hold, pause, { signal: this.#closed.signal })
+        if (!signal.aborted) setTimeout(hold, pause)
       })
     this.#displace = message => {
       this.#asleep = undefined
-      if (this.leads || this.#closed.signal.aborted) return
+      if (this.leads || signal.aborted) return
       hold({ steal: true })
       setTimeout(() => this.#hear(message))
     }
-    hold({ signal: this.#closed.signal })
+    hold()
   }
 
   async #leadByLease(work) {

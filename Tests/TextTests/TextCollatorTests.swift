@@ -1,5 +1,5 @@
-import ICU
 import Testing
+import Text
 
 struct TextCollatorTests {
   private let collator: TextCollator

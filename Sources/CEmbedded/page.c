@@ -1,4 +1,4 @@
-#include "CPage.h"
+#include "CEmbedded.h"
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
@@ -207,7 +207,7 @@ BYTES admin_js[] = {
 
 #define FILE(name, bytes) {name, bytes, sizeof(bytes)}
 
-static const cpage_file files[] = {
+static const cembedded_page_file files[] = {
     FILE("index.html", index_html),
     FILE("app.css", app_css),
     FILE("app.js", app_js),
@@ -276,6 +276,6 @@ static const cpage_file files[] = {
     FILE("admin.js", admin_js),
 };
 
-size_t cpage_count(void) { return sizeof(files) / sizeof(files[0]); }
+size_t cembedded_file_count(void) { return sizeof(files) / sizeof(files[0]); }
 
-cpage_file cpage_at(size_t place) { return files[place]; }
+cembedded_page_file cembedded_file(size_t place) { return files[place]; }

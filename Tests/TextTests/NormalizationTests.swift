@@ -1,5 +1,5 @@
-import ICU
 import Testing
+import Text
 
 /// The normal forms of Unicode Standard Annex 15.
 struct NormalizationTests {

@@ -1,6 +1,5 @@
-#include "CSQLiteSystem.h"
+#include "CSQLite.h"
 
-#include <sqlite3.h>
 
 int csqlite_configure(void) {
   /* No memory statistics: they take a lock of the whole process at each allocation.

@@ -1,4 +1,4 @@
-import Compression
+import HTTPServer
 import Testing
 
 struct GzipTests {

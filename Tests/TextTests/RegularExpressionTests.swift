@@ -1,5 +1,5 @@
-import RegularExpressions
 import Testing
+import Text
 
 struct RegularExpressionTests {
   private func compiled(_ pattern: String) throws(RegularExpressionError) -> RegularExpression {

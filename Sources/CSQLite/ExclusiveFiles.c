@@ -1,8 +1,7 @@
 #define _GNU_SOURCE
-#include "CSQLiteSystem.h"
+#include "CSQLite.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
-#include "CSQLiteSystem.h"
+#include "CSQLite.h"
 
 #include <math.h>
-#include <sqlite3.h>
 #include <string.h>
 
 /* FTS5's bm25() (https://sqlite.org/fts5.html#the_bm25_function) as a separate auxiliary function, with one change.
