@@ -12,6 +12,11 @@ void clanes_limit_arenas(int count) {
   mallopt(M_ARENA_MAX, count);
 }
 
+size_t clanes_heap_in_use(void) {
+  struct mallinfo2 heap = mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
+
 void clanes_trim_heap(void) {
   malloc_trim(0);
 }

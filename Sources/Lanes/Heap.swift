@@ -3,11 +3,28 @@ import Glibc
 
 /// The memory that the C library keeps for this process (malloc(3)).
 package struct Heap: Sendable {
-  /// The load from which on a trim is worth its time, in bytes.
-  static let worth = 32 << 20
+  /// How many bytes must have been given back so that a trim is worth its time.
+  static let worth = 16 << 20
+  /// How often the bytes of the heap that are in use are counted, in seconds, because that visits all of its free pieces.
+  private static let interval = 60
 
-  /// The highest load since the last trim, in bytes.
-  private var peak = 0
+  /// A number of bytes that goes up and down.
+  struct Load {
+    /// The highest number since the last fall.
+    private var peak = 0
+
+    /// Whether a quarter of the highest number, and at least ``worth``, was given back since the last fall.
+    mutating func falls(to bytes: Int) -> Bool {
+      peak = max(peak, bytes)
+      guard peak - bytes >= max(worth, peak / 4) else { return false }
+      peak = bytes
+      return true
+    }
+  }
+
+  private var load = Load()
+  private var used = Load()
+  private var seconds = 0
 
   /// The heap of a process without load.
   package init() {}
@@ -20,19 +37,14 @@ package struct Heap: Sendable {
     clanes_limit_arenas(CInt(min(max(processors, 2), 4)))
   }
 
-  /// Returns memory to the system when a load has fallen to less than half. The C library keeps what was freed between
-  /// pieces that are still in use, for good: after a flood the process would stay as large as it was. It takes
+  /// Returns memory to the system when a load has fallen, or when stores were closed. The C library keeps what was freed
+  /// between pieces that are still in use, for good: after a flood the process would stay as large as it was. It takes
   /// milliseconds for each GiB, so the calling thread must be one that may block.
-  /// - Parameter load: bytes of bodies and answers in memory now; call it once a second.
-  package mutating func note(_ load: Int) {
-    if takesFall(to: load) { clanes_trim_heap() }
-  }
-
-  /// Whether to trim the heap.
-  mutating func takesFall(to load: Int) -> Bool {
-    peak = max(peak, load)
-    guard peak >= Self.worth, load < peak / 2 else { return false }
-    peak = load
-    return true
+  /// - Parameter bytes: bytes of bodies and answers in memory now; call it once a second.
+  package mutating func note(_ bytes: Int) {
+    seconds += 1
+    let hasFallen = load.falls(to: bytes)
+    let isSmaller = seconds % Self.interval == 0 && used.falls(to: Int(clanes_heap_in_use()))
+    if hasFallen || isSmaller { clanes_trim_heap() }
   }
 }

@@ -4,13 +4,11 @@ import Testing
 
 @Suite struct HeapTests {
   @Test func trimsOnceAfterEachGreatLoad() {
-    var heap = Heap()
-    let loads = [
-      0, 1_000, 0, Heap.worth, Heap.worth / 2, 0, 0, 2 * Heap.worth, Heap.worth - 1,
-      0,
-    ]
+    let (worth, most) = (Heap.worth, 8 * Heap.worth)
+    var load = Heap.Load()
+    let loads = [0, 1_000, 0, worth, 1, 0, 0, most, most - worth, most - 2 * worth, 0, 0]
     #expect(
-      loads.map { heap.takesFall(to: $0) }
-        == [false, false, false, false, false, true, false, false, true, false])
+      loads.map { load.falls(to: $0) }
+        == [false, false, false, false, false, true, false, false, false, true, true, false])
   }
 }

@@ -1,6 +1,7 @@
 #ifndef CLANES_H
 #define CLANES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #pragma clang assume_nonnull begin
@@ -11,6 +12,9 @@ void clanes_name_thread(const char *name);
 
 /* Limits how many parts the heap of this process has (M_ARENA_MAX of mallopt(3), which Swift can't import). */
 void clanes_limit_arenas(int count);
+
+/* The bytes of the heap that are in use (mallinfo2(3)). */
+size_t clanes_heap_in_use(void);
 
 /* Returns the heap's free pages to the system (malloc_trim(3), a function of glibc that Swift can't import). */
 void clanes_trim_heap(void);
