@@ -47,7 +47,6 @@ actor CatalogueReader {
         return opened.origin
       }
     } catch {
-      if try CatalogueUpgrade.run(files) { return try reload() }
       // An absent file is created. A damaged or outdated one is replaced only if it contains the program's own
       // hotels; any other file is an operator's.
       let isAbsent = FileIdentity(path: files.database) == nil

@@ -1,4 +1,3 @@
-import Hotels
 import SQLite
 
 /// The tables of a catalogue's file.
@@ -48,52 +47,5 @@ enum CatalogueSchema {
   /// Creates the index of hotels by name. Sorting once is faster than updating the index with each row.
   static func createNameIndex(in connection: Connection) throws {
     try connection.execute("CREATE INDEX hotel_name ON hotel (name COLLATE NOCASE, id)")
-  }
-}
-
-/// Rebuilds an imported catalogue of the first edition from its own rows, so that it need not be imported again.
-enum CatalogueUpgrade {
-  /// The edition that can be upgraded.
-  private static let former: Int32 = 1
-  /// The most rows in memory.
-  private static let rowsAtOnce = 256
-
-  /// Upgrades the catalogue if it has that edition. Blocks about as long as the import did.
-  /// - Returns: whether there is a new catalogue now.
-  /// - Throws: `busy`, `storageFull`, `unavailable`, `damaged`. The old catalogue is unchanged then.
-  static func run(_ files: CatalogueFiles) throws(CatalogueError) -> Bool {
-    guard let old = try? Connection(path: files.database, mode: .readOnly),
-      (try? old.userVersion()) == former, files.kindInHeader() == .imported
-    else { return false }
-    guard let origin = try OpenCatalogue.storedOrigin(.imported, in: old) else { return false }
-    let run = try ImportRun(
-      into: files, kind: .imported, name: origin.name, date: origin.date, onBadRow: .refuse,
-      report: { _ in })
-    do throws(CatalogueError) {
-      try copyRows(of: old, into: run)
-      _ = try run.finish()
-    } catch {
-      run.abandon()
-      throw error
-    }
-    return true
-  }
-
-  private static func copyRows(
-    of old: Connection, into run: ImportRun
-  ) throws(CatalogueError) {
-    var last: Int64 = -1
-    while true {
-      let rows = try CatalogueError.translating {
-        try old.statement(
-          "SELECT seq, body FROM hotel WHERE seq > ?1 ORDER BY seq LIMIT ?2"
-        ).all(.integer(Int(last)), .integer(rowsAtOnce)) { row in
-          (seq: row.int64(0), body: row.bytes(1))
-        }
-      }
-      guard let end = rows.last?.seq else { return }
-      for row in rows { try run.take(row.body + [0x0A]) }
-      last = end
-    }
   }
 }

@@ -72,26 +72,19 @@ struct OpenCatalogue {
     guard header.version == CatalogueSchema.version else {
       throw CatalogueError(
         .unavailable, "The hotel catalogue is of another version; import it again.",
-        detail: "version \(header.version)")
+        detail: "version \(header.version), this version knows \(CatalogueSchema.version)")
     }
-    guard let origin = try storedOrigin(kind, in: connection) else {
-      throw CatalogueError(.damaged, "The hotel catalogue does not say where it came from.")
-    }
-    return origin
-  }
-
-  /// The origin in the table; nil if the table is empty.
-  static func storedOrigin(
-    _ kind: CatalogueOrigin.Kind, in connection: Connection
-  ) throws(CatalogueError) -> CatalogueOrigin? {
-    try CatalogueError.translating {
-      try connection.statement("SELECT name, rows, date FROM origin").first {
-        row in
+    let origin = try CatalogueError.translating {
+      try connection.statement("SELECT name, rows, date FROM origin").first { row in
         CatalogueOrigin(
           kind: kind, name: try row.string(0), rows: Int(row.int64(1)),
           date: Timestamp(milliseconds: row.int64(2)))
       }
     }
+    guard let origin else {
+      throw CatalogueError(.damaged, "The hotel catalogue does not say where it came from.")
+    }
+    return origin
   }
 }
 

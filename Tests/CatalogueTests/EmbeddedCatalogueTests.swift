@@ -85,20 +85,18 @@ import Testing
     }
   }
 
-  @Test func anImportedCatalogueOfTheFirstEditionIsMadeAnewFromItsRows() async throws {
-    let rows = [
-      Rows.hotel(2, "Second", #""price":20"#), Rows.hotel(1, "First", #""price":10"#),
-    ]
-    try await CatalogueFixture.run(rows: rows) { fixture async throws in
-      try fixture.directory.makeFirstEdition()
-      let later = CatalogueFixture.date.adding(seconds: 60)
-      let origin = try await fixture.catalogue.prepare(at: later)
-      #expect(origin.kind == .imported)
-      #expect(origin.name == "hotels.json")
-      #expect(origin.date == CatalogueFixture.date)
-      let page = try await fixture.catalogue.search(HotelQuery(order: .price))
-      #expect(page.hotels.map(\.id.text) == ["hotel_1", "hotel_2"])
-      #expect(try await fixture.ids(nil, in: nil, .phrase) == ["hotel_2", "hotel_1"])
+  @Test(arguments: [1, 3])
+  func anImportedCatalogueOfAnotherEditionIsAnErrorAndStays(_ version: Int32) async throws {
+    try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
+      try fixture.directory.setEdition(version)
+      let bytes = try fixture.directory.read("catalogue.sqlite")
+      let error = await #expect(throws: CatalogueError.self) {
+        try await fixture.catalogue.prepare(at: CatalogueFixture.date)
+      }
+      #expect(error?.code == .unavailable)
+      #expect(error?.reason == "The hotel catalogue is of another version; import it again.")
+      #expect(error?.detail == "version \(version), this version knows 2")
+      #expect(try fixture.directory.read("catalogue.sqlite") == bytes)
     }
   }
 
@@ -141,10 +139,10 @@ import Testing
 }
 
 extension TemporaryDirectory {
-  /// Changes the catalogue to the one that the program's first edition would have made.
-  fileprivate func makeFirstEdition() throws {
+  /// Gives the catalogue the number of another edition.
+  fileprivate func setEdition(_ version: Int32) throws {
     let connection = try Connection(path: path + "/catalogue.sqlite", mode: .readWrite)
-    try connection.execute("DROP TABLE sorting; DROP TABLE vocabulary; PRAGMA user_version = 1")
+    try connection.setUserVersion(version)
     try connection.close()
   }
 
