@@ -55,8 +55,8 @@ extension AccountService {
   /// is responsible for giving it to the right person.
   /// - Throws: `invalidName`, `unknownUser`.
   package func passwordReset(for username: String) async throws -> IssuedToken {
-    let name = try UserName(username)
-    guard let known = try await accounts.knownUser(name) else {
+    let name = try UserName(username).usualSpelling
+    guard let known = try await accounts.user(name) else {
       throw ServiceError(.unknownUser, "There is no user of this name.")
     }
     return try tokens.issue(
@@ -140,7 +140,7 @@ extension AccountService {
   package func changePassword(
     username: String, password: Secret
   ) async throws {
-    let name = try UserName(username)
+    let name = try UserName(username).usualSpelling
     try PasswordRule.check(password)
     let hash = try await hashing.hash(PasswordRule.normalized(password))
     guard let user = try await accounts.changePassword(name, hash) else {
@@ -155,7 +155,7 @@ extension AccountService {
     ofUser username: String
   ) async throws -> AccountID? {
     guard let name = try? UserName(given: username) else { return nil }
-    return try await accounts.document(name)?.id
+    return try await accounts.document(name.usualSpelling)?.id
   }
 
   private func create(

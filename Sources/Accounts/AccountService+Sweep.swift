@@ -301,7 +301,7 @@ extension AccountService {
   }
 
   private func ended(_ user: String) async throws -> [StoreName] {
-    if let name = try? UserName(user), let known = try await accounts.knownUser(name) {
+    if let name = try? UserName(user), let known = try await accounts.user(name.usualSpelling) {
       let id = known.document.id
       let ended = try await accounts.endUser(known.name ?? name, id: id)
       proofs.end { $0.id == id }

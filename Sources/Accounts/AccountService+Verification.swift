@@ -55,7 +55,7 @@ extension AccountService {
   private func counted(
     _ name: UserName, _ password: [UInt8], from address: ClientAddress
   ) -> (pair: Lockouts.Key, digest: ProofKey) {
-    let name = name.usualSpelling ?? name
+    let name = name.usualSpelling
     return (
       Lockouts.Key(name: name, address: address),
       ProofKey(name: name, password: password, under: passwordKey)
@@ -115,7 +115,7 @@ extension AccountService {
     {
       return .administrator(administrator, epoch: epoch)
     }
-    return try await accounts.knownUser(name).map { .user($0) } ?? .nobody
+    return try await accounts.user(name.usualSpelling).map { .user($0) } ?? .nobody
   }
 
   /// The user of a name and a password; nil when they are wrong. Exactly one hash is computed in every case, also

@@ -285,13 +285,6 @@ extension AccountService {
     try await accounts.erase(store)
   }
 
-  /// Records the names from earlier versions that no new name may equal. Runs once at every start, before requests
-  /// are accepted. The first run reads every account.
-  /// - Throws: the system store's errors.
-  package func prepareNames() async throws {
-    try await accounts.noteFormerNames()
-  }
-
   /// Erases the stores whose erasure was not complete when the service stopped. Runs once at every start, before
   /// requests are accepted. Reads one index. A store that can't be erased is left for the next start.
   /// - Parameter limit: if other processes erase, too: an erasure that was recorded later is left alone.

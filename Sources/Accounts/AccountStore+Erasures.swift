@@ -1,6 +1,5 @@
 import Documents
 import JSON
-import Lanes
 package import Stores
 
 extension AccountStore {
@@ -42,15 +41,12 @@ extension AccountStore {
   func endUser(
     _ name: UserName, id: AccountID, handingListsOn handsOn: Bool = false
   ) async throws -> [StoreName] {
-    let former = name.usualSpelling.map(AccountKeys.formerName)
-    return try await endUser(
-      AccountKeys.user(name), AccountKeys.credentials(name), former: former, id: id,
-      handingListsOn: handsOn)
+    try await endUser(
+      AccountKeys.user(name), AccountKeys.credentials(name), id: id, handingListsOn: handsOn)
   }
 
   private func endUser(
-    _ userID: DocumentID, _ local: LocalID, former: LocalID? = nil, id: AccountID,
-    handingListsOn handsOn: Bool = false
+    _ userID: DocumentID, _ local: LocalID, id: AccountID, handingListsOn handsOn: Bool = false
   ) async throws -> [StoreName] {
     let lists = lists
     return try await update(loading: [userID, AccountKeys.erasure(.user(id))]) {
@@ -61,7 +57,6 @@ extension AccountStore {
       try changes.replace(userID, by: nil)
       changes.write(LocalEdit(local, nil))
       changes.write(LocalEdit(AccountKeys.displayName(of: id), nil))
-      if let former { changes.write(LocalEdit(former, nil)) }
       try changes.noteErasure(of: .user(id))
       return [.user(id)] + (try lists.leave(&changes, id, handsOn))
     }
@@ -179,67 +174,4 @@ extension AccountStore {
     let lists = lists
     return Set(try await update { changes in try lists.end(&changes, list) })
   }
-}
-
-/// Names of accounts from earlier versions that contain wide or narrow characters. The rules for new names would
-/// have mapped them to other names.
-extension AccountStore {
-  /// How many of them one commit records.
-  private static let notesAtOnce = 100
-
-  /// The progress of the walk over the names.
-  private struct Walk: Sendable {
-    var last: String?
-    var found = GrowingList<UserName>()
-  }
-
-  /// Finds, once, all names from earlier versions that new names must not equal, and records them. Later calls read
-  /// one record.
-  func noteFormerNames() async throws {
-    let isDone = try await read(orAbsent: true) { view in
-      do { return try view.local(AccountKeys.formerNames) != nil } catch {
-        // A damaged record is written again.
-        guard ServiceError(error)?.code == .integrity else { throw error }
-        return false
-      }
-    }
-    guard !isDone else { return }
-    let found = try await formerNames()
-    let note = LocalDocument(revision: 1, body: Array("{}".utf8))
-    for start in stride(from: 0, to: found.count, by: Self.notesAtOnce) {
-      let names = found[start..<min(start + Self.notesAtOnce, found.count)]
-      try await update { changes in
-        for name in names { changes.write(LocalEdit(AccountKeys.formerName(name), note)) }
-      }
-    }
-    try await update { changes in
-      changes.write(LocalEdit(AccountKeys.formerNames, note))
-    }
-  }
-
-  private func formerNames() async throws -> [UserName] {
-    try await stores.withStore(.system, creating: false) { store in
-      guard let store else { return [] }
-      return try await store.read(inSlices: Walk()) { walk, view in
-        let range = DocumentRange(
-          start: walk.last.map { $0 + "\u{0}" } ?? LocalID.userPrefix, end: LocalID.userEnd)
-        var isWhole = true
-        try view.locals(range) { id, local in
-          walk.last = id.text
-          let name = try? UserName(Credentials(local).name)
-          if let mapped = name?.usualSpelling { walk.found.append(mapped) }
-          isWhole = !Slice.isOver
-          return isWhole
-        }
-        return isWhole ? walk.found.all : nil
-      }
-    }
-  }
-}
-
-extension LocalID {
-  /// The prefix of the ids of users' credentials.
-  fileprivate static let userPrefix = receiptPrefix + "user:"
-  /// The end of their range: the byte after a colon.
-  fileprivate static let userEnd = receiptPrefix + "user;"
 }

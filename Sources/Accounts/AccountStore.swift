@@ -59,14 +59,6 @@ struct AccountStore: Sendable {
     }
   }
 
-  /// A user by the name that a person enters: first exactly as entered, for names from earlier versions, then as new
-  /// names are spelled.
-  func knownUser(_ name: UserName) async throws -> KnownUser? {
-    if let known = try await user(name) { return known }
-    guard let mapped = name.usualSpelling else { return nil }
-    return try await user(mapped)
-  }
-
   /// Reads the system store. Returns `absent` when it does not exist yet.
   func read<Value: Sendable>(
     orAbsent absent: Value,
@@ -227,7 +219,6 @@ extension AccountStore {
     return try await update(loading: ids) { changes -> Creation in
       let view = changes.view
       if try UserDocument(view.document(id)) != nil { return .taken }
-      if try view.local(AccountKeys.formerName(name)) != nil { return .taken }
       let claims = document.adopting.map(AccountKeys.guest)
       for claim in claims where try view.document(claim) != nil { return .guestSpent }
       try changes.replace(id, by: document.value)
@@ -278,10 +269,7 @@ extension StoreChanges {
   /// outlive the account.
   package func hasUser(_ id: AccountID, named text: String) throws -> Bool {
     guard let name = try? UserName(given: text) else { return false }
-    return try [name, name.usualSpelling].contains { name in
-      guard let name else { return false }
-      return try UserDocument(view.document(AccountKeys.user(name)))?.id == id
-    }
+    return try UserDocument(view.document(AccountKeys.user(name.usualSpelling)))?.id == id
   }
 
   /// Records a document's next state, whatever the present one is: the caller's rule has checked it. Nil writes an
@@ -354,14 +342,6 @@ enum AccountKeys {
   static func displayName(of account: AccountID) -> LocalID {
     LocalID(receipt: "display-name:" + account.text)
   }
-
-  /// The record that an account has a name from an earlier version that the present rules would map to this name.
-  static func formerName(_ name: UserName) -> LocalID {
-    LocalID(receipt: "former:" + hash(name))
-  }
-
-  /// The record that all names from earlier versions were checked.
-  static let formerNames = LocalID(receipt: "formers")
 
   /// The prefix of the ids of guests' documents.
   static let guestPrefix = "guest:"

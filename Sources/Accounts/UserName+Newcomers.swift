@@ -3,7 +3,7 @@ import Documents
 import Stores
 import Text
 
-/// The rules for new names. Accounts from earlier versions keep their names and log in with them.
+/// The rules for the names of users.
 extension UserName {
   /// Makes a new user name. Checks first that the name can be told from others by sight: no invisible characters
   /// (zero-width characters, soft hyphens, variation selectors, fillers), no blanks but the plain space, and that
@@ -35,14 +35,14 @@ extension UserName {
     }
   }
 
-  /// The name as a new one is spelled: wide and narrow characters in the usual forms, and without blanks at its ends,
-  /// which keyboards add; nil when it is spelled so.
-  package var usualSpelling: UserName? {
+  /// The name as a sign-up spells it: wide and narrow characters in the usual forms, and without blanks at its ends,
+  /// which keyboards add.
+  package var usualSpelling: UserName {
     var scalars = Self.widthMapped(text).unicodeScalars[...]
     while scalars.first?.properties.isWhitespace ?? false { scalars.removeFirst() }
     while scalars.last?.properties.isWhitespace ?? false { scalars.removeLast() }
     let mapped = String(Substring(scalars))
-    return mapped.equalsBytes(of: text) ? nil : try? UserName(mapped)
+    return mapped.equalsBytes(of: text) ? self : (try? UserName(mapped)) ?? self
   }
 
   /// RFC 8265, section 3.3.2, step 1.

@@ -19,14 +19,10 @@ package struct UserReference: Sendable, Equatable {
   package static func to(
     _ account: AccountID, named text: String, in view: any StoreView
   ) throws -> UserReference? {
-    guard let name = try? UserName(given: text) else { return nil }
-    for name in [name, name.usualSpelling] {
-      guard let name else { continue }
-      if try UserDocument(view.document(AccountKeys.user(name)))?.id == account {
-        return UserReference(name)
-      }
-    }
-    return nil
+    guard let name = try? UserName(given: text).usualSpelling,
+      try UserDocument(view.document(AccountKeys.user(name)))?.id == account
+    else { return nil }
+    return UserReference(name)
   }
 
   /// The user's name; nil if the account does not exist any more. At most two indexed reads.

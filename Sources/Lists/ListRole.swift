@@ -38,9 +38,6 @@ package struct ListMember: Sendable, Equatable {
 
   /// The user name, spelt as at the sign-up.
   package var username: String { name.username }
-
-  /// Whether a name is this member's, by the comparison of ``UserName``.
-  package func isNamed(_ name: UserName) -> Bool { (try? UserName(given: username)) == name }
 }
 
 /// The system store's record of a list.
@@ -87,11 +84,6 @@ package struct ListMembers: Sendable, Equatable {
   /// The member with this account.
   package func member(_ account: AccountID) -> ListMember? {
     all.first { $0.account == account }
-  }
-
-  /// The member with this name.
-  package func member(named name: UserName) -> ListMember? {
-    all.first { $0.isNamed(name) }
   }
 }
 

@@ -121,15 +121,9 @@ extension ListService {
     return (account, try UserName(given: username).text)
   }
 
-  /// The member with a name. It looks for the account of that name first. When that account is not a member, as
-  /// with some names from earlier versions, it compares the names of all members.
+  /// The member with a name.
   private func member(named username: String, on list: AccountID) async throws -> ListMember? {
-    let name = try UserName(given: username)
-    if let account = try await accounts.accountID(ofUser: username),
-      let member = try await directory.member(account, of: list)
-    {
-      return member
-    }
-    return try await directory.members(of: list)?.member(named: name)
+    guard let account = try await accounts.accountID(ofUser: username) else { return nil }
+    return try await directory.member(account, of: list)
   }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-/// New names by PRECIS' profile UsernameCaseMapped (RFC 8265), together with older names.
+/// Names by PRECIS' profile UsernameCaseMapped (RFC 8265).
 struct NewNameTests {
   @Test(arguments: [
     ("Demo", "demo"), ("ｄｅｍｏ", "demo"), ("ＤＥＭＯ", "demo"), ("ｶﾞ", "\u{30AC}"), ("ß", "ß"),
@@ -38,31 +38,8 @@ struct NewNameTests {
     #expect(try await failure { _ = try await fixture.signUp("ｄｅｍｏ") } == .taken)
     for name in ["demo", "DEMO", "Ｄｅｍｏ"] {
       #expect(try await fixture.logIn(name).principal.id == user.id)
+      #expect(try await fixture.service.accountID(ofUser: name) == user.id)
     }
-  }
-
-  @Test func nameOfBeforeGoesOnAndIsNoOneElses() async throws {
-    let fixture = try await AccountFixture.make()
-    let hash = try await fixture.service.hashing.hash(
-      PasswordRule.normalized(AccountFixture.password))
-    let old = fixture.service.newUser()
-    _ = try await fixture.service.accounts.create(UserName("ｏｌｄ"), old, password: hash)
-    let both = fixture.service.newUser()
-    _ = try await fixture.service.accounts.create(UserName("ｂｏｔｈ"), both, password: hash)
-    let plain = fixture.service.newUser()
-    _ = try await fixture.service.accounts.create(UserName("both"), plain, password: hash)
-    try await fixture.service.prepareNames()
-
-    #expect(try await failure { _ = try await fixture.signUp("old") } == .taken)
-    #expect(try await failure { _ = try await fixture.signUp("ｏｌｄ") } == .taken)
-    #expect(try await fixture.logIn("ｏｌｄ").principal.id == old.id)
-    // Two older accounts whose names would now be the same stay separate.
-    #expect(try await fixture.logIn("ｂｏｔｈ").principal.id == both.id)
-    #expect(try await fixture.logIn("both").principal.id == plain.id)
-
-    // The name is free after its owner's erasure.
-    try await fixture.service.erase(try await fixture.logIn("ｏｌｄ").principal)
-    #expect(try await fixture.signUp("old").principal.username == "old")
   }
 
   @Test(arguments: ["adrnin", "\u{430}dmin", "ADMIN", "ａｄｍｉｎ", "adm\u{131}n"])

@@ -71,23 +71,6 @@ struct SignUpTests {
     #expect(try await fixture.signUp(name).principal.username == name)
   }
 
-  /// The rule applies to new names. A user with an older name of that kind keeps it.
-  @Test(.bug(id: "H15"), arguments: ["de\u{200D}mo", " demo", "de\u{A0}mo"])
-  func accountsOfBeforeLogInAndChangeTheirPassword(name: String) async throws {
-    let fixture = try await AccountFixture.make()
-    let hash = try await fixture.service.hashing.hash(
-      PasswordRule.normalized(AccountFixture.password))
-    let user = fixture.service.newUser()
-    _ = try await fixture.service.accounts.create(UserName(name), user, password: hash)
-    let session = try await fixture.logIn(name)
-    #expect(session.principal.id == user.id)
-    #expect(
-      try await fixture.service.authenticate(bearer: session.token.token.exposed).id == user.id)
-    try await fixture.service.changePassword(username: name, password: AccountFixture.password)
-    try await fixture.service.erase(try await fixture.logIn(name).principal)
-    #expect(try await fixture.service.accountID(ofUser: name) == nil)
-  }
-
   @Test func ofManyWhoAskForANameOneGetsIt() async throws {
     let fixture = try await AccountFixture.make()
     let codes = try await withThrowingTaskGroup(of: ServiceError.Code?.self) { group in

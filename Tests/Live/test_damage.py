@@ -322,18 +322,3 @@ def test_a_damaged_account_keeps_nobody_from_starting_or_logging_in(start, tmp_p
     # No other user can take the name meanwhile.
     taken = server.call("POST", "/v1/users", json={"username": "anna", "password": "an evil password"})
     assert taken.status_code >= 400
-
-
-def test_damaged_notes_about_accounts_keep_nobody_from_starting(start, tmp_path):
-    server = start()
-    body = {"username": "anna", "password": "a good password"}
-    assert server.call("POST", "/v1/users", json=body).status_code == 201
-    assert server.stop() == 0
-    # The server writes this record at the first start that finds accounts.
-    assert start().stop() == 0
-    system = file_of(server.data, "system")
-    assert rot(system, "locals", "body", "id = 'receipt/formers'", bytes_wrong=2) == 1
-    server = start()
-    assert server.call("POST", "/v1/sessions", json=body).status_code == 200
-    assert server.stop() == 0
-    assert subprocess.run([BINARY, "verify", server.data], timeout=PATIENCE).returncode == 0

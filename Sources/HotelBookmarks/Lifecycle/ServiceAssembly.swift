@@ -86,7 +86,6 @@ struct ServiceAssembly: Sendable {
       now: now)
     users = UserCommands(accounts)
     try await administrator.checkName(accounts)
-    try await accounts.prepareNames()
     let catalogue = storage.sharedCatalogue(in: settings.data)
     do { try await catalogue?.catchUp() } catch {
       logger.warning(
