@@ -15,7 +15,7 @@ import Stores
 /// - `list-stale/<list>`: the list's store does not contain its present members yet, `{"version"}`;
 /// - `list-ended/<list>`: records of a list that has ended are still to be removed, `{}`;
 /// - `list-drafts/<list>/<account>`: the drafts of a former member are to be removed, `{"list"}`;
-/// - `list-import/<account>`: see ``ListImport``;
+/// - `list-import/<account>/<mark>`: see ``ListImport``;
 /// - `list-room/<owner>/<list>`: see ``ListRoom``;
 /// - `publishing/<hash>/<account>`: a draft is being published, `{"list","document"}`;
 /// - `invitation/<hash>` and `invitations/<list>/<invitation>`: see ``Invitation``;
@@ -209,9 +209,9 @@ extension ListDirectory {
     return count
   }
 
-  /// Whether an account has made the list of its membership. An older version recorded only the role.
+  /// Whether an account has made the list of its membership.
   static func isMade(_ membership: LocalDocument) throws -> Bool {
-    try root(of: membership)["made"]?.bool ?? (role(membership) == .owner)
+    try root(of: membership)["made"]?.bool ?? false
   }
 
   fileprivate static func member(
@@ -316,7 +316,7 @@ enum ListKeys {
   /// The prefix of the records of imports.
   static let importedPrefix = "list-import/"
 
-  /// The record of one import. An older version recorded one for each account, without the mark.
+  /// The record of one import.
   static func imported(by account: AccountID, marked mark: AccountID) -> LocalID {
     LocalID(receipt: importedPrefix + account.text + "/" + mark.text)
   }

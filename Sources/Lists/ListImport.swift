@@ -109,7 +109,6 @@ package final class ListImport: Sendable {
       changes.note(
         ListKeys.imported(by: owner.account, marked: mark),
         [
-          "mark": .string(mark.text),
           "username": .string(owner.username), "at": .time(now),
           "lists": .array(made.map { .string($0.text) }),
         ])
@@ -151,12 +150,13 @@ extension ListService {
   /// - Returns: whether the imported store is the account's own, so that its lists are visible.
   @discardableResult
   func finishImport(_ id: LocalID, begunBefore limit: Timestamp? = nil) async throws -> Bool {
-    guard let account = ListKeys.importer(of: id) else { return false }
+    guard let account = ListKeys.importer(of: id), let mark = ListKeys.last(of: id) else {
+      return false
+    }
     let note = try await directory.read(orAbsent: nil) { view in
       try view.local(id).map(ListDirectory.root)?.value
     }
-    let mark = note?["mark"]?.string ?? ListKeys.last(of: id)?.text ?? ""
-    let isFilled = try await ListImport.mark(of: account, in: stores) == Array(mark.utf8)
+    let isFilled = try await ListImport.mark(of: account, in: stores) == Array(mark.text.utf8)
     // Another process may have completed it.
     guard let note else { return isFilled }
     let lists = (note["lists"]?.array ?? []).compactMap { $0.string.flatMap(AccountID.init) }

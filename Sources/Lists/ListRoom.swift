@@ -7,8 +7,7 @@ package import Stores
 ///
 /// The system store has a local document `list-room/<owner>/<list>` for each list, `{"bytes"}`: what was given to it. A
 /// list gets bytes before it needs them, in steps (``StoreRoom``), so the sum for an owner is at least what the lists
-/// have, also after a crash and with several servers. A list that was made by an older version gets its bytes at its
-/// next write.
+/// have, also after a crash and with several servers.
 enum ListRoom {
   /// The prefix of the records of an owner's lists.
   static func of(_ owner: AccountID) -> String { "list-room/" + owner.text + "/" }
@@ -17,11 +16,11 @@ enum ListRoom {
     LocalID(receipt: of(owner) + list.text)
   }
 
-  /// What a list was given; nil when that is not recorded.
+  /// What a list was given.
   static func bytes(
     of list: AccountID, ownedBy owner: AccountID, in view: any StoreView
-  ) throws -> Int64? {
-    try view.local(id(owner, list)).map(Self.bytes)
+  ) throws -> Int64 {
+    try view.local(id(owner, list)).map(Self.bytes) ?? 0
   }
 
   /// What the lists of an owner were given together.
@@ -70,7 +69,7 @@ extension StoreChanges {
     guard let owner = try ListDirectory.owner(of: list, in: view) else {
       return RoomGiver.Given(bytes: StoreRoom.rounded(bytes))
     }
-    let known = try ListRoom.bytes(of: list, ownedBy: owner, in: view) ?? 0
+    let known = try ListRoom.bytes(of: list, ownedBy: owner, in: view)
     let others = try ListRoom.sum(of: owner, in: view) - known
     var given = StoreRoom.rounded(bytes)
     if bytes == 0 || bytes <= known && known <= 2 * given {
@@ -103,7 +102,7 @@ extension StoreChanges {
 
   /// Counts a list for another owner.
   mutating func moveRoom(of list: AccountID, from owner: AccountID, to next: AccountID) throws {
-    let bytes = try ListRoom.bytes(of: list, ownedBy: owner, in: view) ?? StoreRoom.stepBytes
+    let bytes = try ListRoom.bytes(of: list, ownedBy: owner, in: view)
     write(LocalEdit(ListRoom.id(owner, list), nil))
     noteRoom(of: list, ownedBy: next, bytes)
   }

@@ -80,7 +80,7 @@ extension StoreChanges {
       throw ServiceError.noMember
     }
     guard next.role != .owner else { return }
-    let bytes = try ListRoom.bytes(of: list, ownedBy: owner, in: view) ?? StoreRoom.stepBytes
+    let bytes = try ListRoom.bytes(of: list, ownedBy: owner, in: view)
     do { try requireRoom(for: account, bytes, within: limit) } catch {
       throw ServiceError.nextOwnerIsFull
     }

@@ -304,7 +304,6 @@ extension ListService {
   ) async throws -> Bool {
     try await stores.withStore(.list(list), creating: false) { store in
       guard let store else { return false }
-      if let owner = members.owner { try await store.giveLocals(to: owner.account) }
       let isNamed = try await store.update(loading: [ListDocument.id(of: list)]) { changes in
         try changes.setListWriters(members.all.map(\.account))
         return try changes.show(members, on: list)

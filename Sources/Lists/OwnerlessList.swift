@@ -113,7 +113,7 @@ extension StoreChanges {
     _ list: AccountID, of owner: AccountID, titled title: String, _ head: ListHead,
     at now: Timestamp
   ) throws -> ListHead {
-    let bytes = try ListRoom.bytes(of: list, ownedBy: owner, in: view) ?? StoreRoom.stepBytes
+    let bytes = try ListRoom.bytes(of: list, ownedBy: owner, in: view)
     write(LocalEdit(ListRoom.id(owner, list), nil))
     try eraseOffer(of: list)
     let known = OwnerlessList(

@@ -1,5 +1,4 @@
 import Documents
-import Lanes
 
 /// Who may have something of their own in a list's store: local documents and kept answers.
 ///
@@ -39,37 +38,5 @@ extension StoreChanges {
     let mark = LocalDocument(revision: 1, body: DocumentBody.empty.bytes)
     for id in present.subtracting(former) { write(LocalEdit(id, mark)) }
     if try view.local(ListWriters.note) == nil { write(LocalEdit(ListWriters.note, mark)) }
-  }
-}
-
-extension DocumentStore {
-  /// How many local documents one update reads.
-  private static let givenAtOnce = 100
-
-  /// Gives the local documents that nobody owns to an account, once, before the first ``StoreChanges/setListWriters(_:)``:
-  /// an older version did not note who wrote them.
-  package func giveLocals(to account: AccountID) async throws {
-    let isNeeded = try await readInline { view in
-      try view.local(ListWriters.note) == nil
-        && view.localUsage(of: LocalID.clientPrefix).count > 0
-    }
-    guard isNeeded else { return }
-    let moment = now()
-    var rest: DocumentRange? = AnswerKeys.range(LocalID.clientPrefix)
-    while let range = rest {
-      rest = try await update { changes in
-        var (found, last): ([(LocalID, LocalDocument)], LocalID?) = ([], nil)
-        try changes.view.locals(range) { id, document in
-          found.append((id, document))
-          if found.count == Self.givenAtOnce { last = id }
-          return last == nil
-        }
-        for (id, document) in found {
-          try LocalShare.give(id, document, to: account, in: &changes, at: moment)
-        }
-        return last.map { range.behind($0.text) }
-      }
-      try await Slice.giveWay()
-    }
   }
 }

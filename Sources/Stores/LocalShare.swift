@@ -32,20 +32,6 @@ struct LocalShare {
     }
   }
 
-  /// The share of a member of a list.
-  private init(of member: AccountID) {
-    (writer, isShared, limits) = (member.text, true, .unbounded)
-  }
-
-  /// Notes that a local document of a list's store belongs to a member, if nobody owns it.
-  static func give(
-    _ id: LocalID, _ document: LocalDocument, to member: AccountID, in changes: inout StoreChanges,
-    at now: Timestamp
-  ) throws {
-    guard try changes.view.local(writer(of: id)) == nil else { return }
-    LocalShare(of: member).note(LocalEdit(id, document), in: &changes, at: now)
-  }
-
   /// Checks the local documents that an update writes, makes room for them, and notes whose they are.
   /// - Throws: `quotaExceeded` beyond the share; `forbidden` for another member's document; `absent` for a former member.
   static func settle(

@@ -18,7 +18,8 @@ import Testing
       for number in 0..<ListLimits.owned {
         var generator = SeededGenerator(seed: UInt64(number))
         changes.note(
-          ListKeys.membership(owner, .random(using: &generator)), ["role": "owner"])
+          ListKeys.membership(owner, .random(using: &generator)),
+          ["role": "owner", "made": true])
       }
     }
     await #expect(throws: ServiceError.self) { _ = try await fixture.list(of: owner, "ann") }

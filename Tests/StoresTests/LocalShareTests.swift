@@ -93,26 +93,6 @@ import Testing
     }
   }
 
-  /// An older version did not note who wrote a list's local documents.
-  @Test func localDocumentsWithoutAWriterBecomeTheOwners() async throws {
-    let (list, owner, other) = (try id(9), try id(1), try id(2))
-    try await withStore(.list(list)) { store async throws in
-      try await write(store, "mine", as: other)
-      try await store.update { changes in
-        for number in 0..<250 {
-          let name = LocalID(stored: LocalID.clientPrefix + "\(number)")
-          changes.write(LocalEdit(name, LocalDocument(revision: 1, body: Array("{}".utf8))))
-        }
-      }
-      try await store.giveLocals(to: owner)
-      try await store.update { changes in try changes.setListWriters([owner, other]) }
-      #expect(await code { try await write(store, "0", as: other) } == .forbidden)
-      #expect(await code { try await write(store, "new", as: owner) } == .quotaExceeded)
-      try await store.forget(writer: owner)
-      #expect(try await ids(store) == ["mine"])
-    }
-  }
-
   @Test(.bug(id: "34/23"), arguments: [true, false])
   func checkpointThatWasNotWrittenForLongestMakesRoomForANewOne(isShared: Bool) async throws {
     let one = try id(1)
