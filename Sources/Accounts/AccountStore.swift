@@ -153,7 +153,7 @@ extension AccountStore {
     return ["type": "guest", "user": .string(user.text), "claim": .string(claim.text)]
   }
 
-  /// A user's present claim of a guest; empty for one of an earlier version.
+  /// A user's present claim of a guest.
   /// - Returns: nil when that user has not claimed the guest, or not any more.
   func presentClaim(of guest: AccountID, by user: AccountID) async throws -> String? {
     try await read(orAbsent: nil) { view in

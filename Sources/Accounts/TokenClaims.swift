@@ -58,11 +58,10 @@ struct TokenClaims: Sendable, Equatable {
       let session = Self.id(node["sid"]), let tokenID = Self.id(node["jti"]),
       let epoch = node["epoch"]?.int, let issuedAt = node["iat"]?.int,
       let notBefore = node["nbf"]?.int, let expiresAt = node["exp"]?.int,
-      issuedAt >= 0, notBefore >= issuedAt, expiresAt > notBefore
+      let startedAt = node["auth_time"]?.int,
+      issuedAt >= 0, notBefore >= issuedAt, expiresAt > notBefore, startedAt >= 0,
+      startedAt <= notBefore
     else { return nil }
-    // Tokens of earlier versions don't say when their session began.
-    let startedAt = node["auth_time"].map(\.int) ?? notBefore
-    guard let startedAt, startedAt >= 0, startedAt <= notBefore else { return nil }
     let name = node["name"]?.string
     guard (kind == .guest) == (name == nil) else { return nil }
     self.init(

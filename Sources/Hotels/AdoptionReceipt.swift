@@ -47,7 +47,7 @@ struct AdoptionReceipt: Sendable, Equatable {
   var came: [Came] = []
   /// Whether an undo is complete or in progress.
   var isUndone = false
-  /// Which claim of the guest this is; empty for a receipt of an earlier version.
+  /// Which claim of the guest this is; empty for a receipt that can't be read.
   var claim = ""
   /// Whether the guest was adopted before, and that was undone.
   var isAgain = false
@@ -108,7 +108,7 @@ struct AdoptionReceipt: Sendable, Equatable {
     if let time { members["time"] = .number(JSONNumber(Int(time.milliseconds))) }
     if !came.isEmpty { members["came"] = .array(came.map(\.value)) }
     if isUndone { members["undone"] = .bool(true) }
-    if !claim.isEmpty { members["claim"] = .string(claim) }
+    members["claim"] = .string(claim)
     if isAgain { members["again"] = .bool(true) }
     return JSONValue.object(members).bytes
   }

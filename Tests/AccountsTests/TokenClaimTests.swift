@@ -21,7 +21,7 @@ struct TokenClaimTests {
       ["sub": nil], ["sub": #""../x""#], ["sub": #""00112233445566778899AABBCCDDEEFF""#],
       ["sid": nil], ["sid": #""x""#], ["jti": nil], ["jti": "1"], ["epoch": nil],
       ["epoch": #""0""#], ["kind": nil], ["kind": #""root""#], ["kind": #""Guest""#],
-      ["kind": #""user""#], ["name": #""demo""#],
+      ["kind": #""user""#], ["name": #""demo""#], ["auth_time": nil],
     ] as [[String: String?]])
   func wrongClaimsAreInvalid(changes: [String: String?]) async throws {
     let fixture = try await AccountFixture.make()

@@ -29,6 +29,7 @@ struct TokenForge {
         ("iss", #""hotel-bookmarks""#), ("aud", #""hotel-bookmarks""#), ("sub", "\"\(guest)\""),
         ("kind", #""guest""#), ("sid", "\"\(guest)\""), ("jti", "\"\(guest)\""), ("epoch", "0"),
         ("iat", "\(now)"), ("nbf", "\(now)"), ("exp", "\(now + 86_400)"),
+        ("auth_time", "\(now)"),
       ], changes)
   }
 

@@ -179,10 +179,9 @@ import Testing
     #expect(try await fixture.text("note", guests.description) == #"{"of":"guest"}"#)
   }
 
-  /// An older receipt, from before revisions could wait, means that everything was copied.
   @Test func receiptWithoutWaitingRevisionsMeansAll() {
-    let old = AdoptionReceipt(LocalDocument(revision: 1, body: Array(#"{"adopted":3}"#.utf8)))
-    #expect(old == AdoptionReceipt(bookmarks: 3, waiting: []))
+    let whole = AdoptionReceipt(LocalDocument(revision: 1, body: Array(#"{"adopted":3}"#.utf8)))
+    #expect(whole == AdoptionReceipt(bookmarks: 3, waiting: []))
     let reference = AdoptionReceipt.Reference(
       id: DocumentID(stored: "a/\"é"), revision: RevisionID(generation: 2, digest: "x"))
     for waiting in [nil, [], [reference]] as [Set<AdoptionReceipt.Reference>?] {
