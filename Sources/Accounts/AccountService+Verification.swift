@@ -137,11 +137,8 @@ extension AccountService {
       _ = try await hashing.verify(password, against: nil)
       return nil
     }
-    let stored = known.credentials.password
-    guard try await hashing.verify(password, against: stored) else { return nil }
-    if hashing.isOutdated(stored), let hash = try? await hashing.hash(password) {
-      // The old hash is as valid as the new one, so a failure to replace it is ignored.
-      try? await accounts.rehash(known.name ?? name, known, hash)
+    guard try await hashing.verify(password, against: known.credentials.password) else {
+      return nil
     }
     return VerifiedUser(
       kind: .user, id: known.document.id, name: known.name ?? name,

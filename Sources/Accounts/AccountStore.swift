@@ -54,8 +54,7 @@ struct AccountStore: Sendable {
     return try await read(orAbsent: nil) { view in
       guard let document = try UserDocument(view.document(id)) else { return nil }
       guard let stored = try view.local(local) else { throw Self.unreadable }
-      return KnownUser(
-        document: document, credentials: try Credentials(stored), revision: stored.revision)
+      return KnownUser(document: document, credentials: try Credentials(stored))
     }
   }
 
@@ -227,18 +226,6 @@ extension AccountStore {
       let credentials = Credentials(name: name.text, password: password)
       changes.write(LocalEdit(local, credentials.document(after: revision)))
       return .created
-    }
-  }
-
-  /// Stores a new hash of the same password, unless the credentials have changed since they were read.
-  func rehash(
-    _ name: UserName, _ known: KnownUser, _ password: PasswordHash
-  ) async throws {
-    let local = AccountKeys.credentials(name)
-    try await update { changes in
-      guard try changes.local(local)?.revision == known.revision else { return }
-      let credentials = Credentials(name: known.credentials.name, password: password)
-      changes.write(LocalEdit(local, credentials.document(after: known.revision)))
     }
   }
 

@@ -38,8 +38,6 @@ struct KnownUser: Sendable {
   let document: UserDocument
   /// The name and the password hash.
   let credentials: Credentials
-  /// How often the credentials were written.
-  let revision: Int64
 
   /// The user name.
   var name: UserName? { try? UserName(credentials.name) }

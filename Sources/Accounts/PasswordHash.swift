@@ -121,9 +121,6 @@ struct PasswordHashing: Sendable {
     return Secret.constantTimeEqual(key, hash.key)
   }
 
-  /// Whether a hash was made with other parameters than are used now.
-  func isOutdated(_ hash: PasswordHash) -> Bool { hash.parameters != parameters }
-
   private func derive(
     _ password: [UInt8], salt: [UInt8], _ parameters: ScryptParameters
   ) async throws -> [UInt8] {

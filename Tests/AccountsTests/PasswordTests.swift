@@ -93,19 +93,6 @@ struct PasswordTests {
     #expect(codes.allSatisfy { $0 == nil })
   }
 
-  @Test func aHashWithOldParametersIsReplacedAtLogIn() async throws {
-    let fixture = try await AccountFixture.make()
-    _ = try await fixture.signUp("demo")
-    let new = try #require(ScryptParameters(rounds: 4, blockSize: 2, parallelism: 1))
-    let after = try await fixture.restarted { $0.scrypt = new }
-    _ = try await after.logIn("demo")
-    #expect(after.hashCount == 2)
-    let stored = try #require(try await after.service.accounts.user(UserName("demo")))
-    #expect(stored.credentials.password.parameters == new)
-    _ = try await after.logIn("demo")
-    #expect(after.hashCount == 3)
-  }
-
   @Test(.bug(id: "S10")) func lockingOutTouchesOneNameFromOneAddress() async throws {
     let fixture = try await AccountFixture.make()
     _ = try await fixture.service.addUser(username: "demo", password: AccountFixture.password)
