@@ -36,7 +36,7 @@ package struct RowValues {
   }
 
   /// Whether the row matches its checksum.
-  package var isSound: Bool { Checksum.matches(checksum, written.bytes, over: content) }
+  package var isSound: Bool { Checksum.value(of: written.bytes, over: content) == checksum }
 
   /// The row as it was written, if one byte of it is wrong; nil when more bytes are wrong or the row is too long to
   /// search.
@@ -73,20 +73,14 @@ package struct RowValues {
 
   /// The row with a corrected checksum, if the wrong byte is in the checksum.
   private var withChecksumRepaired: RowValues? {
-    let bytes = written.bytes
-    let sums = [
-      Checksum.value(of: bytes, over: content), Checksum.formerValue(of: bytes, over: content),
-    ]
-    for right in sums {
-      let difference = UInt64(bitPattern: right ^ checksum)
-      guard (0..<8).contains(where: { difference & ~(0xFF << (UInt64($0) * 8)) == 0 }) else {
-        continue
-      }
-      var row = self
-      row.checksum = right
-      return row
+    let right = Checksum.value(of: written.bytes, over: content)
+    let difference = UInt64(bitPattern: right ^ checksum)
+    guard (0..<8).contains(where: { difference & ~(0xFF << (UInt64($0) * 8)) == 0 }) else {
+      return nil
     }
-    return nil
+    var row = self
+    row.checksum = right
+    return row
   }
 
   private var withValuesRepaired: RowValues? {
@@ -107,7 +101,7 @@ package struct RowValues {
       case .integer(let number), .optionalInteger(.some(let number)):
         for candidate in Self.variants(number) {
           Self.put(candidate, at: start, in: &bytes)
-          guard Checksum.matches(checksum, bytes, over: content) else { continue }
+          guard Checksum.value(of: bytes, over: content) == checksum else { continue }
           var row = self
           if case .integer = value {
             row.values[index] = .integer(candidate)
@@ -121,7 +115,7 @@ package struct RowValues {
         for offset in text.indices {
           for mask in UInt8(1)...255 {
             bytes[start + offset] = text[offset] ^ mask
-            guard Checksum.matches(checksum, bytes, over: content) else { continue }
+            guard Checksum.value(of: bytes, over: content) == checksum else { continue }
             text[offset] ^= mask
             var row = self
             if case .text = value {
@@ -151,7 +145,7 @@ package struct RowValues {
         let found = content[index]
         for mask in masks {
           content[index] = found ^ mask
-          guard Checksum.matches(checksum, bytes, over: content) else { continue }
+          guard Checksum.value(of: bytes, over: content) == checksum else { continue }
           var row = self
           row.content = content
           return row
