@@ -1,13 +1,10 @@
 private import CXXHash
-private import Crypto
 package import Documents
 
 /// The checksum of a row's values: XXH3 with 64 bits. It detects changed bits, which SQLite itself can't
 /// detect. The reasons for XXH3 are in <doc:FastChecksums>.
 ///
 /// Every value is written with its length or a fixed width, so that different rows never have the same bytes.
-/// Rows that were written before version 6 of the schema have the first eight bytes of a SHA-256 over the
-/// same bytes. They are still accepted, and get the new checksum at their next write.
 package struct Checksum {
   /// The kind of the row, so that a row of one table is never accepted as a row of another.
   package enum Kind: UInt8 {
@@ -94,7 +91,7 @@ package struct Checksum {
   package var value: Int64 { Self.value(of: bytes, over: content) }
 
   /// Whether `found` is the checksum of these values.
-  package func matches(_ found: Int64) -> Bool { Self.matches(found, bytes, over: content) }
+  package func matches(_ found: Int64) -> Bool { found == value }
 
   /// The checksum of `bytes` followed by `content`.
   package static func value(of bytes: [UInt8], over content: [UInt8]) -> Int64 {
@@ -104,21 +101,6 @@ package struct Checksum {
       }
     }
     return Int64(bitPattern: sum)
-  }
-
-  /// The same by the rule before version 6 of the schema.
-  package static func formerValue(of bytes: [UInt8], over content: [UInt8]) -> Int64 {
-    var hash = SHA256()
-    bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
-    if !content.isEmpty { content.withUnsafeBytes { hash.update(bufferPointer: $0) } }
-    return hash.finalize().withUnsafeBytes { digest in
-      Int64(bitPattern: UInt64(bigEndian: digest.loadUnaligned(as: UInt64.self)))
-    }
-  }
-
-  /// Whether `found` is the checksum of the bytes by one of the two rules.
-  package static func matches(_ found: Int64, _ bytes: [UInt8], over content: [UInt8]) -> Bool {
-    found == value(of: bytes, over: content) || found == formerValue(of: bytes, over: content)
   }
 
   /// The checksum of a stored body, whether it is the winner's or another one.

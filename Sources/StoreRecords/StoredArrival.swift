@@ -10,7 +10,7 @@ package struct StoredArrival: Equatable, Sendable {
   /// The bytes of the column; empty for a null.
   package let bytes: [UInt8]
 
-  /// An unknown arrival: the row is older than the column.
+  /// An unknown arrival: the column was damaged.
   package static let unknown = StoredArrival(bytes: [])
 
   /// How many bytes the checksum takes.

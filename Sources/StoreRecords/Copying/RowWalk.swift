@@ -3,9 +3,6 @@ import Stores
 
 /// Reads all rows of a store in order, and verifies them: each body and arrival, each tree and its winner, that every
 /// leaf has a body, and the counts.
-///
-/// Rows from before version 6 of SQLite's schema have another kind of checksum. The walk returns every row with the
-/// checksums of today.
 package struct RowWalk {
   private enum Position {
     case documents(after: Int64)
@@ -56,7 +53,8 @@ package struct RowWalk {
           continue
         }
         position = .bodies(after: BodyKey(end))
-        return .bodies(try bodies.map { try take($0) })
+        for body in bodies { try take(body) }
+        return .bodies(bodies)
       case .locals(let last):
         let locals = try await reader.locals(after: last)
         guard let end = locals.last else {
@@ -102,17 +100,14 @@ package struct RowWalk {
     return verified
   }
 
-  private mutating func take(_ found: CopiedBody) throws -> CopiedBody {
+  private mutating func take(_ found: CopiedBody) throws {
     guard let owner = ownersByFirst[found.first] else {
       throw ServiceError.integrity("a stored body belongs to no document")
     }
-    let body = CopiedBody(
-      first: found.first, revision: found.revision,
-      body: try found.body.verified(of: found.revision, in: owner))
-    digest.add(body)
+    try found.body.requireSound(of: found.revision, in: owner)
+    digest.add(found)
     missing[found.first]?.remove(found.revision)
-    counted.otherBodyBytes += Int64(body.body.bytes.count)
-    return body
+    counted.otherBodyBytes += Int64(found.body.bytes.count)
   }
 
   /// Ends the documents of a page, because all of their bodies have been read.
@@ -146,7 +141,7 @@ package struct RowWalk {
 }
 
 extension CopiedDocument {
-  /// The document with the checksums of today.
+  /// The document without the checksum of its tree, which each engine encodes in its own way.
   /// - Throws: `integrity` when the body, its arrival or the tree differs from what was written.
   fileprivate func verified() throws -> CopiedDocument {
     guard let winner = tree.winner, winner.revision == row.revision,
@@ -154,28 +149,22 @@ extension CopiedDocument {
     else {
       throw ServiceError.integrity("the tree of change \(row.sequence) has another winner")
     }
-    let body = try body.verified(of: row.revision, in: row)
+    try body.requireSound(of: row.revision, in: row)
     var row = row
-    row.bodyChecksum = body.checksum
     row.treeChecksum = nil
     return CopiedDocument(row: row, tree: tree, body: body)
   }
 }
 
 extension StoredBody {
-  /// The body with the checksums of today.
   /// - Throws: `integrity` when the bytes or the arrival differ from what was written.
-  fileprivate func verified(
+  fileprivate func requireSound(
     of revision: RevisionID, in document: StoredDocument
-  ) throws -> StoredBody {
-    let sum = Checksum.body(document.id, revision, bytes)
-    guard sum.matches(checksum) else {
+  ) throws {
+    guard Checksum.body(document.id, revision, bytes).matches(checksum) else {
       throw ServiceError.integrity(
         "a stored body of change \(document.sequence) fails its checksum")
     }
-    let known = try arrival.arrival(of: revision, in: document)
-    return StoredBody(
-      bytes: bytes, checksum: sum.value,
-      arrival: known.map { StoredArrival($0, of: revision, document.id) } ?? .unknown)
+    _ = try arrival.arrival(of: revision, in: document)
   }
 }
