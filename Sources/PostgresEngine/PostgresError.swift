@@ -89,6 +89,10 @@ extension ServiceError {
     case "XX000", "XX001": self = .integrity(detail)
     // Index corrupted, no such table, no such column: the database differs from what this version created.
     case "XX002", "42P01", "42703": self = .damaged(detail)
+    // A table or an index of this name is there: the start makes tables only in a database that has none of them.
+    case "42P07":
+      self.init(
+        .unavailable, "The database has tables of something else; use an empty one", detail: detail)
     // A constraint: the engine's writes violate one only if an index and its table disagree.
     case _ where state.hasPrefix("23"): self = .damaged(detail)
     // Insufficient resources; operator intervention; a transaction that was undone too often because of others.

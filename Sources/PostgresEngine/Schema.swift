@@ -1,115 +1,108 @@
 import StoreRecords
 import Stores
 
-/// The tables of a database, as numbered migration steps. Step `n` changes version `n - 1` to version `n`. All missing
-/// steps run in one transaction.
+/// The tables of a database: those of one version, and steps that follow it. All of it runs in one transaction.
 ///
 /// Each key begins with the store's number, so that the tables can be distributed over several machines by it. `names`,
 /// `files`, `pieces`, `erasures` and `schema_version` belong to no store. Ids, names and keys are `bytea`, which is
 /// compared by bytes and can contain a NUL.
 enum Schema {
+  /// The first version that is known. A database of an earlier one is refused.
+  static let base: Int64 = 6
   /// The version after all steps.
-  static let version = Int64(steps.count)
+  static let version = base + Int64(steps.count)
 
-  /// The steps, in order; each is a list of statements.
+  /// The statements that make the tables of the first version.
   ///
   /// A document's row contains the winner with its body, so that a read needs one row. `first` is the sequence number
   /// of the document's first change. It is the document's short key in `bodies`, which contains the bodies of losing
-  /// leaves and of recent ancestors, and in `histories`. A document with one revision has no `tree`, because the other
+  /// leaves and of recent ancestors, and in `histories`, which contains the old revisions of long histories; the `tree`
+  /// of the document's row says how many there are. A document with one revision has no `tree`, because the other
   /// columns are enough. In `stores`, `written` counts all bytes that were ever written, and `changed` is the time of the
   /// last change in milliseconds since 1970. The index contains only the first 256 bytes of a `type`, because longer ones would not
   /// fit.
-  static let steps: [[String]] = [
-    [
-      """
-      CREATE TABLE names(
-        key bytea PRIMARY KEY, number bigint NOT NULL, epoch bytea NOT NULL, state bigint NOT NULL,
-        checksum bigint NOT NULL)
-      """,
-      """
-      CREATE TABLE stores(
-        number bigint PRIMARY KEY, key bytea NOT NULL, epoch bytea NOT NULL,
-        last_sequence bigint NOT NULL, newest bigint NOT NULL, live bigint NOT NULL,
-        deleted bigint NOT NULL, bytes bigint NOT NULL, kept bigint NOT NULL,
-        is_erased boolean NOT NULL, written bigint NOT NULL, changed bigint NOT NULL,
-        checksum bigint NOT NULL)
-      """,
-      """
-      CREATE TABLE documents(
-        store bigint NOT NULL, id bytea NOT NULL, sequence bigint NOT NULL, first bigint NOT NULL,
-        generation bigint NOT NULL, digest bytea NOT NULL, is_deleted boolean NOT NULL, type bytea,
-        created bigint NOT NULL, updated bigint NOT NULL, body_checksum bigint NOT NULL,
-        tree_checksum bigint, checksum bigint NOT NULL, body bytea NOT NULL, tree bytea,
-        arrival bytea, PRIMARY KEY(store, id))
-      """,
-      "CREATE UNIQUE INDEX documents_by_sequence ON documents(store, sequence)",
-      """
-      CREATE INDEX documents_by_type ON documents(store, substring(type from 1 for 256), sequence)
-      WHERE NOT is_deleted AND type IS NOT NULL
-      """,
-      """
-      CREATE TABLE bodies(
-        store bigint NOT NULL, first bigint NOT NULL, generation bigint NOT NULL,
-        digest bytea NOT NULL, body_checksum bigint NOT NULL, body bytea NOT NULL, arrival bytea,
-        PRIMARY KEY(store, first, generation, digest))
-      """,
-      """
-      CREATE TABLE locals(
-        store bigint NOT NULL, id bytea NOT NULL, revision bigint NOT NULL, expires bigint,
-        checksum bigint NOT NULL, body bytea NOT NULL, PRIMARY KEY(store, id))
-      """,
-      "CREATE INDEX locals_by_expiry ON locals(store, expires) WHERE expires IS NOT NULL",
-      """
-      CREATE TABLE indexes(
-        store bigint NOT NULL, name bytea NOT NULL, number bigint NOT NULL,
-        sequence bigint NOT NULL, checksum bigint NOT NULL, PRIMARY KEY(store, name))
-      """,
-      """
-      CREATE TABLE entries(
-        store bigint NOT NULL, number bigint NOT NULL, key bytea NOT NULL, id bytea NOT NULL,
-        checksum bigint NOT NULL, content bytea, PRIMARY KEY(store, number, key, id))
-      """,
-      "CREATE INDEX entries_by_document ON entries(store, id, number)",
-      // The readiness check writes this row. No store has the number 0.
-      """
-      INSERT INTO stores VALUES (0, '', '', 0, 0, 0, 0, 0, 0, true, 0, 0, 0)
-      """,
-    ],
-    [
-      """
-      CREATE TABLE files(name bytea PRIMARY KEY, version bigint NOT NULL, pieces bigint NOT NULL)
-      """,
-      """
-      CREATE TABLE pieces(
-        name bytea NOT NULL, version bigint NOT NULL, piece bigint NOT NULL, bytes bytea NOT NULL,
-        checksum bigint NOT NULL, written bigint NOT NULL, PRIMARY KEY(name, version, piece))
-      """,
-    ],
-    [
-      "CREATE TABLE erasures(key bytea PRIMARY KEY)",
-      "ALTER TABLE stores ADD COLUMN timelines bytea",
-    ],
-    [
-      // Old revisions of long histories. The `tree` of the document's row says how many there are.
-      """
-      CREATE TABLE histories(
-        store bigint NOT NULL, first bigint NOT NULL, generation bigint NOT NULL,
-        checksum bigint NOT NULL, revisions bytea NOT NULL, PRIMARY KEY(store, first, generation))
-      """
-    ],
-    [
-      // A value that PostgreSQL itself can't read, because the place where it keeps long values is damaged, is empty and
-      // then fails its checksum. Without this function the whole statement would fail.
-      """
-      CREATE FUNCTION readable(value bytea) RETURNS bytea LANGUAGE plpgsql STABLE AS $$
-      BEGIN
-        RETURN value || ''::bytea;
-      EXCEPTION WHEN internal_error OR data_corrupted OR index_corrupted THEN
-        RETURN ''::bytea;
-      END $$
-      """
-    ],
+  static let tables = [
+    """
+    CREATE TABLE names(
+      key bytea PRIMARY KEY, number bigint NOT NULL, epoch bytea NOT NULL, state bigint NOT NULL,
+      checksum bigint NOT NULL)
+    """,
+    """
+    CREATE TABLE stores(
+      number bigint PRIMARY KEY, key bytea NOT NULL, epoch bytea NOT NULL,
+      last_sequence bigint NOT NULL, newest bigint NOT NULL, live bigint NOT NULL,
+      deleted bigint NOT NULL, bytes bigint NOT NULL, kept bigint NOT NULL,
+      is_erased boolean NOT NULL, written bigint NOT NULL, changed bigint NOT NULL,
+      checksum bigint NOT NULL, timelines bytea NOT NULL)
+    """,
+    """
+    CREATE TABLE documents(
+      store bigint NOT NULL, id bytea NOT NULL, sequence bigint NOT NULL, first bigint NOT NULL,
+      generation bigint NOT NULL, digest bytea NOT NULL, is_deleted boolean NOT NULL, type bytea,
+      created bigint NOT NULL, updated bigint NOT NULL, body_checksum bigint NOT NULL,
+      tree_checksum bigint, checksum bigint NOT NULL, body bytea NOT NULL, tree bytea,
+      arrival bytea, PRIMARY KEY(store, id))
+    """,
+    "CREATE UNIQUE INDEX documents_by_sequence ON documents(store, sequence)",
+    """
+    CREATE INDEX documents_by_type ON documents(store, substring(type from 1 for 256), sequence)
+    WHERE NOT is_deleted AND type IS NOT NULL
+    """,
+    """
+    CREATE TABLE bodies(
+      store bigint NOT NULL, first bigint NOT NULL, generation bigint NOT NULL,
+      digest bytea NOT NULL, body_checksum bigint NOT NULL, body bytea NOT NULL, arrival bytea,
+      PRIMARY KEY(store, first, generation, digest))
+    """,
+    """
+    CREATE TABLE histories(
+      store bigint NOT NULL, first bigint NOT NULL, generation bigint NOT NULL,
+      checksum bigint NOT NULL, revisions bytea NOT NULL, PRIMARY KEY(store, first, generation))
+    """,
+    """
+    CREATE TABLE locals(
+      store bigint NOT NULL, id bytea NOT NULL, revision bigint NOT NULL, expires bigint,
+      checksum bigint NOT NULL, body bytea NOT NULL, PRIMARY KEY(store, id))
+    """,
+    "CREATE INDEX locals_by_expiry ON locals(store, expires) WHERE expires IS NOT NULL",
+    """
+    CREATE TABLE indexes(
+      store bigint NOT NULL, name bytea NOT NULL, number bigint NOT NULL,
+      sequence bigint NOT NULL, checksum bigint NOT NULL, PRIMARY KEY(store, name))
+    """,
+    """
+    CREATE TABLE entries(
+      store bigint NOT NULL, number bigint NOT NULL, key bytea NOT NULL, id bytea NOT NULL,
+      checksum bigint NOT NULL, content bytea, PRIMARY KEY(store, number, key, id))
+    """,
+    "CREATE INDEX entries_by_document ON entries(store, id, number)",
+    // The readiness check writes this row. No store has the number 0.
+    """
+    INSERT INTO stores VALUES (0, '', '', 0, 0, 0, 0, 0, 0, true, 0, 0, 0, '')
+    """,
+    """
+    CREATE TABLE files(name bytea PRIMARY KEY, version bigint NOT NULL, pieces bigint NOT NULL)
+    """,
+    """
+    CREATE TABLE pieces(
+      name bytea NOT NULL, version bigint NOT NULL, piece bigint NOT NULL, bytes bytea NOT NULL,
+      checksum bigint NOT NULL, written bigint NOT NULL, PRIMARY KEY(name, version, piece))
+    """,
+    "CREATE TABLE erasures(key bytea PRIMARY KEY)",
+    // A value that PostgreSQL itself can't read, because the place where it keeps long values is damaged, is empty and
+    // then fails its checksum. Without this function the whole statement would fail.
+    """
+    CREATE FUNCTION readable(value bytea) RETURNS bytea LANGUAGE plpgsql STABLE AS $$
+    BEGIN
+      RETURN value || ''::bytea;
+    EXCEPTION WHEN internal_error OR data_corrupted OR index_corrupted THEN
+      RETURN ''::bytea;
+    END $$
+    """,
   ]
+
+  /// The steps, each a list of statements that bring a database to the next version.
+  static let steps: [[String]] = []
 
   private static let makeVersion = Statement(
     "make_version",
@@ -126,9 +119,9 @@ enum Schema {
   private static let setVersion = Statement(
     "set_version", "UPDATE schema_version SET version = $1 WHERE one = 1")
 
-  /// Migrates a database to this version. When several nodes start at once, one of them runs the steps, and the others
-  /// wait for the lock on the row that contains the version.
-  /// - Throws: `unavailable` for a database that a newer version of this service wrote; ``PostgresError``.
+  /// Brings an empty or known database to this version. When several nodes start at once, one of them does that, and the
+  /// others wait for the lock on the row that contains the version.
+  /// - Throws: `unavailable` for a database that an unknown version of this service wrote; ``PostgresError``.
   static func migrate(_ connection: Connection) throws {
     if let found = try? connection.run([Call(readVersion)])[0].first?.integer(0), found == version {
       return
@@ -140,14 +133,14 @@ enum Schema {
     _ = try connection.run([Call(beginVersion)])
     do {
       let found = try connection.run([Call(.begin), Call(lockVersion)])[1].first?.integer(0) ?? 0
-      guard found <= version else {
-        throw ServiceError(
-          .unavailable, "The database was written by a newer version of this service",
-          detail: "schema \(found), this version knows \(version)")
+      let isEmpty = found == 0
+      if !isEmpty,
+        let refusal = OtherVersion.refusal(of: "The database was written", found, base, version)
+      {
+        throw ServiceError(.unavailable, refusal)
       }
-      for step in steps.dropFirst(Int(found)) {
-        for sql in step { try connection.execute(sql) }
-      }
+      let missing = isEmpty ? [tables] + steps : Array(steps.dropFirst(Int(found - base)))
+      for sql in missing.joined() { try connection.execute(sql) }
       _ = try connection.run([Call(setVersion, .integer(version)), Call(.commit)])
     } catch {
       _ = try? connection.run([Call(.rollback)])

@@ -55,19 +55,19 @@ struct StoreRow: Sendable {
     isErased = row.flag(9)
     written = row.integer(10)
     changed = row.integer(11)
+    timelines = try StoreTimelines(row.bytes(13))
     guard checksum.matches(row.integer(12)) else {
       throw ServiceError.damaged("the row of store \(number) fails its checksum")
     }
-    timelines = try StoreTimelines(row.bytes(13), of: number)
   }
 
   /// The checksum of the row: that of the header, as in a SQLite file, and the columns that only this engine has.
-  /// ``timelines`` has its own, because an older version of this service does not know the column.
   var checksum: Checksum {
     var checksum = header.checksum
     for value in [number, header.newest, isErased ? 1 : 0, written, changed] {
       checksum.append(value)
     }
+    checksum.append(bytes: timelines.bytes)
     return checksum
   }
 
@@ -97,7 +97,7 @@ struct StoreRow: Sendable {
       .integer(header.lastSequence), .integer(header.newest), .integer(header.live),
       .integer(header.deleted), .integer(header.bytes), .integer(header.otherBodyBytes),
       .flag(isErased), .integer(written), .integer(changed), .integer(checksum.value),
-      .bytes(timelines.bytes(of: number)))
+      .bytes(timelines.bytes))
   }
 
   /// Finds the row and locks it until the transaction ends.

@@ -23,17 +23,15 @@ struct StoreTimelines: Sendable, Equatable {
   init() {}
 
   /// Reads the column.
-  /// - Parameter bytes: what ``bytes(of:)`` has returned; empty for a row of an older version of this service.
-  /// - Throws: `damaged` when it fails its checksum.
-  init(_ bytes: [UInt8], of store: Int64) throws {
-    guard !bytes.isEmpty else { return }
-    var words = bytes.split(separator: UInt8(ascii: " ")).map {
+  /// - Parameter bytes: what ``bytes`` has returned.
+  /// - Throws: `damaged` for any other bytes.
+  init(_ bytes: [UInt8]) throws {
+    let words = bytes.split(separator: UInt8(ascii: " ")).map {
       String(decoding: $0, as: UTF8.self)
     }
-    let sum = words.popLast().flatMap { Int64($0) }
-    guard let sum, let first = words.first.flatMap({ Int64($0) }),
-      Self.checksum(words, store).matches(sum)
-    else { throw ServiceError.damaged("the timelines of store \(store) fail their checksum") }
+    guard let first = words.first.flatMap({ Int64($0) }) else {
+      throw ServiceError.damaged("the timelines of a store can't be read")
+    }
     newest = first
     epoch = words.count > 1 ? words[1] : nil
     former = words.dropFirst(2).map { word in
@@ -43,11 +41,11 @@ struct StoreTimelines: Sendable, Equatable {
     }
   }
 
-  /// The column: the timeline, the epoch, the former epochs each with its last sequence number, and a checksum, in words.
-  func bytes(of store: Int64) -> [UInt8] {
+  /// The column: the timeline, the epoch, and the former epochs each with its last sequence number, in words.
+  var bytes: [UInt8] {
     let words =
       ["\(newest)"] + (epoch.map { [$0] } ?? []) + former.map { "\($0.epoch):\($0.last)" }
-    return Array((words + ["\(Self.checksum(words, store).value)"]).joined(separator: " ").utf8)
+    return Array(words.joined(separator: " ").utf8)
   }
 
   /// Notes a write.
@@ -61,12 +59,5 @@ struct StoreTimelines: Sendable, Equatable {
     former = former.suffix(Self.maximumFormer)
     var generator = SystemRandomNumberGenerator()
     epoch = Hex.string(generator.next(), generator.next())
-  }
-
-  private static func checksum(_ words: [String], _ store: Int64) -> Checksum {
-    var checksum = Checksum(.header)
-    for word in words { checksum.append(word) }
-    checksum.append(store)
-    return checksum
   }
 }

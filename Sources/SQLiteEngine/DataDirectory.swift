@@ -103,10 +103,9 @@ final class DataDirectory: Sendable {
   }
 }
 
-/// The format file. It stops an older version of the service from using the directory of a newer one.
+/// The format file. It stops other versions of the service from using the directory.
 extension DataDirectory {
-  /// The name of the file with the newest version of the stores' tables in the directory: a number and a line break. A
-  /// directory without this file may be of any older version.
+  /// The name of the file with the version of the stores' tables in the directory: a number and a line break.
   static let formatName = "format"
   /// The name of the directory that a restoration writes into until it is complete.
   static let restoringName = "restoring"
@@ -128,15 +127,11 @@ extension DataDirectory {
   /// before any of its data is written.
   /// - Throws: as ``requireKnown(_:version:)`` does.
   func requireUsable(byVersion version: Int32) throws(DataDirectoryError) {
-    let found = try Self.requireKnown(path, version: version)
-    guard found.map({ $0 < version }) ?? true else { return }
+    guard try Self.requireKnown(path, version: version) != version else { return }
     do throws(SystemError) {
       try Self.writeFormat(version, in: path)
       try Disk.synchronizeDirectory(path)
-    } catch {
-      // If the disk is full or read-only, its data can still be read; a later start writes the format file.
-      guard [ENOSPC, EDQUOT, EROFS].contains(error.number) else { throw Self.unreachable(error) }
-    }
+    } catch { throw Self.unreachable(error) }
   }
 
   /// Writes the format file. Its name is durable after the caller has synced the directory.
@@ -147,14 +142,16 @@ extension DataDirectory {
   }
 
   /// Checks the format file without writing anything.
-  /// - Returns: the version in the file; nil when there is no file.
-  /// - Throws: `newerFormat`, `unfinishedRestore`, `unreachable`.
+  /// - Returns: the version in the file; nil for a directory that has neither this file nor stores.
+  /// - Throws: `otherFormat`, `unfinishedRestore`, `unreachable`.
   @discardableResult
   static func requireKnown(_ path: String, version: Int32) throws(DataDirectoryError) -> Int32? {
     let restoring: Disk.Entry?
+    let registry: Disk.Entry?
     let format: [UInt8]?
     do throws(SystemError) {
       restoring = try Disk.entry(at: path + "/" + restoringName)
+      registry = try Disk.entry(at: path + "/" + registryName)
       format = try Disk.contents(of: path + "/" + formatName, atMost: 64)
     } catch { throw unreachable(error) }
     guard restoring == nil else {
@@ -162,18 +159,17 @@ extension DataDirectory {
         .unfinishedRestore,
         "A restoration into \(path) was cut short; empty the directory and restore again")
     }
-    guard let format else { return nil }
-    let digits = format.last == UInt8(ascii: "\n") ? format.dropLast() : format[...]
-    guard let found = Int32(String(decoding: digits, as: UTF8.self)), found > 0 else {
+    if format == nil, registry == nil { return nil }
+    let digits = format?.last == UInt8(ascii: "\n") ? format?.dropLast() : format?[...]
+    guard let digits, let found = Int32(String(decoding: digits, as: UTF8.self)), found > 0 else {
       throw DataDirectoryError(
         .unreachable,
-        "\(path)/\(formatName) is damaged; remove it if no newer version was ever used here")
+        "\(path)/\(formatName) is \(format == nil ? "missing" : "damaged"); write \(version) into it if this "
+          + "version wrote the directory")
     }
-    guard found <= version else {
-      throw DataDirectoryError(
-        .newerFormat,
-        "The data directory \(path) was written by a newer version of this service: its format is \(found), "
-          + "this version knows \(version)")
+    let what = "The data directory \(path) was written"
+    if let refusal = OtherVersion.refusal(of: what, found, Schema.store.base, version) {
+      throw DataDirectoryError(.otherFormat, refusal)
     }
     return found
   }
@@ -327,10 +323,10 @@ package struct DataDirectoryError: Error, Sendable, CustomDebugStringConvertible
     case networkFileSystem
     /// Another process uses the directory.
     case inUse
-    /// The registry of the stores is missing, damaged or written by a newer version.
+    /// The registry of the stores is missing, damaged or written by another version.
     case registry
-    /// The directory was written by a newer version of this service.
-    case newerFormat
+    /// The directory was written by another version of this service.
+    case otherFormat
     /// A restoration into the directory was interrupted.
     case unfinishedRestore
     /// The stores were moved elsewhere.

@@ -9,21 +9,19 @@ extension StoreHeader {
   init(readingFrom connection: Connection) throws {
     let row = try connection.statement(
       """
-      SELECT store, epoch, last_sequence, live, deleted, bytes, checksum,
+      SELECT store, epoch, last_sequence, newest, live, deleted, bytes, kept, checksum,
         (SELECT max(sequence) FROM documents) FROM header WHERE one = 1
       """
     ).first { row in
       (
         header: StoreHeader(
           key: try row.string(0), epoch: try row.string(1), lastSequence: row.int64(2),
-          newest: row.int64(2), live: row.int64(3), deleted: row.int64(4), bytes: row.int64(5)),
-        checksum: row.int64(6), newest: row.int64(7)
+          newest: row.int64(3), live: row.int64(4), deleted: row.int64(5), bytes: row.int64(6),
+          otherBodyBytes: row.int64(7)),
+        checksum: row.int64(8), newest: row.int64(9)
       )
     }
-    guard var row else { throw ServiceError.damaged("the header row is missing") }
-    if let newest = try Self.newest(in: connection) { row.header.newest = newest }
-    let stored = try Self.otherBodyBytes(in: connection)
-    row.header.otherBodyBytes = stored ?? 0
+    guard let row else { throw ServiceError.damaged("the header row is missing") }
     guard row.header.checksum.matches(row.checksum) else {
       throw ServiceError.damaged("the header row fails its checksum")
     }
@@ -31,31 +29,6 @@ extension StoreHeader {
       throw ServiceError.damaged("the newest document and the header disagree")
     }
     self = row.header
-    if stored == nil { otherBodyBytes = try Self.countedOtherBodyBytes(in: connection) }
-  }
-
-  /// The column `newest`. Files of version 1 don't have it; nil there and when it is null.
-  private static func newest(in connection: Connection) throws -> Int64? {
-    guard try connection.userVersion() > 1 else { return nil }
-    return try connection.statement("SELECT newest FROM header WHERE newest IS NOT NULL").first {
-      row in row.int64(0)
-    }
-  }
-
-  /// The column `kept`. Files before version 3 don't have it; nil there and when it is null.
-  private static func otherBodyBytes(in connection: Connection) throws -> Int64? {
-    guard try connection.userVersion() > 2 else { return nil }
-    return try connection.statement("SELECT kept FROM header WHERE kept IS NOT NULL").first {
-      row in row.int64(0)
-    }
-  }
-
-  /// Counts ``otherBodyBytes`` by reading all of `bodies`. That happens only until an older file is written for the
-  /// first time.
-  private static func countedOtherBodyBytes(in connection: Connection) throws -> Int64 {
-    try connection.statement("SELECT coalesce(sum(length(body)), 0) FROM bodies").first {
-      row in row.int64(0)
-    } ?? 0
   }
 
   /// Writes the row, in the caller's transaction.

@@ -57,7 +57,7 @@ import Testing
     #expect(edited.byteCount <= HistoryLimits.standard.treeBytes)
   }
 
-  /// The next edit prunes a tree that is larger than the limit allows, for example one from an earlier version.
+  /// The next edit prunes a tree that is larger than the limit allows.
   @Test func treeThatIsTooLargeKeepsFewerRevisionsOfEachBranch() throws {
     var tree = RevisionTree()
     for number in 0..<200 {

@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  /// Damage, or an import of an earlier version, may have left a list without its document.
+  /// Damage may have left a list without its document.
   @Test(arguments: ["", "?lists=handOn"])
   func anAccountWhoseListLostItsDocumentCanBeErased(query: String) async throws {
     try await ListFixture.open { list in

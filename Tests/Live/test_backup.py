@@ -298,21 +298,24 @@ def test_erased_stays_erased_where_the_log_of_erasures_is_given(start, tmp_path)
 
 
 @pytest.mark.fault("F27")
-def test_newer_formats_are_refused(start, tmp_path):
+def test_other_formats_are_refused(start, tmp_path):
     server = start()
     fill(server, 1)
     run("backup", tmp_path / "backup", "--data", server.data)
     server.stop()
     file = tmp_path / "backup" / "manifest.ndjson"
     file.write_text(file.read_text().replace('{"backup":1', '{"backup":2', 1))
-    assert "newer version" in run(
+    assert "a newer version" in run(
         "restore", tmp_path / "backup", "--data", tmp_path / "new", expect=78)
-    assert "newer version" in run("verify", tmp_path / "backup", expect=78)
+    assert "a newer version" in run("verify", tmp_path / "backup", expect=78)
     version = int((server.data / "format").read_text())
-    (server.data / "format").write_text(f"{version + 1}\n")
-    assert "newer version" in run("serve", "--port", 0, "--data", server.data, expect=78)
-    assert "newer version" in run("verify", server.data, expect=78)
-    assert "newer version" in run("backup", tmp_path / "b", "--data", server.data, expect=78)
+    for other, said in ((version + 1, "a newer version"), (version - 1, "an earlier version")):
+        (server.data / "format").write_text(f"{other}\n")
+        said += f" of this service: its format is {other}, this version needs {version}."
+        assert said in run("serve", "--port", 0, "--data", server.data, expect=78)
+        assert said in run("verify", server.data, expect=78)
+        assert said in run("backup", tmp_path / "b", "--data", server.data, expect=78)
+        assert (server.data / "format").read_text() == f"{other}\n"
 
 
 def damage(server, token):

@@ -27,6 +27,8 @@ import Testing
     ("UPDATE indexes SET sequence = 9", .integrity),
     ("UPDATE stores SET live = 9 WHERE number > 0", .damaged),
     ("UPDATE stores SET is_erased = true WHERE number > 0", .damaged),
+    ("UPDATE stores SET timelines = '2' WHERE number > 0", .damaged),
+    ("UPDATE stores SET timelines = '' WHERE number > 0", .damaged),
     ("DELETE FROM stores WHERE number > 0", .damaged),
     ("DROP TABLE bodies", .damaged),
   ]

@@ -103,11 +103,39 @@ import Testing
     #expect(try fixture.execute("SELECT count(*) FROM names") == [1])
   }
 
-  @Test func databaseOfANewerVersionIsRefused() async throws {
+  @Test(
+    .bug(id: "F27"),
+    arguments: [
+      (
+        7,
+        "The database was written by a newer version of this service: its format is 7, this version "
+          + "needs 6. Start the version that wrote it, or a later one"
+      ),
+      (
+        5,
+        "The database was written by an earlier version of this service: its format is 5, this "
+          + "version needs 6. Export each account with the version that wrote it, and import it here"
+      ),
+    ] as [(Int64, String)])
+  func databaseOfAnotherVersionIsRefusedAndKept(_ version: Int64, _ reason: String) async throws {
     let fixture = try DatabaseFixture()
     try await fixture.withNode { _ in }
-    try fixture.execute("UPDATE schema_version SET version = \(Schema.version + 1)")
-    #expect(await code { try await fixture.withNode { _ in } } == .unavailable)
+    try fixture.execute("UPDATE schema_version SET version = \(version)")
+    let error = await #expect(throws: ServiceError.self) { try await fixture.withNode { _ in } }
+    #expect(error?.code == .unavailable)
+    #expect(error?.reason == reason)
+    #expect(try fixture.execute("SELECT version FROM schema_version") == [version])
+  }
+
+  @Test func databaseOfAnotherApplicationIsRefusedAndKept() async throws {
+    let fixture = try DatabaseFixture()
+    try fixture.execute("CREATE TABLE stores(name text)")
+    let error = await #expect(throws: ServiceError.self) { try await fixture.withNode { _ in } }
+    #expect(error?.code == .unavailable)
+    #expect(error?.reason == "The database has tables of something else; use an empty one")
+    let tables = try fixture.execute(
+      "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()")
+    #expect(tables == [2])
   }
 
   @Test func everyKeyOfAStoresTablesBeginsWithItsNumber() async throws {

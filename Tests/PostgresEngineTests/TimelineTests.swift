@@ -42,21 +42,17 @@ import Testing
     let header = StoreHeader(
       key: "user/x", epoch: String(repeating: "a", count: 32), lastSequence: 7)
     var timelines = StoreTimelines()
-    #expect(try StoreTimelines([], of: 1) == timelines)
+    #expect(try StoreTimelines(timelines.bytes) == timelines)
     timelines.note(3, after: header)
     #expect(timelines.epoch == nil && timelines.former == [])
     for timeline in 4...30 as ClosedRange<Int64> {
       timelines.note(timeline, after: header)
-      #expect(try StoreTimelines(timelines.bytes(of: 1), of: 1) == timelines)
+      #expect(try StoreTimelines(timelines.bytes) == timelines)
     }
     #expect(timelines.newest == 30 && timelines.former.count == StoreTimelines.maximumFormer)
     #expect(Set(timelines.former.map(\.epoch)).count == timelines.former.count)
-    let bytes = timelines.bytes(of: 1)
-    for index in bytes.indices {
-      var damaged = bytes
-      damaged[index] ^= 1
-      #expect(throws: ServiceError.self) { try StoreTimelines(damaged, of: 1) }
+    for bytes in ["", "x", " "] {
+      #expect(throws: ServiceError.self) { try StoreTimelines(Array(bytes.utf8)) }
     }
-    #expect(throws: ServiceError.self) { try StoreTimelines(bytes, of: 2) }
   }
 }

@@ -134,22 +134,45 @@ import Testing
       }
       try write(bytes, to: backup + "/manifest.ndjson")
       let code = await refusal(backup, into: directory.path + "/restored")
-      #expect(code == .damaged || code == .newerFormat, "\(String(decoding: bytes, as: UTF8.self))")
+      #expect(code == .damaged || code == .otherFormat, "\(String(decoding: bytes, as: UTF8.self))")
       #expect(try contents(directory.path + "/data/registry.sqlite").count > 0)
     }
   }
 
-  @Test(.bug(id: "F27")) func backupOfANewerVersionIsRefused() async throws {
+  @Test(
+    .bug(id: "F27"),
+    arguments: [
+      (
+        #"{"backup":2,"schema":9,"#,
+        "The backup was made by a newer version of this service: its format is 2, this version needs "
+          + "1. Start the version that wrote it, or a later one (test)"
+      ),
+      (
+        #"{"backup":1,"schema":10,"#,
+        "The backup was made by a newer version of this service: its format is 10, this version needs "
+          + "9. Start the version that wrote it, or a later one (test)"
+      ),
+      (
+        #"{"backup":1,"schema":8,"#,
+        "The backup was made by an earlier version of this service: its format is 8, this version "
+          + "needs 9. Export each account with the version that wrote it, and import it here (test)"
+      ),
+    ] as [(String, String)])
+  func backupOfAnotherVersionIsRefused(_ beginning: String, _ reason: String) async throws {
     let directory = try TemporaryDirectory()
     let backup = try await prepared(directory)
     let text = String(decoding: try contents(backup + "/manifest.ndjson"), as: UTF8.self)
-    let newer = text.replacingOccurrences(of: #"{"backup":1"#, with: #"{"backup":2"#)
-    try write(Array(newer.utf8), to: backup + "/manifest.ndjson")
-    #expect(await refusal(backup, into: directory.path + "/restored") == .newerFormat)
+    let other = text.replacing(#"{"backup":1,"schema":9,"#, with: beginning)
+    #expect(other != text)
+    try write(Array(other.utf8), to: backup + "/manifest.ndjson")
+    #expect(await refusal(backup, into: directory.path + "/restored") == .otherFormat)
     do throws(DataDirectoryError) {
       _ = try DirectoryScrub().run(backup, Findings().reporter)
       Issue.record("was looked through")
-    } catch { #expect(error.code == .newerFormat) }
+    } catch {
+      #expect(error.code == .otherFormat)
+      #expect(error.reason == reason)
+    }
   }
 
   @Test func damagedCopyIsFoundAndNeverAnEmptyStore() async throws {

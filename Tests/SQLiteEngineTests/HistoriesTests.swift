@@ -251,33 +251,4 @@ import Testing
     await lane.stop()
     await engine.close()
   }
-
-  /// A file of version 6 has the whole history in the document's row.
-  @Test func wholeHistoryOfAnOlderFileIsReadAndDividedWhenItIsEdited() async throws {
-    let (directory, tree) = try await filled(300)
-    var connection = try connect(directory)
-    let winner = try #require(tree.winner?.revision)
-    try connection.execute("DROP TABLE histories")
-    let rows = StoreRows(connection, as: try BlankDatabase(.store))
-    var row = try #require(try rows.head(Self.id))
-    row.treeChecksum = Checksum.tree(Self.id, winner, tree.encoded).value
-    try connection.statement("UPDATE documents SET tree = ?1, tree_checksum = ?2, checksum = ?3")
-      .run(
-        .bytes(tree.encoded), .integer(row.treeChecksum ?? 0), .integer(row.checksum.value))
-    try connection.setUserVersion(6)
-    try connection.close()
-
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
-    let storage = try #require(try await engine.open(name, creating: false))
-    #expect(try await self.tree(storage) == tree)
-    try await edit(storage, 1)
-    let edited = try await self.tree(storage)
-    #expect(edited.nodes.prefix(300).map(\.revision) == tree.nodes.map(\.revision))
-    await storage.close()
-    await engine.close()
-    connection = try connect(directory)
-    #expect(try numbers(connection, "SELECT max(length(tree)) FROM documents")[0] < 1_200)
-    #expect(try numbers(connection, "SELECT count(*) FROM histories") == [8])
-    try connection.close()
-  }
 }

@@ -157,22 +157,75 @@ import Testing
     }
   }
 
-  @Test(.bug(id: "F27")) func directoryOfANewerVersionIsRefused() async throws {
+  @Test(
+    .bug(id: "F27"),
+    arguments: [
+      (
+        "10\n", DataDirectoryError.Code.otherFormat,
+        "The data directory DIR was written by a newer version of this service: its format is 10, "
+          + "this version needs 9. Start the version that wrote it, or a later one"
+      ),
+      (
+        "8\n", .otherFormat,
+        "The data directory DIR was written by an earlier version of this service: its format is 8, "
+          + "this version needs 9. Export each account with the version that wrote it, and import it "
+          + "here"
+      ),
+      (
+        "x\n", .unreachable,
+        "DIR/format is damaged; write 9 into it if this version wrote the directory"
+      ),
+      (
+        nil, .unreachable,
+        "DIR/format is missing; write 9 into it if this version wrote the directory"
+      ),
+    ] as [(String?, DataDirectoryError.Code, String)])
+  func directoryOfAnotherVersionIsRefusedAndKept(
+    _ format: String?, _ code: DataDirectoryError.Code, _ reason: String
+  ) async throws {
     let directory = try await prepared()
-    let file = directory.path + "/format"
-    let version = try #require(Int(String(decoding: try contents(file).dropLast(), as: UTF8.self)))
-    try write(Array("\(version + 1)\n".utf8), to: file)
-    do throws(DataDirectoryError) {
-      _ = try DirectoryScrub().run(directory.path, Findings().reporter)
-      Issue.record("was looked through")
-    } catch { #expect(error.code == .newerFormat) }
+    let (file, path) = (directory.path + "/format", try DataDirectory.real(directory.path))
+    #expect(try contents(file) == Array("9\n".utf8))
+    if let format { try write(Array(format.utf8), to: file) } else { unlink(file) }
+    let before = directory.files()
+    let wanted = reason.replacing("DIR", with: path)
+    for opens in [false, true] {
+      do throws(DataDirectoryError) {
+        if opens {
+          _ = try await FileEngine.open(directory: directory.path)
+        } else {
+          _ = try DirectoryScrub().run(directory.path, Findings().reporter)
+        }
+        Issue.record("was used")
+      } catch {
+        #expect(error.code == code)
+        #expect(error.reason == wanted)
+      }
+    }
+    #expect(directory.files() == before)
+    if let format { #expect(try contents(file) == Array(format.utf8)) }
+  }
+
+  @Test func registryOfAnotherApplicationIsRefusedAndKept() async throws {
+    let directory = try await prepared()
+    let (file, path) = (directory.path + "/registry.sqlite", try DataDirectory.real(directory.path))
+    let connection = try Connection(path: file, mode: .readWrite)
+    try connection.setApplicationID(7)
+    try connection.checkpoint(.truncate)
+    try connection.close()
+    let before = try contents(file)
     do throws(DataDirectoryError) {
       _ = try await FileEngine.open(directory: directory.path)
       Issue.record("was opened")
-    } catch { #expect(error.code == .newerFormat) }
-    try write(Array("1\n".utf8), to: file)
-    await (try await FileEngine.open(directory: directory.path)).close()
-    #expect(try contents(file) == Array("\(version)\n".utf8))
+    } catch {
+      #expect(error.code == .registry)
+      #expect(
+        error.reason
+          == "The registry in \(path) can't be opened: The database is damaged; it needs to be "
+          + "restored")
+      #expect(error.detail == "not a file of this kind: application id 7, version 3")
+    }
+    #expect(try contents(file) == before)
   }
 
   /// The rows of four tables, as text.

@@ -196,7 +196,7 @@ package enum StartFailure {
     switch error {
     case is CertificateFailure, is DataDirectoryError, is MoveError, is SettingsError: true
     case let error as ServiceError: error.code == .keys
-    case let error as BackupError: error.code == .newerFormat
+    case let error as BackupError: error.code == .otherFormat
     default: false
     }
   }

@@ -10,8 +10,8 @@ package struct BackupError: Error, Sendable, CustomDebugStringConvertible {
     case unreachable
     /// The files are no backup, or differ from what was written.
     case damaged
-    /// A newer version of this service made it.
-    case newerFormat
+    /// Another version of this service made it.
+    case otherFormat
     /// Another backup is being made.
     case busy
     /// The service could not answer.

@@ -2,12 +2,13 @@ private import Crypto
 import Documents
 import JSON
 import SQLite
+import StoreRecords
 package import Stores
 
 /// The contents of a backup: `manifest.ndjson`, one JSON object a line.
 ///
 /// ```
-/// {"backup":1,"schema":3,"made":"…","by":"…"}
+/// {"backup":1,"schema":9,"made":"…","by":"…"}
 /// {"store":"user/…","epoch":"…","bytes":…,"sha256":"…"}
 /// {"file":"keys.json","bytes":…,"sha256":"…"}
 /// {"missing":"guest/…","reason":"…"}
@@ -139,7 +140,7 @@ extension BackupManifest {
   /// first reads the manifest once without a visitor.
   /// - Parameter visit: receives each line between the first and the last. An error that it throws ends the reading.
   /// - Returns: the first line, and the number of lines between the first and the last.
-  /// - Throws: `damaged`, `newerFormat`, `unreachable`; the errors of `visit`.
+  /// - Throws: `damaged`, `otherFormat`, `unreachable`; the errors of `visit`.
   @discardableResult
   static func read(
     in backup: String, _ visit: (Entry) throws(BackupError) -> Void = { _ in }
@@ -206,12 +207,11 @@ extension BackupManifest {
       guard let format = root["backup"]?.int, let schema = root["schema"]?.int,
         let made = root["made"]?.string, let by = root["by"]?.string
       else { throw damaged }
-      guard format <= BackupManifest.format, schema <= Int(Schema.store.version) else {
-        throw BackupError(
-          .newerFormat,
-          "The backup was made by a newer version of this service (\(by)): its format is \(format).\(schema), "
-            + "this version knows \(BackupManifest.format).\(Schema.store.version)")
-      }
+      let (what, known) = ("The backup was made", Schema.store)
+      let refusal =
+        OtherVersion.refusal(of: what, format, BackupManifest.format, BackupManifest.format)
+        ?? OtherVersion.refusal(of: what, schema, Int(known.base), Int(known.version))
+      if let refusal { throw BackupError(.otherFormat, "\(refusal) (\(by))") }
       return Header(schema: schema, made: made, by: by)
     }
 

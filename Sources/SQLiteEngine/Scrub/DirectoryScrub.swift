@@ -26,7 +26,7 @@ package struct DirectoryScrub: Sendable {
 
   /// Checks one directory.
   /// - Throws: `unreachable`, `notADirectory`; `noData` for a directory that is neither a data directory nor a backup;
-  ///   `newerFormat`, `unfinishedRestore`; `inUse` for a directory that a server uses. That server can check it
+  ///   `otherFormat`, `unfinishedRestore`; `inUse` for a directory that a server uses. That server can check it
   ///   instead.
   package func run(
     _ path: String, _ reporter: ScrubReporter
@@ -151,8 +151,8 @@ extension DirectoryScrub {
         reporter.progress(done, total)
       }
     } catch {
-      guard error.code != .newerFormat else {
-        throw DataDirectoryError(.newerFormat, error.reason)
+      guard error.code != .otherFormat else {
+        throw DataDirectoryError(.otherFormat, error.reason)
       }
       find(BackupManifest.name, error.reason)
     }

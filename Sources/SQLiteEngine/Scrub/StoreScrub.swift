@@ -12,8 +12,6 @@ struct StoreScrub {
 
   /// The open file.
   let rows: StoreRows
-  /// The version of the file's tables.
-  let version: Int32
   /// The file's name for findings.
   let name: String
   /// Receives the findings.
@@ -40,9 +38,8 @@ struct StoreScrub {
     failed.stores = 1
     do {
       let connection = try Connection.inspecting(file, as: blank.schema)
-      let version = try connection.userVersion()
       var scrub = StoreScrub(
-        rows: StoreRows(connection, as: blank), version: version, name: name, reporter: reporter)
+        rows: StoreRows(connection, as: blank), name: name, reporter: reporter)
       scrub.counts.stores = 1
       scrub.all(of: owner, as: blank)
       try connection.close()
@@ -54,9 +51,8 @@ struct StoreScrub {
     }
   }
 
-  private init(rows: StoreRows, version: Int32, name: String, reporter: ScrubReporter) {
+  private init(rows: StoreRows, name: String, reporter: ScrubReporter) {
     self.rows = rows
-    self.version = version
     self.name = name
     self.reporter = reporter
   }
@@ -97,7 +93,7 @@ struct StoreScrub {
 
   /// Checks the tables' definitions, and lets SQLite check all pages and the indexes against their tables.
   private mutating func structure(as blank: BlankDatabase) throws {
-    if version == blank.schema.version {
+    if try rows.connection.userVersion() == blank.schema.version {
       do { try blank.definitions.requireMatch(in: rows.connection) } catch {
         find(ServiceError(engine: error).message)
       }
@@ -109,7 +105,7 @@ struct StoreScrub {
 
 extension Connection {
   /// Opens a file of this service to check it, without changing anything.
-  /// - Throws: `damaged` for a file that is missing, empty or of another kind; `unavailable` for a file of a newer
+  /// - Throws: `damaged` for a file that is missing, empty or of another kind; `unavailable` for a file of another
   ///   version.
   static func inspecting(
     _ file: DatabaseFile, as schema: Schema
@@ -166,8 +162,7 @@ extension StoreScrub {
     var lengths: [Int] = []
     defer { for length in lengths { count(body: length) } }
     try rows.check(stored, found.content, tree: row.bytes(13), into: &lengths)
-    // Files of versions before 5 do not record when revisions arrived.
-    if version > 4 { try rows.checkArrivals(of: stored) }
+    try rows.checkArrivals(of: stored)
     let body = try DocumentBody(parsing: found.content, limits: .stored)
     guard body.type.map({ Array($0.utf8) }) == stored.type.map({ Array($0.utf8) }) else {
       throw ServiceError.integrity("the row's type is not the body's")
@@ -233,7 +228,7 @@ extension StoreScrub {
   }
 
   /// Checks the indexes' rows, and finds entries that belong to no index or no document, and entries that fail their
-  /// checksums. Entries in files before version 4 have no checksums.
+  /// checksums.
   ///
   /// If one bit of an entry's key changes, the two trees that contain the key differ. SQLite's own check finds that,
   /// too.
@@ -254,7 +249,7 @@ extension StoreScrub {
     )
     if lost > 0 { find("\(lost) entries belong to no index") }
     if stray > 0 { find("\(stray) entries lead to no document") }
-    let damaged = version > 3 ? try rows.damagedEntries() : 0
+    let damaged = try rows.damagedEntries()
     if damaged > 0 { find("\(damaged) entries of indexes fail their checksums") }
   }
 
