@@ -64,9 +64,7 @@ struct StoreRow: Sendable {
   /// The checksum of the row: that of the header, as in a SQLite file, and the columns that only this engine has.
   var checksum: Checksum {
     var checksum = header.checksum
-    for value in [number, header.newest, isErased ? 1 : 0, written, changed] {
-      checksum.append(value)
-    }
+    for value in [number, isErased ? 1 : 0, written, changed] { checksum.append(value) }
     checksum.append(bytes: timelines.bytes)
     return checksum
   }

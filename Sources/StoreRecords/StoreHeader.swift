@@ -48,13 +48,8 @@ package struct StoreHeader: Equatable, Sendable {
     var checksum = Checksum(.header)
     checksum.append(key)
     checksum.append(epoch)
-    for count in [lastSequence, live, deleted, bytes] { checksum.append(count) }
-    // Left out when there was no purge, so that files from before there were purges stay readable.
-    if newest != lastSequence { checksum.append(newest) }
-    if otherBodyBytes != 0 {
-      // The name of the column.
-      checksum.append("kept")
-      checksum.append(otherBodyBytes)
+    for count in [lastSequence, live, deleted, bytes, newest, otherBodyBytes] {
+      checksum.append(count)
     }
     return checksum
   }

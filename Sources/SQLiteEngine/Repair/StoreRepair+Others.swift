@@ -151,28 +151,21 @@ extension StoreHeader {
 
   /// The repaired row; nil when it can't be repaired or does not match the documents.
   private static func repaired(in connection: Connection) throws -> StoreHeader? {
-    guard try connection.userVersion() > 2 else { return nil }
     let row = try connection.statement(
       """
       SELECT store, epoch, last_sequence, live, deleted, bytes, newest, kept, checksum,
         (SELECT max(sequence) FROM documents) FROM header
       """
     ).first { row in
-      HeaderRow(
-        texts: [row.bytes(0), row.bytes(1)], counts: (2..<6).map { row.int64($0) },
-        newest: row.int64(6), kept: row.int64(7), checksum: row.int64(8), last: row.int64(9))
+      (
+        header: HeaderRow(
+          texts: [row.bytes(0), row.bytes(1)], counts: (2..<8).map { row.int64($0) },
+          checksum: row.int64(8)),
+        last: row.int64(9)
+      )
     }
-    guard let row else { return nil }
-    // The checksum covers `newest` only if it differs from the last sequence number, and `kept` only if it is not 0.
-    for hasNewest in [false, true] {
-      for hasKept in [false, true] {
-        guard let header = row.repaired(hasNewest: hasNewest, hasKept: hasKept),
-          header.newest == row.last
-        else { continue }
-        return header
-      }
-    }
-    return nil
+    guard let row, let header = row.header.repaired(), header.newest == row.last else { return nil }
+    return header
   }
 }
 
@@ -181,16 +174,9 @@ extension StoreHeader {
   init?(salvaged values: [Record.Value]) {
     let row = HeaderRow(
       texts: [values[1].bytes ?? [], values[2].bytes ?? []],
-      counts: (3..<7).map { values[$0].integer ?? 0 },
-      newest: values.count > 8 ? values[8].integer ?? 0 : 0,
-      kept: values.count > 9 ? values[9].integer ?? 0 : 0, checksum: values[7].integer ?? 0, last: 0
-    )
-    let headers = [(true, true), (true, false), (false, true), (false, false)].lazy
-      .compactMap { row.repaired(hasNewest: $0, hasKept: $1) }
-    guard let header = headers.first(where: { $0.checksum.matches(row.checksum) }) ?? headers.first
-    else {
-      return nil
-    }
+      counts: [3, 4, 5, 6, 8, 9].map { values.count > $0 ? values[$0].integer ?? 0 : 0 },
+      checksum: values[7].integer ?? 0)
+    guard let header = row.repaired() else { return nil }
     self = header
   }
 }
@@ -199,26 +185,19 @@ extension StoreHeader {
 private struct HeaderRow {
   let texts: [[UInt8]]
   let counts: [Int64]
-  let newest: Int64
-  let kept: Int64
   let checksum: Int64
-  /// The sequence number of the last document.
-  let last: Int64
 
-  /// The row as it was written, if its checksum covers the given columns and one byte of it is wrong.
-  func repaired(hasNewest: Bool, hasKept: Bool) -> StoreHeader? {
-    var values = texts.map { RowValues.Value.text($0) } + counts.map { .integer($0) }
-    if hasNewest { values.append(.integer(newest)) }
-    if hasKept { values += [.text(Array("kept".utf8)), .integer(kept)] }
+  /// The row as it was written, if one byte of it is wrong.
+  func repaired() -> StoreHeader? {
+    let values = texts.map { RowValues.Value.text($0) } + counts.map { .integer($0) }
     guard
       let row = RowValues(kind: .header, values: values, checksum: checksum).repaired(),
       let key = String(validating: row.bytes(0), as: UTF8.self),
       let epoch = String(validating: row.bytes(1), as: UTF8.self)
     else { return nil }
     return StoreHeader(
-      key: key, epoch: epoch, lastSequence: row.integer(2),
-      newest: hasNewest ? row.integer(6) : row.integer(2), live: row.integer(3),
-      deleted: row.integer(4), bytes: row.integer(5),
-      otherBodyBytes: hasKept ? row.integer(hasNewest ? 8 : 7) : 0)
+      key: key, epoch: epoch, lastSequence: row.integer(2), newest: row.integer(6),
+      live: row.integer(3), deleted: row.integer(4), bytes: row.integer(5),
+      otherBodyBytes: row.integer(7))
   }
 }
