@@ -92,9 +92,8 @@ package final class PostgresDatabase: StorageEngine {
   package func open(
     _ name: StoreName, creating: Bool
   ) async throws -> (any StoreStorage)? {
-    var generator = SystemRandomNumberGenerator()
     // If the answer to the first attempt was lost, the second one knows by the epoch what the first has created.
-    let epoch = Hex.string(generator.next(), generator.next())
+    let epoch = StoreHeader.freshEpoch()
     let row =
       creating
       ? try await repeating { connection in

@@ -57,7 +57,6 @@ struct StoreTimelines: Sendable, Equatable {
     guard newest > 0 else { return }
     former.append(FormerEpoch(epoch: epoch ?? header.epoch, last: header.lastSequence))
     former = former.suffix(Self.maximumFormer)
-    var generator = SystemRandomNumberGenerator()
-    epoch = Hex.string(generator.next(), generator.next())
+    epoch = StoreHeader.freshEpoch()
   }
 }

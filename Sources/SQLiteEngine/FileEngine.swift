@@ -141,8 +141,7 @@ package final class FileEngine: StorageEngine {
   }
 
   private func created(_ name: StoreName, _ storage: SQLiteStorage) async throws -> SQLiteStorage {
-    var generator = SystemRandomNumberGenerator()
-    let epoch = Hex.string(generator.next(), generator.next())
+    let epoch = StoreHeader.freshEpoch()
     let image = try await newStores.image(StoreHeader(key: name.key, epoch: epoch))
     if name.namespace == StoreName.stagedNamespace {
       // No caller asks again for a staged store after a crash. So its entry exists before its file, and says that the

@@ -1,3 +1,4 @@
+import Documents
 package import Stores
 
 /// The row of a store's file that has the store's name and counts. There is one.
@@ -34,6 +35,12 @@ package struct StoreHeader: Equatable, Sendable {
     self.deleted = deleted
     self.bytes = bytes
     self.otherBodyBytes = otherBodyBytes
+  }
+
+  /// A random epoch.
+  package static func freshEpoch() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return Hex.string(generator.next(), generator.next())
   }
 
   /// The counts as a ``StoreInfo``.

@@ -54,9 +54,8 @@ extension PostgresDatabase {
       guard try !hasAnotherName(name, locked, on: connection) else {
         throw ServiceError.damaged("the store has another name")
       }
-      var generator = SystemRandomNumberGenerator()
       var next = name
-      next.epoch = Hex.string(generator.next(), generator.next())
+      next.epoch = StoreHeader.freshEpoch()
       var row = StoreRow(
         number: name.number, header: StoreHeader(key: name.key, epoch: next.epoch))
       if locked == nil { _ = try connection.run([row.inserting]) }
