@@ -23,10 +23,10 @@ struct DatabaseFile: Sendable {
   var draft: DatabaseFile { DatabaseFile(directory: directory, name: name + ".new") }
   /// The path of the new file before it is renamed to its final name.
   var draftPath: String { draft.path }
-  /// The path of a damaged file that was replaced; its rows were copied into the new file.
+  /// The path of a damaged file that was replaced.
   var damagedPath: String { path + ".damaged" }
-  /// The path of a log that was found beside the damaged file and belongs to another file.
-  var damagedLogPath: String { damagedPath + "-wal" }
+  /// The path of the log that was found beside the damaged file.
+  private var damagedLogPath: String { damagedPath + "-wal" }
   /// The files that SQLite may keep beside this one.
   private var companions: [String] { [logPath, indexPath, journalPath] }
 
@@ -89,11 +89,14 @@ struct DatabaseFile: Sendable {
     try Disk.synchronizeDirectory(directory)
   }
 
-  /// Gives a damaged file a second name, which remains when another file replaces it. An earlier file with that second
-  /// name is removed.
+  /// Sets a damaged file aside before another one replaces it: gives it a second name, and moves its log. Earlier files
+  /// with these names are replaced.
   func keepDamaged() throws(SystemError) {
-    try Disk.remove(damagedPath)
-    guard link(path, damagedPath) == 0 else { throw SystemError("link", path) }
+    if try Disk.entry(at: path) != nil {
+      try Disk.remove(damagedPath)
+      guard link(path, damagedPath) == 0 else { throw SystemError("link", path) }
+    }
+    if try Disk.entry(at: logPath) != nil { try Disk.rename(logPath, to: damagedLogPath) }
     try Disk.synchronizeDirectory(directory)
   }
 

@@ -39,6 +39,9 @@ struct RestoreCommand: AsyncParsableCommand {
       stores go through a directory beside the backup, which takes as much space again; the database must be empty, and \
       no server may use it. Exit status 65: parts of the backup are damaged; the rest was restored, with --database \
       only into that directory.
+
+      With --store one damaged store of a data directory is restored, also while a server runs. The damaged file \
+      stays beside the new one.
       """)
 
   @Argument(help: "The backup.")
@@ -50,9 +53,18 @@ struct RestoreCommand: AsyncParsableCommand {
       has one; who is in it stays erased. May be given several times.
       """)
   var erasures: [String] = []
+  @Option(
+    help: """
+      Restore this store only, if it is damaged and can't be repaired: its name (user/ID, guest/ID, list/ID, \
+      named/NAME) or its file, as verify prints it.
+      """)
+  var store: String?
 
   func run() async throws {
     do {
+      if let store {
+        return try await BackupAdministration.replace(store, from: backup, location.location)
+      }
       let outcome = try await RestoreAdministration.restore(
         backup, to: location.location, erasures: erasures, .terminal)
       for line in outcome.lines { print(line) }
@@ -60,6 +72,17 @@ struct RestoreCommand: AsyncParsableCommand {
     } catch let code as ExitCode {
       throw code
     } catch { throw Failure.start(error) }
+  }
+}
+
+extension BackupAdministration {
+  /// Replaces the damaged file of a store and prints the result.
+  fileprivate static func replace(
+    _ store: String, from backup: String?, _ location: StorageLocation
+  ) async throws {
+    let outcome = try await replace(store, from: backup, location, .terminal)
+    print("\(store) was replaced: \(outcome.message)")
+    guard !outcome.isDamaged else { throw ExitCode(65) }
   }
 }
 
@@ -128,18 +151,28 @@ struct RepairCommand: AsyncParsableCommand {
     commandName: "repair",
     abstract: "Look through all stores and repair what is damaged, also while a server runs.",
     discussion: """
-      A value of which one byte is wrong is computed back. What can't be is set aside in its store for 90 days, \
-      where its owner is told of it, and an older body or another branch takes its place where there is one. A store \
-      whose file can't be read is made anew of the pages that can, and the damaged file stays beside it; without a \
-      server the registry of stores, too. In a database, the row of a store that can't be read is made anew. The \
-      accounts are never guessed at. Prints a line for each damaged store. Exit status: 0 nothing is lost, 65 \
-      something is lost or damaged still, which a backup may have.
+      A value in which one byte is wrong is computed again. Another damaged value is set aside in its store for 90 \
+      days, where its owner is told of it; an older body or another branch takes its place if there is one. A file \
+      that SQLite finds damaged is written again from its rows if all of them can be read. Without a server, the \
+      registry of stores is rebuilt, too. In a database, the damaged row of a store is written again. Accounts are \
+      repaired only without loss. Prints a line for each damaged store. Exit status: 0 nothing is lost, 65 something \
+      is lost or still damaged: a backup may have it (restore --store).
       """)
 
   @OptionGroup var location: LocationOptions
+  @Option(
+    help: """
+      Begin this damaged store without documents, if there is no backup of it: its name or its file, as for restore \
+      --store. The damaged file stays beside the new one, and devices that sync bring what they have.
+      """)
+  var beginAnew: String?
 
   func run() async throws {
     do {
+      if let beginAnew {
+        return try await BackupAdministration.replace(
+          beginAnew, from: nil, location.location)
+      }
       let outcome = try await BackupAdministration.repair(location.location, .terminal)
       print(outcome.message)
       guard !outcome.isDamaged else { throw ExitCode(65) }

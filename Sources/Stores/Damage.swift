@@ -169,14 +169,6 @@ extension DocumentStore {
     return outcome
   }
 
-  /// Restores what can be computed from other documents, in a store that was rebuilt and lacks some
-  /// documents; see ``repair(pause:)``.
-  package func restoreLost() async throws {
-    let lost = try await read { view in try view.damage() }
-    guard !lost.isEmpty else { return }
-    try await Maintenance.run { try await follower.restore(self, lost) }
-  }
-
   /// Runs `work`. If damage made it fail and was repaired, runs it once more.
   func retryingAfterRepair<Value: Sendable>(
     _ work: () async throws -> Value

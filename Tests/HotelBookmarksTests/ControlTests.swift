@@ -19,6 +19,7 @@ import Testing
       .user(.add(name: "n", password: "p\n\"")), .user(.changePassword(name: "n", password: "")),
       .user(.resetPassword(name: "n")), .move(to: "postgres://db/x", password: nil),
       .move(to: "postgresql://db/x", password: "p\n\""),
+      .replace(store: "user/ab", from: "/a b"), .replace(store: "stores/ab", from: nil),
     ] {
       #expect(ControlPeer.Request(request.line) == request)
     }
@@ -28,6 +29,7 @@ import Testing
     "", "{}", "[]", #"{"do":"backup"}"#, #"{"do":"backup","to":"relative"}"#, #"{"do":"erase"}"#,
     #"{"do":"verify","to":"/x"}"#, #"{"do":1}"#, #"{"do":"user add","name":"n"}"#,
     #"{"do":"user delete"}"#, #"{"do":"move"}"#, #"{"do":"move","to":"/x"}"#,
+    #"{"do":"replace","from":"/x"}"#,
   ])
   func otherRequestsAreNotKnown(text: String) {
     #expect(ControlPeer.Request(Array((text + "\n").utf8)) == nil)

@@ -1,10 +1,12 @@
-"""F12: files that SQLite cannot read, and how `repair` repairs them."""
+"""F12: files that SQLite cannot read, and how a backup or the operator's word replaces one of them."""
 import shutil
 import subprocess
 
 import pytest
 
 from faults import listed, put, refused, store_file
+from peer import Peer
+from replicator import Replicator
 from server import BINARY, Server
 from waiting import PATIENCE
 
@@ -39,55 +41,123 @@ def overwrite(file, offset, data):
         opened.write(data)
 
 
-def repair(data):
-    """Runs the command. Returns its exit status and its output."""
-    run = subprocess.run([BINARY, "repair", "--data", data], capture_output=True, text=True, timeout=PATIENCE)
+def command(*arguments):
+    """Runs a command. Returns its exit status and its output."""
+    run = subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE)
     return run.returncode, run.stdout + run.stderr
 
 
-@pytest.mark.fault("F12")
-@pytest.mark.parametrize("offset", [0, 16, 100, 103, 4_096 * 2, 4_096 * 2 + 3, 4_096 * 2 + 5, 4_096 * 5 + 8])
-@pytest.mark.parametrize("is_running", [False, True])
-def test_one_wrong_byte_in_a_page_loses_nothing(start, broken, offset, is_running):
-    token, _, data, file = broken
-    with open(file, "rb") as opened:
-        found = opened.read()[offset]
-    overwrite(file, offset, bytes([found ^ 0x5A]))
-    server = start() if is_running else None
-    status, words = repair(data)
-    assert status == 0, words
-    server = server or start()
-    assert listed(server, token) == HOTELS
-    assert "damaged" not in server.call("GET", "/v1/bookmarks", token).json()
-    assert server.stop() == 0
-    assert subprocess.run([BINARY, "verify", data], timeout=PATIENCE).returncode == 0
+def key(server, token):
+    """The name of a person's store for the command line."""
+    return server.call("GET", "/v1/me", token).json()["store"].replace("-", "/", 1)
 
 
-@pytest.mark.fault("F12")
-def test_a_lost_page_takes_its_own_hotels_alone(start, broken):
-    token, other, data, file = broken
-    size = file.stat().st_size
-    server = start()
-    assert server.stop() == 0
-    # The middle of the file contains documents.
-    overwrite(file, size // 8192 * 4_096, b"\x5a" * 4_096)
-    server = start()
-    assert refused(server.call("GET", "/v1/bookmarks", token)) == (503, "store_damaged")
-    token_of_copy = server.call("GET", "/v1/mirror", other).json()["token"]
-    status, words = repair(data)
-    assert status == 65 and "documents are lost" in words, words
-    answer = server.call("GET", "/v1/bookmarks?limit=100", token).json()
-    left = {bookmark["id"] for bookmark in answer["bookmarks"]}
-    lost = {damage["id"] for damage in answer.get("damaged", [])}
-    assert len(left) > len(HOTELS) / 2 and left | lost >= HOTELS and not left & lost
-    assert file.with_name(file.name + ".damaged").stat().st_size == size
-    for hotel in sorted(lost & HOTELS):
-        assert put(server, token, hotel, "again").status_code == 201
-    assert listed(server, token) == HOTELS
-    assert server.call("GET", f"/v1/mirror?since={token_of_copy}", other).status_code == 200
+def peer(server, token):
+    """A person's store, as a device reaches it."""
+    return Peer(f"{server.url}/couch/{server.call('GET', '/v1/me', token).json()['store']}", "Bearer " + token)
+
+
+def sync(server, token, elsewhere, device, word):
+    """Copies a person's store to a device's, in both directions."""
+    Replicator(peer(server, token), peer(elsewhere, device), word + "-pull").run()
+    Replicator(peer(elsewhere, device), peer(server, token), word + "-push").run()
+
+
+def assert_damaged_alone(server, token, other):
+    """Asserts that the store answers that it is damaged, also to a write, and that the other person's works."""
+    for answer in (server.call("GET", "/v1/bookmarks", token), put(server, token, "new")):
+        assert refused(answer) == (503, "store_damaged")
     assert listed(server, other) == {"theirs"}
+
+
+@pytest.mark.fault("F12")
+@pytest.mark.parametrize("is_running", [False, True])
+def test_a_backup_and_a_device_bring_a_damaged_store_back(start, broken, tmp_path, is_running):
+    token, other, data, file = broken
+    server = start()
+    name, theirs, backup = str(file.relative_to(data)), key(server, other), tmp_path / "backup"
+    assert command("backup", backup, "--data", data)[0] == 0
+    assert put(server, token, "n3", "renamed after the backup").status_code == 200
+    assert put(server, token, "late").status_code == 201
+    elsewhere = start(data=tmp_path / "device")
+    device = elsewhere.guest()
+    sync(server, token, elsewhere, device, "before")
+    copy = server.call("GET", "/v1/mirror", other).json()["token"]
+    assert server.stop() == 0
+    overwrite(file, file.stat().st_size // 8192 * 4_096, b"\x5a" * 4_096)
+    damaged = file.read_bytes()
+    if is_running:
+        server = start()
+        assert_damaged_alone(server, token, other)
+    status, words = command("repair", "--data", data)
+    assert status == 65 and name in words and "restore them from a backup" in words, words
+    assert file.read_bytes() == damaged
+    status, words = command("restore", backup, "--store", theirs, "--data", data)
+    assert status == 1 and "can be read" in words, words
+    status, words = command("restore", backup, "--store", name, "--data", data)
+    assert status == 0, words
+    server = server if is_running else start()
+    assert file.with_name(file.name + ".damaged").read_bytes() == damaged
+    assert listed(server, token) == HOTELS
+    sync(server, token, elsewhere, device, "before")
+    assert listed(server, token) == HOTELS | {"late"}
+    hotel = server.call("GET", "/v1/bookmarks/n3", token).json()["hotel"]
+    assert hotel["name"] == "renamed after the backup"
+    assert put(server, token, "new").status_code == 201
+    assert server.call("GET", f"/v1/mirror?since={copy}", other).status_code == 200
+    assert listed(server, other) == {"theirs"}
+    assert command("verify", data)[0] == 0
     assert server.call("DELETE", "/v1/me", token).status_code == 204
     assert not list(file.parent.glob("*.damaged"))
+
+
+@pytest.mark.fault("F12")
+@pytest.mark.parametrize("is_missing", [False, True])
+def test_without_a_backup_a_damaged_store_begins_anew_on_command_only(start, broken, tmp_path, is_missing):
+    token, other, data, file = broken
+    server, elsewhere = start(), start(data=tmp_path / "device")
+    name, device = key(server, token), elsewhere.guest()
+    sync(server, token, elsewhere, device, "before")
+    status, words = command("repair", "--begin-anew", name, "--data", data)
+    assert status == 1 and "can be read" in words, words
+    assert listed(server, token) == HOTELS
+    assert server.stop() == 0
+    if is_missing:
+        file.unlink()
+    else:
+        overwrite(file, 0, b"\x5a" * 4_096)
+    server = start()
+    assert_damaged_alone(server, token, other)
+    assert command("repair", "--data", data)[0] == 65
+    assert_damaged_alone(server, token, other)
+    status, words = command("repair", "--begin-anew", name, "--data", data)
+    assert status == 0, words
+    assert listed(server, token) == set()
+    sync(server, token, elsewhere, device, "before")
+    assert listed(server, token) == HOTELS
+    assert listed(server, other) == {"theirs"}
+    assert file.with_name(file.name + ".damaged").exists() == (not is_missing)
+
+
+@pytest.mark.fault("F12")
+def test_a_file_whose_rows_can_all_be_read_is_written_again(start, broken):
+    token, _, data, file = broken
+    # The number of free pages in the file's header (https://sqlite.org/fileformat2.html#the_database_header).
+    overwrite(file, 36, b"\0\0\0\x07")
+    server = start()
+    assert refused(server.call("GET", "/v1/bookmarks", token)) == (503, "store_damaged")
+    status, words = command("repair", "--data", data)
+    assert status == 0 and "nothing is lost" in words, words
+    assert listed(server, token) == HOTELS
+    assert server.stop() == 0
+    assert command("verify", data)[0] == 0
+
+
+def test_accounts_are_never_begun_anew(start, broken):
+    _, _, data, _ = broken
+    for arguments in (["repair", "--begin-anew", "system"], ["restore", data, "--store", "system"]):
+        status, words = command(*arguments, "--data", data)
+        assert status == 1 and "whole backup" in words, words
 
 
 @pytest.mark.fault("F12")
@@ -103,7 +173,7 @@ def test_a_damaged_registry_is_made_anew(start, broken, damage):
         registry.write_bytes(registry.read_bytes()[:600])
     run = subprocess.run([BINARY, "serve", "--data", data, "--port", "0"], capture_output=True, timeout=PATIENCE)
     assert run.returncode != 0
-    status, words = repair(data)
+    status, words = command("repair", "--data", data)
     assert status == 0 and "registry.sqlite" in words, words
     server = start()
     assert listed(server, token) == HOTELS
@@ -118,7 +188,7 @@ def test_repair_never_takes_another_persons_file(start, broken):
     assert server.stop() == 0
     shutil.copy(theirs, file)
     overwrite(file, 0, b"\x5a" * 64)
-    status, words = repair(data)
+    status, words = command("repair", "--data", data)
     assert status == 65 and "can't be repaired" in words, words
     server = start()
     assert refused(server.call("GET", "/v1/bookmarks", token)) == (503, "store_damaged")

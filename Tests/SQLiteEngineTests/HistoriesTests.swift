@@ -1,5 +1,4 @@
 import Documents
-import Lanes
 import SQLite
 import StoreRecords
 import StoreTesting
@@ -232,23 +231,5 @@ import Testing
     let findings = Findings()
     _ = try DirectoryScrub().run(directory.path, findings.reporter)
     #expect(findings.all.contains { $0.reason.contains("pieces of histories") })
-  }
-
-  @Test func salvagedStoreHasItsHistories() async throws {
-    let (directory, tree) = try await filled(200)
-    let file = try path(of: name, in: directory)
-    var bytes = try contents(file)
-    // Overwrites the definitions of the tables.
-    for index in 100..<4_096 { bytes[index] = UInt8(truncatingIfNeeded: index &* 167) }
-    try write(bytes, to: file)
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
-    let lane = Lane(name: "salvage")
-    _ = try await engine.salvage(name, at: Timestamp(milliseconds: 8), on: lane)
-    let storage = try #require(try await engine.open(name, creating: false))
-    #expect(try await self.tree(storage) == tree)
-    try await edit(storage, 1)
-    await storage.close()
-    await lane.stop()
-    await engine.close()
   }
 }

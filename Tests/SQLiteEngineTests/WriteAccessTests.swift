@@ -41,7 +41,7 @@ import Testing
       await code { _ = try await engine.erase(name) },
       await code { try await engine.noteErasure(of: name) },
       await code { try await engine.replace(other, by: .staged(other)) },
-      await code { _ = try await engine.salvage(name, at: Timestamp(milliseconds: 1), on: lane) },
+      await code { try await engine.replaceDamaged(name, by: .nothing, on: lane) },
     ]
     #expect(refused == Array(repeating: .moved, count: refused.count))
     await lane.stop()

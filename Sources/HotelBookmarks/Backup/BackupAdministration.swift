@@ -97,12 +97,31 @@ package enum BackupAdministration {
     _ data: String, _ report: Report
   ) async throws -> (message: String, isDamaged: Bool) {
     if let answer = try await askServer(.repair, in: data, report) { return answer }
-    let registry = try RegistrySalvage.run(absolute(data))
+    let registry = try RegistryRebuild.run(absolute(data))
     if let registry { report.finding("registry.sqlite: \(registry.message)") }
     for file in registry?.unknown ?? [] { report.finding("\(file): nothing tells whose it is") }
     let outcome = try await offline(data) { backups in try await backups.repair(report.reporter) }
     report.progress(1, "")
     return (outcome.message, outcome.isDamaged || registry?.unknown.isEmpty == false)
+  }
+
+  /// Replaces the damaged file of one store of a data directory; see ``StoreBackups/replace(_:from:_:)``.
+  /// - Returns: one line, and whether something in the new file is lost or damaged.
+  /// - Throws: the errors of ``backUp(_:to:_:)-(String,_,_)``; ``BackupError`` for stores in a database.
+  package static func replace(
+    _ store: String, from backup: String?, _ location: StorageLocation, _ report: Report
+  ) async throws -> (message: String, isDamaged: Bool) {
+    guard location.database == nil else {
+      throw BackupError(.failed, "The stores are in a database: one store can't be replaced there")
+    }
+    let backup = backup.map(absolute)
+    let request = ControlPeer.Request.replace(store: store, from: backup)
+    if let answer = try await askServer(request, in: location.data, report) { return answer }
+    let outcome = try await offline(location.data) { backups in
+      try await backups.replace(store, from: backup, report.reporter)
+    }
+    report.progress(1, "")
+    return (outcome.message, outcome.isDamaged)
   }
 
   /// Sends a request to the server that uses a data directory.

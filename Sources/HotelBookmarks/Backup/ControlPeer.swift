@@ -18,6 +18,8 @@ struct ControlPeer: Sendable {
     case verify
     /// Repair all stores.
     case repair
+    /// Replace the damaged file of a store by its copy in a backup at an absolute path, or by one without documents.
+    case replace(store: String, from: String?)
     /// Move all stores to a database.
     case move(to: String, password: String?)
     /// Manage users.
@@ -33,6 +35,10 @@ struct ControlPeer: Sendable {
         writer.member("to", path)
       case .verify: writer.member("do", "verify")
       case .repair: writer.member("do", "repair")
+      case .replace(let store, let backup):
+        writer.member("do", "replace")
+        writer.member("store", store)
+        if let backup { writer.member("from", backup) }
       case .move(let url, let password):
         writer.member("do", "move")
         writer.member("to", url)
@@ -53,6 +59,9 @@ struct ControlPeer: Sendable {
         self = .move(to: url, password: root["password"]?.string)
       case ("verify"?, nil): self = .verify
       case ("repair"?, nil): self = .repair
+      case ("replace"?, nil):
+        guard let store = root["store"]?.string else { return nil }
+        self = .replace(store: store, from: root["from"]?.string)
       default:
         guard let request = UserRequest(root) else { return nil }
         self = .user(request)

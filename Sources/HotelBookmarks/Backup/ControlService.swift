@@ -93,6 +93,10 @@ struct ControlService: Service {
       case .repair:
         let outcome = try await StoreBackups.requireFiles(backups).repair(reporter)
         await peer.send(.result(message: outcome.message, isDamaged: outcome.isDamaged))
+      case .replace(let store, let backup):
+        let outcome = try await StoreBackups.requireFiles(backups).replace(
+          store, from: backup, reporter)
+        await peer.send(.result(message: outcome.message, isDamaged: outcome.isDamaged))
       case .verify:
         let counts = try await StoreBackups.requireFiles(backups).verify(reporter)
         await peer.send(

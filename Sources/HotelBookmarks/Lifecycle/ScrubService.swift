@@ -42,7 +42,7 @@ struct ScrubService: Service {
       let repair = try await backups.repair(reporter, pause: Self.pause)
       if repair.damagedStores > 0 {
         logger.error(
-          "stores are damaged and can't be opened; verify names them, repair makes them anew",
+          "stores are damaged and can't be opened; verify names them, restore --store replaces one",
           metadata: ["stores": "\(repair.damagedStores)"])
       }
     } catch is CancellationError {

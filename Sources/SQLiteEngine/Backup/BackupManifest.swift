@@ -158,6 +158,19 @@ extension BackupManifest {
     return try reading.finished()
   }
 
+  /// What a backup's manifest says of a store's copy.
+  /// - Throws: the errors of ``read(in:_:)``; `damaged` when the backup has no copy of the store.
+  static func copy(
+    of store: StoreName, in backup: String
+  ) throws(BackupError) -> (epoch: String, sum: Sum) {
+    var found: (epoch: String, sum: Sum)?
+    try read(in: backup) { entry in
+      if case .store(store, let epoch, let sum) = entry { found = (epoch, sum) }
+    }
+    guard let found else { throw BackupError(.damaged, "\(backup) has no copy of this store") }
+    return found
+  }
+
   /// A manifest that is being read.
   private struct Reading {
     var hash = SHA256()

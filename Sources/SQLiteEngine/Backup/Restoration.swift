@@ -128,8 +128,7 @@ package actor Restoration {
     guard let stores else { return }
     switch entry {
     case .store(let name, let epoch, let sum):
-      let source = BackupManifest.file(of: name, in: backup)
-      if let reason = try stores.restore(name, epoch: epoch, from: source, sum) {
+      if let reason = try stores.restore(name, epoch: epoch, from: backup, sum) {
         find(BackupManifest.relativePath(of: name), reason)
         summary.missing += 1
       } else {
@@ -259,26 +258,13 @@ final class StoreRestoration {
   ///   without a file.
   /// - Throws: an error when the new directory can't be written.
   func restore(
-    _ name: StoreName, epoch: String, from source: DatabaseFile, _ sum: BackupManifest.Sum
+    _ name: StoreName, epoch: String, from backup: String, _ sum: BackupManifest.Sum
   ) throws(BackupError) -> String? {
     let file = DataDirectory.file(for: name.key, below: draft + "/" + DataDirectory.storesName)
     try backing { try makeDirectory(file.directory) }
-    let isThere: Bool
+    let fresh: String
     do {
-      isThere = try Disk.copy(source.path, to: file.path)
-    } catch {
-      guard error.path == source.path else { throw BackupError(error) }
-      try discard(name, file)
-      return error.debugDescription
-    }
-    let found = try backing { try BackupManifest.sum(of: file.path) }
-    guard isThere, found == sum else {
-      try discard(name, file)
-      return isThere ? "the file fails its checksum" : "the file is missing"
-    }
-    let fresh = Self.freshEpoch()
-    do {
-      try beginAnew(file, key: name.key, epoch: epoch, fresh: fresh)
+      fresh = try Self.copy((epoch, sum), of: name, from: backup, to: file, as: blank)
     } catch {
       let error = ServiceError(engine: error)
       guard [.damaged, .integrity].contains(error.code) else { throw BackupError(error) }
@@ -287,6 +273,37 @@ final class StoreRestoration {
     }
     try register(name, epoch: fresh)
     return nil
+  }
+
+  /// Copies a store out of a backup, checks the copy and gives it a new epoch. The copy is not synchronised to the disk.
+  /// - Parameter copy: what the backup's manifest says of the store.
+  /// - Returns: the new epoch.
+  /// - Throws: `damaged`, `integrity` when the backup's file can't be used; otherwise an error of the new file.
+  static func copy(
+    _ copy: (epoch: String, sum: BackupManifest.Sum), of name: StoreName, from backup: String,
+    to file: DatabaseFile, as blank: BlankDatabase
+  ) throws -> String {
+    let source = BackupManifest.file(of: name, in: backup).path
+    let isThere: Bool
+    do { isThere = try Disk.copy(source, to: file.path) } catch {
+      guard error.path == source else { throw error }
+      throw ServiceError.damaged(error.debugDescription)
+    }
+    guard isThere, try BackupManifest.sum(of: file.path) == copy.sum else {
+      throw ServiceError.damaged(isThere ? "the file fails its checksum" : "the file is missing")
+    }
+    let connection = try unsynchronized(file.path)
+    try blank.schema.migrate(connection)
+    var header = try StoreHeader(readingFrom: connection)
+    guard header.key.equalsBytes(of: name.key), header.epoch.equalsBytes(of: copy.epoch) else {
+      throw ServiceError.damaged("the file is another store's")
+    }
+    header.epoch = StoreHeader.freshEpoch()
+    try connection.begin()
+    try header.write(to: connection)
+    try connection.commit()
+    try close(connection)
+    return header.epoch
   }
 
   /// Checks a restored store.
@@ -301,7 +318,7 @@ final class StoreRestoration {
 
   /// Registers a store that has no file.
   func registerMissing(_ name: StoreName) throws(BackupError) {
-    try register(name, epoch: Self.freshEpoch())
+    try register(name, epoch: StoreHeader.freshEpoch())
   }
 
   /// Synchronises the registry to the disk, but not the stores' files.
@@ -315,23 +332,6 @@ final class StoreRestoration {
       try Disk.synchronizeDirectory(draft + "/" + DataDirectory.storesName)
       try Disk.synchronizeDirectory(draft)
     }
-  }
-
-  private func beginAnew(
-    _ file: DatabaseFile, key: String, epoch: String, fresh: String
-  ) throws {
-    let connection = try Self.unsynchronized(file.path)
-    try blank.schema.migrate(connection)
-    var header = try StoreHeader(readingFrom: connection)
-    guard header.key.equalsBytes(of: key), header.epoch.equalsBytes(of: epoch) else {
-      throw ServiceError.damaged("the file is another store's")
-    }
-    header.epoch = fresh
-    let next = header
-    try connection.begin()
-    try next.write(to: connection)
-    try connection.commit()
-    try Self.close(connection)
   }
 
   private func discard(_ name: StoreName, _ file: DatabaseFile) throws(BackupError) {
@@ -357,11 +357,6 @@ final class StoreRestoration {
     for directory in [path.parent, path] where directories.insert(directory).inserted {
       try Disk.makeDirectory(directory)
     }
-  }
-
-  private static func freshEpoch() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return Hex.string(generator.next(), generator.next())
   }
 
   /// Copies the log into the file before closing it. Closing copies the log, too, but ignores an error, and a commit

@@ -169,18 +169,6 @@ extension StoreHeader {
   }
 }
 
-extension StoreHeader {
-  /// Creates the header from a row on a page of a damaged file, repaired if one byte of it is wrong.
-  init?(salvaged values: [Record.Value]) {
-    let row = HeaderRow(
-      texts: [values[1].bytes ?? [], values[2].bytes ?? []],
-      counts: [3, 4, 5, 6, 8, 9].map { values.count > $0 ? values[$0].integer ?? 0 : 0 },
-      checksum: values[7].integer ?? 0)
-    guard let header = row.repaired() else { return nil }
-    self = header
-  }
-}
-
 /// The header's row, unverified.
 private struct HeaderRow {
   let texts: [[UInt8]]

@@ -25,12 +25,6 @@ package struct DamagedDocument {
     (tree?.isSound ?? true) && others.allSatisfy(\.row.isSound) && lacksOnlyAncestors
   }
 
-  /// Whether columns and body both match their checksums.
-  package var isBodySound: Bool {
-    guard head.isSound, let row = head.document else { return false }
-    return RowValues(body, of: row, sum: row.bodyChecksum).isSound
-  }
-
   /// Repairs the columns if they are damaged and can be repaired.
   /// - Returns: whether they were repaired.
   package mutating func repairHead(now: Timestamp) -> Bool {

@@ -8,7 +8,7 @@ import Stores
 ///
 /// A store whose erasure had begun stays marked as being removed. Its entry in the registry says so or, when the entry
 /// can't be read, the log of erasures.
-package struct RegistrySalvage {
+package struct RegistryRebuild {
   /// The result of rebuilding a registry.
   package struct Outcome: Sendable {
     /// The number of entries in the new registry.
@@ -36,11 +36,11 @@ package struct RegistrySalvage {
     defer { directory.unlock() }
     try DataDirectory.requireKnown(directory.path, version: Schema.store.version)
     do {
-      let salvage = RegistrySalvage(
+      let rebuild = RegistryRebuild(
         directory: directory, blank: try BlankDatabase(.registry),
         storeBlank: try BlankDatabase(.store))
-      guard try !salvage.isSound() else { return nil }
-      return try salvage.run()
+      guard try !rebuild.isSound() else { return nil }
+      return try rebuild.run()
     } catch { throw ServiceError.translated(error) }
   }
 
@@ -80,44 +80,44 @@ package struct RegistrySalvage {
       for (key, entry) in entries { try Registry.write(entry, for: key, to: connection) }
     }
     let file = directory.registry
-    if try file.exists() { try file.keepDamaged() }
+    try file.keepDamaged()
     try file.create(image)
     outcome.entries = entries.count
     return outcome
   }
 
-  /// The entries that can be read or repaired in the damaged registry.
+  /// The entries that SQLite can still read in the damaged registry, repaired if necessary.
   private func readableEntries() throws -> [String: Registry.Entry] {
     var entries: [String: Registry.Entry] = [:]
-    guard try directory.registry.exists() else { return entries }
-    try LoggedPages.copy(into: directory.registry) { rows in
-      rows.allSatisfy { row in
-        switch row {
-        case .entry, .root: true
-        case .document, .body, .piece, .local, .header: false
-        }
+    do {
+      let reader = try Connection.inspecting(directory.registry, as: .registry)
+      let statement = try reader.statement("SELECT key, epoch, is_erasing, checksum FROM stores")
+      defer { statement.reset() }
+      while try statement.step() {
+        let row = statement.row
+        let found = RowValues(
+          kind: .entry,
+          values: [.text(row.bytes(0)), .text(row.bytes(1)), .integer(row.int64(2))],
+          checksum: row.int64(3))
+        guard let row = found.isSound ? found : found.repaired(),
+          let key = String(validating: row.bytes(0), as: UTF8.self), StoreName(key: key) != nil,
+          let epoch = String(validating: row.bytes(1), as: UTF8.self)
+        else { continue }
+        entries[key] = Registry.Entry(epoch: epoch, isErasing: row.integer(2) != 0)
       }
-    }
-    var pages = SalvagedPages(try PagedFile(directory.registry.path))
-    try pages.visit { row in
-      guard case .entry(let found)? = SalvagedRow(row),
-        let row = found.isSound ? found : found.repaired(),
-        let key = String(validating: row.bytes(0), as: UTF8.self), StoreName(key: key) != nil,
-        let epoch = String(validating: row.bytes(1), as: UTF8.self)
-      else { return }
-      entries[key] = Registry.Entry(epoch: epoch, isErasing: row.integer(2) != 0)
+    } catch {
+      // What was read before the damaged page counts.
+      guard ServiceError(engine: error).code == .damaged else { throw error }
     }
     return entries
   }
 
   /// The header of a store's file, which may be damaged; nil when the header is lost.
   private func header(of file: DatabaseFile) -> StoreHeader? {
-    if let connection = try? Connection.inspecting(file, as: storeBlank.schema) {
-      defer { try? connection.close() }
-      if let header = try? StoreHeader(readingOrRepairingFrom: connection) { return header }
+    guard let connection = try? Connection.inspecting(file, as: storeBlank.schema) else {
+      return nil
     }
-    guard let pages = try? PagedFile(file.path) else { return nil }
-    var store = SalvagedStore(SalvagedPages(pages), now: Timestamp(milliseconds: 0))
-    return (try? store.read()).flatMap { store.header }
+    defer { try? connection.close() }
+    return try? StoreHeader(readingOrRepairingFrom: connection)
   }
 }
