@@ -90,7 +90,7 @@ import Testing
 
   @Test func everyWriteButThoseThatAnswerSecretsKeepsItsAnswers() async throws {
     let service = try await APIFixture.service()
-    let unkept = service.routes.filter { $0.template.hasPrefix("/v1/") && $0.keeping != .answer }
+    let unkept = service.routes.filter { $0.template.hasPrefix("/v1/") && $0.answer != .kept }
       .filter { ![.get, .head].contains($0.method) }.map { "\($0.method) \($0.template)" }
     #expect(
       Set(unkept) == [
@@ -105,10 +105,10 @@ import Testing
     for route in service.routes {
       guard let operation = contract.operation(route.method, route.template) else { continue }
       let names = operation["parameters"]?.array?.map { contract.resolve($0)["name"]?.string } ?? []
-      #expect(names.contains("Idempotency-Key") == (route.keeping != .nothing), "\(route.template)")
-      #expect(names.contains("Prefer") == (route.keeping == .answer), "\(route.template)")
+      #expect(names.contains("Idempotency-Key") == route.answer.isKept, "\(route.template)")
+      #expect(names.contains("Prefer") == (route.answer == .kept), "\(route.template)")
       for (status, isThere) in [
-        ("202", route.keeping == .answer), ("409", route.keeping != .nothing),
+        ("202", route.answer == .kept), ("409", route.answer.isKept),
       ] where isThere {
         #expect(operation["responses"]?[status] != nil, "\(route.template)")
       }

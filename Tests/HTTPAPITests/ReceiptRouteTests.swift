@@ -226,10 +226,6 @@ import Testing
 
   @Test func writeToAListIsLookedForThere() throws {
     let list = try #require(other)
-    #expect(ReceiptID.list(in: "/v1/lists/\(list)/notes/x") == list)
-    for path in ["/v1/lists", "/v1/lists/x", "/v1/bookmarks/\(list)"] {
-      #expect(ReceiptID.list(in: path) == nil)
-    }
     #expect(ReceiptID.stores(own: .user(list), list: nil) == [.user(list), .system])
     #expect(
       ReceiptID.stores(own: .user(list), list: list) == [.list(list), .user(list), .system])

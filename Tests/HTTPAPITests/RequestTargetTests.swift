@@ -37,7 +37,7 @@ import Testing
     "/a?b=//", "/...", "/%252e%252e/x", "/couch/db/%2E", "/couch/db/%2e%2E", "/couch//db//a/",
   ])
   func goodTargetsPass(target: String) throws {
-    try RequestTarget.check(target)
+    try RequestTarget.check(target, in: Problem.Dialect(path: target))
   }
 
   @Test(arguments: [
@@ -50,12 +50,19 @@ import Testing
     ("/" + String(repeating: "x", count: 16_384), 414),
   ])
   func badTargetsAreRefused(target: String, status: Int) throws {
-    let problem = try #require(throws: Problem.self) { try RequestTarget.check(target) }
-    #expect(problem.status.code == status)
+    var dialects = [Problem.Dialect(path: target)]
+    if target.hasPrefix("//") { dialects.append(.couch) }
+    for dialect in dialects {
+      let problem = try #require(throws: Problem.self) {
+        try RequestTarget.check(target, in: dialect)
+      }
+      #expect(problem.status.code == status)
+    }
   }
 
   @Test func longestTargetPasses() throws {
-    try RequestTarget.check("/" + String(repeating: "x", count: RequestTarget.maximumBytes - 1))
+    try RequestTarget.check(
+      "/" + String(repeating: "x", count: RequestTarget.maximumBytes - 1), in: .problem)
   }
 
   @Test(arguments: [

@@ -115,7 +115,7 @@ extension Problem {
     /// A problem that repeats its reason as `failure` and `message`, which the travel-sample's apps read.
     case travel
 
-    /// The dialect of the routes that a path belongs to.
+    /// The dialect for a request without a route: that of the routes below the same path. A route declares its own.
     init(path: String) {
       if path == "/couch" || path.utf8.starts(with: "/couch/".utf8) {
         self = .couch

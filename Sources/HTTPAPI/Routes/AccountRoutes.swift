@@ -10,15 +10,16 @@ extension HTTPService {
   /// Guests, users and sessions.
   var accountRoutes: [Route] {
     [
-      .open(.post, "/v1/guests") { call in
+      Route(.post, "/v1/guests", access: .open, answer: .uncached) { call, _ in
         if let session = try await browserGuest(call) { return session }
         let guest = try await accounts.createGuest(from: call.address)
-        return .json(.created, headers: Self.private) { writer in
+        return .json(.created) { writer in
           writer.member("id", guest.id.text)
           Self.write(guest.token, to: &writer)
         }
       },
-      .anyone(.post, "/v1/users") { call, caller in
+      Route(.post, "/v1/users", access: .anyone, answer: .uncached, completion: .always) {
+        call, caller in
         let body = try CredentialsBody(try await call.json(.small))
         let takesCookie = try authentication.takesCookie(call, isRequired: body.isForCookie)
         let session = try await accounts.signUp(
@@ -27,7 +28,8 @@ extension HTTPService {
         return sessionAnswer(
           .created, session, nil, isForCookie: body.isForCookie, takesCookie: takesCookie)
       },
-      .open(.post, "/v1/sessions") { call in
+      Route(.post, "/v1/sessions", access: .open, answer: .uncached, completion: .always) {
+        call, _ in
         let body = try await call.json(.small)
         let isForCookie = try CredentialsBody.isForCookie(body)
         let takesCookie = try authentication.takesCookie(call, isRequired: isForCookie)
@@ -39,14 +41,15 @@ extension HTTPService {
         return sessionAnswer(
           .ok, session, adoption, isForCookie: isForCookie, takesCookie: takesCookie)
       },
-      .open(.post, "/v1/password-resets") { call in
+      Route(.post, "/v1/password-resets", access: .open, completion: .always) { call, _ in
         let body = try await call.json(.small)
         try await accounts.resetPassword(
           with: try CredentialsBody.text("token", in: body),
           to: Secret(try CredentialsBody.text("password", in: body)), at: call.address)
         return .empty(.noContent)
       },
-      .signedIn(.delete, "/v1/sessions") { call, person in
+      Route(.delete, "/v1/sessions", access: .signedIn, completion: .always, changes: .credentials)
+      { call, person in
         if try call.query("all").isSet("all") {
           try await accounts.endSessions(of: person)
         } else {
@@ -83,14 +86,11 @@ extension HTTPService {
       bearer: bearer, from: call.address)
   }
 
-  /// The fields of answers with a token, which no cache may keep.
-  static let `private`: HTTPFields = [.cacheControl: "private, no-store"]
-
   private func sessionAnswer(
     _ status: HTTPResponse.Status, _ session: Session, _ adoption: TakenOver?, isForCookie: Bool,
     takesCookie: Bool
   ) -> Response {
-    var fields = Self.private
+    var fields: HTTPFields = [:]
     if takesCookie { fields[.setCookie] = sessionCookie(session.token) }
     return .json(status, headers: fields) { writer in
       writer.member("id", session.principal.id.text)

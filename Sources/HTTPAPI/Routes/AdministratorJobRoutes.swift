@@ -11,27 +11,31 @@ extension HTTPService {
   /// `POST /v1/admin/{backups,verifications,catalogue,catalogue/undo}` and `GET /v1/admin/jobs…`.
   var administratorJobRoutes: [Route] {
     [
-      .administrator(.post, "/v1/admin/backups") { call, _ in
+      Route(.post, "/v1/admin/backups", access: .administrator, answer: .uncached) { call, _ in
         try start(.backup, administration.backUp, call)
       },
-      .administrator(.post, "/v1/admin/verifications") { call, _ in
+      Route(.post, "/v1/admin/verifications", access: .administrator, answer: .uncached) {
+        call, _ in
         try start(.verification, administration.verify, call)
       },
-      .administrator(.post, "/v1/admin/catalogue") { call, _ in try await importHotels(call) },
-      .administrator(.post, "/v1/admin/catalogue/undo") { call, _ in
+      Route(.post, "/v1/admin/catalogue", access: .administrator, answer: .uncached) { call, _ in
+        try await importHotels(call)
+      },
+      Route(.post, "/v1/admin/catalogue/undo", access: .administrator, answer: .uncached) {
+        call, _ in
         _ = try call.query()
         return try await runWithin(administration.undoCatalogue)
       },
-      .administrator(.get, "/v1/admin/jobs") { call, _ in
+      Route(.get, "/v1/admin/jobs", access: .administrator, answer: .uncached) { call, _ in
         _ = try call.query()
-        return .json(headers: Self.private) { writer in
+        return .json { writer in
           writer.name("jobs")
           writer.beginArray()
           for job in administration.jobs.all { job.write(to: &writer) }
           writer.endArray()
         }
       },
-      .administrator(.get, "/v1/admin/jobs/{jobID}") { call, _ in
+      Route(.get, "/v1/admin/jobs/{jobID}", access: .administrator, answer: .uncached) { call, _ in
         guard let job = administration.jobs.job(try call.parameter("jobID")) else {
           throw Problem.notFound
         }
@@ -50,7 +54,7 @@ extension HTTPService {
   private static func answer(
     _ job: AdministrationJobs.Job, _ status: HTTPResponse.Status
   ) -> Response {
-    var fields = Self.private
+    var fields: HTTPFields = [:]
     if status == .accepted { fields[.location] = "/v1/admin/jobs/" + job.id }
     var writer = JSONWriter()
     job.write(to: &writer)
@@ -87,7 +91,7 @@ extension HTTPService {
 
   func showUpstreams() async -> Response {
     let cache = await administration.cache()
-    return .json(headers: Self.private) { writer in
+    return .json { writer in
       writer.name("upstreams")
       writer.beginArray()
       for upstream in administration.upstreams() {
@@ -118,7 +122,7 @@ extension HTTPService {
 
   func showConnections() -> Response {
     let traffic = administration.traffic(Self.administratorRows)
-    return .json(headers: Self.private) { writer in
+    return .json { writer in
       writer.member("open", traffic.connections)
       writer.member("refused", traffic.refusedConnections)
       writer.member("requests", traffic.requests)
@@ -148,7 +152,7 @@ extension HTTPService {
     let samples = administration.history.samples.filter { sample in
       after.map { $0 < sample.at } ?? true
     }
-    return .json(headers: Self.private) { writer in
+    return .json { writer in
       writer.member("seconds", ServerHistory.sampleSeconds)
       writer.name("samples")
       writer.beginArray()

@@ -15,25 +15,33 @@ extension HTTPService {
   /// `GET /v1/admin/…`.
   var administratorRoutes: [Route] {
     [
-      .administrator(.get, "/v1/admin/stores") { call, _ in
+      Route(.get, "/v1/admin/stores", access: .administrator, answer: .uncached) { call, _ in
         let query = try call.query("limit", "after", "kind")
         return try await listStores(query, kind: try StoreKind(query), named: "stores")
       },
-      .administrator(.get, "/v1/admin/guests") { call, _ in
+      Route(.get, "/v1/admin/guests", access: .administrator, answer: .uncached) { call, _ in
         try await listStores(try call.query("limit", "after"), kind: .guest, named: "guests")
       },
-      .administrator(.get, "/v1/admin/users") { call, _ in try await listUsers(call) },
-      .administrator(.get, "/v1/admin/lists") { call, _ in try await listLists(call) },
-      .administrator(.get, "/v1/admin/sessions") { call, _ in try await listSessions(call) },
-      .administrator(.get, "/v1/admin/upstreams") { call, _ in
+      Route(.get, "/v1/admin/users", access: .administrator, answer: .uncached) { call, _ in
+        try await listUsers(call)
+      },
+      Route(.get, "/v1/admin/lists", access: .administrator, answer: .uncached) { call, _ in
+        try await listLists(call)
+      },
+      Route(.get, "/v1/admin/sessions", access: .administrator, answer: .uncached) { call, _ in
+        try await listSessions(call)
+      },
+      Route(.get, "/v1/admin/upstreams", access: .administrator, answer: .uncached) { call, _ in
         _ = try call.query()
         return await showUpstreams()
       },
-      .administrator(.get, "/v1/admin/connections") { call, _ in
+      Route(.get, "/v1/admin/connections", access: .administrator, answer: .uncached) { call, _ in
         _ = try call.query()
         return showConnections()
       },
-      .administrator(.get, "/v1/admin/history") { call, _ in try showHistory(call) },
+      Route(.get, "/v1/admin/history", access: .administrator, answer: .uncached) { call, _ in
+        try showHistory(call)
+      },
     ]
   }
 
@@ -53,7 +61,7 @@ extension HTTPService {
     }
     let names = try await names(of: kind, after: after, limit: limit + 1)
     let figures = try await engine.figures(of: Array(names.prefix(limit)))
-    return .json(headers: Self.private) { writer in
+    return .json { writer in
       writer.name(list)
       writer.beginArray()
       for store in figures { write(store, to: &writer) }
@@ -106,7 +114,7 @@ extension HTTPService {
       after: try query.text("after", maximumBytes: 128), limit: limit)
     let stores = try await engine.figures(of: page.users.compactMap { $0.id.map(StoreName.user) })
     let figures = Dictionary(stores.map { ($0.name, $0) }) { $1 }
-    return .json(headers: Self.private) { writer in
+    return .json { writer in
       writer.name("users")
       writer.beginArray()
       for user in page.users {
@@ -133,7 +141,7 @@ extension HTTPService {
     let ids = names.prefix(limit).compactMap { if case .list(let id) = $0 { id } else { nil } }
     let figures = try await engine.figures(of: ids.map(StoreName.list))
     let members = try await lists.memberCounts(of: ids)
-    return .json(headers: Self.private) { writer in
+    return .json { writer in
       writer.name("lists")
       writer.beginArray()
       for ((id, store), count) in zip(zip(ids, figures), members) {
@@ -152,7 +160,7 @@ extension HTTPService {
     let query = try call.query("limit", "after")
     let page = accounts.sessions(
       after: try query.text("after", maximumBytes: 128), limit: try Self.limit(query))
-    return .json(headers: Self.private) { writer in
+    return .json { writer in
       writer.name("sessions")
       writer.beginArray()
       for session in page.sessions {

@@ -10,19 +10,19 @@ extension HTTPService {
   /// The caller's bookmarks.
   var bookmarkRoutes: [Route] {
     [
-      .person(.get, "/v1/bookmarks") { call, person in
+      Route(.get, "/v1/bookmarks", access: .person) { call, person in
         try await listBookmarks(call, in: person.store)
       },
-      .person(.post, "/v1/bookmarks", keeping: .answer) { call, person in
+      Route(.post, "/v1/bookmarks", access: .person, answer: .kept) { call, person in
         try await changeBookmarks(call, in: WrittenStore(of: person))
       },
-      .person(.get, "/v1/bookmarks/{hotelID}") { call, person in
+      Route(.get, "/v1/bookmarks/{hotelID}", access: .person) { call, person in
         try await readBookmark(call, in: person.store)
       },
-      .person(.put, "/v1/bookmarks/{hotelID}", keeping: .answer) { call, person in
+      Route(.put, "/v1/bookmarks/{hotelID}", access: .person, answer: .kept) { call, person in
         try await putBookmark(call, in: WrittenStore(of: person))
       },
-      .person(.delete, "/v1/bookmarks/{hotelID}", keeping: .answer) { call, person in
+      Route(.delete, "/v1/bookmarks/{hotelID}", access: .person, answer: .kept) { call, person in
         try await deleteBookmark(call, in: WrittenStore(of: person))
       },
     ]

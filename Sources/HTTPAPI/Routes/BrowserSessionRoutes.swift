@@ -21,16 +21,14 @@ extension HTTPService {
     if let (_, person) = try await cookiePerson(call) {
       guard person.kind != .administrator else { throw Authentication.noStore }
       let name = try await accounts.name(of: person)
-      return .json(headers: Self.private) { writer in
+      return .json { writer in
         Self.write(person.id.text, person.kind, to: &writer)
         if let name { writer.person(name) }
         if let end = person.expiresAt { writer.member("expiresAt", end.rfc3339) }
       }
     }
     let guest = try await accounts.createGuest(from: call.address)
-    var fields = Self.private
-    fields[.setCookie] = sessionCookie(guest.token)
-    return .json(.created, headers: fields) { writer in
+    return .json(.created, headers: [.setCookie: sessionCookie(guest.token)]) { writer in
       Self.write(guest.id.text, .guest, to: &writer)
       Self.write(guest.token, to: &writer, isForCookie: true)
     }

@@ -46,7 +46,7 @@ extension HTTPService {
     _ method: HTTPRequest.Method, _ path: String,
     _ run: @escaping @Sendable (Call, Principal) async throws -> Response
   ) -> Route {
-    .signedIn(method, "/couch" + path) { call, caller in
+    Route(method, "/couch" + path, access: .signedIn) { call, caller in
       try await run(call, caller)
     }
   }

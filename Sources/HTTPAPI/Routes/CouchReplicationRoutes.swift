@@ -31,8 +31,10 @@ extension HTTPService {
             try await database.missingRevisions(request)
           })
       },
-      couch(.get, "/_changes") { call, store in try await changes(call, body: nil, store) },
-      couch(.post, "/_changes") { call, store in
+      couch(.get, "/_changes", isFeed: true) { call, store in
+        try await changes(call, body: nil, store)
+      },
+      couch(.post, "/_changes", isFeed: true) { call, store in
         try await changes(call, body: try await call.couchObjectIfAny(), store)
       },
     ]

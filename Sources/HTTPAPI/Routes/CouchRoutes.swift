@@ -23,10 +23,10 @@ extension HTTPService {
   /// A route below `/couch/{db}`, for callers who may use that database. For all others the database appears absent.
   /// - Parameter path: the rest of the path.
   func couch(
-    _ method: HTTPRequest.Method, _ path: String,
+    _ method: HTTPRequest.Method, _ path: String, isFeed: Bool = false,
     _ run: @escaping @Sendable (Call, CouchStore) async throws -> Response
   ) -> Route {
-    .signedIn(method, "/couch/{db}" + path) { call, caller in
+    Route(method, "/couch/{db}" + path, access: .signedIn, isFeed: isFeed) { call, caller in
       let name = try call.parameter("db")
       if let absent = CouchAbsence.error(at: name, call.arguments["docid"]) { throw absent }
       var store = try await databases.store(name, for: caller)
@@ -43,7 +43,7 @@ extension HTTPService {
   /// The routes of the server itself.
   private var couchServerRoutes: [Route] {
     [
-      .open(.get, "/couch") { _ in
+      Route(.get, "/couch", access: .open, cost: .free) { _, _ in
         let uuid = try await databases.serverID()
         return .json(headers: Response.couchFields) { writer in
           writer.member("couchdb", "Welcome")
@@ -58,8 +58,8 @@ extension HTTPService {
           writer.endObject()
         }
       },
-      .open(.get, "/couch/_up") { _ in health.answer(.up).response },
-      .open(.get, "/couch/_uuids") { call in
+      Route(.get, "/couch/_up", access: .open, cost: .free) { _, _ in health.answer(.up).response },
+      Route(.get, "/couch/_uuids", access: .open, cost: .free) { call, _ in
         var generator = SystemRandomNumberGenerator()
         let answer = try CouchUUIDs.answer(try call.couchParameters(), using: &generator)
         return .json(
@@ -123,7 +123,7 @@ extension Response {
   }
 }
 
-/// CouchDB's rules for the head of every request and answer below `/couch`.
+/// CouchDB's rules for the head of every request and answer in its dialect.
 ///
 /// Source: CouchDB 3, `chttpd:handle_request_int/1`.
 enum CouchHead {
@@ -132,8 +132,7 @@ enum CouchHead {
   /// The request with the method that the client means: a `POST` may name another method in `X-HTTP-Method-Override`,
   /// because some clients and proxies know only GET and POST.
   static func applyingMethodOverride(to request: Request) -> Request {
-    guard request.method == .post, Problem.Dialect(path: request.uri.path) == .couch,
-      let name = request.headers.value(of: .methodOverride)
+    guard request.method == .post, let name = request.headers.value(of: .methodOverride)
     else { return request }
     // `HEAD` becomes `GET`: an answer to HEAD has no body, and a client that sent POST would wait for one.
     guard let method = methods.first(where: { $0.rawValue == (name == "HEAD" ? "GET" : name) })
@@ -146,7 +145,6 @@ enum CouchHead {
   /// Adds CouchDB's `X-Couch-Request-ID` to an answer: the client's own, if it has CouchDB's form. Otherwise a failure has
   /// the same id in the log.
   static func addRequestID(to fields: inout HTTPFields, of request: Request) {
-    guard Problem.Dialect(path: request.uri.path) == .couch else { return }
     let given = request.headers[.couchRequestID].flatMap { isRequestID($0) ? $0 : nil }
     fields[.couchRequestID] = given ?? fields[.xRequestID] ?? nextID()
   }

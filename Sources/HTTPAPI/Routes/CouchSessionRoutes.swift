@@ -13,19 +13,21 @@ extension HTTPService {
   /// `/couch/_session`.
   var couchSessionRoutes: [Route] {
     [
-      .anyone(.get, "/couch/_session") { call, caller in Self.couchSession(call, caller) },
-      .open(.post, "/couch/_session") { call in
+      Route(.get, "/couch/_session", access: .anyone, answer: .uncached) { call, caller in
+        Self.couchSession(call, caller)
+      },
+      Route(.post, "/couch/_session", access: .open, answer: .uncached) { call, _ in
         try await couchLogIn(call)
       },
-      .anyone(.delete, "/couch/_session") { _, caller in
+      Route(.delete, "/couch/_session", access: .anyone, answer: .uncached) { _, caller in
         if let caller { try await accounts.logOut(caller) }
-        return .couchDone(headers: Self.private + Self.cookieRemoval)
+        return .couchDone(headers: Self.cookieRemoval)
       },
     ]
   }
 
   private static func couchSession(_ call: Call, _ caller: Principal?) -> Response {
-    .json(headers: Self.private) { writer in
+    .json { writer in
       writer.member("ok", true)
       writer.name("userCtx")
       writer.beginObject()
@@ -51,9 +53,7 @@ extension HTTPService {
     let (name, password) = try await couchCredentials(call)
     let session = try await accounts.logIn(
       username: name, password: password, guestToken: nil, from: call.address)
-    var fields = Self.private
-    fields[.setCookie] = sessionCookie(session.token)
-    return .json(headers: fields) { writer in
+    return .json(headers: [.setCookie: sessionCookie(session.token)]) { writer in
       writer.member("ok", true)
       writer.member("name", session.principal.username ?? "")
       Self.writeRoles(of: session.principal, to: &writer)

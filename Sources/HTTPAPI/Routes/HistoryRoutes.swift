@@ -10,15 +10,16 @@ extension HTTPService {
   /// The histories of documents, and restoring earlier revisions.
   var historyRoutes: [Route] {
     [
-      .person(.get, "/v1/documents/{documentID}/revisions") { call, person in
+      Route(.get, "/v1/documents/{documentID}/revisions", access: .person) { call, person in
         try await listRevisions(call, in: person.store) { _ in
           try await accounts.name(of: person).map { [person.id: $0] } ?? [:]
         }
       },
-      .person(.get, "/v1/documents/{documentID}/revisions/{rev}") { call, person in
+      Route(.get, "/v1/documents/{documentID}/revisions/{rev}", access: .person) { call, person in
         try await readRevision(call, in: person.store)
       },
-      .person(.post, "/v1/documents/{documentID}/restore", keeping: .answer) { call, person in
+      Route(.post, "/v1/documents/{documentID}/restore", access: .person, answer: .kept) {
+        call, person in
         try await restoreRevision(call, in: WrittenStore(of: person))
       },
     ]

@@ -11,8 +11,8 @@ extension HTTPService {
   /// Search for hotels through the upstream, and one hotel.
   var hotelRoutes: [Route] {
     [
-      .anyone(.get, "/v1/hotels") { call, person in try await searchHotels(call, person) },
-      .anyone(.get, "/v1/hotels/{hotelID}") { call, person in try await hotel(call, person) },
+      Route(.get, "/v1/hotels", access: .anyone, run: searchHotels),
+      Route(.get, "/v1/hotels/{hotelID}", access: .anyone, run: hotel),
     ]
   }
 

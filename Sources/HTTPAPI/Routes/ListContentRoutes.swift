@@ -80,7 +80,7 @@ extension HTTPService {
     _ path: String,
     _ run: @escaping @Sendable (Call, AccountID, Principal) async throws -> Response
   ) -> Route {
-    .person(.get, "/v1/lists/{listID}" + path) { call, person in
+    Route(.get, "/v1/lists/{listID}" + path, access: .person) { call, person in
       try await run(call, try await listID(call, person), person)
     }
   }
@@ -90,7 +90,7 @@ extension HTTPService {
     _ method: HTTPRequest.Method, _ path: String,
     _ run: @escaping @Sendable (Call, WrittenList) async throws -> Response
   ) -> Route {
-    .person(method, "/v1/lists/{listID}" + path, keeping: .answer) { call, person in
+    Route(method, "/v1/lists/{listID}" + path, access: .person, answer: .kept) { call, person in
       let id = try await listID(call, person)
       try await lists.requireWriter(person.id, of: id)
       let store = WrittenStore(.list(id), path: "/v1/lists/" + id.text) {

@@ -12,25 +12,31 @@ extension HTTPService {
   /// `…/drafts…` and `…/publish`.
   var draftRoutes: [Route] {
     [
-      .person(.get, "/v1/lists/{listID}/drafts") { call, person in
+      Route(.get, "/v1/lists/{listID}/drafts", access: .person) { call, person in
         let id = try await listID(call, person)
         let drafts = try await lists.drafts(on: id, of: person.id)
         return .json { writer in
           writer.array("drafts", of: drafts) { draft, writer in Self.write(draft, to: &writer) }
         }
       },
-      .person(.delete, "/v1/lists/{listID}/bookmarks/{hotelID}/draft", keeping: .answer) {
-        call, person in
+      Route(.delete, "/v1/lists/{listID}/bookmarks/{hotelID}/draft", access: .person, answer: .kept)
+      { call, person in
         try await discard(.bookmark(try Self.hotelID(call)), call, person)
       },
-      .person(.delete, "/v1/lists/{listID}/notes/{title}/draft", keeping: .answer) { call, person in
+      Route(.delete, "/v1/lists/{listID}/notes/{title}/draft", access: .person, answer: .kept) {
+        call, person in
         try await discard(.note(try call.parameter("title")), call, person)
       },
-      .person(.post, "/v1/lists/{listID}/bookmarks/{hotelID}/publish", keeping: .answer) {
-        call, person in
+      Route(
+        .post, "/v1/lists/{listID}/bookmarks/{hotelID}/publish", access: .person, answer: .kept,
+        completion: .always
+      ) { call, person in
         try await publish(.bookmark(try Self.hotelID(call)), call, person)
       },
-      .person(.post, "/v1/lists/{listID}/notes/{title}/publish", keeping: .answer) { call, person in
+      Route(
+        .post, "/v1/lists/{listID}/notes/{title}/publish", access: .person, answer: .kept,
+        completion: .always
+      ) { call, person in
         try await publish(.note(try call.parameter("title")), call, person)
       },
     ]

@@ -11,7 +11,10 @@ extension HTTPService {
   /// `…/members/{username}`.
   var memberRoutes: [Route] {
     [
-      .person(.put, "/v1/lists/{listID}/members/{username}", keeping: .answer) { call, person in
+      Route(
+        .put, "/v1/lists/{listID}/members/{username}", access: .person, answer: .kept,
+        completion: .always
+      ) { call, person in
         let id = try await listID(call, person)
         let role = try ListBody(try await call.json(.small), known: ["role"]).role()
         return try await .written(as: Self.answer(to:)) {
@@ -19,7 +22,10 @@ extension HTTPService {
             try call.parameter("username"), role: role, on: id, by: person.id)
         }
       },
-      .person(.delete, "/v1/lists/{listID}/members/{username}", keeping: .answer) { call, person in
+      Route(
+        .delete, "/v1/lists/{listID}/members/{username}", access: .person, answer: .kept,
+        completion: .always
+      ) { call, person in
         let id = try await listID(call, person)
         return try await .noContent(in: .system) {
           try await lists.removeMember(
@@ -32,7 +38,7 @@ extension HTTPService {
   /// The answer to a user who was put on a list, or to whom it is offered.
   @Sendable static func answer(to outcome: ListService.MemberOutcome) -> WriteAnswer {
     guard case .invited(let invitation) = outcome else { return WriteAnswer(.noContent) }
-    return .json(.accepted, headers: Self.private) { writer in
+    return .json(.accepted, headers: [.cacheControl: Response.uncached]) { writer in
       writer.member("id", invitation.id.text)
       writer.member("status", "invited")
       writer.member("username", invitation.username)
@@ -45,10 +51,11 @@ extension HTTPService {
   /// Invitations of a list: creating, listing and withdrawing them.
   var invitationRoutes: [Route] {
     [
-      .person(.get, "/v1/lists/{listID}/invitations") { call, person in
+      Route(.get, "/v1/lists/{listID}/invitations", access: .person, answer: .uncached) {
+        call, person in
         let id = try await listID(call, person)
         let open = try await lists.invitations(to: id, for: person.id)
-        return .json(headers: Self.private) { writer in
+        return .json { writer in
           writer.name("invitations")
           writer.beginArray()
           for invitation in open.links {
@@ -64,11 +71,13 @@ extension HTTPService {
           writer.endArray()
         }
       },
-      .person(.post, "/v1/lists/{listID}/invitations", keeping: .deed) { call, person in
-        try await invite(call, person)
-      },
-      .person(.delete, "/v1/lists/{listID}/invitations/{invitationID}", keeping: .answer) {
-        call, person in
+      Route(
+        .post, "/v1/lists/{listID}/invitations", access: .person, answer: .secret,
+        completion: .always, run: invite),
+      Route(
+        .delete, "/v1/lists/{listID}/invitations/{invitationID}", access: .person, answer: .kept,
+        completion: .always
+      ) { call, person in
         let id = try await listID(call, person)
         guard let invitation = AccountID(try call.parameter("invitationID")) else {
           throw Problem.notFound
@@ -83,9 +92,9 @@ extension HTTPService {
   /// Invitations as the invited see them.
   private var receivedInvitationRoutes: [Route] {
     [
-      .person(.get, "/v1/invitations") { call, person in
+      Route(.get, "/v1/invitations", access: .person, answer: .uncached) { call, person in
         let known = person.kind == .user ? try await lists.invitations(of: person.id) : []
-        return .json(headers: Self.private) { writer in
+        return .json { writer in
           writer.array("invitations", of: known) { received, writer in
             writer.beginObject()
             Self.write(received, to: &writer)
@@ -93,7 +102,9 @@ extension HTTPService {
           }
         }
       },
-      .person(.post, "/v1/invitations/{token}/accept", keeping: .answer) { call, person in
+      Route(
+        .post, "/v1/invitations/{token}/accept", access: .person, answer: .kept, completion: .always
+      ) { call, person in
         guard person.kind == .user, let username = person.username else {
           throw ServiceError.accountNeeded
         }
@@ -101,19 +112,25 @@ extension HTTPService {
           try call.parameter("token"), by: person.id, username)
         return answer(list, .ok, headers: Self.tagged(list.tag), call)
       },
-      .person(.post, "/v1/invitations/{invitationID}/decline", keeping: .answer) { call, person in
+      Route(
+        .post, "/v1/invitations/{invitationID}/decline", access: .person, answer: .kept,
+        completion: .always
+      ) { call, person in
         let id = try Self.invitationID(call, person)
         return try await .noContent(in: .system) {
           try await lists.decline(id, by: person.id)
         }
       },
-      .person(.post, "/v1/invitations/{invitationID}/block", keeping: .answer) { call, person in
+      Route(
+        .post, "/v1/invitations/{invitationID}/block", access: .person, answer: .kept,
+        completion: .always
+      ) { call, person in
         let id = try Self.invitationID(call, person)
         return try await .noContent(in: .system) { try await lists.block(id, by: person.id) }
       },
-      .person(.get, "/v1/blocked") { call, person in
+      Route(.get, "/v1/blocked", access: .person, answer: .uncached) { call, person in
         let names = person.kind == .user ? try await lists.blockedInviters(of: person.id) : []
-        return .json(headers: Self.private) { writer in
+        return .json { writer in
           writer.array("blocked", of: names) { name, writer in
             writer.beginObject()
             writer.person(name)
@@ -121,7 +138,7 @@ extension HTTPService {
           }
         }
       },
-      .person(.delete, "/v1/blocked/{username}", keeping: .answer) { call, person in
+      Route(.delete, "/v1/blocked/{username}", access: .person, answer: .kept) { call, person in
         let name = try call.parameter("username")
         return try await .noContent(in: .system) { try await lists.unblock(name, by: person.id) }
       },
@@ -143,9 +160,8 @@ extension HTTPService {
     let (role, end) = (try body.role(), try body.moment("expiresAt"))
     let address = address(of: call)
     let answer = { @Sendable (issued: IssuedInvitation) in
-      var fields = Self.private
-      fields[.location] = "/v1/lists/\(id.text)/invitations/\(issued.invitation.id.text)"
-      return WriteAnswer.json(.created, headers: fields) { writer in
+      let path = "/v1/lists/\(id.text)/invitations/\(issued.invitation.id.text)"
+      return WriteAnswer.json(.created, headers: [.location: path]) { writer in
         Self.write(issued.invitation, to: &writer)
         writer.member("token", issued.token)
         writer.member("accept", address + "/v1/invitations/\(issued.token)/accept")

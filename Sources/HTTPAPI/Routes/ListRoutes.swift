@@ -13,17 +13,14 @@ extension HTTPService {
   /// All routes below `/v1/lists`, and accepting an invitation.
   var listRoutes: [Route] {
     [
-      .person(.get, "/v1/lists") { call, person in try await myLists(call, person) },
-      .person(.post, "/v1/lists", keeping: .answer) { call, person in
-        try await makeList(call, person)
-      },
-      .person(.get, "/v1/lists/{listID}") { call, person in
-        try await readList(call, person)
-      },
-      .person(.patch, "/v1/lists/{listID}", keeping: .answer) { call, person in
-        try await changeList(call, person)
-      },
-      .person(.delete, "/v1/lists/{listID}", keeping: .answer) { call, person in
+      Route(.get, "/v1/lists", access: .person, run: myLists),
+      Route(.post, "/v1/lists", access: .person, answer: .kept, completion: .always, run: makeList),
+      Route(.get, "/v1/lists/{listID}", access: .person, run: readList),
+      Route(
+        .patch, "/v1/lists/{listID}", access: .person, answer: .kept, completion: .always,
+        run: changeList),
+      Route(.delete, "/v1/lists/{listID}", access: .person, answer: .kept, completion: .always) {
+        call, person in
         let id = try await listID(call, person)
         let condition = try Self.listCondition(call)
         return try await .noContent(in: .system) {

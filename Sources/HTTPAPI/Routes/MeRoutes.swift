@@ -11,8 +11,8 @@ extension HTTPService {
   /// The caller's own account.
   var meRoutes: [Route] {
     [
-      .person(.get, "/v1/me") { call, person in try await me(call, person) },
-      .person(.patch, "/v1/me", keeping: .answer) { call, person in
+      Route(.get, "/v1/me", access: .person, answer: .uncached, run: me),
+      Route(.patch, "/v1/me", access: .person, answer: .kept, completion: .always) { call, person in
         let body = try await call.json(.small)
         guard body.kind == .object, body.count == 1, let name = body["displayName"],
           name.kind == .null || name.string != nil
@@ -24,24 +24,28 @@ extension HTTPService {
           try await accounts.setDisplayName(name.string, of: person)
         }
       },
-      .person(.delete, "/v1/me") { call, person in try await erase(call, person) },
-      .person(.get, "/v1/me/adoptions") { _, person in try await listAdoptions(of: person) },
-      .person(.delete, "/v1/me/adoptions/{id}", keeping: .answer) { call, person in
+      Route(
+        .delete, "/v1/me", access: .person, completion: .always, changes: .credentials, run: erase),
+      Route(.get, "/v1/me/adoptions", access: .person, run: listAdoptions),
+      Route(.delete, "/v1/me/adoptions/{id}", access: .person, answer: .kept, completion: .always) {
+        call, person in
         guard let guest = AccountID(try call.parameter("id")) else { throw Problem.notFound }
         try await accounts.undoAdoption(of: guest, by: person) {
           try await hotels.undoAdoption(of: guest, in: person.store)
         }
         return .empty(.noContent)
       },
-      .signedIn(.put, "/v1/me/password") { call, person in
+      Route(
+        .put, "/v1/me/password", access: .signedIn, answer: .uncached, completion: .always,
+        changes: .credentials
+      ) { call, person in
         let body = try await call.json(.small)
         let token = try await accounts.changePassword(
           of: person, from: Secret(try CredentialsBody.text("currentPassword", in: body)),
           to: Secret(try CredentialsBody.text("password", in: body)), at: call.address)
         guard let token else { return .empty(.noContent) }
-        var fields = Self.private
+        var fields: HTTPFields = [.setCookie: sessionCookie(token)]
         if call[.authorization] != nil { fields[.renewedToken] = token.token.exposed }
-        fields[.setCookie] = sessionCookie(token)
         return .empty(.noContent, headers: fields)
       },
     ]
@@ -55,7 +59,7 @@ extension HTTPService {
       try await store?.read { view in try view.info() }
     }
     let quota = StoreLimits.standard(for: person.store)
-    var fields = Self.private
+    var fields: HTTPFields = [:]
     let name = try await accounts.name(of: person)
     let renewed = await accounts.renewed(person)
     if let renewed { renewal.add(renewed, to: &fields, answering: call) }
@@ -77,7 +81,7 @@ extension HTTPService {
   }
 
   /// Answers the adoptions from guests that can be undone.
-  private func listAdoptions(of person: Principal) async throws -> Response {
+  private func listAdoptions(_ call: Call, _ person: Principal) async throws -> Response {
     let adoptions = try await hotels.adoptions(in: person.store)
     return .json { writer in
       writer.name("adoptions")

@@ -9,7 +9,11 @@ import Stores
 extension HTTPService {
   /// A complete offline copy in one request.
   var mirrorRoutes: [Route] {
-    [.person(.get, "/v1/mirror") { call, person in try await mirror(call, of: person.store) }]
+    [
+      Route(.get, "/v1/mirror", access: .person) { call, person in
+        try await mirror(call, of: person.store)
+      }
+    ]
   }
 
   func mirror(_ call: Call, of store: StoreName) async throws -> Response {

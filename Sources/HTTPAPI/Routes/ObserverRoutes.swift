@@ -15,7 +15,7 @@ import Synchronization
 extension HTTPService {
   /// `GET /v1/changes`.
   var observerRoutes: [Route] {
-    [.person(.get, "/v1/changes") { call, person in try await observe(call, person) }]
+    [Route(.get, "/v1/changes", access: .person, isFeed: true, run: observe)]
   }
 
   private func observe(_ call: Call, _ person: Principal) async throws -> Response {

@@ -6,14 +6,16 @@ extension HTTPService {
   /// Each view of the app has a URL, so that people can reload or share it. All of these URLs answer the same file.
   var pageRoutes: [Route] {
     let documents = Self.documents.map { template, name in
-      Route.open(.get, template) { call in try page.document(name).answer(call) }
+      Route(.get, template, access: .open, cost: .free) { call, _ in
+        try page.document(name).answer(call)
+      }
     }
     return documents + [
-      .open(.get, "/page/{version}/{file}") { call in
+      Route(.get, "/page/{version}/{file}", access: .open, cost: .free) { call, _ in
         let version = try call.parameter("version")
         return try page.file(try call.parameter("file"), of: version).answer(call)
       },
-      .open(.get, "/page/{version}/offline/{file}") { call in
+      Route(.get, "/page/{version}/offline/{file}", access: .open, cost: .free) { call, _ in
         let version = try call.parameter("version")
         let name = "offline/" + (try call.parameter("file"))
         return try page.file(name, of: version).answer(call)

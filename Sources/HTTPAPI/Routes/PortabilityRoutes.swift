@@ -15,8 +15,9 @@ extension HTTPService {
   /// `/v1/me/export` and `/v1/me/import`.
   var portabilityRoutes: [Route] {
     [
-      .person(.get, "/v1/me/export") { call, person in try await export(call, person) },
-      .person(.post, Route.importTemplate, keeping: .answer) { call, person in
+      Route(.get, "/v1/me/export", access: .person, answer: .uncached, run: export),
+      // An import ends with its client; only its last step is completed.
+      Route(.post, "/v1/me/import", access: .person, answer: .kept) { call, person in
         guard person.kind == .user else {
           throw ServiceError(
             .accountNeeded, "An export is read into a user's account: sign up first")
@@ -26,7 +27,7 @@ extension HTTPService {
             throw ServiceError.invalidToken("ended")
           }
         }
-        return .json(headers: Self.private) { counts.write(to: &$0) }
+        return .json(headers: [.cacheControl: Response.uncached]) { counts.write(to: &$0) }
       },
     ]
   }
@@ -52,9 +53,7 @@ extension HTTPService {
     DisconnectHandler.onDisconnect(of: call.context.channel) { [signal = registration.signal] in
       signal.end(.clientLeft)
     }
-    var fields = Self.private
-    fields[.contentType] = "application/x-ndjson"
-    fields[.vary] = "Accept-Encoding"
+    var fields: HTTPFields = [.contentType: "application/x-ndjson", .vary: "Accept-Encoding"]
     if call.takesGzip { fields[.contentEncoding] = "gzip" }
     let stream = ExportStream(
       export: export, first: first, registration: registration, isPacked: call.takesGzip)

@@ -7,16 +7,14 @@ import Stores
 extension HTTPService {
   /// The state of writes that were answered before they were carried out.
   var receiptRoutes: [Route] {
-    [
-      .person(.get, "/v1/receipts/{id}") { call, person in try await receipt(call, person) }
-    ]
+    [Route(.get, "/v1/receipts/{id}", access: .person, answer: .uncached, run: receipt)]
   }
 
   private func receipt(_ call: Call, _ person: Principal) async throws -> Response {
     guard let id = ReceiptID(try call.parameter("id"), of: person.id),
       let state = try await receipts.state(of: id, person)
     else { throw Problem.notFound }
-    var fields = Self.private
+    var fields: HTTPFields = [:]
     if case .pending = state { fields[.retryAfter] = "1" }
     return .json(headers: fields) { writer in
       writer.member("id", id.text)

@@ -4,7 +4,6 @@ import HTTPTypes
 import Hotels
 import Hummingbird
 import JSON
-import Lanes
 
 extension HTTPService {
   /// The routes of both generations of the travel-sample back end, so that its apps run unmodified.
@@ -12,17 +11,32 @@ extension HTTPService {
   /// Source: couchbaselabs/try-cb-python, branches `mobile-travel-sample-tutorial` and `7.1`.
   var travelSampleRoutes: [Route] {
     [
-      .open(.get, "/api/hotel/{description}/{location}") { call in try await firstGeneration(call)
+      Route(.get, "/api/hotel/{description}/{location}", access: .open) { call, _ in
+        try await firstGeneration(call)
       },
-      .open(.get, "/api/hotels/{description}/{location}") { call in try await secondGeneration(call)
+      Route(.get, "/api/hotels/{description}/{location}", access: .open) { call, _ in
+        try await secondGeneration(call)
       },
-      .open(.get, "/api/hotels/{description}") { call in try await secondGeneration(call) },
-      .open(.get, "/api/hotels") { _ in Self.rejected },
-      .open(.post, "/api/user/signup") { call in try await travelSignUp(call) },
-      .open(.post, "/api/user/login") { call in try await travelLogIn(call) },
-      .open(.post, "/api/tenants/{tenant}/user/signup") { call in try await travelSignUp(call) },
-      .open(.post, "/api/tenants/{tenant}/user/login") { call in try await travelLogIn(call) },
-    ] + Self.notOffered.map { method, path in .open(method, path) { _ in throw Self.onlyHotels } }
+      Route(.get, "/api/hotels/{description}", access: .open) { call, _ in
+        try await secondGeneration(call)
+      },
+      Route(.get, "/api/hotels", access: .open, cost: .free) { _, _ in Self.rejected },
+      Route(.post, "/api/user/signup", access: .open, answer: .uncached) { call, _ in
+        try await travelSignUp(call)
+      },
+      Route(.post, "/api/user/login", access: .open, answer: .uncached) { call, _ in
+        try await travelLogIn(call)
+      },
+      Route(.post, "/api/tenants/{tenant}/user/signup", access: .open, answer: .uncached) {
+        call, _ in try await travelSignUp(call)
+      },
+      Route(.post, "/api/tenants/{tenant}/user/login", access: .open, answer: .uncached) {
+        call, _ in try await travelLogIn(call)
+      },
+    ]
+      + Self.notOffered.map { method, path in
+        Route(method, path, access: .open, cost: .free) { _, _ in throw Self.onlyHotels }
+      }
   }
 
   /// The other routes of that back end, which this server does not offer.
@@ -84,8 +98,6 @@ extension HTTPService {
 
   /// The hotels that match; a segment `*` matches any.
   private func travelHotels(_ call: Call) async throws -> HotelPage {
-    // The router lets an open GET through at once; a search waits for its turn.
-    try await Slice.begin()
     func text(_ name: String) throws(Problem) -> String? {
       guard context(call, has: name) else { return nil }
       let text = try call.parameter(name)
@@ -144,7 +156,7 @@ extension HTTPService {
     _ call: Call
   ) throws -> Response {
     let scope = context(call, has: "tenant") ? try call.parameter("tenant") + ".users" : "users"
-    return .json(status, headers: Self.private) { writer in
+    return .json(status) { writer in
       Self.context(before + scope + between + (session.principal.username ?? ""), to: &writer)
       writer.name("data")
       writer.beginObject()

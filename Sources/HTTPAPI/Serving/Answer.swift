@@ -8,6 +8,9 @@ import NIOCore
 import Synchronization
 
 extension Response {
+  /// The `Cache-Control` of answers that no cache may keep.
+  static let uncached = "private, no-store"
+
   /// A JSON answer. By default caches have to validate it before each use (`no-cache`).
   static func json(
     _ bytes: [UInt8], status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]

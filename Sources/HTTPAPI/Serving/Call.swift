@@ -13,18 +13,20 @@ import Stores
 /// A request in the form that handlers use.
 struct Call: Sendable {
   /// The request.
-  let request: Request
+  var request: Request
   /// The connection and the log of the request.
-  let context: CallContext
+  var context: CallContext
   /// The values of the path's parameters.
   let arguments: PathArguments
+  /// The dialect of the route.
+  let dialect: Problem.Dialect
   /// The proxies whose `X-Forwarded-For` is believed.
   var proxies = TrustedProxies()
 
   /// A header field's value.
   subscript(name: HTTPField.Name) -> String? { request.headers.value(of: name) }
 
-  /// A path parameter, percent-decoded once. Below `/couch`, as in CouchDB, `+` is a space, except in the name of a
+  /// A path parameter, percent-decoded once. As in CouchDB, `+` is a space in its dialect, except in the name of a
   /// database, which has no spaces.
   /// - Throws: ``Problem`` 400 for a parameter that can't be decoded.
   func parameter(_ name: String) throws(Problem) -> String {
@@ -32,7 +34,7 @@ struct Call: Sendable {
     // The target's bytes were checked: without `%` and `+` nothing needs decoding.
     guard encoded.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") })
     else { return encoded }
-    let plusIsSpace = name != "db" && Problem.Dialect(path: request.uri.path) == .couch
+    let plusIsSpace = name != "db" && dialect == .couch
     return try RequestTarget.decode(encoded.utf8, plusIsSpace: plusIsSpace, what: "The path")
   }
 

@@ -119,8 +119,8 @@ package struct HTTPService: Sendable {
     operationRoutes + pageRoutes + accountRoutes + meRoutes + portabilityRoutes + hotelRoutes
       + bookmarkRoutes
       + historyRoutes + mirrorRoutes + listRoutes + observerRoutes + receiptRoutes
-      + travelSampleRoutes + administratorRoutes + administratorJobRoutes
-      + couchRoutes
+      + administratorRoutes + administratorJobRoutes + travelSampleRoutes.speaking(.travel)
+      + couchRoutes.speaking(.couch)
   }
 
   /// How many long answers are being written: `_changes`, observers and exports.

@@ -59,11 +59,4 @@ struct ReceiptID: Sendable, Equatable {
   static func stores(own: StoreName, list: AccountID?) -> [StoreName] {
     list.map { [.list($0), own, .system] } ?? [own, .system]
   }
-
-  /// The shared list in a path: `/v1/lists/{id}` and everything below.
-  static func list(in path: String) -> AccountID? {
-    let segments = path.utf8.split(separator: UInt8(ascii: "/"))
-    guard segments.count > 2, segments[1].elementsEqual("lists".utf8) else { return nil }
-    return AccountID(String(Substring(segments[2])))
-  }
 }

@@ -24,8 +24,8 @@ extension RequestRouter: RequestAnswering {
     else { return nil }
     let start = ContinuousClock.now
     let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
-    guard (try? Self.checkHead(request)) != nil,
-      let metrics = table.find(.get, target)?.0.metrics
+    guard let entry = table.find(target)?.entry(for: .get),
+      (try? Self.checkHead(request, in: entry.route.dialect)) != nil
     else { return nil }
     let answer = health.answer(question)
     var fields = answer.fields
@@ -33,7 +33,7 @@ extension RequestRouter: RequestAnswering {
     crossOrigin.decorate(&fields, origin: head.headerFields.value(of: .origin))
     fields.append(Self.noSniffing)
     fields.append(date.now)
-    metrics.record(status: answer.status.code, duration: ContinuousClock.now - start)
+    entry.metrics.record(status: answer.status.code, duration: ContinuousClock.now - start)
     return (
       HTTPResponse(status: answer.status, headerFields: fields),
       head.method == .head ? ByteBuffer() : answer.body
@@ -62,6 +62,11 @@ extension RequestRouter: RequestAnswering {
     return WorkExecutor(processors.pool, account: processors.account(of: address))
   }
 
+  /// Whether a request's route may be a feed.
+  func isFeed(_ request: Request) -> Bool {
+    table.find(request.uri.string)?.entry(for: request.method)?.route.isFeed ?? false
+  }
+
   package func isProxy(_ address: String) -> Bool { !proxies.isEmpty && proxies.contains(address) }
 }
 
@@ -70,6 +75,7 @@ extension Problem {
   func message(
     to request: HTTPRequest?, _ crossOrigin: CrossOrigin
   ) -> (head: HTTPResponse, body: ByteBuffer) {
+    // The request is refused before a route is looked for.
     let dialect = Dialect(path: request?.path ?? "/")
     let bytes = self.bytes(in: dialect, requestID: "none")
     var fields = self.fields(in: dialect)
@@ -93,18 +99,12 @@ package struct StreamResponder: HTTPResponder {
   package func respond(to request: Request, context: CallContext) async throws -> Response {
     let reservation = try await RequestReservation.forStream(context.channel)
     let context = context.with(reservation: reservation)
-    guard Self.mayWait(request.head) else {
+    guard router.isFeed(request) else {
       return try await router.respond(to: request, context: context)
     }
+    // A child task, so that the task of the stream keeps little memory while it waits.
     return try await inChildTask { [router] in
       try await router.respond(to: request, context: context)
     }
-  }
-
-  /// True for `/v1/changes` and every `_changes`, of which some are feeds. A child task answers them, so that the task
-  /// of the stream keeps little memory while it waits.
-  private static func mayWait(_ head: HTTPRequest) -> Bool {
-    guard let target = head.path?.utf8 else { return false }
-    return target.prefix { $0 != UInt8(ascii: "?") }.suffix(7).elementsEqual("changes".utf8)
   }
 }

@@ -56,28 +56,33 @@ package struct RequestRouter: HTTPResponder {
   ///   closes the connection.
   package func respond(to sent: Request, context: CallContext) async throws -> Response {
     let start = ContinuousClock.now
-    let request = CouchHead.applyingMethodOverride(to: sent)
-    let found = table.find(request.method, request.uri.string)
+    let found = table.find(sent.uri.string)
+    // Only where there is no route, the path decides.
+    let dialect = found?.dialect ?? Problem.Dialect(path: sent.uri.path)
+    let request = dialect == .couch ? CouchHead.applyingMethodOverride(to: sent) : sent
+    let entry = found?.entry(for: request.method)
     let work = begin(request, context)
     var response: Response
     do {
-      try Self.checkHead(request)
+      try Self.checkHead(request, in: dialect)
       if let preflight = crossOrigin.preflight(request) {
         response = preflight
       } else if Self.isForServer(request) {
         response = .empty(.noContent, headers: [.allow: Self.list(routes.map(\.method.rawValue))])
       } else {
-        guard let (entry, arguments) = found else { throw Problem.notFound }
-        response = try await answer(
-          Call(request: request, context: context, arguments: arguments, proxies: proxies),
-          entry.route, work)
+        guard let found, let entry else { throw Problem.notFound }
+        let call = Call(
+          request: request, context: context, arguments: found.arguments(of: entry),
+          dialect: dialect, proxies: proxies)
+        response = try await answer(call, entry.route, work)
       }
     } catch let error as HTTPParserError {
       throw error
     } catch {
       // If the work was ended early, that is the reason, whatever the error is.
       let error = work.flatMap { work in work.reason.map { EndedWork.problem($0, work) } } ?? error
-      response = answer(to: error, isRouted: found != nil, request: request, context: context)
+      response = answer(
+        to: error, isRouted: entry != nil, request: request, in: dialect, context: context)
       // The connection ends with this answer, because reading the rest of a long body would be useless.
       if Self.mayBeLong(request) { response.headers[.connection] = "close" }
     }
@@ -85,10 +90,10 @@ package struct RequestRouter: HTTPResponder {
     if request.method == .head { response = response.createHeadResponse() }
     crossOrigin.decorate(&response.headers, origin: request.headers.value(of: .origin))
     response.headers.append(Self.noSniffing)
-    CouchHead.addRequestID(to: &response.headers, of: request)
+    if dialect == .couch { CouchHead.addRequestID(to: &response.headers, of: request) }
     if showsCost, let work { response.headers[.serverTiming] = EndedWork.timing(work) }
     answers.count(response.status.code)
-    (found?.0.metrics ?? unrouted).record(
+    (entry?.metrics ?? unrouted).record(
       status: response.status.code, duration: ContinuousClock.now - start)
     return response
   }
@@ -104,69 +109,64 @@ package struct RequestRouter: HTTPResponder {
     return executor.begin(processors.account(of: caller))
   }
 
-  /// The caller. From here on the request's work is charged to the caller's account.
-  private func principal(
-    of call: Call, isOptional: Bool = false, _ work: Work?
-  ) async throws -> Principal? {
-    guard let principal = try await authentication.principal(of: call, isOptional: isOptional)
-    else { return nil }
-    if let processors, let work {
-      work.setPrincipal(processors.account(of: principal, at: work.account))
+  /// The caller of a route; nil for nobody. From here on the request's work is charged to the caller's account.
+  /// - Throws: the errors of ``Authentication/principal(of:isOptional:)``; 401 and 404 for nobody with access.
+  private func caller(of call: Call, _ route: Route, _ work: Work?) async throws -> Principal? {
+    func principal(isOptional: Bool = false) async throws -> Principal? {
+      guard let principal = try await authentication.principal(of: call, isOptional: isOptional)
+      else { return nil }
+      if let processors, let work {
+        work.setPrincipal(processors.account(of: principal, at: work.account))
+      }
+      return principal
     }
-    return principal
+    switch route.access {
+    case .open: return nil
+    case .anyone: return try await principal(isOptional: true)
+    case .person, .signedIn:
+      guard let principal = try await principal() else { throw Authentication.required }
+      return principal
+    case .administrator:
+      // Valid or not, the credentials of anyone else get the same answer as an absent path.
+      guard let principal = try? await principal(), principal.kind == .administrator
+      else { throw Problem.notFound }
+      return principal
+    }
   }
 
   private func answer(_ call: Call, _ route: Route, _ work: Work?) async throws -> Response {
-    if route.mustFinish { work?.mustFinish() }
-    switch route.handler {
-    case .open(let run):
-      // An open GET does not wait for its turn: most answers are in memory, and operators need theirs in an overload.
-      if route.method != .get { try await Slice.begin() }
-      return try await run(call)
-    case .anyone(let run):
-      let principal = try await principal(of: call, isOptional: true, work)
-      try await Slice.begin()
-      let call = renewal.prepared(call, of: principal)
-      let response = try await Author.$current.withValue(principal?.author ?? .server) {
-        try await run(call, principal)
-      }
-      guard let principal else { return response }
-      return await renewal.renewing(Self.personal(response), to: call, of: principal)
-    case .administrator(let run):
-      // Valid or not, the credentials of anyone else get the same answer as an absent path.
-      guard let principal = try? await principal(of: call, work), principal.kind == .administrator
-      else { throw Problem.notFound }
-      try await Slice.begin()
-      let call = renewal.prepared(call, of: principal)
-      let response = try await Author.$current.withValue(principal.author) {
-        try await run(call, principal)
-      }
-      return await renewal.renewing(Self.personal(response), to: call, of: principal)
-    case .person(let run), .signedIn(let run):
-      guard let principal = try await principal(of: call, work) else {
-        throw Authentication.required
-      }
-      try await Slice.begin()
-      guard route.access == .signedIn || principal.kind != .administrator else {
-        throw Authentication.noStore
-      }
-      do {
-        let call = renewal.prepared(call, of: principal)
-        let meter =
-          route.isWrite ? authentication.accounts.meter(of: principal, from: call.address) : nil
-        let response = try await Author.$current.withValue(principal.author) {
-          try await WriteMeter.$current.withValue(meter) {
-            try await receipts.answer(call, principal, route, run)
-          }
-        }
-        if route.isWrite { try await authentication.requireStillValid(principal) }
-        return await renewal.renewing(Self.personal(response), to: call, of: principal)
-      } catch let error as ServiceError where error.code == .absent && route.isWrite {
-        // The store may be gone because the account was erased meanwhile.
-        try await authentication.requireNotErased(principal)
-        throw error
-      }
+    if route.completion == .always { work?.mustFinish() }
+    let caller = try await caller(of: call, route, work)
+    if route.cost == .callers { try await Slice.begin() }
+    guard let caller else { return Self.marked(try await route.run(call, nil), route.answer) }
+    guard route.access != .person || caller.kind != .administrator else {
+      throw Authentication.noStore
     }
+    let changesData = route.changes == .data
+    do {
+      let call = renewal.prepared(call, of: caller)
+      let meter = changesData ? authentication.accounts.meter(of: caller, from: call.address) : nil
+      let response = try await Author.$current.withValue(caller.author) {
+        try await WriteMeter.$current.withValue(meter) {
+          try await receipts.answer(call, caller, route)
+        }
+      }
+      if changesData { try await authentication.requireStillValid(caller) }
+      let marked = Self.personal(Self.marked(response, route.answer))
+      return await renewal.renewing(marked, to: call, of: caller)
+    } catch let error as ServiceError where error.code == .absent && changesData {
+      // The store may be gone because the account was erased meanwhile.
+      try await authentication.requireNotErased(caller)
+      throw error
+    }
+  }
+
+  /// An answer with what its route declares for caches.
+  private static func marked(_ response: Response, _ answer: Route.Answer) -> Response {
+    guard answer.isUncached else { return response }
+    var response = response
+    response.headers[.cacheControl] = Response.uncached
+    return response
   }
 
   /// An answer for one caller, which no shared cache may keep (RFC 9111, section 5.2.2.7).
@@ -180,26 +180,27 @@ package struct RequestRouter: HTTPResponder {
   }
 
   private func answer(
-    to error: any Error, isRouted: Bool, request: Request, context: CallContext
+    to error: any Error, isRouted: Bool, request: Request, in dialect: Problem.Dialect,
+    context: CallContext
   ) -> Response {
-    var problem = ErrorTable.problem(for: error, in: Problem.Dialect(path: request.uri.path))
+    var problem = ErrorTable.problem(for: error, in: dialect)
     if problem.status == .notFound, !isRouted {
-      problem = methodProblem(for: request) ?? problem
+      problem = methodProblem(for: request, in: dialect) ?? problem
     }
     guard problem.status != .noContent else {
       return .empty(.noContent, headers: problem.headers)
     }
     let requestID = Self.requestID()
     problem.log(as: requestID, to: context.logger)
-    var response = problem.response(in: .init(path: request.uri.path), requestID: requestID)
+    var response = problem.response(in: dialect, requestID: requestID)
     response.headers[.xRequestID] = requestID
     return response
   }
 
   /// Checks the head of a request.
   /// - Throws: ``Problem`` for an invalid target, host or transfer coding.
-  static func checkHead(_ request: Request) throws(Problem) {
-    if !isForServer(request) { try RequestTarget.check(request.uri.string) }
+  static func checkHead(_ request: Request, in dialect: Problem.Dialect) throws(Problem) {
+    if !isForServer(request) { try RequestTarget.check(request.uri.string, in: dialect) }
     guard request.headers.count <= RequestLimits.headerFields else {
       throw Problem(.headers)
     }
@@ -252,7 +253,7 @@ package struct RequestRouter: HTTPResponder {
   }
 
   /// The answer if the path exists for other methods only (RFC 9110, section 15.5.6).
-  private func methodProblem(for request: Request) -> Problem? {
+  private func methodProblem(for request: Request, in dialect: Problem.Dialect) -> Problem? {
     let path = request.uri.path
     // The administrator's routes stay hidden.
     let fitting = routes.filter { $0.access != .administrator && $0.matches(path) }
@@ -262,7 +263,7 @@ package struct RequestRouter: HTTPResponder {
     // The route table takes a literal segment without backtracking to a parameter, so no route was found.
     if methods.contains(request.method.rawValue) {
       let segments = path.split(separator: "/")
-      if segments.count > 1, segments[0] == "couch",
+      if dialect == .couch, segments.count > 1,
         let absent = CouchAbsence.error(at: segments[1], nil)
       {
         return ErrorTable.problem(for: absent, in: .couch)

@@ -7,10 +7,10 @@ enum RequestTarget {
   /// The longest target, in bytes: room for the `keys` of some hundred documents.
   static let maximumBytes = 16 * 1024
 
-  /// Checks a target. Below `/couch`, as in CouchDB, empty segments are ignored, and `%2E` is a name.
+  /// Checks a target. In CouchDB's dialect empty segments after the first are ignored, and `%2E` is a name.
   /// - Throws: ``Problem`` 414 for a target that is too long, 400 for a malformed one, 404 for an empty path segment
   ///   (`//`).
-  static func check(_ target: String) throws(Problem) {
+  static func check(_ target: String, in dialect: Problem.Dialect) throws(Problem) {
     let bytes = target.utf8
     guard bytes.count <= maximumBytes else {
       throw Problem(.uriTooLong, "uri_too_long", "The URI is longer than \(maximumBytes) bytes")
@@ -23,12 +23,12 @@ enum RequestTarget {
       throw Problem(.badRequest, "invalid_uri", "The request target must start with /")
     }
     guard needsCheck(path) else { return }
-    let isCouch = path.starts(with: "/couch/".utf8)
+    let isCouch = dialect == .couch
     let segments = path.dropFirst().split(
       separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     for (index, segment) in segments.enumerated() {
       if segment.isEmpty {
-        guard isCouch || index == segments.count - 1 else {
+        guard isCouch && index > 0 || index == segments.count - 1 else {
           throw Problem(.notFound, "not_found", "There is nothing at a path with //")
         }
         continue

@@ -2,11 +2,13 @@ import Accounts
 package import HTTPTypes
 import Hummingbird
 
-/// One operation: a method, a path template, who may call it, and its handler. Each function that makes a route states
-/// who may call it.
+/// One operation: a method, a path template, its policy and its handler.
+///
+/// The policy is declared, never derived from the template's text: who may call, what may be kept of the answers, whether
+/// it is completed when its client hangs up, what it changes, what its work costs, and how its errors are written.
 package struct Route: Sendable {
   /// Who may call an operation.
-  package enum Access: String, Sendable {
+  package enum Access: Sendable {
     /// Anybody; credentials are ignored.
     case open
     /// Anybody; credentials are optional, but have to be valid. A cookie whose session has ended counts as none.
@@ -19,120 +21,100 @@ package struct Route: Sendable {
     case administrator
   }
 
-  /// What is kept of the answers to requests with an idempotency key, and for receipts.
-  package enum Keeping: Sendable {
-    /// Nothing: the header fields of ``WriteOptions`` have no effect.
-    case nothing
-    /// That the write was carried out, without the answer's body, which is a secret. The client waits for the answer.
-    case deed
-    /// The answer. The client need not wait for it.
-    case answer
+  /// An access with the type of the caller that its handlers get.
+  struct Permit<Caller: Sendable>: Sendable {
+    let access: Access
+    /// The authenticated principal as a handler gets it.
+    let caller: @Sendable (Principal?) throws -> Caller
   }
 
-  typealias OpenHandler = @Sendable (Call) async throws -> Response
-  typealias AnyoneHandler = @Sendable (Call, Principal?) async throws -> Response
-  typealias PersonHandler = @Sendable (Call, Principal) async throws -> Response
+  /// What may be kept of the answers. An error is never kept by a cache.
+  package enum Answer: Sendable {
+    /// Caches may keep it, but have to validate it before each use.
+    case validated
+    /// The same. The server keeps it for requests with an idempotency key and for receipts (``WriteOptions``), so the
+    /// client need not wait for it.
+    case kept
+    /// No cache may keep it, because it has a credential or is about one person.
+    case uncached
+    /// The same. For requests with an idempotency key the server keeps only that the write was carried out, not the
+    /// answer. The client waits for it.
+    case secret
 
-  enum Handler: Sendable {
-    case open(OpenHandler)
-    case anyone(AnyoneHandler)
-    case person(PersonHandler)
-    case signedIn(PersonHandler)
-    case administrator(PersonHandler)
+    /// Whether the server keeps something of it for requests with an idempotency key.
+    package var isKept: Bool { self == .kept || self == .secret }
+
+    /// Whether no cache may keep it.
+    var isUncached: Bool { self == .uncached || self == .secret }
+  }
+
+  /// What happens when the client hangs up.
+  enum Completion: Sendable {
+    /// The work ends with its client.
+    case withClient
+    /// The work is completed, because its steps belong together, such as erasing an account or publishing a draft.
+    case always
+  }
+
+  /// What an operation changes of its caller.
+  enum Change: Sendable {
+    /// Nothing of the caller's own.
+    case nothing
+    /// The caller's data. New guests of one address share an allowance for that, and the caller is checked again
+    /// before the answer.
+    case data
+    /// The caller's credentials, which end. So they are not checked again.
+    case credentials
+  }
+
+  /// What the work is charged to.
+  enum Cost: Sendable {
+    /// The caller's account. The work waits for its turn.
+    case callers
+    /// Nothing, and it waits for no turn: no client can make the answer long, and operators need theirs in an overload.
+    case free
   }
 
   /// The method.
   package let method: HTTPRequest.Method
   /// The path with its parameters in braces, as in `openapi.yaml`.
   package let template: String
-  let handler: Handler
-  /// What is kept of its answers.
-  package let keeping: Keeping
-
   /// Who may call it.
-  package var access: Access {
-    switch handler {
-    case .open: .open
-    case .anyone: .anyone
-    case .person: .person
-    case .signedIn: .signedIn
-    case .administrator: .administrator
-    }
-  }
+  package let access: Access
+  /// What may be kept of its answers.
+  package let answer: Answer
+  /// What happens when the client hangs up.
+  let completion: Completion
+  /// What it changes of its caller.
+  let changes: Change
+  /// What its work is charged to.
+  let cost: Cost
+  /// Whether its answer may wait for changes, for as long as the client stays.
+  let isFeed: Bool
+  /// How its errors are written.
+  fileprivate(set) var dialect = Problem.Dialect.problem
+  /// The handler. The principal is nil only where the access allows it.
+  let run: @Sendable (Call, Principal?) async throws -> Response
 
-  static func open(
-    _ method: HTTPRequest.Method, _ template: String, _ handler: @escaping OpenHandler
-  ) -> Route {
-    Route(method: method, template: template, handler: .open(handler))
-  }
-
-  static func anyone(
-    _ method: HTTPRequest.Method, _ template: String, _ handler: @escaping AnyoneHandler
-  ) -> Route {
-    Route(method: method, template: template, handler: .anyone(handler))
-  }
-
-  static func person(
-    _ method: HTTPRequest.Method, _ template: String, keeping: Keeping = .nothing,
-    _ handler: @escaping PersonHandler
-  ) -> Route {
-    Route(method: method, template: template, handler: .person(handler), keeping: keeping)
-  }
-
-  static func signedIn(
-    _ method: HTTPRequest.Method, _ template: String, _ handler: @escaping PersonHandler
-  ) -> Route {
-    Route(method: method, template: template, handler: .signedIn(handler))
-  }
-
-  static func administrator(
-    _ method: HTTPRequest.Method, _ template: String, _ handler: @escaping PersonHandler
-  ) -> Route {
-    Route(method: method, template: template, handler: .administrator(handler))
-  }
-
-  /// Whether it changes the caller's data. Ending the caller's own credentials does not count.
-  var isWrite: Bool {
-    ![.get, .head].contains(method)
-      && !Self.endingCredentials.contains { $0.method == method && $0.template == template }
-  }
-
-  private static let endingCredentials: [(method: HTTPRequest.Method, template: String)] = [
-    (.delete, "/v1/me"), (.delete, "/v1/sessions"), (.put, "/v1/me/password"),
-  ]
-
-  /// Whether its steps belong together, such as signing up with a guest's bookmarks or erasing an account. It is
-  /// finished even if its client has gone.
-  let mustFinish: Bool
-
-  private static let accountTemplates = [
-    "/v1/me", "/v1/users", "/v1/sessions", "/v1/password-resets",
-  ]
-
-  /// The path of an import.
-  static let importTemplate = "/v1/me/import"
-
-  private init(
-    method: HTTPRequest.Method, template: String, handler: Handler, keeping: Keeping = .nothing
+  /// A route.
+  /// - Parameter changes: nil for the usual: a person's writes change their data, everything else nothing.
+  /// - Parameter run: answers a request of a caller who has access.
+  init<Caller: Sendable>(
+    _ method: HTTPRequest.Method, _ template: String, access: Permit<Caller>,
+    answer: Answer = .validated, completion: Completion = .withClient, changes: Change? = nil,
+    cost: Cost = .callers, isFeed: Bool = false,
+    run: @escaping @Sendable (Call, Caller) async throws -> Response
   ) {
     self.method = method
     self.template = template
-    self.handler = handler
-    self.keeping = keeping
-    // An import ends with its client; only its last step has to be finished.
-    mustFinish =
-      ![.get, .head].contains(method) && template != Self.importTemplate
-      && (Self.accountTemplates.contains { template.hasPrefix($0) }
-        || Self.hasSteps(list: template))
-  }
-
-  /// Whether a write changes a list's members, ends a list or publishes a draft. Such a write uses several stores.
-  private static func hasSteps(list template: String) -> Bool {
-    guard template.hasPrefix("/v1/lists") || template.hasPrefix("/v1/invitations") else {
-      return false
-    }
-    return template.hasSuffix("/publish")
-      || !["/bookmarks", "/notes", "/documents"].contains { template.contains($0) }
+    self.access = access.access
+    self.answer = answer
+    self.completion = completion
+    let isPersons = access.access == .person || access.access == .signedIn
+    self.changes = changes ?? (isPersons && ![.get, .head].contains(method) ? .data : .nothing)
+    self.cost = cost
+    self.isFeed = isFeed
+    self.run = { call, principal in try await run(call, try access.caller(principal)) }
   }
 
   /// Whether the route's template matches a path (percent-encoded, checked).
@@ -147,6 +129,38 @@ package struct Route: Sendable {
 
   /// The number of parameters in its path. If two routes match a path, the one with fewer parameters is used.
   var parameterCount: Int { template.utf8.count { $0 == UInt8(ascii: "{") } }
+}
+
+extension Route.Permit where Caller == Void {
+  static var open: Self { Self(access: .open) { _ in } }
+}
+
+extension Route.Permit where Caller == Principal? {
+  static var anyone: Self { Self(access: .anyone) { $0 } }
+}
+
+extension Route.Permit where Caller == Principal {
+  static var person: Self { Self(.person) }
+  static var signedIn: Self { Self(.signedIn) }
+  static var administrator: Self { Self(.administrator) }
+
+  private init(_ access: Route.Access) {
+    self.init(access: access) { principal in
+      guard let principal else { throw Authentication.required }
+      return principal
+    }
+  }
+}
+
+extension [Route] {
+  /// The routes of a group whose errors are written in another dialect than `/v1`'s.
+  func speaking(_ dialect: Problem.Dialect) -> [Route] {
+    map { route in
+      var route = route
+      route.dialect = dialect
+      return route
+    }
+  }
 }
 
 /// Finds the route of a request by the bytes of its path as sent.
@@ -178,16 +192,36 @@ struct RouteTable: Sendable {
     for route in routes { add(route) }
   }
 
-  /// The route for a method and a target; the route of `GET` for `HEAD`. Nil if there is none.
-  func find(_ method: HTTPRequest.Method, _ target: String) -> (Entry, PathArguments)? {
+  /// The routes of a path, one for each method, and the values of its parameters.
+  struct Match: Sendable {
+    private let entries: [Entry]
+    private let values: [String]
+
+    fileprivate init(_ entries: [Entry], _ values: [String]) {
+      self.entries = entries
+      self.values = values
+    }
+
+    /// The dialect of the path's routes; nil if there is none.
+    var dialect: Problem.Dialect? { entries.first?.route.dialect }
+
+    /// The route for a method; the route of `GET` for `HEAD`. Nil if there is none.
+    func entry(for method: HTTPRequest.Method) -> Entry? {
+      entries.first { $0.route.method == method }
+        ?? (method == .head ? entries.first { $0.route.method == .get } : nil)
+    }
+
+    /// The values of the path's parameters, by the names that a route has for them.
+    func arguments(of entry: Entry) -> PathArguments {
+      PathArguments(names: entry.parameters, values: values)
+    }
+  }
+
+  /// The routes of a target's path. Nil for a path that fits no template.
+  func find(_ target: String) -> Match? {
     var target = target
     return target.withUTF8 { bytes in
-      guard let (node, values) = find(bytes) else { return nil }
-      let entries = nodes[node].entries
-      let entry =
-        entries.first { $0.route.method == method }
-        ?? (method == .head ? entries.first { $0.route.method == .get } : nil)
-      return entry.map { ($0, PathArguments(names: $0.parameters, values: values)) }
+      find(bytes).map { node, values in Match(nodes[node].entries, values) }
     }
   }
 

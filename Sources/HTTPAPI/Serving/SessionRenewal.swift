@@ -60,8 +60,8 @@ extension Call {
     var head = request.head
     head.headerFields[.ifNoneMatch] = nil
     head.headerFields[.ifModifiedSince] = nil
-    return Call(
-      request: Request(head: head, body: request.body), context: context, arguments: arguments,
-      proxies: proxies)
+    var call = self
+    call.request = Request(head: head, body: request.body)
+    return call
   }
 }

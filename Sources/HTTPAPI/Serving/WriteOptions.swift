@@ -80,15 +80,16 @@ extension Call {
     var head = request.head
     // The client was already told to send its body.
     head.headerFields[.expect] = nil
-    let whole = Request(head: head, body: RequestBody(buffer: ByteBuffer(bytes: body)))
-    return Call(request: whole, context: context, arguments: arguments, proxies: proxies)
+    var call = self
+    call.request = Request(head: head, body: RequestBody(buffer: ByteBuffer(bytes: body)))
+    return call
   }
 
   /// The same call for work that continues after its answer.
   /// - Parameter reservation: the memory for that work.
   func detached(reservation: RequestReservation?) -> Call {
-    Call(
-      request: request, context: context.with(reservation: reservation), arguments: arguments,
-      proxies: proxies)
+    var call = self
+    call.context = context.with(reservation: reservation)
+    return call
   }
 }

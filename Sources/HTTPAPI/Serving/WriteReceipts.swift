@@ -11,8 +11,9 @@ import Stores
 /// Carries out writes with options. A write with an idempotency key that was carried out before gets the earlier
 /// answer. A write whose client prefers not to wait is accepted, carried out after the answer, and has a receipt.
 ///
-/// It is between the router and every route that declares that something is kept of its answers (``Route/keeping``), so handlers don't depend
-/// on it. ``WriteReceipt`` tells how a handler can describe its answer.
+/// It is between the router and every route that declares that something is kept of its answers
+/// (``Route/Answer/isKept``), so handlers don't depend on it. ``WriteReceipt`` tells how a handler can describe its
+/// answer.
 struct WriteReceipts: Sendable {
   let stores: DatabaseManager
   let pending: PendingWrites
@@ -28,7 +29,6 @@ struct WriteReceipts: Sendable {
     let principal: Principal
     let call: Call
     let route: Route
-    let run: Route.PersonHandler
     /// The receipt of an accepted write.
     var receipt: ReceiptID?
     /// Until when an accepted write may be carried out; nil for no limit.
@@ -40,21 +40,19 @@ struct WriteReceipts: Sendable {
 
   /// Answers a request of a route.
   /// - Throws: the errors of the handler; with a key also `receiptMismatch`, and ``Problem`` 400, 413, 429 and 503.
-  func answer(
-    _ call: Call, _ principal: Principal, _ route: Route, _ run: @escaping Route.PersonHandler
-  ) async throws -> Response {
-    guard route.keeping != .nothing, principal.kind != .administrator,
+  func answer(_ call: Call, _ principal: Principal, _ route: Route) async throws -> Response {
+    guard route.answer.isKept, principal.kind != .administrator,
       let options = try WriteOptions(call)
-    else { return try await run(call, principal) }
+    else { return try await route.run(call, principal) }
     let (call, bodyBytes, request) = try await options.read(call)
     let write = Write(
       name: WriteReceipt.Name(owner: principal.id, token: options.token), request: request,
-      list: ReceiptID.list(in: call.request.uri.path), principal: principal, call: call,
-      route: route, run: run)
-    if options.isAsync, route.keeping == .answer, let bodyBytes, !pending.isStopping {
+      list: call.arguments["listID"].flatMap { AccountID($0) }, principal: principal, call: call,
+      route: route)
+    if options.isAsync, route.answer == .kept, let bodyBytes, !pending.isStopping {
       return try await accept(write, bodyBytes: bodyBytes, mayBeKnown: options.hasKey)
     }
-    guard options.hasKey else { return try await run(call, principal) }
+    guard options.hasKey else { return try await route.run(call, principal) }
     _ = try await pending.begin(
       write.name, request, receipt: nil, from: call.address)
     defer { pending.end(write.name) }
@@ -106,11 +104,11 @@ struct WriteReceipts: Sendable {
   private func carryOut(_ write: Write) async throws -> (response: Response, isKept: Bool) {
     let receipt = WriteReceipt(
       write.name, request: write.request, in: write.stores, accepted: write.receipt?.issued,
-      keepsBody: write.route.keeping == .answer)
+      keepsBody: write.route.answer == .kept)
     defer { receipt.end() }
     do {
       let response = try await WriteReceipt.$current.withValue(receipt) {
-        try await write.run(write.call, write.principal)
+        try await write.route.run(write.call, write.principal)
       }
       guard let kept = receipt.kept, !kept.isWhole else { return (response, receipt.kept != nil) }
       // The write is committed, even if its answer can't be kept.
@@ -167,8 +165,8 @@ extension WriteReceipts {
       ? WriteDeadline(id.issued.adding(seconds: StoreLimits.acceptedSeconds)) : nil
     let detached = Write(
       name: write.name, request: write.request, list: write.list, principal: write.principal,
-      call: write.call.detached(reservation: reservation), route: write.route, run: write.run,
-      receipt: id, deadline: deadline)
+      call: write.call.detached(reservation: reservation), route: write.route, receipt: id,
+      deadline: deadline)
     pending.append(write.name) { await finish(detached) }
     return Self.accepted(id)
   }
@@ -207,7 +205,7 @@ extension WriteReceipts {
     let executor = WorkExecutor.current
     let work = executor.map { $0.begin($0.account) }
     defer { executor?.finish() }
-    if write.route.mustFinish { work?.mustFinish() }
+    if write.route.completion == .always { work?.mustFinish() }
     do {
       try await Slice.begin()
       // Since it was accepted, a guest may have become a user, or the account may be erased.

@@ -7,10 +7,11 @@ enum PathFuzzing {
 
   static func check(_ bytes: [UInt8]) {
     let target = String(decoding: bytes, as: UTF8.self)
-    guard (try? RequestTarget.check(target)) != nil else { return }
     let parts = target.utf8.split(
       separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
-    let isCouch = parts[0].starts(with: "/couch/".utf8)
+    let dialect = Problem.Dialect(path: String(Substring(parts[0])))
+    guard (try? RequestTarget.check(target, in: dialect)) != nil else { return }
+    let isCouch = dialect == .couch
     for segment in parts[0].split(separator: UInt8(ascii: "/")) {
       let written = String(decoding: Array(segment), as: UTF8.self)
       claim(written != "." && written != "..", "no written dot segments")

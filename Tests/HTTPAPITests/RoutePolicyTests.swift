@@ -1,0 +1,89 @@
+import HTTPTypes
+import Testing
+
+@testable import HTTPAPI
+
+/// What the routes declare. A change of a policy has to be repeated here.
+@Suite struct RoutePolicyTests {
+  /// The routes for which something holds, as `GET /v1/me`.
+  private func routes(where holds: (Route) -> Bool) async throws -> Set<String> {
+    Set(
+      try await APIFixture.service().routes.filter(holds)
+        .map { "\($0.method.rawValue) \($0.template)" })
+  }
+
+  /// Where there is no route, the path decides. It must give the dialect of the routes below it.
+  @Test func dialectOfARouteIsThatOfItsPath() async throws {
+    let others = try await routes { $0.dialect != Problem.Dialect(path: $0.template) }
+    #expect(others == [])
+  }
+
+  @Test func writesOfSeveralStepsAreCompletedWithoutTheirClient() async throws {
+    let list = "/v1/lists/{listID}"
+    let always = try await routes { $0.completion == .always }
+    #expect(
+      always == [
+        "POST /v1/users", "POST /v1/sessions", "DELETE /v1/sessions", "POST /v1/password-resets",
+        "PATCH /v1/me", "DELETE /v1/me", "PUT /v1/me/password", "DELETE /v1/me/adoptions/{id}",
+        "POST /v1/lists", "PATCH \(list)", "DELETE \(list)", "PUT \(list)/members/{username}",
+        "DELETE \(list)/members/{username}", "POST \(list)/invitations",
+        "DELETE \(list)/invitations/{invitationID}", "POST /v1/invitations/{token}/accept",
+        "POST /v1/invitations/{invitationID}/decline", "POST /v1/invitations/{invitationID}/block",
+        "POST \(list)/bookmarks/{hotelID}/publish", "POST \(list)/notes/{title}/publish",
+      ])
+  }
+
+  @Test func onlyWhatEndsCredentialsIsNotCheckedAgain() async throws {
+    let ending = try await routes { $0.changes == .credentials }
+    #expect(ending == ["DELETE /v1/me", "DELETE /v1/sessions", "PUT /v1/me/password"])
+    let writes = try await routes { route in
+      route.changes == .nothing && ![.get, .head].contains(route.method)
+        && [.person, .signedIn].contains(route.access)
+    }
+    #expect(writes == [])
+  }
+
+  @Test func feedsSayThatTheyWait() async throws {
+    let feeds = try await routes(where: \.isFeed)
+    #expect(
+      feeds == ["GET /v1/changes", "GET /couch/{db}/_changes", "POST /couch/{db}/_changes"])
+  }
+
+  /// What is answered out of turn must take no work that a client sizes.
+  @Test func onlyOpenAnswersThatNoClientSizesAreFree() async throws {
+    let free = try await routes { $0.cost == .free && $0.access != .open }
+    #expect(free == [])
+    let paid = try await routes { $0.cost == .callers && $0.access == .open && $0.method == .get }
+    #expect(
+      paid == [
+        "GET /api/hotel/{description}/{location}", "GET /api/hotels/{description}",
+        "GET /api/hotels/{description}/{location}",
+      ])
+  }
+
+  @Test func answerThatNoCacheMayKeepSaysSo() async throws {
+    let uncached = try await routes { $0.answer.isUncached && $0.access != .administrator }
+    #expect(
+      uncached == [
+        "POST /v1/guests", "POST /v1/users", "POST /v1/sessions", "GET /v1/me", "GET /v1/me/export",
+        "PUT /v1/me/password", "GET /v1/receipts/{id}", "GET /v1/lists/{listID}/invitations",
+        "POST /v1/lists/{listID}/invitations", "GET /v1/invitations", "GET /v1/blocked",
+        "GET /couch/_session", "POST /couch/_session", "DELETE /couch/_session",
+        "POST /api/user/signup", "POST /api/user/login", "POST /api/tenants/{tenant}/user/signup",
+        "POST /api/tenants/{tenant}/user/login",
+      ])
+    let cached = try await routes { $0.access == .administrator && $0.answer != .uncached }
+    #expect(cached == [])
+    try await APIFixture.open { api in
+      let guest = try await api.call(.post, "/v1/guests")
+      let token = try #require(guest["token"])
+      #expect(guest.headers[.cacheControl] == "private, no-store")
+      for path in ["/v1/me", "/v1/me/export", "/v1/invitations", "/couch/_session"] {
+        let reply = try await api.call(.get, path, token: token)
+        #expect(reply.headers[.cacheControl] == "private, no-store", "\(path)")
+      }
+      let bookmarks = try await api.call(.get, "/v1/bookmarks", token: token)
+      #expect(bookmarks.headers[.cacheControl] == "private, no-cache")
+    }
+  }
+}
