@@ -116,11 +116,20 @@ package struct HTTPService: Sendable {
 
   /// All operations.
   package var routes: [Route] {
-    operationRoutes + pageRoutes + accountRoutes + meRoutes + portabilityRoutes + hotelRoutes
-      + bookmarkRoutes
-      + historyRoutes + mirrorRoutes + listRoutes + observerRoutes + receiptRoutes
-      + administratorRoutes + administratorJobRoutes + travelSampleRoutes.speaking(.travel)
-      + couchRoutes.speaking(.couch)
+    let groups: [[Route]] = [
+      OperationController(
+        health: health, contract: contract, contractJSON: contractJSON,
+        limits: Limits.json(connectionCaps, search: mirrorSearch.limit, set: setLimits)
+      ).routes,
+      PageController(page: page).routes,
+      accountRoutes, meRoutes, portabilityRoutes, hotelRoutes, bookmarkRoutes, historyRoutes,
+      mirrorRoutes, listRoutes, observerRoutes,
+      ReceiptController(receipts: receipts).routes,
+      administratorRoutes, administratorJobRoutes,
+      travelSampleRoutes.speaking(.travel),
+      couchRoutes.speaking(.couch),
+    ]
+    return groups.flatMap { $0 }
   }
 
   /// How many long answers are being written: `_changes`, observers and exports.

@@ -4,9 +4,11 @@ import Hummingbird
 import JSON
 import Stores
 
-extension HTTPService {
-  /// The state of writes that were answered before they were carried out.
-  var receiptRoutes: [Route] {
+/// The state of writes that were answered before they were carried out.
+struct ReceiptController: Sendable {
+  let receipts: WriteReceipts
+
+  var routes: [Route] {
     [Route(.get, "/v1/receipts/{id}", access: .person, answer: .uncached, run: receipt)]
   }
 

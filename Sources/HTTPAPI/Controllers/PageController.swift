@@ -1,0 +1,42 @@
+import Hummingbird
+
+/// The web page: its documents have URLs that people see; all other files are below `/page/<version>`.
+///
+/// Each view of the app has a URL, so that people can reload or share it. All of these URLs answer the same file.
+struct PageController: Sendable {
+  /// The files.
+  let page: WebPage
+
+  var routes: [Route] {
+    Self.documents.map { template, name in
+      get(template) { _ in try page.document(name) }
+    } + [
+      get("/page/{version}/{file}") { call in
+        try page.file(try call.parameter("file"), of: try call.parameter("version"))
+      },
+      get("/page/{version}/offline/{file}") { call in
+        let name = "offline/" + (try call.parameter("file"))
+        return try page.file(name, of: try call.parameter("version"))
+      },
+    ]
+  }
+
+  private func get(
+    _ template: String, _ file: @escaping @Sendable (Call) throws -> PageFile
+  ) -> Route {
+    Route(.get, template, access: .open, cost: .free) { call, _ in try file(call).answer(call) }
+  }
+
+  /// The paths outside of `/page`, and the file of each.
+  private static let documents = [
+    ("/", "index.html"), ("/hotels/{id}", "index.html"), ("/bookmarks", "index.html"),
+    ("/bookmarks/{hotelID}/history", "index.html"), ("/lists", "index.html"),
+    ("/lists/{id}", "index.html"), ("/lists/{id}/notes/{title}", "index.html"),
+    ("/lists/{id}/members", "index.html"), ("/lists/{id}/drafts", "index.html"),
+    ("/invitations/{token}", "index.html"), ("/outbox", "index.html"),
+    ("/account", "index.html"), ("/log-in", "index.html"), ("/sign-up", "index.html"),
+    ("/docs", "docs.html"), ("/admin", "admin.html"),
+    ("/offline.js", WebPage.module), ("/worker.js", WebPage.worker),
+    ("/shell.json", WebPage.shell),
+  ]
+}
