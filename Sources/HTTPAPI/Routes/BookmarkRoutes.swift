@@ -33,13 +33,13 @@ extension HTTPService {
     if let known = try EntityTags(call, .ifNoneMatch, strong: false) {
       let tag = try await hotels.tag(in: store)
       if known.matches(tag) {
-        var fields = Self.tagged(tag)
+        var fields = HTTPFields.tagged(tag)
         fields[.vary] = "Accept-Encoding"
         return .empty(.notModified, headers: fields)
       }
     }
     let page = try await hotels.bookmarks(in: store, limit: limit, after: after)
-    return try await .packed(page.bytes, headers: Self.tagged(page.tag), for: call)
+    return try await .packed(page.bytes, headers: .tagged(page.tag), for: call)
   }
 
   /// The page that a query asks for.
@@ -57,16 +57,16 @@ extension HTTPService {
   func readBookmark(_ call: Call, in store: StoreName) async throws -> Response {
     let id = try Self.hotelID(call)
     guard let bookmark = try await hotels.bookmark(id, in: store) else { throw Problem.notFound }
-    let tag = Self.tag(bookmark.revision.description, of: store)
+    let tag = EntityTags.tag(bookmark.revision.description, of: store)
     if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(tag) {
-      return .empty(.notModified, headers: Self.tagged(tag))
+      return .empty(.notModified, headers: .tagged(tag))
     }
-    return .json(Self.bytes(bookmark), headers: Self.tagged(tag))
+    return .json(Self.bytes(bookmark), headers: .tagged(tag))
   }
 
   func putBookmark(_ call: Call, in store: WrittenStore) async throws -> Response {
     let id = try Self.hotelID(call)
-    let condition = try Self.condition(call)
+    let condition = try RevisionCondition(call)
     let (additions, failure) = try await lookUp([try await hotelToPut(call, id: id)])
     guard let addition = additions.first else { throw Problem.notFound }
     try await store.requireStillAllowed()
@@ -81,7 +81,7 @@ extension HTTPService {
 
   func deleteBookmark(_ call: Call, in store: WrittenStore) async throws -> Response {
     let id = try Self.hotelID(call)
-    let condition = try Self.condition(call)
+    let condition = try RevisionCondition(call)
     return try await .written(as: { (_: RevisionID) in WriteAnswer(.noContent) }) {
       let tombstone = try await hotels.unbookmark(id, in: store.name, condition: condition)
       guard let tombstone else { throw Problem.notFound }
@@ -91,7 +91,7 @@ extension HTTPService {
 
   private static func answer(_ outcome: BookmarkOutcome, in store: WrittenStore) -> WriteAnswer {
     let bookmark = outcome.bookmark
-    var fields = tagged(tag(bookmark.revision.description, of: store.name))
+    var fields = HTTPFields.tagged(EntityTags.tag(bookmark.revision.description, of: store.name))
     if outcome.isCreated {
       fields[.location] = store.path + "/bookmarks/" + bookmark.id.text.urlSegment
     }
@@ -125,38 +125,10 @@ extension HTTPService {
     return id
   }
 
-  /// `If-Match` and `If-None-Match: *` as a condition on the revision.
-  static func condition(_ call: Call) throws(Problem) -> RevisionCondition {
-    if let wanted = try EntityTags(call, .ifMatch, strong: true) {
-      return wanted.isAny ? .exists : .matches(wanted.tags.compactMap { try? RevisionID($0) })
-    }
-    if let unwanted = try EntityTags(call, .ifNoneMatch, strong: false) {
-      guard unwanted.isAny else {
-        throw Problem(.badRequest, "invalid_header", "If-None-Match must be * on a write")
-      }
-      return .absent
-    }
-    return .none
-  }
-
   static func bytes(_ bookmark: Bookmark) -> [UInt8] {
     var bytes: [UInt8] = []
     bookmark.append(to: &bytes)
     return bytes
-  }
-
-  static func tagged(_ tag: String) -> HTTPFields { [.eTag: "\"\(tag)\""] }
-
-  /// An entity tag that no other person's body at the same URL has (RFC 9110, section 8.8.1). Equal revisions of two
-  /// people may have been written at different times. `If-Match` compares only the state.
-  /// - Parameter owner: identifies the person.
-  static func tag(_ state: String, of owner: String) -> String {
-    state + "+" + Hex.digest(of: owner, digits: 12)
-  }
-
-  /// The entity tag of a bookmark's revision. A list's is the same for all members.
-  static func tag(_ state: String, of store: StoreName) -> String {
-    if case .list = store { state } else { tag(state, of: store.key) }
   }
 }
 

@@ -59,7 +59,7 @@ extension HTTPService {
       try await store?.revision(revision, of: id)
     }
     guard let document = document ?? nil else { throw Problem.notFound }
-    let fields = Self.tagged(revision.description)
+    let fields = HTTPFields.tagged(revision.description)
     if let known = try EntityTags(call, .ifNoneMatch, strong: false),
       known.matches(revision.description)
     {
@@ -73,12 +73,12 @@ extension HTTPService {
   /// Restores a revision.
   func restoreRevision(_ call: Call, in store: WrittenStore) async throws -> Response {
     let id = try DocumentID(call.parameter("documentID"))
-    let condition = try Self.condition(call)
+    let condition = try RevisionCondition(call)
     let request = try RestoreRequest(parsing: try await call.json(.small))
     try await store.requireStillAllowed()
     let outcome = try await hotels.restore(
       request, of: id, in: store.name, condition: condition)
-    return .json(headers: Self.tagged(outcome.revision.description)) { writer in
+    return .json(headers: .tagged(outcome.revision.description)) { writer in
       writer.member("id", id.text)
       writer.member("rev", outcome.revision.description)
       writer.member("deleted", outcome.isDeleted)

@@ -29,13 +29,13 @@ extension HTTPService {
         isBookmarked: { known.contains($0) })
     }
     if let tags = try EntityTags(call, .ifNoneMatch, strong: false), tags.matches(page.tag) {
-      var fields = Self.tagged(page.tag)
+      var fields = HTTPFields.tagged(page.tag)
       fields[.vary] = "Accept-Encoding"
       return .empty(.notModified, headers: fields)
     }
     let names = try await adders(of: page.bookmarks.map(\.id), on: list)
     return try await .packed(
-      page.added { names[$0] }.bytes, headers: Self.tagged(page.tag), for: call)
+      page.added { names[$0] }.bytes, headers: .tagged(page.tag), for: call)
   }
 
   /// Answers one bookmark of a list with the person's own draft applied.
@@ -49,12 +49,12 @@ extension HTTPService {
     }
     guard var bookmark else { throw Problem.notFound }
     let revision = bookmark.revision.description
-    let tag = bookmark.isDraft ? Self.tag(revision, of: person.id.text) : revision
+    let tag = bookmark.isDraft ? EntityTags.tag(revision, of: person.id.text) : revision
     if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(tag) {
-      return .empty(.notModified, headers: Self.tagged(tag))
+      return .empty(.notModified, headers: .tagged(tag))
     }
     bookmark.addedBy = try await adders(of: [id], on: list)[id]
-    return .json(Self.bytes(bookmark), headers: Self.tagged(tag))
+    return .json(Self.bytes(bookmark), headers: .tagged(tag))
   }
 
   /// The names of those who added the bookmarks, as far as they are still members of the list.

@@ -62,7 +62,7 @@ extension HTTPService {
         if try isDraft(call) { return try await saveNote(nil, call, list, of: list.writer) }
         return try await .noContent(in: .list(list.id)) {
           try await lists.removeNote(
-            try call.parameter("title"), of: list.id, condition: try Self.condition(call))
+            try call.parameter("title"), of: list.id, condition: try RevisionCondition(call))
         }
       },
     ] + draftRoutes
@@ -124,8 +124,8 @@ extension HTTPService {
   ) async throws -> Response {
     let note = try await note(try call.parameter("title"), of: list, for: person)
     let revision = note.revision.description
-    let tag = note.isDraft ? Self.tag(revision, of: person.id.text) : revision
-    let fields = Self.tagged(tag)
+    let tag = note.isDraft ? EntityTags.tag(revision, of: person.id.text) : revision
+    let fields = HTTPFields.tagged(tag)
     if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(tag) {
       return .empty(.notModified, headers: fields)
     }
@@ -134,7 +134,7 @@ extension HTTPService {
 
   private func putNote(_ call: Call, _ list: WrittenList) async throws -> Response {
     let title = try call.parameter("title")
-    let condition = try Self.condition(call)
+    let condition = try RevisionCondition(call)
     let isDraft = try isDraft(call)
     let body = try ListBody(try await call.json(.document), known: ["markdown"])
     guard let markdown = try body.text("markdown") else {
@@ -143,7 +143,7 @@ extension HTTPService {
     try await list.store.requireStillAllowed()
     if isDraft { return try await saveNote(markdown, call, list, of: list.writer) }
     let (note, isNew) = try await lists.putNote(title, markdown, on: list.id, condition: condition)
-    var fields = Self.tagged(note.revision.description)
+    var fields = HTTPFields.tagged(note.revision.description)
     if isNew { fields[.location] = list.store.path + "/notes/" + title.urlSegment }
     return .json(isNew ? .created : .ok, headers: fields) { Self.write(note, to: &$0) }
   }

@@ -69,7 +69,7 @@ extension HTTPService {
     _ call: Call, _ list: WrittenList, of person: Principal, isRemoved: Bool
   ) async throws -> Response {
     let id = try Self.hotelID(call)
-    let (base, condition) = (try Self.base(call), try Self.condition(call))
+    let (base, condition) = (try Self.base(call), try RevisionCondition(call))
     guard !isRemoved else {
       try await requireBookmark(id, list, of: person)
       _ = try await lists.save(
@@ -88,7 +88,7 @@ extension HTTPService {
     bookmark.append(to: &bytes)
     return .json(
       bytes, status: isNew ? .created : .ok,
-      headers: Self.tagged(Self.tag(bookmark.revision.description, of: person.id.text)))
+      headers: .tagged(EntityTags.tag(bookmark.revision.description, of: person.id.text)))
   }
 
   /// Saves a note, or its removal, as a draft.
@@ -97,14 +97,14 @@ extension HTTPService {
     _ markdown: String?, _ call: Call, _ list: WrittenList, of person: Principal
   ) async throws -> Response {
     let title = try call.parameter("title")
-    let (base, condition) = (try Self.base(call), try Self.condition(call))
+    let (base, condition) = (try Self.base(call), try RevisionCondition(call))
     if markdown == nil { _ = try await note(title, of: list.id, for: person) }
     let content: JSONValue? = markdown.map { ["markdown": .string($0)] }
     let (draft, isNew) = try await lists.save(
       .note(title), try content.map { try DocumentBody($0) }, on: list.id, of: person.id,
       base: base, condition: condition)
     guard let note = draft.note(over: nil) else { return .empty(.noContent) }
-    let fields = Self.tagged(Self.tag(note.revision.description, of: person.id.text))
+    let fields = HTTPFields.tagged(EntityTags.tag(note.revision.description, of: person.id.text))
     return .json(isNew ? .created : .ok, headers: fields) { Self.write(note, to: &$0) }
   }
 
@@ -146,9 +146,9 @@ extension HTTPService {
     switch try await lists.publish(subject, on: id, of: person.id) {
     case .bookmark(let bookmark?):
       return .json(
-        Self.bytes(bookmark), headers: Self.tagged(bookmark.revision.description))
+        Self.bytes(bookmark), headers: .tagged(bookmark.revision.description))
     case .note(let note?):
-      return .json(headers: Self.tagged(note.revision.description)) {
+      return .json(headers: .tagged(note.revision.description)) {
         Self.write(note, to: &$0)
       }
     case .bookmark(nil), .note(nil): return .json { $0.member("deleted", true) }

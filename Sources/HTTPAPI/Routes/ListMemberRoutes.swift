@@ -110,7 +110,7 @@ extension HTTPService {
         }
         let list = try await lists.accept(
           try call.parameter("token"), by: person.id, username)
-        return answer(list, .ok, headers: Self.tagged(list.tag), call)
+        return answer(list, .ok, headers: .tagged(list.tag), call)
       },
       Route(
         .post, "/v1/invitations/{invitationID}/decline", access: .person, answer: .kept,

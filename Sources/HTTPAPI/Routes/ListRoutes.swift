@@ -74,7 +74,7 @@ extension HTTPService {
     let markdown = try body.text("markdown") ?? ""
     let address = address(of: call)
     let answer = { @Sendable (list: SharedList) in
-      var fields = Self.tagged(list.tag)
+      var fields = HTTPFields.tagged(list.tag)
       fields[.location] = "/v1/lists/" + list.id.text
       return WriteAnswer.json(.created, headers: fields) { writer in
         Self.write(list, at: address, to: &writer)
@@ -88,9 +88,9 @@ extension HTTPService {
   private func readList(_ call: Call, _ person: Principal) async throws -> Response {
     let list = try await lists.list(try await listID(call, person), for: person.id)
     if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(list.tag) {
-      return .empty(.notModified, headers: Self.tagged(list.tag))
+      return .empty(.notModified, headers: .tagged(list.tag))
     }
-    return answer(list, .ok, headers: Self.tagged(list.tag), call)
+    return answer(list, .ok, headers: .tagged(list.tag), call)
   }
 
   private func changeList(_ call: Call, _ person: Principal) async throws -> Response {
@@ -120,7 +120,7 @@ extension HTTPService {
       return Self.answer(to: .invited(offer)).response
     }
     let list = try await lists.list(id, for: person.id)
-    return answer(list, .ok, headers: Self.tagged(list.tag), call)
+    return answer(list, .ok, headers: .tagged(list.tag), call)
   }
 
   /// The condition of `If-Match` on the list's state; it throws 412 for another state. Nil without the header.

@@ -31,7 +31,7 @@ extension HTTPService {
         .gone, "resync_required",
         "This copy can't be brought up to date: forget it and ask without since")
     }
-    var fields = Self.tagged(page.token.description)
+    var fields = HTTPFields.tagged(page.token.description)
     fields[.vary] = "Accept-Encoding"
     if let known = try EntityTags(call, .ifNoneMatch, strong: false),
       known.matches(page.token.description)

@@ -1,0 +1,85 @@
+import Documents
+import HTTPTypes
+import Hotels
+import Stores
+
+/// The entity tags in a field of a conditional request.
+///
+/// Source: RFC 9110, sections 8.8.3, 13.1.1 and 13.1.2.
+struct EntityTags: Sendable {
+  /// Whether the field is `*`.
+  let isAny: Bool
+  /// The tags without quotation marks. For a strong comparison weak ones are omitted, and so is whose body it was
+  /// (``tag(_:of:)``).
+  let tags: [String]
+
+  /// Reads a field; nil if it is absent.
+  /// - Parameter strong: whether weak tags must not match (`If-Match`).
+  /// - Throws: ``Problem`` 400 for anything but `*` or a list of quoted tags.
+  init?(_ call: Call, _ name: HTTPField.Name, strong: Bool) throws(Problem) {
+    guard let field = call[name] else { return nil }
+    let text = field.trimmingSpaces
+    if text == "*" {
+      isAny = true
+      tags = []
+      return
+    }
+    var tags: [String] = []
+    for part in text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+      var tag = String(decoding: part, as: UTF8.self).trimmingSpaces.utf8[...]
+      let isWeak = tag.starts(with: "W/".utf8)
+      if isWeak { tag = tag.dropFirst(2) }
+      guard tag.count >= 2, tag.first == UInt8(ascii: "\""), tag.last == UInt8(ascii: "\""),
+        !tag.dropFirst().dropLast().contains(UInt8(ascii: "\""))
+      else {
+        throw Problem(
+          .badRequest, "invalid_header", "\(name.canonicalName) must be * or quoted entity tags")
+      }
+      guard !(isWeak && strong) else { continue }
+      tag = tag.dropFirst().dropLast()
+      if strong { tag = tag.prefix { $0 != UInt8(ascii: "+") } }
+      tags.append(String(decoding: tag, as: UTF8.self))
+    }
+    isAny = false
+    self.tags = tags
+  }
+
+  /// Whether a tag, without quotation marks, is among them.
+  func matches(_ tag: String) -> Bool {
+    isAny || tags.contains { $0.equalsBytes(of: tag) }
+  }
+
+  /// An entity tag that no other person's body at the same URL has (RFC 9110, section 8.8.1). Equal revisions of two
+  /// people may have been written at different times. `If-Match` compares only the state.
+  /// - Parameter owner: identifies the person.
+  static func tag(_ state: String, of owner: String) -> String {
+    state + "+" + Hex.digest(of: owner, digits: 12)
+  }
+
+  /// The entity tag of a bookmark's revision. A list's is the same for all members.
+  static func tag(_ state: String, of store: StoreName) -> String {
+    if case .list = store { state } else { tag(state, of: store.key) }
+  }
+}
+
+extension HTTPFields {
+  /// An entity tag, given without quotation marks.
+  static func tagged(_ tag: String) -> HTTPFields { [.eTag: "\"\(tag)\""] }
+}
+
+extension RevisionCondition {
+  /// Reads `If-Match` and `If-None-Match: *`.
+  /// - Throws: ``Problem`` 400 for an invalid field.
+  init(_ call: Call) throws(Problem) {
+    if let wanted = try EntityTags(call, .ifMatch, strong: true) {
+      self = wanted.isAny ? .exists : .matches(wanted.tags.compactMap { try? RevisionID($0) })
+    } else if let unwanted = try EntityTags(call, .ifNoneMatch, strong: false) {
+      guard unwanted.isAny else {
+        throw Problem(.badRequest, "invalid_header", "If-None-Match must be * on a write")
+      }
+      self = .absent
+    } else {
+      self = .none
+    }
+  }
+}
