@@ -55,7 +55,7 @@ extension HTTPService {
         } else {
           try await accounts.logOut(person)
         }
-        return .empty(.noContent, headers: Self.cookieRemoval)
+        return .empty(.noContent, headers: ServerAddress.cookieRemoval)
       },
     ]
   }
@@ -91,7 +91,7 @@ extension HTTPService {
     takesCookie: Bool
   ) -> Response {
     var fields: HTTPFields = [:]
-    if takesCookie { fields[.setCookie] = sessionCookie(session.token) }
+    if takesCookie { fields[.setCookie] = address.cookie(session.token) }
     return .json(status, headers: fields) { writer in
       writer.member("id", session.principal.id.text)
       writer.member("username", session.principal.username ?? "")
@@ -102,19 +102,6 @@ extension HTTPService {
       }
     }
   }
-
-  /// The cookie, which a browser sends only to this site, and only over TLS if clients use TLS.
-  func sessionCookie(_ token: IssuedToken) -> String {
-    let seconds = max(0, token.expiresAt.seconds - now().seconds)
-    let secure = (publicURL?.hasPrefix("https:") ?? isSecure) ? "; Secure" : ""
-    return "\(Authentication.cookieName)=\(token.token.exposed); Path=/; Max-Age=\(seconds); "
-      + "HttpOnly; SameSite=Strict" + secure
-  }
-
-  /// The field that removes the cookie from a browser.
-  static let cookieRemoval: HTTPFields = [
-    .setCookie: "\(Authentication.cookieName)=; Path=/; Max-Age=0"
-  ]
 
   static func write(
     _ token: IssuedToken, to writer: inout JSONWriter, isForCookie: Bool = false

@@ -28,7 +28,7 @@ extension HTTPService {
       }
     }
     let guest = try await accounts.createGuest(from: call.address)
-    return .json(.created, headers: [.setCookie: sessionCookie(guest.token)]) { writer in
+    return .json(.created, headers: [.setCookie: address.cookie(guest.token)]) { writer in
       Self.write(guest.id.text, .guest, to: &writer)
       Self.write(guest.token, to: &writer, isForCookie: true)
     }

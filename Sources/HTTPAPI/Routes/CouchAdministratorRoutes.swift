@@ -75,7 +75,7 @@ extension HTTPService {
       try await databases.store(name, for: caller).make()
     }
     var fields = Response.couchFields
-    fields[.location] = address(of: call) + "/couch/" + name.urlSegment
+    fields[.location] = address.url(for: call) + "/couch/" + name.urlSegment
     return .couchDone(.created, headers: fields)
   }
 

@@ -266,7 +266,7 @@ extension HTTPService {
       // The slash after `_design` and `_local` stays a slash.
       let text = id.text.utf8
       let prefix = id.isDesign ? text.prefix { $0 != UInt8(ascii: "/") }.count + 1 : 0
-      return address(of: call) + "/couch/\(database)/" + String(Substring(text.prefix(prefix)))
+      return address.url(for: call) + "/couch/\(database)/" + String(Substring(text.prefix(prefix)))
         + String(Substring(text.dropFirst(prefix))).urlSegment
     }
   }

@@ -21,7 +21,7 @@ extension HTTPService {
       },
       Route(.delete, "/couch/_session", access: .anyone, answer: .uncached) { _, caller in
         if let caller { try await accounts.logOut(caller) }
-        return .couchDone(headers: Self.cookieRemoval)
+        return .couchDone(headers: ServerAddress.cookieRemoval)
       },
     ]
   }
@@ -53,7 +53,7 @@ extension HTTPService {
     let (name, password) = try await couchCredentials(call)
     let session = try await accounts.logIn(
       username: name, password: password, guestToken: nil, from: call.address)
-    return .json(headers: [.setCookie: sessionCookie(session.token)]) { writer in
+    return .json(headers: [.setCookie: address.cookie(session.token)]) { writer in
       writer.member("ok", true)
       writer.member("name", session.principal.username ?? "")
       Self.writeRoles(of: session.principal, to: &writer)

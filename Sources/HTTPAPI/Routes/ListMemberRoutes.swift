@@ -158,7 +158,7 @@ extension HTTPService {
     let id = try await listID(call, person)
     let body = try ListBody(try await call.json(.small), known: ["role", "expiresAt"])
     let (role, end) = (try body.role(), try body.moment("expiresAt"))
-    let address = address(of: call)
+    let address = address.url(for: call)
     let answer = { @Sendable (issued: IssuedInvitation) in
       let path = "/v1/lists/\(id.text)/invitations/\(issued.invitation.id.text)"
       return WriteAnswer.json(.created, headers: [.location: path]) { writer in

@@ -52,7 +52,7 @@ extension HTTPService {
     }
     guard person.kind == .user else { return .json { $0.array("lists", of: [Int]()) { _, _ in } } }
     let page = try await lists.lists(of: person.id, after: after, limit: limit)
-    let address = address(of: call)
+    let address = address.url(for: call)
     return .json { writer in
       writer.array("lists", of: page.lists) { list, writer in
         writer.beginObject()
@@ -72,7 +72,7 @@ extension HTTPService {
       throw Problem(.badRequest, "bad_request", "The body needs title, a string")
     }
     let markdown = try body.text("markdown") ?? ""
-    let address = address(of: call)
+    let address = address.url(for: call)
     let answer = { @Sendable (list: SharedList) in
       var fields = HTTPFields.tagged(list.tag)
       fields[.location] = "/v1/lists/" + list.id.text
@@ -137,7 +137,7 @@ extension HTTPService {
     _ list: SharedList, _ status: HTTPResponse.Status, headers: HTTPFields, _ call: Call
   ) -> Response {
     .json(status, headers: headers) { writer in
-      Self.write(list, at: address(of: call), to: &writer)
+      Self.write(list, at: address.url(for: call), to: &writer)
     }
   }
 

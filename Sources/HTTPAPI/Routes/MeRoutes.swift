@@ -44,7 +44,7 @@ extension HTTPService {
           of: person, from: Secret(try CredentialsBody.text("currentPassword", in: body)),
           to: Secret(try CredentialsBody.text("password", in: body)), at: call.address)
         guard let token else { return .empty(.noContent) }
-        var fields: HTTPFields = [.setCookie: sessionCookie(token)]
+        var fields: HTTPFields = [.setCookie: address.cookie(token)]
         if call[.authorization] != nil { fields[.renewedToken] = token.token.exposed }
         return .empty(.noContent, headers: fields)
       },
@@ -130,17 +130,11 @@ extension HTTPService {
     try await accounts.erase(person, handingListsOn: handsOn)
     // The account is already gone. If telling the other members' devices fails now, it happens later.
     _ = try? await lists.catchUp()
-    return .empty(.noContent, headers: Self.cookieRemoval)
+    return .empty(.noContent, headers: ServerAddress.cookieRemoval)
   }
 
   private func couchURL(of person: Principal, _ call: Call) -> String {
-    address(of: call) + "/couch/" + person.storeName
-  }
-
-  /// The URL by which a client reaches this server, without a slash at the end.
-  func address(of call: Call) -> String {
-    let scheme = isSecure ? "https://" : "http://"
-    return publicURL ?? scheme + (call.request.head.authority ?? "localhost")
+    address.url(for: call) + "/couch/" + person.storeName
   }
 }
 

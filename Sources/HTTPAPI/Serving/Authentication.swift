@@ -7,9 +7,6 @@ import Stores
 
 /// Authenticates the caller: by a bearer token, a user name with a password, or the session cookie.
 struct Authentication: Sendable {
-  /// The session cookie's name.
-  static let cookieName = SentCredentials.cookieName
-
   let accounts: AccountService
   let crossOrigin: CrossOrigin
 

@@ -35,10 +35,8 @@ package struct HTTPService: Sendable {
   package let contractJSON: PageFile
   /// The metrics of the process in Prometheus' text format.
   package let metricsText: @Sendable () -> [UInt8]
-  /// The URL by which clients reach this server, without a slash at the end; nil for the request's own.
-  package let publicURL: String?
-  /// Whether clients reach this server over TLS without a proxy.
-  package let isSecure: Bool
+  /// How clients reach this server.
+  let address: ServerAddress
   /// The proxies whose `X-Forwarded-For` is believed.
   package let proxies: TrustedProxies
   /// The caps of connections and requests, for `GET /v1/limits`.
@@ -71,6 +69,9 @@ package struct HTTPService: Sendable {
   let refresher: FactsRefresher
 
   /// Makes a service from its parts.
+  /// - Parameter publicURL: the URL by which clients reach this server, without a slash at the end; nil for the
+  ///   request's own.
+  /// - Parameter isSecure: whether clients reach this server over TLS without a proxy.
   /// - Parameter pause: waits between two attempts at an accepted write.
   package init(
     accounts: AccountService, hotels: HotelService, lists: ListService,
@@ -100,8 +101,7 @@ package struct HTTPService: Sendable {
     self.contractJSON = PageFile(name: "openapi.json", bytes: contractJSON)
     self.page = page
     self.metricsText = metricsText
-    self.publicURL = publicURL
-    self.isSecure = isSecure
+    address = ServerAddress(publicURL: publicURL, isSecure: isSecure, now: now)
     self.proxies = proxies
     self.connectionCaps = connectionCaps
     self.setLimits = setLimits
@@ -152,7 +152,7 @@ extension HTTPService {
 
   /// Renews tokens by use.
   var renewal: SessionRenewal {
-    SessionRenewal(accounts: accounts) { token in sessionCookie(token) }
+    SessionRenewal(accounts: accounts, address: address)
   }
 
   /// Carries out writes with options.

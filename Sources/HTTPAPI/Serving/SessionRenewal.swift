@@ -9,8 +9,7 @@ import Hummingbird
 /// cache would add to what it keeps.
 struct SessionRenewal: Sendable {
   let accounts: AccountService
-  /// Makes the cookie of a token.
-  let cookie: @Sendable (IssuedToken) -> String
+  let address: ServerAddress
 
   /// The request as the route gets it: if a renewal is due, without the conditions of a read.
   func prepared(_ call: Call, of principal: Principal?) -> Call {
@@ -34,7 +33,7 @@ struct SessionRenewal: Sendable {
   func add(_ token: IssuedToken, to fields: inout HTTPFields, answering call: Call) {
     // Who sent a cookie may be a page, whose scripts must not get the token.
     if call[.authorization] == nil {
-      fields[.setCookie] = cookie(token)
+      fields[.setCookie] = address.cookie(token)
     } else {
       fields[.renewedToken] = token.token.exposed
     }

@@ -1,0 +1,32 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hummingbird
+
+/// How clients reach this server: the URLs and the cookies that it gives them.
+struct ServerAddress: Sendable {
+  /// The URL by which clients reach this server, without a slash at the end; nil for the request's own.
+  let publicURL: String?
+  /// Whether clients reach this server over TLS without a proxy.
+  let isSecure: Bool
+  /// The clock.
+  let now: @Sendable () -> Timestamp
+
+  /// The URL for the client of a request, without a slash at the end.
+  func url(for call: Call) -> String {
+    publicURL ?? (isSecure ? "https://" : "http://") + (call.request.head.authority ?? "localhost")
+  }
+
+  /// The session cookie, which a browser sends only to this site, and only over TLS if clients use TLS.
+  func cookie(_ token: IssuedToken) -> String {
+    let seconds = max(0, token.expiresAt.seconds - now().seconds)
+    let secure = (publicURL?.hasPrefix("https:") ?? isSecure) ? "; Secure" : ""
+    return "\(SentCredentials.cookieName)=\(token.token.exposed); Path=/; Max-Age=\(seconds); "
+      + "HttpOnly; SameSite=Strict" + secure
+  }
+
+  /// The field that removes the cookie from a browser.
+  static let cookieRemoval: HTTPFields = [
+    .setCookie: "\(SentCredentials.cookieName)=; Path=/; Max-Age=0"
+  ]
+}
