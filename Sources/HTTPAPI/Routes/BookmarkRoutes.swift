@@ -67,7 +67,7 @@ extension HTTPService {
   func putBookmark(_ call: Call, in store: WrittenStore) async throws -> Response {
     let id = try Self.hotelID(call)
     let condition = try RevisionCondition(call)
-    let (additions, failure) = try await lookUp([try await hotelToPut(call, id: id)])
+    let (additions, failure) = try await lookUp.find([try await hotelToPut(call, id: id)])
     guard let addition = additions.first else { throw Problem.notFound }
     try await store.requireStillAllowed()
     do {
@@ -75,7 +75,7 @@ extension HTTPService {
         try await hotels.bookmark(addition, in: store.name, condition: condition)
       }
     } catch {
-      throw Self.refusal(error, instead: failure)
+      throw HotelLookUp.refusal(error, instead: failure)
     }
   }
 
@@ -138,14 +138,14 @@ extension HTTPService {
     let bytes = try await call.body(upTo: JSONLimits.document.maximumBytes)
     var batch = try BookmarkBatch(parsing: try await call.json(bytes, .document))
     let failure: SearchError?
-    (batch.add, failure) = try await lookUp(batch.add)
+    (batch.add, failure) = try await lookUp.find(batch.add)
     try await store.requireStillAllowed()
     do {
       return try await .written(as: { WriteAnswer(.ok, body: $0.bytes) }) { [batch] in
         try await hotels.change(batch, in: store.name)
       }
     } catch {
-      throw Self.refusal(error, instead: failure)
+      throw HotelLookUp.refusal(error, instead: failure)
     }
   }
 }

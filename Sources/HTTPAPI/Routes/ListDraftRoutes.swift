@@ -76,11 +76,13 @@ extension HTTPService {
         .bookmark(id), nil, on: list.id, of: person.id, base: base, condition: condition)
       return .empty(.noContent)
     }
-    let (additions, failure) = try await lookUp([try await hotelToPut(call, id: id)])
+    let (additions, failure) = try await lookUp.find([try await hotelToPut(call, id: id)])
     guard let addition = additions.first else { throw Problem.notFound }
     try await list.store.requireStillAllowed()
     let body: DocumentBody
-    do { body = try addition.bodyOfDraft() } catch { throw Self.refusal(error, instead: failure) }
+    do { body = try addition.bodyOfDraft() } catch {
+      throw HotelLookUp.refusal(error, instead: failure)
+    }
     let (draft, isNew) = try await lists.save(
       .bookmark(id), body, on: list.id, of: person.id, base: base, condition: condition)
     guard let bookmark = draft.bookmark(over: nil) else { throw Problem.notFound }

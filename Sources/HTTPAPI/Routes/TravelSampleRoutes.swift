@@ -55,7 +55,7 @@ extension HTTPService {
   /// Version 1: `{"data":[…]}` with seven fields for each hotel, and `source`.
   private func firstGeneration(_ call: Call) async throws -> Response {
     let page = try await travelHotels(call)
-    return try .json(headers: Self.freshness(of: page)) { writer in
+    return try .json(headers: page.freshness) { writer in
       writer.name("data")
       writer.beginArray()
       for hotel in page.hotels {
@@ -77,7 +77,7 @@ extension HTTPService {
     let location = context(call, has: "location") ? try call.parameter("location") : "*"
     guard description != "*" || location != "*" else { return Self.rejected }
     let page = try await travelHotels(call)
-    return try .json(headers: Self.freshness(of: page)) { writer in
+    return try .json(headers: page.freshness) { writer in
       Self.context(Self.searchContext, to: &writer)
       writer.name("data")
       writer.beginArray()
@@ -111,7 +111,7 @@ extension HTTPService {
     let query = HotelQuery(
       description: try text("description"), location: try text("location"), matching: .phrase,
       limit: HotelQuery.maximumLimit)
-    try Self.checkWords(of: query)
+    try query.checkWords()
     return try await search.search(query)
   }
 

@@ -122,7 +122,11 @@ package struct HTTPService: Sendable {
         limits: Limits.json(connectionCaps, search: mirrorSearch.limit, set: setLimits)
       ).routes,
       PageController(page: page).routes,
-      accountRoutes, meRoutes, portabilityRoutes, hotelRoutes, bookmarkRoutes, historyRoutes,
+      accountRoutes, meRoutes, portabilityRoutes,
+      SearchController(
+        search: search, mirrorSearch: mirrorSearch, hotels: hotels, refresher: refresher
+      ).routes,
+      bookmarkRoutes, historyRoutes,
       mirrorRoutes, listRoutes, observerRoutes,
       ReceiptController(receipts: receipts).routes,
       administratorRoutes, administratorJobRoutes,
@@ -154,6 +158,9 @@ extension HTTPService {
   var renewal: SessionRenewal {
     SessionRenewal(accounts: accounts, address: address)
   }
+
+  /// Adds the facts of hotels that are to be bookmarked.
+  var lookUp: HotelLookUp { HotelLookUp(search: search) }
 
   /// Carries out writes with options.
   var receipts: WriteReceipts {

@@ -1,0 +1,142 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hotels
+import Hummingbird
+import JSON
+import Lanes
+import Stores
+
+/// Search for hotels through the upstream, and one hotel.
+struct SearchController: Sendable {
+  /// The upstream.
+  let search: any HotelSearching
+  /// Searches a person's own bookmarks when the upstream does not answer.
+  let mirrorSearch: any MirrorSearching
+  let hotels: HotelService
+  /// Updates the facts in bookmarks.
+  let refresher: FactsRefresher
+
+  var routes: [Route] {
+    [
+      Route(.get, "/v1/hotels", access: .anyone, run: searchHotels),
+      Route(.get, "/v1/hotels/{hotelID}", access: .anyone, run: hotel),
+    ]
+  }
+
+  private func searchHotels(_ call: Call, _ person: Principal?) async throws -> Response {
+    let query = try call.query("description", "location", "sort", "near", "limit", "offset")
+    let (order, near) = try Self.order(query)
+    let wanted = HotelQuery(
+      description: try query.text("description", maximumBytes: HotelQuery.maximumTextBytes),
+      location: try query.text("location", maximumBytes: HotelQuery.maximumTextBytes),
+      order: order, near: near,
+      limit: try query.int(
+        "limit", in: 1...HotelQuery.maximumLimit, default: HotelQuery.defaultLimit),
+      offset: try query.int("offset", in: 0...HotelQuery.maximumOffset, default: 0))
+    try wanted.checkWords()
+    guard search.orders.contains(order) else {
+      throw Problem(
+        .badRequest, "not_supported_by_upstream",
+        "the hotels of this server's upstream can't be sorted by \(order.rawValue); leave sort out")
+    }
+    let page = try await page(wanted, for: person)
+    let bookmarked = try await bookmarked(page.hotels.map(\.id), by: person)
+    if let person, page.source == .upstream || page.source == .cache {
+      refresher.refresh(page.hotels.filter { bookmarked.contains($0.id) }, in: person.store)
+    }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("source", page.source.rawValue)
+    if let total = page.total { writer.member("total", total) }
+    writer.name("hotels")
+    writer.beginArray()
+    for hotel in page.hotels {
+      writer.raw(try HotelJSON.bytes(hotel, isBookmarked: bookmarked.contains(hotel.id)))
+    }
+    writer.endArray()
+    if let next = page.next { writer.member("next", next) }
+    writer.endObject()
+    return try await .packed(writer.bytes, headers: page.freshness, for: call)
+  }
+
+  /// The order that a query names. With `near` but without `sort` it is by distance.
+  /// - Throws: 400 for an unknown order, for an invalid `near`, and for an order by distance without `near`.
+  private static func order(_ query: QueryParameters) throws(Problem) -> (
+    HotelQuery.Order, GeoPoint?
+  ) {
+    let near = try query.text("near", maximumBytes: 64).map { text throws(Problem) in
+      guard let point = GeoPoint(text) else {
+        throw Problem(
+          .badRequest, "invalid_parameter",
+          "near must be latitude,longitude in degrees, as in near=51.5,-0.12")
+      }
+      return point
+    }
+    guard let name = try query.text("sort", maximumBytes: 64) else {
+      return (near == nil ? .relevance : .distance, near)
+    }
+    guard let order = HotelQuery.Order(rawValue: name) else {
+      throw Problem(
+        .badRequest, "invalid_parameter", "sort must be relevance, name, price or distance")
+    }
+    guard order != .distance || near != nil else {
+      throw Problem(
+        .badRequest, "invalid_parameter", "sort=distance needs near, as in near=51.5,-0.12")
+    }
+    return (order, near)
+  }
+
+  /// The answer of the upstream or of its cache. If both fail, the person's own bookmarks are searched. If these don't
+  /// match either, the error of the upstream is thrown, because they are no complete answer.
+  private func page(_ query: HotelQuery, for person: Principal?) async throws -> HotelPage {
+    do throws(SearchError) {
+      return try await search.search(query)
+    } catch {
+      guard let person, person.kind != .administrator else { throw error }
+      let own = try await hotels.allBookmarks(in: person.store)
+      guard !own.isEmpty, let page = try? await mirrorSearch.search(query, among: own),
+        !page.hotels.isEmpty || query.offset > 0
+      else { throw error }
+      return page
+    }
+  }
+
+  /// Answers with the person's own copy first, because it is available without the upstream.
+  private func hotel(_ call: Call, _ person: Principal?) async throws -> Response {
+    guard let id = HotelID(try call.parameter("hotelID")) else { throw Problem.notFound }
+    if let person, person.kind != .administrator,
+      let bookmark = try await hotels.bookmark(id, in: person.store)
+    {
+      return .json(try HotelJSON.bytes(id: id, body: bookmark.hotel, isBookmarked: true))
+    }
+    guard let hotel = try await search.hotel(id) else { throw Problem.notFound }
+    return .json(try HotelJSON.bytes(hotel, isBookmarked: false))
+  }
+
+  private func bookmarked(_ ids: [HotelID], by person: Principal?) async throws -> Set<HotelID> {
+    guard let person, person.kind != .administrator, !ids.isEmpty else { return [] }
+    return try await hotels.bookmarked(among: ids, in: person.store)
+  }
+}
+
+extension HotelQuery {
+  /// - Throws: 400 for a query with more different words than a search looks up.
+  func checkWords() throws(Problem) {
+    guard wordCount <= Self.maximumWords else {
+      throw Problem(
+        .badRequest, "invalid_parameter",
+        "description and location have more than \(Self.maximumWords) different words")
+    }
+  }
+}
+
+extension HotelPage {
+  /// The fields for an answer's age and for its use of the cache (RFC 9111, section 5.1; RFC 9211).
+  var freshness: HTTPFields {
+    var fields: HTTPFields = [:]
+    if let age { fields[.age] = String(age) }
+    if let cacheNote { fields[.cacheStatus] = "hotel-bookmarks; " + cacheNote }
+    return fields
+  }
+}
