@@ -130,7 +130,7 @@ package struct HTTPService: Sendable {
       mirrorRoutes, listRoutes, observerRoutes,
       ReceiptController(receipts: receipts).routes,
       administratorRoutes, administratorJobRoutes,
-      travelSampleRoutes.speaking(.travel),
+      TravelSampleController(accounts: accounts, search: search).routes,
       couchRoutes.speaking(.couch),
     ]
     return groups.flatMap { $0 }

@@ -5,38 +5,41 @@ import Hotels
 import Hummingbird
 import JSON
 
-extension HTTPService {
-  /// The routes of both generations of the travel-sample back end, so that its apps run unmodified.
-  ///
-  /// Source: couchbaselabs/try-cb-python, branches `mobile-travel-sample-tutorial` and `7.1`.
-  var travelSampleRoutes: [Route] {
-    [
-      Route(.get, "/api/hotel/{description}/{location}", access: .open) { call, _ in
-        try await firstGeneration(call)
-      },
-      Route(.get, "/api/hotels/{description}/{location}", access: .open) { call, _ in
-        try await secondGeneration(call)
-      },
-      Route(.get, "/api/hotels/{description}", access: .open) { call, _ in
-        try await secondGeneration(call)
-      },
+/// The routes of both generations of the travel-sample back end, so that its apps run unmodified.
+///
+/// Source: couchbaselabs/try-cb-python, branches `mobile-travel-sample-tutorial` and `7.1`.
+struct TravelSampleController: Sendable {
+  let accounts: AccountService
+  /// The upstream.
+  let search: any HotelSearching
+
+  var routes: [Route] {
+    let others = Self.notOffered.map { method, path in
+      Route(method, path, access: .open, cost: .free) { _, _ in throw Self.onlyHotels }
+    }
+    let routes: [Route] = [
+      find("/api/hotel/{description}/{location}", firstGeneration),
+      find("/api/hotels/{description}/{location}", secondGeneration),
+      find("/api/hotels/{description}", secondGeneration),
       Route(.get, "/api/hotels", access: .open, cost: .free) { _, _ in Self.rejected },
-      Route(.post, "/api/user/signup", access: .open, answer: .uncached) { call, _ in
-        try await travelSignUp(call)
-      },
-      Route(.post, "/api/user/login", access: .open, answer: .uncached) { call, _ in
-        try await travelLogIn(call)
-      },
-      Route(.post, "/api/tenants/{tenant}/user/signup", access: .open, answer: .uncached) {
-        call, _ in try await travelSignUp(call)
-      },
-      Route(.post, "/api/tenants/{tenant}/user/login", access: .open, answer: .uncached) {
-        call, _ in try await travelLogIn(call)
-      },
+      begin("/api/user/signup", signUp), begin("/api/tenants/{tenant}/user/signup", signUp),
+      begin("/api/user/login", logIn), begin("/api/tenants/{tenant}/user/login", logIn),
     ]
-      + Self.notOffered.map { method, path in
-        Route(method, path, access: .open, cost: .free) { _, _ in throw Self.onlyHotels }
-      }
+    return (routes + others).speaking(.travel)
+  }
+
+  /// A route that finds hotels.
+  private func find(
+    _ template: String, _ run: @escaping @Sendable (Call) async throws -> Response
+  ) -> Route {
+    Route(.get, template, access: .open) { call, _ in try await run(call) }
+  }
+
+  /// A route that begins a session.
+  private func begin(
+    _ template: String, _ run: @escaping @Sendable (Call) async throws -> Response
+  ) -> Route {
+    Route(.post, template, access: .open, answer: .uncached) { call, _ in try await run(call) }
   }
 
   /// The other routes of that back end, which this server does not offer.
@@ -54,7 +57,7 @@ extension HTTPService {
 
   /// Version 1: `{"data":[…]}` with seven fields for each hotel, and `source`.
   private func firstGeneration(_ call: Call) async throws -> Response {
-    let page = try await travelHotels(call)
+    let page = try await hotels(call)
     return try .json(headers: page.freshness) { writer in
       writer.name("data")
       writer.beginArray()
@@ -76,7 +79,7 @@ extension HTTPService {
     let description = try call.parameter("description")
     let location = context(call, has: "location") ? try call.parameter("location") : "*"
     guard description != "*" || location != "*" else { return Self.rejected }
-    let page = try await travelHotels(call)
+    let page = try await hotels(call)
     return try .json(headers: page.freshness) { writer in
       Self.context(Self.searchContext, to: &writer)
       writer.name("data")
@@ -97,7 +100,7 @@ extension HTTPService {
   }
 
   /// The hotels that match; a segment `*` matches any.
-  private func travelHotels(_ call: Call) async throws -> HotelPage {
+  private func hotels(_ call: Call) async throws -> HotelPage {
     func text(_ name: String) throws(Problem) -> String? {
       guard context(call, has: name) else { return nil }
       let text = try call.parameter(name)
@@ -136,22 +139,22 @@ extension HTTPService {
     writer.endArray()
   }
 
-  private func travelSignUp(_ call: Call) async throws -> Response {
-    let (name, password) = try await Self.travelCredentials(call)
+  private func signUp(_ call: Call) async throws -> Response {
+    let (name, password) = try await Self.credentials(call)
     let session = try await accounts.signUp(
       username: name, password: password, guest: nil, from: call.address)
-    return try travelSession(.created, session, "KV insert - scoped to ", ": document ", call)
+    return try answer(.created, session, "KV insert - scoped to ", ": document ", call)
   }
 
-  private func travelLogIn(_ call: Call) async throws -> Response {
-    let (name, password) = try await Self.travelCredentials(call)
+  private func logIn(_ call: Call) async throws -> Response {
+    let (name, password) = try await Self.credentials(call)
     let session = try await accounts.logIn(
       username: name, password: password, guestToken: nil, from: call.address)
-    return try travelSession(
+    return try answer(
       .ok, session, "KV get - scoped to ", ": for password field in document ", call)
   }
 
-  private func travelSession(
+  private func answer(
     _ status: HTTPResponse.Status, _ session: Session, _ before: String, _ between: String,
     _ call: Call
   ) throws -> Response {
@@ -165,7 +168,7 @@ extension HTTPService {
     }
   }
 
-  private static func travelCredentials(_ call: Call) async throws -> (String, Secret) {
+  private static func credentials(_ call: Call) async throws -> (String, Secret) {
     let body = try await call.json(.small)
     guard let name = body["user"]?.string, let password = body["password"]?.string else {
       throw Problem(.badRequest, "bad_request", "The body needs user and password, both strings")
