@@ -13,7 +13,9 @@ import Testing
 @Suite struct CouchStoreTests {
   @Test(.bug(id: "Y05")) func writeIsNotAnsweredAsAllowedToWhoLostTheRightMeanwhile() async throws {
     let service = try await APIFixture.service()
-    let (stores, access) = (service.stores, service.databases)
+    let stores = service.stores
+    let access = CouchDatabaseAccess(
+      stores: stores, accounts: service.accounts, lists: service.lists)
     try await access.make("plans")
     let id = try #require(AccountID(String(repeating: "a", count: 32)))
     let member = Principal(kind: .user, id: id, username: "member", store: .user(id))

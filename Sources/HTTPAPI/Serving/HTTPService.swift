@@ -5,9 +5,7 @@ package import Hotels
 import Hummingbird
 package import Lists
 package import Logging
-import NIOCore
 package import Stores
-import Synchronization
 
 /// The parts that the routes need. The composition root assembles them.
 package struct HTTPService: Sendable {
@@ -114,28 +112,6 @@ package struct HTTPService: Sendable {
     refresher = FactsRefresher(hotels)
   }
 
-  /// All operations.
-  package var routes: [Route] {
-    let groups: [[Route]] = [
-      OperationController(
-        health: health, contract: contract, contractJSON: contractJSON,
-        limits: Limits.json(connectionCaps, search: mirrorSearch.limit, set: setLimits)
-      ).routes,
-      PageController(page: page).routes,
-      accountRoutes, meRoutes, portabilityRoutes,
-      SearchController(
-        search: search, mirrorSearch: mirrorSearch, hotels: hotels, refresher: refresher
-      ).routes,
-      bookmarkRoutes, historyRoutes,
-      mirrorRoutes, listRoutes, observerRoutes,
-      ReceiptController(receipts: receipts).routes,
-      administratorRoutes, administratorJobRoutes,
-      TravelSampleController(accounts: accounts, search: search).routes,
-      couchRoutes.speaking(.couch),
-    ]
-    return groups.flatMap { $0 }
-  }
-
   /// How many long answers are being written: `_changes`, observers and exports.
   package var feedCount: Int { feeds.count }
 
@@ -158,9 +134,6 @@ extension HTTPService {
   var renewal: SessionRenewal {
     SessionRenewal(accounts: accounts, address: address)
   }
-
-  /// Adds the facts of hotels that are to be bookmarked.
-  var lookUp: HotelLookUp { HotelLookUp(search: search) }
 
   /// Carries out writes with options.
   var receipts: WriteReceipts {
@@ -214,34 +187,5 @@ extension HTTPService {
     }
     health.note(damage: engine.knownDamage)
     health.note(metrics: metricsText())
-  }
-}
-
-/// Writes the facts of a search's answer into the person's bookmarks, after the answer is sent. It runs one task per
-/// store and ``atOnce`` in all. What is skipped follows with the next search.
-final class FactsRefresher: Sendable {
-  /// The maximum of stores that are refreshed at the same time.
-  static let atOnce = 8
-
-  private let hotels: HotelService
-  private let running = Mutex<Set<StoreName>>([])
-
-  /// An idle refresher.
-  init(_ hotels: HotelService) { self.hotels = hotels }
-
-  /// Refreshes bookmarks in the background.
-  /// - Parameter shown: hotels as the upstream describes them, all of them bookmarked in the store.
-  func refresh(_ shown: [Hotel], in store: StoreName) {
-    guard !shown.isEmpty else { return }
-    let isFree = running.withLock { running in
-      guard running.count < Self.atOnce else { return false }
-      return running.insert(store).inserted
-    }
-    guard isFree else { return }
-    Task {
-      // A store that is full, erased or closing keeps its present facts.
-      _ = try? await hotels.refresh(shown, in: store)
-      _ = running.withLock { $0.remove(store) }
-    }
   }
 }

@@ -1,0 +1,137 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hotels
+import Hummingbird
+import JSON
+import Stores
+
+/// Guests, users and sessions.
+struct AccountController: Sendable {
+  let accounts: AccountService
+  let hotels: HotelService
+  let authentication: Authentication
+  let address: ServerAddress
+  /// Sessions that are only in a browser's cookie.
+  let browsers: BrowserSessions
+
+  var routes: [Route] {
+    [
+      Route(.post, "/v1/guests", access: .open, answer: .uncached) { call, _ in
+        if let session = try await browsers.guest(call) { return session }
+        let guest = try await accounts.createGuest(from: call.address)
+        return .json(.created) { writer in
+          writer.member("id", guest.id.text)
+          writer.token(guest.token)
+        }
+      },
+      Route(.post, "/v1/users", access: .anyone, answer: .uncached, completion: .always) {
+        call, caller in
+        let body = try CredentialsBody(try await call.json(.small))
+        let takesCookie = try authentication.takesCookie(call, isRequired: body.isForCookie)
+        let session = try await accounts.signUp(
+          username: body.username, password: body.password,
+          guest: caller?.kind == .guest ? caller : nil, from: call.address)
+        return sessionAnswer(
+          .created, session, nil, isForCookie: body.isForCookie, takesCookie: takesCookie)
+      },
+      Route(.post, "/v1/sessions", access: .open, answer: .uncached, completion: .always) {
+        call, _ in
+        let body = try await call.json(.small)
+        let isForCookie = try CredentialsBody.isForCookie(body)
+        let takesCookie = try authentication.takesCookie(call, isRequired: isForCookie)
+        let session = try await body["idToken"] == nil ? logIn(body, call) : exchange(body, call)
+        var adoption: TakenOver?
+        if let guest = session.adopted {
+          adoption = try await hotels.adoption(of: guest, in: session.principal.store)
+        }
+        return sessionAnswer(
+          .ok, session, adoption, isForCookie: isForCookie, takesCookie: takesCookie)
+      },
+      Route(.post, "/v1/password-resets", access: .open, completion: .always) { call, _ in
+        let body = try await call.json(.small)
+        try await accounts.resetPassword(
+          with: try CredentialsBody.text("token", in: body),
+          to: Secret(try CredentialsBody.text("password", in: body)), at: call.address)
+        return .empty(.noContent)
+      },
+      Route(.delete, "/v1/sessions", access: .signedIn, completion: .always, changes: .credentials)
+      { call, person in
+        if try call.query("all").isSet("all") {
+          try await accounts.endSessions(of: person)
+        } else {
+          try await accounts.logOut(person)
+        }
+        return .empty(.noContent, headers: ServerAddress.cookieRemoval)
+      },
+    ]
+  }
+
+  private func logIn(_ body: JSONNode, _ call: Call) async throws -> Session {
+    let body = try CredentialsBody(body)
+    let guest = body.isForCookie ? try await browsers.guestToken(call) : nil
+    return try await accounts.logIn(
+      username: body.username, password: body.password, guestToken: body.guestToken ?? guest,
+      from: call.address)
+  }
+
+  /// A session for the ID token of another issuer. The guest's token is in the body, or is the request's own.
+  private func exchange(_ body: JSONNode, _ call: Call) async throws -> Session {
+    let token = Secret(try CredentialsBody.text("idToken", in: body))
+    guard body["username"] == nil, body["password"] == nil else {
+      throw Problem(
+        .badRequest, "bad_request", "The body must have idToken or a password, not both")
+    }
+    var bearer: String?
+    if case .bearer(let token)? = call[.authorization].flatMap(SentCredentials.init(authorization:))
+    {
+      bearer = token
+    }
+    let guest = try CredentialsBody.isForCookie(body) ? try await browsers.guestToken(call) : nil
+    return try await accounts.exchange(
+      idToken: token, guestToken: try CredentialsBody.guestToken(in: body) ?? guest,
+      bearer: bearer, from: call.address)
+  }
+
+  private func sessionAnswer(
+    _ status: HTTPResponse.Status, _ session: Session, _ adoption: TakenOver?, isForCookie: Bool,
+    takesCookie: Bool
+  ) -> Response {
+    var fields: HTTPFields = [:]
+    if takesCookie { fields[.setCookie] = address.cookie(session.token) }
+    return .json(status, headers: fields) { writer in
+      writer.member("id", session.principal.id.text)
+      writer.member("username", session.principal.username ?? "")
+      writer.token(session.token, isForCookie: isForCookie)
+      if let adoption {
+        writer.name("adoption")
+        writer.adoption(adoption)
+      }
+    }
+  }
+}
+
+extension JSONWriter {
+  /// Writes a token and its end.
+  /// - Parameter isForCookie: whether the token is only in the cookie, where no script can read it.
+  mutating func token(_ token: IssuedToken, isForCookie: Bool = false) {
+    if !isForCookie { member("token", token.token.exposed) }
+    member("expiresAt", token.expiresAt.rfc3339)
+  }
+
+  /// Writes an adoption, with the hotels in which the guest's words stand only in an earlier revision.
+  mutating func adoption(_ adoption: TakenOver) {
+    beginObject()
+    member("id", adoption.guest.text)
+    member("bookmarks", adoption.bookmarks)
+    member("time", adoption.time.rfc3339)
+    member("undoableUntil", adoption.undoableUntil.rfc3339)
+    array("differing", of: adoption.differing) { hotel, writer in
+      writer.beginObject()
+      writer.member("id", hotel.id)
+      writer.member("rev", hotel.revision.description)
+      writer.endObject()
+    }
+    endObject()
+  }
+}

@@ -1,0 +1,184 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hummingbird
+import JSON
+import Lists
+import Stores
+
+/// What the administrator sees of the server. Of people's stores that is sizes, counts and times, never the id or the
+/// content of a document. For everybody else these paths appear absent.
+struct AdministratorController: Sendable {
+  /// The maximum of rows in a page.
+  static let rows = 100
+
+  let accounts: AccountService
+  let lists: ListService
+  let stores: DatabaseManager
+  let engine: any StorageEngine
+
+  var routes: [Route] {
+    [
+      .administrator(.get, "/v1/admin/stores") { call in
+        let query = try call.query("limit", "after", "kind")
+        return try await listStores(query, kind: try StoreKind(query), named: "stores")
+      },
+      .administrator(.get, "/v1/admin/guests") { call in
+        try await listStores(try call.query("limit", "after"), kind: .guest, named: "guests")
+      },
+      .administrator(.get, "/v1/admin/users", listUsers),
+      .administrator(.get, "/v1/admin/lists", listLists),
+      .administrator(.get, "/v1/admin/sessions", listSessions),
+    ]
+  }
+
+  private static func limit(_ query: QueryParameters) throws(Problem) -> Int {
+    try query.int("limit", in: 1...rows, default: rows)
+  }
+
+  // MARK: Stores
+
+  private func listStores(
+    _ query: QueryParameters, kind: StoreKind?, named list: String
+  ) async throws -> Response {
+    let limit = try Self.limit(query)
+    let after = try query["after"].map { text throws(Problem) in
+      guard let name = StoreName(key: text) else { throw Problem.invalidPageToken }
+      return name
+    }
+    let names = try await names(of: kind, after: after, limit: limit + 1)
+    let figures = try await engine.figures(of: Array(names.prefix(limit)))
+    return .json { writer in
+      writer.name(list)
+      writer.beginArray()
+      for store in figures { write(store, to: &writer) }
+      writer.endArray()
+      if names.count > limit, let last = figures.last { writer.member("next", last.name.key) }
+    }
+  }
+
+  /// The names of stores after a given one, of one kind or of all, in the order of their keys.
+  private func names(
+    of kind: StoreKind?, after: StoreName?, limit: Int
+  ) async throws -> [StoreName] {
+    var names: [StoreName] = []
+    for namespace in kind.map({ [$0.namespace] }) ?? StoreName.namespaces where names.count < limit
+    {
+      if let after, namespace.precedesBytes(of: after.namespace) { continue }
+      let isReached = after?.namespace == namespace
+      names += try await engine.names(
+        in: namespace, after: isReached ? after?.key : nil, limit: limit - names.count)
+    }
+    return names
+  }
+
+  private func write(_ store: StoreFigures, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("name", store.name.shownName)
+    writer.member("kind", StoreKind(of: store.name).rawValue)
+    writer.member("isOpen", stores.isInUse(store.name))
+    Self.write(store, to: &writer)
+    writer.endObject()
+  }
+
+  /// Writes what is known of a store, and omits the rest.
+  private static func write(_ store: StoreFigures, to writer: inout JSONWriter) {
+    if let bytes = store.bytes { writer.member("bytes", Int(bytes)) }
+    if let counts = store.counts {
+      writer.member("documents", Int(counts.documents))
+      writer.member("deleted", Int(counts.deleted))
+      writer.member("sequence", Int(counts.lastSequence))
+    }
+    if let changed = store.changedAt { writer.member("lastUsedAt", changed.rfc3339) }
+  }
+
+  // MARK: People
+
+  private func listUsers(_ call: Call) async throws -> Response {
+    let query = try call.query("limit", "after")
+    let limit = try Self.limit(query)
+    let page = try await accounts.users(
+      after: try query.text("after", maximumBytes: 128), limit: limit)
+    let stores = try await engine.figures(of: page.users.compactMap { $0.id.map(StoreName.user) })
+    let figures = Dictionary(stores.map { ($0.name, $0) }) { $1 }
+    return .json { writer in
+      writer.name("users")
+      writer.beginArray()
+      for user in page.users {
+        writer.beginObject()
+        if let name = user.name { writer.member("username", name) }
+        if let id = user.id { writer.member("id", id.text) }
+        if !user.createdAt.isEmpty { writer.member("createdAt", user.createdAt) }
+        if let id = user.id, let store = figures[.user(id)] { Self.write(store, to: &writer) }
+        writer.endObject()
+      }
+      writer.endArray()
+      if let next = page.next { writer.member("next", next) }
+    }
+  }
+
+  private func listLists(_ call: Call) async throws -> Response {
+    let query = try call.query("limit", "after")
+    let limit = try Self.limit(query)
+    let after = try query["after"].map { text throws(Problem) in
+      guard let id = AccountID(text) else { throw Problem.invalidPageToken }
+      return StoreName.list(id)
+    }
+    let names = try await engine.names(in: "list", after: after?.key, limit: limit + 1)
+    let ids = names.prefix(limit).compactMap { if case .list(let id) = $0 { id } else { nil } }
+    let figures = try await engine.figures(of: ids.map(StoreName.list))
+    let members = try await lists.memberCounts(of: ids)
+    return .json { writer in
+      writer.name("lists")
+      writer.beginArray()
+      for ((id, store), count) in zip(zip(ids, figures), members) {
+        writer.beginObject()
+        writer.member("id", id.text)
+        writer.member("members", count)
+        Self.write(store, to: &writer)
+        writer.endObject()
+      }
+      writer.endArray()
+      if names.count > limit, let last = ids.last { writer.member("next", last.text) }
+    }
+  }
+
+  private func listSessions(_ call: Call) async throws -> Response {
+    let query = try call.query("limit", "after")
+    let page = accounts.sessions(
+      after: try query.text("after", maximumBytes: 128), limit: try Self.limit(query))
+    return .json { writer in
+      writer.name("sessions")
+      writer.beginArray()
+      for session in page.sessions {
+        writer.beginObject()
+        writer.member("id", session.id)
+        writer.member("kind", session.principal.kind.rawValue)
+        writer.member("account", session.principal.id.text)
+        if let name = session.principal.username { writer.member("username", name) }
+        writer.member("expiresAt", session.expiresAt.rfc3339)
+        writer.endObject()
+      }
+      writer.endArray()
+      if let next = page.next { writer.member("next", next) }
+    }
+  }
+
+}
+
+extension Route {
+  /// A route of the administrator's. No cache may keep its answers, which are about other people and the server.
+  static func administrator(
+    _ method: HTTPRequest.Method, _ template: String,
+    _ run: @escaping @Sendable (Call) async throws -> Response
+  ) -> Route {
+    Route(method, template, access: .administrator, answer: .uncached) { call, _ in
+      try await run(call)
+    }
+  }
+}
+
+extension Problem {
+  static let invalidPageToken = Problem(
+    .badRequest, "invalid_parameter", "after must be what next was on the page before")
+}

@@ -1,0 +1,112 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hotels
+import Hummingbird
+import JSON
+import Stores
+
+/// The caller's bookmarks. Those of a list are changed here too.
+struct BookmarkController: Sendable {
+  let hotels: HotelService
+  /// Adds the facts of new bookmarks.
+  let lookUp: HotelLookUp
+
+  var routes: [Route] {
+    [
+      Route(.get, "/v1/bookmarks", access: .person) { call, person in
+        try await list(call, in: person.store)
+      },
+      Route(.post, "/v1/bookmarks", access: .person, answer: .kept) { call, person in
+        try await change(call, in: WrittenStore(of: person))
+      },
+      Route(.get, "/v1/bookmarks/{hotelID}", access: .person) { call, person in
+        try await read(call, in: person.store)
+      },
+      Route(.put, "/v1/bookmarks/{hotelID}", access: .person, answer: .kept) { call, person in
+        try await put(call, in: WrittenStore(of: person))
+      },
+      Route(.delete, "/v1/bookmarks/{hotelID}", access: .person, answer: .kept) { call, person in
+        try await delete(call, in: WrittenStore(of: person))
+      },
+    ]
+  }
+
+  private func list(_ call: Call, in store: StoreName) async throws -> Response {
+    let (limit, after) = try call.bookmarkPage()
+    if let known = try EntityTags(call, .ifNoneMatch, strong: false) {
+      let tag = try await hotels.tag(in: store)
+      if known.matches(tag) {
+        var fields = HTTPFields.tagged(tag)
+        fields[.vary] = "Accept-Encoding"
+        return .empty(.notModified, headers: fields)
+      }
+    }
+    let page = try await hotels.bookmarks(in: store, limit: limit, after: after)
+    return try await .packed(page.bytes, headers: .tagged(page.tag), for: call)
+  }
+
+  private func read(_ call: Call, in store: StoreName) async throws -> Response {
+    let id = try call.hotelID()
+    guard let bookmark = try await hotels.bookmark(id, in: store) else { throw Problem.notFound }
+    let tag = EntityTags.tag(bookmark.revision.description, of: store)
+    if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(tag) {
+      return .empty(.notModified, headers: .tagged(tag))
+    }
+    return .json(bookmark.bytes, headers: .tagged(tag))
+  }
+
+  /// Writes the bookmark that the path names.
+  func put(_ call: Call, in store: WrittenStore) async throws -> Response {
+    let id = try call.hotelID()
+    let condition = try RevisionCondition(call)
+    let (additions, failure) = try await lookUp.find([try await call.hotelToPut(id)])
+    guard let addition = additions.first else { throw Problem.notFound }
+    try await store.requireStillAllowed()
+    do {
+      return try await .written(as: { Self.answer($0, in: store) }) {
+        try await hotels.bookmark(addition, in: store.name, condition: condition)
+      }
+    } catch {
+      throw HotelLookUp.refusal(error, instead: failure)
+    }
+  }
+
+  /// Removes the bookmark that the path names.
+  func delete(_ call: Call, in store: WrittenStore) async throws -> Response {
+    let id = try call.hotelID()
+    let condition = try RevisionCondition(call)
+    return try await .written(as: { (_: RevisionID) in WriteAnswer(.noContent) }) {
+      let tombstone = try await hotels.unbookmark(id, in: store.name, condition: condition)
+      guard let tombstone else { throw Problem.notFound }
+      return tombstone
+    }
+  }
+
+  private static func answer(_ outcome: BookmarkOutcome, in store: WrittenStore) -> WriteAnswer {
+    let bookmark = outcome.bookmark
+    var fields = HTTPFields.tagged(EntityTags.tag(bookmark.revision.description, of: store.name))
+    if outcome.isCreated {
+      fields[.location] = store.path + "/bookmarks/" + bookmark.id.text.urlSegment
+    }
+    var bytes: [UInt8] = []
+    bookmark.append(to: &bytes, isReplaced: outcome.isReplaced)
+    return WriteAnswer(outcome.isCreated ? .created : .ok, headers: fields, body: bytes)
+  }
+
+  /// Changes several bookmarks at once: all or none.
+  func change(_ call: Call, in store: WrittenStore) async throws -> Response {
+    let bytes = try await call.body(upTo: JSONLimits.document.maximumBytes)
+    var batch = try BookmarkBatch(parsing: try await call.json(bytes, .document))
+    let failure: SearchError?
+    (batch.add, failure) = try await lookUp.find(batch.add)
+    try await store.requireStillAllowed()
+    do {
+      return try await .written(as: { WriteAnswer(.ok, body: $0.bytes) }) { [batch] in
+        try await hotels.change(batch, in: store.name)
+      }
+    } catch {
+      throw HotelLookUp.refusal(error, instead: failure)
+    }
+  }
+}

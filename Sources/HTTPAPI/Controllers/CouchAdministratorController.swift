@@ -1,0 +1,164 @@
+import Accounts
+import CouchSync
+import Documents
+import HTTPTypes
+import Hummingbird
+import JSON
+import Stores
+
+/// Creating, listing and deleting databases, which only the administrator may do, and the other operations of CouchDB's
+/// server for an administrator. None of them changes the server's settings or runs code.
+///
+/// Source: CouchDB, "API reference: server" and "databases".
+struct CouchAdministratorController: Sendable {
+  /// How many names are read from the engine at a time.
+  private static let namesAtATime = 1_000
+
+  let databases: CouchDatabaseAccess
+  let engine: any StorageEngine
+  let address: ServerAddress
+
+  var routes: [Route] {
+    [
+      caller(.put, "/{db}", makeDatabase),
+      caller(.delete, "/{db}", dropDatabase),
+      administrator(.get, "/_all_dbs") { call, _ in
+        let query = try DatabaseNamesQuery(try call.couchParameters())
+        return Self.list(query.chosen(from: try await databaseNames())) { $1.string($0) }
+      },
+      administrator(.get, "/_dbs_info") { call, caller in
+        let query = try DatabaseNamesQuery(try call.couchParameters())
+        var names = query.keys ?? []
+        if query.keys == nil { names = query.chosen(from: try await databaseNames()) }
+        return try await databasesInfo(names, caller)
+      },
+      administrator(.post, "/_dbs_info") { call, caller in
+        try await databasesInfo(Self.keys(in: try await call.couchObject()), caller)
+      },
+      administrator(.get, "/_active_tasks") { _, _ in Self.list([]) { $1.string($0) } },
+      caller(.post, "/_replicate") { _, _ in
+        throw ServiceError(
+          .notImplemented,
+          "This server runs no replications. Start them at the other end: PouchDB, or a CouchDB's "
+            + "_replicate or _replicator with this database's URL as source or target")
+      },
+    ]
+  }
+
+  private func caller(
+    _ method: HTTPRequest.Method, _ path: String,
+    _ run: @escaping @Sendable (Call, Principal) async throws -> Response
+  ) -> Route {
+    Route(method, "/couch" + path, access: .signedIn, run: run)
+  }
+
+  private func administrator(
+    _ method: HTTPRequest.Method, _ path: String,
+    _ run: @escaping @Sendable (Call, Principal) async throws -> Response
+  ) -> Route {
+    caller(method, path) { call, caller in
+      guard caller.kind == .administrator else { throw ServiceError.notAdministrator }
+      return try await run(call, caller)
+    }
+  }
+
+  /// Creates a database. Anyone but the administrator may only create their own store, which needs no creation. For any
+  /// other name they get the same answer, whether or not it exists.
+  private func makeDatabase(_ call: Call, _ caller: Principal) async throws -> Response {
+    let name = try call.parameter("db")
+    if caller.kind == .administrator {
+      guard try !call.couchParameters().flag("partitioned") else {
+        throw ServiceError.notOffered("Partitioned databases are")
+      }
+      try await databases.make(name)
+    } else {
+      guard name.equalsBytes(of: caller.storeName) else { throw ServiceError.notAdministrator }
+      try await databases.store(name, for: caller).make()
+    }
+    var fields = Response.couchFields
+    fields[.location] = address.url(for: call) + "/couch/" + name.urlSegment
+    return .couchDone(.created, headers: fields)
+  }
+
+  private func dropDatabase(_ call: Call, _ caller: Principal) async throws -> Response {
+    let name = try call.parameter("db")
+    guard caller.kind == .administrator else {
+      guard name.equalsBytes(of: caller.storeName) else { throw ServiceError.notAdministrator }
+      throw ServiceError(
+        .forbidden, "Your own store goes with your account: DELETE /v1/me erases both.")
+    }
+    guard try call.couchParameters()["rev"] == nil else {
+      throw ServiceError.badRequest(
+        "You tried to DELETE a database with a ?=rev parameter. "
+          + "Did you mean to DELETE a document instead?")
+    }
+    try await databases.drop(name)
+    return .couchDone()
+  }
+
+  /// The databases that the administrator created, in byte order, without people's own stores.
+  private func databaseNames() async throws -> [String] {
+    var names: [String] = []
+    var last: String?
+    while true {
+      let page = try await engine.names(in: "named", after: last, limit: Self.namesAtATime)
+      for case .named(let name) in page { names.append(name.text) }
+      guard page.count == Self.namesAtATime, let key = page.last?.key else { return names }
+      last = key
+    }
+  }
+
+  private static func keys(in body: JSONNode) throws -> [String] {
+    guard let keys = body["keys"] else {
+      throw ServiceError.badRequest("`keys` member must exist.")
+    }
+    guard keys.kind == .array else {
+      throw ServiceError.badRequest("`keys` member must be an array.")
+    }
+    guard keys.count <= DatabaseNamesQuery.maximumKeys else {
+      throw ServiceError.badRequest("`keys` has at most \(DatabaseNamesQuery.maximumKeys) names.")
+    }
+    var names: [String] = []
+    for key in keys.elements {
+      guard let name = key.string else { throw ServiceError.badRequest("`keys` must be names.") }
+      names.append(name)
+    }
+    return names
+  }
+
+  /// The information about each database, or `not_found`.
+  private func databasesInfo(_ names: [String], _ caller: Principal) async throws -> Response {
+    var rows: [(name: String, info: [UInt8]?)] = []
+    for name in names {
+      do {
+        let answer = try await databases.store(name, for: caller).reading {
+          database in try await database.info()
+        }
+        rows.append((name, answer.body))
+      } catch let error as ServiceError where error == .noDatabase {
+        rows.append((name, nil))
+      }
+    }
+    return Self.list(rows) { row, writer in
+      writer.beginObject()
+      writer.member("key", row.name)
+      if let info = row.info {
+        writer.name("info")
+        writer.raw(info)
+      } else {
+        writer.member("error", "not_found")
+      }
+      writer.endObject()
+    }
+  }
+
+  private static func list<Element>(
+    _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
+  ) -> Response {
+    var writer = JSONWriter()
+    writer.beginArray()
+    for element in elements { write(element, &writer) }
+    writer.endArray()
+    return .json(writer.bytes, headers: Response.couchFields)
+  }
+}

@@ -1,0 +1,64 @@
+import CouchSync
+import HTTPTypes
+import Hummingbird
+
+/// The lists of a database's documents: all, design documents or local ones, and several queries in one request.
+///
+/// Source: CouchDB, "API reference: bulk document operations".
+struct CouchAllDocumentsController: Sendable {
+  let databases: CouchDatabaseAccess
+  /// The long answers.
+  let feeds: CouchFeeds
+
+  var routes: [Route] {
+    [
+      databases.route(.get, "/_all_docs") { call, store in
+        try await allDocuments(AllDocumentsQuery(try call.couchParameters()), call, store)
+      },
+      databases.route(.post, "/_all_docs") { call, store in
+        let body = try await call.couchObject()
+        return try await allDocuments(
+          AllDocumentsQuery(try call.couchParameters(), body: body), call, store)
+      },
+      databases.route(.get, "/_local_docs") { call, store in
+        try await allDocuments(
+          AllDocumentsQuery(try call.couchParameters(), scope: .locals), call, store)
+      },
+      databases.route(.post, "/_local_docs") { call, store in
+        let body = try await call.couchObject()
+        return try await allDocuments(
+          AllDocumentsQuery(try call.couchParameters(), body: body, scope: .locals), call, store)
+      },
+      databases.route(.get, "/_design_docs") { call, store in
+        try await allDocuments(
+          AllDocumentsQuery(try call.couchParameters(), scope: .designs), call, store)
+      },
+      databases.route(.post, "/_design_docs") { call, store in
+        let body = try await call.couchObject()
+        return try await allDocuments(
+          AllDocumentsQuery(try call.couchParameters(), body: body, scope: .designs), call, store)
+      },
+      databases.route(.post, "/_all_docs/queries") { call, store in
+        try await queries(.everything, call, store)
+      },
+      databases.route(.post, "/_design_docs/queries") { call, store in
+        try await queries(.designs, call, store)
+      },
+    ]
+  }
+
+  private func queries(
+    _ scope: AllDocumentsQuery.Scope, _ call: Call, _ store: CouchStore
+  ) async throws -> Response {
+    let queries = try AllDocumentsQuery.list(try await call.couchObject(), scope: scope)
+    return try await feeds.response(
+      try await store.reading { database in try await database.allDocuments(queries) }, call, store)
+  }
+
+  private func allDocuments(
+    _ query: AllDocumentsQuery, _ call: Call, _ store: CouchStore
+  ) async throws -> Response {
+    try await feeds.response(
+      try await store.reading { database in try await database.allDocuments(query) }, call, store)
+  }
+}

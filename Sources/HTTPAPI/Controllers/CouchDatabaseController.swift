@@ -1,0 +1,49 @@
+import CouchSync
+import HTTPServer
+import HTTPTypes
+import Hummingbird
+import JSON
+import NIOCore
+import Stores
+
+/// A database as a whole.
+///
+/// Source: CouchDB, "API reference: databases".
+struct CouchDatabaseController: Sendable {
+  let databases: CouchDatabaseAccess
+  let address: ServerAddress
+  /// The files of long bodies.
+  let bodyFiles: BodyFiles
+
+  var routes: [Route] {
+    [
+      databases.route(.get, "") { _, store in
+        .couch(try await store.reading { database in try await database.info() })
+      },
+      databases.route(.post, "") { call, store in
+        let parameters = try call.couchParameters()
+        let body = try await call.couchPosted(store.documentLimits)
+        let answer = try await store.writing { database in
+          try await database.post(body)
+        }
+        return .couchWritten(answer, parameters, call, at: address.url(for: call))
+      },
+      databases.route(.post, "/_bulk_docs") { call, store in
+        let body = try await call.couchBulk(
+          store.documentLimits, stored: store.storedBytes, bodyFiles)
+        let answer = try await store.writing { database in
+          switch body {
+          case .short(let request): try await database.bulkDocuments(request)
+          case .long(let request):
+            try await database.bulkDocuments(request) { [channel = call.context.channel] in
+              channel.triggerUserOutboundEvent(RequestProgressed(), promise: nil)
+            }
+          }
+        }
+        answer.warnOfUnrunRules(call)
+        return .couch(answer)
+      },
+      databases.route(.post, "/_ensure_full_commit") { _, _ in .couch(CouchDatabase.fullCommit) },
+    ]
+  }
+}

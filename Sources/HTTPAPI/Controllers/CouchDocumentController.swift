@@ -1,0 +1,169 @@
+import CouchSync
+import Documents
+import HTTPTypes
+import Hummingbird
+import Stores
+
+/// One document: normal, design or local.
+///
+/// Source: CouchDB, "API reference: documents" and "local documents".
+struct CouchDocumentController: Sendable {
+  let databases: CouchDatabaseAccess
+  let address: ServerAddress
+  /// The long answers.
+  let feeds: CouchFeeds
+
+  var routes: [Route] {
+    ["/{docid}", "/_design/{design}", "/_local/{local}"].flatMap { path in
+      [
+        databases.route(.get, path, read),
+        databases.route(.put, path, put),
+        databases.route(.delete, path, Self.delete),
+        databases.route(.copy, path, copy),
+      ]
+    } + attachments
+  }
+
+  /// Attachments, which this service does not support: none can be read, written or deleted.
+  private var attachments: [Route] {
+    ["/{docid}/{attachment}", "/_design/{design}/{attachment}"].flatMap { path in
+      [
+        databases.route(.get, path) { _, _ in throw Self.noAttachment },
+        databases.route(.put, path) { _, _ in
+          throw ServiceError(.attachmentsUnsupported, "Attachments are not supported")
+        },
+        databases.route(.delete, path) { _, _ in throw Self.noAttachment },
+      ]
+    }
+  }
+
+  private static let noAttachment = ServiceError(.missing, "Document is missing attachment")
+
+  private func read(_ call: Call, _ store: CouchStore) async throws -> Response {
+    let parameters = try call.couchParameters()
+    switch try DocumentName(call) {
+    case .local(let id):
+      return .couch(
+        try await store.reading { database in try await database.local(id) })
+    case .document(let id):
+      let query = try DocumentQuery(parameters)
+      if let wanted = try OpenRevisions.parameter(parameters) {
+        return try await openRevisions(of: id, wanted, query, call, store)
+      }
+      let answer = try await store.reading { database in
+        try await database.document(id, query)
+      }
+      if let revision = answer.revision?.description,
+        // A malformed field, without quotation marks, matches nothing.
+        (try? EntityTags(call, .ifNoneMatch, strong: false))?.matches(revision) ?? false
+      {
+        var fields = Response.couchFields
+        fields[.eTag] = "\"\(revision)\""
+        return .empty(.notModified, headers: fields)
+      }
+      return .couch(answer)
+    }
+  }
+
+  /// Answers JSON, or `multipart/mixed` if the request accepts it, as CouchDB's replicator does.
+  private func openRevisions(
+    of id: DocumentID, _ wanted: OpenRevisions, _ query: DocumentQuery, _ call: Call,
+    _ store: CouchStore
+  ) async throws -> Response {
+    var (form, type) = (OpenRevisions.Form.json, "application/json")
+    if call[.accept]?.lowercased().contains("multipart/mixed") ?? false {
+      var generator = SystemRandomNumberGenerator()
+      let boundary = Hex.string(generator.next(), generator.next())
+      (form, type) = (.multipart(boundary: boundary), "multipart/mixed; boundary=\"\(boundary)\"")
+    }
+    let answer = try await store.reading { [form] database in
+      try await database.openRevisions(id, wanted, query, as: form)
+    }
+    return try await feeds.response(answer, call, store, type: type)
+  }
+
+  private func put(_ call: Call, _ store: CouchStore) async throws -> Response {
+    let parameters = try call.couchParameters()
+    let name = try DocumentName(call)
+    let body = try await call.couchDocument(store.documentLimits)
+    switch name {
+    case .local(let id):
+      let write = try LocalWrite(body, limits: store.documentLimits)
+      let answer = try await store.writing { database in
+        try await database.putLocal(id, write)
+      }
+      return .couchWritten(answer, parameters, call, at: address.url(for: call))
+    case .document(let id):
+      let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
+      let isNewEdit = try parameters.flag("new_edits", default: true)
+      let answer = try await store.writing { database in
+        try await database.put(id, body, base: base, isNewEdit: isNewEdit)
+      }
+      answer.warnOfUnrunRules(call)
+      return .couchWritten(answer, parameters, call, at: address.url(for: call))
+    }
+  }
+
+  private static func delete(_ call: Call, _ store: CouchStore) async throws -> Response {
+    let parameters = try call.couchParameters()
+    switch try DocumentName(call) {
+    case .local(let id):
+      return .couch(
+        try await store.writing(creating: false) { database in
+          try await database.deleteLocal(id, revision: parameters["rev"])
+        })
+    case .document(let id):
+      let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
+      return .couch(
+        try await store.writing(creating: false) { database in
+          try await database.delete(id, base: base)
+        })
+    }
+  }
+
+  private func copy(_ call: Call, _ store: CouchStore) async throws -> Response {
+    let base = try BaseRevision(
+      query: call.couchParameters()["rev"], ifMatch: call[.ifMatch])
+    let (source, target) = (try DocumentName(call), try CopyTarget(call))
+    let answer = try await store.writing(creating: false) { database in
+      try await database.copy(source, revision: base.revision, to: target)
+    }
+    let url = address.url(for: call)
+    return .couch(answer, location: answer.location(in: call.arguments["db"] ?? "", at: url))
+  }
+}
+
+extension CopyTarget {
+  /// Reads the header `Destination`: a percent-encoded document id, and optionally `?rev=` with its present revision.
+  ///
+  /// Source: CouchDB, "COPY /{db}/{docid}"; the id is relative to the database.
+  /// - Throws: 400 `bad_request` for a missing header; 400 for a malformed one.
+  init(_ call: Call) throws {
+    guard let field = call[.destination] else {
+      throw ServiceError.badRequest("Destination header is mandatory for COPY.")
+    }
+    let scheme = field.lowercased()
+    guard !scheme.hasPrefix("http://"), !scheme.hasPrefix("https://") else {
+      throw ServiceError.badRequest("Destination URL must be relative.")
+    }
+    let path = field.utf8.prefix { $0 != UInt8(ascii: "?") }
+    let query = try Call.pairs(field.utf8.dropFirst(path.count + 1))
+    try self.init(
+      RequestTarget.decode(path, what: "Destination"), revision: CouchParameters(query)["rev"])
+  }
+}
+
+extension DocumentName {
+  /// Reads which document a path names: `{docid}`, `_design/{name}` or `_local/{local}`. The slash after `_design` and
+  /// `_local` may be percent-encoded.
+  /// - Throws: ``DocumentError`` with code `invalidID`; ``Problem`` 400 for a broken escape.
+  init(_ call: Call) throws {
+    if call.arguments["design"] != nil {
+      try self.init("_design/" + call.parameter("design"))
+    } else if call.arguments["local"] != nil {
+      try self.init(LocalID.clientPrefix + call.parameter("local"))
+    } else {
+      try self.init(call.parameter("docid"))
+    }
+  }
+}

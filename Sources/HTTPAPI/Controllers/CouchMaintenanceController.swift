@@ -1,0 +1,80 @@
+import CouchSync
+import Documents
+import HTTPTypes
+import Hummingbird
+import JSON
+import Stores
+
+/// Rights on a database, and its compaction.
+///
+/// Source: CouchDB, "API reference: databases": "security", "compact", "purge", "revs_limit".
+struct CouchMaintenanceController: Sendable {
+  let databases: CouchDatabaseAccess
+
+  var routes: [Route] {
+    [
+      databases.route(.get, "/_security") { _, store in
+        .couch(
+          try await store.reading { database in try await database.security() })
+      },
+      databases.route(.put, "/_security") { call, store in
+        try await store.require(.secure)
+        let bytes = try await call.body(upTo: JSONLimits.small.maximumBytes)
+        let security = try SecurityDocument(try CouchBody.parse(bytes, limits: .small))
+        return .couch(
+          try await store.writing(needing: .secure) { database in
+            try await database.setSecurity(security)
+          })
+      },
+      databases.route(.post, "/_purge") { call, store in
+        try await store.require(.purge)
+        let request = try PurgeRequest(try await call.couchObject())
+        return .couch(
+          try await store.writing(needing: .purge) { database in
+            try await database.purge(request)
+          })
+      },
+      databases.route(.post, "/_compact") { _, store in try await Self.compact(store) },
+      databases.route(.post, "/_compact/{design}") { call, store in
+        let design = try DocumentID("_design/" + call.parameter("design"))
+        _ = try await store.reading(needing: .compact) { database in
+          try await database.document(design)
+        }
+        // An index without a definition is removed together with the definition, so nothing remains to do.
+        return .couchDone(.accepted)
+      },
+      databases.route(.post, "/_view_cleanup") { _, store in
+        try await store.require(.compact)
+        return .couchDone(.accepted)
+      },
+      databases.route(.get, "/_revs_limit") { _, store in
+        .couch(
+          try await store.reading { database in
+            try await database.revisionsLimit()
+          })
+      },
+      databases.route(.put, "/_revs_limit") { call, store in
+        try await store.require(.purge)
+        let bytes = try await call.body(upTo: JSONLimits.small.maximumBytes)
+        let limit = try CouchBody.parse(bytes, limits: .small)
+        return .couch(
+          try await store.writing(needing: .purge) { database in
+            try await database.setRevisionsLimit(limit)
+          })
+      },
+      databases.route(.get, "/_purged_infos_limit") { _, _ in throw noPurgedInfos },
+      databases.route(.put, "/_purged_infos_limit") { _, _ in throw noPurgedInfos },
+    ]
+  }
+
+  private static func compact(_ store: CouchStore) async throws -> Response {
+    .couch(
+      try await store.writing(needing: .compact, creating: false) { database in
+        try await database.compact()
+      })
+  }
+
+  private var noPurgedInfos: ServiceError {
+    ServiceError(.notImplemented, "No list of purges is kept that could have a limit")
+  }
+}

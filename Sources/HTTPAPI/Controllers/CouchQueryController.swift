@@ -1,0 +1,67 @@
+import CouchQuery
+import CouchSync
+import HTTPTypes
+import Hummingbird
+
+/// Mango: queries by a selector, and their indexes.
+///
+/// Source: CouchDB, "POST /{db}/_find", "/{db}/_index", "POST /{db}/_explain".
+struct CouchQueryController: Sendable {
+  let databases: CouchDatabaseAccess
+
+  var routes: [Route] {
+    [
+      databases.route(.post, "/_find") { call, store in
+        let request = try FindRequest(try await call.couchObject())
+        return .couch(
+          try await store.reading { database in
+            try await database.find(request)
+          })
+      },
+      databases.route(.post, "/_explain") { call, store in
+        let request = try FindRequest(try await call.couchObject())
+        return .couch(
+          try await store.reading { database in
+            try await database.explain(request)
+          })
+      },
+      databases.route(.get, "/_index") { call, store in
+        let parameters = try call.couchParameters()
+        return .couch(
+          try await store.reading { database in
+            try await database.queryIndexes(parameters)
+          })
+      },
+      databases.route(.post, "/_index") { call, store in
+        let request = try IndexRequest(try await call.couchObject())
+        return .couch(
+          try await store.writing(needing: .design) { database in
+            try await database.createIndex(request)
+          })
+      },
+      databases.route(.post, "/_index/_bulk_delete") { call, store in
+        let body = try await call.couchObject()
+        return .couch(
+          try await store.writing(needing: .design, creating: false) { database in
+            try await database.deleteIndexes(body)
+          })
+      },
+      databases.route(.delete, "/_index/{design}/{type}/{name}") { call, store in
+        try await Self.deleteIndex(call, store)
+      },
+      databases.route(.delete, "/_index/_design/{design}/{type}/{name}") { call, store in
+        try await Self.deleteIndex(call, store)
+      },
+    ]
+  }
+
+  /// Deletes an index. The design document's name may have its prefix, whose slash may be percent-encoded.
+  private static func deleteIndex(_ call: Call, _ store: CouchStore) async throws -> Response {
+    let design = try call.parameter("design")
+    let (type, name) = (try call.parameter("type"), try call.parameter("name"))
+    return .couch(
+      try await store.writing(needing: .design, creating: false) { database in
+        try await database.deleteIndex(design: design, type: type, name: name)
+      })
+  }
+}

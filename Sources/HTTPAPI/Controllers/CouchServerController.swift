@@ -1,0 +1,47 @@
+import CouchSync
+import Documents
+import HTTPTypes
+import Hummingbird
+import JSON
+import Stores
+
+/// The root of a CouchDB 3 server. Everybody has one database, their own store, and the administrator has the databases
+/// that they create.
+struct CouchServerController: Sendable {
+  let databases: CouchDatabaseAccess
+  /// The known health.
+  let health: Health
+
+  var routes: [Route] {
+    [
+      Route(.get, "/couch", access: .open, cost: .free) { _, _ in
+        let uuid = try await databases.serverID()
+        return .json(headers: Response.couchFields) { writer in
+          writer.member("couchdb", "Welcome")
+          writer.member("version", "3.5.0")
+          if let uuid { writer.member("uuid", uuid) }
+          writer.name("features")
+          writer.beginArray()
+          writer.endArray()
+          writer.name("vendor")
+          writer.beginObject()
+          writer.member("name", "Hotel Bookmarks")
+          writer.endObject()
+        }
+      },
+      Route(.get, "/couch/_up", access: .open, cost: .free) { _, _ in health.answer(.up).response },
+      Route(.get, "/couch/_uuids", access: .open, cost: .free) { call, _ in
+        var generator = SystemRandomNumberGenerator()
+        let answer = try CouchUUIDs.answer(try call.couchParameters(), using: &generator)
+        return .json(
+          answer.body,
+          headers: [
+            .cacheControl: "no-cache", .pragma: "no-cache",
+            .eTag:
+              "\"\(Hex.digest(of: String(decoding: answer.body, as: UTF8.self), digits: 32))\"",
+            .expires: "Thu, 01 Jan 1970 00:00:00 GMT",
+          ])
+      },
+    ]
+  }
+}

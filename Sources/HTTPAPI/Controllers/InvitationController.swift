@@ -1,0 +1,166 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hummingbird
+import JSON
+import Lists
+import Stores
+
+/// Invitations to lists: the members create, list and withdraw them, and the invited answer them.
+struct InvitationController: Sendable {
+  let lists: ListService
+  let address: ServerAddress
+
+  var routes: [Route] { sent + received }
+
+  /// Invitations as the members of a list see them.
+  private var sent: [Route] {
+    [
+      Route(.get, "/v1/lists/{listID}/invitations", access: .person, answer: .uncached) {
+        call, person in
+        let id = try await call.listID(for: person, in: lists)
+        let open = try await lists.invitations(to: id, for: person.id)
+        return .json { writer in
+          writer.name("invitations")
+          writer.beginArray()
+          for invitation in open.links {
+            writer.beginObject()
+            Self.write(invitation, to: &writer)
+            writer.endObject()
+          }
+          for user in open.users {
+            writer.beginObject()
+            Self.write(user, to: &writer)
+            writer.endObject()
+          }
+          writer.endArray()
+        }
+      },
+      Route(
+        .post, "/v1/lists/{listID}/invitations", access: .person, answer: .secret,
+        completion: .always, run: invite),
+      Route(
+        .delete, "/v1/lists/{listID}/invitations/{invitationID}", access: .person, answer: .kept,
+        completion: .always
+      ) { call, person in
+        let id = try await call.listID(for: person, in: lists)
+        guard let invitation = AccountID(try call.parameter("invitationID")) else {
+          throw Problem.notFound
+        }
+        return try await .noContent(in: .system) {
+          try await lists.withdraw(invitation, to: id, by: person.id)
+        }
+      },
+    ]
+  }
+
+  /// Invitations as the invited see them.
+  private var received: [Route] {
+    [
+      Route(.get, "/v1/invitations", access: .person, answer: .uncached) { call, person in
+        let known = person.kind == .user ? try await lists.invitations(of: person.id) : []
+        return .json { writer in
+          writer.array("invitations", of: known) { received, writer in
+            writer.beginObject()
+            Self.write(received, to: &writer)
+            writer.endObject()
+          }
+        }
+      },
+      Route(
+        .post, "/v1/invitations/{token}/accept", access: .person, answer: .kept, completion: .always
+      ) { call, person in
+        guard person.kind == .user, let username = person.username else {
+          throw ServiceError.accountNeeded
+        }
+        let list = try await lists.accept(
+          try call.parameter("token"), by: person.id, username)
+        return .list(list, at: address.url(for: call))
+      },
+      Route(
+        .post, "/v1/invitations/{invitationID}/decline", access: .person, answer: .kept,
+        completion: .always
+      ) { call, person in
+        let id = try Self.invitationID(call, person)
+        return try await .noContent(in: .system) {
+          try await lists.decline(id, by: person.id)
+        }
+      },
+      Route(
+        .post, "/v1/invitations/{invitationID}/block", access: .person, answer: .kept,
+        completion: .always
+      ) { call, person in
+        let id = try Self.invitationID(call, person)
+        return try await .noContent(in: .system) { try await lists.block(id, by: person.id) }
+      },
+      Route(.get, "/v1/blocked", access: .person, answer: .uncached) { call, person in
+        let names = person.kind == .user ? try await lists.blockedInviters(of: person.id) : []
+        return .json { writer in
+          writer.array("blocked", of: names) { name, writer in
+            writer.beginObject()
+            writer.person(name)
+            writer.endObject()
+          }
+        }
+      },
+      Route(.delete, "/v1/blocked/{username}", access: .person, answer: .kept) { call, person in
+        let name = try call.parameter("username")
+        return try await .noContent(in: .system) { try await lists.unblock(name, by: person.id) }
+      },
+    ]
+  }
+
+  /// The invitation in a path.
+  /// - Throws: ``Problem`` 404 for a guest, who has none, and for any other text.
+  private static func invitationID(_ call: Call, _ person: Principal) throws -> AccountID {
+    guard person.kind == .user, let id = AccountID(try call.parameter("invitationID")) else {
+      throw Problem.notFound
+    }
+    return id
+  }
+
+  private func invite(_ call: Call, _ person: Principal) async throws -> Response {
+    let id = try await call.listID(for: person, in: lists)
+    let body = try ListBody(try await call.json(.small), known: ["role", "expiresAt"])
+    let (role, end) = (try body.role(), try body.moment("expiresAt"))
+    let url = address.url(for: call)
+    let answer = { @Sendable (issued: IssuedInvitation) in
+      let path = "/v1/lists/\(id.text)/invitations/\(issued.invitation.id.text)"
+      return WriteAnswer.json(.created, headers: [.location: path]) { writer in
+        Self.write(issued.invitation, to: &writer)
+        writer.member("token", issued.token)
+        writer.member("accept", url + "/v1/invitations/\(issued.token)/accept")
+      }
+    }
+    return try await .written(as: answer) {
+      try await lists.invite(to: id, as: role, until: end, by: person.id)
+    }
+  }
+
+  private static func write(_ invitation: Invitation, to writer: inout JSONWriter) {
+    writer.member("id", invitation.id.text)
+    writer.member("role", invitation.role.rawValue)
+    writer.member("createdAt", invitation.createdAt.rfc3339)
+    writer.member("expiresAt", invitation.expiresAt.rfc3339)
+  }
+
+  private static func write(_ user: InvitedUser, to writer: inout JSONWriter) {
+    writer.member("id", user.id.text)
+    writer.member("username", user.username)
+    writer.member("role", user.role.rawValue)
+    writer.member("createdAt", user.createdAt.rfc3339)
+    writer.member("expiresAt", user.expiresAt.rfc3339)
+  }
+
+  private static func write(_ received: ReceivedInvitation, to writer: inout JSONWriter) {
+    writer.member("id", received.id.text)
+    writer.member("list", received.list.text)
+    writer.member("title", received.title)
+    if let inviter = received.inviter {
+      writer.person(inviter, as: "inviter", displayed: "inviterDisplayName")
+    }
+    writer.member("role", received.role.rawValue)
+    writer.member("createdAt", received.createdAt.rfc3339)
+    writer.member("expiresAt", received.expiresAt.rfc3339)
+  }
+}

@@ -1,0 +1,177 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hummingbird
+import JSON
+import Lists
+import Stores
+
+/// Shared lists: creating, reading, changing and deleting them.
+///
+/// For anyone who is not a member, a list appears absent. A guest is a member of none.
+struct ListController: Sendable {
+  let lists: ListService
+  let address: ServerAddress
+  let now: @Sendable () -> Timestamp
+
+  var routes: [Route] {
+    [
+      Route(.get, "/v1/lists", access: .person, run: list),
+      Route(.post, "/v1/lists", access: .person, answer: .kept, completion: .always, run: make),
+      Route(.get, "/v1/lists/{listID}", access: .person, run: read),
+      Route(
+        .patch, "/v1/lists/{listID}", access: .person, answer: .kept, completion: .always,
+        run: change),
+      Route(.delete, "/v1/lists/{listID}", access: .person, answer: .kept, completion: .always) {
+        call, person in
+        let id = try await call.listID(for: person, in: lists)
+        let condition = try Self.listCondition(call)
+        return try await .noContent(in: .system) {
+          try await lists.end(id, by: person.id, condition: condition)
+        }
+      },
+    ]
+  }
+
+  private func list(_ call: Call, _ person: Principal) async throws -> Response {
+    let query = try call.query("limit", "after")
+    let limit = try query.int("limit", in: 1...ListLimits.page, default: 20)
+    var after: AccountID?
+    if let text = query["after"] {
+      guard let id = AccountID(text) else {
+        throw Problem(
+          .badRequest, "invalid_parameter", "after must be the next of an earlier answer")
+      }
+      after = id
+    }
+    guard person.kind == .user else { return .json { $0.array("lists", of: [Int]()) { _, _ in } } }
+    let page = try await lists.lists(of: person.id, after: after, limit: limit)
+    let url = address.url(for: call)
+    return .json { writer in
+      writer.array("lists", of: page.lists) { list, writer in
+        writer.beginObject()
+        writer.list(list, at: url)
+        writer.endObject()
+      }
+      if let next = page.next { writer.member("next", next.text) }
+    }
+  }
+
+  private func make(_ call: Call, _ person: Principal) async throws -> Response {
+    guard let owner = ListMember(person, as: .owner, at: now()) else {
+      throw ServiceError.accountNeeded
+    }
+    let body = try ListBody(try await call.json(.document), known: ["title", "markdown"])
+    guard let title = try body.text("title") else {
+      throw Problem(.badRequest, "bad_request", "The body needs title, a string")
+    }
+    let markdown = try body.text("markdown") ?? ""
+    let url = address.url(for: call)
+    let answer = { @Sendable (list: SharedList) in
+      var fields = HTTPFields.tagged(list.tag)
+      fields[.location] = "/v1/lists/" + list.id.text
+      return WriteAnswer.json(.created, headers: fields) { writer in
+        writer.list(list, at: url)
+      }
+    }
+    return try await .written(as: answer) {
+      try await lists.make(title: title, markdown: markdown, owner: owner)
+    }
+  }
+
+  private func read(_ call: Call, _ person: Principal) async throws -> Response {
+    let list = try await lists.list(try await call.listID(for: person, in: lists), for: person.id)
+    if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(list.tag) {
+      return .empty(.notModified, headers: .tagged(list.tag))
+    }
+    return .list(list, at: address.url(for: call))
+  }
+
+  private func change(_ call: Call, _ person: Principal) async throws -> Response {
+    let id = try await call.listID(for: person, in: lists)
+    let body = try ListBody(try await call.json(.document), known: ["title", "markdown", "owner"])
+    let (title, markdown) = (try body.text("title"), try body.text("markdown"))
+    let owner = try body.text("owner")
+    guard title != nil || markdown != nil || owner != nil else {
+      throw Problem(.badRequest, "bad_request", "The body needs title, markdown or owner")
+    }
+    var condition = try Self.listCondition(call)
+    if title != nil || markdown != nil {
+      let change = { [condition] in
+        try await lists.change(
+          id, by: person.id, title: title, markdown: markdown, condition: condition ?? { _ in })
+      }
+      // The request is done only when the list is offered as well.
+      let version = try await owner == nil ? change() : WriteReceipt.aside(change)
+      // This request has changed the document, so it compares only the version that it has written.
+      if call[.ifMatch] != nil {
+        condition = { tag in guard tag.version == version else { throw Self.changedList } }
+      }
+    }
+    if let owner,
+      let offer = try await lists.offer(id, to: owner, by: person.id, condition: condition)
+    {
+      return WriteAnswer.member(.invited(offer)).response
+    }
+    let list = try await lists.list(id, for: person.id)
+    return .list(list, at: address.url(for: call))
+  }
+
+  /// The condition of `If-Match` on the list's state; it throws 412 for another state. Nil without the header.
+  private static func listCondition(_ call: Call) throws -> ListService.Condition? {
+    guard let wanted = try EntityTags(call, .ifMatch, strong: true) else { return nil }
+    return { tag in guard wanted.matches(tag.text) else { throw changedList } }
+  }
+
+  private static let changedList = ServiceError(
+    .precondition, "The list has changed, and If-Match demands another state")
+}
+
+extension Call {
+  /// The id of the list in a path.
+  /// - Throws: 404 for an invalid id, for an absent list and for one without the caller as a member: all the same.
+  func listID(for person: Principal, in lists: ListService) async throws -> AccountID {
+    guard person.kind == .user, let id = AccountID(try parameter("listID")),
+      try await lists.role(of: person.id, in: id) != nil
+    else { throw Problem.notFound }
+    return id
+  }
+}
+
+extension Response {
+  /// The answer with a list.
+  /// - Parameter url: the server's own.
+  static func list(_ list: SharedList, at url: String) -> Response {
+    .json(headers: .tagged(list.tag)) { $0.list(list, at: url) }
+  }
+}
+
+extension JSONWriter {
+  /// Writes the members of a list's object.
+  /// - Parameter url: the server's own.
+  fileprivate mutating func list(_ list: SharedList, at url: String) {
+    member("id", list.id.text)
+    member("title", list.title)
+    member("markdown", list.markdown)
+    member("owner", list.members.owner?.username ?? "")
+    member("role", list.role.rawValue)
+    array("members", of: list.members.all) { member, writer in
+      writer.beginObject()
+      writer.person(member.name)
+      writer.member("role", member.role.rawValue)
+      writer.member("joinedAt", member.joinedAt.rfc3339)
+      writer.endObject()
+    }
+    member("createdAt", list.members.head.createdAt.rfc3339)
+    member("updatedAt", list.updatedAt.rfc3339)
+    member("couch", url + "/couch/list-" + list.id.text)
+  }
+}
+
+extension ListMember {
+  /// A user as a member; nil for a guest, who can't be a member.
+  init?(_ person: Principal, as role: ListRole, at now: Timestamp) {
+    guard person.kind == .user, let username = person.username else { return nil }
+    self.init(account: person.id, name: PersonName(username), role: role, joinedAt: now)
+  }
+}

@@ -1,0 +1,53 @@
+import Accounts
+import Documents
+import HTTPTypes
+import Hummingbird
+import JSON
+import Lists
+import Stores
+
+/// The members of a list.
+struct ListMemberController: Sendable {
+  let lists: ListService
+
+  var routes: [Route] {
+    [
+      Route(
+        .put, "/v1/lists/{listID}/members/{username}", access: .person, answer: .kept,
+        completion: .always
+      ) { call, person in
+        let id = try await call.listID(for: person, in: lists)
+        let role = try ListBody(try await call.json(.small), known: ["role"]).role()
+        return try await .written(as: WriteAnswer.member) {
+          try await lists.putMember(
+            try call.parameter("username"), role: role, on: id, by: person.id)
+        }
+      },
+      Route(
+        .delete, "/v1/lists/{listID}/members/{username}", access: .person, answer: .kept,
+        completion: .always
+      ) { call, person in
+        let id = try await call.listID(for: person, in: lists)
+        return try await .noContent(in: .system) {
+          try await lists.removeMember(
+            try call.parameter("username"), from: id, by: person.id)
+        }
+      },
+    ]
+  }
+}
+
+extension WriteAnswer {
+  /// The answer to a user who was put on a list, or to whom it is offered.
+  @Sendable static func member(_ outcome: ListService.MemberOutcome) -> WriteAnswer {
+    guard case .invited(let invitation) = outcome else { return WriteAnswer(.noContent) }
+    return .json(.accepted, headers: [.cacheControl: Response.uncached]) { writer in
+      writer.member("id", invitation.id.text)
+      writer.member("status", "invited")
+      writer.member("username", invitation.username)
+      writer.member("role", invitation.role.rawValue)
+      writer.member("createdAt", invitation.createdAt.rfc3339)
+      writer.member("expiresAt", invitation.expiresAt.rfc3339)
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import Accounts
+import Documents
+import HTTPServer
+import HTTPTypes
+import Hotels
+import Hummingbird
+import JSON
+import Lanes
+import Lists
+import NIOCore
+import Stores
+
+/// The caller's own data: exported as a stream, and imported from such a stream.
+struct PortabilityController: Sendable {
+  let accounts: AccountService
+  let lists: ListService
+  let stores: DatabaseManager
+  /// The imports that are under way.
+  let imports: ImportPlaces
+  /// The streams that are being written.
+  let feeds: CouchFeeds
+  /// Gives each person their own store.
+  let databases: CouchDatabaseAccess
+  let now: @Sendable () -> Timestamp
+
+  var routes: [Route] {
+    [
+      Route(.get, "/v1/me/export", access: .person, answer: .uncached, run: export),
+      // An import ends with its client; only its last step is completed.
+      Route(.post, "/v1/me/import", access: .person, answer: .kept) { call, person in
+        guard person.kind == .user else {
+          throw ServiceError(
+            .accountNeeded, "An export is read into a user's account: sign up first")
+        }
+        let counts = try await fill(with: call, for: person) {
+          guard try await accounts.isStillValid(person) else {
+            throw ServiceError.invalidToken("ended")
+          }
+        }
+        return .json(headers: [.cacheControl: Response.uncached]) { counts.write(to: &$0) }
+      },
+    ]
+  }
+
+  /// Reads the first piece before the answer begins, so that an early error still gets its status.
+  private func export(_ call: Call, _ person: Principal) async throws -> Response {
+    _ = try call.query()
+    let account = ExportedAccount(
+      id: person.id, kind: person.kind.rawValue, username: person.username,
+      displayName: try await accounts.name(of: person)?.displayName,
+      created: try await accounts.creation(of: person))
+    let owned = person.kind == .user ? try await lists.lists(ownedBy: person.id) : []
+    let sections =
+      [(name: ExportFormat.own, store: person.store)]
+      + owned.map { (name: ExportFormat.list($0), store: StoreName.list($0)) }
+    var export = AccountExport(
+      of: account, made: now(), from: stores, sections, .ofBookmarks)
+    let first = try await export.next() ?? []
+    let registration = try await feeds.add(
+      CouchFeedReader(call, databases.own(of: person), waits: false))
+    DisconnectHandler.onDisconnect(of: call.context.channel) { [signal = registration.signal] in
+      signal.end(.clientLeft)
+    }
+    var fields: HTTPFields = [.contentType: "application/x-ndjson", .vary: "Accept-Encoding"]
+    if call.takesGzip { fields[.contentEncoding] = "gzip" }
+    let stream = ExportStream(
+      export: export, first: first, registration: registration, isPacked: call.takesGzip)
+    return Response(
+      status: .ok, headers: fields,
+      body: ResponseBody { writer in try await stream.write(to: &writer) })
+  }
+
+  /// Fills a store with the content of an export.
+  /// - Parameter permit: throws if the caller's permission has ended. It runs before others can see the store.
+  private func fill(
+    with call: Call, for person: Principal, permit: () async throws -> Void
+  ) async throws -> ExportCounts {
+    _ = try call.query()
+    guard let owner = ListMember(person, as: .owner, at: now()) else { throw Problem.notFound }
+    let place = try imports.take(from: call.address, as: person.id.text)
+    defer { imports.give(place) }
+    let imported = ListImport(lists, for: owner)
+    do {
+      let counts = try await WriteReceipt.aside {
+        try await fill(with: call, person.store, imported, in: place, permit: permit)
+      }
+      // Another import without documents may have taken the place of this one.
+      guard try await imported.finish() else { throw ServiceError.beingFilled }
+      return counts
+    } catch {
+      // A task of its own, because the request may have ended. If the cleanup fails now, the next start repeats it.
+      await Task(executorPreference: WorkExecutor.detached) {
+        _ = try? await WriteReceipt.aside { try await imported.finish() }
+      }.value
+      throw error
+    }
+  }
+
+  private func fill(
+    with call: Call, _ name: StoreName, _ imported: ListImport, in place: ImportPlaces.Place,
+    permit: () async throws -> Void
+  ) async throws -> ExportCounts {
+    try await stores.fill(name) { store in
+      var reading = AccountImport(into: store, .ofBookmarks) { list in
+        try await imported.target(of: list)
+      }
+      var (reserved, renewed) = (0, now())
+      for try await bytes in try call.streamedBody() {
+        try place.check()
+        if renewed.adding(seconds: ListImport.renewalSeconds) <= now() {
+          try await imported.renew(store)
+          renewed = now()
+        }
+        try await reading.take(bytes)
+        try call.reserve(reading.heldBytes, beyond: &reserved)
+      }
+      let counts = try await reading.finish()
+      try await permit()
+      // The rest belongs together.
+      Work.current?.mustFinish()
+      try await imported.prepare(store)
+      return counts
+    }
+  }
+}

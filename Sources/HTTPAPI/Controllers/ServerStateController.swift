@@ -1,0 +1,111 @@
+import Documents
+import HTTPTypes
+import Hummingbird
+import JSON
+import Stores
+
+/// What the administrator sees of the running server.
+struct ServerStateController: Sendable {
+  let administration: Administration
+  let stores: DatabaseManager
+  /// The streams that are being written.
+  let feeds: CouchFeeds
+
+  var routes: [Route] {
+    [
+      .administrator(.get, "/v1/admin/upstreams", showUpstreams),
+      .administrator(.get, "/v1/admin/connections", showConnections),
+      .administrator(.get, "/v1/admin/history", showHistory),
+    ]
+  }
+
+  private func showUpstreams(_ call: Call) async throws -> Response {
+    _ = try call.query()
+    let cache = await administration.cache()
+    return .json { writer in
+      writer.name("upstreams")
+      writer.beginArray()
+      for upstream in administration.upstreams() {
+        writer.beginObject()
+        writer.member("name", upstream.name)
+        if let breaker = upstream.breaker { writer.member("breaker", breaker) }
+        writer.member("isRecovering", upstream.isRecovering)
+        writer.name("calls")
+        writer.beginObject()
+        for (outcome, count) in upstream.calls { writer.member(outcome, count) }
+        writer.endObject()
+        writer.endObject()
+      }
+      writer.endArray()
+      guard let cache else { return }
+      writer.name("cache")
+      writer.beginObject()
+      writer.member("answerBytes", cache.answerBytes)
+      writer.member("maximumBytes", cache.maximumBytes)
+      writer.member("hotels", cache.hotels)
+      writer.name("searches")
+      writer.beginObject()
+      for (result, count) in cache.searches { writer.member(result, count) }
+      writer.endObject()
+      writer.endObject()
+    }
+  }
+
+  private func showConnections(_ call: Call) throws -> Response {
+    _ = try call.query()
+    let traffic = administration.traffic(AdministratorController.rows)
+    return .json { writer in
+      writer.member("open", traffic.connections)
+      writer.member("refused", traffic.refusedConnections)
+      writer.member("requests", traffic.requests)
+      writer.member("refusedRequests", traffic.refusedRequests)
+      writer.member("feeds", feeds.count)
+      writer.member("waitingFeeds", feeds.waitingCount)
+      writer.member("openStores", stores.openCount)
+      writer.member("leasedStores", stores.leasedCount)
+      writer.name("addresses")
+      writer.beginArray()
+      for (address, connections) in traffic.addresses {
+        writer.beginObject()
+        writer.member("address", address)
+        writer.member("connections", connections)
+        writer.endObject()
+      }
+      writer.endArray()
+    }
+  }
+
+  private func showHistory(_ call: Call) throws -> Response {
+    let query = try call.query("after")
+    let after = try query["after"].map { text throws(Problem) in
+      guard let after = Timestamp(rfc3339: text) else { throw Problem.invalidPageToken }
+      return after
+    }
+    let samples = administration.history.samples.filter { sample in
+      after.map { $0 < sample.at } ?? true
+    }
+    return .json { writer in
+      writer.member("seconds", ServerHistory.sampleSeconds)
+      writer.name("samples")
+      writer.beginArray()
+      for sample in samples { sample.write(to: &writer) }
+      writer.endArray()
+    }
+  }
+}
+
+extension ServerHistory.Sample {
+  /// Writes the sample as an object.
+  func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("at", at.rfc3339)
+    for (name, count) in [
+      ("commits", counts.commits), ("successes", counts.successes),
+      ("clientErrors", counts.clientErrors), ("serverErrors", counts.serverErrors),
+      ("limited", counts.limited), ("feeds", counts.feeds), ("connections", counts.connections),
+      ("memoryBytes", counts.memoryBytes),
+      ("processorMilliseconds", counts.processorMilliseconds),
+    ] { writer.member(name, count) }
+    writer.endObject()
+  }
+}

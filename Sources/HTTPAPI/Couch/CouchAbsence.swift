@@ -1,0 +1,24 @@
+import Stores
+
+/// The operations of CouchDB that this service does not have. Their names stand where a database's or a document's name
+/// stands. The answer names the operation: that a database or a document is missing would be misleading.
+///
+/// Source: CouchDB, "API reference": `chttpd_handlers`.
+enum CouchAbsence {
+  /// Those of databases.
+  private static let ofDatabases: Set<String> = [
+    "_shards", "_sync_shards", "_partition", "_auto_purge", "_nouveau_cleanup", "_search_cleanup",
+  ]
+
+  /// 404 `not_found` for an operation that is absent; nil for anything else.
+  /// - Parameter database: the first name of the path. No database's name begins with `_`.
+  /// - Parameter document: the second name, percent-encoded as sent; nil for none.
+  static func error(at database: some StringProtocol, _ document: String?) -> ServiceError? {
+    if database.utf8.first == UInt8(ascii: "_") { return error(String(database)) }
+    return document.flatMap { ofDatabases.contains($0) ? error($0) : nil }
+  }
+
+  private static func error(_ name: String) -> ServiceError {
+    ServiceError(.missing, "CouchDB's \(name.prefix(64)) is not offered here")
+  }
+}

@@ -1,0 +1,126 @@
+import Accounts
+import CouchSync
+import Documents
+import HTTPServer
+import HTTPTypes
+import Hummingbird
+import Lists
+import Stores
+
+/// Finds the database that a path names, if the caller may use it.
+///
+/// A guest has one database, their own. A user has their own, those of their lists, and those of the administrator
+/// whose security document names them. The administrator has those that they created, but no other person's own.
+struct CouchDatabaseAccess: Sendable {
+  /// The stores.
+  let stores: DatabaseManager
+  /// Knows who exists.
+  let accounts: AccountService
+  /// Knows the members of lists.
+  let lists: ListService
+
+  /// A route below `/couch/{db}`, for callers who may use that database. For all others the database appears absent.
+  /// - Parameter path: the rest of the path.
+  func route(
+    _ method: HTTPRequest.Method, _ path: String, isFeed: Bool = false,
+    _ run: @escaping @Sendable (Call, CouchStore) async throws -> Response
+  ) -> Route {
+    Route(method, "/couch/{db}" + path, access: .signedIn, isFeed: isFeed) { call, caller in
+      let name = try call.parameter("db")
+      if let absent = CouchAbsence.error(at: name, call.arguments["docid"]) { throw absent }
+      var store = try await store(name, for: caller)
+      store.reservation = call.context.reservation
+      return try await run(call, store)
+    }
+  }
+
+  /// The database with a name.
+  /// - Throws: `noDatabase` for one that is absent or that the caller may not use; the errors of opening a store.
+  func store(_ text: String, for caller: Principal) async throws -> CouchStore {
+    if caller.kind != .administrator, text.equalsBytes(of: caller.storeName) {
+      return own(of: caller)
+    }
+    if caller.kind == .user, let list = Self.list(text) {
+      return try await used(.list(list), text, caller)
+    }
+    // A guest needs no look-up, because no security document can name a guest.
+    guard caller.kind != .guest, let name = DatabaseName(text) else {
+      throw ServiceError.noDatabase
+    }
+    return try await used(.named(name), text, caller)
+  }
+
+  /// The own database of a guest or a user.
+  func own(of caller: Principal) -> CouchStore {
+    CouchStore(
+      stores: stores, accounts: accounts, lists: lists, name: caller.store,
+      database: caller.storeName, caller: caller)
+  }
+
+  /// A database that is not the caller's own.
+  private func used(
+    _ name: StoreName, _ text: String, _ caller: Principal
+  ) async throws -> CouchStore {
+    let store = CouchStore(
+      stores: stores, accounts: accounts, lists: lists, name: name, database: text,
+      caller: caller)
+    try await store.require(.use)
+    return store
+  }
+
+  /// The list whose database has this name: `list-<id>`.
+  private static func list(_ text: String) -> AccountID? {
+    let prefix = "list-".utf8
+    guard text.utf8.starts(with: prefix) else { return nil }
+    return AccountID(String(Substring(text.utf8.dropFirst(prefix.count))))
+  }
+
+  /// The server's own id, which stays the same as long as its data exist. PouchDB uses it in the ids of its
+  /// checkpoints. It comes from the system store, which the first question makes.
+  /// - Returns: nil while nothing can be written and there is no such store yet.
+  func serverID() async throws -> String? {
+    do {
+      return try await stores.withStore(.system) { store in
+        let epoch = try await store.readInline { view in try view.info().firstEpoch }
+        return Hex.digest(of: "server " + epoch, digits: 32)
+      }
+    } catch let error as ServiceError where [.storageFull, .readOnly].contains(error.code) {
+      return nil
+    }
+  }
+
+  /// Creates a database, for the administrator. If several ask at once, only one gets the answer that it was created.
+  /// - Throws: 400 `illegal_database_name`, 412 `file_exists`, the errors of creating a store.
+  func make(_ text: String) async throws {
+    let name = try Self.name(text)
+    try await stores.withStore(.named(name)) { store in
+      try CouchDatabase(name: text, store: store).requireNew()
+    }
+  }
+
+  /// Deletes a database and its content, for the administrator.
+  /// - Throws: 404 `not_found`, the errors of erasing a store.
+  func drop(_ text: String) async throws {
+    guard let name = DatabaseName(text) else { throw ServiceError.noDatabase }
+    guard try await stores.erase(.named(name)) else { throw ServiceError.noDatabase }
+  }
+
+  /// Source of the texts: CouchDB 3, `chttpd:error_info/1`.
+  private static func name(_ text: String) throws -> DatabaseName {
+    if let name = DatabaseName(text) { return name }
+    if DatabaseName.isPersonal(text) {
+      throw ServiceError.illegalName(
+        "Names of this form are those of people's own stores, which make themselves.")
+    }
+    if text.utf8.count > DatabaseName.maximumBytes {
+      throw ServiceError(
+        .databaseNameTooLong,
+        "A database's name has at most \(DatabaseName.maximumBytes) bytes.")
+    }
+    throw ServiceError.illegalName(
+      """
+      Name: '\(text)'. Only lowercase characters (a-z), digits (0-9), and any of the characters \
+      _, $, (, ), +, -, and / are allowed. Must begin with a letter.
+      """)
+  }
+}

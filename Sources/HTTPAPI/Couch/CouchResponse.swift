@@ -1,0 +1,67 @@
+import CouchSync
+import Documents
+import HTTPTypes
+import Hummingbird
+import JSON
+import Logging
+
+extension Response {
+  /// CouchDB's caching rule: caches have to revalidate an answer.
+  static let couchFields: HTTPFields = [.cacheControl: "must-revalidate"]
+
+  /// The answer of an operation, with an entity tag if it has a revision.
+  static func couch(
+    _ answer: CouchAnswer, type: String = "application/json", location: String? = nil
+  ) -> Response {
+    var fields = couchFields
+    if let revision = answer.revision { fields[.eTag] = "\"\(revision)\"" }
+    if let location { fields[.location] = location }
+    return .inPieces(
+      answer.pieces, status: .named(answer.status), type: type, headers: fields)
+  }
+
+  /// `{"ok":true}`.
+  static func couchDone(
+    _ status: HTTPResponse.Status = .ok, headers: HTTPFields = couchFields
+  ) -> Response {
+    .json(status, headers: headers) { $0.member("ok", true) }
+  }
+
+  /// The answer to a write of a document. As in CouchDB the answer to `batch=ok` has no revision, although the document
+  /// is already written here.
+  /// - Parameter url: the server's own.
+  static func couchWritten(
+    _ answer: CouchAnswer, _ parameters: CouchParameters, _ call: Call, at url: String
+  ) -> Response {
+    guard parameters["batch"] == "ok", let id = answer.written else {
+      return .couch(answer, location: answer.location(in: call.arguments["db"] ?? "", at: url))
+    }
+    return .json(.accepted, headers: couchFields) { writer in
+      writer.member("ok", true)
+      writer.member("id", id.text)
+    }
+  }
+}
+
+extension CouchAnswer {
+  /// The URL of a written document; nil if it was deleted.
+  /// - Parameter database: the database's name, as sent.
+  /// - Parameter url: the server's own.
+  func location(in database: String, at url: String) -> String? {
+    guard status == 201 else { return nil }
+    return written.map { id in
+      // The slash after `_design` and `_local` stays a slash.
+      let text = id.text.utf8
+      let prefix = id.isDesign ? text.prefix { $0 != UInt8(ascii: "/") }.count + 1 : 0
+      return url + "/couch/\(database)/" + String(Substring(text.prefix(prefix)))
+        + String(Substring(text.dropFirst(prefix))).urlSegment
+    }
+  }
+
+  /// Warns the operator of a `validate_doc_update` function, which is not run.
+  func warnOfUnrunRules(_ call: Call) {
+    guard hasUnrunRules else { return }
+    call.context.logger.warning(
+      "a peer's design document has validate_doc_update, which is stored and not run")
+  }
+}

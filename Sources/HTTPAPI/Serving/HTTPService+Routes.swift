@@ -1,0 +1,93 @@
+import Hotels
+
+/// The controllers that serve, each with its table of routes.
+extension HTTPService {
+  /// All operations.
+  package var routes: [Route] {
+    serverRoutes + accountRoutes + bookmarkRoutes + listRoutes + administratorRoutes + couchRoutes
+      + TravelSampleController(accounts: accounts, search: search).routes
+  }
+
+  private var serverRoutes: [Route] {
+    OperationController(
+      health: health, contract: contract, contractJSON: contractJSON,
+      limits: Limits.json(connectionCaps, search: mirrorSearch.limit, set: setLimits)
+    ).routes + PageController(page: page).routes
+  }
+
+  private var accountRoutes: [Route] {
+    let browsers = BrowserSessions(
+      accounts: accounts, authentication: authentication, address: address)
+    let groups: [[Route]] = [
+      AccountController(
+        accounts: accounts, hotels: hotels, authentication: authentication, address: address,
+        browsers: browsers
+      ).routes,
+      MeController(
+        accounts: accounts, hotels: hotels, lists: lists, stores: stores, renewal: renewal,
+        address: address
+      ).routes,
+      PortabilityController(
+        accounts: accounts, lists: lists, stores: stores, imports: imports, feeds: feeds,
+        databases: databases, now: now
+      ).routes,
+      ObserverController(lists: lists, feeds: feeds, databases: databases).routes,
+      ReceiptController(receipts: receipts).routes,
+    ]
+    return groups.flatMap { $0 }
+  }
+
+  private var bookmarkRoutes: [Route] {
+    SearchController(
+      search: search, mirrorSearch: mirrorSearch, hotels: hotels, refresher: refresher
+    ).routes + bookmarks.routes + histories.routes + mirrors.routes
+  }
+
+  private var listRoutes: [Route] {
+    let drafts = ListDraftController(lists: lists, hotels: hotels, lookUp: lookUp)
+    let contents = ListContentController(
+      lists: lists, hotels: hotels, bookmarks: bookmarks, mirrors: mirrors, histories: histories,
+      drafts: drafts)
+    let groups: [[Route]] = [
+      ListController(lists: lists, address: address, now: now).routes,
+      ListMemberController(lists: lists).routes,
+      InvitationController(lists: lists, address: address).routes,
+      contents.routes, drafts.routes,
+    ]
+    return groups.flatMap { $0 }
+  }
+
+  private var administratorRoutes: [Route] {
+    AdministratorController(accounts: accounts, lists: lists, stores: stores, engine: engine).routes
+      + AdministratorJobController(administration: administration).routes
+      + ServerStateController(administration: administration, stores: stores, feeds: feeds).routes
+  }
+
+  /// The sync protocol under `/couch`.
+  private var couchRoutes: [Route] {
+    let groups: [[Route]] = [
+      CouchServerController(databases: databases, health: health).routes,
+      CouchSessionController(accounts: accounts, authentication: authentication, address: address)
+        .routes,
+      CouchAdministratorController(databases: databases, engine: engine, address: address).routes,
+      CouchDatabaseController(databases: databases, address: address, bodyFiles: bodyFiles).routes,
+      CouchAllDocumentsController(databases: databases, feeds: feeds).routes,
+      CouchDocumentController(databases: databases, address: address, feeds: feeds).routes,
+      CouchReplicationController(databases: databases, feeds: feeds).routes,
+      CouchQueryController(databases: databases).routes,
+      CouchMaintenanceController(databases: databases).routes,
+      CouchFunctionController(databases: databases).routes,
+    ]
+    return groups.flatMap { $0 }.speaking(.couch)
+  }
+
+  private var lookUp: HotelLookUp { HotelLookUp(search: search) }
+  private var bookmarks: BookmarkController { BookmarkController(hotels: hotels, lookUp: lookUp) }
+  private var mirrors: MirrorController { MirrorController(hotels: hotels) }
+  private var histories: HistoryController {
+    HistoryController(stores: stores, accounts: accounts, hotels: hotels)
+  }
+  private var databases: CouchDatabaseAccess {
+    CouchDatabaseAccess(stores: stores, accounts: accounts, lists: lists)
+  }
+}

@@ -1,0 +1,53 @@
+import Documents
+import HTTPTypes
+import JSON
+import Lists
+import Stores
+
+/// A body that is an object with known members.
+struct ListBody: Sendable {
+  private let node: JSONNode
+
+  /// Takes a body.
+  /// - Throws: ``Problem`` 400 for anything but an object, and for an unknown member.
+  init(_ node: JSONNode, known: [String]) throws(Problem) {
+    guard node.kind == .object else {
+      throw Problem(.badRequest, "bad_request", "The body must be an object")
+    }
+    for member in node.members where !known.contains(where: { member.nameEquals($0) }) {
+      throw Problem(
+        .badRequest, "bad_request", "The body may have \(known.joined(separator: ", ")) alone")
+    }
+    self.node = node
+  }
+
+  /// A member that is a string; nil if it is absent.
+  /// - Throws: ``Problem`` 400 for any other value.
+  func text(_ name: String) throws(Problem) -> String? {
+    guard let member = node[name] else { return nil }
+    guard let text = member.string else {
+      throw Problem(.badRequest, "bad_request", "\(name) must be a string")
+    }
+    return text
+  }
+
+  /// The member `role`, which is `editor` or `reader`.
+  /// - Throws: ``Problem`` 400 for anything else.
+  func role() throws(Problem) -> ListRole {
+    guard let role = try text("role").flatMap(ListRole.init), role != .owner else {
+      throw Problem(.badRequest, "bad_request", "role must be editor or reader")
+    }
+    return role
+  }
+
+  /// A member that is a time; nil if it is absent.
+  /// - Throws: ``Problem`` 400 for anything else.
+  func moment(_ name: String) throws(Problem) -> Timestamp? {
+    guard let text = try text(name) else { return nil }
+    guard let moment = Timestamp(rfc3339: text) else {
+      throw Problem(
+        .badRequest, "bad_request", "\(name) must be a time as in 2026-11-21T02:09:00Z")
+    }
+    return moment
+  }
+}

@@ -1,0 +1,35 @@
+import Accounts
+import Stores
+
+/// A store that a request writes to, and a check of the caller's permission. A body may take a minute to arrive and an
+/// upstream seconds to answer; the permission may end meanwhile.
+struct WrittenStore: Sendable {
+  /// The name of the store.
+  let name: StoreName
+  /// The beginning of the path of the store's bookmarks.
+  let path: String
+  /// Checks the permission again.
+  let requireStillAllowed: @Sendable () async throws -> Void
+
+  /// A store with its check.
+  init(
+    _ name: StoreName, path: String,
+    _ requireStillAllowed: @escaping @Sendable () async throws -> Void
+  ) {
+    self.name = name
+    self.path = path
+    self.requireStillAllowed = requireStillAllowed
+  }
+
+  /// A person's own store, which needs no second check: valid credentials are enough.
+  init(of person: Principal) {
+    self.init(person.store, path: "/v1") {}
+  }
+}
+
+/// A list that a request writes to, and the writer.
+struct WrittenList: Sendable {
+  let id: AccountID
+  let writer: Principal
+  let store: WrittenStore
+}
