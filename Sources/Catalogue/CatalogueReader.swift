@@ -225,7 +225,8 @@ actor CatalogueReader {
 enum EmbeddedHotels {
   /// The text of the file.
   static var bytes: [UInt8] {
-    [UInt8](UnsafeBufferPointer(start: cembedded_catalogue_bytes(), count: cembedded_catalogue_count()))
+    [UInt8](
+      UnsafeBufferPointer(start: cembedded_catalogue_bytes(), count: cembedded_catalogue_count()))
   }
 
   /// Identifies the edition of the hotels: 64-bit FNV-1a (draft-eastlake-fnv) in hexadecimal. It needs no
