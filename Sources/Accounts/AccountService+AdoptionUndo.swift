@@ -67,18 +67,15 @@ enum UndoNote {
 
   static func id(of guest: AccountID) -> LocalID { LocalID(receipt: prefix + guest.text) }
 
-  /// The ids of all records.
   static let range = DocumentRange(
     start: LocalID(receipt: prefix).text, end: LocalID(receipt: "adoption-undo0").text)
 
-  /// The guest of a record.
   static func guest(of id: LocalID) -> AccountID? {
     AccountID(String(decoding: id.text.utf8.suffix(32), as: UTF8.self))
   }
 }
 
 extension AccountStore {
-  /// An undo in progress.
   struct BegunUndo: Sendable {
     let guest: AccountID
     let account: DocumentID

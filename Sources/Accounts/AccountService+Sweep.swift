@@ -121,9 +121,7 @@ extension AccountService {
 
 /// An adoption that is not complete: it failed, or the user's documents have no space for everything.
 package struct OpenAdoption: Sendable {
-  /// The guest.
   package let guest: AccountID
-  /// The user.
   let user: AccountID
   /// The user's document in the system store.
   let account: DocumentID
@@ -142,10 +140,8 @@ package enum GuestSweep: Sendable, Equatable {
 /// A local document of the system store, `{"epoch","time","since","begun","position"}`, with times in milliseconds.
 /// When its epoch is not the store's, it comes from a backup and is replaced by a new one.
 package struct SweepState: Sendable, Equatable {
-  /// The local document.
   static let id = LocalID(receipt: "sweep")
 
-  /// The clock by which the sweep decides.
   var clock: SweepClock
   /// When the last round began; nil before the first.
   package var begun: Timestamp?
@@ -205,15 +201,12 @@ struct SweepClock: Sendable, Equatable {
   /// How far it may be behind the wall clock, in seconds: 30 days.
   static let longestGap: Int64 = 30 * 86_400
 
-  /// The clock's time.
   private(set) var time: Timestamp
   /// When the clock was started. Nothing counts as last used before.
   private(set) var since: Timestamp
 
-  /// A clock that starts now.
   init(at now: Timestamp) { (time, since) = (now, now) }
 
-  /// A stored clock.
   init(time: Timestamp, since: Timestamp) { (self.time, self.since) = (time, since) }
 
   /// Moves the clock on.
@@ -255,7 +248,6 @@ package struct ListedUser: Sendable, Equatable {
 package struct ListedSession: Sendable, Equatable {
   /// The session's id, which is no proof of identity.
   package let id: String
-  /// The owner of the session.
   package let principal: Principal
   /// When its present token expires.
   package let expiresAt: Timestamp

@@ -49,7 +49,6 @@ package struct AccountSettings: Sendable {
   /// The issuers whose ID tokens are exchanged for the service's tokens.
   package var issuers: [TrustedIssuer] = []
 
-  /// The default settings.
   package init() {}
 
   /// How long a guest's store is kept after the time of the guest's last use that it stores: the validity of a

@@ -156,7 +156,6 @@ package struct ListErasure: Sendable {
   /// Deletes a list. Returns the stores to erase.
   let end: @Sendable (inout StoreChanges, AccountID) throws -> [StoreName]
 
-  /// Makes a value of two rules.
   package init(
     leave: @escaping @Sendable (inout StoreChanges, AccountID, Bool) throws -> [StoreName],
     end: @escaping @Sendable (inout StoreChanges, AccountID) throws -> [StoreName]

@@ -20,7 +20,6 @@ extension AccountStore {
 
   /// Documents that are no longer needed.
   struct Ended: Sendable {
-    /// Tombstones.
     var tombstones: [DocumentID] = []
     /// Records of former guests whose tokens are too old.
     var notes: [DocumentID] = []
@@ -50,7 +49,6 @@ extension AccountStore {
     }
   }
 
-  /// The adoptions that are not complete.
   func openAdoptions() async throws -> [OpenAdoption] {
     let range = DocumentRange(start: "user:", end: "user;")
     return try await walk(range, DocumentWalk(found: [OpenAdoption]())) {
@@ -122,7 +120,6 @@ extension AccountStore {
     }
   }
 
-  /// Stores the progress of the sweep.
   func save(_ state: SweepState) async throws {
     try await update { changes in
       let revision = (try changes.local(SweepState.id)?.revision ?? 0) &+ 1

@@ -5,7 +5,6 @@ package import Stores
 
 /// The accounts in the system store. Every change is one transaction.
 struct AccountStore: Sendable {
-  /// The stores.
   let stores: DatabaseManager
   /// The changes to shared lists when an account is deleted.
   let lists: ListErasure
@@ -48,7 +47,6 @@ struct AccountStore: Sendable {
     return try await read(orAbsent: nil) { view in try UserDocument(view.document(id)) }
   }
 
-  /// A user by name.
   func user(_ name: UserName) async throws -> KnownUser? {
     let (id, local) = (AccountKeys.user(name), AccountKeys.credentials(name))
     return try await read(orAbsent: nil) { view in
@@ -80,20 +78,16 @@ struct AccountStore: Sendable {
     }
   }
 
-  /// The root of a stored body.
   static func root(of body: [UInt8]) throws -> JSONNode {
     do { return try ParsedJSON(body, limits: .document).root } catch { throw unreadable }
   }
 
-  /// The error for a document that is not valid.
   static let unreadable = ServiceError(.integrity, "An account's document can't be read.")
 }
 
 extension AccountStore {
-  /// The result of exchanging a token.
   enum Exchange: Sendable {
     case user(UserDocument)
-    /// The token was exchanged before.
     case usedToken
     /// Another user has adopted the guest, or the guest was erased.
     case guestSpent
@@ -136,7 +130,6 @@ extension AccountStore {
 }
 
 extension AccountStore {
-  /// The result of claiming a guest.
   enum Claim: Sendable {
     case claimed
     /// Another user has adopted the guest, or the guest was erased.
@@ -201,7 +194,6 @@ extension AccountStore {
 }
 
 extension AccountStore {
-  /// The result of creating an account.
   enum Creation: Sendable {
     case created, taken
     /// A user has adopted the guest already, or the guest was erased.
@@ -270,7 +262,6 @@ extension StoreChanges {
 
 /// A user's document in the system store. It contains nothing that identifies the person.
 struct UserDocument: Sendable {
-  /// The account.
   let id: AccountID
   /// The account's epoch. Tokens of another epoch are refused. A new password increments it.
   var epoch: Int
@@ -279,7 +270,6 @@ struct UserDocument: Sendable {
   /// Guests whose adoption by this account is not complete.
   var adopting: [AccountID]
 
-  /// Makes a document.
   init(id: AccountID, epoch: Int, createdAt: String, adopting: [AccountID]) {
     self.id = id
     self.epoch = epoch
@@ -300,7 +290,6 @@ struct UserDocument: Sendable {
       id: id, epoch: epoch, createdAt: createdAt, adopting: adopting.compactMap(AccountID.init))
   }
 
-  /// The document as JSON.
   var value: JSONValue {
     var object: JSONObject = [
       "type": "user", "id": .string(id.text), "epoch": .number(JSONNumber(epoch)),
@@ -319,7 +308,6 @@ enum AccountKeys {
   /// The prefix of the ids of users' documents.
   static let userPrefix = "user:"
 
-  /// A user's document.
   static func user(_ name: UserName) -> DocumentID { DocumentID(stored: userPrefix + hash(name)) }
 
   /// The local document with a user's name and password hash.

@@ -98,7 +98,6 @@ final class CurrentAdministrator: Sendable {
 package struct AdministratorFile: Sendable {
   /// A password's hash and, for a new one, the password.
   package struct Password: Sendable {
-    /// The hash.
     package let hash: PasswordHash
     /// The password, to be shown once; nil when it was shown before.
     package let fresh: Secret?
@@ -107,7 +106,6 @@ package struct AdministratorFile: Sendable {
   private let file: SecretFile
   private let scrypt: ScryptParameters
 
-  /// The file at a path.
   package init(_ path: String, scrypt: ScryptParameters = .standard) {
     file = SecretFile(path: path, title: "administrator's file")
     self.scrypt = scrypt
@@ -150,7 +148,6 @@ package struct AdministratorFile: Sendable {
     try file.replace(Self.content(hash.value, isShown: isShown))
   }
 
-  /// The bytes of a file.
   static func content(_ password: JSONValue, isShown: Bool) -> [UInt8] {
     let value: JSONValue = ["version": 1, "shown": .bool(isShown), "password": password]
     return value.bytes + [UInt8(ascii: "\n")]

@@ -17,7 +17,6 @@ struct BoundedLRU<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Makes an empty dictionary.
   init(capacity: Int) { self.capacity = max(1, capacity) }
 
-  /// How many entries there are.
   var count: Int { slots.count }
 
   /// All values, in no particular order.
@@ -49,7 +48,6 @@ struct BoundedLRU<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     for key in slots.filter({ fits($0.value) }).map(\.key) { remove(key) }
   }
 
-  /// Removes every entry.
   mutating func removeAll() { self = BoundedLRU(capacity: capacity) }
 
   private mutating func remove(_ key: Key) {

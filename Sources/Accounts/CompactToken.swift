@@ -5,7 +5,6 @@ import Stores
 /// a ``CompactForm`` whose header has exactly `alg`, `kid` and `typ` (so no `crit`, `jku`, `jwk` or `x5u`), in
 /// strict JSON without repeated names.
 struct CompactToken: Sendable {
-  /// The longest token, in bytes.
   static let maximumBytes = CompactForm.maximumBytes
   /// `alg`: the only accepted algorithm.
   static let algorithm = "HS256"
@@ -43,7 +42,6 @@ struct CompactToken: Sendable {
 /// The three parts of a signed token, not verified: the compact form of RFC 7515 section 3.1, each part in
 /// base64url without padding. Only one spelling of each value is accepted.
 struct CompactForm: Sendable {
-  /// The longest token, in bytes.
   static let maximumBytes = 8 * 1_024
 
   /// The header's text, not checked.

@@ -6,10 +6,8 @@ package import Stores
 struct Credentials: Sendable {
   /// The name in its displayed form.
   let name: String
-  /// The password's hash.
   let password: PasswordHash
 
-  /// Makes credentials.
   init(name: String, password: PasswordHash) {
     self.name = name
     self.password = password
@@ -25,7 +23,6 @@ struct Credentials: Sendable {
     self.init(name: name, password: password)
   }
 
-  /// The local document that follows the given revision.
   func document(after revision: Int64) -> LocalDocument {
     let value = JSONValue.object(["name": .string(name), "password": password.value])
     return LocalDocument(revision: revision &+ 1, body: value.bytes)
@@ -34,25 +31,20 @@ struct Credentials: Sendable {
 
 /// A user in the system store.
 struct KnownUser: Sendable {
-  /// The account.
   let document: UserDocument
   /// The name and the password hash.
   let credentials: Credentials
 
-  /// The user name.
   var name: UserName? { try? UserName(credentials.name) }
 }
 
 /// The result of signing up or logging in: the principal and its token.
 package struct Session: Sendable, Equatable {
-  /// The principal.
   package let principal: Principal
-  /// The principal's token.
   package let token: IssuedToken
   /// The guest whose data the account took over with the log-in; nil for none.
   package var adopted: AccountID?
 
-  /// Makes a session.
   package init(principal: Principal, token: IssuedToken) {
     self.principal = principal
     self.token = token
@@ -63,10 +55,8 @@ package struct Session: Sendable, Equatable {
 package struct IssuedToken: Sendable, Equatable {
   /// The JSON Web Token.
   package let token: Secret
-  /// When it expires.
   package let expiresAt: Timestamp
 
-  /// Makes a value of a signed token.
   package init(token: Secret, expiresAt: Timestamp) {
     self.token = token
     self.expiresAt = expiresAt

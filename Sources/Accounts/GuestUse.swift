@@ -8,7 +8,6 @@ import Stores
 /// A token is renewed only after this is stored. So when the stored time is old enough, no valid token exists and
 /// nobody can use the store. The local document's body is `{"at":milliseconds}`.
 enum GuestUse {
-  /// The local document.
   static let id = LocalID(receipt: "used")
   /// How long a stored time is not updated, in seconds: half a day.
   static let noteAge: Int64 = 43_200
@@ -69,7 +68,6 @@ enum GuestRest {
   private static let prefix = "guest-rest/"
   private static let note = LocalDocument(revision: 1, body: Array("{}".utf8))
 
-  /// The local document of a guest.
   static func id(of guest: AccountID) -> LocalID { LocalID(receipt: prefix + guest.text) }
 
   /// The guests of a range that have such a document, in the order of their ids.

@@ -22,7 +22,6 @@ struct IDToken: Sendable {
 
   /// What identifies a key. The id is only compared byte by byte.
   struct KeyName: Sendable, Hashable {
-    /// The longest id, in bytes.
     static let maximumBytes = 256
 
     /// `kid`.
@@ -42,11 +41,9 @@ struct IDToken: Sendable {
 
   /// The key that the token claims to be signed with.
   let key: KeyName
-  /// The claims.
   let claims: IDTokenClaims
   /// The signature, not checked.
   let signature: [UInt8]
-  /// The signed bytes.
   let signed: [UInt8]
 
   /// Header parameters that contain a key, name a URL for one, or change the meaning of the rest (RFC 7515 section

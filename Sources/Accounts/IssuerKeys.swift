@@ -26,7 +26,6 @@ actor IssuerKeys {
   private var attempted: Timestamp?
   private var attempt: Task<Void, Never>?
 
-  /// Makes a value without keys.
   init(
     of issuer: TrustedIssuer, documents: any IssuerDocuments,
     now: @escaping @Sendable () -> Timestamp
@@ -129,7 +128,6 @@ struct IssuerKey: Sendable {
     self.key = key
   }
 
-  /// Whether a signature is this key's.
   func isSignature(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
     switch key {
     case .rsa(let key):
@@ -198,6 +196,5 @@ struct IssuerKeySet: Sendable {
     keys = named.compactMapValues { $0.count == 1 ? $0.first : nil }
   }
 
-  /// The key with a name.
   subscript(name: IDToken.KeyName) -> IssuerKey? { keys[name] }
 }

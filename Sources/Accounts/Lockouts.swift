@@ -20,9 +20,7 @@ import Synchronization
 final class Lockouts: Sendable {
   /// The name and address whose attempts are counted together.
   struct Key: Sendable, Hashable {
-    /// The name that is tried.
     let name: UserName
-    /// The address of the attempts.
     let address: ClientAddress
   }
 
@@ -35,7 +33,6 @@ final class Lockouts: Sendable {
     fileprivate(set) var isProven = false
   }
 
-  /// The outcome of an attempt.
   enum Outcome: Sendable {
     case right
     /// Wrong, compared with a stored password that has this mark.
@@ -64,9 +61,7 @@ final class Lockouts: Sendable {
       capacity: AccountSettings.trackedAddresses)
   }
 
-  /// The shortest lockout.
   private static let shortest = Duration.seconds(5)
-  /// The longest lockout.
   private static let longest = Duration.seconds(300)
   /// The time without failures after which the count is cleared.
   private static let memory = Duration.seconds(900)
@@ -142,7 +137,6 @@ final class Lockouts: Sendable {
     return max(rest, oldest + Self.hour - now)
   }
 
-  /// Ends an attempt.
   func end(_ attempt: Attempt, _ outcome: Outcome, at now: ContinuousClock.Instant) {
     let key = attempt.key
     state.withLock { state in

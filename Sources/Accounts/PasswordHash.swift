@@ -10,14 +10,11 @@ import Synchronization
 
 /// A stored password: its hash and the parameters of the hash. It prints as its type name only.
 package struct PasswordHash: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
-  /// The cost.
   let parameters: ScryptParameters
   /// Random bytes that make the hashes of equal passwords differ.
   let salt: [UInt8]
-  /// The hash.
   let key: [UInt8]
 
-  /// Makes a hash.
   init(parameters: ScryptParameters, salt: [UInt8], key: [UInt8]) {
     self.parameters = parameters
     self.salt = salt
@@ -48,7 +45,6 @@ package struct PasswordHash: Sendable, Equatable, CustomStringConvertible, Custo
     self.init(parameters: parameters, salt: salt, key: key)
   }
 
-  /// The hash as JSON.
   var value: JSONValue {
     .object([
       "scheme": "scrypt", "rounds": .number(JSONNumber(parameters.rounds)),
@@ -64,7 +60,6 @@ package struct PasswordHash: Sendable, Equatable, CustomStringConvertible, Custo
   package var description: String { "PasswordHash" }
   package var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 
-  /// Random bytes for a new hash.
   static func randomSalt() -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<ScryptParameters.saltBytes).map { _ in
@@ -147,9 +142,7 @@ package struct ScryptParameters: Sendable, Equatable {
   /// N = 2^15, r = 8, p = 1: 32 MiB and about 50 ms.
   package static let standard = ScryptParameters(checked: 1 << 15, 8, 1)
 
-  /// Bytes of salt for a new hash.
   static let saltBytes = 16
-  /// Bytes of a hash.
   static let keyBytes = 32
 
   /// Checks the bounds: N a power of two from 2 to 2^20, r and p from 1 to 32, 256 MiB at most.
@@ -199,18 +192,15 @@ actor SharedVerifications {
 struct VerifiedUser: Sendable {
   /// The kind: a user or the administrator.
   let kind: Principal.Kind
-  /// The account's id.
   let id: AccountID
   /// The user name, spelt as at the sign-up.
   let name: UserName
-  /// The account's epoch.
   let epoch: Int
   /// Guests whose adoption is not complete.
   let adopting: [AccountID]
   /// When the verification began.
   let moment: ProofCache.Moment
 
-  /// The principal of requests.
   var principal: Principal {
     Principal(kind: kind, id: id, username: name.text, store: .user(id), epoch: epoch)
   }

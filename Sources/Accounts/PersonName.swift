@@ -8,7 +8,6 @@ import Text
 /// Display names need not be unique. Whoever shows one shows the first digits of the user name beside it, which nobody
 /// chooses.
 package struct PersonName: Sendable, Equatable {
-  /// The longest display name, in bytes.
   package static let maximumDisplayBytes = 64
 
   /// The user name, spelt as at the sign-up.
@@ -16,7 +15,6 @@ package struct PersonName: Sendable, Equatable {
   /// The display name; nil when the user has none.
   package let displayName: String?
 
-  /// Makes a name.
   package init(_ username: String, displayName: String? = nil) {
     (self.username, self.displayName) = (username, displayName)
   }

@@ -3,7 +3,6 @@ package import Stores
 
 /// The authenticated sender of a request.
 package struct Principal: Sendable, Equatable {
-  /// The kinds of principals.
   package enum Kind: String, Sendable, CaseIterable {
     /// A random id without a name, proved by a token.
     case guest
@@ -13,7 +12,6 @@ package struct Principal: Sendable, Equatable {
     case administrator
   }
 
-  /// The kind.
   package let kind: Kind
   /// The principal's id. It is the same in every token and does not reveal the name.
   package let id: AccountID
@@ -35,7 +33,6 @@ package struct Principal: Sendable, Equatable {
   /// The key that signed the token; nil when the principal was authenticated by a password.
   package let keyID: KeyID?
 
-  /// Makes a principal.
   package init(
     kind: Kind, id: AccountID, username: String? = nil, store: StoreName, tokenID: String? = nil,
     expiresAt: Timestamp? = nil, issuedAt: Timestamp? = nil, startedAt: Timestamp? = nil,
@@ -63,9 +60,7 @@ extension ServiceError {
   package static func invalidToken(_ detail: String) -> ServiceError {
     ServiceError(.invalidToken, "The token is not valid.", detail: detail)
   }
-  /// The error for a token that has expired.
   package static let expiredToken = ServiceError(.expiredToken, "The token has expired.")
-  /// The error for a user name that is in use.
   package static let taken = ServiceError(.taken, "This name is taken.")
   /// The error for a guest's token after the guest was adopted by an account or erased.
   package static let guestSpent = ServiceError(

@@ -10,16 +10,13 @@ import Synchronization
 /// Where other processes change accounts, too, a proof is used for a second after a look at the system store. Such a look
 /// concerns one principal, or finds that nothing has changed since the looks at all of them (``confirm(_:asked:)``).
 final class ProofCache: Sendable {
-  /// A verified proof.
   struct Proof: Sendable {
-    /// The principal.
     let principal: Principal
     /// The time from which on the proof is invalid.
     let goodUntil: Timestamp
     /// When it was last checked in the system store.
     fileprivate var checked = Moment()
 
-    /// Makes a proof.
     init(principal: Principal, goodUntil: Timestamp) {
       self.principal = principal
       self.goodUntil = goodUntil
@@ -111,7 +108,6 @@ final class ProofCache: Sendable {
     state.withLock { $0.passwords[key] }.flatMap { now < $0.goodUntil ? $0 : nil }
   }
 
-  /// The present moment.
   var moment: Moment {
     let time = uptime()
     return state.withLock { Moment(ends: $0.ends, changes: $0.changes, time: time) }

@@ -7,13 +7,11 @@ package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebug
 {
   private let text: String
 
-  /// Makes a secret.
   package init(_ text: String) { self.text = text }
 
   /// The text. Only for the code that hashes it or returns it to its owner.
   package var exposed: String { text }
 
-  /// The length in bytes of UTF-8.
   package var byteCount: Int { text.utf8.count }
 
   /// Compares all bytes, also after a difference.

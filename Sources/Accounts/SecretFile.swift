@@ -4,12 +4,10 @@ import Stores
 /// A small file that only its owner may read. It is replaced as a whole: after a power failure it has either the
 /// old or the new content.
 struct SecretFile: Sendable {
-  /// The path.
   let path: String
   /// The name of the file in error messages.
   var title = "key file"
 
-  /// The largest content, in bytes.
   private static let maximumBytes = 1 << 16
 
   /// The content; nil when there is no such file.

@@ -60,7 +60,6 @@ extension SharedAdministrator {
 }
 
 extension SharedSecrets {
-  /// Removes all secrets.
   fileprivate func removeAll() async throws {
     try await accounts.update { changes in
       for kind in Kind.allCases where try changes.local(kind.id) != nil {

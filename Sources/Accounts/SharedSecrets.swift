@@ -6,21 +6,17 @@ package import Stores
 /// Secrets that all processes of a service share because they use one database: local documents of the system store,
 /// which no request can read.
 package struct SharedSecrets: Sendable {
-  /// A secret.
   package enum Kind: String, Sendable, CaseIterable {
     /// The keys that sign tokens, as ``SigningKeyCoding`` writes them.
     case keys = "signing-keys"
     /// The administrator; see ``SharedAdministrator``.
     case administrator
 
-    /// The local document.
     var id: LocalID { LocalID(receipt: "secret/" + rawValue) }
   }
 
-  /// The system store.
   let accounts: AccountStore
 
-  /// The secrets of the system store.
   package init(stores: DatabaseManager) { accounts = AccountStore(stores: stores, lists: .none) }
 
   /// A secret; nil when it was never written.
@@ -51,11 +47,9 @@ package struct SharedSecrets: Sendable {
 /// `secret` is 256 random bits in hexadecimal. The epoch of the administrator's tokens depends on it and on the
 /// password. So every process accepts the tokens of the others, and a changed password ends them.
 package struct SharedAdministrator: Sendable {
-  /// Where the administrator is stored.
   let secrets: SharedSecrets
   private let scrypt: ScryptParameters
 
-  /// The administrator in the system store.
   package init(_ secrets: SharedSecrets, scrypt: ScryptParameters = .standard) {
     self.secrets = secrets
     self.scrypt = scrypt
@@ -108,7 +102,6 @@ package struct SharedAdministrator: Sendable {
     return fresh
   }
 
-  /// The content of the document.
   struct Content: Sendable {
     var secret: [UInt8]
     var password: JSONValue?

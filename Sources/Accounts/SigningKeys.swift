@@ -154,7 +154,6 @@ package final class SigningKeys: Sendable {
 /// The content of the key file: `{"version":1,"keys":[{"kid","secret","created","until"}]}`, the key in use first.
 /// `kid` and `secret` are hexadecimal, times are milliseconds since 1970. Only replaced keys have `until`.
 enum SigningKeyCoding {
-  /// Writes keys.
   static func bytes(of keys: [SigningKey]) -> [UInt8] {
     let list = keys.map { key in
       var object: JSONObject = [
@@ -201,14 +200,12 @@ enum SigningKeyCoding {
 /// A key that signs tokens: HMAC with SHA-256 (`HS256`, RFC 7518 section 3.2) with 256 random bits. It is only used
 /// with this algorithm, whatever a token's header says.
 struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
-  /// The length of a key in bytes.
   static let byteCount = 32
 
   /// The id that tokens contain as `kid`.
   let id: KeyID
   /// The key in hexadecimal.
   let secret: Secret
-  /// When the key was created.
   let created: Timestamp
   /// When tokens of this key become invalid; nil for the key in use.
   let until: Timestamp?
@@ -245,7 +242,6 @@ struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
   /// Whether tokens of this key are valid at a given time.
   func isGood(at now: Timestamp) -> Bool { until.map { now < $0 } ?? true }
 
-  /// The signature of some bytes.
   func signature(of bytes: [UInt8]) -> [UInt8] {
     Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key))
   }

@@ -69,7 +69,6 @@ struct TokenClaims: Sendable, Equatable {
       issuedAt: Int64(notBefore), expiresAt: Int64(expiresAt), startedAt: Int64(startedAt))
   }
 
-  /// Makes claims.
   init(
     kind: Principal.Kind, subject: AccountID, name: String?, session: String, tokenID: String,
     epoch: Int, issuedAt: Int64, expiresAt: Int64, startedAt: Int64

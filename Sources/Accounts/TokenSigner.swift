@@ -10,7 +10,6 @@ struct TokenSigner: Sendable {
   private let keys: SigningKeys
   private let settings: AccountSettings
 
-  /// Makes a signer with these keys.
   init(keys: SigningKeys, settings: AccountSettings) {
     self.keys = keys
     self.settings = settings
@@ -24,7 +23,6 @@ struct TokenSigner: Sendable {
     case passwordReset
   }
 
-  /// The result of verifying a token.
   struct Verified: Sendable {
     /// The token's owner.
     let principal: Principal

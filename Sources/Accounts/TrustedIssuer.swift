@@ -7,7 +7,6 @@ package struct TrustedIssuer: Sendable, Equatable {
   /// The URL of its key set; nil to take it from its discovery document.
   package let keysURL: String?
 
-  /// Makes an issuer.
   package init(url: String, audiences: [String], keysURL: String? = nil) {
     self.url = url
     self.audiences = audiences

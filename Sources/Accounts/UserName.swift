@@ -14,7 +14,6 @@ import Text
 /// A user of another issuer has a generated name: ``issuedPrefix`` and 64 hexadecimal digits. Nobody can sign up
 /// with it, because it contains a colon.
 package struct UserName: Sendable, Hashable {
-  /// The longest name, in bytes.
   package static let maximumBytes = 239
 
   /// The name in normal form C, for display.
@@ -45,7 +44,6 @@ package struct UserName: Sendable, Hashable {
   /// The prefix of the names of other issuers' users.
   package static let issuedPrefix = "oidc:"
 
-  /// Whether it is a generated name.
   var isGenerated: Bool { text.utf8.starts(with: Self.issuedPrefix.utf8) }
 
   /// Reads a name that the service has stored: one from a sign-up, or a generated one.

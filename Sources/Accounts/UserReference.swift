@@ -7,7 +7,6 @@ package struct UserReference: Sendable, Equatable {
   /// The reference as it is stored: a generated name, or the id of the user's document.
   package let text: String
 
-  /// Reads a stored reference.
   package init(stored text: String) { self.text = text }
 
   private init(_ name: UserName) {

@@ -38,7 +38,6 @@ package struct CatalogueError: Error, Sendable, CustomDebugStringConvertible {
     }
   }
 
-  /// What went wrong.
   package let code: Code
   /// A sentence that says what to do.
   package let reason: String
@@ -47,7 +46,6 @@ package struct CatalogueError: Error, Sendable, CustomDebugStringConvertible {
   /// Further details for an operator.
   package let detail: String
 
-  /// Makes an error.
   package init(_ code: Code, _ reason: String, line: Int? = nil, detail: String = "") {
     self.code = code
     self.reason = reason

@@ -104,7 +104,6 @@ struct CatalogueFiles: Sendable {
 
 /// The origin of a catalogue, as stored in its file.
 package struct CatalogueOrigin: Sendable {
-  /// The kinds of origins.
   package enum Kind: String, Sendable {
     /// The hotels that this program contains.
     case embedded
@@ -129,7 +128,6 @@ package struct CatalogueOrigin: Sendable {
     }
   }
 
-  /// The kind of the origin.
   package let kind: Kind
   /// The digest of the embedded hotels, or the name of the imported file.
   package let name: String
@@ -138,7 +136,6 @@ package struct CatalogueOrigin: Sendable {
   /// When the catalogue was made, by the clock of the importing process.
   package let date: Timestamp
 
-  /// Makes an origin.
   package init(kind: Kind, name: String, rows: Int, date: Timestamp) {
     self.kind = kind
     self.name = name

@@ -126,7 +126,6 @@ package enum ImportEvent: Sendable {
   case badRow(BadRow)
 }
 
-/// The progress of an import.
 package struct ImportProgress: Sendable, Equatable {
   /// The number of bytes read.
   package internal(set) var bytes = 0
@@ -144,7 +143,6 @@ package struct BadRow: Sendable, Equatable {
   package let ordinal: Int
   /// The line on which it starts, from 1.
   package let line: Int
-  /// The reason.
   package let reason: String
 }
 
@@ -156,9 +154,7 @@ package enum BadRowPolicy: Sendable, Equatable {
   case refuse
 }
 
-/// The result of an import.
 package struct ImportSummary: Sendable, Equatable {
-  /// The most bad rows that a summary lists.
   package static let maximumBadRows = 100
 
   /// The number of hotels in the new catalogue.

@@ -31,7 +31,6 @@ struct CatalogueSearch {
     query.near?.vector ?? (x: 0, y: 0, z: 0)
   }
 
-  /// The result of a search.
   struct Found: Sendable {
     /// The hotels on the query's page, and one more if there are more.
     var rows: [OpenCatalogue.HotelRow]

@@ -3,24 +3,19 @@ import JSON
 
 /// The texts of a hotel that searches read, field by field.
 struct HotelText: Sendable {
-  /// The hotel's name.
   let name: String
   /// The heading under which the hotel was listed, and its alias.
   let title: String
-  /// Its description.
   let description: String
   /// Its amenities: the strings of `amenities`, and the names of the members that are `true`, for example
   /// `free_breakfast`.
   let amenities: String
   /// Its street and number.
   let address: String
-  /// Its town.
   let city: String
   /// Its state, region or county.
   let state: String
-  /// Its country.
   let country: String
-  /// The values for sorting.
   let keys: SortKeys
 
   /// Reads a hotel's object. A field that is absent, null or not a string is empty.
@@ -75,7 +70,6 @@ enum WordScalar: Equatable {
   /// Ends a word.
   case other
 
-  /// The class of a scalar.
   init(_ scalar: Unicode.Scalar) {
     switch scalar.value {
     case 0x41...0x5A, 0x61...0x7A: self = .letter

@@ -5,11 +5,8 @@ import SQLite
 
 /// A catalogue's file, open for reading. Not `Sendable`: confined to the reader that opened it.
 struct OpenCatalogue {
-  /// The connection.
   let connection: Connection
-  /// The identity of the open file.
   let identity: FileIdentity
-  /// The catalogue's origin.
   let origin: CatalogueOrigin
   /// What searches have found about words.
   private let words = Vocabulary.Known()
@@ -89,7 +86,6 @@ struct OpenCatalogue {
 }
 
 extension OpenCatalogue {
-  /// A stored hotel.
   struct HotelRow: Sendable {
     /// The canonical id.
     let id: String

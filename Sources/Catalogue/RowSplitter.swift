@@ -187,7 +187,6 @@ struct RowSplitter {
 
 /// One row of the bytes to import.
 struct SplitRow: Sendable, Equatable {
-  /// The content of a row.
   enum Content: Sendable, Equatable {
     /// The text of the row. It may not be valid JSON.
     case text([UInt8])
@@ -201,7 +200,6 @@ struct SplitRow: Sendable, Equatable {
   let ordinal: Int
   /// The line on which it starts, from 1. Lines end with LF.
   let line: Int
-  /// The content.
   let content: Content
 }
 
@@ -265,7 +263,6 @@ struct RowScan {
     byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
   }
 
-  /// Processes the next byte.
   mutating func step(_ byte: UInt8, isAtLineStart: Bool) -> Step {
     if isInString { return stepInString(byte) }
     guard !Self.isSpace(byte) else { return .inside }
@@ -324,7 +321,6 @@ struct BracketStack {
   private var brackets: [UInt8] = []
   private var deeper = 0
 
-  /// Whether no bracket is open.
   var isEmpty: Bool { brackets.isEmpty }
 
   /// The innermost open bracket, `{` or `[`; nil when it is only counted, or none is open.

@@ -21,7 +21,6 @@ struct Vocabulary {
     private static let limit = 4_096
     private var alternatives: [String: [String]] = [:]
 
-    /// The alternatives to a word.
     func alternatives(to word: String, _ find: () throws -> [String]) rethrows -> [String] {
       if let found = alternatives[word] { return found }
       let found = try find()

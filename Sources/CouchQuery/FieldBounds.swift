@@ -4,11 +4,9 @@ package import JSON
 package struct FieldBounds: Sendable {
   /// The least value; nil for no lower bound.
   package private(set) var lower: JSONNode?
-  /// Whether ``lower`` itself is in the range.
   package private(set) var includesLower = true
   /// The greatest value; nil for no upper bound.
   package private(set) var upper: JSONNode?
-  /// Whether ``upper`` itself is in the range.
   package private(set) var includesUpper = true
 
   private let isByBytes: Bool
@@ -39,7 +37,6 @@ package struct FieldBounds: Sendable {
     return order > 0 || order == 0 && !(includesLower && includesUpper)
   }
 
-  /// The values in both ranges.
   func intersection(_ other: FieldBounds) -> FieldBounds {
     var both = self
     if let value = other.lower {

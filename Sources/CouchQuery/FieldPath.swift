@@ -92,7 +92,6 @@ package struct FieldPath: Hashable, Sendable {
 extension FieldPath {
   /// The result of following a path.
   enum End {
-    /// The value at the path.
     case found(JSONNode)
     /// No value: an object does not have the name.
     case missing
@@ -101,7 +100,6 @@ extension FieldPath {
     case unreachable
   }
 
-  /// Follows the path from a value.
   func follow(in root: JSONNode) -> End {
     var node = root
     for name in names {
@@ -121,11 +119,8 @@ extension FieldPath {
 }
 
 extension FieldPath {
-  /// The document's id.
   static let id = FieldPath(reserved: "_id")
-  /// The document's revision.
   static let revision = FieldPath(reserved: "_rev")
-  /// The document's type.
   static let type = FieldPath(reserved: "type")
 
   /// A top-level name that needs no escape.

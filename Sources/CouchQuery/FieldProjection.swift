@@ -34,7 +34,6 @@ package struct FieldProjection: Sendable {
     self.fields = fields
   }
 
-  /// Makes a projection of these fields.
   init(_ fields: [FieldPath]) { self.fields = fields }
 
   /// Writes an object of those fields that a document has.

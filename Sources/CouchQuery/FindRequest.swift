@@ -6,9 +6,7 @@ import Stores
 ///
 /// Source: CouchDB, "POST /{db}/_find".
 package struct FindRequest: Sendable {
-  /// The conditions on the documents.
   package private(set) var selector: Selector
-  /// The requested index.
   package let useIndex: UseIndex?
   /// The position to continue from; nil for the beginning.
   package let bookmark: QueryCursor?
@@ -18,7 +16,6 @@ package struct FindRequest: Sendable {
   package let limit: Int
   /// How many documents to leave out at the beginning.
   package let skip: Int
-  /// The order of the documents.
   let sort: QuerySort
   /// The fields of each document in the answer; nil for whole documents.
   package let projection: FieldProjection?

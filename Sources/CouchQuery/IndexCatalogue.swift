@@ -7,11 +7,8 @@ package import Stores
 ///
 /// The documents are parsed later, without using the store, because reading their filters can take long.
 package struct IndexSources: Sendable {
-  /// One design document.
   struct Design: Sendable {
-    /// Its id.
     let id: DocumentID
-    /// The revision that was read.
     let revision: RevisionID
     /// The body; empty when it is too long to define indexes.
     let body: [UInt8]
@@ -25,7 +22,6 @@ package struct IndexSources: Sendable {
   /// The ids of all design documents: "0" is the byte after "/".
   package static let range = DocumentRange(start: "_design/", end: "_design0", includesEnd: false)
 
-  /// Reads a snapshot.
   package init(_ view: any StoreView) throws {
     var designs: [Design] = []
     try view.documents(Self.range) { document in
@@ -87,7 +83,6 @@ package enum QueryIndex: Sendable {
   case documents
   /// The engine's own index of documents by their `type`, which CouchDB does not have.
   case types
-  /// An index that a design document defines.
   case defined(IndexDefinition)
 
   /// The index as `_index` and `_explain` show it.
@@ -147,7 +142,6 @@ enum IndexKey {
 ///
 /// Source: CouchDB, "POST /{db}/_index".
 package struct IndexRequest: Sendable {
-  /// The definition.
   package let definition: IndexDefinition
   /// The definition as the client sent it.
   package let given: JSONValue
@@ -259,7 +253,6 @@ package struct QueryDesign: Sendable {
     return true
   }
 
-  /// Removes views.
   package mutating func remove(_ names: [String]) {
     var views = root["views"]?.object ?? [:]
     for name in names { views[name] = nil }

@@ -7,7 +7,6 @@ package import Stores
 /// Source: CouchDB, "POST /{db}/_index"; a definition is a view of a design document whose language is
 /// `query`, so that it replicates.
 package struct IndexDefinition: Sendable {
-  /// The design document.
   package let design: DocumentID
   /// The index's name in the design document.
   package let name: String
@@ -177,7 +176,6 @@ extension IndexDefinition {
 
 /// How well one index fits one query.
 struct IndexFit: Sendable {
-  /// The index's fields.
   let fields: [FieldPath]
   /// The values of the index's first fields that the selector fixes to one value.
   let fixed: [JSONNode]

@@ -9,7 +9,6 @@ package import Stores
 /// first; the id; for an index the key of the document. A cursor contains no secret and grants no access, because every
 /// document found from there must match the query.
 package struct QueryCursor: Sendable, Equatable {
-  /// The kind of index that a query uses.
   package enum IndexKind: Sendable, Equatable {
     /// All documents by id.
     case documents
@@ -19,7 +18,6 @@ package struct QueryCursor: Sendable, Equatable {
     case index([UInt8])
   }
 
-  /// The kind of index that the query used.
   let kind: IndexKind
   /// The last document that was counted, with its key when an index was used.
   package let position: IndexEntry
@@ -29,7 +27,6 @@ package struct QueryCursor: Sendable, Equatable {
   /// The text for the beginning.
   static let start = "nil"
 
-  /// Makes a cursor of a kind and a position.
   package init(_ kind: IndexKind, _ position: IndexEntry) {
     self.kind = kind
     self.position = position

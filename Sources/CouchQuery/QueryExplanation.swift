@@ -180,7 +180,6 @@ extension QueryExplanation {
 }
 
 extension QueryIndex {
-  /// Whether both are the same index.
   fileprivate func isSame(as other: QueryIndex) -> Bool {
     switch (self, other) {
     case (.documents, .documents), (.types, .types): true

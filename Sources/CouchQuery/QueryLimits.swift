@@ -1,6 +1,5 @@
 import Text
 
-/// The limits of queries and their indexes.
 package enum QueryLimits {
   /// The most index definitions of one store that are used: the first ones by design document and name.
   package static let definitions = 16
@@ -38,7 +37,6 @@ package enum QueryLimits {
   package static let designBytes = 64 << 10
 }
 
-/// The limits of a query's selector.
 package enum SelectorLimits {
   /// The deepest nesting: operators and fields around a condition, the condition included.
   package static let depth = 16

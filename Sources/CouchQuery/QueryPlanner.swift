@@ -16,14 +16,10 @@ package struct QueryPlanner {
     case partial = "is_partial"
   }
 
-  /// The definitions that queries use.
   let definitions: [IndexDefinition]
-  /// The query.
   let request: FindRequest
-  /// Facts about the fields in the selector.
   let facts: SelectorFacts
 
-  /// Makes a planner for one query.
   package init(_ definitions: [IndexDefinition], _ request: FindRequest) {
     self.definitions = definitions
     self.request = request
@@ -96,7 +92,6 @@ package struct QueryPlanner {
       index: index, part: part, isDescending: descending, isCovered: isCovered(by: index))
   }
 
-  /// How well an index fits the query.
   func fit(_ definition: IndexDefinition) -> IndexFit {
     IndexFit(definition.sort.fields, request.selector, facts)
   }
@@ -197,24 +192,17 @@ package struct QueryPlan: Sendable {
     case nothing
     /// The documents in a range of ids, without design documents.
     case documents(DocumentRange)
-    /// These documents.
     case these([DocumentID])
-    /// Documents of this type.
     case type(String)
-    /// The entries in a range of keys.
     case keys(IndexRange)
   }
 
-  /// The index.
   package let index: QueryIndex
-  /// The part of the index that is read.
   package let part: Part
-  /// Whether it is read in descending order.
   package let isDescending: Bool
   /// Whether the index's entries contain all requested fields, so that no document is read.
   package var isCovered = false
 
-  /// A plan.
   package init(index: QueryIndex, part: Part, isDescending: Bool, isCovered: Bool = false) {
     self.index = index
     self.part = part

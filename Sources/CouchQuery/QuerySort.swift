@@ -10,10 +10,8 @@ struct QuerySort: Sendable {
   /// Whether the greatest value comes first.
   let isDescending: Bool
 
-  /// No order.
   static let unordered = QuerySort(fields: [], isDescending: false)
 
-  /// Makes an order of fields in one direction.
   init(fields: [FieldPath], isDescending: Bool) {
     self.fields = fields
     self.isDescending = isDescending

@@ -176,7 +176,6 @@ struct SelectorFacts {
   /// The values of the shortest `$in` that the id of every matching document must be in; nil when there is none.
   private(set) var ids: SelectorValues?
 
-  /// Reads a selector.
   init(_ selector: Selector) {
     if let clause = selector.clause { read(clause, isRequired: true) }
   }

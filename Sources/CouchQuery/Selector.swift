@@ -31,10 +31,8 @@ package struct Selector: Sendable {
     self.clause = clause
   }
 
-  /// Makes a selector of a clause.
   init(_ clause: SelectorClause) { self.clause = clause }
 
-  /// Whether every document matches.
   package var matchesAll: Bool { clause == nil }
 
   /// Whether the selector is only an empty `$and` or `$or`, also negated. It matches every document, but as in CouchDB a
@@ -96,7 +94,6 @@ extension SelectorClause {
 extension SelectorCondition {
   /// What a condition on a field is tested on.
   enum Subject {
-    /// A value.
     case value(JSONNode)
     /// No value, because the field is absent; this is the result.
     case known(Bool)

@@ -1,7 +1,6 @@
 import JSON
 import Text
 
-/// A condition on one value.
 indirect enum SelectorCondition: Sendable {
   /// `$lt`, `$lte`, `$eq`, `$ne`, `$gte`, `$gt`, by the order of ``JSONCollation``.
   case compares(SelectorComparison, JSONNode)
@@ -51,7 +50,6 @@ indirect enum SelectorCondition: Sendable {
   }
 }
 
-/// A comparison of a field with a value.
 enum SelectorComparison: String, Sendable {
   case less = "$lt"
   case lessOrEqual = "$lte"
@@ -91,7 +89,6 @@ indirect enum SelectorClause: Sendable {
   case all([SelectorClause])
   /// Matches when one clause matches; also, as in CouchDB, when there are none.
   case any([SelectorClause])
-  /// Matches when the clause does not.
   case not(SelectorClause)
   /// A condition on a field; without a path a condition on the value itself: an element of an array, or a name.
   case field(FieldPath?, SelectorCondition)
@@ -121,15 +118,11 @@ indirect enum SelectorClause: Sendable {
 
 /// The ranges of the types of values. The bounds are the least values of the type and of the next type.
 enum SelectorKinds {
-  /// All numbers.
   static let numbers = FieldBounds(
     lower: node("true"), includesLower: false, upper: node("\"\""), includesUpper: false)
-  /// All strings.
   static let strings = FieldBounds(
     lower: node("\"\""), upper: node("[]"), includesUpper: false)
-  /// All arrays.
   static let arrays = FieldBounds(lower: node("[]"), upper: node("{}"), includesUpper: false)
-  /// All objects.
   static let objects = FieldBounds(lower: node("{}"), upper: nil)
 
   /// The range of the type that `$type` names; nil for a name that is not a type.

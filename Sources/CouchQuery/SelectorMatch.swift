@@ -8,13 +8,10 @@ import Text
 package struct SelectorMatch: Sendable {
   /// A piece of work. The frame below it on the stack uses its result, in ``answer``.
   private enum Frame {
-    /// A clause on a value.
     case clause(SelectorClause, JSONNode, byBytes: Bool)
     /// Whether all clauses match, or any; and how many of them have been examined.
     case clauses([SelectorClause], JSONNode, byBytes: Bool, wantsAll: Bool, done: Int)
-    /// A condition on a value.
     case condition(SelectorCondition, JSONNode, byBytes: Bool)
-    /// The negation of the result.
     case negation
     /// Whether all elements of an array match, or any.
     case elements(JSONElements, SelectorClause, byBytes: Bool, wantsAll: Bool)

@@ -7,7 +7,6 @@ import Stores
 ///
 /// Source: CouchDB, "GET /{db}/_all_docs" and "GET /{db}/_design/{ddoc}/_view/{view}: query parameters".
 package struct AllDocumentsQuery: Sendable {
-  /// The documents that a query is about.
   package enum Scope: Sendable {
     /// All documents: `_all_docs`.
     case everything
@@ -17,13 +16,11 @@ package struct AllDocumentsQuery: Sendable {
     case locals
   }
 
-  /// The documents that the query is about.
   let scope: Scope
   /// The key where the range begins, in its direction; nil for the first of all ids.
   private(set) var start: KeyBound?
   /// The key where the range ends, in its direction; nil for the last of all ids.
   private(set) var end: KeyBound?
-  /// Whether the range includes a document at its end.
   private(set) var includesEnd = true
   /// The keys of the rows, in this order, instead of a range.
   private(set) var keys: JSONNode?
@@ -33,9 +30,7 @@ package struct AllDocumentsQuery: Sendable {
   private(set) var skip = 0
   /// Whether the range is descending, or the keys are read from the last to the first.
   private(set) var descending = false
-  /// Whether a row contains its document.
   private(set) var includesDocuments = false
-  /// The extra members of a document.
   private(set) var extras = DocumentExtras()
   /// Whether the answer contains the last sequence.
   private(set) var includesSequence = false
@@ -183,7 +178,6 @@ enum KeyBound: Sendable, Equatable {
   /// After every id.
   case last
 
-  /// The bound that a key makes.
   init(_ key: JSONNode) {
     switch key.kind {
     case .null, .bool, .number: self = .first

@@ -227,7 +227,6 @@ struct AllDocumentsListReader: AnswerReader {
   /// The text so far while no query is being answered.
   private var written = AnswerText()
 
-  /// Makes a reader of the store with this tag.
   init(_ queries: [AllDocumentsQuery], of tag: StoreTag) {
     self.tag = tag
     self.queries = queries[...]

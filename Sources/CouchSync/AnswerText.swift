@@ -25,9 +25,7 @@ struct AnswerText: Sendable {
 
   /// How many bytes there are.
   var count: Int { pieceCount + writer.bytes.count }
-  /// Whether it is longer than ``CouchLimits/answerBytes``.
   var isTooLong: Bool { count > CouchLimits.answerBytes }
-  /// Whether it is as long as one part of an answer.
   var isFull: Bool { count >= CouchLimits.answerPartBytes }
 
   /// Makes the written bytes a piece, if there are enough. Do not call this inside a value whose range is needed.
@@ -40,7 +38,6 @@ struct AnswerText: Sendable {
     ValueRange(piece: pieces.count, range: start..<writer.bytes.count)
   }
 
-  /// Writes a value again, by its range.
   mutating func repeatValue(at written: ValueRange) {
     // Copies the bytes when they are the writer's own: appending an array's own slice to it would copy the whole array.
     writer.raw(
@@ -55,7 +52,6 @@ struct AnswerText: Sendable {
     append(bytes)
   }
 
-  /// Appends bytes as they are.
   mutating func append(_ bytes: [UInt8]) {
     guard bytes.count >= Self.sharedBytes else { return writer.append(bytes) }
     endPiece()
@@ -147,7 +143,6 @@ extension CouchDatabase {
     return CouchAnswer(200, inPieces: pieces, rest: read.isWhole ? nil : rest)
   }
 
-  /// The error for an answer that there is no memory for.
   static let noMemory = ServiceError(
     .unavailable, "There is no memory for the answer; ask for less, or try again soon")
 }

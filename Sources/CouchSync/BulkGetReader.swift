@@ -20,7 +20,6 @@ struct BulkGetReader: AnswerReader {
   private var targets: ArraySlice<WantedRevisions.Target>?
   var text = AnswerText()
 
-  /// Makes a reader for a request.
   init(_ request: BulkGetRequest) {
     self.request = request
     text.writer.beginObject()
@@ -153,7 +152,6 @@ package struct BulkGetRequest: Sendable {
   let entries: [Entry]
   /// The indexes of the elements that name a document.
   private let named: [DocumentID: [Int]]
-  /// The extra members of each document.
   let extras: DocumentExtras
   /// Whether a revision that is not a leaf is replaced by the leaves that descend from it.
   let latest: Bool
@@ -180,7 +178,6 @@ package struct BulkGetRequest: Sendable {
     latest = try parameters.flag("latest", default: body["latest"]?.bool ?? false)
   }
 
-  /// The elements that name a document.
   func entries(of id: DocumentID) -> [Entry] { (named[id] ?? []).map { entries[$0] } }
 }
 
@@ -193,7 +190,6 @@ struct AskedDocument: Sendable {
   private var known = TreeDictionary<RevisionID, [UInt8]?>()
   private let isNamedAgain: Bool
 
-  /// Reads a document.
   init(_ id: String, _ request: BulkGetRequest, in view: any StoreView) throws {
     self.id = id
     let document = DocumentID(stored: id)
@@ -204,7 +200,6 @@ struct AskedDocument: Sendable {
     isNamedAgain = entries.count > 1
   }
 
-  /// Whether this is the document with an id.
   func isOf(_ id: String) -> Bool { self.id.equalsBytes(of: id) }
 
   /// Reads the document again when it has changed in a later snapshot of the store.

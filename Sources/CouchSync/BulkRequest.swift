@@ -9,7 +9,6 @@ import Stores
 package struct BulkRequest: Sendable {
   /// One element of `docs`.
   enum Element: Sendable {
-    /// A value that was parsed.
     case value(JSONNode)
     /// A document that exceeds a limit of documents, and the error.
     case refused(id: String?, ServiceError)
@@ -115,17 +114,13 @@ package struct BulkRequest: Sendable {
 
 /// One element of `_bulk_docs`: a document to write, or why it can't be written.
 struct BulkEntry: Sendable {
-  /// What is to be written.
   enum Write: Sendable {
-    /// A replicated document.
     case document(DocumentWrite)
-    /// A local document.
     case local(LocalID, LocalWrite)
   }
 
   /// The element's `_id` as received, or the id that was made for it; nil when it has no `_id` that is a string.
   let id: String?
-  /// The revision as received.
   let sentRevision: String
   /// What to write, or why it is refused.
   let write: Result<Write, ServiceError>
@@ -194,7 +189,6 @@ struct BulkEntry: Sendable {
     let sentRevision: String
     /// Why it is refused; nil when it is to be written.
     let refusal: ServiceError?
-    /// Whether it is a local document.
     let isLocal: Bool
     /// See ``BulkEntry/hasRules``.
     let hasRules: Bool

@@ -10,15 +10,11 @@ struct BulkWriter {
 
   /// One document of a request.
   struct Item: Sendable {
-    /// The index in the request.
     let index: Int
-    /// What is to be written.
     let write: DocumentWrite
   }
 
-  /// The store that the documents are written to.
   let store: DocumentStore
-  /// The rule for what the writer may not write.
   let rule: WriteRule
   /// The outcome of each document, by its index in the request; nil where nothing was to be written.
   private(set) var outcomes: [Outcome?]

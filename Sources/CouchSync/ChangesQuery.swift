@@ -11,7 +11,6 @@ import Stores
 package struct ChangesQuery: Sendable {
   /// The revisions that a row contains.
   package enum Style: Sendable {
-    /// The winner.
     case winner
     /// All leaves, winner first.
     case leaves
@@ -27,7 +26,6 @@ package struct ChangesQuery: Sendable {
   package let style: Style
   /// Whether a row contains the winning document.
   package let includesDocuments: Bool
-  /// The filter of the changes.
   package private(set) var filter: ChangesFilter
   /// The extra members of a row's document.
   let extras: DocumentExtras
@@ -93,7 +91,6 @@ package struct ChangesQuery: Sendable {
 ///
 /// Source: CouchDB, "Changes feeds: filtering".
 package enum ChangesFilter: Sendable {
-  /// All changes.
   case everything
   /// `_doc_ids`: the changes of these documents.
   case documents(Set<DocumentID>)
@@ -186,13 +183,11 @@ struct ChangesMatcher: Sendable {
     var unfinished: SelectorMatch?
   }
 
-  /// Makes a matcher for a query's rows.
   init(_ query: ChangesQuery) {
     filter = query.filter
     style = query.style
   }
 
-  /// The result for a change.
   enum Match: Sendable {
     /// The revisions for its row, the winner first, and the document's tree when it was read. No revisions for a change
     /// that the filter excludes.

@@ -13,7 +13,6 @@ struct ChangesReader: Sendable {
   private let tag: StoreTag
   private var matcher: ChangesMatcher
   private var rows = ChangesRows()
-  /// How many changes were examined.
   private var scanned = 0
   /// Whether the selector had no time left for the next change.
   private var isCut = false
@@ -28,7 +27,6 @@ struct ChangesReader: Sendable {
   /// How many changes a slice can probably examine.
   private var longestBatch = Self.batches.upperBound
 
-  /// Makes a reader of the store with this tag.
   init(_ query: ChangesQuery, of tag: StoreTag) {
     self.query = query
     self.tag = tag
@@ -245,12 +243,10 @@ package struct ChangesRows: RandomAccessCollection, Sendable, Equatable {
   /// Where each row ends: in which piece, and at which byte of it.
   private var ends: [(piece: Int, byte: Int)] = []
 
-  /// No rows.
   init() {}
 
   /// The rows with ``separator`` between them, in pieces.
   package var pieces: [[UInt8]] { written + [writer.bytes] }
-  /// The number of bytes of all pieces.
   package var byteCount: Int { writtenCount + writer.bytes.count }
   package var startIndex: Int { 0 }
   package var endIndex: Int { ends.count }
@@ -264,7 +260,6 @@ package struct ChangesRows: RandomAccessCollection, Sendable, Equatable {
     return bytes[((before.piece == end.piece ? before.byte : 0) + Self.separator.count)..<end.byte]
   }
 
-  /// Writes a row behind the others.
   mutating func append(_ write: (inout JSONWriter) throws -> Void) rethrows {
     if writer.bytes.count >= Self.pieceBytes {
       writtenCount += writer.bytes.count

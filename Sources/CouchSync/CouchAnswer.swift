@@ -17,7 +17,6 @@ package struct CouchAnswer: Sendable {
   /// Whether a replicated design document with `validate_doc_update`, which is not run, was stored.
   package var hasUnrunRules = false
 
-  /// Makes an answer of one piece.
   package init(
     _ status: Int, _ body: [UInt8], revision: RevisionID? = nil, written: DocumentID? = nil
   ) {
@@ -82,7 +81,6 @@ package enum CouchBody {
     return node
   }
 
-  /// The error for a body that is not an object.
   package static let noObject = ServiceError.badRequest("Request body must be a JSON object")
 
   /// The elements of the body's array `docs`.

@@ -346,7 +346,6 @@ extension CouchDatabase {
     return try await entries.sortedInSlices { $0.precedes($1) }
   }
 
-  /// Reads the next step.
   private func indexStep(_ id: IndexID) async throws -> IndexStep {
     try await store.read(inSlices: IndexStep()) { step, view in
       try step.read(id, view) ? step : nil
@@ -355,7 +354,6 @@ extension CouchDatabase {
 }
 
 extension IndexRange {
-  /// Whether the range contains a key.
   fileprivate func contains(_ key: [UInt8]) -> Bool {
     !key.lexicographicallyPrecedes(start) && (end.map { key.lexicographicallyPrecedes($0) } ?? true)
   }

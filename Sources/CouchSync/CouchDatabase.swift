@@ -9,7 +9,6 @@ package import Stores
 package struct CouchDatabase: Sendable {
   /// The name of the database, as clients see it.
   package let name: String
-  /// The store with the documents.
   let store: DocumentStore
   /// Makes an id for a document that has none.
   let newID: @Sendable () -> DocumentID
@@ -45,7 +44,6 @@ package struct CouchDatabase: Sendable {
     return .random(using: &generator)
   }
 
-  /// The limits of the size of documents.
   package var documentLimits: DocumentLimits { DocumentLimits(store.quota) }
 
   /// Commits the changes that a rule records.

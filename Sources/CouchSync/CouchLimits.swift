@@ -71,7 +71,6 @@ package struct DocumentLimits: Sendable {
   /// string.
   package static let standard = DocumentLimits(.full)
 
-  /// Makes the limits of documents from those of a store.
   package init(_ limits: StoreLimits) {
     bytes = limits.documentBytes
     var document = CouchLimits.document

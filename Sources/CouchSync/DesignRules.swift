@@ -7,15 +7,12 @@ import Stores
 /// that writes one gets an error. One that a peer replicates is stored, and the database's information then contains a
 /// warning.
 enum DesignRules {
-  /// The member that contains the rule.
   static let member = "validate_doc_update"
 
-  /// Whether a design document has a rule.
   static func isIn(_ document: JSONNode) -> Bool {
     document[member].map { !$0.isNull } ?? false
   }
 
-  /// The warning about a design document with a rule.
   static func warning(of id: DocumentID) -> String {
     "\(id.text): \(member) is stored, and nothing runs it"
   }
@@ -157,11 +154,8 @@ package struct DesignFunction: Sendable {
     case updates
   }
 
-  /// The design document.
   let design: DocumentID
-  /// The kind of the function.
   let kind: Kind
-  /// The name of the function.
   let name: String
 
   /// Makes a function from its names.

@@ -2,9 +2,7 @@ package import Documents
 
 /// The id of a document in a request: of a replicated or a local document.
 package enum DocumentName: Sendable {
-  /// A replicated document.
   case document(DocumentID)
-  /// A local document.
   case local(LocalID)
 
   /// Reads an id; the ids of local documents begin with `_local/`.

@@ -54,11 +54,8 @@ struct DocumentReader: Sendable {
     return try DocumentReader(winner.id, in: view, extras: extras, needsTree: tree != nil)
   }
 
-  /// The document's id.
   var id: DocumentID { winner.id }
-  /// Whether the document's winner is a tombstone.
   var isDeleted: Bool { winner.isDeleted }
-  /// The winner's id.
   var winningRevision: RevisionID { winner.revision }
   /// All leaves, winner first.
   var leaves: [RevisionID] { tree?.leaves.map(\.revision) ?? [] }
@@ -79,7 +76,6 @@ struct DocumentReader: Sendable {
   /// Finds the leaves that descend from any of the document's revisions.
   func leavesBelow() -> LeavesBelow { LeavesBelow(tree ?? RevisionTree()) }
 
-  /// The revision at an index of the tree.
   func node(at index: Int) -> RevisionTree.Node? {
     guard let tree, tree.nodes.indices.contains(index) else { return nil }
     return tree.nodes[index]
@@ -201,10 +197,8 @@ package struct DocumentQuery: Sendable {
   package var revision: RevisionID?
   /// Whether a revision that is not a leaf is replaced by the leaf that descends from it.
   package var latest: Bool
-  /// The extra members of the document.
   package var extras: DocumentExtras
 
-  /// Makes a query for the winner or a revision.
   package init(
     revision: RevisionID? = nil, latest: Bool = false, extras: DocumentExtras = DocumentExtras()
   ) {
@@ -237,7 +231,6 @@ package struct DocumentExtras: Sendable, Equatable {
   /// `_local_seq`: the sequence of the document's last change in this store.
   package var localSequence = false
 
-  /// No extras.
   package init() {}
 
   /// Reads `revs`, `revs_info`, `conflicts`, `deleted_conflicts`, `local_seq`, and `meta`, which sets `revs_info`,
@@ -252,10 +245,8 @@ package struct DocumentExtras: Sendable, Equatable {
     localSequence = try parameters.flag("local_seq")
   }
 
-  /// Whether no extra members are requested.
   var isEmpty: Bool { self == DocumentExtras() }
 
-  /// Whether the document's tree must be read.
   var needsTree: Bool { needsAncestors || conflicts || deletedConflicts }
   /// Whether they need the whole tree, and not only its newest revisions.
   var needsAncestors: Bool { revisions || revisionsInfo }

@@ -12,15 +12,11 @@ package struct DocumentWrite: Sendable {
     case replicated([RevisionID])
   }
 
-  /// The document's id.
   package let id: DocumentID
-  /// How the revision is made.
   let kind: Kind
   /// Whether the revision was made elsewhere.
   var isReplicated: Bool { if case .replicated = kind { true } else { false } }
-  /// Whether the revision is a tombstone.
   let isDeleted: Bool
-  /// The body of the revision.
   let body: DocumentBody
 
   /// Makes a write of a document from a request.
@@ -169,7 +165,6 @@ package struct BaseRevision: Sendable {
 }
 
 extension BaseRevision {
-  /// No revision.
   package static let none = BaseRevision()
 
   private init() { (revision, difference) = (nil, "") }
@@ -180,13 +175,10 @@ extension BaseRevision {
 package struct WriteRule: Sendable {
   /// A revision that a client wants to write.
   package struct Revision: Sendable {
-    /// The document's id.
     package let id: DocumentID
     /// The parent of the revision; nil for none.
     package let parent: RevisionID?
-    /// The body of the revision.
     package let body: DocumentBody
-    /// Whether it is a tombstone.
     package let isDeleted: Bool
   }
 
@@ -195,7 +187,6 @@ package struct WriteRule: Sendable {
   /// The error by the content of the revision; nil when it is allowed.
   let refusalOfRevision: @Sendable (Revision, any StoreView) throws -> ServiceError?
 
-  /// Makes a rule of two steps.
   package init(
     refusal: @escaping @Sendable (DocumentID) -> ServiceError?,
     refusalOfRevision: @escaping @Sendable (Revision, any StoreView) throws -> ServiceError?
@@ -236,9 +227,7 @@ package struct WriteRule: Sendable {
 package struct LocalWrite: Sendable {
   /// The number of the revision that the writer saw; nil when the writer sent none.
   let base: Int64?
-  /// Whether the document is to be removed.
   let isDeleted: Bool
-  /// The body of the document.
   let body: DocumentBody
 
   /// Reads a body. Its `_id` counts only when the path names no document; `_revisions`, which CouchDB's replicator also

@@ -20,7 +20,6 @@ package struct LongBulkRequest: Sendable {
   let isAllOrNothing: Bool
   private let read: Reading
 
-  /// A scanner for the text of a request.
   package static var scanner: JSONScanner {
     JSONScanner(member: "docs", restLimit: CouchLimits.bulkRestBytes)
   }

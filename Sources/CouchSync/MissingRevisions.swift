@@ -59,7 +59,6 @@ struct MissingRevisionsReader: Sendable {
   /// The documents found so far that have missing revisions.
   private(set) var missing = GrowingList<MissingRevisions>()
 
-  /// Makes a reader of a request's documents.
   init(_ request: RevisionsRequest) { self.request = request }
 
   /// Continues with a snapshot of the store until the slice is over.
@@ -105,7 +104,6 @@ package struct RevisionsRequest: Sendable {
     self.documents = documents
   }
 
-  /// The revisions in an array.
   static func revisions(_ list: JSONNode) throws -> [NamedRevision] {
     var revisions: [NamedRevision] = []
     for element in list.elements {

@@ -20,7 +20,6 @@ struct OpenRevisionsReader: AnswerReader {
   private var hasElements = false
   var text = AnswerText()
 
-  /// Makes a reader of one document's revisions.
   init(
     _ id: DocumentID, _ wanted: OpenRevisions, _ query: DocumentQuery, as form: OpenRevisions.Form
   ) {
@@ -134,7 +133,6 @@ package enum OpenRevisions: Sendable, Equatable {
   /// These revisions, in this order.
   case these([NamedRevision])
 
-  /// The format of the answer.
   package enum Form: Sendable, Equatable {
     /// A JSON array of `{"ok":…}` and `{"missing":…}`.
     case json
@@ -169,7 +167,6 @@ package enum OpenRevisions: Sendable, Equatable {
 struct WantedRevisions: Sendable {
   /// A revision to read.
   struct Target: Sendable {
-    /// The revision that was asked for.
     let asked: NamedRevision
     /// The revision to answer: the same one, or a leaf that descends from it; nil for one that can't be stored.
     let revision: RevisionID?
@@ -202,7 +199,6 @@ struct WantedRevisions: Sendable {
     return leaves.map { Target(asked: .storable($0), revision: $0, index: indices[$0]) }
   }
 
-  /// The revisions to answer for a requested revision.
   mutating func targets(of asked: NamedRevision) -> [Target] {
     guard let revision = asked.revision else {
       return [Target(asked: asked, revision: nil, index: nil)]

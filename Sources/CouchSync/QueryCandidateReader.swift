@@ -6,9 +6,7 @@ import Stores
 /// Reads the candidates of a query plan page by page, each page from the snapshot of the store at that moment.
 struct QueryCandidateReader {
   private enum Source {
-    /// Ranges of document ids.
     case documents([DocumentRange])
-    /// A range of an index's keys.
     case index(IndexDefinition, IndexRange)
     /// Positions that are known already, in the order in which they are read.
     case listed
@@ -227,7 +225,6 @@ extension DocumentRange {
 }
 
 extension IndexRange {
-  /// The rest of the range after an entry.
   fileprivate func rest(after position: IndexEntry?) -> IndexRange {
     guard let position else { return self }
     var rest = self

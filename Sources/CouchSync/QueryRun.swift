@@ -26,7 +26,6 @@ struct QueryRun {
     text.writer.beginArray()
   }
 
-  /// The number of bytes of the answer.
   var byteCount: Int { text.count }
   /// Whether the answer can contain more documents.
   var wantsMore: Bool { results < request.limit }

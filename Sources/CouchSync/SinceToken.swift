@@ -71,7 +71,6 @@ package enum SinceToken: Sendable, Equatable {
     "Malformed sequence: `since` is `now`, a number, or a sequence that a database gave, "
       + "of at most \(maximumBytes) bytes")
 
-  /// The token of a position in a store.
   package static func at(_ sequence: Int64, in info: StoreInfo, of tag: StoreTag) -> SinceToken {
     .after(sequence, tag: tag.digits, epoch: prefix(of: info.epoch))
   }
@@ -115,7 +114,6 @@ package struct StoreTag: Sendable, Equatable {
   /// million.
   package static let count = 8
 
-  /// The digits.
   package let digits: String
 
   /// Makes the tag of a store, whether the store exists or not.

@@ -16,7 +16,6 @@ package struct ClosedBranches: Sendable, Equatable {
   /// bytes, because otherwise each read of a tree would decode thousands of marks.
   private(set) var marks: [UInt8] = []
 
-  /// Creates an empty value.
   init() {}
 
   /// Reads the end of an encoded tree.
@@ -39,9 +38,7 @@ package struct ClosedBranches: Sendable, Equatable {
     self.marks = Array(marks)
   }
 
-  /// Whether there is nothing to remember.
   var isEmpty: Bool { standing.isEmpty && marks.isEmpty }
-  /// How many removed branches have a mark.
   var markCount: Int { marks.count / ClosedBranch.byteCount }
 
   /// Whether a branch that was removed from the tree ended in this revision, or in a tombstone whose parent
@@ -122,9 +119,7 @@ package struct ClosedBranches: Sendable, Equatable {
 /// bytes. Integers are big-endian. A digest that is a word (a peer's own) is replaced by the first 16 bytes
 /// of its SHA-256.
 struct ClosedBranch: Sendable, Equatable {
-  /// How many bytes a branch takes.
   static let byteCount = 46
-  /// The position of the generation.
   static let generationBytes = 1..<9
   /// The position of the leaf's digest.
   static let leafBytes = 9..<26
@@ -138,7 +133,6 @@ struct ClosedBranch: Sendable, Equatable {
   let generation: Int
   /// The leaf's digest; nil when the tombstone's parent is unknown.
   let leaf: Digest?
-  /// The tombstone's digest.
   let tombstone: Digest
   /// When the branch was closed, or when its mark was made, in days since 1970.
   var day: Int
@@ -185,7 +179,6 @@ struct ClosedBranch: Sendable, Equatable {
     }
   }
 
-  /// Creates a branch from its tombstone.
   init(tombstone: RevisionID, leaf: RevisionID?, day: Int) {
     generation = tombstone.generation
     self.leaf = leaf.map { Digest($0.digest) }
@@ -219,7 +212,6 @@ struct ClosedBranch: Sendable, Equatable {
     day = bytes[Self.tombstoneBytes.upperBound...].reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// The mark's bytes.
   var bytes: [UInt8] {
     var bytes: [UInt8] = [leaf == nil ? 0 : 1]
     bytes.reserveCapacity(Self.byteCount)

@@ -3,22 +3,18 @@ package import JSON
 
 /// A document as read from a store: its winner, or the revision that was asked for, with the stored body.
 package struct Document: Sendable {
-  /// The document's id.
   package let id: DocumentID
   /// The revision that ``body`` belongs to.
   package let revision: RevisionID
-  /// Whether that revision is a tombstone.
   package let isDeleted: Bool
   /// The store's sequence number of the document's last change.
   package let sequence: Int64
   /// When the document was created. A document that is restored after a tombstone counts as new.
   package let created: Timestamp
-  /// When the document last changed.
   package let updated: Timestamp
   /// The stored bytes of the body, `{…}` without `_` fields (but see ``DocumentBody/reservedMembers``).
   package let body: [UInt8]
 
-  /// Creates a document from stored values.
   package init(
     id: DocumentID, revision: RevisionID, isDeleted: Bool, sequence: Int64, created: Timestamp,
     updated: Timestamp, body: [UInt8]

@@ -18,9 +18,7 @@ package struct DocumentError: Error, Sendable, Equatable, CustomDebugStringConve
     case invalidDocument
     /// The text is not JSON that may be stored; see ``JSONError``.
     case invalidJSON
-    /// The document is larger than the limit.
     case tooLarge
-    /// The document has attachments, which are not supported.
     case attachmentsUnsupported
     /// The document has the highest number of leaves, or its tree would be too large.
     case tooManyLeaves
@@ -30,14 +28,12 @@ package struct DocumentError: Error, Sendable, Equatable, CustomDebugStringConve
     case damaged
   }
 
-  /// What went wrong.
   package let code: Code
   /// A sentence for the client that says what to change.
   package let reason: String
   /// The parser's error, when ``code`` is `invalidJSON` or `tooLarge`.
   package let json: JSONError?
 
-  /// Creates an error.
   package init(_ code: Code, _ reason: String, json: JSONError? = nil) {
     self.code = code
     self.reason = reason

@@ -2,7 +2,6 @@
 ///
 /// Source: CouchDB, "Documents: _id". The limit of the length is this project's own.
 package struct DocumentID: ByteString {
-  /// The longest id, in bytes.
   package static let maximumBytes = 512
 
   /// The id as the client wrote it.

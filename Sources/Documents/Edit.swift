@@ -65,7 +65,6 @@ package enum Edit {
 
 /// The next state of one document, as a rule decided it. An engine stores it.
 package struct Mutation: Sendable {
-  /// The document's id.
   package let id: DocumentID
   /// The tree after the edit.
   package let tree: RevisionTree
@@ -111,14 +110,10 @@ package struct Mutation: Sendable {
 
 /// One of several revisions that one mutation adds.
 package struct AddedRevision: Sendable {
-  /// The revision's id.
   package let revision: RevisionID
-  /// The revision's body.
   package let body: DocumentBody
-  /// Whether it is a tombstone.
   package let isDeleted: Bool
 
-  /// A revision by its parts.
   package init(revision: RevisionID, body: DocumentBody, isDeleted: Bool) {
     self.revision = revision
     self.body = body
@@ -126,7 +121,6 @@ package struct AddedRevision: Sendable {
   }
 }
 
-/// How much history a document may have.
 package struct HistoryLimits: Sendable, Equatable {
   /// How many revision ids are kept along each branch, as in CouchDB (`_revs_limit`).
   package var revisions: Int
@@ -160,7 +154,6 @@ package struct HistoryLimits: Sendable, Equatable {
 /// Several edits of one document that become one mutation. The tree is read, pruned and stored once for all
 /// of them. An edit that throws changes nothing.
 package struct DocumentEdits {
-  /// The document's id.
   package let id: DocumentID
   /// The tree after the edits so far.
   package private(set) var tree: RevisionTree
@@ -193,7 +186,6 @@ package struct DocumentEdits {
     nodeCapacity = Self.nodeCapacity(for: self.tree)
   }
 
-  /// The body of an added revision.
   package func body(of revision: RevisionID) -> DocumentBody? {
     addedIndices[revision].map { added[$0].body }
   }

@@ -2,7 +2,6 @@ import Crypto
 
 /// Lower-case hexadecimal, as revision ids and random ids are written.
 package enum Hex {
-  /// The digits by value.
   private static let digits = Array("0123456789abcdef".utf8)
 
   /// The digits of bytes, two for each byte.

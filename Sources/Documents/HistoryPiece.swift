@@ -18,7 +18,6 @@ package struct HistoryPiece: Sendable, Equatable {
   /// The revisions. Each is one byte, 1 for a tombstone and 0 otherwise, and the 16 bytes of its digest.
   package let bytes: [UInt8]
 
-  /// How many revisions there are.
   package var count: Int { bytes.count / RevisionID.storedHashBytes }
   /// The generation of the last (newest) revision. It wraps, because a damaged row can name any generation.
   package var last: Int { generation &+ count &- 1 }
@@ -47,7 +46,6 @@ package struct HistoryPiece: Sendable, Equatable {
   /// The first generation of the piece that contains this generation.
   package static func start(of generation: Int) -> Int { generation / revisions * revisions }
 
-  /// The error when a piece is missing or its bytes are invalid.
   static let damaged = DocumentError(.damaged, "A piece of the history is missing or damaged")
 
   /// Appends the revisions from generation `first` on; each is a child of the one before it.

@@ -11,7 +11,6 @@ package struct RevisionID: Hashable, Comparable, Sendable, CustomStringConvertib
   package static let maximumGeneration = 1 << 53
   /// The highest generation that a peer may send. An edit can still follow it.
   package static let maximumPeerGeneration = maximumGeneration - 1
-  /// The longest digest, in bytes.
   package static let maximumDigestBytes = 64
 
   /// The number of revisions from the first to this one.
@@ -125,7 +124,6 @@ package enum RevisionDigest: Hashable, Comparable, Sendable {
     self = .hash(high: words.high, low: words.low)
   }
 
-  /// The digest as text.
   package var text: String {
     switch self {
     case .hash(let high, let low): Hex.string(high, low)

@@ -293,7 +293,6 @@ package struct PurgedRevisions: Sendable, Equatable {
   /// The stored marks, oldest first.
   package var bytes: [UInt8] { marks.marks }
 
-  /// Whether a revision was purged.
   package func knows(_ revision: RevisionID) -> Bool { marks.hasMark(of: revision) }
 
   /// The latest purged revision that an edit can follow, by its generation and then by its digest. A digest

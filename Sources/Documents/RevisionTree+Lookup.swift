@@ -114,7 +114,6 @@ struct RevisionIndexTable: Sendable {
   private let multiplier = UInt64.random(in: .min ... .max) | 1
   private let seed = UInt64.random(in: .min ... .max)
 
-  /// Indexes these nodes.
   init(_ nodes: [RevisionTree.Node]) {
     var capacity = 64
     while capacity < nodes.count * 4 { capacity *= 2 }
@@ -173,14 +172,11 @@ struct RevisionIndexTable: Sendable {
 extension RevisionTree {
   /// One revision of a list. Parents come before their children.
   package struct Listed: Sendable, Equatable {
-    /// The revision's id.
     package let revision: RevisionID
     /// The parent's index in the list; nil for a root.
     package let parent: Int?
-    /// Whether this revision deletes the document.
     package let isDeleted: Bool
 
-    /// Creates a revision of a list.
     package init(revision: RevisionID, parent: Int?, isDeleted: Bool) {
       self.revision = revision
       self.parent = parent

@@ -5,11 +5,9 @@
 package struct RevisionTree: Sendable, Equatable {
   /// One revision.
   package struct Node: Sendable, Equatable {
-    /// The revision's id.
     package let revision: RevisionID
     /// The parent's index in ``RevisionTree/nodes``; nil for a root.
     package internal(set) var parent: Int?
-    /// Whether this revision deletes the document.
     package let isDeleted: Bool
     /// Whether no known revision has this one as its parent.
     package internal(set) var isLeaf: Bool
@@ -31,7 +29,6 @@ package struct RevisionTree: Sendable, Equatable {
   /// How many revisions are known.
   package var count: Int { nodes.count + older }
 
-  /// A tree with no revision.
   package init() { (nodes, byteCount) = ([], 0) }
 
   init(nodes: [Node]) {

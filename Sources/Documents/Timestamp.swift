@@ -4,7 +4,6 @@ package struct Timestamp: Sendable, Hashable, Comparable {
   /// Milliseconds since 1970-01-01T00:00:00Z, without leap seconds.
   package let milliseconds: Int64
 
-  /// A moment from its milliseconds.
   package init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
   /// A moment from whole seconds. A value outside the range becomes the nearest possible moment.

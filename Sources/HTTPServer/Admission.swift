@@ -121,7 +121,6 @@ package final class Admission: Sendable {
     }
   }
 
-  /// How many addresses are known.
   var addressCount: Int { addresses.withLock { $0.count } }
 
   /// Counts bytes of a body.
@@ -150,14 +149,12 @@ package final class Admission: Sendable {
     return isAdmitted
   }
 
-  /// Gives back bytes of a body.
   func releaseBody(
     _ count: Int, from address: AddressShare? = nil, on connection: HeldBytes? = nil
   ) {
     bodies.release(count, from: address?.bodies, on: connection)
   }
 
-  /// Gives back bytes of an answer.
   func releaseAnswer(
     _ count: Int, from address: AddressShare? = nil, on connection: HeldBytes? = nil
   ) {
@@ -188,7 +185,6 @@ final class AddressShare: Sendable {
   fileprivate let bodies = HeldBytes()
   fileprivate let answers = HeldBytes()
 
-  /// Bytes of answers.
   var answerBytes: Int { answers.count }
 
   fileprivate init(_ address: String) { self.address = address }

@@ -20,12 +20,10 @@ struct AnswerAccount {
   private var untaken = 0
   /// The rate at which the client takes them.
   private var pace: AnswerPace?
-  /// Whether the current answer has a length.
   private var hasLength = false
   /// Whether a refusal replaced the current answer; its body is then discarded.
   private var isReplaced = false
 
-  /// An account without answers.
   init(_ limits: ConnectionLimits, _ admission: Admission, isStream: Bool) {
     self.limits = limits
     self.admission = admission
@@ -148,7 +146,6 @@ struct AnswerPace {
   private var end: NIODeadline
   private var pause: NIODeadline?
 
-  /// An answer that begins.
   init(_ limits: ConnectionLimits, hasLength: Bool, at now: NIODeadline) {
     self.limits = limits
     self.hasLength = hasLength

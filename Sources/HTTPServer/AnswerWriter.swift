@@ -83,7 +83,6 @@ package final class DateField: Sendable {
   /// - Parameter clock: seconds since 1970, UTC.
   package init(clock: @escaping @Sendable () -> Int = { time(nil) }) { self.clock = clock }
 
-  /// The field as it is now.
   package var now: HTTPField {
     let second = clock()
     return latest.withLock { latest in

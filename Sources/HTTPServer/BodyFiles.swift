@@ -40,7 +40,6 @@ package final class BodyFiles: Sendable {
     self.bytesPerAddress = bytesPerAddress
   }
 
-  /// The bytes of all files.
   package var byteCount: Int { state.withLock { $0.total } }
 
   /// An empty file on the account of an address.

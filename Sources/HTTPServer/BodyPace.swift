@@ -16,14 +16,12 @@ struct BodyPace {
   /// Bytes that have come.
   private(set) var count = 0
 
-  /// Begins a body.
   init(_ limits: ConnectionLimits, at now: NIODeadline) {
     self.limits = limits
     due = now + limits.bodyGrace
     end = now + limits.body
   }
 
-  /// The next deadline.
   var deadline: NIODeadline { paused == nil ? min(due, end) : end }
 
   /// Whether the client is too slow.

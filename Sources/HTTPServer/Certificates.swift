@@ -43,7 +43,6 @@ package final class Certificates: Sendable {
         stamps: [Stamp(certificateFile), Stamp(keyFile)]))
   }
 
-  /// The TLS context of a new connection.
   package var context: NIOSSLContext { state.withLock { $0.context } }
 
   /// Reads the files again if they have changed. If that fails, the present certificate stays in use.

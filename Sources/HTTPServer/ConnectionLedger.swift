@@ -8,7 +8,6 @@ import Synchronization
 package final class ConnectionLedger: Sendable {
   /// The counts that operators see.
   package struct Counts: Sendable, Equatable {
-    /// Open connections.
     package var open = 0
     /// Connections that were refused since the start.
     package var refused = 0
@@ -96,7 +95,6 @@ package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel 
   package struct Value: ServerChildChannelValue {
     /// The connection that is served; nil for a refused one.
     let inner: Inner.Value?
-    /// The channel.
     package let channel: any Channel
   }
 

@@ -83,7 +83,6 @@ final class ConnectionState {
   var isOld = false
   /// Whether the request that is being answered uses HTTP/1.0, which has no chunked encoding.
   var answersOld = false
-  /// The parser's error.
   var failure: HTTPParserError?
   /// The answer to this error.
   var refusal: ConnectionRefusal?
@@ -95,7 +94,6 @@ final class ConnectionState {
 
 /// A request that was passed on and is not completely answered, with what its answer needs to know.
 struct OutstandingRequest {
-  /// Its head.
   let head: HTTPRequest
   /// Whether it uses HTTP/1.0.
   var isOld = false
@@ -112,21 +110,18 @@ struct OutstandingRequest {
 /// Tells the connection that a route is about to read a body. Only then a client that waits with its body
 /// (`Expect: 100-continue`, RFC 9110, section 10.1.1) is told to send it.
 package struct BodyWanted: Sendable {
-  /// The event.
   package init() {}
 }
 
 /// Tells the connection that a route reads its body as it comes. The body may have any length and take any time, as
 /// long as it arrives at the usual rate. The bytes that have arrived no longer count as memory.
 package struct BodyStreamingStarted: Sendable {
-  /// The event.
   package init() {}
 }
 
 /// Tells the connection that a route has done a part of work whose size the client decides, such as one of many
 /// commits. The time to the beginning of its answer begins again.
 package struct RequestProgressed: Sendable {
-  /// The event.
   package init() {}
 }
 

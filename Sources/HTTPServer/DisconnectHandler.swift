@@ -11,7 +11,6 @@ package final class DisconnectHandler: ChannelInboundHandler, RemovableChannelHa
   private var isGone = false
   private var action: (@Sendable () -> Void)?
 
-  /// A handler for a connection that is open.
   package init() {}
 
   package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

@@ -10,7 +10,6 @@ package struct OperationsListener: Sendable {
   /// Connections at once.
   package static let connections = 64
 
-  /// The port of the listener.
   package let port: Int
   private let channel: any Channel
   private let group: MultiThreadedEventLoopGroup

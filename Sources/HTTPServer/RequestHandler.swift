@@ -103,7 +103,6 @@ final class RequestHandler: ChannelInboundHandler, ChannelOutboundHandler {
     queue.finish(error as? HTTPParserError)
   }
 
-  /// Hands over a request whose body is incomplete.
   private func handOverUnfinished() {
     guard let head, !isOver else { return }
     self.head = nil

@@ -15,7 +15,6 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundOut = HTTPResponsePart
 
   private let limits: ConnectionLimits
-  /// The service that answers requests.
   private let answers: any RequestAnswering
   /// The connection's state; nil for an HTTP/2 stream, which has one request.
   private let connection: ConnectionState?

@@ -1,12 +1,10 @@
 /// The actions that ``RequestLimitHandler`` carries out.
 extension RequestLimitStateMachine {
-  /// What to do with the head of a request.
   enum HeadAction {
     /// Ignore it: it comes after the last request of its connection.
     case ignore
     /// No other request is outstanding: answer it at once (``answerAtOnce()``) or admit it (``admit(at:)``).
     case ask
-    /// Pass it on.
     case forward(RequestReservation)
     /// Refuse it: ``ConnectionRefusal/overloaded``.
     case refuse
@@ -18,9 +16,7 @@ extension RequestLimitStateMachine {
   enum BodyAction: Equatable {
     /// Discard it.
     case ignore
-    /// Pass it on.
     case forward
-    /// Close the connection.
     case close
     /// Report the error to the route that reads the body.
     case fail(ConnectionRefusal)
@@ -28,7 +24,6 @@ extension RequestLimitStateMachine {
     case endRefused(isPassedOn: Bool, endsConnection: Bool)
   }
 
-  /// What to do with the head of an answer.
   enum AnswerAction: Equatable {
     /// Write it. `isLast` says whether it is the last of its connection.
     case write(isLast: Bool)
@@ -40,7 +35,6 @@ extension RequestLimitStateMachine {
     case close
   }
 
-  /// What to do when time has passed.
   enum TimeAction: Equatable {
     /// No limit is reached.
     case none

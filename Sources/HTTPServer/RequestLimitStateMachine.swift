@@ -17,7 +17,6 @@ struct RequestLimitStateMachine {
   private let isStream: Bool
   /// The running requests of the client's address; nil for a proxy, which forwards requests of many people.
   private var address: AddressShare?
-  /// What the whole connection holds.
   private var connectionBytes = ConnectionBytes()
 
   /// The request whose head was read last.
@@ -49,7 +48,6 @@ struct RequestLimitStateMachine {
   /// When the connection is closed in any case; nil until the server stops.
   private var cutoff: NIODeadline?
 
-  /// A connection without requests.
   init(_ limits: ConnectionLimits, _ admission: Admission, isStream: Bool) {
     self.limits = limits
     self.admission = admission
@@ -124,7 +122,6 @@ struct RequestLimitStateMachine {
     return reservation
   }
 
-  /// Decides about bytes of a body.
   mutating func readBody(_ bytes: Int, at now: NIODeadline) -> BodyAction {
     guard !isOver, pace != nil else { return .ignore }
     pace?.received(bytes, at: now)
@@ -133,7 +130,6 @@ struct RequestLimitStateMachine {
     return holdsBody(count) ? .forward : fail(.overloaded, at: now)
   }
 
-  /// Decides about the end of a request.
   mutating func readEnd(at now: NIODeadline) -> BodyAction {
     guard !isOver, let pace else { return .ignore }
     self.pace = nil
@@ -309,7 +305,6 @@ struct RequestLimitStateMachine {
 
 /// Timeouts and the end of the connection.
 extension RequestLimitStateMachine {
-  /// Notes that the channel became writable or not writable.
   mutating func writabilityChanged(isWritable: Bool, at now: NIODeadline) {
     if isOver {
       // The client took a part of the last answer, but not its end.
@@ -354,7 +349,6 @@ extension RequestLimitStateMachine {
     return due
   }
 
-  /// Checks the deadlines.
   mutating func check(at now: NIODeadline) -> TimeAction {
     let isLate = [cutoff, stuck.map { $0 + limits.stall }, answerAccount.due].contains {
       $0.map { now >= $0 } ?? false

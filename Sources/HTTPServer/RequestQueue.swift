@@ -29,7 +29,6 @@ package final class RequestQueue: ServerChildChannelValue {
       }
     }
 
-    /// No request comes.
     func resumeWithNone() {
       switch self {
       case .arrival(let continuation): continuation.resume(returning: false)
@@ -44,7 +43,6 @@ package final class RequestQueue: ServerChildChannelValue {
       initialCapacity: 1)
     /// The memory and the slot of the request that is being answered.
     var reservation: RequestReservation?
-    /// The task that waits.
     var waiting: Waiting?
     /// Whether a timer runs that looks whether the client is quiet, and whether it has looked since the wait began.
     var (isWatched, hasLooked) = (false, false)
@@ -56,15 +54,12 @@ package final class RequestQueue: ServerChildChannelValue {
     var isBodyFull = false
     /// The executor of the answering task, once it has begun.
     var executor: WorkExecutor?
-    /// Whether the client has gone.
     var hasGone = false
-    /// Whether a read of the channel was postponed.
     var isReadPostponed = false
 
     var isFull: Bool { isBodyFull || requests.count >= RequestQueue.readAhead }
   }
 
-  /// The connection.
   package let channel: any Channel
   private let state = Mutex(State())
 

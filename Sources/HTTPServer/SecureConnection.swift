@@ -17,7 +17,6 @@ package struct SecureConnection: ServerChildChannel {
   /// A connection whose protocol is being negotiated.
   package struct Value: ServerChildChannelValue {
     let negotiated: EventLoopFuture<NIONegotiatedHTTPVersion<RequestQueue, HTTP2Channel.Value>>
-    /// The channel.
     package let channel: any Channel
   }
 

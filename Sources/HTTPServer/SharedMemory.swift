@@ -36,7 +36,6 @@ struct SharedMemory: ~Copyable {
     return false
   }
 
-  /// Gives bytes back.
   func release(_ count: Int, from address: HeldBytes?, on connection: HeldBytes? = nil) {
     guard count > 0 else { return }
     all.subtract(count)
@@ -49,7 +48,6 @@ struct SharedMemory: ~Copyable {
 final class HeldBytes: Sendable {
   private let bytes = Atomic(0)
 
-  /// The bytes.
   var count: Int { bytes.load(ordering: .relaxed) }
 
   /// - Returns: the bytes before.
@@ -60,8 +58,6 @@ final class HeldBytes: Sendable {
 
 /// What one connection holds, with all of its streams.
 final class ConnectionBytes: Sendable {
-  /// Bytes of bodies.
   let bodies = HeldBytes()
-  /// Bytes of answers.
   let answers = HeldBytes()
 }

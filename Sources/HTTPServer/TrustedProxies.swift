@@ -15,10 +15,8 @@ package struct TrustedProxies: Sendable, Equatable {
   /// - Parameter blocks: the addresses of the proxies; none by default.
   package init(_ blocks: [CIDRBlock] = []) { self.blocks = blocks }
 
-  /// Whether there are none.
   package var isEmpty: Bool { blocks.isEmpty }
 
-  /// Whether an address belongs to a trusted proxy.
   package func contains(_ address: String?) -> Bool {
     guard !blocks.isEmpty, let address = address.flatMap(IPAddress.init) else { return false }
     return blocks.contains { $0.contains(address) }

@@ -1,4 +1,3 @@
-/// The version of this program.
 package enum Version {
   /// The version, by semantic versioning.
   package static let current = "0.1.0"

@@ -22,7 +22,6 @@ package struct JSONError: Error, Sendable, Equatable, CustomDebugStringConvertib
     case numberOutOfRange = "number_out_of_range"
   }
 
-  /// The reason.
   package let code: Code
 
   /// The position of the error, in bytes from the start of the text: the first byte that the grammar does not allow, or
@@ -34,7 +33,6 @@ package struct JSONError: Error, Sendable, Equatable, CustomDebugStringConvertib
   /// pointer would have more than 1,024 bytes.
   package let pointer: String?
 
-  /// An error at a byte offset.
   package init(code: Code, offset: Int, pointer: String? = nil) {
     self.code = code
     self.offset = offset

@@ -11,7 +11,6 @@ package struct JSONMembers: Sequence, IteratorProtocol, Sendable {
     (offset, index) = text.content(of: node.range, in: JSONByte.openBrace)
   }
 
-  /// The next member.
   package mutating func next() -> JSONMember? {
     guard let start = offset else { return nil }
     let bytes = text.bytes
@@ -40,7 +39,6 @@ package struct JSONElements: Sequence, IteratorProtocol, Sendable {
     (offset, index) = text.content(of: node.range, in: JSONByte.openBracket)
   }
 
-  /// The next element.
   package mutating func next() -> JSONNode? {
     guard let start = offset else { return nil }
     let bytes = text.bytes
@@ -54,11 +52,9 @@ package struct JSONElements: Sequence, IteratorProtocol, Sendable {
 
 /// A member of an object in a ``ParsedJSON``.
 package struct JSONMember: Sendable {
-  /// A member's ranges in the text.
   package struct TextRanges: Sendable {
     private let nameStart: UInt32
     private let nameEnd: UInt32
-    /// The range of its value in the text.
     let value: JSONText.TextRange
 
     /// Makes the ranges of a member from the bytes of its name, with the quotation marks, and of its value.
@@ -81,10 +77,8 @@ package struct JSONMember: Sendable {
     var name: Range<Int> { Int(nameStart)..<Int(nameEnd) }
   }
 
-  /// The text that contains the member.
   let text: JSONText
 
-  /// The member's ranges in the text.
   package let ranges: TextRanges
 
   private var nameRange: JSONText.TextRange {
@@ -99,7 +93,6 @@ package struct JSONMember: Sendable {
   /// The name as written, with its quotation marks and escapes.
   package var rawName: ArraySlice<UInt8> { text.bytes[ranges.name] }
 
-  /// The value.
   package var value: JSONNode {
     JSONNode(text: text, range: ranges.value)
   }

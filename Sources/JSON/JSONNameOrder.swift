@@ -17,7 +17,6 @@ struct JSONNameOrder {
   /// The bytes of the first name, in the order of the text, that repeats an earlier one, with the quotation marks.
   private(set) var firstRepeated: Range<Int>?
 
-  /// Sorts members.
   init(_ members: [JSONMember.TextRanges], text: Span<UInt8>) {
     var names: [Name] = []
     names.reserveCapacity(members.count)

@@ -5,17 +5,14 @@ package struct JSONNode: Sendable {
     case null, bool, number, string, array, object
   }
 
-  /// The text that contains the value.
   let text: JSONText
 
-  /// The range of the value in the text.
   let range: JSONText.TextRange
 
   /// The first byte of the value, which determines its kind.
   @inline(__always)
   private var first: UInt8 { text.bytes[Int(range.start)] }
 
-  /// Which kind of value this is.
   package var kind: Kind {
     switch first {
     case 0x66, 0x74: .bool
@@ -27,7 +24,6 @@ package struct JSONNode: Sendable {
     }
   }
 
-  /// Whether this is `null`.
   package var isNull: Bool { first == 0x6E }
 
   /// The Boolean; nil for any other kind.

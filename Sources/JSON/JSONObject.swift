@@ -3,7 +3,6 @@
 /// Two objects are equal if they have the same members in any order, because RFC 8259 section 4 calls an object
 /// unordered. Looking up a name takes linear time.
 package struct JSONObject: Sendable {
-  /// A name and its value.
   package typealias Member = (name: String, value: JSONValue)
 
   /// The members in their order.
@@ -26,12 +25,10 @@ package struct JSONObject: Sendable {
     }
   }
 
-  /// The number of members.
   package var count: Int {
     members.count
   }
 
-  /// Whether there are no members.
   package var isEmpty: Bool {
     members.isEmpty
   }

@@ -8,13 +8,11 @@ package struct JSONOutline: Sendable {
   package struct Part: Sendable {
     /// The range of a member's name with its quotation marks; nil for an element.
     package let name: Range<Int>?
-    /// The range of the value.
     package let value: Range<Int>
   }
 
   /// The parts in the order of the text.
   package private(set) var parts: [Part] = []
-  /// Whether the whole is an object.
   package let isObject: Bool
 
   /// Finds the parts of the array or object in a range of a text. Nil when the range contains anything else, and when

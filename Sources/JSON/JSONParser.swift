@@ -33,7 +33,6 @@ struct JSONParser: Sendable {
   /// Whether white space occurred outside strings.
   private(set) var hasSpace = false
 
-  /// The limits in force.
   let limits: JSONLimits
 
   /// The offset of the next byte to read.
@@ -50,7 +49,6 @@ struct JSONParser: Sendable {
   /// The member names of the open objects.
   private var names = JSONOpenNames()
 
-  /// A parser for a text.
   init(for text: Span<UInt8>, limits: JSONLimits) {
     self.limits = limits
     extents = JSONExtents(forBytes: text.count, values: limits.maximumValues)
@@ -195,7 +193,6 @@ struct JSONParser: Sendable {
 
 /// RFC 6901 pointers into a text that is still being read.
 enum JSONPointer {
-  /// The longest pointer that is made, in bytes.
   static let maximumBytes = 1024
 
   /// The pointer to a member of the object that ended last.

@@ -39,7 +39,6 @@ package struct JSONScanner: Sendable {
     self.restLimit = restLimit
   }
 
-  /// Scans the next bytes.
   package mutating func take(_ bytes: [UInt8]) {
     let text = bytes.span
     var index = 0

@@ -16,7 +16,6 @@ final class JSONText: Sendable {
     hasSpace = parser.hasSpace
   }
 
-  /// The range of a value in the text.
   package struct TextRange: Sendable {
     /// The offset of its first byte.
     let start: UInt32
@@ -25,7 +24,6 @@ final class JSONText: Sendable {
     /// The index of the first extent that does not belong to a preceding value.
     let index: UInt32
 
-    /// The offsets of its bytes.
     @inline(__always)
     var offsets: Range<Int> { Int(start)..<Int(end) }
   }
@@ -206,7 +204,6 @@ enum JSONByte {
     byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
   }
 
-  /// Whether the byte is a digit `0` to `9`.
   @inline(__always)
   static func isDigit(_ byte: UInt8) -> Bool {
     byte &- 0x30 < 10

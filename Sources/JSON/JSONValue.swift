@@ -1,15 +1,12 @@
 /// A JSON value of its own, for code that builds, compares or changes values. A stored body is kept as bytes instead;
 /// see ``ParsedJSON``.
 package enum JSONValue: Sendable {
-  /// `null`
   case null
-  /// `true` or `false`
   case bool(Bool)
   /// A number as written.
   case number(JSONNumber)
   /// A string; equal to another one only if both have the same bytes.
   case string(String)
-  /// An array.
   case array([JSONValue])
   /// An object; equal to another one whatever the order of their members.
   case object(JSONObject)
@@ -54,7 +51,6 @@ package enum JSONValue: Sendable {
     return value
   }
 
-  /// Whether it is `null`.
   package var isNull: Bool {
     guard case .null = self else { return false }
     return true
@@ -121,35 +117,30 @@ extension JSONValue: Hashable {
 }
 
 extension JSONValue: ExpressibleByNilLiteral {
-  /// `null`.
   package init(nilLiteral: ()) {
     self = .null
   }
 }
 
 extension JSONValue: ExpressibleByBooleanLiteral {
-  /// `true` or `false`.
   package init(booleanLiteral value: Bool) {
     self = .bool(value)
   }
 }
 
 extension JSONValue: ExpressibleByIntegerLiteral {
-  /// An integer.
   package init(integerLiteral value: Int) {
     self = .number(JSONNumber(value))
   }
 }
 
 extension JSONValue: ExpressibleByStringLiteral {
-  /// A string.
   package init(stringLiteral value: String) {
     self = .string(value)
   }
 }
 
 extension JSONValue: ExpressibleByArrayLiteral {
-  /// An array.
   package init(arrayLiteral elements: JSONValue...) {
     self = .array(elements)
   }

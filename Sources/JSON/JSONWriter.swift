@@ -49,22 +49,18 @@ package struct JSONWriter: Sendable {
     string.withUTF8 { JSONEscape.appendQuoted($0, to: &output) }
   }
 
-  /// Starts an object.
   package mutating func beginObject() {
     begin(JSONByte.openBrace)
   }
 
-  /// Ends the object begun last.
   package mutating func endObject() {
     end(JSONByte.closeBrace)
   }
 
-  /// Starts an array.
   package mutating func beginArray() {
     begin(JSONByte.openBracket)
   }
 
-  /// Ends the array begun last.
   package mutating func endArray() {
     end(JSONByte.closeBracket)
   }
@@ -76,7 +72,6 @@ package struct JSONWriter: Sendable {
     needsComma = false
   }
 
-  /// Writes a string.
   package mutating func string(_ value: String) {
     separate()
     Self.appendString(value, to: &bytes)
@@ -97,7 +92,6 @@ package struct JSONWriter: Sendable {
     bytes.append(contentsOf: text)
   }
 
-  /// Writes an integer.
   package mutating func int(_ value: Int) {
     separate()
     bytes.append(contentsOf: String(value).utf8)
@@ -109,7 +103,6 @@ package struct JSONWriter: Sendable {
     bytes.append(contentsOf: (value ? "true" : "false").utf8)
   }
 
-  /// Writes `null`.
   package mutating func null() {
     separate()
     bytes.append(contentsOf: "null".utf8)
@@ -193,13 +186,11 @@ extension JSONWriter {
     }
   }
 
-  /// Writes a member whose value is a string.
   package mutating func member(_ name: String, _ value: String) {
     self.name(name)
     string(value)
   }
 
-  /// Writes a member whose value is an integer.
   package mutating func member(_ name: String, _ value: Int) {
     self.name(name)
     int(value)
@@ -211,7 +202,6 @@ extension JSONWriter {
     bool(value)
   }
 
-  /// Writes a member of any value.
   package mutating func member(_ name: String, _ value: JSONValue) {
     self.name(name)
     self.value(value)
@@ -226,7 +216,6 @@ extension JSONWriter {
 
 /// Writes values of a text again, without white space or in canonical form.
 struct JSONOutput {
-  /// The text that contains the values.
   let text: JSONText
 
   /// Whether the form is canonical: members sorted, strings with the fewest escapes.
@@ -249,7 +238,6 @@ struct JSONOutput {
     }
   }
 
-  /// Appends an object of these members.
   func append(members: [JSONMember.TextRanges], to output: inout [UInt8]) {
     let bytes = text.bytes
     let ordered = isCanonical ? JSONNameOrder(members, text: bytes.span).members : members

@@ -10,7 +10,6 @@ struct FairQueue {
   /// How long an overdrawn account waits behind the others before its request is ended, in nanoseconds.
   static let patience: Int64 = 5_000_000_000
 
-  /// Which queue this is.
   let name: AccountLine.Queue
 
   /// The accounts of the upper level that have waiting entries.
@@ -26,10 +25,8 @@ struct FairQueue {
 
   init(_ name: AccountLine.Queue = .requests) { self.name = name }
 
-  /// Whether nothing waits.
   var isEmpty: Bool { count == 0 }
 
-  /// Adds an entry to the queue of its account.
   mutating func push(_ entry: PoolEntry, _ account: ProcessorAccount, at now: Int64) {
     count += 1
     if let work = entry.work, work.hasEnded { return urgent.append(entry) }
@@ -221,7 +218,6 @@ struct PoolEntry {
     case yielded(UnsafeContinuation<Void, Never>, WorkExecutor)
   }
 
-  /// What the entry runs.
   let kind: Kind
   /// The request that it belongs to; nil when it belongs to none.
   let work: Work?

@@ -11,9 +11,7 @@
 package final class FairSemaphore: Sendable {
   /// What the permits are for. A process has one semaphore of each kind.
   package enum Kind: Sendable {
-    /// Searches of the catalogue.
     case searches
-    /// Hashes of passwords.
     case hashes
     /// What is sent to a database.
     case connections
@@ -107,7 +105,6 @@ package final class FairSemaphore: Sendable {
   /// Whether all permits are withdrawn.
   package var isExhausted: Bool { state.withLock { $0.withdrawn.count == count } }
 
-  /// How many callers wait.
   package var waitingCount: Int { state.withLock { $0.queue.count } }
 
   /// Whether any account would get a permit at once.

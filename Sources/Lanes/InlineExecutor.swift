@@ -46,10 +46,8 @@ package final class InlineExecutor: @unchecked Sendable {
   /// Whether one of its jobs runs or waits for the lock.
   private let isBusy = Atomic<Bool>(false)
 
-  /// Makes an executor on a lane.
   package convenience init(_ lane: Lane) { self.init(.lane(lane)) }
 
-  /// Makes an executor in a pool.
   package convenience init(_ pool: LanePool) { self.init(.pool(pool)) }
 
   private init(_ home: Home) {

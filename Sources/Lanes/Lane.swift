@@ -166,7 +166,6 @@ package final class LaneGroup: Sendable {
     lanes = (0..<max(count, 1)).map { Lane(name: "\(name)-\($0)") }
   }
 
-  /// How many lanes there are.
   package var count: Int { lanes.count }
 
   /// The lane for `hash`: always the same lane for the same hash.

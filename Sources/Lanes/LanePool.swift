@@ -50,7 +50,6 @@ package final class LanePool: @unchecked Sendable {
   /// The most that a request may cost, in nanoseconds of processor time.
   let requestLimit: Int64
 
-  /// The waiting entries.
   var queue: FairQueue
   /// How many threads compute, or have been woken to compute.
   var computing = 0
@@ -110,7 +109,6 @@ package final class LanePool: @unchecked Sendable {
       requestLimit: requestLimit)
   }
 
-  /// Makes a pool whose threads work at stores.
   package static func forStores(
     processors: Int? = nil, threads: Int = LanePool.defaultThreads
   ) -> LanePool {

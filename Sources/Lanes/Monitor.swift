@@ -15,7 +15,6 @@ final class Monitor<Value: Sendable>: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-  /// Makes a monitor of `value`.
   init(_ value: Value) {
     self.value = value
     mutex.initialize(to: pthread_mutex_t())
@@ -88,7 +87,6 @@ final class Locked<Value>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Reads or changes the value.
   func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

@@ -78,7 +78,6 @@ package final class ProcessorAccount: Sendable {
 /// Unchecked, because the compiler cannot see the lock. Proof: only ``FairQueue``, a value behind the lock of its pool or
 /// semaphore, uses the variables. A line belongs to one queue, because a process has one queue of each name.
 final class AccountLine: @unchecked Sendable {
-  /// The queues in which entries wait.
   enum Queue: Int, CaseIterable {
     /// For the threads that work on requests.
     case requests

@@ -57,7 +57,6 @@ package final class Work: Sendable {
     }
   }
 
-  /// The account that pays.
   package var account: ProcessorAccount { principal.load() ?? address }
 
   /// Sets the account of the principal. Only the first call has an effect.
@@ -70,7 +69,6 @@ package final class Work: Sendable {
 
   /// Why the work stops; nil while it goes on.
   package var reason: Ending? { Ending(rawValue: ending.load(ordering: .relaxed)) }
-  /// Whether the work stops.
   package var hasEnded: Bool { ending.load(ordering: .relaxed) != 0 }
 
   /// Ends the request: its work stops within two slices. A commit that has begun is completed. Has no effect after

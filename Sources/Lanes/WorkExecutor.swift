@@ -15,7 +15,6 @@ package final class WorkExecutor: TaskExecutor {
   private let state: Locked<State>
 
   private struct State {
-    /// The present work.
     var work: Work
     /// The account that paid for the last request. The next request most probably belongs to it too, and waits on it.
     var payer: ProcessorAccount
@@ -46,9 +45,7 @@ package final class WorkExecutor: TaskExecutor {
     Work.current.map { WorkExecutor($0.pool, account: $0.account) }
   }
 
-  /// The present work.
   package var currentWork: Work { state.withLock { $0.work } }
-  /// Whether the present request has waited on this account.
   func hasWaited(on account: ProcessorAccount) -> Bool {
     state.withLock { $0.waitedOn } === account
   }

@@ -6,7 +6,6 @@ package import Stores
 
 /// A new invitation with its token, which is answered only once.
 package struct IssuedInvitation: Sendable {
-  /// The invitation.
   package let invitation: Invitation
   /// The token of its link.
   package let token: String
@@ -24,22 +23,17 @@ package struct Invitation: Sendable, Equatable {
 
   /// The invitation's id, with which the owner withdraws it.
   package let id: AccountID
-  /// The list.
   package let list: AccountID
   /// The role of the account that accepts it.
   package let role: ListRole
-  /// When it was created.
   package let createdAt: Timestamp
-  /// From when on it can't be accepted.
   package let expiresAt: Timestamp
   /// The account that accepted it; nil for none.
   var usedBy: AccountID?
-  /// Whether the owner has withdrawn it.
   var isWithdrawn = false
   /// The SHA-256 of the token in hexadecimal.
   let hash: String
 
-  /// Makes a new invitation.
   init(
     to list: AccountID, as role: ListRole, token: String, at now: Timestamp, expiresAt: Timestamp,
     using generator: inout some RandomNumberGenerator
@@ -52,7 +46,6 @@ package struct Invitation: Sendable, Equatable {
     hash = Self.hash(of: token)
   }
 
-  /// Reads an invitation.
   init?(_ note: LocalDocument, hash: String) throws {
     let root = try ListDirectory.root(of: note)
     guard let id = root["id"]?.string.flatMap(AccountID.init),
@@ -66,10 +59,8 @@ package struct Invitation: Sendable, Equatable {
     isWithdrawn = root["isWithdrawn"]?.bool ?? false
   }
 
-  /// Whether it can still be accepted.
   func isOpen(at now: Timestamp) -> Bool { usedBy == nil && !isWithdrawn && now < expiresAt }
 
-  /// The JSON to store.
   var value: JSONValue {
     var object: JSONObject = [
       "id": .string(id.text), "list": .string(list.text), "role": .string(role.rawValue),
@@ -159,7 +150,6 @@ extension StoreChanges {
     close(invitation)
   }
 
-  /// Deletes an invitation.
   mutating func erase(_ invitation: Invitation) {
     write(LocalEdit(ListKeys.invitation(invitation.hash), nil))
     write(LocalEdit(ListKeys.invitation(invitation.id, to: invitation.list), nil))
@@ -177,7 +167,6 @@ extension StoreChanges {
 }
 
 extension ServiceError {
-  /// The error for an invitation that is no longer open.
   static let invitationGone = ServiceError(
     .invitationGone, "This invitation was used, withdrawn or has expired: ask for another")
 }

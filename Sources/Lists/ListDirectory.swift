@@ -23,7 +23,6 @@ import Stores
 /// - `left/<account>/<digits>`: an account was on a list, `{"list","until"}`;
 /// - `invitation-block/<account>/<inviter>`: the account does not see the inviter's invitations, `{"user"}`.
 struct ListDirectory: Sendable {
-  /// The stores.
   let stores: DatabaseManager
 
   /// The role of an account on a list; nil when it is not a member or the list is absent. Two indexed reads.
@@ -115,7 +114,6 @@ struct ListDirectory: Sendable {
     }
   }
 
-  /// Changes the system store.
   @discardableResult
   func update<Value: Sendable>(
     _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
@@ -239,7 +237,6 @@ extension ListDirectory {
 
 /// Reads the members of a list in slices. It starts again when the members have changed in between.
 private struct ListMembersReader: Sendable {
-  /// The result.
   struct Found: Sendable {
     /// Nil for an absent list.
     let members: ListMembers?
@@ -321,7 +318,6 @@ enum ListKeys {
     LocalID(receipt: importedPrefix + account.text + "/" + mark.text)
   }
 
-  /// The account of an import's record.
   static func importer(of id: LocalID) -> AccountID? {
     let prefix = LocalID.receiptPrefix.utf8.count + importedPrefix.utf8.count
     return AccountID(String(decoding: id.text.utf8.dropFirst(prefix).prefix(32), as: UTF8.self))

@@ -12,14 +12,12 @@ package import Stores
 ///
 /// Source: couchbaselabs/TouchWiki, `Wiki.m` and `WikiPage.m`.
 package struct ListDocument: Sendable {
-  /// The `type`.
   package static let type = "wiki"
 
   /// The winner's revision.
   let revision: RevisionID
   /// When the document was last written, by the server's clock.
   let updated: Timestamp
-  /// The document's contents.
   private(set) var members: JSONObject
 
   /// The document of a list; nil when it is missing or a tombstone.
@@ -43,7 +41,6 @@ package struct ListDocument: Sendable {
   /// The description, in markdown; empty when it is not a string.
   var markdown: String { members["markdown"]?.string ?? "" }
 
-  /// The body of a new list's document.
   static func body(
     title: String, markdown: String, owner: String, at now: Timestamp
   ) throws -> DocumentBody {
@@ -124,11 +121,9 @@ extension StoreChanges {
 package struct SharedList: Sendable {
   /// The list's id; its store is ``StoreName/list(_:)`` of it.
   package let id: AccountID
-  /// The title.
   package let title: String
   /// The description, in markdown.
   package let markdown: String
-  /// The members of the list.
   package let members: ListMembers
   /// The role of the account that reads the list.
   package let role: ListRole

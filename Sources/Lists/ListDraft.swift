@@ -10,17 +10,14 @@ package import Stores
 /// that store only: `{"type":"draft","list","document","base"?,"deleted"?,"content"?}`. `base` is the revision of
 /// the list's document that the author saw, absent when there was none. `content` is the document's new content.
 package struct ListDraft: Sendable {
-  /// The `type`.
   static let type = "draft"
 
   /// The document that a draft changes.
   package enum Subject: Sendable, Equatable {
-    /// A bookmark, by its hotel.
     case bookmark(HotelID)
     /// A note, by its title.
     case note(String)
 
-    /// The document of the list's store.
     func document(in list: AccountID) throws -> DocumentID {
       switch self {
       case .bookmark(let id): id.documentID
@@ -37,11 +34,8 @@ package struct ListDraft: Sendable {
     case seen(RevisionID?)
   }
 
-  /// The list.
   package let list: AccountID
-  /// The document that it changes.
   package let subject: Subject
-  /// The id of that document.
   let document: DocumentID
   /// The revision that the author saw; nil when there was none.
   package let base: RevisionID?
@@ -53,7 +47,6 @@ package struct ListDraft: Sendable {
   package private(set) var createdAt = Timestamp(milliseconds: 0)
   package private(set) var updatedAt = Timestamp(milliseconds: 0)
 
-  /// Makes a draft that is not saved yet.
   init(
     of subject: Subject, on list: AccountID, base: RevisionID?, content: [UInt8]?
   ) throws {
@@ -85,23 +78,19 @@ package struct ListDraft: Sendable {
     (createdAt, updatedAt) = (stored.created, stored.updated)
   }
 
-  /// Whether an id is that of a draft, on whichever list.
   package static func isDraft(_ id: DocumentID) -> Bool {
     id.text.utf8.starts(with: HotelID.draftPrefix.utf8)
   }
 
-  /// The id of the draft's document.
   static func id(of document: DocumentID, on list: AccountID) throws -> DocumentID {
     try DocumentID(HotelID.draftPrefix + list.text + ":" + document.text)
   }
 
-  /// The ids of all drafts on a list.
   static func range(on list: AccountID) -> DocumentRange {
     let prefix = HotelID.draftPrefix + list.text
     return DocumentRange(start: prefix + ":", end: prefix + ";", includesEnd: false)
   }
 
-  /// The body to store.
   func body() throws -> DocumentBody {
     var members: JSONObject = [
       "type": .string(Self.type), "list": .string(list.text), "document": .string(document.text),

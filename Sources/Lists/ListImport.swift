@@ -26,7 +26,6 @@ package final class ListImport: Sendable {
   /// The lists that were made, each with its id in the export.
   private let made = NIOLockedValueBox<[(list: AccountID, former: AccountID)]>([])
 
-  /// Makes an import without lists.
   package init(_ lists: ListService, for owner: ListMember) {
     self.lists = lists
     self.owner = owner

@@ -8,12 +8,10 @@ package import Stores
 /// `page`: `{"type":"page","wiki_id","title","markdown","created_at","updated_at"}`. Members that this service does
 /// not know are kept.
 package struct ListNote: Sendable, Equatable {
-  /// The `type`.
   package static let type = "page"
 
   /// The title. The document's id consists of the list's id and the title.
   package let title: String
-  /// The text, in markdown.
   package let markdown: String
   /// The winner's revision.
   package let revision: RevisionID
@@ -23,7 +21,6 @@ package struct ListNote: Sendable, Equatable {
   /// Whether it is a draft. Only its author sees a draft.
   package private(set) var isDraft = false
 
-  /// A note from a draft.
   init(
     draft title: String, markdown: String, revision: RevisionID, createdAt: Timestamp,
     updatedAt: Timestamp
@@ -197,7 +194,6 @@ struct ListNotesReader: Sendable {
   private let list: String
   private let limit: Int
   private var range: DocumentRange?
-  /// The notes so far.
   private(set) var notes: [ListNote] = []
   /// The title after which the next page starts; nil at the end.
   private(set) var next: String?
@@ -234,6 +230,5 @@ struct ListNotesReader: Sendable {
 }
 
 extension ServiceError {
-  /// The error for a note that does not exist.
   static let noNote = ServiceError(.missing, "The list has no note of this title")
 }

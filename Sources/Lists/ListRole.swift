@@ -3,7 +3,6 @@ package import Documents
 import JSON
 package import Stores
 
-/// The role of a member on a list.
 package enum ListRole: String, Sendable, CaseIterable {
   /// The account that created the list or received it from its former owner. It may do everything. Only the owner
   /// changes the members.
@@ -21,14 +20,10 @@ package enum ListRole: String, Sendable, CaseIterable {
 package struct ListMember: Sendable, Equatable {
   /// The account's id. It does not reveal the name.
   package let account: AccountID
-  /// The user name and the display name.
   package let name: PersonName
-  /// The member's role.
   package internal(set) var role: ListRole
-  /// When the member joined.
   package let joinedAt: Timestamp
 
-  /// Makes a member.
   package init(account: AccountID, name: PersonName, role: ListRole, joinedAt: Timestamp) {
     self.account = account
     self.name = name
@@ -44,7 +39,6 @@ package struct ListMember: Sendable, Equatable {
 package struct ListHead: Sendable, Equatable {
   /// How often the members have changed. It only grows.
   package let version: Int
-  /// When the list was made.
   package let createdAt: Timestamp
   /// When a list without an owner ends; nil for a list with one.
   var endsAt: Timestamp?
@@ -52,9 +46,7 @@ package struct ListHead: Sendable, Equatable {
 
 /// The members of a list: the owner first, then the others in the order in which they joined.
 package struct ListMembers: Sendable, Equatable {
-  /// The record of the list.
   package let head: ListHead
-  /// All members.
   package let all: [ListMember]
 
   /// The members of a list.
@@ -81,7 +73,6 @@ package struct ListMembers: Sendable, Equatable {
     return names.isEmpty ? "" : "+" + Hex.digest(of: names.joined(separator: "\n"), digits: 16)
   }
 
-  /// The member with this account.
   package func member(_ account: AccountID) -> ListMember? {
     all.first { $0.account == account }
   }

@@ -95,7 +95,6 @@ extension StoreChanges {
     }
   }
 
-  /// Records what a list was given.
   mutating func noteRoom(of list: AccountID, ownedBy owner: AccountID, _ bytes: Int64) {
     note(ListRoom.id(owner, list), ["bytes": .number(JSONNumber(Int(bytes)))])
   }
@@ -109,7 +108,6 @@ extension StoreChanges {
 }
 
 extension ServiceError {
-  /// The error of lists that have all the bytes that their owner may have.
   fileprivate static func listsAreFull(_ limit: Int64) -> ServiceError {
     ServiceError(
       .quotaExceeded,
@@ -117,11 +115,9 @@ extension ServiceError {
         + "can remove notes or bookmarks, end a list, or hand one on")
   }
 
-  /// The error of a list that needs bytes of an owner.
   fileprivate static let listHasNoOwner = ServiceError(
     .quotaExceeded, "The list has no owner, and gets no more bytes before a member accepts it")
 
-  /// The error of a list for which its next owner has no room.
   static let nextOwnerIsFull = ServiceError(
     .quotaExceeded,
     "The next owner has no room for this list: all lists of one owner share a limit of bytes. They "

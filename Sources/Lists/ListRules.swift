@@ -285,7 +285,6 @@ extension StoreChanges {
     write(LocalEdit(ListKeys.membership(account, list), nil))
   }
 
-  /// Removes all records with a prefix.
   mutating func eraseAll(_ prefix: String) throws {
     var ids: [LocalID] = []
     try view.locals(ListKeys.range(prefix)) { id, _ in
@@ -316,18 +315,13 @@ extension ServiceError {
   /// The error for removing the owner or changing their role.
   static let ownerStays = ServiceError(
     .forbidden, "The owner stays the owner: hand the list on first, or delete it")
-  /// The error for a list with too many members and invited users.
   static let listIsFull = ServiceError(
     .quotaExceeded, "The list is full: at most \(ListLimits.members) members and invited users")
-  /// The error of an account that has made too many lists.
   static let tooManyOwned = ServiceError(
     .quotaExceeded, "An account has made at most \(ListLimits.owned) lists that it is still on")
-  /// The error of an account that has joined too many lists.
   static let tooManyJoined = ServiceError(
     .quotaExceeded, "An account has joined at most \(ListLimits.joined) lists")
-  /// The error for a name that is not on the list.
   package static let noMember = ServiceError(.missing, "Nobody of this name is on the list")
-  /// The error for an unknown user name.
   static let noUser = ServiceError(.missing, "No user has this name")
   /// The error for a reader who tries to write.
   package static let readersRead = ServiceError(

@@ -168,6 +168,5 @@ extension ListService {
 }
 
 extension ServiceError {
-  /// The error for a draft that does not exist.
   static let noDraft = ServiceError(.missing, "There is no draft of it")
 }

@@ -157,7 +157,6 @@ extension ListService {
 
 /// The record of a published draft in the list's store.
 struct PublishedDraft: Sendable {
-  /// The local document.
   let id: LocalID
   /// The revision of the draft.
   let mark: [UInt8]

@@ -16,7 +16,6 @@ package struct ListService: Sendable {
   let directory: ListDirectory
   let accounts: AccountService
   let hotels: HotelService
-  /// The bytes of all lists of one owner.
   let ownedBytes: Int64
   let now: @Sendable () -> Timestamp
   /// Notifies observers when their memberships may have changed.
@@ -128,7 +127,6 @@ package struct ListService: Sendable {
     return (lists, nil)
   }
 
-  /// The names of some members of a list.
   package func names(
     of accounts: some Sequence<AccountID> & Sendable, on list: AccountID
   ) async throws -> [AccountID: PersonName] {

@@ -11,7 +11,6 @@ package struct ListWriteRule: Sendable {
   private let list: AccountID
   private let role: ListRole
 
-  /// Makes the rule for one member.
   package init(_ list: AccountID, role: ListRole) {
     self.list = list
     self.role = role

@@ -11,7 +11,6 @@ package final class MembershipWatch: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// Makes a value without watchers.
   package init() {}
 
   /// Calls a closure whenever an account's memberships may have changed, until the returned watcher is released.

@@ -3,9 +3,7 @@ import JSON
 import Lanes
 package import Stores
 
-/// One event for an observer.
 package struct ObserverEvent: Sendable {
-  /// The kind of an event.
   package enum Name: String, Sendable {
     /// A document of the observer's own store or of a list was written or deleted.
     case change
@@ -20,7 +18,6 @@ package struct ObserverEvent: Sendable {
     case rewound
   }
 
-  /// The kind of the event.
   package let name: Name
   /// A JSON object on one line.
   package let data: [UInt8]
@@ -40,7 +37,6 @@ package struct Observer: Sendable {
     /// Only this list; nil for the own store and all lists.
     package let list: AccountID?
 
-    /// Makes a filter.
     package init(id: DocumentID? = nil, type: String? = nil, list: AccountID? = nil) {
       (self.id, self.type, self.list) = (id, type, list)
     }
@@ -54,7 +50,6 @@ package struct Observer: Sendable {
   let lists: ListService
   /// The account whose lists are observed; nil for a guest, who has none.
   let account: AccountID?
-  /// The observer's own store.
   package let own: StoreName
   let filter: Filter
   var token: ObserverToken
@@ -115,7 +110,6 @@ package struct Observer: Sendable {
   /// The token of the present position.
   package var text: String { token.text }
 
-  /// The stores that are observed.
   package var stores: [StoreName] {
     let lists = token.lists.keys.map { StoreName.list($0) }
     return filter.list == nil ? [own] + lists : lists
@@ -214,7 +208,6 @@ package struct Observer: Sendable {
 
 /// A page of one store's changes, from one state.
 struct ObservedPage: Sendable {
-  /// One changed document.
   struct Change: Sendable {
     let sequence: Int64
     let document: Document

@@ -8,18 +8,15 @@ import Stores
 /// there, at most ``maximumBytes`` long. A position is three bytes of the store's epoch, followed by the sequence
 /// number as LEB128.
 package struct ObserverToken: Sendable, Equatable {
-  /// The longest token, in bytes.
   package static let maximumBytes = 10_240
   private static let version: UInt8 = 1
 
-  /// The position in one store.
   struct Position: Sendable, Equatable {
     /// Three bytes of the store's epoch; zeros for an absent store.
     let epoch: [UInt8]
     /// The sequence of the last change that was reported.
     var sequence: Int64
 
-    /// The position in an absent store.
     static let absent = Position(epoch: [0, 0, 0], sequence: 0)
 
     init(epoch: [UInt8], sequence: Int64) { (self.epoch, self.sequence) = (epoch, sequence) }
@@ -44,9 +41,7 @@ package struct ObserverToken: Sendable, Equatable {
     }
   }
 
-  /// The position in the observer's own store.
   var own: Position
-  /// The positions in the observer's lists.
   var lists: [AccountID: Position]
 
   init(own: Position, lists: [AccountID: Position] = [:]) {
@@ -73,7 +68,6 @@ package struct ObserverToken: Sendable, Equatable {
     }
   }
 
-  /// The token's text.
   package var text: String {
     var bytes = [Self.version]
     Self.append(own, to: &bytes)

@@ -10,13 +10,10 @@ import Stores
 /// The list's head says when it ends. The system store has a local document `list-ends/<time>/<list>` for it,
 /// `{"title","bytes"}`, with the milliseconds since 1970 as 32 hexadecimal digits, so that those come first that end first.
 struct OwnerlessList: Sendable {
-  /// The list.
   let list: AccountID
-  /// When it ends.
   let endsAt: Timestamp
   /// The beginning of its title when the owner was erased; empty if that could not be read.
   let title: String
-  /// What it was given.
   let bytes: Int64
 
   /// The state of a list without an owner; nil for any other list.
@@ -41,7 +38,6 @@ struct OwnerlessList: Sendable {
     return try lists.compactMap { try of($0, in: view) }
   }
 
-  /// The record.
   fileprivate var value: JSONValue {
     ["title": .string(title), "bytes": .number(JSONNumber(Int(bytes)))]
   }
@@ -92,7 +88,6 @@ extension ListService {
 }
 
 extension ListDirectory {
-  /// The first record in a range.
   fileprivate func first(in range: DocumentRange) async throws -> LocalID? {
     try await read(orAbsent: nil) { view in
       var first: LocalID?

@@ -13,9 +13,7 @@ package import Stores
 package struct PersonalInvitation: Sendable, Equatable {
   /// The invitation's id. It stays the same if the role is changed.
   package fileprivate(set) var id: AccountID
-  /// The list.
   package let list: AccountID
-  /// The user.
   package let account: AccountID
   /// The owner who made it.
   package let inviter: AccountID
@@ -25,17 +23,14 @@ package struct PersonalInvitation: Sendable, Equatable {
   package let role: ListRole
   /// The beginning of the list's title at that time, at most ``ListLimits/invitationTitleBytes`` bytes.
   package let title: String
-  /// When it was made.
   package let createdAt: Timestamp
   /// Whether the user has blocked the inviter.
   fileprivate(set) var isHidden = false
 
-  /// From when on it can't be accepted.
   package var expiresAt: Timestamp {
     createdAt.adding(seconds: ListLimits.longestInvitationSeconds)
   }
 
-  /// Makes a new invitation.
   init(
     of account: AccountID, _ username: String, to list: AccountID, title: String,
     as role: ListRole, by inviter: AccountID, at now: Timestamp,
@@ -107,7 +102,6 @@ package struct PersonalInvitation: Sendable, Equatable {
     return accounts
   }
 
-  /// The user's record.
   fileprivate var usersValue: JSONValue {
     var object: JSONObject = [
       "id": .string(id.text), "inviter": .string(inviter.text), "role": .string(role.rawValue),
@@ -130,7 +124,6 @@ package struct PersonalInvitation: Sendable, Equatable {
 package struct ReceivedInvitation: Sendable {
   /// The id with which the user answers it: of the invitation, or of the list without an owner.
   package let id: AccountID
-  /// The list.
   package let list: AccountID
   /// The beginning of the list's title; see ``PersonalInvitation/title``.
   package let title: String
@@ -138,12 +131,9 @@ package struct ReceivedInvitation: Sendable {
   package let inviter: PersonName?
   /// The role of the user who accepts it.
   package let role: ListRole
-  /// When it was made.
   package let createdAt: Timestamp
-  /// From when on it can't be accepted.
   package let expiresAt: Timestamp
 
-  /// An invitation by name.
   init(_ invitation: PersonalInvitation, by inviter: PersonName) {
     (id, list, title) = (invitation.id, invitation.list, invitation.title)
     (self.inviter, role) = (inviter, invitation.role)
@@ -160,17 +150,12 @@ package struct ReceivedInvitation: Sendable {
 
 /// An invitation by name as the list's owner sees it.
 package struct InvitedUser: Sendable {
-  /// The invitation's id.
   package let id: AccountID
-  /// The user.
   let account: AccountID
-  /// The user's name.
   package let username: String
   /// The role of the user who accepts it.
   package let role: ListRole
-  /// When it was made.
   package let createdAt: Timestamp
-  /// From when on it can't be accepted.
   package var expiresAt: Timestamp {
     createdAt.adding(seconds: ListLimits.longestInvitationSeconds)
   }

@@ -27,7 +27,6 @@ package struct AddressRule: Sendable {
     }
   }
 
-  /// Makes a rule that permits only these networks.
   package init(within networks: [CIDRBlock]) { kind = .within(networks) }
 
   private init(_ kind: Kind) { self.kind = kind }

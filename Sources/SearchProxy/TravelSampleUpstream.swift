@@ -8,11 +8,8 @@ import Synchronization
 /// It treats a text as a phrase, whatever ``HotelQuery/matching`` says, and can't look up by id (see
 /// ``CachedSearch``). It returns at most 100 rows; pages are cut from them here.
 package final class TravelSampleUpstream: RemoteUpstream {
-  /// Sends the requests.
   let client: UpstreamClient
-  /// The upstream's base URL.
   let baseURL: UpstreamURL
-  /// Counts the calls.
   let meter: UpstreamMeter
   private let setting: TravelSampleGeneration.Setting
   private let name: String
@@ -45,7 +42,6 @@ package final class TravelSampleUpstream: RemoteUpstream {
     }
   }
 
-  /// Finds hotels.
   package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
     if let page = answerWithoutAsking(query) { return page }
     let (description, location) = (SearchTerm(query.description), SearchTerm(query.location))

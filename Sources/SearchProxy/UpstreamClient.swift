@@ -20,11 +20,8 @@ package struct UpstreamClient: Sendable {
   /// The client's `User-Agent` (RFC 9110 section 10.1.5).
   package static let userAgent = "hotel-bookmarks"
 
-  /// The time limits for an upstream.
   package let timeouts: UpstreamTimeouts
-  /// The largest answer, in bytes.
   package let maximumAnswerBytes: Int
-  /// The HTTP client with its connections.
   let http: HTTPClient
 
   /// Makes a client with its own connections.
@@ -222,7 +219,6 @@ package struct UpstreamTimeouts: Sendable, Hashable {
     self.init(connect: total * 3 / 20, firstByte: total * 2 / 5, total: total)
   }
 
-  /// Makes time limits.
   package init(
     connect: Duration = .milliseconds(300), firstByte: Duration = .milliseconds(800),
     total: Duration = .milliseconds(standardMilliseconds)
@@ -255,7 +251,6 @@ package struct UpstreamTrust: Sendable {
 
 /// An upstream's answer, completely read and within the limits.
 struct UpstreamAnswer: Sendable {
-  /// The status code.
   let status: Int
   /// The media type of `Content-Type` in lower case, without parameters; nil when the header is absent.
   let mediaType: String?

@@ -10,7 +10,6 @@ import Metrics
 ///   that is not permitted.
 /// - `upstream_rows_skipped_total`, by `upstream`: rows of answers that are not valid hotels.
 struct UpstreamMeter: Sendable {
-  /// The outcome of a call.
   enum Outcome: String, CaseIterable {
     case ok, unavailable, timeout, cancelled
     case badAnswer = "bad_answer"
@@ -35,7 +34,6 @@ struct UpstreamMeter: Sendable {
   private let blocked: Counter
   private let skipped: Counter
 
-  /// Makes a meter for the upstream with this name.
   init(upstream name: String) {
     let upstream = ("upstream", name)
     calls = Dictionary(
@@ -48,7 +46,6 @@ struct UpstreamMeter: Sendable {
     skipped = Counter(label: "upstream_rows_skipped_total", dimensions: [upstream])
   }
 
-  /// Counts a finished call.
   func count(_ outcome: Outcome, started: ContinuousClock.Instant) {
     calls[outcome]?.increment()
     let (seconds, attoseconds) = (ContinuousClock.now - started).components
@@ -61,7 +58,6 @@ struct UpstreamMeter: Sendable {
     blocked.increment()
   }
 
-  /// Counts rows that were skipped.
   func countSkipped(rows: Int) {
     if rows > 0 { skipped.increment(by: rows) }
   }

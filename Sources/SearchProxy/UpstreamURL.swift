@@ -61,14 +61,11 @@ package struct UpstreamURLError: Error, Sendable, Equatable, CustomDebugStringCo
     /// A path with a dot segment, an empty segment, or a character that is or must be
     /// percent-encoded.
     case badPath
-    /// A query or a fragment.
     case hasQueryOrFragment
   }
 
-  /// What is wrong.
   package let code: Code
 
-  /// Makes an error.
   package init(_ code: Code) {
     self.code = code
   }
@@ -85,13 +82,11 @@ package struct UpstreamURLError: Error, Sendable, Equatable, CustomDebugStringCo
     }
   }
 
-  /// The code and the sentence.
   package var debugDescription: String { "UpstreamURLError(\(code.rawValue): \(reason))" }
 }
 
 /// Scheme, host and port of a URL (RFC 6454). Requests to an upstream never leave its origin.
 package struct UpstreamOrigin: Sendable, Hashable, CustomStringConvertible {
-  /// The supported schemes.
   package enum Scheme: String, Sendable {
     case http, https
 
@@ -99,7 +94,6 @@ package struct UpstreamOrigin: Sendable, Hashable, CustomStringConvertible {
     var defaultPort: UInt16 { self == .http ? 80 : 443 }
   }
 
-  /// The scheme.
   package let scheme: Scheme
   /// The host in lower case, in ASCII; an IPv6 address is in brackets.
   package let host: String

@@ -7,7 +7,6 @@ struct AdminCommand: AsyncParsableCommand {
     commandName: "admin", abstract: "Look after the administrator.",
     subcommands: [ResetPassword.self])
 
-  /// Sets a new random password.
   struct ResetPassword: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Give the administrator a new password and print it, this once.",
@@ -25,13 +24,11 @@ struct AdminCommand: AsyncParsableCommand {
   }
 }
 
-/// Commands for the keys that sign tokens.
 struct KeysCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "keys", abstract: "Look after the keys that tokens are signed with.",
     subcommands: [Rotate.self])
 
-  /// Makes a new signing key.
   struct Rotate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Sign new tokens with a new key; tokens signed before stay good until they expire.")

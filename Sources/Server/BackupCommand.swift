@@ -2,7 +2,6 @@ import ArgumentParser
 import Glibc
 import HotelBookmarks
 
-/// Makes a backup.
 struct BackupCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",
@@ -30,7 +29,6 @@ struct BackupCommand: AsyncParsableCommand {
   }
 }
 
-/// Restores a backup.
 struct RestoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore", abstract: "Make a data directory of a backup, or fill a database.",
@@ -145,7 +143,6 @@ struct VerifyCommand: AsyncParsableCommand {
   }
 }
 
-/// Repairs damaged stores.
 struct RepairCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "repair",

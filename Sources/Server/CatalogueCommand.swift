@@ -8,7 +8,6 @@ struct CatalogueCommand: AsyncParsableCommand {
     commandName: "catalogue", abstract: "Look after the embedded upstream's hotels.",
     subcommands: [Import.self, Undo.self])
 
-  /// Replaces the catalogue.
   struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract:

@@ -3,7 +3,6 @@ import FoundationEssentials
 import Glibc
 import HotelBookmarks
 
-/// The command line.
 @main
 struct HotelBookmarksCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -17,7 +16,6 @@ struct HotelBookmarksCommand: AsyncParsableCommand {
       HealthCommand.self, VersionCommand.self,
     ])
 
-  /// Runs the command of the arguments.
   static func main() async {
     // Without this signal, a write beyond the limit on a file's size fails with EFBIG instead of ending the process
     // (setrlimit(2), RLIMIT_FSIZE).
@@ -26,7 +24,6 @@ struct HotelBookmarksCommand: AsyncParsableCommand {
   }
 }
 
-/// Prints the version.
 struct VersionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "version", abstract: "Print the version.")
@@ -73,7 +70,6 @@ struct LocationOptions: ParsableArguments {
     help: "A file with its password; also HOTEL_BOOKMARKS_DATABASE_PASSWORD_FILE. Default: none")
   var databasePasswordFile: String?
 
-  /// Where the stores are.
   var location: StorageLocation {
     let environment = ProcessInfo.processInfo.environment
     return StorageLocation(

@@ -2,7 +2,6 @@ import ArgumentParser
 import FoundationEssentials
 import HotelBookmarks
 
-/// Starts the server.
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve", abstract: "Start the server.",
@@ -113,6 +112,5 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension ArgumentHelp {
-  /// The help text of a setting.
   fileprivate static func setting(_ key: SettingKey) -> ArgumentHelp { ArgumentHelp(key.help) }
 }

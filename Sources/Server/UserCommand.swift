@@ -28,7 +28,6 @@ struct UserCommand: AsyncParsableCommand {
     }
   }
 
-  /// Adds a user.
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Add a user; the password is read from standard input or a file.")
@@ -44,7 +43,6 @@ struct UserCommand: AsyncParsableCommand {
     }
   }
 
-  /// Changes a user's password.
   struct Password: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Give a user a new password; every session of the user ends.")
@@ -82,7 +80,6 @@ struct UserCommand: AsyncParsableCommand {
     }
   }
 
-  /// Lists users.
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Print a line for each user: id, when they signed up, name.",
@@ -97,7 +94,6 @@ struct UserCommand: AsyncParsableCommand {
     }
   }
 
-  /// Erases a user.
   struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Erase a user with all that they have stored; every session ends.")

@@ -12,17 +12,14 @@ package struct Checksum {
     case header = 1
     /// A document's columns before body and tree.
     case head = 2
-    /// The body of a revision.
     case body = 3
     /// A document's history.
     case tree = 4
-    /// A local document.
     case local = 5
     /// An entry of the registry.
     case entry = 6
     /// The state of an index.
     case index = 7
-    /// A document's entry in an index.
     case indexEntry = 8
     /// When a revision came and from whom.
     case arrival = 9
@@ -37,7 +34,6 @@ package struct Checksum {
   /// The number of bytes that were added so far.
   package var count: Int { bytes.count }
 
-  /// Starts the checksum of one row.
   package init(_ kind: Kind) {
     bytes = []
     bytes.reserveCapacity(192)
@@ -93,7 +89,6 @@ package struct Checksum {
   /// Whether `found` is the checksum of these values.
   package func matches(_ found: Int64) -> Bool { found == value }
 
-  /// The checksum of `bytes` followed by `content`.
   package static func value(of bytes: [UInt8], over content: [UInt8]) -> Int64 {
     let sum = bytes.withUnsafeBytes { head in
       content.withUnsafeBytes { rest in
@@ -121,7 +116,6 @@ package struct Checksum {
     return checksum
   }
 
-  /// The checksum of a piece of a document's history.
   package static func piece(_ id: DocumentID, _ piece: HistoryPiece) -> Checksum {
     var checksum = Checksum(.history)
     checksum.append(id.text)

@@ -63,12 +63,10 @@ extension StoreTables {
 }
 
 extension StoredPiece {
-  /// The stored form of a piece.
   package init(_ piece: HistoryPiece, of id: DocumentID) {
     self.init(piece: piece, checksum: Checksum.piece(id, piece).value)
   }
 
-  /// Whether the piece matches its checksum.
   package func isSound(of id: DocumentID) -> Bool { Checksum.piece(id, piece).matches(checksum) }
 }
 

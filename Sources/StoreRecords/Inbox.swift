@@ -26,10 +26,8 @@ package final class Inbox<Write: Sendable>: Sendable {
     waiting.withLockedValue { $0 = writes + $0 }
   }
 
-  /// Whether no write waits.
   package var isEmpty: Bool { waiting.withLockedValue { $0.isEmpty } }
 
-  /// The writes that wait.
   package var all: [Write] { waiting.withLockedValue { $0 } }
 
   /// Removes the first writes from the queue and returns them.

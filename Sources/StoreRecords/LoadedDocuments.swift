@@ -55,7 +55,6 @@ package final class LoadedDocuments {
     case notLoaded
     /// The id was never used.
     case absent
-    /// The document.
     case found(Found)
   }
 

@@ -20,7 +20,6 @@ package protocol PendingUpdate: AnyObject, Sendable {
   func finish(_ outcome: Result<Void, any Error>)
 }
 
-/// An update with its rule.
 package final class RuleUpdate<Value: Sendable>: PendingUpdate {
   package let ids: Set<DocumentID>
   package let now: Timestamp
@@ -36,7 +35,6 @@ package final class RuleUpdate<Value: Sendable>: PendingUpdate {
     var caller: CheckedContinuation<Void, Never>?
   }
 
-  /// Creates an update that has not run.
   package init(
     loading ids: Set<DocumentID>, now: Timestamp,
     rule: @escaping @Sendable (inout StoreChanges) throws -> Value

@@ -7,7 +7,6 @@ extension ServiceError {
   /// The error of a write for which there is no space, except perhaps the reserve for deletions.
   package static let full = ServiceError(.storageFull, "There is no room left to store this")
 
-  /// The error of a write to a read-only storage.
   package static let readOnly = ServiceError(
     .readOnly, "The storage takes no writes at present")
 

@@ -9,7 +9,6 @@ package struct StoreHeader: Equatable, Sendable {
   package var key: String
   /// A random text from when the file was created; see `StoreInfo.epoch`.
   package var epoch: String
-  /// The sequence number of the last change.
   package var lastSequence: Int64 = 0
   /// The highest sequence number of a document. It is lower than ``lastSequence`` when a purge came after it.
   package var newest: Int64 = 0
@@ -50,7 +49,6 @@ package struct StoreHeader: Equatable, Sendable {
       keptBytes: otherBodyBytes, epoch: epoch)
   }
 
-  /// The checksum of the row.
   package var checksum: Checksum {
     var checksum = Checksum(.header)
     checksum.append(key)

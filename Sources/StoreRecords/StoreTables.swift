@@ -39,7 +39,6 @@ package protocol StoreTables {
   func removePiece(of first: Int64, at generation: Int) throws
   /// Removes the pieces of a document that begin below a generation.
   func removePieces(of first: Int64, below generation: Int) throws
-  /// Removes a document's row.
   func remove(_ row: StoredDocument) throws
   /// The highest sequence number of a document, 0 when there is none.
   func newestSequence() throws -> Int64
@@ -50,7 +49,6 @@ package protocol StoreTables {
   func apply(_ edit: LocalEdit) throws
   /// Changes an index, or removes it.
   func apply(_ edit: IndexEdit) throws
-  /// Removes a document from all indexes.
   func removeEntries(of id: DocumentID) throws
 
   /// Records that a document's sequence number has changed: nil `old` for a new document, nil `new` for a

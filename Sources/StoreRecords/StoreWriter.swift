@@ -5,11 +5,9 @@ package import Stores
 /// Writes what rules record into the open transaction, and keeps the counts. A value: when the transaction is
 /// rolled back, the writer is discarded with it.
 package struct StoreWriter<Tables: StoreTables> {
-  /// The store's tables.
   package let rows: Tables
   /// The counts, including what was written so far.
   package var header: StoreHeader
-  /// Whether anything was written.
   package private(set) var hasWritten = false
   /// Whether an error interrupted the write of an update, so that the update must be undone.
   package private(set) var isWriting = false

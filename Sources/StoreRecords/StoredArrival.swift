@@ -13,13 +13,10 @@ package struct StoredArrival: Equatable, Sendable {
   /// An unknown arrival: the column was damaged.
   package static let unknown = StoredArrival(bytes: [])
 
-  /// How many bytes the checksum takes.
   package static let checksumBytes = 8
 
-  /// Creates a value from the column's bytes.
   package init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Encodes a revision's arrival.
   package init(_ arrival: Arrival, of revision: RevisionID, _ id: DocumentID) {
     var content = Self.bytes(arrival.time.milliseconds)
     switch arrival.author {
@@ -58,7 +55,6 @@ package struct StoredArrival: Equatable, Sendable {
     withUnsafeBytes(of: number.bigEndian) { Array($0) }
   }
 
-  /// The kind of an author.
   private enum Kind: UInt8 {
     case server = 0
     case administrator = 1

@@ -9,7 +9,6 @@ package struct StoredBody: Sendable {
   /// When the revision came and from whom.
   package var arrival = StoredArrival.unknown
 
-  /// Creates a body, to be stored or as read.
   package init(bytes: [UInt8], checksum: Int64, arrival: StoredArrival = .unknown) {
     self.bytes = bytes
     self.checksum = checksum
@@ -21,12 +20,10 @@ package struct StoredBody: Sendable {
 package struct StoredBodyKey {
   /// The row's number, in an engine whose rows have one.
   package let number: Int64
-  /// The body's revision.
   package let revision: RevisionID
   /// How many bytes it has.
   package let count: Int64
 
-  /// Creates a key.
   package init(number: Int64 = 0, revision: RevisionID, count: Int64) {
     self.number = number
     self.revision = revision
@@ -36,12 +33,10 @@ package struct StoredBodyKey {
 
 /// Old revisions of a document's history that are stored separately from its row.
 package struct StoredPiece {
-  /// The revisions.
   package let piece: HistoryPiece
   /// The checksum of the piece; see ``Checksum/piece(_:_:)``.
   package let checksum: Int64
 
-  /// Creates a piece, to be stored or as read.
   package init(piece: HistoryPiece, checksum: Int64) {
     self.piece = piece
     self.checksum = checksum

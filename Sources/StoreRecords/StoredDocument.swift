@@ -5,13 +5,11 @@ import Stores
 package struct StoredDocument: Sendable {
   /// The sequence number of the last change; it is the key of the row.
   package var sequence: Int64
-  /// The document's id.
   package var id: DocumentID
   /// The sequence number of the document's first change; it is the document's key in the table of bodies.
   package var first: Int64
   /// The winner.
   package var revision: RevisionID
-  /// Whether the winner is a tombstone.
   package var isDeleted: Bool
   /// The winner's `type`.
   package var type: String?
@@ -24,7 +22,6 @@ package struct StoredDocument: Sendable {
   /// The checksum of the tree; nil when the row has no tree, because there is only one revision.
   package var treeChecksum: Int64?
 
-  /// Creates a row.
   package init(
     sequence: Int64, id: DocumentID, first: Int64, revision: RevisionID, isDeleted: Bool,
     type: String?, created: Int64, updated: Int64, bodyChecksum: Int64, treeChecksum: Int64? = nil
@@ -41,7 +38,6 @@ package struct StoredDocument: Sendable {
     self.treeChecksum = treeChecksum
   }
 
-  /// The checksum of these columns.
   package var checksum: Checksum {
     var checksum = Checksum(.head)
     checksum.append(sequence)

@@ -29,7 +29,6 @@ package final class ManualClock: Clock, Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// Creates a clock at its start.
   package init() {}
 
   package var now: Instant { state.withLockedValue { $0.now } }

@@ -9,7 +9,6 @@ import Synchronization
 package final class MemoryEngine: StorageEngine {
   /// Counts of the engine's calls.
   package struct Tally: Sendable, Equatable {
-    /// Stores that are open now.
     package var open = 0
     /// The most stores that were open at once.
     package var highest = 0
@@ -194,7 +193,6 @@ package final class MemoryStorage: StoreStorage {
     }
   }
 
-  /// Counts of reads and commits.
   package let reads = ReadCounter()
 
   package let isNew: Bool
@@ -259,16 +257,13 @@ package final class ReadCounter: Sendable {
     package var trees = 0
     /// How many winners were read by their ids.
     package var documents = 0
-    /// How many commits there were.
     package var commits = 0
   }
 
   private let state = NIOLockedValueBox(Counts())
 
-  /// Creates a counter that starts at 0.
   package init() {}
 
-  /// The counts so far.
   package var counts: Counts { state.withLockedValue { $0 } }
 
   func count(_ what: WritableKeyPath<Counts, Int>) {

@@ -20,20 +20,15 @@ struct MemoryState: Sendable {
     var expires: Timestamp?
   }
 
-  /// The documents.
   private(set) var records: [DocumentID: Record] = [:]
   /// The documents' ids in byte order.
   private(set) var order: [DocumentID] = []
   /// Every change in order. An entry is stale when its document has changed again.
   private(set) var log: [(sequence: Int64, id: DocumentID)] = []
-  /// The local documents.
   private(set) var locals: [LocalID: Local] = [:]
-  /// The indexes.
   private(set) var indexes: [IndexID: MemoryIndex] = [:]
-  /// The store's counts.
   private(set) var info: StoreInfo
 
-  /// Creates an empty store.
   init() {
     info = StoreInfo(
       documentCount: 0, deletedCount: 0, lastSequence: 0, bodyBytes: 0, epoch: Self.newEpoch())
@@ -170,11 +165,9 @@ struct MemoryState: Sendable {
   }
 }
 
-/// One index in memory.
 struct MemoryIndex: Sendable {
   /// The sequence number up to which the index is built; nil while the index is being removed.
   var sequence: Int64? = 0
-  /// Each document's entry.
   var entriesByID: [DocumentID: IndexEntry] = [:]
 
   /// The entries in order.
@@ -188,16 +181,12 @@ struct MemoryIndex: Sendable {
 }
 
 extension MemoryState.Record {
-  /// Whether the winner is a tombstone.
   var isDeleted: Bool { tree.winner?.isDeleted ?? true }
-  /// The bytes of all stored bodies.
   var storedBytes: Int64 { bodies.values.reduce(0) { $0 + Int64($1.bytes.count) } }
-  /// The winner's body.
   var winningBody: DocumentBody? { tree.winner.flatMap { bodies[$0.revision] } }
 }
 
 extension MemoryState.Local {
-  /// Whether the document has expired at a moment.
   func isExpired(at now: Timestamp) -> Bool { expires.map { $0 <= now } ?? false }
 }
 

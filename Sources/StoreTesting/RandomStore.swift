@@ -12,7 +12,6 @@ package struct RandomStore {
   /// Notes that are exported and imported with documents, and notes that are only exported.
   package static let notes = PortableNotes(kept: ["facts/"], told: ["guest/"])
 
-  /// Creates a generator of stores.
   package init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
   /// The name of a user's store.
@@ -24,7 +23,6 @@ package struct RandomStore {
       engine: engine, maximumOpen: 4, now: { [moment] in moment.withLockedValue { $0 } })
   }
 
-  /// Fills a store with documents and notes.
   package mutating func fill(_ store: DocumentStore) async throws {
     for number in 0..<14 {
       let id = try DocumentID(number.isMultiple(of: 3) ? "h/\(number) é\u{301}" : "h\(number)")
@@ -84,7 +82,6 @@ package struct RandomStore {
     try await store.update(loading: [id]) { changes in changes.write(change) }
   }
 
-  /// All bytes of an export of a store.
   package func export(
     of name: StoreName, from manager: DatabaseManager
   ) async throws -> [UInt8] {

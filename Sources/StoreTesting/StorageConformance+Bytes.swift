@@ -146,7 +146,6 @@ extension StorageConformance {
 }
 
 extension StoreStorage {
-  /// The bytes of a document's bodies.
   fileprivate func storedBytes(of id: DocumentID) async throws -> Int64 {
     try await read { view in try view.storedBytes(of: id) }
   }

@@ -2,7 +2,6 @@ import Documents
 import Stores
 
 extension StorageConformance {
-  /// Claims about reading documents.
   static let documents: [Claim] = [
     Claim("a document comes back as it was put, byte for byte") { bench in
       try await bench.withStorage { storage in

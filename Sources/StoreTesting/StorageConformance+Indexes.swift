@@ -2,7 +2,6 @@ import Documents
 import Stores
 
 extension StorageConformance {
-  /// Claims about indexes.
   static let indexes: [Claim] = [
     Claim("an index is there once it was advanced, and knows how far it has come") { bench in
       try await bench.withStorage { storage in
@@ -191,7 +190,6 @@ extension StorageConformance {
     },
   ]
 
-  /// An edit that advances an index with one entry for each document.
   static func advance(
     _ index: IndexID, _ entries: [(String, [UInt8])], upTo sequence: Int64
   ) throws -> IndexEdit {

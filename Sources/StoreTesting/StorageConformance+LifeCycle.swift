@@ -182,7 +182,6 @@ private struct Snapshot: Sendable, Equatable {
 }
 
 extension StorageConformance {
-  /// Claims about compaction.
   static let compaction: [Claim] = [
     Claim("compaction changes nothing that a store holds, and the store goes on after it") {
       bench in

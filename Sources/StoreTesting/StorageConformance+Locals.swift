@@ -2,7 +2,6 @@ import Documents
 import Stores
 
 extension StorageConformance {
-  /// Claims about local documents.
   static let locals: [Claim] = [
     Claim("local documents are written, replaced and removed, in no feed and no count") { bench in
       try await bench.withStorage { storage in

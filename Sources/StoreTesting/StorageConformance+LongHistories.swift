@@ -46,7 +46,6 @@ extension StorageConformance {
 }
 
 extension DocumentID {
-  /// A document that is edited often.
   fileprivate static let often = DocumentID(stored: "often")
 }
 

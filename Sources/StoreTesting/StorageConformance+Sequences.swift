@@ -3,7 +3,6 @@ import NIOConcurrencyHelpers
 import Stores
 
 extension StorageConformance {
-  /// Claims about purges.
   static let purges: [Claim] = [
     Claim("where the winner is purged the next leaf wins, with its body, at a new number") {
       bench in

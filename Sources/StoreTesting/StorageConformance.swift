@@ -23,7 +23,6 @@ package struct StorageConformance: Sendable {
     }
   }
 
-  /// All claims.
   package static let claims: [Claim] =
     sequences + counts + bytes + atomicity + documents + histories + longHistories + purges
     + locals + indexes + compaction + replacing + repetition + lifeCycle
@@ -55,13 +54,11 @@ package struct ConformanceFailure: Error, CustomStringConvertible {
   /// What was found, and where in the code.
   package let description: String
 
-  /// An error with what was found.
   package init(description: String) { self.description = description }
 }
 
 /// An engine under test, with helper methods.
 struct StorageBench: Sendable {
-  /// The engine.
   let engine: any StorageEngine
 
   /// The store that most claims use.

@@ -7,7 +7,6 @@ extension Timestamp {
 }
 
 extension StoreStorage {
-  /// Adds a revision to a document.
   @discardableResult
   func put(
     _ id: DocumentID, _ text: String, base: RevisionID? = nil, isDeleted: Bool = false,
@@ -56,7 +55,6 @@ extension StoreStorage {
     return try await changes(after: last)
   }
 
-  /// Writes one local document.
   func setLocal(
     _ id: LocalID, _ document: LocalDocument?, expires: Timestamp? = nil,
     at now: Timestamp = .start
@@ -74,7 +72,6 @@ extension StoreStorage {
     try await read { view in try view.tree(id) }
   }
 
-  /// A body as text.
   func body(_ id: DocumentID, _ revision: RevisionID) async throws -> String? {
     try await read { view in try view.body(id, revision) }
       .map { String(decoding: $0, as: UTF8.self) }
@@ -100,7 +97,6 @@ extension StoreStorage {
     try await read { view in try view.ids(ofType: type) }.map(\.text)
   }
 
-  /// The ids of a range, at most `limit`.
   func ids(in range: DocumentRange, limit: Int = .max) async throws -> [String] {
     try await read { view in
       var ids: [String] = []
@@ -145,7 +141,6 @@ extension StoreStorage {
     }
   }
 
-  /// Changes indexes.
   func edit(_ edits: IndexEdit...) async throws {
     try await update(loading: [], at: .start) { changes in
       for edit in edits { changes.write(edit) }
@@ -160,7 +155,6 @@ extension StoreStorage {
     try await read { view in try view.indexes() }
   }
 
-  /// The entries of an index in a range.
   func entries(of index: IndexID, _ range: IndexRange) async throws -> [IndexEntry] {
     try await read { view in
       var entries: [IndexEntry] = []
@@ -172,7 +166,6 @@ extension StoreStorage {
     }
   }
 
-  /// The ids of an index's entries in a range, at most `limit`.
   func ids(
     in index: IndexID, _ range: IndexRange = IndexRange(), limit: Int = .max
   ) async throws -> [String] {
@@ -188,6 +181,5 @@ extension StoreStorage {
 }
 
 extension Document {
-  /// The body as text.
   var text: String { String(decoding: body, as: UTF8.self) }
 }

@@ -63,7 +63,6 @@ package final class Repetition: Sendable {
 
   private let state: NIOLockedValueBox<State>
 
-  /// Creates a source of runs.
   package init(seed: UInt64) {
     state = NIOLockedValueBox(State(generator: SeededGenerator(seed: seed)))
   }

@@ -38,7 +38,6 @@ private struct AbsentStorage: StoreStorage {
   func close() async {}
 }
 
-/// The state of an absent store.
 private struct AbsentView: StoreView {
   func document(_ id: DocumentID) throws -> Document? { nil }
   func tree(_ id: DocumentID) throws -> RevisionTree? { nil }

@@ -8,13 +8,11 @@ import JSON
 struct AnswerLedger {
   /// The answers of one hour.
   private struct Sum: Equatable {
-    /// How many notes there are.
     var notes: Int64 = 0
     /// The bytes of the contents that are stored apart.
     var bytes: Int64 = 0
   }
 
-  /// The hours' length, in seconds.
   private static let hourSeconds: Int64 = 3_600
   /// How many digits the number of an hour has in an id.
   private static let hourDigits = 8
@@ -154,7 +152,6 @@ extension StoreChanges {
     for edit in ledger.edits { write(edit) }
   }
 
-  /// Removes an answer.
   mutating func dropAnswer(_ name: WriteReceipt.Name) throws {
     var ledger = try AnswerLedger(of: name.owner, in: view)
     guard try removeContent(of: name, local(name.id), from: &ledger) else { return }

@@ -17,7 +17,6 @@ struct AnswerNote {
 
   /// The digest of the request.
   let request: [UInt8]
-  /// When the answer expires.
   let expires: Timestamp
   /// When the write was accepted; nil if its client waited.
   let accepted: Timestamp?
@@ -26,7 +25,6 @@ struct AnswerNote {
   /// Whether the content is a local document of its own.
   private(set) var isApart = false
 
-  /// Creates a note.
   init(
     _ answer: KeptAnswer, to request: [UInt8], expires: Timestamp, accepted: Timestamp? = nil
   ) {
@@ -90,11 +88,9 @@ struct AnswerNote {
 
   /// Where the content of a note is.
   enum Place {
-    /// In the note.
     case inside
     /// In a local document of its own.
     case apart
-    /// Nowhere.
     case nowhere
   }
 
@@ -120,7 +116,6 @@ struct AnswerNote {
 }
 
 extension KeptAnswer {
-  /// Reads an answer's content.
   fileprivate init(status: Int, content root: JSONNode) {
     let texts = root["fields"]?.elements.compactMap(\.string) ?? []
     let fields = stride(from: 0, to: texts.count - 1, by: 2).map { index in

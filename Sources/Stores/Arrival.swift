@@ -3,9 +3,7 @@ package import Documents
 /// Who wrote a revision to a store. An account is stored as its id, not its name: a shared store then keeps
 /// no name of a person whose account was erased.
 package enum Author: Sendable, Hashable {
-  /// A guest.
   case guest(AccountID)
-  /// A user.
   case user(AccountID)
   /// The administrator from the configuration.
   case administrator
@@ -24,7 +22,6 @@ package struct Arrival: Sendable, Hashable {
   /// Who wrote the revision here, or delivered it by sync.
   package let author: Author
 
-  /// Creates an arrival.
   package init(time: Timestamp, author: Author) {
     self.time = time
     self.author = author
@@ -36,7 +33,6 @@ package struct KeptRevision: Sendable, Equatable {
   /// When the revision came and from whom; nil for a revision that was stored before arrivals were recorded.
   package let arrival: Arrival?
 
-  /// Creates a value from stored data.
   package init(arrival: Arrival?) { self.arrival = arrival }
 }
 

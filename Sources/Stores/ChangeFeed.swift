@@ -13,7 +13,6 @@ package final class ChangeFeed: Sendable {
     var isFinished = false
   }
 
-  /// Creates a feed without readers.
   package init() {}
 
   /// Wakes every reader that has no wake-up waiting.
@@ -46,7 +45,6 @@ package final class ChangeFeed: Sendable {
     return stream
   }
 
-  /// How many readers there are.
   package var readerCount: Int { readers.withLockedValue { $0.open.count } }
 
   /// Ends every reader's stream, because the store is erased or the service stops.
@@ -67,7 +65,6 @@ struct ChangeFeeds: Sendable {
   private var threshold = 64
   private var isFinished = false
 
-  /// How many feeds exist.
   var count: Int { feeds.count }
 
   /// The feed of a store; the same object until it is finished.
@@ -127,7 +124,6 @@ package struct CommitFollower: Sendable {
   /// Restores what can be computed from other documents, after damage has destroyed revisions.
   package let restore: @Sendable (DocumentStore, [Damage]) async throws -> Void
 
-  /// Creates a rule.
   package init(
     concerns: @escaping @Sendable (Mutation) -> Bool,
     follow: @escaping @Sendable (DocumentStore, [DocumentID]) async throws -> Void,

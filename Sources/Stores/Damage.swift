@@ -20,10 +20,8 @@ package struct Damage: Sendable, Equatable {
   /// The revision that now is the winner: one with an ancestor's body, or another branch; nil when there is
   /// none.
   package let restored: RevisionID?
-  /// When the damage was found.
   package let found: Timestamp
 
-  /// Creates a record of damage.
   package init(id: String, revision: String, restored: RevisionID?, found: Timestamp) {
     self.id = id
     self.revision = revision
@@ -124,7 +122,6 @@ package struct RepairOutcome: Sendable, Equatable {
 
   /// How many rows were restored.
   package var repaired = 0
-  /// The revisions that were lost.
   package var lost: [Damage] = []
   /// How many ancestors' bodies, local documents and query indexes were removed. Nobody needs the ancestors'
   /// bodies; clients and the service write the other two again.
@@ -132,10 +129,8 @@ package struct RepairOutcome: Sendable, Equatable {
   /// How many rows are still damaged.
   package var left = 0
 
-  /// Creates an empty result.
   package init() {}
 
-  /// Whether the store was changed.
   package var hasChanged: Bool { repaired > 0 || !lost.isEmpty || dropped > 0 }
   /// How many cases of damage were found.
   package var count: Int { repaired + lost.count + dropped + left }
@@ -208,7 +203,6 @@ final class StorageHealth: Sendable {
   /// Whether the store is new and this is the first call.
   func takeCreation() -> Bool { isNew.exchange(false, ordering: .relaxed) }
 
-  /// Whether an error has occurred.
   var hasFailed: Bool { failed.load(ordering: .acquiring) }
 
   /// Records an error after which the state in memory may be wrong. After a failed fsync the system may drop
@@ -225,7 +219,6 @@ final class StorageHealth: Sendable {
 package struct Remains: Sendable, Equatable {
   /// A kind of data with a limited life.
   package enum Kind: String, Sendable, CaseIterable {
-    /// Guests' stores.
     case guests
     /// Notes that a guest has become a user's or was erased, and receipts of adoptions.
     case adoptions
@@ -242,12 +235,10 @@ package struct Remains: Sendable, Equatable {
     case tombstones
   }
 
-  /// What was removed.
   package var removed: [Kind: Int] = [:]
   /// What was left.
   package var kept: [Kind: Int] = [:]
 
-  /// Creates counts.
   package init(removed: [Kind: Int] = [:], kept: [Kind: Int] = [:]) {
     (self.removed, self.kept) = (removed, kept)
   }

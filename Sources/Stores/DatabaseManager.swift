@@ -38,13 +38,10 @@ package actor DatabaseManager {
   struct State: Sendable {
     /// Which stores are open, and which callers wait for them.
     var stores: OpenStores<OpenStore>
-    /// The change feeds.
     var feeds = ChangeFeeds()
     /// The continuations of the waiting callers, by ticket.
     var waiting: [UInt64: CheckedContinuation<OpenStores<OpenStore>.Answer, Never>] = [:]
-    /// The stores that an import fills.
     var filling: Set<StoreName> = []
-    /// The number of the last ticket.
     var lastTicket: UInt64 = 0
   }
 
@@ -86,7 +83,6 @@ package actor DatabaseManager {
     return max(4, min(maximumOpenStores, free / max(1, descriptorsPerStore)))
   }
 
-  /// The limits of a store.
   package nonisolated func limits(of name: StoreName) -> StoreLimits { limits(name) }
 
   /// Checks that the disk has space for a guest, a user or a list that is not there yet.
@@ -147,11 +143,8 @@ package actor DatabaseManager {
 
   /// How many stores have a slot: those that are open, being opened or being closed.
   package nonisolated var openCount: Int { state.withLockedValue { $0.stores.openCount } }
-  /// How many stores are leased.
   package nonisolated var leasedCount: Int { state.withLockedValue { $0.stores.leasedCount } }
-  /// How many callers wait.
   package nonisolated var waitingCount: Int { state.withLockedValue { $0.stores.waitingCount } }
-  /// How many feeds exist.
   package nonisolated var feedCount: Int { state.withLockedValue { $0.feeds.count } }
 }
 

@@ -3,11 +3,9 @@ import Lanes
 
 /// One revision in a document's history.
 package struct PastRevision: Sendable, Equatable {
-  /// The revision's id.
   package let revision: RevisionID
   /// The revision's parent; nil for the first revision, and when the parent is forgotten.
   package let parent: RevisionID?
-  /// Whether the revision is a tombstone.
   package let isDeleted: Bool
   /// Whether the revision is the winner.
   package let isCurrent: Bool
@@ -22,10 +20,8 @@ package struct PastRevision: Sendable, Equatable {
 /// Times do not define the order, because some are unknown and clocks can be wrong. A write during the
 /// reading of pages moves no revision to another page.
 package struct HistoryPage: Sendable, Equatable {
-  /// The highest number of revisions of a page.
   package static let maximumRevisions = 100
 
-  /// The revisions of the page.
   package let revisions: [PastRevision]
   /// The last revision of the page, after which the next page begins; nil on the last page.
   package let next: RevisionID?
@@ -50,7 +46,6 @@ struct HistoryReader: Sendable {
   private var near: Set<RevisionID> = []
   private var next = 0
 
-  /// Creates a reader that has read nothing.
   init(_ id: DocumentID, limit: Int, after: RevisionID?) {
     self.id = id
     self.limit = min(max(limit, 1), HistoryPage.maximumRevisions)

@@ -5,7 +5,6 @@ import Lanes
 /// operations on documents. A value; valid as long as its lease (see
 /// ``DatabaseManager/withStore(_:creating:_:)``).
 package struct DocumentStore: Sendable {
-  /// The name of the store.
   package let name: StoreName
   let storage: any StoreStorage
   let feed: ChangeFeed
@@ -197,15 +196,12 @@ package struct DocumentStore: Sendable {
     }
   }
 
-  /// How much history each document of this store keeps.
   package var historyLimits: HistoryLimits { limits.history }
-  /// The limits of this store.
   package var quota: StoreLimits { limits }
 }
 
 /// The outcome of one step of a read in slices.
 private struct ReadStep<Progress: Sendable, Value: Sendable>: Sendable {
-  /// The progress after the step.
   let progress: Progress
   /// The result of the read; nil when it is not complete.
   let value: Value?

@@ -133,7 +133,6 @@ package struct PurgeLog: Sendable, Equatable {
   /// The sequence number of the last change that a run has looked at.
   var examined: Int64 = 0
 
-  /// Creates a log without purges.
   init() {}
 
   /// Reads a log.
@@ -147,7 +146,6 @@ package struct PurgeLog: Sendable, Equatable {
     examined = Int64(root["examined"]?.int ?? 0)
   }
 
-  /// The edit that stores the log.
   var edit: LocalEdit {
     var body: JSONObject = [:]
     if forgotten > 0 { body.append("forgotten", .number(JSONNumber(Int(forgotten)))) }

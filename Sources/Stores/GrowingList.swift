@@ -10,16 +10,13 @@ package struct GrowingList<Element: Sendable>: Sendable {
   private var parts: [[Element]] = []
   private var rest: [Element] = []
 
-  /// Creates an empty list.
   package init() {}
 
-  /// The number of elements.
   package var count: Int { parts.count * Self.partCount + rest.count }
 
   /// All elements, copied into one array.
   package var all: [Element] { parts.isEmpty ? rest : Array(parts.joined()) + rest }
 
-  /// Adds an element at the end.
   package mutating func append(_ element: Element) {
     rest.append(element)
     guard rest.count == Self.partCount else { return }
@@ -27,7 +24,6 @@ package struct GrowingList<Element: Sendable>: Sendable {
     rest = []
   }
 
-  /// Adds elements at the end.
   package static func += (list: inout GrowingList, elements: some Sequence<Element>) {
     for element in elements { list.append(element) }
   }

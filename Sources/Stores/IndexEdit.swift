@@ -5,13 +5,10 @@ package struct IndexID: ByteString {
   /// The name; 1 to 128 bytes.
   package let text: String
 
-  /// Creates the name of an index.
   package init(_ text: String) { self.text = text }
 }
 
-/// The entry of a document in an index.
 package struct IndexEntry: Sendable, Equatable {
-  /// The document's id.
   package let id: DocumentID
   /// The key by which the index is sorted, compared by bytes. Only the rule knows its meaning.
   package let key: [UInt8]
@@ -19,7 +16,6 @@ package struct IndexEntry: Sendable, Equatable {
   /// nothing, or when the reader does not want it. Only the rule knows its meaning.
   package let content: [UInt8]?
 
-  /// Creates an entry.
   package init(id: DocumentID, key: [UInt8], content: [UInt8]? = nil) {
     self.id = id
     self.key = key
@@ -27,7 +23,6 @@ package struct IndexEntry: Sendable, Equatable {
   }
 }
 
-/// A range of keys of an index.
 package struct IndexRange: Sendable, Equatable {
   /// The first key of the range, included; empty for no bound.
   package var start: [UInt8]
@@ -42,7 +37,6 @@ package struct IndexRange: Sendable, Equatable {
   /// Whether to read the entries' ``IndexEntry/content``. It is then also checked.
   package var wantsContent: Bool
 
-  /// Creates a range.
   package init(
     start: [UInt8] = [], end: [UInt8]? = nil, descending: Bool = false, id: String = "",
     wantsContent: Bool = false

@@ -5,12 +5,9 @@ package import JSON
 package struct KeptAnswer: Sendable, Equatable {
   /// One header field.
   package struct Field: Sendable, Equatable {
-    /// The name.
     package let name: String
-    /// The value.
     package let value: String
 
-    /// Creates a field.
     package init(name: String, value: String) {
       self.name = name
       self.value = value
@@ -19,7 +16,6 @@ package struct KeptAnswer: Sendable, Equatable {
 
   /// A document that the write changed.
   package struct Change: Sendable, Equatable {
-    /// The document's id.
     package let id: DocumentID
     /// The document's new revision.
     package let revision: RevisionID
@@ -40,14 +36,12 @@ package struct KeptAnswer: Sendable, Equatable {
   /// newer answers. Of ``fields`` only `Location` is left.
   package private(set) var isGone = false
 
-  /// Creates an answer.
   package init(status: Int, fields: [Field] = [], body: [UInt8] = []) {
     self.status = status
     self.fields = fields
     self.body = body
   }
 
-  /// Whether the write was refused.
   package var isRejection: Bool { status >= 400 }
 
   /// Creates an answer that only says that the write was carried out and what it changed.

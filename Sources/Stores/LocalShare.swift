@@ -169,7 +169,6 @@ extension LocalShare {
 
 /// What a store notes of a writer's local document.
 private struct Record {
-  /// The document.
   let id: LocalID
   /// When it was last written, in milliseconds since 1970.
   let at: Int64
@@ -191,7 +190,6 @@ private struct Record {
     isCheckpoint = root["checkpoint"]?.bool ?? false
   }
 
-  /// The note's body.
   var bytesOfNote: [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()

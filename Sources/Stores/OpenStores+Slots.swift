@@ -128,7 +128,6 @@ extension OpenStores {
   enum Request: Sendable, Equatable {
     /// The store; an absent one is created if `creating` is true.
     case lease(creating: Bool)
-    /// The erasure of the store.
     case erase
     /// Exclusive use of the store's file while the store is closed.
     case alone
@@ -147,7 +146,6 @@ extension OpenStores {
     case erased(Bool)
     /// Nobody can open the store until the caller calls ``OpenStores/usedAlone(_:)``.
     case alone
-    /// The request failed.
     case failed(any Error)
     /// Every store is closed.
     case stopped
@@ -167,15 +165,12 @@ extension OpenStores {
   struct Outcome: Sendable {
     /// The answers, with the callers that get them.
     var answers: [(ticket: Ticket, answer: Answer)] = []
-    /// The work for the engine.
     var work: [Work] = []
   }
 
   /// A caller in the queue of a store.
   struct Waiter: Sendable {
-    /// The caller's ticket.
     let ticket: Ticket
-    /// What the caller waits for.
     let request: Request
   }
 
@@ -199,7 +194,6 @@ extension OpenStores {
     /// Whether the storage has failed, so that the store must be closed and opened again before the next
     /// lease.
     var isSuspect = false
-    /// Whether the store waits for a slot.
     var isInSlotQueue = false
     /// The waiting callers, in the order of their requests.
     var queue: [Waiter] = []

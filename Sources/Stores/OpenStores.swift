@@ -27,12 +27,9 @@ struct OpenStores<Store: Sendable>: Sendable {
   private var isStopping = false
   private var stoppers: [Ticket] = []
 
-  /// Creates a state without open stores.
   init(maximumOpen: Int) { self.maximumOpen = max(1, maximumOpen) }
 
-  /// How many stores are leased.
   var leasedCount: Int { entries.values.count { $0.leases > 0 } }
-  /// How many callers wait.
   var waitingCount: Int { entries.values.reduce(0) { $0 + $1.queue.count } }
 
   /// Leases a store that is already open; nil when the caller must use ``ask(_:for:as:)``.

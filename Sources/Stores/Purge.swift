@@ -5,7 +5,6 @@ package import Documents
 ///
 /// Source: CouchDB, "POST /{db}/_purge".
 package struct Purge: Sendable {
-  /// The document's id.
   package let id: DocumentID
   /// The document's tree after the purge. An empty tree removes the document, also from the feed. Otherwise
   /// the document keeps its creation time and moves to the end of the feed.
@@ -17,7 +16,6 @@ package struct Purge: Sendable {
   /// correct.
   let isForAge: Bool
 
-  /// Creates a purge.
   package init(
     id: DocumentID, tree: RevisionTree, leavesMarks: Bool = true, isForAge: Bool = false
   ) {
@@ -47,7 +45,6 @@ package struct PurgeMarks {
   /// Whether the store has never purged anything.
   package let isEmpty: Bool
 
-  /// Creates the marks of one state.
   package init(_ view: any StoreView) throws {
     self.view = view
     isEmpty = try view.local(.purgeCount) == nil

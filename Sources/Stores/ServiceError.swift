@@ -7,7 +7,6 @@ import Lanes
 /// Functions that can fail are `throws`. They throw this error, or let a ``DocumentError`` or a ``JSONError``
 /// pass; ``init(_:)`` converts all of them to this type. `ErrorTable` in `HTTPAPI` gives each code its status and text.
 package struct ServiceError: Error, Sendable, Equatable, CustomDebugStringConvertible {
-  /// What went wrong.
   package let code: Code
   /// A sentence for the client.
   package let reason: String
@@ -16,7 +15,6 @@ package struct ServiceError: Error, Sendable, Equatable, CustomDebugStringConver
   /// After how many whole seconds the client can try again, if that is known.
   package let retryAfterSeconds: Int?
 
-  /// Creates an error.
   package init(_ code: Code, _ reason: String, retryAfterSeconds: Int? = nil, detail: String = "") {
     self.code = code
     self.reason = reason
@@ -81,9 +79,7 @@ extension ServiceError {
     case invalidRevision
     /// The document, or an object in its place, is invalid.
     case invalidDocument = "doc_validation"
-    /// The document is larger than the limit.
     case documentTooLarge = "document_too_large"
-    /// Attachments are not supported.
     case attachmentsUnsupported = "bad_content_type"
     /// The document has the highest number of open branches.
     case tooManyLeaves = "too_many_leaves"
@@ -91,9 +87,7 @@ extension ServiceError {
     case revisionCollision = "rev_collision"
 
     // JSON, as in ``JSONError``.
-    /// The text is not JSON.
     case invalidJSON = "invalid_json"
-    /// A string is not UTF-8.
     case invalidUTF8 = "invalid_utf8"
     /// An object has the same name twice.
     case duplicateKey = "duplicate_key"
@@ -101,13 +95,11 @@ extension ServiceError {
     case tooDeep = "too_deep"
     /// An object or array has too many members.
     case tooManyMembers = "too_many_members"
-    /// A string is too long.
     case stringTooLong = "string_too_long"
     /// A number has too many digits.
     case numberOutOfRange = "number_out_of_range"
     /// The text is larger than the limit.
     case jsonTooLarge
-    /// The text has too many values.
     case tooManyValues
 
     // Requests.
@@ -127,9 +119,7 @@ extension ServiceError {
     case notAtomic
     /// The caller uses too many of these at the same time.
     case tooManyRequests = "too_many_requests"
-    /// The text is not a valid name of a database.
     case invalidDatabaseName = "illegal_database_name"
-    /// The name is too long for a database.
     case databaseNameTooLong = "database_name_too_long"
 
     // Mango. CouchDB has a name for each.
@@ -187,7 +177,6 @@ extension ServiceError {
     case badCredentials
     /// The token was not issued by this service, or was revoked.
     case invalidToken
-    /// The token has expired.
     case expiredToken
     /// Too many wrong passwords for this name from this address.
     case lockedOut
@@ -235,7 +224,6 @@ extension ServiceError {
     "The disk is nearly full. What is left is kept for guests, users and lists that are there already"
   )
 
-  /// The error of a store that does not exist.
   package static let absent = ServiceError(.absent, "Database does not exist.")
 
   /// 400: the request can't be understood.

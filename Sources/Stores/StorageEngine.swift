@@ -108,12 +108,10 @@ package enum RemoteChange: Sendable, Equatable {
 
 /// Where the feed of a store is.
 package struct StorePosition: Sendable, Equatable {
-  /// The store's epoch.
   package let epoch: String
   /// A number that grows with every commit that changes the store.
   package let mark: Int64
 
-  /// Creates a position.
   package init(epoch: String, mark: Int64) {
     self.epoch = epoch
     self.mark = mark

@@ -13,7 +13,6 @@ package import Documents
 package struct StoreChanges {
   /// What the store holds: what earlier updates wrote, without what this update records.
   package let view: any StoreView
-  /// Who writes.
   package var author = Author.server
   /// How much history ``put(_:base:body:isDeleted:)`` and ``delete(_:base:)`` keep of a document.
   package var historyLimits = HistoryLimits.standard
@@ -38,10 +37,8 @@ package struct StoreChanges {
   /// update that frees space by itself.
   package var freesSpace = false
 
-  /// Creates an update without changes.
   package init(of view: any StoreView) { self.view = view }
 
-  /// Whether there is nothing to write.
   package var isEmpty: Bool {
     mutations.isEmpty && locals.isEmpty && purges.isEmpty && indexes.isEmpty
       && forgotten.isEmpty
@@ -61,7 +58,6 @@ package struct StoreChanges {
   /// Records a local document's next state. The rule has already compared revisions.
   package mutating func write(_ local: LocalEdit) { locals.append(local) }
 
-  /// Records that revisions are to be purged.
   package mutating func purge(_ purge: Purge) { purges.append(purge) }
 
   /// Records that a document keeps only the bodies of its leaves from now on.
@@ -70,7 +66,6 @@ package struct StoreChanges {
   /// Records that a document loses bodies of its ancestors.
   package mutating func forget(_ bodies: ForgottenBodies) { forgotten.append(bodies) }
 
-  /// Records a change of an index.
   package mutating func write(_ index: IndexEdit) { indexes.append(index) }
 
   /// The complete revision tree of a document, with what this update has recorded.
@@ -118,12 +113,10 @@ package struct StoreChanges {
 
 /// Bodies of a document's ancestors that are removed. The revisions stay in its tree.
 package struct ForgottenBodies: Sendable, Equatable {
-  /// The document.
   package let id: DocumentID
   /// The revisions that lose their bodies; nil for all. The body of a leaf always stays.
   package let revisions: Set<RevisionID>?
 
-  /// Bodies to remove.
   package init(of id: DocumentID, revisions: Set<RevisionID>? = nil) {
     self.id = id
     self.revisions = revisions
@@ -138,7 +131,6 @@ package struct ForgottenBodies: Sendable, Equatable {
 
 /// A local document's next state. The rule has already compared revisions.
 package struct LocalEdit: Sendable {
-  /// The document's id.
   package let id: LocalID
   /// Its next state; nil removes it.
   package let document: LocalDocument?

@@ -2,7 +2,6 @@ package import Documents
 
 /// What is known of a store without opening it, for the operator.
 package struct StoreFigures: Sendable, Equatable {
-  /// The store's name.
   package let name: StoreName
   /// Bytes of the store's files; nil when they can't be examined.
   package var bytes: Int64?
@@ -12,7 +11,6 @@ package struct StoreFigures: Sendable, Equatable {
   /// long ago.
   package var counts: StoreCounts?
 
-  /// Creates figures.
   package init(
     _ name: StoreName, bytes: Int64? = nil, changedAt: Timestamp? = nil, counts: StoreCounts? = nil
   ) {
@@ -23,7 +21,6 @@ package struct StoreFigures: Sendable, Equatable {
   }
 }
 
-/// The counts of a store.
 package struct StoreCounts: Sendable, Equatable {
   /// Documents whose winner is live.
   package let documents: Int64
@@ -32,7 +29,6 @@ package struct StoreCounts: Sendable, Equatable {
   /// The sequence number of the last change; 0 when there is none.
   package let lastSequence: Int64
 
-  /// Creates counts.
   package init(documents: Int64, deleted: Int64, lastSequence: Int64) {
     self.documents = documents
     self.deleted = deleted

@@ -7,7 +7,6 @@ package struct StoreLimits: Sendable, Equatable {
   package var documents: Int64
   /// The highest number of bytes of all stored bodies: winners', losing leaves' and kept ancestors'.
   package var bytes: Int64
-  /// How much history each document may have.
   package var history: HistoryLimits
   /// The highest number of bytes of one document's body.
   package var documentBytes: Int
@@ -105,7 +104,6 @@ package struct StoreLimits: Sendable, Equatable {
   package static let unbounded = StoreLimits(
     documents: .max, bytes: .max, history: HistoryLimits(revisions: 20))
 
-  /// The default limits of a store.
   package static func standard(for name: StoreName) -> StoreLimits {
     switch name {
     case .guest: .guest

@@ -2,11 +2,8 @@ import Documents
 
 /// The name of a store. Names of different namespaces are always different, whatever a user is called.
 package indirect enum StoreName: Hashable, Sendable {
-  /// A guest's own store.
   case guest(AccountID)
-  /// A user's own store.
   case user(AccountID)
-  /// A shared list's store.
   case list(AccountID)
   /// The service's own documents: accounts, sessions, revocations.
   case system
@@ -67,10 +64,8 @@ package indirect enum StoreName: Hashable, Sendable {
     }
   }
 
-  /// Whether this is a guest's own store.
   var isGuest: Bool { if case .guest = self { true } else { false } }
 
-  /// Whether this is a user's own store.
   package var isUser: Bool { if case .user = self { true } else { false } }
 
   /// Reads a ``key``; nil for any other text.
@@ -119,7 +114,6 @@ package struct AccountID: ByteString {
     self.text = text
   }
 
-  /// Creates a new random id.
   package static func random(using generator: inout some RandomNumberGenerator) -> AccountID {
     AccountID(high: generator.next(), low: generator.next())
   }
@@ -135,7 +129,6 @@ package struct DatabaseName: ByteString {
   /// The longest name, in bytes, as in CouchDB 3.
   package static let maximumBytes = 238
 
-  /// The name.
   package let text: String
 
   /// Creates a name; nil for a text that breaks the rule.

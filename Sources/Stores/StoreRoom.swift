@@ -12,7 +12,6 @@ package struct RoomGiver: Sendable {
     /// room, as in a store that is nearly full (``StoreLimits/fillingPercent``).
     let isNearlyFull: Bool
 
-    /// Creates what was given.
     package init(bytes: Int64, isNearlyFull: Bool = false) {
       (self.bytes, self.isNearlyFull) = (bytes, isNearlyFull)
     }
@@ -59,7 +58,6 @@ package final class StoreRoom: Sendable {
   private let known = NIOLockedValueBox<(given: RoomGiver.Given, end: Timestamp)?>(nil)
   private let give: @Sendable (Int64) async throws -> RoomGiver.Given
 
-  /// Creates the room of a store that was given nothing yet.
   init(give: @escaping @Sendable (Int64) async throws -> RoomGiver.Given) { self.give = give }
 
   /// The bytes that count of a store.

@@ -121,14 +121,11 @@ package struct DocumentRange: Sendable {
   package var start: String?
   /// The last id of the range; nil for no bound.
   package var end: String?
-  /// Whether the range includes the id that equals ``end``.
   package var includesEnd: Bool
   /// Whether to read from ``end`` down to ``start``.
   package var descending: Bool
-  /// Whether to include tombstones.
   package var includesDeleted: Bool
 
-  /// A range of ids.
   package init(
     start: String? = nil, end: String? = nil, includesEnd: Bool = true, descending: Bool = false,
     includesDeleted: Bool = false
@@ -162,16 +159,12 @@ package struct DocumentRange: Sendable {
 
 /// One row of the change feed: the last change of a document.
 package struct Change: Sendable, Equatable {
-  /// The sequence number of the change.
   package let sequence: Int64
-  /// The document.
   package let id: DocumentID
   /// The winner after the change.
   package let revision: RevisionID
-  /// Whether the winner is a tombstone.
   package let isDeleted: Bool
 
-  /// A row.
   package init(sequence: Int64, id: DocumentID, revision: RevisionID, isDeleted: Bool) {
     self.sequence = sequence
     self.id = id
@@ -187,7 +180,6 @@ package struct LocalDocument: Sendable, Equatable {
   /// The body. The body of a client's document is JSON.
   package let body: [UInt8]
 
-  /// A local document as read.
   package init(revision: Int64, body: [UInt8]) {
     self.revision = revision
     self.body = body
@@ -222,7 +214,6 @@ package struct StoreInfo: Sendable, Equatable {
     return formerEpochs.contains { isEpoch($0.epoch) && sequence <= $0.last }
   }
 
-  /// Creates counts from stored values.
   package init(
     documentCount: Int64, deletedCount: Int64, lastSequence: Int64, bodyBytes: Int64,
     keptBytes: Int64 = 0, epoch: String
@@ -242,11 +233,9 @@ package struct StoreInfo: Sendable, Equatable {
 
 /// An epoch of a store that ended when another database server took over, perhaps without the newest changes.
 package struct FormerEpoch: Sendable, Equatable {
-  /// The epoch.
   package let epoch: String
   /// The last sequence number of the epoch that the store still has.
   package let last: Int64
 
-  /// Creates a former epoch.
   package init(epoch: String, last: Int64) { (self.epoch, self.last) = (epoch, last) }
 }

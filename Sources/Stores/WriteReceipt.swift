@@ -27,27 +27,22 @@ package final class WriteReceipt: Sendable {
     /// 32 hex digits: from the digest of the idempotency key, or random for a receipt.
     package let token: String
 
-    /// Creates a key.
     package init(owner: AccountID, token: String) {
       self.owner = owner
       self.token = token
     }
 
-    /// The id of the local document with the answer.
     package var id: LocalID { LocalID(answer: token, to: owner.text) }
   }
 
   /// The request was carried out before. This error has the answer of that time; nothing was written now.
   package struct AnsweredBefore: Error {
-    /// The stored answer.
     package let answer: KeptAnswer
   }
 
   /// A stored answer and its store.
   package struct Kept: Sendable {
-    /// The store that has the answer.
     package let store: StoreName
-    /// The answer.
     package let answer: KeptAnswer
     /// Whether this is the answer of the use case, and not only the list of changes.
     package let isWhole: Bool
@@ -152,7 +147,6 @@ package final class WriteReceipt: Sendable {
     return Kept(store: store, answer: note.answer, isWhole: state.encoding != nil)
   }
 
-  /// The note of an answer.
   fileprivate func note(of answer: KeptAnswer, at now: Timestamp) -> AnswerNote {
     AnswerNote(
       keepsBody || answer.isRejection ? answer : answer.withoutBody, to: request,
@@ -172,7 +166,6 @@ package final class WriteDeadline: Sendable {
   private let time: Timestamp
   private let hasBegun = NIOLockedValueBox(false)
 
-  /// Creates the deadline of a write that has not begun.
   package init(_ time: Timestamp) { self.time = time }
 
   /// Whether no attempt at the write may begin any more.

@@ -134,6 +134,5 @@ enum ScratchDirectory {
     return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Removes a directory with all its files.
   static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 }

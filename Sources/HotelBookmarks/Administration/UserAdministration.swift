@@ -72,7 +72,6 @@ package struct UserAdministration: Sendable {
 struct UserCommands: Sendable {
   private let accounts: AccountService
 
-  /// Commands over accounts.
   init(_ accounts: AccountService) { self.accounts = accounts }
 
   /// Carries out a request.
@@ -110,7 +109,6 @@ struct UserCommands: Sendable {
 package enum UserRequest: Sendable, Equatable {
   /// List all users, one line each.
   case list
-  /// Add a user.
   case add(name: String, password: String)
   /// Change the password of a user; the user's sessions end.
   case changePassword(name: String, password: String)
@@ -174,7 +172,6 @@ package enum PasswordReset {
 /// Passwords that an operator supplies in a file. They are never arguments or in the environment, because other
 /// processes can read those.
 package enum PasswordFile {
-  /// The longest file, in bytes.
   private static let maximumBytes = 64 * 1_024
 
   /// The password in a file, without its last line break. Links are followed and the mode is not checked, because

@@ -46,10 +46,8 @@ package enum SettingKey: String, CaseIterable, Sendable {
   case showCost
   case drainSeconds
 
-  /// The prefix of names in the environment.
   static let environmentPrefix = "HOTEL_BOOKMARKS_"
 
-  /// The name in the environment.
   package var environmentName: String { Self.environmentPrefix + words(joinedBy: "_").uppercased() }
 
   /// The name as a command-line flag, without the leading dashes.

@@ -8,9 +8,7 @@ package import Logging
 import SearchProxy
 package import Stores
 
-/// The settings of a server.
 package struct Settings: Sendable, Equatable {
-  /// The format of log lines.
   package enum LogFormat: String, Sendable, CaseIterable {
     /// A line of text.
     case text
@@ -86,20 +84,17 @@ package struct Settings: Sendable, Equatable {
   package var databases = StoreLimits.database
   /// The days after which people's own stores and lists forget deleted documents.
   package var tombstoneDays = 90
-  /// The administrator's name.
   package var adminName = Administrator.standardName
   /// A file with the administrator's password; nil for a random one that is made at the first start.
   package var adminPasswordFile: String?
   /// The least severe level that is logged.
   package var logLevel = Logger.Level.info
-  /// The format of log lines.
   package var logFormat = LogFormat.text
   /// Whether answers show their cost. This is for measurements, because anybody may read it.
   package var showsCost = false
   /// How many seconds the server continues to answer after the signal to stop, while `/readyz` reports the stop.
   package var drainSeconds = 0
 
-  /// The defaults.
   package init() {}
 
   /// What `GET /v1/limits` shows of the settings.
@@ -120,6 +115,5 @@ package struct SettingsError: Error, Sendable, Equatable, CustomStringConvertibl
   /// One line for the person who starts the server.
   package let description: String
 
-  /// An error with its description.
   package init(description: String) { self.description = description }
 }

@@ -230,7 +230,6 @@ package struct SettingsReader: Sendable {
     AbsoluteConfigKey([setting.rawValue])
   }
 
-  /// The error of an invalid value.
   static func wrong(_ setting: SettingKey, _ wanted: String) -> SettingsError {
     SettingsError(description: "\(setting.rawValue) must be \(wanted)")
   }

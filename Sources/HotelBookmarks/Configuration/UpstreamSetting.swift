@@ -69,7 +69,6 @@ package enum UpstreamSetting: Sendable, Equatable {
 struct UpstreamCredentials: Sendable {
   private let fields: [UpstreamOrigin: String]
 
-  /// No credentials.
   init() { fields = [:] }
 
   /// Reads a file.

@@ -116,7 +116,6 @@ struct ConnectionAssembly: Sendable {
     return traffic
   }
 
-  /// Adds the load to the metrics.
   func report(to metrics: PrometheusRegistry) {
     metrics.collect { [admission, ledger, caps] in
       let counts = ledger.counts

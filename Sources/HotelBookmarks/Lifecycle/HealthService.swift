@@ -89,6 +89,5 @@ private actor HealthThread {
     isOver.unlock(withValue: true)
   }
 
-  /// Stops the thread.
   nonisolated func end() async { await lane.stop() }
 }

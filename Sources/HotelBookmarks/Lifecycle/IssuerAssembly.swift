@@ -15,7 +15,6 @@ struct IssuerAssembly: IssuerDocuments {
   private let networks: [CIDRBlock]
   private let logger: Logger
 
-  /// Makes a client for the issuers of the settings.
   init(_ settings: Settings, logger: Logger) {
     issuers = settings.issuers
     networks = settings.issuerNetworks

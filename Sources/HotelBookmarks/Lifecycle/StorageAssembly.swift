@@ -15,7 +15,6 @@ package struct StorageLocation: Sendable, Equatable {
   /// A file with the database's password; nil for none.
   package var databasePasswordFile: String?
 
-  /// A location.
   package init(data: String, database: String? = nil, databasePasswordFile: String? = nil) {
     self.data = data
     self.database = database
@@ -48,7 +47,6 @@ package struct StorageLocation: Sendable, Equatable {
 /// The storage engine of a server or a command, and what depends on where the stores are: the clock, the signing keys
 /// and the administrator's password.
 struct StorageAssembly: Sendable {
-  /// The engine.
   let engine: any StorageEngine
   /// The engine of files; nil with a database.
   let files: FileEngine?
@@ -164,7 +162,6 @@ struct StorageAssembly: Sendable {
 }
 
 extension Settings {
-  /// Where the stores are.
   var storage: StorageLocation {
     StorageLocation(
       data: data, database: database, databasePasswordFile: databasePasswordFile)

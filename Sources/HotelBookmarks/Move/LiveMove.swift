@@ -21,7 +21,6 @@ struct LiveMove: Sendable {
   struct Report: Sendable {
     /// Receives how many stores of how many are copied. Must not block.
     let progress: @Sendable (Int, Int) -> Void
-    /// Receives a line.
     let line: @Sendable (String) async -> Void
   }
 

@@ -88,6 +88,5 @@ package struct MoveError: Error, Sendable {
   /// One line for the operator that says what to do.
   package let reason: String
 
-  /// Creates an error.
   init(_ reason: String) { self.reason = reason }
 }

@@ -13,7 +13,6 @@ struct StoreMove: Sendable {
   /// Whether other processes may use the source meanwhile, as for a backup.
   let whileUsed: Bool
 
-  /// A move that has not begun.
   init(
     from source: any CopyingEngine, to target: any CopyingEngine, whileUsed: Bool = false
   ) {
@@ -81,7 +80,6 @@ struct StoreMove: Sendable {
     return summary
   }
 
-  /// Whether an engine has no store.
   static func isEmpty(_ engine: any CopyingEngine) async throws -> Bool {
     for namespace in StoreName.namespaces {
       guard try await engine.names(in: namespace, after: nil, limit: 1).isEmpty else {

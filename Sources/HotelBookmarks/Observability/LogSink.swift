@@ -32,7 +32,6 @@ package final class LogSink: Sendable {
     writer = Writer(write)
   }
 
-  /// How many lines were dropped.
   package var droppedCount: Int { queue.withLockedValue { $0.dropped } }
 
   /// Adds a line, with its line break. It never waits.
@@ -97,7 +96,6 @@ package struct LineLogHandler: LogHandler {
   private let sink: LogSink
   private let now: @Sendable () -> Timestamp
 
-  /// The handler of one logger.
   package init(
     _ format: Settings.LogFormat, label: String, sink: LogSink,
     now: @escaping @Sendable () -> Timestamp
@@ -144,7 +142,6 @@ package struct LineLogHandler: LogHandler {
   }
 }
 
-/// The process' standard error.
 package enum StandardError {
   /// Writes bytes. Bytes that can't be written (a full disk, a closed pipe) are lost, because a log must not end the
   /// service. Each line takes one call of `write(2)`, so that lines stay whole.

@@ -8,7 +8,6 @@ import SQLiteEngine
 struct ProcessReport: Sendable {
   private let started = Date().timeIntervalSince1970
 
-  /// Adds them to the metrics.
   func report(to metrics: PrometheusRegistry) {
     metrics.collect { samples }
   }
@@ -75,7 +74,6 @@ struct ProcessUsage: Sendable {
 struct WorkReport: Sendable {
   private let pool: LanePool
 
-  /// A report about a pool.
   init(_ pool: LanePool) { self.pool = pool }
 
   /// Adds the report to the metrics. The request that reads the metrics does not count as running.

@@ -9,7 +9,6 @@ package final class PrometheusRegistry: MetricsFactory {
   private let metrics = Mutex<[MetricName: any PrometheusMetric]>([:])
   private let gauges = Mutex<[@Sendable () -> [PrometheusSample]]>([])
 
-  /// A registry without metrics.
   package init() {}
 
   /// Adds a collector, which is called each time the text is made, for values that are counted elsewhere.
@@ -266,7 +265,6 @@ final class PrometheusHistogram: PrometheusMetric, TimerHandler {
 
 /// One line of the text format.
 package struct PrometheusSample: Sendable {
-  /// The kind of metric.
   package enum Kind: String, Sendable {
     case counter
     case gauge

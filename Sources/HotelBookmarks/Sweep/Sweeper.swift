@@ -194,7 +194,6 @@ struct SweepProgress: Sendable {
   /// How often the progress is saved: every 10 minutes. After a stop at most this much work is repeated.
   static let noteInterval = Duration.seconds(600)
 
-  /// The present progress.
   private(set) var state: SweepState
   private var saved: SweepState
   /// When the state was last advanced, by a clock that nobody sets; a whole number of seconds after the start.
@@ -269,24 +268,19 @@ final class SweepCounts: Sendable {
 
   private let state = Mutex(State())
 
-  /// Makes counts of zero.
   init() {}
 
-  /// How many stores were visited.
   var storeCount: Int { state.withLock { $0.stores } }
 
-  /// Counts a visited store.
   func visited(_ remains: Remains) {
     state.withLock { $0.stores += 1 }
     removed(remains)
   }
 
-  /// Counts what was removed.
   func removed(_ remains: Remains) {
     state.withLock { $0.removed.merge(remains.removed, uniquingKeysWith: +) }
   }
 
-  /// Counts a failure.
   func fail() { state.withLock { $0.failures += 1 } }
 
   /// Counts a finished round, and stores what it has kept.
@@ -297,7 +291,6 @@ final class SweepCounts: Sendable {
     }
   }
 
-  /// Adds the counts to the metrics.
   func report(to metrics: PrometheusRegistry) {
     metrics.collect { [self] in
       let state = state.withLock { $0 }

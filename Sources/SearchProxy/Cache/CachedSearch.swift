@@ -110,9 +110,7 @@ package final class CachedSearch: HotelSearching {
 
 /// The result of a call to the upstream.
 struct Fetched: Sendable {
-  /// The answer.
   let block: HotelBlock
-  /// Whether it is cached now.
   let isStored: Bool
   /// Whether this call asked the upstream. Another call may have cached the answer in the meantime.
   let wasAsked: Bool
@@ -218,18 +216,14 @@ extension CachedSearch {
   }
 }
 
-/// A block with its source.
 struct BlockAnswer: Sendable {
-  /// The hotels.
   let block: HotelBlock
-  /// The source of the hotels.
   let source: HotelPage.Source
   /// The age of the answer in seconds; nil for a new one.
   let age: Int?
   /// What the cache did, for `Cache-Status`.
   let note: String?
 
-  /// Makes an answer.
   init(_ block: HotelBlock, source: HotelPage.Source, age: Int?, note: String? = nil) {
     self.block = block
     self.source = source

@@ -25,9 +25,7 @@ package actor SearchCache {
 
   /// A cached answer.
   struct Kept: Sendable {
-    /// The answer.
     let block: HotelBlock
-    /// When it was cached.
     let stored: Timestamp
   }
 
@@ -189,7 +187,6 @@ package actor SearchCache {
 /// recovers. `stale_if_error`: answered from an old answer because the upstream did not answer. `miss`: the
 /// upstream was asked. `coalesced`: the search joined a running call.
 struct SearchCacheMeter: Sendable {
-  /// The result of a search.
   enum Outcome: String, CaseIterable {
     case fresh, stale, miss, coalesced
     case staleIfError = "stale_if_error"
@@ -197,7 +194,6 @@ struct SearchCacheMeter: Sendable {
 
   private let counters: [Outcome: Counter]
 
-  /// Makes a meter.
   init() {
     counters = Dictionary(
       uniqueKeysWithValues: Outcome.allCases.map {
@@ -205,6 +201,5 @@ struct SearchCacheMeter: Sendable {
       })
   }
 
-  /// Counts a search.
   func count(_ outcome: Outcome) { counters[outcome]?.increment() }
 }

@@ -4,9 +4,7 @@ import Hotels
 import JSON
 import SQLite
 
-/// The size of a search cache.
 package struct SearchCacheUsage: Sendable, Equatable {
-  /// Bytes of answers.
   package let answerBytes: Int64
   /// Bytes of hotels that are cached by id.
   package let hotelBytes: Int64
@@ -120,7 +118,6 @@ final class SearchCacheFile {
     }
   }
 
-  /// Stores a hotel.
   func keep(_ hotel: Hotel, of upstream: String, at now: Timestamp) throws {
     try atOnce { sums in try put(hotel, of: upstream, at: now, &sums) }
   }
@@ -230,10 +227,8 @@ struct HotelBlock: Sendable {
 
   /// The hotels, at most ``size``.
   let hotels: [Hotel]
-  /// Whether the search has more hotels after this block.
   let hasMore: Bool
 
-  /// Makes a block of an upstream's page.
   init(_ page: HotelPage) {
     hotels = page.hotels
     hasMore = page.next != nil

@@ -27,7 +27,6 @@ package struct CircuitBreaker: Sendable {
     /// How long after closing the upstream counts as recovering: 10 s.
     package var recovery = Duration.seconds(10)
 
-    /// The default settings.
     package init() {}
   }
 
@@ -42,7 +41,6 @@ package struct CircuitBreaker: Sendable {
     case refused(Duration)
   }
 
-  /// The outcome of a call.
   package enum Outcome: Sendable {
     /// The upstream answered.
     case success
@@ -52,7 +50,6 @@ package struct CircuitBreaker: Sendable {
     case abandoned
   }
 
-  /// The state of the breaker.
   package enum State: String, Sendable {
     /// All calls are allowed.
     case closed
@@ -83,7 +80,6 @@ package struct CircuitBreaker: Sendable {
     pause = settings.shortestPause
   }
 
-  /// The present state.
   package var state: State {
     switch phase {
     case .closed: .closed
@@ -177,10 +173,8 @@ struct SlidingCounts: Sendable {
   private var origin: ContinuousClock.Instant?
   private var slices: [Slice] = []
 
-  /// Makes an empty count.
   init(window: Duration) { sliceLength = window / Int(Self.sliceCount) }
 
-  /// Adds a call.
   mutating func add(failed: Bool, at now: ContinuousClock.Instant) {
     let number = slice(of: now)
     if slices.last?.number != number { slices.append(Slice(number: number)) }

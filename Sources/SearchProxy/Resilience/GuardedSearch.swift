@@ -19,10 +19,8 @@ package final class GuardedSearch: HotelSearching {
     package var queueTimeout = Duration.milliseconds(100)
     /// The wait before a second attempt, in milliseconds: 20 to 50, random each time.
     package var retryWait = 20...50
-    /// When the breaker opens and for how long.
     package var breaker = CircuitBreaker.Settings()
 
-    /// The default settings.
     package init() {}
 
     /// Settings for a search that may take this long. It waits for a call for a twentieth of it.
@@ -64,7 +62,6 @@ package final class GuardedSearch: HotelSearching {
     state = Mutex(State(breaker: CircuitBreaker(settings.breaker)))
   }
 
-  /// The state of the circuit breaker.
   package var breakerState: CircuitBreaker.State { state.withLock { $0.breaker.state } }
 
   /// Whether the upstream was unavailable until a short while ago.
@@ -221,7 +218,6 @@ final class CallProgress: Sendable {
 /// - `upstream_breaker_changes_total`, by `upstream` and `state`: the new states of the breaker.
 /// - `upstream_breaker_open`, by `upstream`: 1 while the breaker is not closed.
 struct ResilienceMeter: Sendable {
-  /// The decisions.
   enum Decision: String, CaseIterable {
     case refused, crowded, retried
   }
@@ -230,7 +226,6 @@ struct ResilienceMeter: Sendable {
   private let changes: [CircuitBreaker.State: Counter]
   private let isOpen: Gauge
 
-  /// Makes a meter for the upstream with this name.
   init(upstream name: String) {
     let upstream = ("upstream", name)
     decisions = Dictionary(
@@ -249,10 +244,8 @@ struct ResilienceMeter: Sendable {
     isOpen.record(0)
   }
 
-  /// Counts a decision.
   func count(_ decision: Decision) { decisions[decision]?.increment() }
 
-  /// Records the new state of a breaker.
   func note(_ state: CircuitBreaker.State) {
     changes[state]?.increment()
     isOpen.record(state == .closed ? 0 : 1)

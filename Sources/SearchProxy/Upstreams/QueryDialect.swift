@@ -10,9 +10,7 @@ protocol QueryDialect: Sendable {
   static var probePath: String { get }
   /// The path of a search in an index. The index's name must be encoded as one segment.
   func path(index: String) -> String
-  /// The body of a search.
   func body(for query: HotelQuery) -> [UInt8]
-  /// The body of a look-up by id.
   func body(for id: HotelID) -> [UInt8]
   /// The hotels of an answer, in its order, and whether there are more after them.
   /// - Throws: ``SearchError`` for an invalid answer, and for one in which a part of the engine failed.

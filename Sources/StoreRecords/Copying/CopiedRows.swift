@@ -10,7 +10,6 @@ package struct CopiedDocument: Sendable {
   /// The winner's body.
   package let body: StoredBody
 
-  /// Creates a document, as read.
   package init(row: StoredDocument, tree: RevisionTree, body: StoredBody) {
     self.row = row
     self.tree = tree
@@ -31,12 +30,9 @@ package struct CopiedDocument: Sendable {
 package struct CopiedBody: Sendable {
   /// The sequence number of the document's first change, which identifies the document.
   package let first: Int64
-  /// The body's revision.
   package let revision: RevisionID
-  /// The body.
   package let body: StoredBody
 
-  /// Creates a body, as read.
   package init(first: Int64, revision: RevisionID, body: StoredBody) {
     self.first = first
     self.revision = revision
@@ -46,14 +42,11 @@ package struct CopiedBody: Sendable {
 
 /// A local document on its way from one engine to another.
 package struct CopiedLocal: Sendable {
-  /// The document's id.
   package let id: LocalID
-  /// The document.
   package let document: LocalDocument
   /// When the document expires, in milliseconds since 1970; nil when it never expires. It may be in the past.
   package let expires: Int64?
 
-  /// Creates a local document, as read.
   package init(id: LocalID, document: LocalDocument, expires: Int64?) {
     self.id = id
     self.document = document

@@ -12,7 +12,6 @@ struct RowDigest {
   /// its bodies have a digest of their own, so that the result does not depend on how many rows are in a page.
   private var documents: [Int64: SHA256] = [:]
 
-  /// The digest of no rows.
   init() {}
 
   /// Adds a document without its other bodies.
@@ -24,7 +23,6 @@ struct RowDigest {
     documents[document.row.first] = hash
   }
 
-  /// Adds a body to its document.
   mutating func add(_ body: CopiedBody) {
     var bytes = Checksum(.body)
     bytes.append(body.revision)
@@ -40,7 +38,6 @@ struct RowDigest {
     document.finalize().withUnsafeBytes { hash.update(bufferPointer: $0) }
   }
 
-  /// Adds a local document.
   mutating func add(_ local: CopiedLocal) {
     var bytes = Checksum(.local)
     bytes.append(local.id.text)

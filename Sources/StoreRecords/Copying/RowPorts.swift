@@ -63,13 +63,11 @@ package protocol RowReader: Sendable {
   /// Local documents, expired ones included, in byte order of their ids.
   /// - Parameter last: the page starts after this id; nil starts it at the first.
   func locals(after last: LocalID?) async throws -> [CopiedLocal]
-  /// Closes the store.
   func close() async
 }
 
 /// Writes a copy of one store.
 package protocol RowWriter: Sendable {
-  /// Writes a page.
   func write(_ page: RowPage) async throws
   /// Writes the store's counts, after the last page.
   /// - Returns: a reader of the copy, to compare it with the original.
@@ -87,7 +85,6 @@ package struct CopiedState: Sendable, Equatable {
   /// A number that changes with every write, if the engine has one. Some writes change no count.
   package var mark: Int64
 
-  /// Creates a state, as read.
   package init(header: StoreHeader, mark: Int64 = 0) {
     self.header = header
     self.mark = mark
@@ -98,10 +95,8 @@ package struct CopiedState: Sendable, Equatable {
 package struct BodyKey: Sendable {
   /// The sequence number of the document's first change.
   package let first: Int64
-  /// The body's revision.
   package let revision: RevisionID
 
-  /// The position of a body.
   package init(_ body: CopiedBody) {
     first = body.first
     revision = body.revision
@@ -110,7 +105,6 @@ package struct BodyKey: Sendable {
 
 /// A mark that a move of all stores leaves where the stores are. No server starts on stores with a mark.
 package struct MoveMark: Sendable, Equatable {
-  /// What the mark says.
   package enum Kind: String, Sendable, CaseIterable {
     /// The stores were moved elsewhere and are in use there.
     case moved
@@ -118,12 +112,10 @@ package struct MoveMark: Sendable, Equatable {
     case unfinished = "unfinished-move"
   }
 
-  /// What the mark says.
   package let kind: Kind
   /// From where or to where the stores move, and when, for people. It never contains a password.
   package let detail: String
 
-  /// Creates a mark.
   package init(_ kind: Kind, detail: String) {
     self.kind = kind
     self.detail = detail

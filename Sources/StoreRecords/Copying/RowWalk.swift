@@ -22,10 +22,8 @@ package struct RowWalk {
   private var ownersByFirst: [Int64: StoredDocument] = [:]
   /// The leaves of these documents whose bodies have not been read yet.
   private var missing: [Int64: Set<RevisionID>] = [:]
-  /// What was counted so far.
   private var counted: StoreHeader
 
-  /// Begins a walk.
   package init(over reader: any RowReader) async throws {
     self.reader = reader
     state = try await reader.state()

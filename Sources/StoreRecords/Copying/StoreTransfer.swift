@@ -19,7 +19,6 @@ package struct StoreTransfer: Sendable {
     self.whileUsed = whileUsed
   }
 
-  /// What became of a store.
   package enum Outcome: Sendable, Equatable {
     /// It was copied and compared.
     case copied(documents: Int64, bytes: Int64)

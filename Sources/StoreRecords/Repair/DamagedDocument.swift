@@ -13,7 +13,6 @@ package struct DamagedDocument {
   /// The bodies of the other revisions, with the numbers of their rows.
   package var others: [(number: Int64, row: RowValues)]
 
-  /// Creates a document, as found.
   package init(
     head: RowValues, body: RowValues, tree: RowValues?, others: [(number: Int64, row: RowValues)]
   ) {

@@ -6,11 +6,9 @@ package import Stores
 /// A row in which one byte is wrong is repaired. In a document that can't be repaired completely, each branch ends at
 /// its newest revision that has a body. A revision without a body is set aside; see ``Damage``.
 package struct DocumentRepair<Rows: RepairTables> {
-  /// The store's rows.
   package let rows: Rows
   /// Whether values that can't be repaired may be set aside.
   package let extent: RepairOutcome.Extent
-  /// The current time.
   package let now: Timestamp
   /// The counts, including the repairs so far.
   package var header: StoreHeader
@@ -21,7 +19,6 @@ package struct DocumentRepair<Rows: RepairTables> {
   /// Whether the indexes were rebuilt already.
   private var hasReindexed = false
 
-  /// Creates a repair that has not started.
   package init(rows: Rows, extent: RepairOutcome.Extent, now: Timestamp, header: StoreHeader) {
     self.rows = rows
     self.extent = extent
@@ -29,7 +26,6 @@ package struct DocumentRepair<Rows: RepairTables> {
     self.header = header
   }
 
-  /// Repairs a document.
   package mutating func repair(at number: Int64) throws {
     guard var found = try rows.damagedDocument(at: number) else { return }
     let wasIndexed = try found.head.document.map { document in

@@ -8,17 +8,14 @@ package protocol RepairTables: StoreTables {
   func bodiesAsFound(of first: Int64, id: String) throws -> [(number: Int64, row: RowValues)]
   /// Replaces the rows of a document by the repaired ones.
   func replace(_ number: Int64, with document: DamagedDocument) throws
-  /// Removes a document's row.
   func removeRow(at number: Int64) throws
   /// Takes a document's row out of the store if it can't be removed, because a value of it can't be read.
   func takeOutUnremovable(at number: Int64) throws
-  /// Removes the row of a body.
   func removeBody(at number: Int64) throws
 
   /// The arrivals of a document's revisions, unverified: first the winner's, then those of the other revisions that have
   /// a body.
   func arrivalsAsFound(of document: StoredDocument) throws -> [ArrivalFound]
-  /// Replaces an arrival.
   func put(_ arrival: StoredArrival, for found: ArrivalFound) throws
 
   /// A document's columns, and its history without the pieces; nil when there is no such document.
@@ -57,14 +54,10 @@ extension RepairTables {
 package struct ArrivalFound {
   /// The number of the revision's row.
   package let number: Int64
-  /// Whether it is the winner's.
   package let isWinner: Bool
-  /// The revision.
   package let revision: RevisionID
-  /// The arrival.
   package let arrival: StoredArrival
 
-  /// Creates a value, as read.
   package init(number: Int64, isWinner: Bool, revision: RevisionID, arrival: StoredArrival) {
     self.number = number
     self.isWinner = isWinner

@@ -19,16 +19,13 @@ package struct RowValues {
   /// only single bits of the content are tried; in rows of more than 8 KiB, nothing is.
   private static let budget = 512 << 20
 
-  /// The kind of row.
   package let kind: Checksum.Kind
   /// The values before the content.
   package var values: [Value]
   /// The body or the tree; empty for a row without one.
   package var content: [UInt8] = []
-  /// The row's stored checksum.
   package var checksum: Int64
 
-  /// Creates a row, as found.
   package init(
     kind: Checksum.Kind, values: [Value], content: [UInt8] = [], checksum: Int64
   ) {
@@ -185,7 +182,6 @@ package struct RowValues {
 }
 
 extension RowValues {
-  /// Creates the columns of a document.
   package init(_ row: StoredDocument) {
     self.init(
       kind: .head,

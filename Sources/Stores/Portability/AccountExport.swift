@@ -10,7 +10,6 @@ import JSON
 /// ```
 /// It holds in memory one piece and one document's history. Between two pieces it holds no lease.
 package struct AccountExport: Sendable {
-  /// The name of a section, and its store.
   package typealias Section = (name: String, store: StoreName)
 
   private let account: ExportedAccount
@@ -95,13 +94,10 @@ package struct AccountExport: Sendable {
 
 /// The sums of all lines before the manifest.
 struct ExportSum: Sendable {
-  /// The number of lines.
   private(set) var lines = 0
-  /// The number of their bytes.
   private(set) var bytes = 0
   private var hash = SHA256()
 
-  /// Creates empty sums.
   init() {}
 
   /// Adds complete lines.
@@ -114,7 +110,6 @@ struct ExportSum: Sendable {
   /// SHA-256 in lower-case hex.
   var digest: String { Hex.string(Array(hash.finalize())) }
 
-  /// The manifest's line.
   func manifest(_ counts: ExportCounts) -> [UInt8] {
     JSONWriter.line { writer in
       writer.name("manifest")

@@ -46,7 +46,6 @@ package enum ExportFormat {
 
 /// The account of an export. It contains no secret.
 package struct ExportedAccount: Sendable {
-  /// The account's id.
   package let id: AccountID
   /// `guest` or `user`.
   package let kind: String
@@ -57,7 +56,6 @@ package struct ExportedAccount: Sendable {
   /// When the account was created, RFC 3339; nil when unknown.
   package let created: String?
 
-  /// Creates an account.
   package init(
     id: AccountID, kind: String, username: String?, displayName: String? = nil, created: String?
   ) {
@@ -75,12 +73,10 @@ package struct ExportCounts: Sendable, Equatable {
   package var documents = 0
   /// Documents whose winner is a tombstone.
   package var tombstones = 0
-  /// Bodies of revisions.
   package var bodies = 0
   /// The service's own notes that are exported with documents.
   package var notes = 0
 
-  /// Creates empty counts.
   package init() {}
 
   /// Writes the counts as members of an open object.
@@ -91,7 +87,6 @@ package struct ExportCounts: Sendable, Equatable {
     writer.member("notes", notes)
   }
 
-  /// Adds other counts.
   package static func += (sum: inout ExportCounts, other: ExportCounts) {
     sum.documents += other.documents
     sum.tombstones += other.tombstones
@@ -117,7 +112,6 @@ package struct PortableNotes: Sendable {
 }
 
 extension JSONWriter {
-  /// Writes one object as a line.
   static func line(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()

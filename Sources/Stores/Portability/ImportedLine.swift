@@ -168,25 +168,21 @@ enum ImportedLine: Sendable {
 
 /// A document of an import while its bodies arrive.
 struct ImportedDocument: Sendable {
-  /// The document's id.
   private(set) var id: DocumentID
   /// The document's complete history.
   let tree: RevisionTree
   /// When the document was created, or restored after a tombstone.
   let created: Timestamp
-  /// When the document last changed.
   let updated: Timestamp
 
   /// Bodies that have arrived and are not yet part of a mutation, in order.
   private var waiting: [AddedRevision] = []
   /// Whether a part of the document is already in a mutation.
   private(set) var isBegun = false
-  /// How many bytes the waiting bodies have.
   private(set) var waitingBytes = 0
   private var known: Set<RevisionID> = []
   private var leavesMissing: Int
 
-  /// Creates a document without bodies.
   init(id: DocumentID, tree: RevisionTree, created: Timestamp, updated: Timestamp) {
     self.id = id
     self.tree = tree
@@ -195,7 +191,6 @@ struct ImportedDocument: Sendable {
     leavesMissing = tree.nodes.count { $0.isLeaf }
   }
 
-  /// The same document with another id.
   func called(_ id: DocumentID) -> ImportedDocument {
     var document = self
     document.id = id
@@ -238,7 +233,6 @@ struct ImportedDocument: Sendable {
 
 /// The store into which a section is imported.
 package struct ImportTarget: Sendable {
-  /// The limits of the store.
   let quota: StoreLimits
   private let run:
     @Sendable (_ use: @Sendable (DocumentStore) async throws -> Bool) async throws -> Bool
@@ -264,12 +258,10 @@ package struct ImportTarget: Sendable {
     list = (former.text, present.text)
   }
 
-  /// Whether the store has a document.
   func has(_ id: DocumentID) async throws -> Bool {
     try await run { store in try await store.readInline { view in try view.tree(id) } != nil }
   }
 
-  /// Commits documents and notes.
   func write(_ mutations: [Mutation], _ notes: [LocalEdit]) async throws {
     _ = try await run { store in
       try await store.update(loading: Set(mutations.map(\.id))) { changes in

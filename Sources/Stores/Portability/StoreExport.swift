@@ -8,13 +8,10 @@ import Lanes
 /// be in the export or not, for each document separately. If the section's two sequence numbers are equal,
 /// there was no change.
 struct StoreExport: Sendable {
-  /// The name of the section.
   let section: String
-  /// Which notes are exported with the documents.
   let notes: PortableNotes
   /// Counts of what was written so far.
   private(set) var counts = ExportCounts()
-  /// Whether the section is complete.
   private(set) var isComplete = false
 
   private var piece: [UInt8] = []
@@ -30,7 +27,6 @@ struct StoreExport: Sendable {
     case notes(Int, after: String?)
   }
 
-  /// Creates a section of which nothing is written.
   init(section: String, notes: PortableNotes) {
     self.section = section
     self.notes = notes
