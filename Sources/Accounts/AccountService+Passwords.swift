@@ -99,8 +99,8 @@ extension AccountService {
   private static func noPasswordReason(of person: Principal) -> String {
     switch person.kind {
     case .guest: "A guest has no password: sign up first."
-    case .administrator: "The administrator's password is changed where the server is started."
-    case .user: "This account has no password here: its owner logs in elsewhere."
+    case .administrator: "Only the server's operator can change this password."
+    case .user: "This account has no password here: its owner logs in with another issuer."
     }
   }
 }

@@ -97,14 +97,14 @@ extension AccountService {
   private enum Candidate {
     case administrator(Administrator, epoch: Int)
     case user(KnownUser)
-    case nobody
+    case unknown
 
     /// Tells one stored password from the next one; 0 for nobody's.
     var mark: UInt64 {
       switch self {
       case .administrator(let administrator, _): administrator.password.mark
       case .user(let known): known.credentials.password.mark
-      case .nobody: 0
+      case .unknown: 0
       }
     }
   }
@@ -115,7 +115,7 @@ extension AccountService {
     {
       return .administrator(administrator, epoch: epoch)
     }
-    return try await accounts.user(name.usualSpelling).map { .user($0) } ?? .nobody
+    return try await accounts.user(name.usualSpelling).map { .user($0) } ?? .unknown
   }
 
   /// The user of a name and a password; nil when they are wrong. Exactly one hash is computed in every case, also
@@ -133,7 +133,7 @@ extension AccountService {
         kind: .administrator, id: administrator.id, name: administrator.name, epoch: epoch &+ ends,
         adopting: [], moment: moment)
     case .user(let user): known = user
-    case .nobody:
+    case .unknown:
       _ = try await hashing.verify(password, against: nil)
       return nil
     }

@@ -165,7 +165,7 @@ extension AccountService {
   }
 
   private static let newGuestsFull =
-    "New guests of this address have written as much as they may in a day. Sign up, or try again later"
+    "The new guests of this address have reached their limit for a day. Sign up, or try again later"
 
   /// What counts the bytes that a caller writes for the caller's address; nil for everybody but a guest who is new.
   package func meter(of principal: Principal, from address: ClientAddress) -> WriteMeter? {

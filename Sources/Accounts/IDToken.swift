@@ -137,7 +137,7 @@ struct IDTokenClaims: Sendable, Equatable {
       throw ServiceError.invalidToken("for several audiences, without azp")
     }
     guard expiresAt - issuedAt <= Self.longestLife else {
-      throw ServiceError.invalidToken("lives too long")
+      throw ServiceError.invalidToken("is valid for too long")
     }
     let latest = now.adding(seconds: skew)
     guard Timestamp(seconds: issuedAt) <= latest,

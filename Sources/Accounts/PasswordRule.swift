@@ -48,7 +48,7 @@ extension PasswordRule {
     let isOneByte = Set(text.utf8).count == 1
     let isKnown = known.contains { $0.equalsBytes(of: text) } || name.key.equalsBytes(of: text)
     guard !isOneByte, !isKnown else {
-      throw ServiceError(.invalidPassword, "This password is one that everybody knows.")
+      throw ServiceError(.invalidPassword, "This password is too common.")
     }
   }
 }

@@ -64,7 +64,8 @@ extension ServiceError {
   package static let taken = ServiceError(.taken, "This name is taken.")
   /// The error for a guest's token after the guest was adopted by an account or erased.
   package static let guestSpent = ServiceError(
-    .guestSpent, "This guest is no more: its bookmarks went to an account or were erased.")
+    .guestSpent,
+    "This guest does not exist any more: its bookmarks were moved to an account or erased.")
   /// The error when too many passwords wait to be hashed.
   package static let hashingBusy = ServiceError(
     .hashingBusy, "Too many log-ins at once; try again in a moment.", retryAfterSeconds: 1)

@@ -23,7 +23,7 @@ struct SecretFile: Sendable {
     var status = stat()
     guard fstat(file, &status) == 0 else { throw failure("The \(title) can't be examined.") }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw ServiceError(.keys, "The \(title) is no regular file.", detail: path)
+      throw ServiceError(.keys, "The \(title) is not a regular file.", detail: path)
     }
     guard status.st_mode & 0o077 == 0 else {
       throw ServiceError(

@@ -104,7 +104,7 @@ package final class SigningKeys: Sendable {
       (bytes, location) = (try await secrets.read(.keys), "the system store")
     }
     guard let bytes else {
-      throw ServiceError(.keys, "The stored keys are gone.", detail: location)
+      throw ServiceError(.keys, "The stored keys are missing.", detail: location)
     }
     take(try SigningKeyCoding.keys(in: bytes))
   }
@@ -173,7 +173,7 @@ enum SigningKeyCoding {
   static func keys(in bytes: [UInt8]) throws -> [SigningKey] {
     guard let root = try? ParsedJSON(bytes, limits: .small).root, root["version"]?.int == 1,
       let list = root["keys"], list.kind == .array
-    else { throw damaged("no list of keys") }
+    else { throw damaged("not a list of keys") }
     var keys: [SigningKey] = []
     for node in list.elements {
       guard let id = node["kid"]?.string.flatMap(KeyID.init), let secret = node["secret"]?.string,
@@ -181,10 +181,12 @@ enum SigningKeyCoding {
         let key = SigningKey(
           id: id, secret: Secret(secret), created: created, until: moment(node["until"])),
         node["until"] == nil || key.until != nil, !keys.contains(where: { $0.id == id })
-      else { throw damaged("a key that is none") }
+      else { throw damaged("an invalid key") }
       keys.append(key)
     }
-    guard keys.count(where: { $0.until == nil }) == 1 else { throw damaged("not one key in use") }
+    guard keys.count(where: { $0.until == nil }) == 1 else {
+      throw damaged("the number of keys in use is not 1")
+    }
     return keys
   }
 

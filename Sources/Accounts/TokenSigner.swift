@@ -111,7 +111,7 @@ struct TokenSigner: Sendable {
     }
     let start = Timestamp(seconds: claims.startedAt)
     guard end <= self.end(of: claims.kind, for: purpose, startedAt: start, at: issued) else {
-      throw ServiceError.invalidToken("lives longer than any token")
+      throw ServiceError.invalidToken("is valid for longer than any token")
     }
     let limit = end.adding(seconds: settings.skew)
     guard now < limit else { throw ServiceError.expiredToken }

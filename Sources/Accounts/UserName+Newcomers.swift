@@ -66,13 +66,13 @@ extension UserName {
       }
       if Self.isUnusualSpace(scalar) {
         throw ServiceError(
-          .invalidName, "A name must not contain blanks but the plain one: \(Self.code(scalar)).")
+          .invalidName, "A name must not contain spaces other than U+0020: \(Self.code(scalar)).")
       }
     }
     let parts = text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
     guard !parts.contains(where: \.isEmpty) else {
       throw ServiceError(
-        .invalidName, "A name must not begin or end with a blank, or have two in a row.")
+        .invalidName, "A name must not begin or end with a space, or contain two in a row.")
     }
   }
 

@@ -72,7 +72,7 @@ extension CatalogueError {
     if error?.isDamage ?? false {
       self.init(.damaged, "The hotel catalogue is damaged.", detail: detail)
     } else if error?.isStorageFull ?? false {
-      self.init(.storageFull, "There is no room for the hotel catalogue.", detail: detail)
+      self.init(.storageFull, "There is no space for the hotel catalogue.", detail: detail)
     } else {
       self.init(.unavailable, "The hotel catalogue can't be used now.", detail: detail)
     }

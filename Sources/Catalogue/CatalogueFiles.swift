@@ -91,7 +91,8 @@ struct CatalogueFiles: Sendable {
       return CatalogueError(
         .unavailable, "The hotel catalogue's directory can't be used now.", detail: detail)
     }
-    return CatalogueError(.storageFull, "There is no room for the hotel catalogue.", detail: detail)
+    return CatalogueError(
+      .storageFull, "There is no space for the hotel catalogue.", detail: detail)
   }
 
   private static func synchronize(_ path: String, flags: Int32) throws(CatalogueError) {

@@ -80,7 +80,7 @@ package final class HotelCatalogue: HotelSearching {
       }
     }
     guard let page else {
-      throw SearchError(.unavailable, "Too many people search at the moment; try again.")
+      throw SearchError(.unavailable, "Too many searches wait at the moment; try again.")
     }
     return page
   }

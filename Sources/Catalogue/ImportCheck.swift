@@ -29,7 +29,7 @@ package enum ImportCheck {
 
   private static func refusal(_ what: String) -> CatalogueError {
     CatalogueError(
-      .doubtful, "Nothing was replaced: \(what). If the file is meant, import it with replace.")
+      .doubtful, "Nothing was replaced: \(what). If the file is right, import it with replace.")
   }
 }
 

@@ -64,7 +64,7 @@ struct OpenCatalogue {
       (id: try connection.applicationID(), version: try connection.userVersion())
     }
     guard let kind = CatalogueOrigin.Kind(applicationID: header.id) else {
-      throw CatalogueError(.damaged, "The file of the hotel catalogue is something else.")
+      throw CatalogueError(.damaged, "The file of the hotel catalogue is not a catalogue.")
     }
     guard header.version == CatalogueSchema.version else {
       throw CatalogueError(

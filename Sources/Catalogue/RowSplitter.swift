@@ -78,7 +78,7 @@ struct RowSplitter {
         }
       case .ended:
         guard RowScan.isSpace(byte) else {
-          throw malformed("There is more after the JSON array's end.")
+          throw malformed("There is text after the end of the JSON array.")
         }
         advance(byte, &position)
       }
@@ -121,7 +121,7 @@ struct RowSplitter {
       beginRow()
       isAfterComma = true
       return breakRow(
-        "There is nothing beside a comma.", then: byte == UInt8(ascii: ",") ? .between : .ended)
+        "A value is missing beside a comma.", then: byte == UInt8(ascii: ",") ? .between : .ended)
     case (.array, _):
       beginRow()
     }
@@ -230,7 +230,7 @@ struct RowScan {
     var sentence: String {
       switch self {
       case .noEnd: "The row has no end."
-      case .bracket: "A bracket does not fit."
+      case .bracket: "A bracket does not match."
       case .string: "The line ends inside a string."
       }
     }

@@ -184,7 +184,7 @@ package struct IndexRequest: Sendable {
     switch try QueryOption.text("type", in: body) {
     case nil, "json": return
     case "text", "nouveau":
-      throw ServiceError(.notImplemented, "Of indexes, those of type json are offered")
+      throw ServiceError(.notImplemented, "Only indexes of type json are supported")
     case let type?:
       throw ServiceError(.invalidIndex, "Invalid type for index: \(type.prefix(64))")
     }

@@ -241,7 +241,7 @@ extension ServiceError {
   static func patternNotOffered(_ construct: String) -> ServiceError {
     ServiceError(
       .invalidSelector,
-      "A regular expression has \(construct), which is not offered: expressions are RE2's")
+      "A regular expression has \(construct), which is not supported: expressions are RE2's")
   }
 
   /// 400 for regular expressions whose programs are too large.

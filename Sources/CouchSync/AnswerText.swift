@@ -129,7 +129,7 @@ extension CouchDatabase {
           info.hasReached(seen.lastSequence) { $0.equalsBytes(of: seen.epoch) }
         } ?? true
       guard continues else {
-        throw ServiceError(.unavailable, "Another database has taken the place of this one")
+        throw ServiceError(.unavailable, "Another database has replaced this one")
       }
       rest.seen = info
       let isWhole = try rest.reader.read(view)

@@ -177,7 +177,8 @@ extension CouchDatabase {
   ///   administrator's database.
   package func setRevisionsLimit(_ body: JSONNode) async throws -> CouchAnswer {
     guard case .named = store.name else {
-      throw ServiceError(.forbidden, "The limit of people's own stores is the server's")
+      throw ServiceError(
+        .forbidden, "The limit of stores of guests, users and lists can't be changed")
     }
     guard let limit = body.int, (1...store.historyLimits.revisions).contains(limit) else {
       throw ServiceError.badRequest(

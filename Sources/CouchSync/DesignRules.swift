@@ -14,13 +14,13 @@ enum DesignRules {
   }
 
   static func warning(of id: DocumentID) -> String {
-    "\(id.text): \(member) is stored, and nothing runs it"
+    "\(id.text): \(member) is stored but not run"
   }
 
   /// The error for a client that writes a rule.
   static let refusal = ServiceError(
     .forbidden,
-    "validate_doc_update is not run here and would guard nothing: leave it out, or guard by _security"
+    "validate_doc_update is not run here and would protect nothing: leave it out, or use _security"
   )
 }
 
@@ -189,7 +189,7 @@ package struct DesignFunction: Sendable {
     guard functions[name] != nil else { return kind == .views ? Self.noView : Self.missing(name) }
     return ServiceError(
       .notImplemented,
-      "Functions of design documents are stored and replicated, not run: ask _find or a _selector")
+      "Functions of design documents are stored and replicated, not run: use _find or a _selector")
   }
 
   private static let noView = ServiceError(.missing, "missing_named_view")

@@ -49,7 +49,10 @@ extension RevisionTree {
     // The history may name revisions that are kept apart.
     guard older == 0 else { throw HistoryPiece.damaged }
     guard zip(history, history.dropFirst()).allSatisfy({ $0.generation - 1 == $1.generation })
-    else { throw DocumentError(.invalidRevision, "A history goes back one generation a step") }
+    else {
+      throw DocumentError(
+        .invalidRevision, "Each revision of a history must be one generation below the former one")
+    }
     guard !isMarked(history, isDeleted: isDeleted) else { return .nothing }
     let path = path(of: history)
     let isKnown = path.first?.known != nil

@@ -199,14 +199,14 @@ extension RevisionTree {
     var known: Set<RevisionID> = []
     for (index, listed) in list.enumerated() {
       guard known.insert(listed.revision).inserted else {
-        throw Self.invalid("Revision \(listed.revision) stands in it twice")
+        throw Self.invalid("Revision \(listed.revision) is in it twice")
       }
       if let parent = listed.parent {
         guard (0..<index).contains(parent),
           nodes[parent].revision.generation + 1 == listed.revision.generation
         else {
           throw Self.invalid(
-            "The parent of \(listed.revision) must stand before it, one generation lower")
+            "The parent of \(listed.revision) must be before it, one generation lower")
         }
         nodes[parent].isLeaf = false
       }

@@ -93,5 +93,5 @@ extension StoreChanges {
 }
 
 extension ServiceError {
-  fileprivate static let notBlocked = ServiceError(.missing, "Nobody of this name is blocked")
+  fileprivate static let notBlocked = ServiceError(.missing, "No blocked user has this name")
 }

@@ -174,7 +174,7 @@ extension StoreChanges {
     let document = try view.document(id)
     let known = try document.flatMap { try ListNote($0, of: list) }
     if let document, !document.isDeleted, known == nil {
-      throw ServiceError(.occupied, "A document that is no note has this id")
+      throw ServiceError(.occupied, "The document with this id is not a note")
     }
     try condition.check(known?.revision, of: "note")
     if known?.markdown.equalsBytes(of: markdown) == true { return false }

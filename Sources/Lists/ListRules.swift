@@ -311,21 +311,21 @@ extension JSONValue {
 extension ServiceError {
   /// Shared lists belong to accounts. A guest must sign up first.
   package static let accountNeeded = ServiceError(
-    .accountNeeded, "Shared lists need an account: sign up, and the guest's bookmarks come along")
+    .accountNeeded, "Shared lists need an account: sign up; the account gets the guest's bookmarks")
   /// The error for removing the owner or changing their role.
   static let ownerStays = ServiceError(
-    .forbidden, "The owner stays the owner: hand the list on first, or delete it")
+    .forbidden, "The owner can't leave the list: hand it on first, or delete it")
   static let listIsFull = ServiceError(
     .quotaExceeded, "The list is full: at most \(ListLimits.members) members and invited users")
   static let tooManyOwned = ServiceError(
-    .quotaExceeded, "An account has made at most \(ListLimits.owned) lists that it is still on")
+    .quotaExceeded, "An account can be on at most \(ListLimits.owned) lists that it has made")
   static let tooManyJoined = ServiceError(
-    .quotaExceeded, "An account has joined at most \(ListLimits.joined) lists")
-  package static let noMember = ServiceError(.missing, "Nobody of this name is on the list")
+    .quotaExceeded, "An account can join at most \(ListLimits.joined) lists")
+  package static let noMember = ServiceError(.missing, "No member of the list has this name")
   static let noUser = ServiceError(.missing, "No user has this name")
   /// The error for a reader who tries to write.
   package static let readersRead = ServiceError(
-    .forbidden, "You may read this list; its owner and its editors change it")
-  /// The error for anybody but the owner.
+    .forbidden, "You may read this list; only its owner and editors may change it")
+  /// The error for everyone but the owner.
   package static let ownersOnly = ServiceError(.forbidden, "Only the list's owner may do that")
 }

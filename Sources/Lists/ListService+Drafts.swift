@@ -168,5 +168,5 @@ extension ListService {
 }
 
 extension ServiceError {
-  static let noDraft = ServiceError(.missing, "There is no draft of it")
+  static let noDraft = ServiceError(.missing, "There is no such draft")
 }

@@ -185,7 +185,7 @@ private struct NotePublication: Sendable {
     stored = document?.revision
     theirs = try document.flatMap { try ListNote($0, of: list) }
     if let document, !document.isDeleted, theirs == nil {
-      throw ServiceError(.occupied, "A document that is no note has this id")
+      throw ServiceError(.occupied, "The document with this id is not a note")
     }
     base = try draft.base.flatMap { try view.body(draft.document, $0) }
       .flatMap { try ParsedJSON($0, limits: .stored).root["markdown"]?.string }

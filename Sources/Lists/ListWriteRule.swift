@@ -21,7 +21,7 @@ package struct ListWriteRule: Sendable {
     guard role.mayWrite else { return .readersRead }
     guard ListDraft.isDraft(id) else { return nil }
     return ServiceError(
-      .forbidden, "A draft belongs into its author's own store, not into a list's")
+      .forbidden, "A draft belongs in its author's own store, not in a list's")
   }
 
   /// The refusal that follows from a revision's contents; nil for none.
@@ -35,7 +35,8 @@ package struct ListWriteRule: Sendable {
     }
     guard !isDeleted else {
       return ServiceError(
-        .forbidden, "The list's own document stays: DELETE /v1/lists/{id} ends it")
+        .forbidden,
+        "The list's own document can't be deleted: DELETE /v1/lists/{id} deletes the list")
     }
     guard let next = try? JSONValue(parsing: body.bytes, limits: .stored).object,
       let title = next["title"]?.string
@@ -44,7 +45,7 @@ package struct ListWriteRule: Sendable {
     let former = try former(id, parent, in: view)
     guard ListDocument.owned.allSatisfy({ former?[$0] == next[$0] }) else {
       return ServiceError(
-        .forbidden, "Who owns a list and who is on it is changed by /v1/lists/{id} alone")
+        .forbidden, "Only /v1/lists/{id} can change the owner and the members of a list")
     }
     return nil
   }

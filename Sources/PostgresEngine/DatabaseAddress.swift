@@ -308,7 +308,7 @@ enum ServerChecks {
     }
     guard !isReadOnly else {
       throw ServiceError(
-        .readOnly, "The storage takes no writes at present", detail: "the server is read-only")
+        .readOnly, "The storage accepts no writes at present", detail: "the server is read-only")
     }
   }
 }

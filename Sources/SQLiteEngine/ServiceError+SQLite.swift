@@ -15,11 +15,11 @@ extension ServiceError {
     } else if error.isFailedSync {
       self.init(.storage, "The storage could not be read or written", detail: detail)
     } else if error.isStorageFull {
-      self.init(.storageFull, "There is no room left to store this", detail: detail)
+      self.init(.storageFull, "There is no space left to store this", detail: detail)
     } else {
       switch error.code {
       case .readOnly:
-        self.init(.readOnly, "The storage takes no writes at present", detail: detail)
+        self.init(.readOnly, "The storage accepts no writes at present", detail: detail)
       case .cantOpen, .busy, .locked:
         self.init(.unavailable, "The database can't be opened at present", detail: detail)
       // Only an index that does not match its table can violate a constraint.
@@ -69,9 +69,9 @@ extension ServiceError {
     let detail = error.debugDescription
     switch error.number {
     case ENOSPC, EDQUOT, EFBIG:
-      self.init(.storageFull, "There is no room left to store this", detail: detail)
+      self.init(.storageFull, "There is no space left to store this", detail: detail)
     case EROFS:
-      self.init(.readOnly, "The storage takes no writes at present", detail: detail)
+      self.init(.readOnly, "The storage accepts no writes at present", detail: detail)
     case EIO:
       self.init(.storage, "The storage could not be read or written", detail: detail)
     default:

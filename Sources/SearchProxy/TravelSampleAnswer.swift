@@ -19,13 +19,13 @@ struct TravelSampleAnswer: Sendable {
     } catch {
       throw .badAnswer(error.debugDescription)
     }
-    guard root.kind == .object else { throw .badAnswer("the answer is no object") }
+    guard root.kind == .object else { throw .badAnswer("the answer is not an object") }
     guard let data = root["data"], !data.isNull else {
       if let fault = Self.fault(of: root) { throw .badAnswer(fault) }
       self.init(hotels: [], skippedRows: 0)
       return
     }
-    guard data.kind == .array else { throw .badAnswer("data is no array") }
+    guard data.kind == .array else { throw .badAnswer("data is not an array") }
     try self.init(rows: data)
   }
 

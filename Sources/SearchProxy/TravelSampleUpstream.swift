@@ -158,7 +158,7 @@ extension TravelSampleUpstream {
       throw .unavailable("status \(answer.status)", mayRetry: answer.mayBeAskedAgain)
     }
     guard (200..<300).contains(answer.status) else { throw .badAnswer("status \(answer.status)") }
-    guard answer.mayBeJSON else { throw .badAnswer("the answer is no JSON") }
+    guard answer.mayBeJSON else { throw .badAnswer("the answer is not JSON") }
     return try TravelSampleAnswer(
       answer.body, limits: JSONLimits(maximumBytes: client.maximumAnswerBytes))
   }

@@ -5,15 +5,15 @@ import HotelBookmarks
 struct BackupCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",
-    abstract: "Make a backup of all stores, accounts and keys, also while a server runs.",
+    abstract: "Back up all stores, accounts and keys. A server may run meanwhile.",
     discussion: """
-      A running server makes it, so the backup's directory must be one that the server may write to. Stores in a \
-      database are copied by this command, into a directory beside the backup, which takes as much space again. The \
-      backup holds secrets: keep it as you keep the data directory. Exit status 65: there is damage, and a line for \
-      each; a store that can't be read is left out, and of a store in a database what is damaged.
+      A running server makes the backup itself, so it must be allowed to write to the backup's directory. This command \
+      copies the stores of a database into a directory beside the backup, which needs the same space again. The backup \
+      contains secrets: protect it like the data directory. Exit status 65: there is damage. One line is printed for \
+      each damage. A store that can't be read is left out; of a store in a database only the damaged parts are left out.
       """)
 
-  @Argument(help: "Where the backup goes: a directory that is not there yet, or is empty.")
+  @Argument(help: "The directory of the backup. It must be absent or empty.")
   var directory: String
   @OptionGroup var location: LocationOptions
 
@@ -31,7 +31,7 @@ struct BackupCommand: AsyncParsableCommand {
 
 struct RestoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "restore", abstract: "Make a data directory of a backup, or fill a database.",
+    commandName: "restore", abstract: "Restore a backup into a data directory or a database.",
     discussion: """
       Every store begins anew for whoever kept a copy of it: they start over and miss nothing. With --database the \
       stores go through a directory beside the backup, which takes as much space again; the database must be empty, and \
@@ -48,7 +48,7 @@ struct RestoreCommand: AsyncParsableCommand {
   @Option(
     help: """
       A log of erasures that is newer than the backup, or a data directory, backup or database (postgres://…) that \
-      has one; who is in it stays erased. May be given several times.
+      has one. Accounts in this log stay erased. May be given several times.
       """)
   var erasures: [String] = []
   @Option(
@@ -97,11 +97,10 @@ extension BackupAdministration.Report {
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Look through data directories, backups or a database for damage; change nothing.",
+    abstract: "Check data directories, backups or a database for damage. Nothing is changed.",
     discussion: """
-      Every stored body, revision and count is checked. A directory that a server uses is looked through by \
-      that server. Prints a line for each damage. Exit status: 0 sound, 65 damage, 78 a directory that can't \
-      be looked through.
+      Every stored body, revision and count is checked. A server that uses a directory checks it itself. Prints one \
+      line for each damage. Exit status: 0 no damage, 65 damage, 78 a directory that can't be checked.
       """)
 
   @Argument(help: "Data directories or backups.")
@@ -146,7 +145,7 @@ struct VerifyCommand: AsyncParsableCommand {
 struct RepairCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "repair",
-    abstract: "Look through all stores and repair what is damaged, also while a server runs.",
+    abstract: "Check all stores and repair damage. A server may run meanwhile.",
     discussion: """
       A value in which one byte is wrong is computed again. Another damaged value is set aside in its store for 90 \
       days, where its owner is told of it; an older body or another branch takes its place if there is one. A file \

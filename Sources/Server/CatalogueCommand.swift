@@ -5,25 +5,24 @@ import HotelBookmarks
 /// Commands for the hotels of the embedded upstream.
 struct CatalogueCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "catalogue", abstract: "Look after the embedded upstream's hotels.",
+    commandName: "catalogue", abstract: "Manage the hotels of the embedded catalogue.",
     subcommands: [Import.self, Undo.self])
 
   struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract:
-        "Replace the catalogue by a file's hotels, all at once; a running server sees them.",
+      abstract: "Replace all hotels of the catalogue by those of a file, also in a running server.",
       discussion: """
-        The file is a JSON array of hotels or one hotel a line (NDJSON), of any size. A file with more than a tenth of \
-        bad rows, or with fewer than half of the hotels of the former import, is refused with exit status 65. The \
-        former catalogue is kept until the next import; `catalogue undo` brings it back.
+        The file is a JSON array of hotels or has one hotel on each line (NDJSON). It may have any size. A file is \
+        refused with exit status 65 if more than a tenth of its rows are bad, or if it has fewer than half of the \
+        hotels of the former import. The former catalogue is kept until the next import; `catalogue undo` restores it.
         """)
 
     @Argument(help: "The file; - for standard input.")
     var file: String
     @OptionGroup var location: LocationOptions
-    @Flag(help: "Refuse the whole file for one bad row instead of leaving bad rows out.")
+    @Flag(help: "Refuse the whole file if one row is bad. Otherwise bad rows are skipped.")
     var strict = false
-    @Flag(help: "Replace the catalogue also by a file that looks like a mistake.")
+    @Flag(help: "Accept a file with many bad rows or few hotels, too.")
     var replace = false
 
     func run() async throws {
@@ -40,7 +39,7 @@ struct CatalogueCommand: AsyncParsableCommand {
   /// Brings the former catalogue back.
   struct Undo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Bring back the catalogue that the last import replaced; a running server sees it.")
+      abstract: "Restore the catalogue that the last import replaced, also in a running server.")
 
     @OptionGroup var location: LocationOptions
 

@@ -5,23 +5,24 @@ import HotelBookmarks
 /// Asks a server whether it is ready, for containers without curl.
 struct HealthCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "health", abstract: "Exit 0 if a server's /readyz answers 200, else 1.",
+    commandName: "health",
+    abstract: "Exit with 0 if a server's /readyz answers 200, otherwise with 1.",
     discussion: """
-      Without --url the server of this machine is asked that has these settings: flags, the environment and the \
-      configuration file are read as serve reads them. Its own certificate may be any.
+      Without --url the command asks the server of this machine. It reads that server's settings as serve does: flags, \
+      the environment and the configuration file. It accepts any certificate of that server.
       """)
 
-  @Option(help: "The server's base URL. Default: by the settings")
+  @Option(help: "The server's base URL. Default: from the settings")
   var url: String?
-  @Option(help: "The address that it listens at; see serve --help.")
+  @Option(help: "The address at which it listens; see serve --help.")
   var hostname: String?
   @Option(help: "Its port.")
   var port: String?
-  @Option(help: "Its port for what operators ask.")
+  @Option(help: "Its port for operators.")
   var operationsPort: String?
   @Option(help: "Its certificate.")
   var tlsCertificateFile: String?
-  @Option(help: "Its certificate's key.")
+  @Option(help: "The key of its certificate.")
   var tlsKeyFile: String?
   @Option(help: "Its JSON file of settings.")
   var config: String?

@@ -7,9 +7,9 @@ struct MoveCommand: AsyncParsableCommand {
     commandName: "move",
     abstract: "Move all stores from a data directory to a PostgreSQL database, or back.",
     discussion: """
-      A server that uses the data directory of --from moves the stores itself. It goes on answering; near the end it \
-      begins to refuse changes (503 stores_moved), until you stop it and start servers on the database. The servers of a \
-      database have to be stopped first. Clients notice nothing else: revisions, sequence numbers and tokens stay the \
+      A server that uses the data directory of --from moves the stores itself. It continues to answer. Near the end \
+      it refuses changes (503 stores_moved), until you stop it and start servers on the database. Stop the servers of a \
+      database first. Clients notice nothing else: revisions, sequence numbers and tokens stay the \
       same. Each copy is compared with its original. After an interruption run the same command again; only what has \
       changed is copied. At the end the source is marked, and no server starts on it: with the file "moved" in a data \
       directory. To use the source again, remove that file, or run move --undo PLACE. Exit status: 0 moved, 65 a store is \
@@ -20,7 +20,7 @@ struct MoveCommand: AsyncParsableCommand {
   var from: String?
   @Option(help: "Where they go: a postgres:// URL, or a data directory that is absent or empty.")
   var to: String?
-  @Option(help: "Let servers use this place again from which stores were moved; moves nothing.")
+  @Option(help: "Let servers use a place again after its stores were moved. Moves nothing.")
   var undo: String?
   @Option(help: "A file with the database's password, its last line break ignored.")
   var databasePasswordFile: String?

@@ -6,10 +6,10 @@ struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve", abstract: "Start the server.",
     discussion: """
-      Each setting may also stand in the environment as HOTEL_BOOKMARKS_ and its name in upper snake case \
-      (HOTEL_BOOKMARKS_PORT), or in a JSON file named by --config as an object with the names in camel case \
-      ("port", "publicUrl"). A flag goes before the environment, the environment before the file. Unknown \
-      names refuse to start.
+      Each setting can also be given in the environment as HOTEL_BOOKMARKS_ and its name in upper snake case \
+      (HOTEL_BOOKMARKS_PORT), or in the JSON file of --config, an object with the names in camel case ("port", \
+      "publicUrl"). A flag overrides the environment, the environment overrides the file. The server does not start \
+      with an unknown name.
       """)
 
   @Option(help: .setting(.hostname)) var hostname: String?

@@ -5,12 +5,12 @@ import HotelBookmarks
 /// Commands for users, also while a server runs.
 struct UserCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "user", abstract: "Look after users, also while a server runs.",
+    commandName: "user", abstract: "Manage users. A server may run meanwhile.",
     subcommands: [List.self, Add.self, Password.self, Reset.self, Delete.self])
 
   /// The arguments of adding a user and of changing a password.
   struct Options: ParsableArguments {
-    @Argument(help: "The user's name: 1 to 239 bytes, none of / : , or a backtick.")
+    @Argument(help: "The user's name: 1 to 239 bytes, without / : , and backticks.")
     var name: String
     @OptionGroup var location: LocationOptions
     @Option(help: "A file with the password, its last line break ignored. Default: standard input")
@@ -45,7 +45,7 @@ struct UserCommand: AsyncParsableCommand {
 
   struct Password: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Give a user a new password; every session of the user ends.")
+      abstract: "Set a user's password. Every session of the user ends.")
 
     @OptionGroup var options: Options
 
@@ -61,9 +61,9 @@ struct UserCommand: AsyncParsableCommand {
   /// Prints a token for choosing another password.
   struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Print a token with which a user who forgot the password chooses another one.",
+      abstract: "Print a token with which a user who forgot the password sets a new one.",
       discussion: """
-        It works once, for a day, and until the password changes. The user sends it with \
+        It works once, within a day, and only until the password changes. The user sends it with \
         POST /v1/password-resets {"token":…,"password":…}.
         """)
 
@@ -82,8 +82,8 @@ struct UserCommand: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Print a line for each user: id, when they signed up, name.",
-      discussion: "Whoever comes with another issuer's token has no name here.")
+      abstract: "Print one line for each user: id, time of sign-up, name.",
+      discussion: "Users of other issuers have no name here.")
 
     @OptionGroup var location: LocationOptions
 
@@ -96,7 +96,7 @@ struct UserCommand: AsyncParsableCommand {
 
   struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Erase a user with all that they have stored; every session ends.")
+      abstract: "Erase a user and all that the user has stored. Every session of the user ends.")
 
     @Argument(help: "The user's name or id.")
     var user: String

@@ -5,10 +5,10 @@ extension ServiceError {
   package static let closed = ServiceError(.unavailable, "The database is closed")
 
   /// The error of a write for which there is no space, except perhaps the reserve for deletions.
-  package static let full = ServiceError(.storageFull, "There is no room left to store this")
+  package static let full = ServiceError(.storageFull, "There is no space left to store this")
 
   package static let readOnly = ServiceError(
-    .readOnly, "The storage takes no writes at present")
+    .readOnly, "The storage accepts no writes at present")
 
   /// The error of a store whose content differs from what was written.
   package static func damaged(_ detail: String) -> ServiceError {

@@ -209,7 +209,7 @@ extension ServiceError {
   /// The error of every request while the service stops.
   static let stopping = ServiceError(.unavailable, "The service is stopping")
   /// The error when an engine did not create an absent store although the caller asked for it.
-  static let notMade = ServiceError(.storage, "The store could not be made")
+  static let notMade = ServiceError(.storage, "The store could not be created")
   /// The error of a caller that has waited the longest allowed time for a store.
   static let crowded = ServiceError(
     .unavailable, "Too many stores are in use at this moment; try again soon")

@@ -221,7 +221,7 @@ extension ServiceError {
   /// The error of a guest, a user or a list that is new while the disk is nearly full.
   package static let noSpaceForNewcomers = ServiceError(
     .storageFull,
-    "The disk is nearly full. What is left is kept for guests, users and lists that are there already"
+    "The disk is nearly full. The rest is reserved for existing guests, users and lists"
   )
 
   package static let absent = ServiceError(.absent, "Database does not exist.")

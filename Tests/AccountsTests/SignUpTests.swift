@@ -60,7 +60,7 @@ struct SignUpTests {
       return nil
     }
     #expect(reason("a\u{200D}b") == "A name must not contain invisible characters: U+200D.")
-    #expect(reason("a\u{A0}b") == "A name must not contain blanks but the plain one: U+00A0.")
+    #expect(reason("a\u{A0}b") == "A name must not contain spaces other than U+0020: U+00A0.")
   }
 
   @Test(

@@ -73,7 +73,7 @@ struct SelectorRefusalTests {
       try Selector(json(#"{"a":{"$not":{"$regex":"\#(pattern)"}}}"#))
     }
     #expect(error?.code == .invalidSelector)
-    #expect(error?.reason.contains("has \(name), which is not offered") == true)
+    #expect(error?.reason.contains("has \(name), which is not supported") == true)
   }
 
   @Test func expressionsShareTheirMemoryAndSize() async throws {

@@ -191,7 +191,7 @@ import Testing
         #expect(try await api.call(.administrator, .delete, own).status == 404)
         let made = try await api.call(.administrator, .put, own)
         #expect(made.error == "illegal_database_name")
-        #expect(made["reason"]?.contains("people's own") == true)
+        #expect(made["reason"]?.contains("guests, users and lists") == true)
         #expect(try await api.call(person, .get, own + "/secret").status == 200)
       }
       let all = try await api.call(.administrator, .get, "/couch/_all_dbs")

@@ -132,7 +132,7 @@ def test_constructs_that_are_not_offered_are_named(hotels, pattern, construct):
     for path in ("/_find", "/_explain"):
         refused = hotels.call("POST", path, json={"selector": {"a": {"$regex": pattern}}})
         assert failed(refused) == (400, "invalid_selector"), refused.text
-        assert construct in refused.json()["reason"] and "not offered" in refused.json()["reason"]
+        assert construct in refused.json()["reason"] and "not supported" in refused.json()["reason"]
 
 
 @pytest.mark.fault("J12")

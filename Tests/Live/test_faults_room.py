@@ -79,7 +79,7 @@ def test_a_nearly_full_disk_is_kept_for_those_who_are_there(start, small_disk):
     assert refused(put(server, new, "first")) == refusal
     assert refused(user("bob")) == refusal
     answer = server.call("POST", "/v1/lists", ada, json={"title": "Another"})
-    assert refused(answer) == refusal and "there already" in answer.json()["reason"]
+    assert refused(answer) == refusal and "existing guests" in answer.json()["reason"]
     # Everybody who is there writes on, and a guest who is there can sign up.
     assert put(server, guest, "two", "x" * 20_000).status_code == 201
     assert put(server, ada, "three").status_code == 201

@@ -25,7 +25,7 @@ def test_new_guests_of_one_address_share_what_they_write(start):
     assert 20 <= len(kept) <= 30
     for refusal in (answer, write(second, "one", "192.0.2.1", 10)):
         assert refused(refusal) == (429, "too_many_requests"), refusal.text
-        assert "in a day" in refusal.json()["reason"] and int(refusal.headers["Retry-After"]) > 0
+        assert "for a day" in refusal.json()["reason"] and int(refusal.headers["Retry-After"]) > 0
     assert listed(server, first) == set(kept) and listed(server, second) == set()
     # A guest reads and deletes. Other addresses, and users of this one, write on.
     assert server.call("DELETE", f"/v1/bookmarks/{kept[0]}", first, **at("192.0.2.1")).status_code == 204

@@ -283,7 +283,7 @@ def test_renewed_certificate_is_taken_without_a_restart(secure, tmp_path):
         assert receive(old).statuses == [200]
         secure.pair[1].write_text("no key")
         secure.process.send_signal(signal.SIGHUP)
-        assert secure.logged("certificate can't be read")
+        assert secure.logged("certificate can't be reloaded")
         assert serial() != first
 
 

@@ -236,7 +236,7 @@ def test_issuer_that_is_down_keeps_nobody_out_whose_keys_are_known(issuer, serve
     user = {"username": "demo", "password": "a good password"}
     assert server.call("POST", "/v1/users", json=user).status_code == 201
     assert server.call("POST", "/v1/sessions", json=user).status_code == 200
-    server.logged("an issuer's keys can't be had")
+    server.logged("an issuer's keys can't be fetched")
 
 
 def padded(issuer, size):

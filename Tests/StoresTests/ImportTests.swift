@@ -36,10 +36,10 @@ import Testing
   @Test(arguments: [
     (["{}"], "Line 1: it must have one of"), (["nonsense"], "Line 1: "),
     (["[]"], "Line 1: it must be"),
-    ([section], "Line 1: it must not stand here"),
+    ([section], "Line 1: it is not allowed here"),
     ([header.replacing("\"version\":1", with: "\"version\":2")], "Line 1: version must be 1"),
     ([header.replacing("hotel-bookmarks", with: "x")], "Line 1: export must be"),
-    ([header, document], "Line 2: it must not stand here"),
+    ([header, document], "Line 2: it is not allowed here"),
     ([header, section.replacing("own", with: "list")], "Line 2: section must be own"),
     ([header, section, body], "Line 3: a rev must follow"),
     ([header, section, document, end], "Line 4: before it, the bodies of all leaves of a"),

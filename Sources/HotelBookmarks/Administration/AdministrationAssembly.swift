@@ -150,7 +150,7 @@ struct AdministrationAssembly: Sendable {
   private func translating<Value>(_ work: () async throws -> Value) async throws -> Value {
     do { return try await work() } catch let error as CancellationError { throw error } catch {
       logger.warning(
-        "what the administrator started was not done",
+        "an administrator's task failed",
         metadata: ["detail": "\(StartFailure.line(error))"])
       throw ServiceError(Self.code(for: error), StartFailure.line(error))
     }

@@ -110,7 +110,7 @@ extension SettingKey {
     case .port:
       (
         "`8080`",
-        "the TCP port, 0 to 65535; 0 takes a free one"
+        "the TCP port, 0 to 65535; 0 for any free one"
       )
     case .operationsPort:
       (
@@ -147,63 +147,65 @@ extension SettingKey {
       (
         "`embedded`",
         """
-        where searches go: `embedded`, a travel-sample back end's URL, `couchbase:URL#INDEX` or \
-        `opensearch:URL#INDEX`; several by commas, the next one asked when one can't answer
+        what answers searches: `embedded`, a travel-sample back end's URL, `couchbase:URL#INDEX` or \
+        `opensearch:URL#INDEX`; several separated by commas, of which the next one is asked if one can't answer
         """
       )
     case .upstreamCredentialsFile:
       (
         "none",
-        "a file with a line `URL USER:PASSWORD` for each search engine that wants one"
+        "a file with a line `URL USER:PASSWORD` for each search engine that needs a password"
       )
     case .upstreamNetworks:
       (
-        "any for an address or `localhost`, none of this machine or its link for a name",
-        "the only networks that upstreams may be in, such as `10.0.0.0/8`, by commas"
+        """
+        all for an address or `localhost`; for a name all but loopback, link-local and other reserved ones
+        """,
+        "the only networks that upstreams may be in, such as `10.0.0.0/8`, separated by commas"
       )
     case .upstreamCAFile:
       (
         "the system's",
-        "a PEM file of authorities whose certificates upstreams may show, too"
+        "a PEM file of further authorities that may sign upstreams' certificates"
       )
     case .upstreamMilliseconds:
       (
         "`2000`",
         """
-        milliseconds that a search may take at all upstreams together, 100 to 600000; two fifths of it until an \
+        milliseconds that a search may take at all upstreams together, 100 to 600000; two fifths of them until an \
         answer begins, three twentieths to connect
         """
       )
     case .searchMilliseconds:
       (
         "`200`",
-        "milliseconds that a search of the own catalogue or of bookmarks may take, 10 to 600000"
+        """
+        milliseconds that a search of the embedded catalogue or of bookmarks may take, 10 to 600000
+        """
       )
     case .publicURL:
       (
         "each request's own `Host`",
         """
-        the URL that clients reach this server by; the pages that it serves write with the cookie \
-        from its origin alone
+        the URL by which clients reach this server; with the cookie, only pages of this origin may write
         """
       )
     case .origins:
       (
         "none",
-        "origins whose pages may call, by commas; `*` for any, without cookies"
+        "origins whose pages may send requests, separated by commas; `*` for any, without cookies"
       )
     case .trustedProxies:
       (
         "none",
         """
-        addresses or blocks of proxies whose `X-Forwarded-For` is taken, such as `10.0.0.0/8`, by \
-        commas
+        addresses or blocks of proxies whose `X-Forwarded-For` is trusted, such as `10.0.0.0/8`, separated by commas
         """
       )
     case .tlsCertificateFile:
       (
         "none: no TLS",
-        "a PEM file for TLS and HTTP/2: the certificate, then those that it was signed with"
+        "a PEM file for TLS and HTTP/2: the certificate, then the certificates of its authorities"
       )
     case .tlsKeyFile:
       (
@@ -212,15 +214,14 @@ extension SettingKey {
       )
     case .connections:
       (
-        "`10000`, fewer where descriptors are few",
+        "`10000`, or fewer by the limit on file descriptors",
         "connections at once, 1 to 1000000"
       )
     case .connectionsPerAddress:
       (
-        "`256`, and any number from this machine",
+        "`256`; no limit for this machine",
         """
-        connections at once from one address, 1 to 1000000; where it is set it holds for this \
-        machine, too
+        connections at once from one address, 1 to 1000000; if it is set, it is also the limit for this machine
         """
       )
     case .requestsAtOnce:
@@ -238,20 +239,20 @@ extension SettingKey {
     case .requestSeconds:
       (
         "`60`",
-        "seconds until a request's answer begins, at most, 1 to 3600"
+        "the most seconds until a request's answer begins, 1 to 3600"
       )
     case .requestProcessorMilliseconds:
       (
         "`2000`",
         """
-        milliseconds of a processor that one request may cost, 10 to 3600000; a quarter of it for each \
-        MiB that a stream moves
+        milliseconds of processor time that one request may use, 10 to 3600000; a stream may use a quarter of them \
+        for each MiB that it moves
         """
       )
     case .guestsPerHour:
       (
         "`6000`",
-        "guests that one address may make in an hour, 1 to 1000000"
+        "guests that one address may create in an hour, 1 to 1000000"
       )
     case .guestBytesPerDay:
       (
@@ -261,7 +262,7 @@ extension SettingKey {
     case .guestOverallBytes:
       (
         "`16777216`",
-        "bytes of one guest's store with histories and all else that it holds, from 1048576"
+        "bytes of one guest's store, with histories and everything else in it, from 1048576"
       )
     case .ownedListBytes:
       (
@@ -272,31 +273,31 @@ extension SettingKey {
       (
         "`1073741824`",
         """
-        bytes of the disk that are kept for guests, users and lists that are there already, a sixteenth of the disk at \
-        most; with less free space no new ones are taken; 0 keeps none
+        bytes of the disk that are reserved for existing guests, users and lists, at most a sixteenth of the disk; with \
+        less free space no new ones are accepted; 0 reserves none
         """
       )
     case .issuers:
       (
         "none",
         """
-        OpenID providers whose ID tokens are taken at `POST /v1/sessions`: `ISSUER#CLIENT` by \
-        commas, one `#` more for each further client id
+        OpenID providers whose ID tokens `POST /v1/sessions` accepts: `ISSUER#CLIENT` separated by commas, with one \
+        more `#` for each further client id
         """
       )
     case .issuerKeys:
       (
-        "what discovery says",
-        "key sets that are elsewhere: `ISSUER#URL` by commas"
+        "from discovery",
+        "key sets at other URLs: `ISSUER#URL`, separated by commas"
       )
     case .issuerNetworks:
       (
         "as for upstreams",
-        "the only networks that issuers may be in, by commas"
+        "the only networks that issuers may be in, separated by commas"
       )
     case .openStores:
       (
-        "by the limit on descriptors, 2000 at most",
+        "by the limit on file descriptors, at most 2000",
         "stores open at once, 4 to 100000"
       )
     case .databaseDocuments:
@@ -312,19 +313,19 @@ extension SettingKey {
     case .databaseDocumentBytes:
       (
         "`8000000`",
-        "bytes of one document there, 1048576 to 8000000"
+        "bytes of one document of such a database, 1048576 to 8000000"
       )
     case .databaseTreeBytes:
       (
         "`8388608`",
-        "bytes of one document's revision tree there, 1048576 to 67108864"
+        "bytes of one document's revision tree in such a database, 1048576 to 67108864"
       )
     case .tombstoneDays:
       (
         "`90`",
         """
-        days after which users' stores and lists forget deleted documents, 7 to 36500; a device \
-        that was away for 90 days more brings nothing back
+        days after which users' stores and lists forget deleted documents, 7 to 36500; for 90 days more no device \
+        can bring one back
         """
       )
     case .adminName:
@@ -334,7 +335,7 @@ extension SettingKey {
       )
     case .adminPasswordFile:
       (
-        "none: a random one is made and printed at the first start",
+        "none: a random password is created and printed at the first start",
         "a file with the administrator's password, 8 to 1024 bytes, its last line break ignored"
       )
     case .logLevel:
@@ -351,7 +352,7 @@ extension SettingKey {
       (
         "`0`",
         """
-        `1` to say in each answer's `Server-Timing` what it cost; for measurements, as anybody may \
+        `1` to show in each answer's `Server-Timing` what it cost; for measurements only, because every client can \
         read it
         """
       )
@@ -359,8 +360,7 @@ extension SettingKey {
       (
         "`0`, in the container `5`",
         """
-        for how many seconds, 0 to 300, requests are still taken after SIGTERM while `/readyz` is \
-        503
+        the seconds, 0 to 300, for which requests are still accepted after SIGTERM while `/readyz` is 503
         """
       )
     }

@@ -120,7 +120,9 @@ package struct SettingsReader: Sendable {
     if let text = string(.publicURL) {
       guard let url = WebOrigin(url: text),
         url.text.hasPrefix("http://") || url.text.hasPrefix("https://")
-      else { throw Self.wrong(.publicURL, "a URL as https://hotels.example, with a path or none") }
+      else {
+        throw Self.wrong(.publicURL, "a URL such as https://hotels.example, with or without a path")
+      }
       settings.publicURL = url.text + url.path
     }
     for text in string(.origins)?.split(whereSeparator: { $0 == "," || $0 == " " }) ?? [] {
@@ -129,7 +131,8 @@ package struct SettingsReader: Sendable {
         continue
       }
       guard let origin = WebOrigin(url: String(text)), origin.path.isEmpty else {
-        throw Self.wrong(.origins, "* or origins as https://app.example, by commas, without paths")
+        throw Self.wrong(
+          .origins, "* or origins such as https://app.example, separated by commas, without paths")
       }
       settings.origins.append(origin.text)
     }
@@ -162,7 +165,8 @@ package struct SettingsReader: Sendable {
     let parts = text.split { $0 == "," || $0 == " " }
     let networks = parts.compactMap { CIDRBlock(String($0)) }
     guard !parts.isEmpty, networks.count == parts.count else {
-      throw Self.wrong(setting, "addresses or networks as 10.0.0.0/8 or fd00::/8, by commas")
+      throw Self.wrong(
+        setting, "addresses or networks such as 10.0.0.0/8 or fd00::/8, separated by commas")
     }
     return networks
   }
@@ -186,7 +190,8 @@ package struct SettingsReader: Sendable {
     for (name, text) in environment.sorted(by: { $0.key < $1.key })
     where name.hasPrefix(SettingKey.environmentPrefix) {
       guard let setting = SettingKey.allCases.first(where: { $0.environmentName == name }) else {
-        throw SettingsError(description: "\(name) is no setting; serve --help lists them")
+        throw SettingsError(
+          description: "\(name) is not a setting; serve --help lists all settings")
       }
       _ = try value(text, of: setting, named: name)
     }
@@ -197,7 +202,7 @@ package struct SettingsReader: Sendable {
   ) throws(SettingsError) -> [AbsoluteConfigKey: ConfigValue] {
     let root: JSONNode
     do { root = try ParsedJSON(bytes, limits: .small).root } catch {
-      throw SettingsError(description: "The configuration file is no JSON: \(error.reason)")
+      throw SettingsError(description: "The configuration file is not JSON: \(error.reason)")
     }
     guard root.kind == .object else {
       throw SettingsError(description: "The configuration file must be a JSON object")
@@ -205,7 +210,8 @@ package struct SettingsReader: Sendable {
     var values: [AbsoluteConfigKey: ConfigValue] = [:]
     for member in root.members {
       guard let setting = SettingKey(rawValue: member.name) else {
-        throw SettingsError(description: "\(member.name) is no setting; serve --help lists them")
+        throw SettingsError(
+          description: "\(member.name) is not a setting; serve --help lists all settings")
       }
       guard let text = setting.isNumber ? member.value.number?.text : member.value.string else {
         let wanted = setting.isNumber ? "a whole number" : "a string"
@@ -245,7 +251,8 @@ extension SettingsReader {
     for entry in try entries(of: .issuers) {
       guard entry.count > 1, Self.isIssuer(entry[0]) else {
         throw Self.wrong(
-          .issuers, "ISSUER#CLIENT, by commas, with an issuer that is \(IssuerURL.expected)")
+          .issuers,
+          "ISSUER#CLIENT, separated by commas, with an issuer that is \(IssuerURL.expected)")
       }
       if let index = issuers.firstIndex(where: { $0.url.utf8.elementsEqual(entry[0].utf8) }) {
         issuers[index].audiences += entry.dropFirst()
@@ -261,7 +268,7 @@ extension SettingsReader {
       else {
         throw Self.wrong(
           .issuerKeys,
-          "ISSUER#URL, by commas, once for an issuer of issuers, with a URL that is "
+          "ISSUER#URL, separated by commas, once for an issuer of issuers, with a URL that is "
             + IssuerURL.expected)
       }
     }

@@ -82,7 +82,7 @@ struct AdministratorAssembly: Sendable {
     guard try await accounts.accountID(ofUser: administrator.name.text) == nil else {
       throw SettingsError(
         description: "adminName: a user has signed up as \(administrator.name.text); "
-          + "name the administrator otherwise with --\(SettingKey.adminName.flagName)")
+          + "choose another name for the administrator with --\(SettingKey.adminName.flagName)")
     }
   }
 

@@ -223,7 +223,7 @@ package enum StartFailure {
       (error.line.map { "line \($0): " } ?? "") + join(error.reason, error.detail)
     case let error as CertificateFailure: error.description
     case let error as BackupError: error.reason
-    case let error as IOError: "The address can't be listened at: \(error)"
+    case let error as IOError: "The server can't listen at the address: \(error)"
     default: "\(error)"
     }
   }

@@ -201,10 +201,10 @@ struct CertificateService: Service {
 
   private func reload() {
     do {
-      if try certificates.reload() { logger.info("there is another certificate") }
+      if try certificates.reload() { logger.info("the certificate was replaced") }
     } catch {
       logger.error(
-        "the certificate can't be read again",
+        "the certificate can't be reloaded",
         metadata: ["detail": "\(StartFailure.line(error))"])
     }
   }

@@ -53,7 +53,7 @@ struct DrainService: Service {
     health.stop()
     guard delay > .zero else { return }
     logger.notice(
-      "stops soon: requests are still taken, /readyz says 503",
+      "the server stops soon: it still accepts requests, /readyz answers 503",
       metadata: ["seconds": "\(delay.components.seconds)"])
     // A cancelled task, of a server that fails, does not wait.
     try? await Task.sleep(for: delay)

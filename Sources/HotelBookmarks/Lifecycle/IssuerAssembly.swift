@@ -44,7 +44,7 @@ struct IssuerAssembly: IssuerDocuments {
 
   func failed(_ error: any Error, of issuer: TrustedIssuer) {
     logger.warning(
-      "an issuer's keys can't be had",
+      "an issuer's keys can't be fetched",
       metadata: [
         "upstream": "\(name(of: issuer))", "detail": "\(ServiceError(error)?.detail ?? "")",
       ])

@@ -48,7 +48,7 @@ struct ScrubService: Service {
     } catch is CancellationError {
     } catch {
       logger.warning(
-        "the stores could not be looked through",
+        "the stores could not be checked",
         metadata: ["detail": "\(StartFailure.line(error))"])
     }
   }

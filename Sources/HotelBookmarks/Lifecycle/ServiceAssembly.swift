@@ -212,7 +212,7 @@ struct KeyService: Service {
           try await reloadAdministrator()
         } catch {
           logger.error(
-            "the keys can't be read again", metadata: ["detail": "\(StartFailure.line(error))"])
+            "the keys can't be reloaded", metadata: ["detail": "\(StartFailure.line(error))"])
         }
       }
     }
@@ -233,10 +233,13 @@ struct ListMaintenanceService: Service {
       while (try? await Task.sleep(for: Self.interval)) != nil {
         do {
           for failure in try await lists.catchUp() {
-            logger.debug("a list waits", metadata: ["detail": "\(failure)"])
+            logger.debug(
+              "the work on a list failed and will be repeated",
+              metadata: ["detail": "\(failure)"])
           }
         } catch {
-          logger.warning("lists wait for the accounts", metadata: ["detail": "\(error)"])
+          logger.warning(
+            "the work on lists failed and will be repeated", metadata: ["detail": "\(error)"])
         }
       }
     }

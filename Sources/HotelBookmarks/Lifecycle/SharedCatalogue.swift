@@ -124,7 +124,7 @@ struct SharedCatalogueService: Service {
         do {
           let found = try await catalogue.catchUp(from: known)
           known = found.version
-          if found.isNew { logger.info("there is another catalogue") }
+          if found.isNew { logger.info("the catalogue was replaced") }
           isFailing = false
         } catch {
           // A failure that lasts is logged once.

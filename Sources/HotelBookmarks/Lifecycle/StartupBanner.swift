@@ -39,7 +39,7 @@ actor StartupBanner {
     writer.member("time", now.rfc3339)
     writer.member("level", "notice")
     writer.member("logger", "hotel-bookmarks")
-    writer.member("message", "Hotel Bookmarks \(Version.current) at \(url) is up")
+    writer.member("message", "Hotel Bookmarks \(Version.current) runs at \(url)")
     writer.member("url", url)
     writer.member("data", settings.data)
     writer.member("upstream", settings.upstreams.map(\.name).joined(separator: ", then "))
@@ -65,7 +65,7 @@ actor StartupBanner {
     let administrator = password.map { password in
       """
       administrator: \(settings.adminName), password: \(password.exposed)
-        It is shown this once. For another: hotel-bookmarks admin reset-password --data \(settings.data)
+        It is not shown again. To set a new one: hotel-bookmarks admin reset-password --data \(settings.data)
 
       """
     }

@@ -24,7 +24,7 @@ struct Recovery: Sendable {
   ///   the work.
   func run(begunBefore limit: Timestamp?) async throws {
     for failure in try await stores.removeStaged(begunBefore: limit) {
-      report("an import's leftovers can't be removed yet", failure)
+      report("the rest of an import can't be removed yet", failure)
     }
     let undos = try await accounts.finishUndos(begunBefore: limit) { guest, user in
       try await hotels.undoAdoption(of: guest, in: .user(user))
@@ -61,7 +61,8 @@ struct RecoveryService: Service {
       while (try? await Task.sleep(for: Self.interval)) != nil {
         do { try await recovery.run(at: now()) } catch {
           logger.warning(
-            "what was left undone waits", metadata: ["detail": "\(StartFailure.line(error))"])
+            "unfinished work can't be finished yet and will be tried again",
+            metadata: ["detail": "\(StartFailure.line(error))"])
         }
       }
     }

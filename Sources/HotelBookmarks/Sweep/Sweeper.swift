@@ -62,7 +62,7 @@ struct Sweeper: Sendable {
       } catch {
         guard !Task.isCancelled else { return }
         counts.fail()
-        logger.warning("sweeping waits for the accounts", metadata: ["detail": "\(error)"])
+        logger.warning("the sweep failed and will be repeated", metadata: ["detail": "\(error)"])
       }
     }
   }
@@ -153,7 +153,7 @@ struct Sweeper: Sendable {
     } catch {
       counts.fail()
       if !Task.isCancelled {
-        logger.debug("a store can't be looked after now", metadata: ["detail": "\(error)"])
+        logger.debug("a store can't be swept now", metadata: ["detail": "\(error)"])
       }
     }
     counts.visited(remains)

@@ -165,7 +165,7 @@ extension CachedSearch {
       meter.count(error == .yielded ? .stale : .staleIfError)
       if error != .yielded {
         logger.info(
-          "Search answered from an old answer",
+          "Search answered with an old cached answer",
           metadata: [UpstreamLogKey.code.rawValue: "\(error.code.rawValue)"])
       }
       return old.answer(CacheNote.old(ttl: old.ttl, because: error))

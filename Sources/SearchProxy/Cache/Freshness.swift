@@ -90,5 +90,5 @@ enum CacheNote {
 extension SearchError {
   /// The upstream was not asked, because it is recovering and enough other calls ask it.
   static let yielded = SearchError(
-    .unavailable, "Hotel search is busy right now.", detail: "left to others")
+    .unavailable, "Hotel search is busy right now.", detail: "other calls test the upstream")
 }

@@ -171,7 +171,7 @@ package actor SearchCache {
     }
     SearchCacheFile.remove(path)
     forgetRecent()
-    logger.warning("Search cache begins anew", metadata: detail)
+    logger.warning("Search cache is made again", metadata: detail)
   }
 
   /// Logs the first failure only, and not one line for each search.

@@ -137,7 +137,7 @@ package final class GuardedSearch: HotelSearching {
       guard !Task.isCancelled else { throw error }
       meter.count(.retried)
       logger.info(
-        "Upstream call made again", metadata: [UpstreamLogKey.upstream.rawValue: "\(name)"])
+        "Upstream call repeated", metadata: [UpstreamLogKey.upstream.rawValue: "\(name)"])
       return try await attempt(admission, progress, call)
     }
   }

@@ -38,7 +38,7 @@ struct CouchbaseDialect: QueryDialect {
     // When a partition fails, the engine returns a shorter list that looks complete.
     guard failed == 0 else { throw .unavailable("\(failed) partitions failed") }
     guard let hits = root["hits"], hits.kind == .array || hits.isNull else {
-      throw .badAnswer("hits is no array")
+      throw .badAnswer("hits is not an array")
     }
     var rows = QueryRows()
     for hit in hits.elements {

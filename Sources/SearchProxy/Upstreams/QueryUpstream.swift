@@ -114,7 +114,7 @@ package struct QueryUpstream: RemoteUpstream {
       throw .unavailable("status \(answer.status)", mayRetry: answer.mayBeAskedAgain)
     }
     guard (200..<300).contains(answer.status) else { throw .badAnswer("status \(answer.status)") }
-    guard answer.mayBeJSON else { throw .badAnswer("the answer is no JSON") }
+    guard answer.mayBeJSON else { throw .badAnswer("the answer is not JSON") }
     let root: JSONNode
     do {
       let limits = JSONLimits(maximumBytes: client.maximumAnswerBytes)
@@ -122,7 +122,7 @@ package struct QueryUpstream: RemoteUpstream {
     } catch {
       throw .badAnswer(error.debugDescription)
     }
-    guard root.kind == .object else { throw .badAnswer("the answer is no object") }
+    guard root.kind == .object else { throw .badAnswer("the answer is not an object") }
     return try dialect.page(root, for: query)
   }
 }

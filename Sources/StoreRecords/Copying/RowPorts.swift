@@ -127,7 +127,7 @@ package struct MoveMark: Sendable, Equatable {
   package func reason(at location: String, removal: String) -> String {
     switch kind {
     case .moved:
-      "The stores in \(location) were moved \(detail); to use them here all the same, \(removal)"
+      "The stores in \(location) were moved \(detail); to use them here nevertheless, \(removal)"
     case .unfinished:
       "A move into \(location) \(detail) has not ended; run the same move again"
     }

@@ -130,7 +130,7 @@ package struct RowWalk {
   private func requireCounts() async throws {
     guard try await reader.state() == state else {
       throw ServiceError(
-        .unavailable, "Somebody writes to the database; stop every server that uses it")
+        .unavailable, "A server writes to the database; stop every server that uses it")
     }
     guard counted == state.header else {
       throw ServiceError.damaged("the counts in the header differ from the rows")

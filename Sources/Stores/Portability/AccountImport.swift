@@ -54,7 +54,7 @@ package struct AccountImport {
   package init(
     into store: DocumentStore, _ notes: PortableNotes,
     openList: @escaping @Sendable (AccountID) async throws -> ImportTarget = { _ in
-      throw ServiceError(.invalidExport, "No lists are taken here")
+      throw ServiceError(.invalidExport, "Lists can't be imported here")
     }
   ) {
     own = ImportTarget(store)
@@ -164,7 +164,7 @@ package struct AccountImport {
       try check(manifest)
       try await commit()
       stage = .over
-    default: throw ImportedLine.Fault(reason: "it must not stand here; " + stage.message)
+    default: throw ImportedLine.Fault(reason: "it is not allowed here; " + stage.message)
     }
   }
 
