@@ -137,7 +137,7 @@ extension AccountStore {
     try await update(loading: [userID, guestID]) { changes in
       guard try Self.isTaken(guest, by: id, in: changes.view) else { return }
       changes.write(LocalEdit(UndoNote.id(of: guest), nil))
-      // Nothing remains of the claim: a guest is known only while somebody has it, or after its erasure.
+      // Nothing remains of the claim: a guest is known only while a user has it, or after its erasure.
       changes.purge(Purge(id: guestID, tree: RevisionTree(), leavesMarks: false))
       if var user = try UserDocument(changes.view.document(userID)), user.id == id,
         let index = user.adopting.firstIndex(of: guest)

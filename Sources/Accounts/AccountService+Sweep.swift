@@ -3,7 +3,7 @@ import JSON
 import Lanes
 package import Stores
 
-/// Removing data that nobody can use any more. Each call does a small part. The caller decides how fast it goes.
+/// Removing data that no one can use any more. Each call does a small part. The caller decides how fast it goes.
 extension AccountService {
   /// The stored progress of the sweep.
   /// - Throws: the system store's errors.
@@ -129,7 +129,7 @@ package struct OpenAdoption: Sendable {
 
 /// The result of checking a guest's store.
 package enum GuestSweep: Sendable, Equatable {
-  /// Nobody could use the store; it was erased.
+  /// No one could use the store; it was erased.
   case erased
   /// The store stays. It need not be checked before this time; with nil, it is checked in the next round.
   case kept(until: Timestamp?)
@@ -189,7 +189,7 @@ package struct SweepState: Sendable, Equatable {
   package func moment(at now: Timestamp) -> Timestamp { min(clock.time, now) }
 }
 
-/// The clock by which the sweep decides what nobody can use any more.
+/// The clock by which the sweep decides what no one can use any more.
 ///
 /// It is never ahead of the wall clock, and runs at most twice as fast as the server's uptime. So a clock that is set
 /// wrong removes nothing before the operator has had days to notice. When it is more than ``longestGap`` behind (the

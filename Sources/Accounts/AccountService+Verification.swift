@@ -99,7 +99,7 @@ extension AccountService {
     case user(KnownUser)
     case unknown
 
-    /// Tells one stored password from the next one; 0 for nobody's.
+    /// Tells one stored password from the next one; 0 for an unknown name.
     var mark: UInt64 {
       switch self {
       case .administrator(let administrator, _): administrator.password.mark

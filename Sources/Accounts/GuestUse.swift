@@ -6,7 +6,7 @@ import Stores
 /// older than the guest's newest token.
 ///
 /// A token is renewed only after this is stored. So when the stored time is old enough, no valid token exists and
-/// nobody can use the store. The local document's body is `{"at":milliseconds}`.
+/// no one can use the store. The local document's body is `{"at":milliseconds}`.
 enum GuestUse {
   static let id = LocalID(receipt: "used")
   /// How long a stored time is not updated, in seconds: half a day.

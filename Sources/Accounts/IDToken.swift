@@ -75,7 +75,7 @@ struct IDToken: Sendable {
 }
 
 /// The claims of another issuer's ID token that the service uses (OpenID Connect Core 1.0, section 2). Times are
-/// whole seconds since 1970. Names and e-mail addresses are not read, because they identify nobody.
+/// whole seconds since 1970. Names and e-mail addresses are not read, because they identify no one.
 struct IDTokenClaims: Sendable, Equatable {
   /// The longest subject, in bytes (OpenID Connect Core 1.0, section 2).
   static let maximumSubjectBytes = 255

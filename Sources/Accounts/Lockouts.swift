@@ -10,7 +10,7 @@ import Synchronization
 /// the count, and so do 15 minutes without a wrong one, but not within an hour after a comparison while the name was
 /// locked. Time is the machine's uptime, so that a change of the wall clock does not end a lockout.
 ///
-/// A device with an old password, and a stranger at the same address, lock nobody out who has the right one:
+/// A device with an old password, and a stranger at the same address, don't lock out anyone who has the right one:
 /// - The same wrong password again is no guess. It is not even hashed while the stored password is the same one
 ///   (``isKnownWrong(_:_:against:)``).
 /// - A password that was right at that address within the last week is always compared. It clears no count: otherwise its

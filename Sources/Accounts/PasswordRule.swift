@@ -40,7 +40,7 @@ extension PasswordRule {
     "sunshine", "supersecret", "trustno1", "welcome1",
   ]
 
-  /// Refuses commonly used passwords for the administrator, because anybody who finds the server tries them
+  /// Refuses commonly used passwords for the administrator, because whoever finds the server tries them
   /// (CVE-2022-24706 was a default secret).
   /// - Throws: ``ServiceError`` with code `invalidPassword`.
   static func checkUnknown(_ password: Secret, of name: UserName) throws {

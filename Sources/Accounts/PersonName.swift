@@ -5,8 +5,8 @@ import Text
 
 /// How other people see a user: by the user name, and by the display name that a user of another issuer has chosen.
 ///
-/// Display names need not be unique. Whoever shows one shows the first digits of the user name beside it, which nobody
-/// chooses.
+/// Display names need not be unique. Where one is shown, the first digits of the user name are shown beside it, which no
+/// user can choose.
 package struct PersonName: Sendable, Equatable {
   package static let maximumDisplayBytes = 64
 

@@ -68,7 +68,7 @@ package struct SharedAdministrator: Sendable {
   }
 
   /// Stores a new password, unless another process has stored one meanwhile. It is stored just before it is shown,
-  /// because nobody would know the password of a process that stored it and then failed to start.
+  /// because no one would know the password of a process that stored it and then failed to start.
   /// - Returns: whether it is the administrator's password now.
   /// - Throws: `keys` for a damaged document; the store's errors.
   package func store(_ password: AdministratorFile.Password) async throws -> Bool {

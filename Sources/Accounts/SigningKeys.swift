@@ -7,7 +7,7 @@ import Synchronization
 /// The keys that sign tokens: the key in use, and earlier ones, whose tokens remain valid for an overlap.
 package final class SigningKeys: Sendable {
   /// How long the tokens of a key remain valid after the key was replaced, in seconds: the longest validity of a token, so
-  /// that a rotation logs nobody out.
+  /// that a rotation ends no session.
   package static let overlap = AccountSettings.guestSeconds
 
   private struct State: Sendable {

@@ -11,7 +11,7 @@ import Text
 ///
 /// A name is never used as a path, an id or a store's name. Stores have random ids.
 ///
-/// A user of another issuer has a generated name: ``issuedPrefix`` and 64 hexadecimal digits. Nobody can sign up
+/// A user of another issuer has a generated name: ``issuedPrefix`` and 64 hexadecimal digits. No one can sign up
 /// with it, because it contains a colon.
 package struct UserName: Sendable, Hashable {
   package static let maximumBytes = 239

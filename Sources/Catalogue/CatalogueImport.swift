@@ -191,7 +191,7 @@ final class ImportLock {
 
 /// Writes a new catalogue's file in one transaction.
 ///
-/// Nobody reads the file before it is published, and the file of an aborted import is deleted. So nothing is
+/// No one reads the file before it is published, and the file of an aborted import is deleted. So nothing is
 /// synchronised during the import. The rollback journal is kept in memory; it stays empty because the file was
 /// empty before. Not `Sendable`; confined to the import that made it.
 final class CatalogueWriter {

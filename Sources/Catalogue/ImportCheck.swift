@@ -1,6 +1,6 @@
 /// The rule that refuses an import that looks like a mistake: the wrong file, half a file, or a file of another form.
 ///
-/// Nobody may be there to see a warning, for example when an import runs each night. So the former catalogue stays, and
+/// Perhaps no one sees a warning, for example when an import runs each night. So the former catalogue stays, and
 /// the operator says that the file is meant (`--replace`).
 package enum ImportCheck {
   /// At most one row in so many may be bad: a tenth.

@@ -75,7 +75,7 @@ package struct SecurityDocument: Sendable, Equatable {
 
 extension CouchDatabase {
   /// Checks that the administrator's request has just made the database. It has CouchDB 3's default security, which
-  /// admits nobody else. When several requests make the same database at once, only one succeeds.
+  /// admits no one else. When several requests make the same database at once, only one succeeds.
   /// - Throws: 412 `file_exists` when the database has been made before.
   package func requireNew() throws {
     guard store.takeCreation() else { throw ServiceError.databaseExists }
@@ -108,7 +108,7 @@ extension SecurityDocument {
   static let id = LocalID(receipt: "security")
 
   /// The security object of a store; ``standard`` when none was set.
-  /// - Throws: 500 `integrity_error` for an object that can't be read, so that it admits nobody.
+  /// - Throws: 500 `integrity_error` for an object that can't be read, so that it admits no one.
   package static func stored(in store: DocumentStore) async throws -> SecurityDocument {
     let local = try await store.read { view in try view.local(id) }
     guard let local else { return .standard }

@@ -127,7 +127,7 @@ package struct PlainConnection: ServerChildChannel {
   }
 
   /// Answers one request. Nothing of the request and its answer remains while the next one is awaited: the rest of a
-  /// body that nobody reads is then read past.
+  /// body that is not wanted is then read and discarded.
   /// - Returns: nil if more may follow.
   private func answerNext(of value: RequestQueue, _ logger: Logger) async throws -> Last? {
     guard let request = try await value.nextSoon() else { return .quiet }

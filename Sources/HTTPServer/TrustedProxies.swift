@@ -4,7 +4,7 @@ package import NIOCore
 /// The trusted proxies: the server believes what they say about the address of the caller.
 ///
 /// Each proxy appends the address that called it to `X-Forwarded-For`. So the caller is the last address there that
-/// does not belong to a trusted proxy; anybody can forge the addresses before it. Without trusted proxies the server
+/// does not belong to a trusted proxy; anyone can forge the addresses before it. Without trusted proxies the server
 /// ignores the field.
 package struct TrustedProxies: Sendable, Equatable {
   /// How many addresses of the field are read, from its end.

@@ -128,8 +128,8 @@ struct FairQueue {
   }
 
   /// How long ago the queue last served the address that has waited longest, in nanoseconds. It considers the addresses
-  /// with a positive balance of which somebody with a positive balance waits. How many accounts wait below one of them
-  /// does not change the result.
+  /// with a positive balance below which an account with a positive balance waits. How many accounts wait below one of
+  /// them does not change the result.
   func longestWait(at now: Int64) -> Int64 {
     var longest: Int64 = 0
     for upper in accounts where Self.standing(of: upper, at: now).rank == .positive {

@@ -34,7 +34,7 @@ package final class FairSemaphore: Sendable {
     var free: [Int]
     /// The accounts that have the other permits: accounts of the upper level. Everybody's is not among them.
     var holders: [Int: AccountLine] = [:]
-    /// The permits that nobody may have at present.
+    /// The permits that may not be given at present.
     var withdrawn: Set<Int> = []
   }
 
@@ -81,8 +81,8 @@ package final class FairSemaphore: Sendable {
     return try await body(permit)
   }
 
-  /// Withdraws the permit of a running call: when the call ends, nobody gets it until ``restore(_:)``. If no other permit
-  /// is left, the waiting callers get nil, as do all later ones.
+  /// Withdraws the permit of a running call: when the call ends, no caller gets it until ``restore(_:)``. If no other
+  /// permit is left, the waiting callers get nil, as do all later ones.
   package func withdraw(_ permit: Int) {
     let waiting = state.withLock { state -> [PoolEntry] in
       state.withdrawn.insert(permit)
@@ -158,7 +158,7 @@ package final class FairSemaphore: Sendable {
     }
   }
 
-  /// Gives a permit that became free to the next caller; keeps it free when nobody may have it.
+  /// Gives a permit that became free to the next caller; keeps it free when it may not be given.
   private func next(for permit: Int) -> PoolEntry? {
     state.withLock { state -> PoolEntry? in
       state.holders[permit] = nil

@@ -84,7 +84,7 @@ package struct Invitation: Sendable, Equatable {
     return try view.local(ListKeys.invitation(hash)).flatMap { try Invitation($0, hash: hash) }
   }
 
-  /// The invitations to a list that nobody has accepted or withdrawn, in the order of their ids.
+  /// The invitations to a list that are neither accepted nor withdrawn, in the order of their ids.
   static func all(of list: AccountID, in view: any StoreView) throws -> [Invitation] {
     var hashes: [String] = []
     try view.locals(ListKeys.range(ListKeys.invitations(to: list))) { _, note in

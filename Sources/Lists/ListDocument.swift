@@ -64,7 +64,7 @@ package struct ListDocument: Sendable {
     return try DocumentBody(.object(next))
   }
 
-  /// Whether a revision of a list's document names somebody who is not one of these members.
+  /// Whether a revision of a list's document names anyone who is not one of these members.
   static func names(othersThan shown: ListMembers, in body: JSONObject) -> Bool {
     let known = Set(shown.all.map { Array($0.username.utf8) })
     let lists = [body["members"], body["readers"]].flatMap { $0?.array ?? [] }
@@ -83,7 +83,7 @@ package struct ListDocument: Sendable {
     return try DocumentBody(.object(next))
   }
 
-  /// The members of the document that nobody may change by sync; see ``ListWriteRule``.
+  /// The members of the document that can't be changed by sync; see ``ListWriteRule``.
   static let owned = ["type", "owner_id", "members", "readers"]
 }
 

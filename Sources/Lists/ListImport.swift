@@ -81,8 +81,8 @@ package final class ListImport: Sendable {
 
   /// Records the lists, and writes the mark to the store that will replace the account's own. This is the last step
   /// before that replacement.
-  /// - Throws: `invalidExport` for a list without its own document, which nobody could see, and for one whose title or
-  ///   description nobody could have given it.
+  /// - Throws: `invalidExport` for a list without its own document, which no one could see, and for one whose title or
+  ///   description is not valid.
   package func prepare(_ own: DocumentStore) async throws {
     for (list, former) in self.made.withLockedValue({ $0 }) {
       let document = try await lists.stores.withStore(.list(list)) { store in

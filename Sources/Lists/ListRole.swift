@@ -65,7 +65,7 @@ package struct ListMembers: Sendable, Equatable {
   /// All but the owner.
   package var others: [ListMember] { all.filter { $0.role != .owner } }
 
-  /// What distinguishes the display names in an entity-tag; empty when nobody has one.
+  /// What distinguishes the display names in an entity-tag; empty when no member has one.
   var displayNamesTag: String {
     let names = all.compactMap { member in
       member.name.displayName.map { member.account.text + $0 }

@@ -102,7 +102,7 @@ extension StoreChanges {
   }
 
   /// An owner as an editor, for the caller to write.
-  /// - Throws: `absent` for anybody but the owner.
+  /// - Throws: `absent` for everyone but the owner.
   private func formerOwner(_ owner: AccountID, of list: AccountID) throws -> ListMember {
     guard var former = try ListDirectory.member(owner, of: list, in: view), former.role == .owner
     else { throw ServiceError.absent }
@@ -209,8 +209,8 @@ extension StoreChanges {
   }
 
   /// Checks that the account exists and may make or join one more list. An account that is being deleted must not get a
-  /// membership that nobody would remove. Lists of others don't count against one's own: nobody can prevent an account
-  /// from making lists.
+  /// membership that would never be removed. Lists of others don't count against one's own: no one can prevent an
+  /// account from making lists.
   private func requireCapacity(
     for account: AccountID, _ username: String, making isMade: Bool
   ) throws {

@@ -7,7 +7,7 @@ package import Stores
 extension ListService {
   /// Creates an invitation. The token is returned only here.
   /// - Parameter expiresAt: nil for ``ListLimits/invitationSeconds`` from now.
-  /// - Throws: `absent`; `forbidden` for anybody but the owner; `invalidDocument` for the role `owner` and for a
+  /// - Throws: `absent`; `forbidden` for everyone but the owner; `invalidDocument` for the role `owner` and for a
   ///   time that is not allowed; `quotaExceeded`.
   package func invite(
     to list: AccountID, as role: ListRole, until expiresAt: Timestamp?, by owner: AccountID
@@ -37,7 +37,7 @@ extension ListService {
   }
 
   /// The open invitations to a list: links in the order of their ids, and users in the order of theirs.
-  /// - Throws: `absent`; `forbidden` for anybody but the owner.
+  /// - Throws: `absent`; `forbidden` for everyone but the owner.
   package func invitations(
     to list: AccountID, for owner: AccountID
   ) async throws -> (links: [Invitation], users: [InvitedUser]) {
@@ -52,7 +52,7 @@ extension ListService {
   }
 
   /// Withdraws an open invitation, by link or by name.
-  /// - Throws: `absent`; `forbidden` for anybody but the owner; `missing` for an invitation that is not open.
+  /// - Throws: `absent`; `forbidden` for everyone but the owner; `missing` for an invitation that is not open.
   package func withdraw(
     _ invitation: AccountID, to list: AccountID, by owner: AccountID
   ) async throws {

@@ -14,7 +14,7 @@ extension ListService {
   }
 
   /// Changes a member's role, or invites a user who is not a member. A membership begins when the user accepts.
-  /// - Throws: `absent`; `forbidden` for anybody but the owner, and for a change of the owner's role; `missing` for
+  /// - Throws: `absent`; `forbidden` for everyone but the owner, and for a change of the owner's role; `missing` for
   ///   an unknown user name; `quotaExceeded`.
   @discardableResult
   package func putMember(
@@ -80,7 +80,7 @@ extension ListService {
   /// Offers a list to one of its members, in the place of a former offer. The member who accepts it is the owner.
   /// - Parameter condition: checked in the update that writes.
   /// - Returns: nil when the name is the owner's.
-  /// - Throws: `absent`; `forbidden` for anybody but the owner; `missing` for a name that is not on the list; what
+  /// - Throws: `absent`; `forbidden` for everyone but the owner; `missing` for a name that is not on the list; what
   ///   the condition throws.
   package func offer(
     _ list: AccountID, to username: String, by owner: AccountID, condition: Condition? = nil

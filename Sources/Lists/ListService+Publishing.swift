@@ -104,7 +104,7 @@ extension ListService {
   /// What became of an attempt to publish a note.
   private enum Outcome {
     case published
-    /// Somebody has changed the note since it was merged.
+    /// The note was changed after it was merged.
     case changed
     case conflict(Publication)
   }
@@ -191,7 +191,7 @@ private struct NotePublication: Sendable {
       .flatMap { try ParsedJSON($0, limits: .stored).root["markdown"]?.string }
   }
 
-  /// Whether nobody has changed the note since the draft began.
+  /// Whether the note is unchanged since the draft began.
   var isUnchanged: Bool { theirs?.revision == draft.base }
 
   /// The draft's text with what others have changed since; nil if both sides changed the same lines, and for a draft that

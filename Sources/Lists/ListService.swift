@@ -190,7 +190,7 @@ package struct ListService: Sendable {
   /// Deletes a list. The deletion is durable before the list's store is erased.
   /// - Parameter condition: checked in the update that deletes the list; nil for none. Only a condition needs the list's
   ///   own document: a list can be deleted without it, also when it can't be read.
-  /// - Throws: `absent`; `forbidden` for anybody but the owner; what the condition throws.
+  /// - Throws: `absent`; `forbidden` for everyone but the owner; what the condition throws.
   package func end(
     _ id: AccountID, by account: AccountID, condition: Condition? = nil
   ) async throws {

@@ -4,7 +4,7 @@ package import Stores
 
 /// Decides what a member may write to a list's store by sync.
 ///
-/// A reader may write nothing. Nobody may delete the list's own document or change its owner and members; the owner
+/// A reader may write nothing. No one may delete the list's own document or change its owner and members; the owner
 /// does that through `/v1/lists`. Titles and texts are those that `/v1/lists` takes (``ListText``). Drafts belong to their
 /// author's own store and are refused.
 package struct ListWriteRule: Sendable {

@@ -5,7 +5,7 @@ import NIOHTTP1
 import NIOPosix
 
 extension SearchError {
-  /// Converts an HTTP client's error from before the head of an answer. It usually means that nobody answers.
+  /// Converts an HTTP client's error from before the head of an answer. It usually means that no server answers.
   static func beforeHead(_ error: any Error) -> SearchError {
     if isTimeout(error) {
       return .timeout(describe(error), mayRetry: isConnectTimeout(error))
@@ -23,7 +23,7 @@ extension SearchError {
     isTimeout(error) ? .timeout(describe(error)) : .badAnswer(describe(error))
   }
 
-  /// Whether no connection was made, or the other side had closed an idle one: nobody has begun to answer.
+  /// Whether no connection was made, or the other side had closed an idle one: no answer has begun.
   private static func isConnectFailure(_ error: any Error) -> Bool {
     error is NIOConnectionError || error as? HTTPClientError == .remoteConnectionClosed
   }

@@ -110,7 +110,7 @@ extension UpstreamClient {
 
 extension UpstreamClient {
   /// Requests a URL and reads the answer, whatever its status. A redirect is an answer too.
-  /// - Throws: ``SearchError``: `unavailable` when nobody answers; `timeout`; `badAnswer` for an answer that is not
+  /// - Throws: ``SearchError``: `unavailable` when no server answers; `timeout`; `badAnswer` for an answer that is not
   ///   HTTP, is incomplete or too large.
   func get(_ url: String) async throws(SearchError) -> UpstreamAnswer {
     try await answer(to: Self.request(url))

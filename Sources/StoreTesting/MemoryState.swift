@@ -196,7 +196,7 @@ package struct MemoryView: StoreView {
   /// The time at which local documents are tested for expiry; nil for a reader, which also sees expired ones
   /// that are not removed yet.
   let now: Timestamp?
-  /// Counts the reads; nil when nobody needs the counts.
+  /// Counts the reads; nil when the counts are not needed.
   var reads: ReadCounter?
 
   package func document(_ id: DocumentID) throws -> Document? {

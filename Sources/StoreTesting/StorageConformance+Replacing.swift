@@ -67,7 +67,7 @@ extension StorageConformance {
         await still.close()
       }
     },
-    Claim("an absent store uses no slot") { bench in
+    Claim("an absent store replaces no other") { bench in
       let (name, staged) = try names()
       let old = try await bench.open(name)
       try await old.put(try DocumentID("old"), "{}")

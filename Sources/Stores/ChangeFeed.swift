@@ -93,7 +93,7 @@ struct ChangeFeeds: Sendable {
     }
   }
 
-  /// The feed of a store; nil when nobody has asked for it.
+  /// The feed of a store; nil when it was never requested.
   func known(_ name: StoreName) -> ChangeFeed? { feeds[name] }
 
   /// All feeds that have readers, in no particular order.

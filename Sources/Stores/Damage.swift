@@ -6,7 +6,7 @@ import Synchronization
 /// A revision whose body or history was damaged and could not be restored from other data. Its bytes are
 /// moved to a local document, so that the rest of the store stays usable.
 ///
-/// A store reports the damage until somebody writes the document again, or until ``keptSeconds`` have passed.
+/// A store reports the damage until the document is written again, or until ``keptSeconds`` have passed.
 package struct Damage: Sendable, Equatable {
   /// How long the bytes are kept: 90 days.
   package static let keptSeconds: Int64 = 90 * 86_400
@@ -88,7 +88,7 @@ extension LocalID {
 }
 
 extension StoreView {
-  /// The lost revisions of documents that nobody has written since; at most ``Damage/maximumNamed``.
+  /// The lost revisions of documents that were not written since; at most ``Damage/maximumNamed``.
   package func damage() throws -> [Damage] {
     var notes: [Damage] = []
     // In ASCII `0` follows the slash.
@@ -123,7 +123,7 @@ package struct RepairOutcome: Sendable, Equatable {
   /// How many rows were restored.
   package var repaired = 0
   package var lost: [Damage] = []
-  /// How many ancestors' bodies, local documents and query indexes were removed. Nobody needs the ancestors'
+  /// How many ancestors' bodies, local documents and query indexes were removed. No one needs the ancestors'
   /// bodies; clients and the service write the other two again.
   package var dropped = 0
   /// How many rows are still damaged.

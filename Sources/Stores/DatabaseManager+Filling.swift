@@ -20,7 +20,7 @@ extension DatabaseManager {
   /// store end, and the store has another epoch.
   /// - Parameter use: writes into the staged store. When it throws, nothing of what it wrote stays.
   /// - Returns: what `use` returned; all data is durable then.
-  /// - Throws: what `use` throws; `notEmpty`, also when somebody wrote to the store meanwhile; `beingFilled`;
+  /// - Throws: what `use` throws; `notEmpty`, also when the store was changed meanwhile; `beingFilled`;
   ///   `unavailable` when too many stores are being filled; the store's errors.
   nonisolated(nonsending) package func fill<Value>(
     _ name: StoreName, _ use: (DocumentStore) async throws -> Value

@@ -97,7 +97,7 @@ package actor DatabaseManager {
     state.withLockedValue { $0.feeds.feed(for: name) }
   }
 
-  /// Erases a store: waits until nobody uses it, ends its feed, closes it and erases it. A caller that asks
+  /// Erases a store: waits until it is not in use, ends its feed, closes it and erases it. A caller that asks
   /// for the store meanwhile waits; after that the store is absent, or the caller creates a new one.
   /// - Parameter isNoted: whether to record the erasure, so that an older backup does not bring the store
   ///   back. A store that is erased only because of its age needs no record: after a restore it is erased
@@ -186,7 +186,7 @@ extension DatabaseManager {
     }
   }
 
-  /// Leases a store for background work. If the store was not in use before, it is closed as soon as nobody
+  /// Leases a store for background work. If the store was not in use before, it is closed as soon as no caller
   /// uses it, so that a walk over all stores does not take slots from stores that clients use again.
   /// - Parameter use: gets nil when the store is absent.
   /// - Throws: the errors of ``withStore(_:creating:_:)``.
@@ -249,7 +249,7 @@ extension DatabaseManager {
     }
   }
 
-  /// - Parameter isLast: whether the store is to be closed as soon as nobody uses it.
+  /// - Parameter isLast: whether the store is to be closed as soon as it is not in use.
   nonisolated private func release(_ lease: OpenStore?, isLast: Bool = false) {
     guard let lease else { return }
     let closes = isLast || lease.store.health.hasFailed || lease.store.storage.isEnded

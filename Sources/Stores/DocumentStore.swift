@@ -9,7 +9,7 @@ package struct DocumentStore: Sendable {
   let storage: any StoreStorage
   let feed: ChangeFeed
   private let limits: StoreLimits
-  /// What the store was given of somebody's account; nil for a store with limits of its own only.
+  /// What the store was given of an account; nil for a store with limits of its own only.
   private let room: StoreRoom?
   let now: @Sendable () -> Timestamp
   let follower: CommitFollower

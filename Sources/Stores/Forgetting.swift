@@ -100,7 +100,7 @@ private struct AgeWalk: Sendable {
 }
 
 extension StoreChanges {
-  /// Purges the documents that a walk has found, unless somebody has written to them since, and stores the
+  /// Purges the documents that a walk has found, unless they were written since, and stores the
   /// position.
   /// - Returns: how many documents were purged.
   fileprivate mutating func forget(

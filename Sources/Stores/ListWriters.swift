@@ -3,10 +3,10 @@ import Documents
 /// Who may have something of their own in a list's store: local documents and kept answers.
 ///
 /// The memberships are recorded in the system store, and a request looks its writer's up before the update. So the list's
-/// store repeats the members (`receipt/list-writer/<account>`): an update of somebody whose membership has ended since is
-/// refused in its transaction, and what was written before is removed after that (``DocumentStore/forget(writer:)``).
-/// Without the note `receipt/list-writers`, as in a new list's store, everybody whom the request found to be a member may
-/// write.
+/// store repeats the members (`receipt/list-writer/<account>`): an update of an account whose membership has ended since
+/// is refused in its transaction, and what was written before is removed after that (``DocumentStore/forget(writer:)``).
+/// Without the note `receipt/list-writers`, as in a new list's store, every account that the request found to be a
+/// member may write.
 enum ListWriters {
   fileprivate static let note = LocalID(receipt: "list-writers")
   fileprivate static let folder = LocalID.receiptPrefix + "list-writer/"

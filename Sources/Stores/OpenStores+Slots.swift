@@ -82,7 +82,7 @@ extension OpenStores {
     }
   }
 
-  /// Decides what happens with an open store that nobody uses or waits for.
+  /// Decides what happens with an open store that no caller uses or waits for.
   private mutating func settle(_ name: StoreName, _ entry: Entry, _ outcome: inout Outcome) {
     guard !entry.isSuspect, !isClosing else {
       close(name, &outcome)
@@ -132,7 +132,7 @@ extension OpenStores {
     /// Exclusive use of the store's file while the store is closed.
     case alone
 
-    /// Whether nobody may have the store open meanwhile.
+    /// Whether the store may not be open meanwhile.
     var isAlone: Bool { self == .erase || self == .alone }
   }
 
@@ -144,7 +144,7 @@ extension OpenStores {
     case absent
     /// The store is erased; false when it did not exist.
     case erased(Bool)
-    /// Nobody can open the store until the caller calls ``OpenStores/usedAlone(_:)``.
+    /// The store can't be opened until the caller calls ``OpenStores/usedAlone(_:)``.
     case alone
     case failed(any Error)
     /// Every store is closed.
@@ -202,7 +202,7 @@ extension OpenStores {
     /// How many sweeps had run when the store was last used.
     var lastSweep: UInt64 = 0
 
-    /// Whether the store is open and nobody uses it.
+    /// Whether the store is open and not in use.
     var isIdle: Bool {
       guard case .open = phase else { return false }
       return leases == 0
@@ -211,7 +211,7 @@ extension OpenStores {
     /// Whether nothing in this entry requires to close the store.
     var canRest: Bool { isIdle && !isSuspect && queue.isEmpty }
 
-    /// Leases the store if it is open, has no error, and nobody waits for it.
+    /// Leases the store if it is open, has no error, and no caller waits for it.
     mutating func lease() -> Store? {
       guard case .open(let store) = phase, !isSuspect, queue.isEmpty else { return nil }
       leases += 1

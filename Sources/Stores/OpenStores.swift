@@ -87,7 +87,7 @@ struct OpenStores<Store: Sendable>: Sendable {
     if failed { entries.values[index].isSuspect = true }
     guard entries.values[index].leases == 0 else { return outcome }
     if !isStopping, slotQueue.isEmpty, entries.values[index].canRest {
-      // In nearly all cases nobody waits.
+      // In nearly all cases no caller waits.
       rest(name, at: index)
     } else {
       advance(name, &outcome)

@@ -55,7 +55,7 @@ extension ServiceError {
     case overloaded
     /// The write would exceed the store's quota.
     case quotaExceeded = "quota_exceeded"
-    /// Nobody waits for the result any more, or the request has used all the time that it may use.
+    /// No one waits for the result any more, or the request has used all the time that it may use.
     case ended
     /// The store has documents, and only an empty one may be filled.
     case notEmpty = "account_not_empty"

@@ -43,7 +43,7 @@ package protocol StorageEngine: Sendable {
   /// - Parameters:
   ///   - key: the listing starts after this key; nil starts it at the first.
   ///   - includingErased: whether to list stores, too, whose erasure has begun. If it was interrupted, the next opening
-  ///     to the store finishes it. Staged stores are listed in any case, because nobody else asks for them.
+  ///     to the store finishes it. Staged stores are listed in any case, because no one else asks for them.
   func names(
     in namespace: String, after key: String?, limit: Int, includingErased: Bool
   ) async throws -> [StoreName]

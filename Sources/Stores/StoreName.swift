@@ -55,8 +55,8 @@ package indirect enum StoreName: Hashable, Sendable {
     }
   }
 
-  /// Whether the creation of this store makes somebody or something new: a guest, or a list. A user is new before the
-  /// store is created.
+  /// Whether the creation of this store makes a new guest or a new list. A user is new before the store is
+  /// created.
   package var isNewcomers: Bool {
     switch self {
     case .guest, .list: true

@@ -1,7 +1,7 @@
 import Documents
 import NIOConcurrencyHelpers
 
-/// Gives stores the bytes that count for somebody's account: those of a list count for its owner. The sum over an
+/// Gives stores the bytes that count for an account: those of a list count for its owner. The sum over an
 /// account's stores is looked at only when one of them needs more than it was given, so a write costs nothing more.
 package struct RoomGiver: Sendable {
   /// What a store was given.

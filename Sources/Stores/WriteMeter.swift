@@ -1,7 +1,7 @@
 import Documents
 
-/// Counts the bytes that a request writes to a guest's store, for somebody besides the guest: while a guest is new, the
-/// address that the request came from. Without it, the limit of a store would be no limit, because guests are free.
+/// Counts the bytes that a request writes to a guest's store for the address that the request came from, while the guest
+/// is new. Without it, the limit of a store would be no limit, because guests are free.
 package struct WriteMeter: Sendable {
   /// The meter of the present request's writes; nil for none. `RequestRouter` sets it when it knows the caller.
   @TaskLocal package static var current: WriteMeter?

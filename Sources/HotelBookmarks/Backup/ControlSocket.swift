@@ -17,7 +17,7 @@ enum ControlSocket {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return (nil, failure("socket")) }
     let isBound = withAddress(of: path) { bind(descriptor, $0, $1) == 0 }
-    // Nobody can connect before `listen`, so the mode is right for the first connection already.
+    // No client can connect before `listen`, so the mode is right for the first connection already.
     guard isBound, chmod(path, 0o600) == 0, Glibc.listen(descriptor, backlog) == 0 else {
       let message = failure("bind")
       close(descriptor)

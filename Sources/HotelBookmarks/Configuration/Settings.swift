@@ -90,7 +90,7 @@ package struct Settings: Sendable, Equatable {
   /// The least severe level that is logged.
   package var logLevel = Logger.Level.info
   package var logFormat = LogFormat.text
-  /// Whether answers show their cost. This is for measurements, because anybody may read it.
+  /// Whether answers show their cost. This is for measurements, because every client may read it.
   package var showsCost = false
   /// How many seconds the server continues to answer after the signal to stop, while `/readyz` reports the stop.
   package var drainSeconds = 0

@@ -22,7 +22,7 @@ struct ServiceAssembly: Sendable {
   let keys: SigningKeys
   let administrator: AdministratorAssembly
   let connections: ConnectionAssembly
-  /// Removes what nobody can use any more.
+  /// Removes what no one can use any more.
   let sweeper: Sweeper
   /// Finishes what was left undone.
   let recovery: Recovery

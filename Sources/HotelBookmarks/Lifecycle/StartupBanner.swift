@@ -4,7 +4,7 @@ import JSON
 import Lanes
 
 /// The text that a person sees when the server has started. It is shown by a separate thread, because standard output
-/// may be a pipe that nobody reads.
+/// may be a pipe that no process reads.
 actor StartupBanner {
   private let lane = Lane(name: "banner")
 

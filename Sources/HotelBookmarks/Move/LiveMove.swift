@@ -119,7 +119,7 @@ struct LiveMove: Sendable {
       do { return try await transfer(name) } catch let error as ServiceError
         where access.hasChanged(name.key) && Self.isContradiction(error)
       {
-        // Its rows were read from several states. It is copied again, at the latest when nobody can change it.
+        // Its rows were read from several states. It is copied again, at the latest when no one can change it.
         return .absent
       }
     }

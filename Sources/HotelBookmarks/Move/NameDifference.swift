@@ -6,7 +6,7 @@ struct NameDifference: Sendable {
   let source: any CopyingEngine
   let target: any CopyingEngine
 
-  /// Erases the stores that only the target has, and lists those that only the source has. Nobody may change stores
+  /// Erases the stores that only the target has, and lists those that only the source has. No one may change stores
   /// meanwhile.
   ///
   /// What only the target has was copied by this move and erased in the source after that. It must not come back.

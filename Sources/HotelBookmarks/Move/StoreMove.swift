@@ -2,8 +2,8 @@ import SQLiteEngine
 import StoreRecords
 import Stores
 
-/// Copies all stores of one engine to another, which nobody else may use meanwhile. ``LiveMove`` copies those of a running
-/// server.
+/// Copies all stores of one engine to another, which no one else may use meanwhile. ``LiveMove`` copies those of a
+/// running server.
 struct StoreMove: Sendable {
   /// How many stores are copied at the same time. While one waits for the disk or the database, others are read.
   static let copiesAtOnce = 4
@@ -53,7 +53,7 @@ struct StoreMove: Sendable {
 
   /// Copies every store.
   ///
-  /// In a move the accounts come last, because without them nobody can use the target. A damaged store is reported and
+  /// In a move the accounts come last, because without them no one can use the target. A damaged store is reported and
   /// left out; then the accounts are left out too. While the source is used, the accounts come first, so that a guest who
   /// becomes a user meanwhile is still a guest with all bookmarks.
   /// - Throws: ``MoveError`` when the target has a later state of a store; the errors of both engines.

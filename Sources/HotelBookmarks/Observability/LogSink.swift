@@ -5,7 +5,7 @@ import Lanes
 package import Logging
 import NIOConcurrencyHelpers
 
-/// Writes log lines to standard error, which may be a pipe that nobody reads. A request hands over its line and
+/// Writes log lines to standard error, which may be a pipe that no process reads. A request hands over its line and
 /// continues; a separate thread of the sink writes it.
 ///
 /// If more than ``maximumBytes`` would wait, the line is dropped and counted.

@@ -6,7 +6,7 @@ import ServiceLifecycle
 import Stores
 import Synchronization
 
-/// Finishes failed adoptions of guests' data. Then visits all stores, one after the other, and removes what nobody can
+/// Finishes failed adoptions of guests' data. Then visits all stores, one after the other, and removes what no one can
 /// use any more: guests' stores without a valid token, records of such guests, tombstones of accounts, what stores keep
 /// for a limited time, and old tombstones. A guest's store is opened only if the guest may have been away long enough
 /// for its removal.
@@ -35,7 +35,7 @@ struct Sweeper: Sendable {
   let tombstoneSeconds: Int64
   /// The wall clock.
   let now: @Sendable () -> Timestamp
-  /// A clock that nobody sets.
+  /// A clock that no change of the wall clock affects.
   let uptime: @Sendable () -> ContinuousClock.Instant
   /// Waits; returns false if the task is cancelled.
   let sleep: @Sendable (Duration) async -> Bool
@@ -196,7 +196,7 @@ struct SweepProgress: Sendable {
 
   private(set) var state: SweepState
   private var saved: SweepState
-  /// When the state was last advanced, by a clock that nobody sets; a whole number of seconds after the start.
+  /// When the state was last advanced, by the uptime's clock; a whole number of seconds after the start.
   private var advanced: ContinuousClock.Instant
   private var lastNote: ContinuousClock.Instant
 

@@ -8,7 +8,7 @@ package protocol CopyingEngine: StorageEngine {
   /// Opens a store to read its rows; nil when the store is absent. This process may not use the store otherwise
   /// meanwhile.
   /// - Parameter whileUsed: whether other processes may write to the store meanwhile. All pages are then of one state.
-  ///   Otherwise ``RowWalk`` refuses a store to which somebody has written.
+  ///   Otherwise ``RowWalk`` refuses a store that was changed.
   /// - Throws: the errors of ``StorageEngine/open(_:creating:)``.
   func rowReader(of name: StoreName, whileUsed: Bool) async throws -> (any RowReader)?
 
@@ -17,7 +17,7 @@ package protocol CopyingEngine: StorageEngine {
   /// - Returns: the reader, and a line for each damage; nil when the store is absent, or the engine can't do that.
   func soundRowReader(of name: StoreName) async throws -> (reader: any RowReader, damage: [String])?
 
-  /// Begins a copy of a store. Nobody can open the copy before ``RowWriter/publish()``.
+  /// Begins a copy of a store. No one can open the copy before ``RowWriter/publish()``.
   /// - Parameter name: the name that the copy will have. What an interrupted copy left for this name is removed.
   /// - Parameter epoch: the epoch of the original, which the copy keeps.
   func rowWriter(of name: StoreName, epoch: String) async throws -> any RowWriter
@@ -42,7 +42,7 @@ extension CopyingEngine {
     of name: StoreName
   ) async throws -> (reader: any RowReader, damage: [String])? { nil }
 
-  /// Opens a store that nobody else uses.
+  /// Opens a store that no one else uses.
   package func rowReader(of name: StoreName) async throws -> (any RowReader)? {
     try await rowReader(of: name, whileUsed: false)
   }

@@ -33,7 +33,7 @@ package struct RowWalk {
 
   /// The next rows; nil at the end.
   /// - Throws: `integrity` for a row that differs from what was written; `damaged` for counts that differ from the
-  ///   rows; `unavailable` when somebody has written to the store meanwhile; the errors of the reader.
+  ///   rows; `unavailable` when the store was changed meanwhile; the errors of the reader.
   package mutating func next() async throws -> RowPage? {
     while true {
       switch position {

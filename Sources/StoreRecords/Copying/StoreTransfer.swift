@@ -9,7 +9,7 @@ package struct StoreTransfer: Sendable {
   private let target: any CopyingEngine
   private let whileUsed: Bool
 
-  /// Creates a transfer. Nobody else may use the target meanwhile.
+  /// Creates a transfer. No one else may use the target meanwhile.
   /// - Parameter whileUsed: whether other processes may use the source meanwhile.
   package init(
     from source: any CopyingEngine, to target: any CopyingEngine, whileUsed: Bool = false

@@ -2,7 +2,7 @@ import Documents
 import JSON
 import Lanes
 
-/// Reads an export into a store that nobody else uses, while the bytes arrive.
+/// Reads an export into a store that no one else uses, while the bytes arrive.
 ///
 /// ```swift
 /// try await stores.fill(name) { store in
@@ -49,7 +49,7 @@ package struct AccountImport {
   }
 
   /// Creates an import that has read nothing.
-  /// - Parameter store: an empty store that nobody else uses.
+  /// - Parameter store: an empty store that no one else uses.
   /// - Parameter openList: creates a store for a shared list from the list's id in the export.
   package init(
     into store: DocumentStore, _ notes: PortableNotes,

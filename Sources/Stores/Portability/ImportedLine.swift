@@ -239,7 +239,7 @@ package struct ImportTarget: Sendable {
   /// The list's id in the export and its new id; nil for the account's own store.
   private let list: (former: String, present: String)?
 
-  /// Creates a target from a store that nobody else uses.
+  /// Creates a target from a store that no one else uses.
   package init(_ store: DocumentStore) {
     quota = store.quota
     run = { use in try await use(store) }
