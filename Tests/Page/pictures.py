@@ -56,7 +56,7 @@ def story(browser, take):
     browser.synced()
     browser.visit(address).says("Take off")
     take("list")
-    browser.visit(address + "/members").says("Invite somebody")
+    browser.visit(address + "/members").says("Invite a person")
     take("members")
     browser.visit("/lists").says("Pacific Coast")
     take("lists")

@@ -86,7 +86,7 @@ def test_each_panel_is_there_after_the_password_and_gone_after_signing_out(brows
     assert "secret-hotel" not in page.driver.page_source
     show(page, "#/users", "anna")
     show(page, "#/guests", "guest-")
-    show(page, "#/lists", "Nobody shares a list yet.")
+    show(page, "#/lists", "No list is shared yet.")
     show(page, "#/sessions", "administrator")
     show(page, "#/upstreams", "embedded")
     show(page, "#/databases", "plans")

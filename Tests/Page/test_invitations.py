@@ -108,7 +108,7 @@ def test_a_list_is_handed_on_when_the_member_accepts_it(browser):
     other.visit("/lists").says("Lisbon", "yours")
     other.says_not("Invitations")
     owner.visit(path + "/members").says("Leave the list")
-    owner.says_not("Invite somebody")
+    owner.says_not("Invite a person")
 
 
 def test_a_list_whose_owner_is_erased_is_offered_to_its_members(browser):

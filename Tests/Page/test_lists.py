@@ -29,7 +29,7 @@ def copied(page, path, words):
 
 def versions(page):
     """The three versions on the page: the earlier text, the other person's, and the person's own."""
-    page.says("Somebody else has changed this note")
+    page.says("Another member has changed this note")
     return [part.text for part in page.all(".versions pre")]
 
 

@@ -82,7 +82,7 @@ def test_another_user_takes_over_the_browser_only_after_a_question(browser):
 def test_a_guest_is_warned_before_the_data_is_erased_and_coming_back_keeps_it(browser):
     page = browser()
     first_hotels(page, "Paris", 1)
-    page.visit("/account").says("If nobody comes before")
+    page.visit("/account").says("Without a visit before")
     # The browser was not here for so long that three days are left.
     page.driver.execute_async_script("""
         const done = arguments[0], asked = indexedDB.open("hotel-bookmarks")

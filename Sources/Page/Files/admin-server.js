@@ -26,7 +26,7 @@ export async function overview(place, signal) {
       "Open stores": now.openStores, "Stores in use": now.leasedStores, "Refused connections": now.refused, "Refused requests": now.refusedRequests,
     }).map(([name, value]) => h("li", null, h("span", null, name), h("strong", null, count(value)))))
     plots.replaceChildren(...draw(samples, seconds))
-    addresses.replaceChildren(sheet("Addresses with the most connections", ["Address", "#Connections"], now.addresses.map(each => [each.address, count(each.connections)]), "Nobody is connected."))
+    addresses.replaceChildren(sheet("Addresses with the most connections", ["Address", "#Connections"], now.addresses.map(each => [each.address, count(each.connections)]), "No client is connected."))
   }
   await look()
   place.replaceChildren(h("h1", { tabindex: "-1" }, "Server"),

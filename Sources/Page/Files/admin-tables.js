@@ -62,7 +62,7 @@ export function stores(place) {
 /** All users with an account. */
 export function users(place) {
   return paged(place, {
-    title: "Users", list: "users", empty: "Nobody has signed up yet.", path: () => "/v1/admin/users",
+    title: "Users", list: "users", empty: "No user has signed up yet.", path: () => "/v1/admin/users",
     lead: "Everybody who has an account, in no order that means anything.",
     heads: ["Name", "Account", "Since", ...figures],
     row: each => [each.username ?? h("span", { class: "muted" }, "by another issuer"), id(each.id), moment(each.createdAt), ...figured(each)],
@@ -82,7 +82,7 @@ export function guests(place) {
 /** Shared lists. */
 export function lists(place) {
   return paged(place, {
-    title: "Lists", list: "lists", empty: "Nobody shares a list yet.", path: () => "/v1/admin/lists",
+    title: "Lists", list: "lists", empty: "No list is shared yet.", path: () => "/v1/admin/lists",
     lead: "Shared lists, without their titles.",
     heads: ["List", "#Members", ...figures],
     row: each => [id(each.id), count(each.members), ...figured(each)],

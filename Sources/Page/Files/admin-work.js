@@ -44,7 +44,7 @@ export async function work(place, signal, say) {
   place.replaceChildren(h("h1", { tabindex: "-1" }, "Work"),
     h("p", { class: "lead" }, "One piece of work runs at a time. People can use the server meanwhile."),
     h("div", { class: "works" },
-      card("Backup", "Copies all stores, keys and the catalogue into the directory “backups” of the data directory. Every copy is looked through.", "Back up now", () => start("/v1/admin/backups")),
+      card("Backup", "Copies all stores, keys and the catalogue into the directory “backups” of the data directory. Every copy is checked.", "Back up now", () => start("/v1/admin/backups")),
       card("Check", "Looks through every store for damage and changes nothing.", "Check all stores", () => start("/v1/admin/verifications")), upload),
     h("section", { class: "block" }, h("h2", null, "Lately"), jobs))
   const timer = setInterval(async () => { if (isBusy) isBusy = await look().catch(() => true) }, 500)

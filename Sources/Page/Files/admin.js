@@ -48,7 +48,7 @@ function logIn(present) {
   const button = h("button", { class: "main", type: "submit" }, "Sign in")
   main.replaceChildren(h("section", { class: "login" }, h("h1", { tabindex: "-1" }, "Operator"),
     h("p", { class: "lead" }, "This page is for whoever runs the server. The password was printed when it started for the first time, or is in the file that its settings name."),
-    present && h("p", { class: "note small" }, "This browser is signed in as somebody else, which ends here when you go on."),
+    present && h("p", { class: "note small" }, "This browser is signed in as another user. If you go on, that session ends here."),
     h("form", {
       onsubmit: async event => {
         event.preventDefault()
@@ -58,7 +58,7 @@ function logIn(present) {
           const answer = await ask("/couch/_session", { method: "POST", body: JSON.stringify({ name: name.value, password: password.value }), headers: { "Content-Type": "application/json" } })
           if (!answer.roles.includes("_admin")) {
             await ask("/couch/_session", { method: "DELETE" })
-            throw new Refusal(403, "That is somebody else, not the administrator.")
+            throw new Refusal(403, "This user is not the administrator.")
           }
           enter()
         } catch (error) {

@@ -5,7 +5,7 @@ import { bounds, prose, schemaView } from "./docs-schema.js"
 import { tryForm } from "./docs-try.js"
 
 const places = { path: "In the path", query: "In the query", header: "Header fields", cookie: "Cookies" }
-const proofs = { none: "nobody", bearer: "a token", basic: "a name and password", cookie: "the cookie" }
+const proofs = { none: "anyone", bearer: "a token", basic: "a name and password", cookie: "the cookie" }
 
 /**
  * @param {import("./docs-contract.js").Operation} operation

@@ -56,7 +56,7 @@ function input(operation, parameter, place) {
 }
 
 function credentials(session, tell) {
-  const kinds = [["cookie", `This browser's cookie (${session.who})`], ["token", "A token"], ["password", "A name and password"], ["none", "Nobody"]]
+  const kinds = [["cookie", `This browser's cookie (${session.who})`], ["token", "A token"], ["password", "A name and password"], ["none", "No credentials"]]
   const rest = h("div")
   const show = () => {
     const field = (name, label, type) => h("div", null, h("label", { for: `try-${name}` }, label),

@@ -11,7 +11,7 @@ const search = document.getElementById("search")
 const found = document.getElementById("found")
 const menu = document.getElementById("menu")
 /** @type {import("./docs-try.js").Session} */
-const session = { kind: "cookie", token: "", name: "", password: "", who: "nobody" }
+const session = { kind: "cookie", token: "", name: "", password: "", who: "no account" }
 /** @type {Contract} */
 let contract
 
@@ -29,8 +29,8 @@ try {
 async function caller() {
   try {
     const answer = await (await fetch("/couch/_session", { headers: { Accept: "application/json" } })).json()
-    return answer.userCtx?.name ?? "nobody"
-  } catch { return "nobody" }
+    return answer.userCtx?.name ?? "no account"
+  } catch { return "no account" }
 }
 
 function fillSide(wanted) {

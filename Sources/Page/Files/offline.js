@@ -25,7 +25,7 @@ export { Client, OfflineError }
  * @property {"guest"|"user"} [kind]
  * @property {string} [username] A user's name.
  * @property {string} [displayName] The name that a user of another issuer has chosen.
- * @property {string} [keptUntil] For a guest: when the server erases the data, if nobody uses the session before. RFC 3339.
+ * @property {string} [keptUntil] For a guest: when the server erases the data, if the session is not used before. RFC 3339.
  *
  * @typedef {object} Hotel `id` and the known members: `name`, `address`, `city`, `state`, `country`, `description`, …
  *

@@ -5,8 +5,8 @@ const issued = "oidc:"
 export const isIssued = username => username?.startsWith(issued) ?? false
 
 /**
- * A user's name for others. A display name is never alone: anybody may choose it, but nobody chooses the six digits behind
- * it. U+2068 and U+2069 keep them behind it in every direction of writing.
+ * A user's name for others. A display name is never alone: any user may choose it, but no user chooses the six digits
+ * behind it. U+2068 and U+2069 keep them behind it in every direction of writing.
  * @param {{username: string, displayName?: string}} person
  */
 export function personName({ username, displayName }) {

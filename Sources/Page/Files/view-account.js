@@ -14,7 +14,7 @@ export async function show(_, signal) {
   ])
   if (signal.aborted) return undefined
   hear("session", signal, () => { if (client.session.state !== session.state) render() })
-  const name = isUser() ? personName(session) : session.state === "active" ? "You are a guest" : "Nobody is logged in"
+  const name = isUser() ? personName(session) : session.state === "active" ? "You are a guest" : "You are not logged in"
   return {
     title: "Your account", place: "account",
     node: h("div.narrow.stack", h("h1", name), h("p.lead", lead(session)), entries(session), keeping(session),
@@ -35,7 +35,7 @@ function lead({ kind, state }) {
 
 function keeping({ state, keptUntil }) {
   if (state !== "active" || !keptUntil) return null
-  return h("p.muted", "Every visit with a network keeps your bookmarks longer. If nobody comes before ", time(keptUntil), ", the server erases them.")
+  return h("p.muted", "Every visit with a network keeps your bookmarks longer. Without a visit before ", time(keptUntil), ", the server erases them.")
 }
 
 function entries({ state, kind }) {
@@ -116,7 +116,7 @@ function leaving(session) {
   }
   return h("section.panel.stack", h("h2", isGuest ? "Leave" : "Log out or erase"),
     h("p.muted", "Logging out removes everything of yours from this browser. ",
-      isGuest ? null : "Log out everywhere if you have lost a device, or if somebody else may be logged in as you. ", "Erasing removes it from the server too, for good."),
+      isGuest ? null : "Log out everywhere if you have lost a device, or if another person may be logged in as you. ", "Erasing removes it from the server too, for good."),
     h("div.row", h("button", { onclick: () => attempt(() => logOut(isGuest)) }, isGuest ? "Leave this browser" : "Log out"),
       isGuest ? null : h("button", { onclick: () => attempt(() => logOut(false, true)) }, "Log out everywhere"),
       h("button.danger", { onclick: () => attempt(async () => {

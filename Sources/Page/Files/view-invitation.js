@@ -22,7 +22,7 @@ export async function show({ token }) {
   return {
     title: "You are invited", place: "lists",
     node: h("div.empty", h("h1", "You are invited"),
-      h("p.lead", "Somebody would like to plan a trip with you."),
+      h("p.lead", "You are invited to plan a trip together."),
       isUser() ? h("div", h("p.section", join), told)
         : h("div", h("p.section", "For that you need an account. What you have bookmarked as a guest comes along."),
           h("div.row", h("a.button.main", { href: `/sign-up${back}` }, "Sign up"), h("a.button", { href: `/log-in${back}` }, "Log in"))))

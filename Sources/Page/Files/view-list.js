@@ -58,7 +58,7 @@ export async function show({ id }, signal) {
   function showHotels(list, bookmarks, mayWrite) {
     if (!bookmarks.length) {
       known = new Map()
-      return parts.hotels.replaceChildren(empty("No hotels yet", mayWrite ? "Find a hotel and put it on this list." : "Nobody has put a hotel here yet.",
+      return parts.hotels.replaceChildren(empty("No hotels yet", mayWrite ? "Find a hotel and put it on this list." : "No member has put a hotel here yet.",
         h("a.button.main", { href: "/" }, "Find a hotel")))
     }
     const next = new Map(bookmarks.map(bookmark => {

@@ -60,7 +60,7 @@ export async function show({ id }, signal) {
     // Keep the selected role when the list changes.
     const role = h("select", { id: "role" }, options(parts.invite.querySelector("select")?.value))
     const name = h("input", { id: "invitee", required: true, autocomplete: "off", autocapitalize: "none", spellcheck: "false" })
-    parts.invite.replaceChildren(h("h2", "Invite somebody"),
+    parts.invite.replaceChildren(h("h2", "Invite a person"),
       open ? h("form.row", { onsubmit: event => { event.preventDefault(); attempt(() => inviteByName(list, name, role.value)) } },
         h("div", h("label", { for: "invitee" }, "Name"), name), h("div", h("label", { for: "role" }, "What they may do"), role),
         h("button.main", "Invite"), h("button", { type: "button", onclick: () => attempt(() => invite(list, role.value)) }, "Make a link"))

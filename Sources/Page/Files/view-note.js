@@ -22,7 +22,7 @@ export async function show({ id, title, query }, signal) {
     const top = [h("a.crumb", { href: path }, list.title), h("h1", title)]
     if (refused) return node.replaceChildren(...top, await conflict(list, refused, note))
     if (editing && mayWrite) return node.replaceChildren(...top, editor(list, note))
-    if (!note) return node.replaceChildren(...top, empty("No such note", "Nobody has written it yet, or somebody has removed it."), mayWrite ? begin() : "")
+    if (!note) return node.replaceChildren(...top, empty("No such note", "No member has written it yet, or it was removed."), mayWrite ? begin() : "")
     node.replaceChildren(...top, ...reading(list, note, mayWrite))
   }
 
@@ -79,7 +79,7 @@ export async function show({ id, title, query }, signal) {
       if (note?.draft) await client.discardDraft(list.id, draft)
       await done()
     })
-    return h("div.stack.section", h("p.note.bad", { role: "alert" }, "Somebody else has changed this note at the same time. Nothing is lost: choose, or put both together."),
+    return h("div.stack.section", h("p.note.bad", { role: "alert" }, "Another member has changed this note at the same time. Nothing is lost: choose, or put both together."),
       h("div.versions", version("As it was", base), version("Theirs, which all can see", theirs?.markdown), version("Yours", mine)),
       h("div", h("label", { for: "merged" }, "What it should say"), words),
       h("div.row", h("button.main", { onclick: () => keep(words.value) }, "Save this"), h("button", { onclick: () => keep(null) }, "Keep theirs")))
