@@ -12,7 +12,7 @@ extension AccountService {
   ) async throws -> Session {
     var guest: AccountID?
     if let guestToken { guest = try await self.guest(provedBy: guestToken) }
-    let user = try await verified(username, password, from: address)
+    let user = try await verify(username, password, from: address)
     if user.kind == .user {
       if let guest { try await adopt(guest, into: user) }
       // An adoption that failed before must not prevent a log-in.
@@ -40,7 +40,7 @@ extension AccountService {
       !username.utf8.starts(with: UserName.issuedPrefix.utf8)
     else { throw ServiceError(.noPassword, Self.noPasswordReason(of: person)) }
     try PasswordRule.check(password)
-    let user = try await verified(username, current, from: address)
+    let user = try await verify(username, current, from: address)
     guard user.id == person.id else { throw ServiceError.badCredentials }
     let changed = try await change(user.name, password, inEpoch: user.epoch)
     guard let changed else { throw ServiceError.badCredentials }
@@ -72,7 +72,7 @@ extension AccountService {
   package func resetPassword(
     with token: String, to password: Secret, at address: ClientAddress
   ) async throws {
-    let person = try await verified(token: token, for: .passwordReset).principal
+    let person = try await verify(token: token, for: .passwordReset).principal
     guard let name = person.username.flatMap({ try? UserName($0) }),
       let known = try await accounts.user(name), known.document.id == person.id,
       known.document.epoch == person.epoch

@@ -15,7 +15,7 @@ extension AccountService {
     let key = ProofKey(token: token)
     if let principal = proofs.principal(.token, key, at: now()) { return principal }
     let moment = proofs.moment
-    let verified = try await verified(token: token)
+    let verified = try await verify(token: token)
     switch try await standing(of: verified.principal) {
     case .good: break
     case .spent: throw ServiceError.guestSpent
@@ -29,7 +29,7 @@ extension AccountService {
 
   /// Verifies a token. Its key may be one that another process has just made.
   /// - Throws: `invalidToken`, `expiredToken`.
-  func verified(
+  func verify(
     token: String, for purpose: TokenSigner.Purpose = .session
   ) async throws -> TokenSigner.Verified {
     if let compact = try? CompactToken(token) { await keys.search(for: compact.key, at: now()) }
@@ -50,7 +50,7 @@ extension AccountService {
     if !asks, proofs.wasLookedUp(principal) { return true }
     let moment = proofs.moment
     guard case .good = try await standing(of: principal) else { return false }
-    proofs.lookedUp(principal, since: moment)
+    proofs.noteLookup(of: principal, since: moment)
     return true
   }
 

@@ -95,7 +95,7 @@ extension AccountService {
     after last: String?, by state: SweepState, beingAdopted: Set<AccountID>
   ) async throws -> (remains: Remains, last: String?) {
     let isOver = isOver(state)
-    let walk = try await accounts.ended(after: last, isOver: isOver)
+    let walk = try await accounts.findEnded(after: last, isOver: isOver)
     var remains = Remains()
     var notes: [DocumentID] = []
     for id in walk.found.notes {
@@ -285,14 +285,14 @@ extension AccountService {
   /// - Parameter user: a user name or an account's id.
   /// - Throws: `unknownUser`; the store's errors.
   package func eraseUser(_ user: String) async throws {
-    let ended = try await ended(user)
+    let ended = try await end(user)
     guard !ended.isEmpty else {
       throw ServiceError(.unknownUser, "There is no user of this name or id.")
     }
     for store in ended { try await accounts.erase(store) }
   }
 
-  private func ended(_ user: String) async throws -> [StoreName] {
+  private func end(_ user: String) async throws -> [StoreName] {
     if let name = try? UserName(user), let known = try await accounts.user(name.usualSpelling) {
       let id = known.document.id
       let ended = try await accounts.endUser(known.name ?? name, id: id)

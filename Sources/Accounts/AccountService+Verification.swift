@@ -20,7 +20,7 @@ extension AccountService {
       proofs.remember(.password, key, known, since: moment)
       return known.principal
     }
-    let user = try await verified(username, password, from: address)
+    let user = try await verify(username, password, from: address)
     let end = now().adding(seconds: AccountSettings.basicLifetime)
     // The verification may have begun before this request, which has joined it.
     proofs.remember(
@@ -39,7 +39,7 @@ extension AccountService {
     return (name, ProofKey(name: name, password: bytes, under: passwordKey), bytes)
   }
 
-  func verified(
+  func verify(
     _ username: String, _ password: Secret, from address: ClientAddress
   ) async throws -> VerifiedUser {
     guard let (name, key, bytes) = proof(username, password) else {

@@ -196,7 +196,7 @@ extension AccountService {
   /// - Throws: `invalidToken`.
   func bearer(of token: String) async throws -> Principal? {
     let principal: Principal
-    do { principal = try await verified(token: token).principal } catch {
+    do { principal = try await verify(token: token).principal } catch {
       guard ServiceError(error)?.code == .expiredToken else { throw error }
       return nil
     }
@@ -231,7 +231,7 @@ extension AccountService {
     proofs.end { $0.id == guest }
     guard let claim = try await accounts.presentClaim(of: guest, by: user) else { return }
     guard try await adoptGuest(guest, user, claim) else { return }
-    try await accounts.adopted(guest: guest, by: account, id: user)
+    try await accounts.completeAdoption(of: guest, by: account, id: user)
   }
 }
 

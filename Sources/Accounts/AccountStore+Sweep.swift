@@ -75,7 +75,7 @@ extension AccountStore {
   /// Finds documents that are no longer needed: tombstones, which no peer reads, and records of former guests whose
   /// tokens are too old.
   /// - Parameter last: the document after which the walk starts; nil for the first.
-  func ended(
+  func findEnded(
     after last: String?, isOver: @escaping @Sendable (Timestamp) -> Bool
   ) async throws -> DocumentWalk<Ended> {
     try await walk(DocumentRange(includesDeleted: true), DocumentWalk(last: last, found: Ended())) {

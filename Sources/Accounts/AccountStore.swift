@@ -180,8 +180,8 @@ extension AccountStore {
   }
 
   /// Records that an adoption is complete.
-  func adopted(
-    guest: AccountID, by userID: DocumentID, id: AccountID
+  func completeAdoption(
+    of guest: AccountID, by userID: DocumentID, id: AccountID
   ) async throws {
     try await update(loading: [userID]) { changes in
       guard var user = try UserDocument(changes.view.document(userID)), user.id == id,

@@ -72,17 +72,17 @@ actor IssuerKeys {
   private func get() async {
     defer { attempt = nil }
     do {
-      let url = if let known = issuer.keysURL { known } else { try await discoveredURL() }
+      let url = if let known = issuer.keysURL { known } else { try await discoverURL() }
       keys = try IssuerKeySet(try await documents.document(at: url, of: issuer))
       gotten = now()
     } catch {
-      documents.failed(error, of: issuer)
+      documents.report(error, of: issuer)
     }
   }
 
   /// The key set's URL in the issuer's discovery document. The document's `issuer` must equal the issuer's URL byte
   /// by byte (OpenID Connect Discovery 1.0, section 4.3).
-  private func discoveredURL() async throws -> String {
+  private func discoverURL() async throws -> String {
     let bytes = try await documents.document(at: issuer.discoveryURL, of: issuer)
     guard let root = try? ParsedJSON(bytes, limits: IssuerKeySet.limits).root,
       root["issuer"]?.stringEquals(issuer.url) ?? false, let url = root["jwks_uri"]?.string

@@ -158,7 +158,7 @@ final class ProofCache: Sendable {
   }
 
   /// Records that a principal was found valid in the store, not before `moment`.
-  func lookedUp(_ principal: Principal, since moment: Moment) {
+  func noteLookup(of principal: Principal, since moment: Moment) {
     state.withLock { $0.lookedUp[Self.name(principal)] = moment }
   }
 

@@ -59,7 +59,7 @@ package struct SharedAdministrator: Sendable {
   /// - Throws: `keys` for a damaged document; the store's errors.
   package func password() async throws -> (password: AdministratorFile.Password, epoch: Int) {
     let content = try await change { _ in }
-    let fresh = content.password == nil ? try generated() : nil
+    let fresh = content.password == nil ? try generatePassword() : nil
     let hash = if let fresh { fresh.hash } else { try Self.hash(in: content) }
     return (
       AdministratorFile.Password(hash: hash, fresh: fresh?.password),
@@ -97,7 +97,7 @@ package struct SharedAdministrator: Sendable {
   /// Stores another random password. The running processes use it within a second.
   /// - Returns: the password, to be shown once.
   package func reset() async throws -> Secret {
-    let (fresh, hash) = try generated()
+    let (fresh, hash) = try generatePassword()
     _ = try await change { $0.password = hash.value }
     return fresh
   }
@@ -141,7 +141,7 @@ package struct SharedAdministrator: Sendable {
     return hash
   }
 
-  private func generated() throws -> (password: Secret, hash: PasswordHash) {
+  private func generatePassword() throws -> (password: Secret, hash: PasswordHash) {
     let password = AdministratorFile.random()
     guard let hash = PasswordHash(of: password, scrypt) else { throw ServiceError.hashingBusy }
     return (password, hash)

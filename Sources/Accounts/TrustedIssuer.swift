@@ -30,5 +30,5 @@ package protocol IssuerDocuments: Sendable {
   ) async throws -> [UInt8]
 
   /// Reports to the operator that an issuer's keys could not be fetched.
-  func failed(_ error: any Error, of issuer: TrustedIssuer)
+  func report(_ error: any Error, of issuer: TrustedIssuer)
 }

@@ -80,10 +80,10 @@ actor CatalogueReader {
     let catalogue = try current()
     if let page = recent.page(for: query, in: catalogue.identity) { return page }
     return try page(
-      of: try found(query, in: catalogue, within: limit, or: flag), for: query, in: catalogue)
+      of: try find(query, in: catalogue, within: limit, or: flag), for: query, in: catalogue)
   }
 
-  private func found(
+  private func find(
     _ query: HotelQuery, in catalogue: OpenCatalogue, within limit: Duration,
     or flag: InterruptionFlag
   ) throws(SearchError) -> CatalogueSearch.Found {
@@ -129,7 +129,7 @@ actor CatalogueReader {
     let following = query.offset + query.limit
     let hasMore = found.rows.count > query.limit && following <= HotelQuery.maximumOffset
     var hotels: [Hotel] = []
-    for row in found.rows.prefix(query.limit) { hotels.append(try Self.shown(row)) }
+    for row in found.rows.prefix(query.limit) { hotels.append(try Self.hotel(of: row)) }
     let page = HotelPage(hotels: hotels, next: hasMore ? following : nil, total: found.total)
     recent.keep(page, for: query, in: catalogue.identity)
     return page
@@ -155,9 +155,9 @@ actor CatalogueReader {
     } catch {
       throw SearchError(.unavailable, error.reason, detail: error.debugDescription)
     }
-    for row in try found(
+    for row in try find(
       HotelQuery(limit: 1), in: try current(), within: limit, or: InterruptionFlag()
-    ).rows { _ = try Self.shown(row) }
+    ).rows { _ = try Self.hotel(of: row) }
   }
 
   /// Whether a catalogue can be used as it is. An imported one always can: checking a large file completely would
@@ -181,13 +181,13 @@ actor CatalogueReader {
       // The old catalogue is intact and still open, which is better than no answer. The readiness check reports the
       // error.
       looked = now()
-      guard catalogue == nil else { return try opened() }
+      guard catalogue == nil else { return try requireCatalogue() }
       throw SearchError(.unavailable, error.reason, detail: error.debugDescription)
     }
-    return try opened()
+    return try requireCatalogue()
   }
 
-  private func opened() throws(SearchError) -> OpenCatalogue {
+  private func requireCatalogue() throws(SearchError) -> OpenCatalogue {
     guard let catalogue else {
       throw SearchError(.unavailable, "There is no hotel catalogue yet.")
     }
@@ -210,7 +210,7 @@ actor CatalogueReader {
   }
 
   /// A hotel for an answer. Only its bytes are used.
-  private static func shown(_ row: OpenCatalogue.HotelRow) throws(SearchError) -> Hotel {
+  private static func hotel(of row: OpenCatalogue.HotelRow) throws(SearchError) -> Hotel {
     guard let id = HotelID(row.id), (try? ParsedJSON(row.body, limits: .document)) != nil else {
       throw damagedRow
     }

@@ -40,7 +40,7 @@ struct CatalogueSearch {
 
   /// Runs the search.
   /// - Parameter all: the number of hotels in the catalogue.
-  func found(amongAll all: Int) throws -> Found {
+  func find(amongAll all: Int) throws -> Found {
     switch (exact, query.matching) {
     case (.none, _): return Found(rows: [], total: 0)
     case (.all, .words): return Found(rows: try self.all(), total: all)
@@ -49,11 +49,11 @@ struct CatalogueSearch {
       return Found(
         rows: try phrases(expression),
         total: try unlessInterrupted { try count(inPhrases: expression) })
-    case (.matching(let expression), .words): return try foundByWords(expression)
+    case (.matching(let expression), .words): return try findByWords(expression)
     }
   }
 
-  private func foundByWords(_ expression: String) throws -> Found {
+  private func findByWords(_ expression: String) throws -> Found {
     var found = Found(
       rows: try words(expression, without: [], limit: query.limit + 1, offset: query.offset))
     guard let first = try unlessInterrupted({ try first(inWords: expression) }) else {

@@ -99,7 +99,7 @@ extension OpenCatalogue {
   /// hotel. A word in the name counts most. If few hotels have the exact words, hotels with corrected words follow.
   /// By phrase: in the catalogue's order.
   func search(_ query: HotelQuery) throws -> CatalogueSearch.Found {
-    try CatalogueSearch(connection, query, words).found(amongAll: origin.rows)
+    try CatalogueSearch(connection, query, words).find(amongAll: origin.rows)
   }
 
   /// The hotel with a canonical id.

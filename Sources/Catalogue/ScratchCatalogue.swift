@@ -66,7 +66,7 @@ private actor ScratchWorker {
           _ = try writer.put(hotel, HotelText(parsed.root))
         }
         let search = CatalogueSearch(try writer.finishScratch(), query)
-        return try search.found(amongAll: hotels.count)
+        return try search.find(amongAll: hotels.count)
       }
     } catch let error as SQLiteError where error.code == .interrupted {
       throw SearchError.interrupted

@@ -55,7 +55,7 @@ struct ChangesReader: Sendable {
   }
 
   /// The store's information when the page began: that of this snapshot in the first slice.
-  private mutating func begun(_ view: any StoreView) throws -> StoreInfo {
+  private mutating func begin(_ view: any StoreView) throws -> StoreInfo {
     if let info { return info }
     let first = try view.info()
     info = first
@@ -68,7 +68,7 @@ struct ChangesReader: Sendable {
 
   /// Reads the changes after the query's position, oldest first.
   private mutating func ascend(_ view: any StoreView) throws -> Outcome? {
-    let info = try begun(view)
+    let info = try begin(view)
     let start = query.since.position(in: info, of: tag)
     // A server that took over may lack the last changes that an earlier page of this answer has counted on.
     let end = min(query.end ?? .max, info.lastSequence)
@@ -117,7 +117,7 @@ struct ChangesReader: Sendable {
 
   /// Reads the changes before the query's position, newest first.
   private mutating func descend(_ view: any StoreView) throws -> Outcome? {
-    let info = try begun(view)
+    let info = try begin(view)
     var isAtEnd = false
     var isOver = query.limit == 0
     while !isAtEnd, !isOver {

@@ -12,7 +12,7 @@ extension CouchDatabase {
   package func document(
     _ id: DocumentID, _ query: DocumentQuery = DocumentQuery()
   ) async throws -> CouchAnswer {
-    guard query.extras.isEmpty else { return try await extended(id, query) }
+    guard query.extras.isEmpty else { return try await documentInSlices(id, query) }
     return try await store.readInline { view in
       guard let reader = try Self.reader(id, query, in: view) else { throw DocumentError.missing }
       return try Self.answer(by: reader, query, in: view)
@@ -20,7 +20,7 @@ extension CouchDatabase {
   }
 
   /// Reads in slices, because extras may need the bodies of many revisions.
-  private func extended(
+  private func documentInSlices(
     _ id: DocumentID, _ query: DocumentQuery
   ) async throws -> CouchAnswer {
     try await store.read(inSlices: DocumentReader?.none) { progress, view in
@@ -66,7 +66,7 @@ extension CouchDatabase {
     _ id: DocumentID, _ body: JSONNode, base: BaseRevision = .none, isNewEdit: Bool = true
   ) async throws -> CouchAnswer {
     let document = try Self.document(in: body)
-    let base = try base.agreed(with: document.revision)
+    let base = try base.reconcile(with: document.revision)
     let hasRules = try await Self.hasRules(document, body, id, isNewEdit: isNewEdit)
     var answer = try await write(document, id: id, base: base, isNewEdit: isNewEdit)
     answer.hasUnrunRules = hasRules
@@ -97,9 +97,9 @@ extension CouchDatabase {
     let store = store
     let revision = try await updating([id]) { changes in
       let limit = try store.historyLimits(in: changes.view)
-      let decided = try write.decided(in: changes.view, limit: limit)
-      changes.write(decided.mutation)
-      return decided.revision
+      let decision = try write.decide(in: changes.view, limit: limit)
+      changes.write(decision.mutation)
+      return decision.revision
     }
     return .written(
       write.isDeleted ? 200 : 201, id: id.text, revision: revision?.description ?? "",

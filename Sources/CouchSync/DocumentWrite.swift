@@ -48,7 +48,7 @@ package struct DocumentWrite: Sendable {
   /// The revision that the write leads to, and its mutation of the store; no mutation when the revision and its
   /// ancestors are known.
   /// - Throws: ``DocumentError`` for a write that the document rules refuse.
-  func decided(
+  func decide(
     in view: any StoreView, limit: HistoryLimits
   ) throws -> (revision: RevisionID?, mutation: Mutation?) {
     let marks = try PurgeMarks(view)
@@ -142,7 +142,7 @@ package struct BaseRevision: Sendable {
 
   /// The revision, after comparing it with the document's own `_rev`.
   /// - Throws: 400 `bad_request` when they differ.
-  func agreed(with own: RevisionID?) throws -> RevisionID? {
+  func reconcile(with own: RevisionID?) throws -> RevisionID? {
     if let own, let revision, own != revision {
       throw ServiceError.badRequest(difference)
     }

@@ -72,7 +72,7 @@ package struct LongBulkRequest: Sendable {
     let range = documents[part.lowerBound].lowerBound..<documents[part.upperBound - 1].upperBound
     guard range.count <= CouchLimits.bulk.maximumBytes else {
       var elements: [BulkRequest.Element] = []
-      for index in part { elements.append(try await refused(documents[index], limits)) }
+      for index in part { elements.append(try await refuse(documents[index], limits)) }
       return elements
     }
     let text = try await read(range)
@@ -89,7 +89,7 @@ package struct LongBulkRequest: Sendable {
 
   /// A document that is too long to be parsed. Only its id is looked for, so that a replicator learns which one it is.
   /// - Throws: 400 for anything but an object.
-  private func refused(
+  private func refuse(
     _ document: Range<Int>, _ limits: JSONLimits
   ) async throws -> BulkRequest.Element {
     var scanner = JSONScanner(member: "_id", restLimit: 0)

@@ -72,7 +72,7 @@ struct QueryCandidateReader {
       if case .documents(let ranges) = source {
         page = try await documents(ranges, count)
       } else {
-        page = try await listedDocuments(count)
+        page = try await listDocuments(count)
       }
       guard let reached = page.last else { return [] }
       last = reached
@@ -112,7 +112,7 @@ struct QueryCandidateReader {
     listed = ordered.drop { position in last.map { !follows(position, $0) } ?? false }
   }
 
-  private mutating func listedDocuments(_ count: Int) async throws -> QueryPage {
+  private mutating func listDocuments(_ count: Int) async throws -> QueryPage {
     let (positions, extras) = (Array(listed.prefix(count)), extras)
     guard !positions.isEmpty else { return QueryPage(count: 0) }
     var page = QueryPage(count: count, extras: extras)

@@ -28,7 +28,7 @@ struct BodyPace {
   func isLate(at now: NIODeadline) -> Bool { now >= deadline }
 
   /// Counts bytes. They extend the deadline for the next one, at most to a full pause from now, and that for the last one.
-  mutating func received(_ bytes: Int, at now: NIODeadline) {
+  mutating func receive(_ bytes: Int, at now: NIODeadline) {
     count += bytes
     let time = ConnectionLimits.time(for: bytes, at: limits.bodyRate)
     due = min(due + time, now + limits.bodyGrace)

@@ -14,16 +14,16 @@ package final class DisconnectHandler: ChannelInboundHandler, RemovableChannelHa
   package init() {}
 
   package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if let event = event as? ChannelEvent, event == .inputClosed { disconnected() }
+    if let event = event as? ChannelEvent, event == .inputClosed { noteDisconnect() }
     context.fireUserInboundEventTriggered(event)
   }
 
   package func channelInactive(context: ChannelHandlerContext) {
-    disconnected()
+    noteDisconnect()
     context.fireChannelInactive()
   }
 
-  private func disconnected() {
+  private func noteDisconnect() {
     isGone = true
     action?()
     action = nil

@@ -277,7 +277,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     arm(context, at: context.eventLoop.now)
     let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
     sent.futureResult.assumeIsolated().whenComplete { [self] _ in
-      machine.finished()
+      machine.noteFinished()
       guard let connection else {
         // The rest of the body is not needed (RFC 9113, section 8.1).
         if isOpen { context.close(promise: nil) }

@@ -124,7 +124,7 @@ struct RequestLimitStateMachine {
 
   mutating func readBody(_ bytes: Int, at now: NIODeadline) -> BodyAction {
     guard !isOver, pace != nil else { return .ignore }
-    pace?.received(bytes, at: now)
+    pace?.receive(bytes, at: now)
     let count = pace?.count ?? 0
     guard !isRefusing else { return count > Self.refusedBytes ? .close : .ignore }
     return holdsBody(count) ? .forward : fail(.overloaded, at: now)
@@ -289,7 +289,7 @@ struct RequestLimitStateMachine {
   }
 
   /// Notes that the last answer was sent.
-  mutating func finished() { stuck = nil }
+  mutating func noteFinished() { stuck = nil }
 
   /// Gives the slot among the running requests back.
   private mutating func releaseSlot() {

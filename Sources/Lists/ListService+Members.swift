@@ -57,7 +57,7 @@ extension ListService {
       }
       try changes.removeMember(member.account, from: list, at: now)
     }
-    memberships.changed([member.account])
+    memberships.notify([member.account])
     await tryToRemoveDrafts(on: list, of: member.account)
   }
 

@@ -208,7 +208,7 @@ package struct ListService: Sendable {
       }
       return try changes.endList(id, of: account, at: now)
     }
-    memberships.changed(ended.members)
+    memberships.notify(ended.members)
     for store in ended.stores { try await accounts.erase(store: store) }
     // ``catchUp()`` removes what is left after a failure.
     if !ended.isDone { _ = await removeRests() }
@@ -284,7 +284,7 @@ extension ListService {
     repeat {
       guard let members = try await directory.members(of: list) else { return }
       version = members.head.version
-      memberships.changed(members.all.map(\.account))
+      memberships.notify(members.all.map(\.account))
       isNamed = try await write(members, of: list, isThorough: isThorough) || isNamed
     } while try await directory.head(of: list)?.version ?? version != version
     guard isThorough || !isNamed else { return }
@@ -341,7 +341,7 @@ extension ListService {
             if removed.isDone { changes.write(LocalEdit(ListKeys.ended(list), nil)) }
             return removed
           }
-          memberships.changed(removed.members)
+          memberships.notify(removed.members)
           try await Slice.giveWay()
         }
       }

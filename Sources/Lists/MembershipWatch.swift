@@ -26,7 +26,7 @@ package final class MembershipWatch: Sendable {
   }
 
   /// Notifies the watchers of these accounts.
-  func changed(_ accounts: some Sequence<AccountID>) {
+  func notify(_ accounts: some Sequence<AccountID>) {
     let watchers = state.withLockedValue { state in
       accounts.flatMap { state.watchers[$0].map { Array($0.values) } ?? [] }
     }
@@ -34,7 +34,7 @@ package final class MembershipWatch: Sendable {
   }
 
   /// Notifies all watchers: another process may have changed any memberships.
-  package func anyChanged() {
+  package func notifyAll() {
     let watchers = state.withLockedValue { state in state.watchers.values.flatMap { $0.values } }
     for notify in watchers { notify() }
   }

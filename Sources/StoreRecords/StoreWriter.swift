@@ -72,7 +72,7 @@ package struct StoreWriter<Tables: StoreTables> {
     let row = StoredDocument(
       sequence: sequence, id: mutation.id, first: first, revision: winner.revision,
       isDeleted: winner.isDeleted, type: content.type,
-      created: Self.created(mutation, winner, old?.row, now).milliseconds,
+      created: Self.creationTime(mutation, winner, old?.row, now).milliseconds,
       updated: (mutation.updated ?? now).milliseconds, bodyChecksum: content.body.checksum,
       treeChecksum: tree.map { Checksum.tree(mutation.id, winner.revision, $0).value })
     let losing = losing(mutation, to: winner.revision, old)
@@ -124,7 +124,7 @@ package struct StoreWriter<Tables: StoreTables> {
   }
 
   /// A document that is restored after a tombstone gets a new creation time.
-  private static func created(
+  private static func creationTime(
     _ mutation: Mutation, _ winner: RevisionTree.Node, _ old: StoredDocument?, _ now: Timestamp
   ) -> Timestamp {
     if let created = mutation.created { return created }
@@ -198,7 +198,7 @@ extension StoreWriter {
     guard winner != old.row.revision else {
       return (old.content, old.row.type)
     }
-    return try promoted(winner, of: id, first: old.row.first)
+    return try promote(winner, of: id, first: old.row.first)
   }
 }
 
@@ -244,11 +244,11 @@ extension StoreWriter {
     if winner == old.row.revision {
       return (old.content, old.row.type)
     }
-    return try promoted(winner, of: mutation.id, first: old.row.first)
+    return try promote(winner, of: mutation.id, first: old.row.first)
   }
 
   /// The body of a leaf that now is the winner. It is removed from `bodies`.
-  package mutating func promoted(
+  package mutating func promote(
     _ winner: RevisionID, of id: DocumentID, first: Int64
   ) throws -> (body: StoredBody, type: String?) {
     let stored = try rows.body(of: first, winner)

@@ -117,7 +117,7 @@ package final class MemoryEngine: StorageEngine {
       state.tally.opened += 1
       state.tally.open = state.open.count
       state.tally.highest = max(state.tally.highest, state.open.count)
-      return MemoryStorage(file, isNew: isNew) { [weak self] in self?.closed(name) }
+      return MemoryStorage(file, isNew: isNew) { [weak self] in self?.noteClosed(name) }
     }
   }
 
@@ -164,7 +164,7 @@ package final class MemoryEngine: StorageEngine {
 
   package func close() async {}
 
-  private func closed(_ name: StoreName) {
+  private func noteClosed(_ name: StoreName) {
     state.withLockedValue { state in
       state.open.remove(name)
       state.tally.open = state.open.count

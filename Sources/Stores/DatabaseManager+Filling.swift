@@ -62,7 +62,7 @@ extension DatabaseManager {
         in: StoreName.stagedNamespace, after: last, limit: 100)
       guard let end = names.last else { return failures }
       last = end.key
-      let abandoned = try await self.abandoned(names, before: limit)
+      let abandoned = try await findAbandoned(names, before: limit)
       for staged in abandoned {
         guard case .staged(let name, _) = staged else { continue }
         // If the staged store had already taken its place, this visit opens the filled store and so registers
@@ -75,7 +75,7 @@ extension DatabaseManager {
 
   /// The stores that were not changed after a limit; all of them if there is no limit. A store of whose changes nothing
   /// is known is being erased.
-  private nonisolated func abandoned(
+  private nonisolated func findAbandoned(
     _ names: [StoreName], before limit: Timestamp?
   ) async throws -> [StoreName] {
     guard let limit else { return names }

@@ -118,7 +118,7 @@ package actor DatabaseManager {
   package func close() async {
     let feeds = state.withLockedValue { $0.feeds.removeAll() }
     for feed in feeds { feed.finish() }
-    _ = await stopped()
+    _ = await stopStores()
   }
 
   /// Closes idle stores, and wakes the feeds of stores that other processes change, until the task is cancelled.
@@ -231,7 +231,7 @@ extension DatabaseManager {
     defer {
       // An old feed would continue with sequence numbers that mean other changes now.
       state.withLockedValue { $0.feeds.remove(name) }?.finish()
-      settle(state.withLockedValue { $0.stores.usedAlone(name) })
+      settle(state.withLockedValue { $0.stores.didUseAlone(name) })
     }
     return try await work()
   }
@@ -284,7 +284,7 @@ extension DatabaseManager {
   }
 
   /// Waits until every store is closed. It can't be cancelled, because closing protects data.
-  nonisolated func stopped() async -> Stores.Answer {
+  nonisolated func stopStores() async -> Stores.Answer {
     let ticket = drawTicket()
     return await withCheckedContinuation { continuation in
       settle(
@@ -310,15 +310,15 @@ extension DatabaseManager {
     switch work {
     case .open(let name, let creating):
       let result = await open(name, creating: creating)
-      settle(state.withLockedValue { $0.stores.opened(name, result) })
+      settle(state.withLockedValue { $0.stores.didOpen(name, result) })
     case .close(let name, let open):
       await open.store.storage.close()
-      settle(state.withLockedValue { $0.stores.closed(name) })
+      settle(state.withLockedValue { $0.stores.didClose(name) })
     case .erase(let name):
       state.withLockedValue { $0.feeds.remove(name) }?.finish()
       let result: Result<Bool, any Error>
       do { result = .success(try await engine.erase(name)) } catch { result = .failure(error) }
-      settle(state.withLockedValue { $0.stores.erased(name, result) })
+      settle(state.withLockedValue { $0.stores.didErase(name, result) })
     }
   }
 

@@ -144,7 +144,7 @@ extension OpenStores {
     case absent
     /// The store is erased; false when it did not exist.
     case erased(Bool)
-    /// The store can't be opened until the caller calls ``OpenStores/usedAlone(_:)``.
+    /// The store can't be opened until the caller calls ``OpenStores/didUseAlone(_:)``.
     case alone
     case failed(any Error)
     /// Every store is closed.
@@ -153,11 +153,11 @@ extension OpenStores {
 
   /// Work for the engine. The result of each must be reported.
   enum Work: Sendable {
-    /// Report with ``OpenStores/opened(_:_:)``.
+    /// Report with ``OpenStores/didOpen(_:_:)``.
     case open(StoreName, creating: Bool)
-    /// Report with ``OpenStores/closed(_:)``.
+    /// Report with ``OpenStores/didClose(_:)``.
     case close(StoreName, Store)
-    /// Report with ``OpenStores/erased(_:_:)``.
+    /// Report with ``OpenStores/didErase(_:_:)``.
     case erase(StoreName)
   }
 

@@ -96,7 +96,7 @@ struct OpenStores<Store: Sendable>: Sendable {
   }
 
   /// Reports that the engine has opened a store, has found it absent, or has failed.
-  mutating func opened(_ name: StoreName, _ result: Result<Store?, any Error>) -> Outcome {
+  mutating func didOpen(_ name: StoreName, _ result: Result<Store?, any Error>) -> Outcome {
     var outcome = Outcome()
     guard case .opening(let creating)? = entries[name]?.phase else { return outcome }
     switch result {
@@ -123,7 +123,7 @@ struct OpenStores<Store: Sendable>: Sendable {
   }
 
   /// Reports that the engine has closed a store.
-  mutating func closed(_ name: StoreName) -> Outcome {
+  mutating func didClose(_ name: StoreName) -> Outcome {
     var outcome = Outcome()
     guard case .closing? = entries[name]?.phase else { return outcome }
     closingCount -= 1
@@ -134,7 +134,7 @@ struct OpenStores<Store: Sendable>: Sendable {
   }
 
   /// Reports that the engine has erased a store, or has failed.
-  mutating func erased(_ name: StoreName, _ result: Result<Bool, any Error>) -> Outcome {
+  mutating func didErase(_ name: StoreName, _ result: Result<Bool, any Error>) -> Outcome {
     var outcome = Outcome()
     guard case .erasing(let ticket)? = entries[name]?.phase else { return outcome }
     switch result {
@@ -148,7 +148,7 @@ struct OpenStores<Store: Sendable>: Sendable {
   }
 
   /// Reports that the exclusive use of a store's file has ended.
-  mutating func usedAlone(_ name: StoreName) -> Outcome {
+  mutating func didUseAlone(_ name: StoreName) -> Outcome {
     var outcome = Outcome()
     guard case .usedAlone? = entries[name]?.phase else { return outcome }
     entries[name]?.phase = .shut

@@ -145,7 +145,7 @@ final class IssuerSite: IssuerDocuments {
     return document
   }
 
-  func failed(_ error: any Error, of issuer: TrustedIssuer) {
+  func report(_ error: any Error, of issuer: TrustedIssuer) {
     guard let error = ServiceError(error) else { return }
     state.withLock { $0.failures.append(error) }
   }

@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func aLookCountsForASecond() {
-    cache.lookedUp(guest, since: cache.moment)
+    cache.noteLookup(of: guest, since: cache.moment)
     #expect(cache.wasLookedUp(guest))
     clock.advance(seconds: 2)
     #expect(!cache.wasLookedUp(guest))
@@ -37,7 +37,7 @@ import Testing
 
   @Test func itCountsForLongerWhileNothingChanges() {
     find(here)
-    cache.lookedUp(guest, since: cache.moment)
+    cache.noteLookup(of: guest, since: cache.moment)
     for _ in 0..<9 { find(here) }
     #expect(cache.wasLookedUp(guest))
     clock.advance(seconds: 2)
@@ -46,7 +46,7 @@ import Testing
 
   @Test func anAbsentStoreThatIsCreatedHasChanged() {
     find(nil)
-    cache.lookedUp(guest, since: cache.moment)
+    cache.noteLookup(of: guest, since: cache.moment)
     for _ in 0..<3 { find(nil) }
     #expect(cache.wasLookedUp(guest))
     find(here)
@@ -55,7 +55,7 @@ import Testing
 
   @Test func aChangeLeavesIndividualLooksTheirSecond() {
     find(here)
-    cache.lookedUp(guest, since: cache.moment)
+    cache.noteLookup(of: guest, since: cache.moment)
     find(elsewhere)
     #expect(cache.wasLookedUp(guest))
     find(elsewhere)
@@ -66,14 +66,14 @@ import Testing
     find(here)
     let began = cache.moment
     find(elsewhere)
-    cache.lookedUp(guest, since: began)
+    cache.noteLookup(of: guest, since: began)
     for _ in 0..<2 { find(elsewhere) }
     #expect(!cache.wasLookedUp(guest))
   }
 
   @Test func lateAnswerDoesNotShortenTheTime() {
     find(here)
-    cache.lookedUp(guest, since: cache.moment)
+    cache.noteLookup(of: guest, since: cache.moment)
     let early = clock.uptime
     for _ in 0..<3 { find(here) }
     cache.confirm(here, asked: early)

@@ -101,7 +101,7 @@ struct OpenStoresSimulation {
     if let name = usedAlone.popLast() {
       if open.contains(name) { broken.append("opened while used alone: \(name.key)") }
       existing.insert(name)
-      take(stores.usedAlone(name))
+      take(stores.didUseAlone(name))
       return
     }
     guard let index = work.indices.randomElement(using: &generator) else { return }
@@ -109,23 +109,23 @@ struct OpenStoresSimulation {
     case .open(let name, let creating):
       if open.contains(name) { broken.append("opened twice: \(name.key)") }
       if Int.random(in: 0..<8, using: &generator) == 0 {
-        take(stores.opened(name, .failure(ServiceError(.damaged, ""))))
+        take(stores.didOpen(name, .failure(ServiceError(.damaged, ""))))
         return
       }
       if creating { existing.insert(name) }
       guard existing.contains(name) else {
-        take(stores.opened(name, .success(nil)))
+        take(stores.didOpen(name, .success(nil)))
         return
       }
       open.insert(name)
-      take(stores.opened(name, .success(1)))
+      take(stores.didOpen(name, .success(1)))
     case .close(let name, _):
       if leases[name, default: 0] > 0 { broken.append("closed under a lease: \(name.key)") }
       if open.remove(name) == nil { broken.append("closed twice: \(name.key)") }
-      take(stores.closed(name))
+      take(stores.didClose(name))
     case .erase(let name):
       if open.contains(name) { broken.append("erased while open: \(name.key)") }
-      take(stores.erased(name, .success(existing.remove(name) != nil)))
+      take(stores.didErase(name, .success(existing.remove(name) != nil)))
     }
   }
 }

@@ -30,20 +30,20 @@ struct RecordedStores {
   }
 
   mutating func opened(_ store: String, _ number: Int?) {
-    note(stores.opened(Self.name(store), .success(number)))
+    note(stores.didOpen(Self.name(store), .success(number)))
   }
 
   mutating func failed(_ store: String, _ error: ServiceError) {
-    note(stores.opened(Self.name(store), .failure(error)))
+    note(stores.didOpen(Self.name(store), .failure(error)))
   }
 
-  mutating func closed(_ store: String) { note(stores.closed(Self.name(store))) }
+  mutating func closed(_ store: String) { note(stores.didClose(Self.name(store))) }
 
   mutating func erased(_ store: String, _ wasThere: Bool) {
-    note(stores.erased(Self.name(store), .success(wasThere)))
+    note(stores.didErase(Self.name(store), .success(wasThere)))
   }
 
-  mutating func usedAlone(_ store: String) { note(stores.usedAlone(Self.name(store))) }
+  mutating func usedAlone(_ store: String) { note(stores.didUseAlone(Self.name(store))) }
 
   mutating func release(_ store: String, failed: Bool = false) {
     note(stores.release(Self.name(store), failed: failed))

@@ -21,15 +21,15 @@ struct AdministratorAssembly: Sendable {
     (shared, epoch) = (nil, nil)
     if let path = settings.adminPasswordFile {
       let password = try PasswordFile.password(in: path, of: .adminPasswordFile)
-      administrator = try Self.checked {
+      administrator = try Self.checkSettings {
         () in try Administrator(name: settings.adminName, password: password)
       }
       generated = nil
     } else {
       // The name is checked first, so that an invalid name does not use up a new password.
-      try Self.checked { _ = try UserName(settings.adminName) }
+      try Self.checkSettings { _ = try UserName(settings.adminName) }
       let password = try file.password()
-      administrator = try Self.checked {
+      administrator = try Self.checkSettings {
         try Administrator(name: settings.adminName, password: password.hash)
       }
       generated = password.fresh == nil ? nil : password
@@ -44,16 +44,16 @@ struct AdministratorAssembly: Sendable {
     file = nil
     if let path = settings.adminPasswordFile {
       let password = try PasswordFile.password(in: path, of: .adminPasswordFile)
-      administrator = try Self.checked {
+      administrator = try Self.checkSettings {
         () in try Administrator(name: settings.adminName, password: password)
       }
       generated = nil
       self.shared = nil
       epoch = try await shared.epoch(of: password)
     } else {
-      try Self.checked { _ = try UserName(settings.adminName) }
+      try Self.checkSettings { _ = try UserName(settings.adminName) }
       let (password, epoch) = try await shared.password()
-      administrator = try Self.checked {
+      administrator = try Self.checkSettings {
         try Administrator(name: settings.adminName, password: password.hash)
       }
       generated = password.fresh == nil ? nil : password
@@ -87,7 +87,7 @@ struct AdministratorAssembly: Sendable {
   }
 
   @discardableResult
-  private static func checked<Value>(
+  private static func checkSettings<Value>(
     _ make: () throws -> Value
   ) throws -> Value {
     do {

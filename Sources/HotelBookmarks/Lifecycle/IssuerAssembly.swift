@@ -42,7 +42,7 @@ struct IssuerAssembly: IssuerDocuments {
     }
   }
 
-  func failed(_ error: any Error, of issuer: TrustedIssuer) {
+  func report(_ error: any Error, of issuer: TrustedIssuer) {
     logger.warning(
       "an issuer's keys can't be fetched",
       metadata: [

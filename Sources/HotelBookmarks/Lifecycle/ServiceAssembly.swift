@@ -257,7 +257,7 @@ struct MembershipService: Service {
   func run() async throws {
     await cancelWhenGracefulShutdown {
       for await _ in await stores.feed(for: .system).wakeUps() {
-        lists.memberships.anyChanged()
+        lists.memberships.notifyAll()
         guard (try? await Task.sleep(for: Self.interval)) != nil else { return }
       }
     }

@@ -51,7 +51,7 @@ package enum MoveAdministration {
           try await FileHandover(from: source, to: target, directory: directory).run()
         }
         // In this order: between the two steps no server starts on either endpoint, and the same move may be run again.
-        try await source.setMoveMark(moved(to))
+        try await source.setMoveMark(mark(of: to))
         try await target.setMoveMark(nil)
         report.progress(1, "")
         return (lines(of: summary, from, to), false)
@@ -76,7 +76,7 @@ package enum MoveAdministration {
       try await requireFree(backups.engine, target, from, to, unfinished)
       try await target.setMoveMark(unfinished)
       let move = LiveMove(backups: backups, target: target, report: report)
-      let summary = try await move.run { moved(to) }
+      let summary = try await move.run { mark(of: to) }
       guard summary.damaged == 0 else { return ([damage(summary.damaged)], true) }
       return (
         [
@@ -90,7 +90,7 @@ package enum MoveAdministration {
   }
 
   /// The mark of the source at the end of a move.
-  @Sendable private static func moved(_ to: MoveEndpoint) -> MoveMark {
+  @Sendable private static func mark(of to: MoveEndpoint) -> MoveMark {
     MoveMark(.moved, detail: "to \(to.description) at \(SystemClock.now().rfc3339)")
   }
 

@@ -137,7 +137,7 @@ struct Sweeper: Sendable {
         switch try await accounts.sweep(guest: id, by: state, beingAdopted: beingAdopted) {
         case .erased:
           remains.removed[.guests] = 1
-          counts.visited(remains)
+          counts.countVisit(remains)
           return remains
         case .kept(let moment):
           remains.kept[.guests] = 1
@@ -156,7 +156,7 @@ struct Sweeper: Sendable {
         logger.debug("a store can't be swept now", metadata: ["detail": "\(error)"])
       }
     }
-    counts.visited(remains)
+    counts.countVisit(remains)
     return remains
   }
 
@@ -170,7 +170,7 @@ struct Sweeper: Sendable {
       let (found, next) = try await accounts.sweepNotes(
         after: last, by: state, beingAdopted: beingAdopted)
       remains.add(found)
-      counts.removed(found)
+      counts.countRemoved(found)
       last = next
       guard await sleep(Self.rest(after: uptime() - begun)) else { return false }
     } while last != nil
@@ -181,7 +181,7 @@ struct Sweeper: Sendable {
   private func note(_ progress: inout SweepProgress) async throws {
     guard counts.storeCount > 0, progress.isNoteDue(at: uptime()) else { return }
     try await accounts.save(progress.state)
-    progress.noted(at: uptime())
+    progress.noteSaved(at: uptime())
   }
 
   private static func rest(after work: Duration) -> Duration {
@@ -241,7 +241,7 @@ struct SweepProgress: Sendable {
   }
 
   /// Notes that the state is saved.
-  mutating func noted(at uptime: ContinuousClock.Instant) {
+  mutating func noteSaved(at uptime: ContinuousClock.Instant) {
     saved = state
     lastNote = uptime
   }
@@ -272,12 +272,12 @@ final class SweepCounts: Sendable {
 
   var storeCount: Int { state.withLock { $0.stores } }
 
-  func visited(_ remains: Remains) {
+  func countVisit(_ remains: Remains) {
     state.withLock { $0.stores += 1 }
-    removed(remains)
+    countRemoved(remains)
   }
 
-  func removed(_ remains: Remains) {
+  func countRemoved(_ remains: Remains) {
     state.withLock { $0.removed.merge(remains.removed, uniquingKeysWith: +) }
   }
 

@@ -140,7 +140,7 @@ package actor SearchCache {
   ) -> Value? {
     guard !isClosed else { return nil }
     do {
-      let value = try body(try opened())
+      let value = try body(try openFile())
       isFailing = false
       return value
     } catch {
@@ -149,7 +149,7 @@ package actor SearchCache {
     }
   }
 
-  private func opened() throws -> SearchCacheFile {
+  private func openFile() throws -> SearchCacheFile {
     if let file { return file }
     let opened = try SearchCacheFile(path: path)
     file = opened

@@ -74,13 +74,13 @@ package final class GuardedSearch: HotelSearching {
   ///   `timeout` at the deadline.
   package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
     if let page = base.answerWithoutAsking(query) { return page }
-    return try await guarded { [base] () throws(SearchError) in try await base.search(query) }
+    return try await guardCall { [base] () throws(SearchError) in try await base.search(query) }
   }
 
   /// One hotel by its id; see ``search(_:)``. Returns nil without a call when the upstream can't look up by id.
   package func hotel(_ id: HotelID) async throws(SearchError) -> Hotel? {
     guard base.looksUpIDs else { return nil }
-    return try await guarded { [base] () throws(SearchError) in try await base.hotel(id) }
+    return try await guardCall { [base] () throws(SearchError) in try await base.hotel(id) }
   }
 
   /// Checks whether the upstream is ready. While the breaker is open, it fails without a call, until the breaker
@@ -92,7 +92,7 @@ package final class GuardedSearch: HotelSearching {
     try await base.checkReady()
   }
 
-  private func guarded<Value: Sendable>(
+  private func guardCall<Value: Sendable>(
     _ call: @escaping @Sendable () async throws(SearchError) -> Value
   ) async throws(SearchError) -> Value {
     let admission = state.withLock { $0.breaker.admit(at: now()) }
@@ -103,7 +103,7 @@ package final class GuardedSearch: HotelSearching {
     let progress = CallProgress()
     do throws(SearchError) {
       return try await Deadline.within(settings.deadline) { () throws(SearchError) in
-        try await self.admitted(admission, progress, call)
+        try await self.run(admission, progress, call)
       }
     } catch {
       switch progress.owed {
@@ -118,7 +118,7 @@ package final class GuardedSearch: HotelSearching {
     }
   }
 
-  private func admitted<Value: Sendable>(
+  private func run<Value: Sendable>(
     _ admission: CircuitBreaker.Admission, _ progress: CallProgress,
     _ call: @escaping @Sendable () async throws(SearchError) -> Value
   ) async throws(SearchError) -> Value {

@@ -250,7 +250,7 @@ private final class EndCounter: ChannelInboundHandler {
     for _ in 0..<seconds {
       now = now + .seconds(1)
       if pace.isLate(at: now) { return false }
-      pace.received(bytes, at: now)
+      pace.receive(bytes, at: now)
     }
     return true
   }
@@ -268,7 +268,7 @@ private final class EndCounter: ChannelInboundHandler {
   @Test func whatCameFastBuysNoLongPause() {
     let start = NIODeadline.uptimeNanoseconds(0)
     var pace = BodyPace(ConnectionLimits(), at: start)
-    pace.received(1 << 30, at: start)
+    pace.receive(1 << 30, at: start)
     #expect(!pace.isLate(at: start + ConnectionLimits().bodyGrace.less))
     #expect(pace.isLate(at: start + ConnectionLimits().bodyGrace))
   }
@@ -277,11 +277,11 @@ private final class EndCounter: ChannelInboundHandler {
   @Test func timeToTheEndGrowsWithWhatHasCome() {
     let start = NIODeadline.uptimeNanoseconds(0)
     var pace = BodyPace(ConnectionLimits(), at: start)
-    pace.received(4_000 * 1_024, at: start)
+    pace.receive(4_000 * 1_024, at: start)
     pace.isRead(false, at: start)
     #expect(!pace.isLate(at: start + .seconds(4_119)) && pace.isLate(at: start + .seconds(4_120)))
     pace.shortenDeadline(at: start)
-    pace.received(1_024, at: start)
+    pace.receive(1_024, at: start)
     #expect(!pace.isLate(at: start + .seconds(9)) && pace.isLate(at: start + .seconds(10)))
   }
 
@@ -289,7 +289,7 @@ private final class EndCounter: ChannelInboundHandler {
     let start = NIODeadline.uptimeNanoseconds(0)
     var pace = BodyPace(ConnectionLimits(), at: start)
     pace.removeTimeLimit(stopping: false)
-    pace.received(1_024, at: start)
+    pace.receive(1_024, at: start)
     #expect(!pace.isLate(at: start + .seconds(59)) && pace.isLate(at: start + .seconds(60)))
   }
 }
