@@ -87,7 +87,6 @@ final class AccountFixture: Sendable {
       username: name, password: Self.password, guestToken: guestToken, from: Self.home)
   }
 
-  /// Makes a guest and authenticates it.
   func guest() async throws -> (principal: Principal, token: String) {
     let token = try await service.createGuest(from: Self.home).token.token.exposed
     return (try await service.authenticate(bearer: token), token)

@@ -14,7 +14,6 @@ struct AdministratorFileTests {
       directory.path + "/administrator.json", scrypt: try #require(Self.scrypt))
   }
 
-  /// Whether a password logs in an administrator with this hash.
   private static func opens(_ password: Secret, _ hash: PasswordHash) async throws -> Bool {
     let fixture = try await AccountFixture.make { settings in
       settings.administrator = try Administrator(name: "admin", password: hash)

@@ -20,7 +20,6 @@ struct IssuerForge: Sendable {
   let ed25519 = Curve25519.Signing.PrivateKey()
   let now: Int64
 
-  /// An issuer with new keys.
   init(at now: Timestamp = TestClock().now) throws {
     rsa = try _RSA.Signing.PrivateKey(keySize: .bits2048)
     self.now = now.seconds
@@ -48,12 +47,10 @@ struct IssuerForge: Sendable {
     return object(members.merging(changes) { $1 })
   }
 
-  /// A key set.
   func keySet(_ keys: [String]) -> [UInt8] {
     Array(#"{"keys":[\#(keys.joined(separator: ","))]}"#.utf8)
   }
 
-  /// The set of all three keys.
   var keys: [UInt8] { keySet(["RS256", "ES256", "EdDSA"].map { key($0) }) }
 
   /// A token with a correct signature by the key of an algorithm. Parts of it can be changed; values are JSON text.
@@ -71,7 +68,6 @@ struct IssuerForge: Sendable {
     return signed + "." + encode(signature(of: Array(signed.utf8), algorithm))
   }
 
-  /// A text as JSON.
   func quote(_ text: String) -> String? { JSONValue.string(text).text }
 
   /// Bytes in base64url.
@@ -118,7 +114,6 @@ final class IssuerSite: IssuerDocuments {
 
   private let state: Mutex<State>
 
-  /// A site with these documents.
   init(_ documents: [String: [UInt8]]) { state = Mutex(State(documents: documents)) }
 
   /// A site with a key set at the URL that ``IssuerForge/trusted`` names.
@@ -129,7 +124,6 @@ final class IssuerSite: IssuerDocuments {
   /// The errors of failed requests for keys, in order.
   var failures: [ServiceError] { state.withLock { $0.failures } }
 
-  /// Replaces the documents.
   func publish(_ documents: [String: [UInt8]]) { state.withLock { $0.documents = documents } }
   /// Replaces the key set.
   func publish(keys: [UInt8]) { publish([IssuerForge.url + "/keys": keys]) }

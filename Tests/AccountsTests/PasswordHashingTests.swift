@@ -3,7 +3,6 @@ import Testing
 
 @testable import Accounts
 
-/// Hashing of passwords, and its failures.
 struct PasswordHashingTests {
   @Test(.bug(id: "S10")) func theRefusalSaysThatTheServiceIsBusy() async throws {
     let parameters = try #require(ScryptParameters(rounds: 2, blockSize: 1, parallelism: 1))

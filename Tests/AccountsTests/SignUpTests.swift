@@ -5,7 +5,6 @@ import Testing
 
 @testable import Accounts
 
-/// Sign-ups.
 struct SignUpTests {
   @Test func aUserHasAStoreOfARandomName() async throws {
     let fixture = try await AccountFixture.make()

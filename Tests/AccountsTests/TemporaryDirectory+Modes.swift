@@ -21,7 +21,6 @@ extension TemporaryDirectory {
     try #require(chmod(file(name), mode_t(mode)) == 0)
   }
 
-  /// Makes a symbolic link.
   func link(_ name: String, to target: String) throws {
     try #require(symlink(target, file(name)) == 0)
   }

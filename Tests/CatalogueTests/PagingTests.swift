@@ -71,7 +71,6 @@ import Testing
 }
 
 extension CatalogueFixture {
-  /// The hotel with this id.
   fileprivate func hotel(_ text: String) async throws -> Hotel? {
     let id = try #require(HotelID(text))
     return try await catalogue.hotel(id)

@@ -76,7 +76,6 @@ struct Couch: Sendable {
     try await database.changes(ChangesQuery(query(parameters), body: body.map(json)))
   }
 
-  /// Reads `_all_docs`.
   func all(_ parameters: (String, String)..., body: String? = nil) async throws -> CouchAnswer {
     try await database.allDocuments(AllDocumentsQuery(query(parameters), body: body.map(json)))
   }
@@ -117,9 +116,7 @@ func refusal(_ call: () async throws -> some Any) async -> String {
 }
 
 extension CouchAnswer {
-  /// The body as text.
   var text: String { String(decoding: body, as: UTF8.self) }
-  /// The body as a value; null if the body is not JSON.
   var json: JSONValue { (try? JSONValue(parsing: body, limits: .request)) ?? .null }
 }
 

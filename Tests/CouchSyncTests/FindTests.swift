@@ -21,7 +21,6 @@ extension Couch {
     database = CouchDatabase(name: "db", store: store)
   }
 
-  /// Sends `_find`.
   func find(_ body: String) async throws -> CouchAnswer {
     try await database.find(FindRequest(json(body)))
   }
@@ -31,7 +30,6 @@ extension Couch {
     try await find(body).found
   }
 
-  /// Sends `_explain`.
   func explain(_ body: String) async throws -> JSONValue {
     try await database.explain(FindRequest(json(body))).json
   }
@@ -42,7 +40,6 @@ extension Couch {
     try await database.createIndex(IndexRequest(json(body))).json
   }
 
-  /// The number of indexes that are built.
   func builtIndexes() async throws -> Int {
     try await store.read { view in try view.indexes() }.count
   }

@@ -102,7 +102,6 @@ import Testing
 
   private static func id(_ number: Int) -> String { "doc\(number + 10)" }
 
-  /// The parts of an answer.
   private static func parts(_ answer: CouchAnswer, of couch: Couch) async throws -> [[UInt8]] {
     var (parts, rest) = ([answer.body], answer.rest)
     while let next = rest {

@@ -32,7 +32,6 @@ struct SlicedReadingTests {
     {"id":"d12","rev":"2-b"},{"id":"gone","rev":"1-a"},{"id":"d12","rev":"x"},{"rev":"1-a"},{"id":"d24"}]}
     """#
 
-  /// A read and its name.
   struct Reading: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let read: @Sendable (Couch) async throws -> String

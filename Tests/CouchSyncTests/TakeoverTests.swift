@@ -11,7 +11,6 @@ struct TakeoverTests {
   private let name = StoreName.system
   private let engine = MemoryEngine()
 
-  /// Writes documents with these numbers.
   private func write(_ numbers: Range<Int>, to couch: Couch) async throws {
     let docs = numbers.map { #"{"_id":"d\#($0)","n":\#($0)}"# }.joined(separator: ",")
     _ = try await couch.bulk(#"{"docs":[\#(docs)]}"#)

@@ -1,7 +1,6 @@
 import Documents
 import Testing
 
-/// Marks of revisions that were purged.
 struct PurgedRevisionsTests {
   private static let today = 20_000
 

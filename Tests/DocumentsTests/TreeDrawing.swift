@@ -8,7 +8,6 @@ struct TreeDrawing: Sendable {
   private var tree = RevisionTree()
   private var marked: RevisionID?
 
-  /// Reads a drawing.
   static func tree(_ text: String) throws -> RevisionTree {
     var drawing = TreeDrawing(rest: Substring(text).utf8)
     try drawing.readSiblings(below: nil)
@@ -81,14 +80,12 @@ extension RevisionID {
 }
 
 extension DocumentBody {
-  /// A body from its text.
   static func text(_ text: String) throws -> DocumentBody {
     try DocumentBody(parsing: Array(text.utf8))
   }
 }
 
 extension IncomingDocument {
-  /// A document from its text.
   static func text(_ text: String) throws -> IncomingDocument {
     try IncomingDocument(ParsedJSON(Array(text.utf8), limits: .document).root)
   }

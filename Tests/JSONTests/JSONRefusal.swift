@@ -3,14 +3,11 @@ import Testing
 
 /// A text that must be refused, and the byte offset that the error must name.
 struct JSONRefusal: Sendable, CustomTestStringConvertible {
-  /// The text.
   let bytes: [UInt8]
   /// The byte offset of the error.
   let offset: Int
-  /// The code of the error.
   let code: JSONError.Code
 
-  /// A refused text.
   init(_ text: String, _ offset: Int, _ code: JSONError.Code = .invalidJSON) {
     self.init(Array(text.utf8), offset, code)
   }
@@ -27,7 +24,6 @@ struct JSONRefusal: Sendable, CustomTestStringConvertible {
     String(decoding: bytes.prefix(60), as: UTF8.self)
   }
 
-  /// The expected error.
   var error: JSONError {
     JSONError(code: code, offset: offset)
   }

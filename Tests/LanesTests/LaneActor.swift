@@ -16,7 +16,6 @@ actor LaneActor {
     body()
   }
 
-  /// The thread that runs this.
   func thread() -> UInt {
     UInt(pthread_self())
   }
@@ -51,7 +50,6 @@ actor LaneActor {
     return order
   }
 
-  /// Stops the actor's lane.
   func stop() async {
     await lane.stop()
   }

@@ -9,7 +9,6 @@ enum ThreadNames {
     return ids.map { name(at: "\(tasks)/\($0)/comm") }
   }
 
-  /// The name of the calling thread.
   static func current() -> String {
     name(at: "/proc/thread-self/comm")
   }

@@ -36,7 +36,6 @@ struct ListFixture: Sendable {
     (self.engine, self.stores, self.clock) = (engine, stores, clock)
   }
 
-  /// Makes an account with a name.
   func account(_ name: String) async throws -> AccountID {
     try await accounts.addUser(username: name, password: Secret("correct horse"))
   }
@@ -116,7 +115,6 @@ struct ListFixture: Sendable {
     }
   }
 
-  /// The list's own document.
   func document(_ list: AccountID) async throws -> ListDocument? {
     try await stores.withExisting(.list(list)) { store in
       try await store.read { view in try ListDocument(list, in: view) }

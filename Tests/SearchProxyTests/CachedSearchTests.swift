@@ -2,7 +2,6 @@ import Hotels
 import SearchProxy
 import Testing
 
-/// Answers that the cache stores.
 @Suite struct CachedSearchTests {
   @Test func answerIsGivenAgainForAMinute() async throws {
     try await withCache { fixture in

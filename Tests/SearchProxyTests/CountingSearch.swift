@@ -28,14 +28,12 @@ final class CountingSearch: RemoteUpstream {
     try change(hotels: count)
   }
 
-  /// The searches so far.
   var calls: [HotelQuery] { state.withLock { $0.calls } }
   /// The ids that were looked up.
   var lookUps: [HotelID] { state.withLock { $0.lookUps } }
   /// The most searches that ran at the same time.
   var highest: Int { state.withLock { $0.highest } }
 
-  /// Replaces the hotels.
   func change(hotels count: Int, name: String = "Inn") throws {
     try change((1..<count + 1).map { #"{"id":"hotel_\#($0)","name":"\#(name) \#($0)"}"# })
   }

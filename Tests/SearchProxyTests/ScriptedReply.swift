@@ -26,7 +26,6 @@ enum ScriptedReply: Sendable {
     return Array(lines.joined(separator: "\r\n").utf8)
   }
 
-  /// Sends the reply.
   func perform(on socket: ScriptedSocket) {
     switch self {
     case .raw(let bytes):

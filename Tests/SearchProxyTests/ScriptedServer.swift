@@ -14,13 +14,11 @@ final class ScriptedServer: Sendable {
     var isStopped = false
   }
 
-  /// The port on which it listens.
   let port: UInt16
   private let listener: Int32
   private let script: Script
   private let state = Mutex(State())
 
-  /// Starts listening.
   init(_ script: @escaping Script) throws {
     (listener, port) = try ScriptedSocket.listen()
     self.script = script

@@ -1,6 +1,5 @@
 import Glibc
 
-/// A blocking socket.
 struct ScriptedSocket {
   /// A failed system call.
   struct Failure: Error {

@@ -1,6 +1,4 @@
-/// A request as it was received.
 struct SeenRequest: Sendable {
-  /// The method.
   let method: String
   /// The target exactly as sent, not decoded.
   let target: String

@@ -62,6 +62,5 @@ func failure(
 extension HotelPage {
   /// The ids in order.
   var ids: [String] { hotels.map(\.id.text) }
-  /// The hotels' objects in order.
   var bodies: [String] { hotels.map { String(decoding: $0.body.bytes, as: UTF8.self) } }
 }
