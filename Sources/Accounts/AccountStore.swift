@@ -1,4 +1,3 @@
-import Crypto
 import Documents
 import JSON
 package import Stores
@@ -257,92 +256,5 @@ extension StoreChanges {
     let live = try view.newest(id)?.winner.flatMap { $0.isDeleted ? nil : $0.revision }
     let body = try value.map { try DocumentBody($0) } ?? .empty
     try put(id, base: live, body: body, isDeleted: value == nil)
-  }
-}
-
-/// A user's document in the system store. It contains nothing that identifies the person.
-struct UserDocument: Sendable {
-  let id: AccountID
-  /// The account's epoch. Tokens of another epoch are refused. A new password increments it.
-  var epoch: Int
-  /// When the account was created, RFC 3339.
-  let createdAt: String
-  /// Guests whose adoption by this account is not complete.
-  var adopting: [AccountID]
-
-  init(id: AccountID, epoch: Int, createdAt: String, adopting: [AccountID]) {
-    self.id = id
-    self.epoch = epoch
-    self.createdAt = createdAt
-    self.adopting = adopting
-  }
-
-  /// Reads a document; nil for a tombstone.
-  /// - Throws: `integrity` for a document that is not valid.
-  init?(_ document: Document?) throws {
-    guard let document, !document.isDeleted else { return nil }
-    let root = try AccountStore.root(of: document.body)
-    guard let id = root["id"]?.string.flatMap(AccountID.init), let epoch = root["epoch"]?.int,
-      let createdAt = root["createdAt"]?.string
-    else { throw AccountStore.unreadable }
-    let adopting = root["adopting"].map { $0.elements.compactMap(\.string) } ?? []
-    self.init(
-      id: id, epoch: epoch, createdAt: createdAt, adopting: adopting.compactMap(AccountID.init))
-  }
-
-  var value: JSONValue {
-    var object: JSONObject = [
-      "type": "user", "id": .string(id.text), "epoch": .number(JSONNumber(epoch)),
-      "createdAt": .string(createdAt),
-    ]
-    if !adopting.isEmpty {
-      object.append("adopting", .array(adopting.map { .string($0.text) }))
-    }
-    return .object(object)
-  }
-}
-
-/// The ids of the system store's documents. A user's id contains a hash of the name's key, so that the tombstone,
-/// which remains, does not reveal the name.
-enum AccountKeys {
-  /// The prefix of the ids of users' documents.
-  static let userPrefix = "user:"
-
-  static func user(_ name: UserName) -> DocumentID { DocumentID(stored: userPrefix + hash(name)) }
-
-  /// The local document with a user's name and password hash.
-  static func credentials(_ name: UserName) -> LocalID { LocalID(receipt: "user:" + hash(name)) }
-
-  /// The display name of another issuer's user.
-  static func displayName(of account: AccountID) -> LocalID {
-    LocalID(receipt: "display-name:" + account.text)
-  }
-
-  /// The prefix of the ids of guests' documents.
-  static let guestPrefix = "guest:"
-
-  /// The document of a guest that was adopted or erased.
-  static func guest(_ id: AccountID) -> DocumentID { DocumentID(stored: guestPrefix + id.text) }
-
-  /// The guest of such a document; nil for any other document.
-  static func guest(of id: DocumentID) -> AccountID? {
-    guard id.text.utf8.starts(with: guestPrefix.utf8) else { return nil }
-    return AccountID(
-      String(decoding: id.text.utf8.dropFirst(guestPrefix.utf8.count), as: UTF8.self))
-  }
-
-  /// The record of a session that was logged out.
-  static func revoked(_ session: String) -> LocalID { LocalID(receipt: "revoked:" + session) }
-
-  /// The record of another issuer's ID token that was exchanged, by the hash of its signed bytes.
-  static func exchanged(_ token: String) -> LocalID { LocalID(receipt: "exchanged:" + token) }
-
-  /// The record of a store that is to be erased.
-  static func erasure(_ store: StoreName) -> DocumentID {
-    DocumentID(stored: "erasure:" + store.key)
-  }
-
-  private static func hash(_ name: UserName) -> String {
-    Hex.string(Array(SHA256.hash(data: Array(name.key.utf8))))
   }
 }

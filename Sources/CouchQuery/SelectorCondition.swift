@@ -83,39 +83,6 @@ enum SelectorComparison: String, Sendable {
   }
 }
 
-/// A selector or a part of one: a combination of clauses, or a condition on a field.
-indirect enum SelectorClause: Sendable {
-  /// Matches when all clauses match; also when there are none.
-  case all([SelectorClause])
-  /// Matches when one clause matches; also, as in CouchDB, when there are none.
-  case any([SelectorClause])
-  case not(SelectorClause)
-  /// A condition on a field; without a path a condition on the value itself: an element of an array, or a name.
-  case field(FieldPath?, SelectorCondition)
-
-  /// The clause with negations moved inwards to the conditions, as in CouchDB. This changes which documents match,
-  /// because most conditions and also their opposites require the field to exist.
-  ///
-  /// Source: `mango_selector:norm_negations`.
-  var normalized: SelectorClause {
-    switch self {
-    case .all(let clauses): .all(clauses.map(\.normalized))
-    case .any(let clauses): .any(clauses.map(\.normalized))
-    case .not(let clause): clause.negated
-    case .field: self
-    }
-  }
-
-  private var negated: SelectorClause {
-    switch self {
-    case .all(let clauses): .any(clauses.map(\.negated))
-    case .any(let clauses): .all(clauses.map(\.negated))
-    case .not(let clause): clause.normalized
-    case .field(let path, let condition): .field(path, condition.negated)
-    }
-  }
-}
-
 /// The ranges of the types of values. The bounds are the least values of the type and of the next type.
 enum SelectorKinds {
   static let numbers = FieldBounds(
@@ -145,57 +112,5 @@ enum SelectorKinds {
 
   private static func node(_ text: String) -> JSONNode? {
     try? ParsedJSON(Array(text.utf8), limits: .document).root
-  }
-}
-
-/// The list of `$in`, `$nin` or `$all`, sorted so that a value is found by binary search.
-struct SelectorValues: Sendable {
-  /// The list as written.
-  let source: JSONNode
-  /// The sorted list; nil for a long list that has not been sorted yet.
-  private var order: [JSONNode]?
-  /// Lists of up to this many values are sorted without giving way.
-  private static let short = 64
-
-  /// Takes the elements of an array. ``prepared()`` sorts a long one.
-  init(_ array: JSONNode) {
-    source = array
-    order = array.count <= Self.short ? sorted : nil
-  }
-
-  /// The values in order, each once.
-  var sorted: [JSONNode] {
-    order ?? Self.once(source.elements.sorted { JSONCollation.compare($0, $1) < 0 })
-  }
-
-  /// The list with its values sorted.
-  /// - Throws: `WorkEnded` (503) when the request has ended.
-  func prepared() async throws -> SelectorValues {
-    guard order == nil else { return self }
-    var values = self
-    values.order = Self.once(
-      try await Array(source.elements).sortedInSlices { JSONCollation.compare($0, $1) < 0 })
-    return values
-  }
-
-  private static func once(_ values: [JSONNode]) -> [JSONNode] {
-    var each: [JSONNode] = []
-    for value in values {
-      if let last = each.last, JSONCollation.areEqual(last, value) { continue }
-      each.append(value)
-    }
-    return each
-  }
-
-  /// The index of a value in ``sorted``; nil when the list does not contain it.
-  func index(of value: JSONNode) -> Int? {
-    let sorted = sorted
-    var (low, high) = (0, sorted.count)
-    while low < high {
-      let middle = (low + high) / 2
-      let isBefore = JSONCollation.compare(sorted[middle], value) < 0
-      (low, high) = isBefore ? (middle + 1, high) : (low, middle)
-    }
-    return low < sorted.count && JSONCollation.areEqual(sorted[low], value) ? low : nil
   }
 }

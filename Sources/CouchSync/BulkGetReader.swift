@@ -1,7 +1,6 @@
 import Documents
 import HashTreeCollections
-package import JSON
-import Lanes
+import JSON
 import Stores
 
 /// Answers `_bulk_get` in slices, each from one snapshot of the store: one entry of `results` for each requested
@@ -125,62 +124,6 @@ struct BulkGetReader: AnswerReader {
   }
 }
 
-/// The revisions that one `_bulk_get` asks for.
-///
-/// Source: CouchDB, "POST /{db}/_bulk_get".
-package struct BulkGetRequest: Sendable {
-  /// One element of `docs`. Its `id` and `rev` are checked when it is answered.
-  struct Entry: Sendable {
-    /// Whether the element is an object with members.
-    let isObject: Bool
-    /// The document's id; nil when the element has no `id` that is a string.
-    let id: String?
-    /// The revision as sent; nil for every leaf.
-    let sentRevision: String?
-    /// The revision; nil when none was sent, or the text is not a revision.
-    let revision: NamedRevision?
-
-    init(_ node: JSONNode) {
-      isObject = node.kind == .object && node.count > 0
-      id = node["id"]?.string
-      sentRevision = node["rev"]?.string
-      revision = sentRevision.flatMap { try? NamedRevision($0) }
-    }
-  }
-
-  /// The elements, in order.
-  let entries: [Entry]
-  /// The indexes of the elements that name a document.
-  private let named: [DocumentID: [Int]]
-  let extras: DocumentExtras
-  /// Whether a revision that is not a leaf is replaced by the leaves that descend from it.
-  let latest: Bool
-
-  /// Parameters of a single document, which CouchDB refuses here (`chttpd_db:bulk_get_parse_doc_query`).
-  private static let refused = ["open_revs", "new_edits", "w", "rev", "atts_since"]
-
-  /// Reads a body and the query's `revs` and `latest`. CouchDB's replicator repeats them in the body, where they count
-  /// too.
-  /// - Throws: 400 for a body without `docs`, and for a parameter of a single document; 413 for too many documents.
-  package init(_ body: JSONNode, _ parameters: CouchParameters) throws {
-    if let name = Self.refused.first(where: { parameters[$0] != nil }) {
-      throw ServiceError.badRequest("\"\(name)\" query parameter is not acceptable")
-    }
-    let entries = try CouchBody.documents(in: body).map(Entry.init)
-    self.entries = entries
-    named = entries.enumerated().reduce(into: [:]) { named, entry in
-      guard let id = entry.element.id else { return }
-      named[DocumentID(stored: id), default: []].append(entry.offset)
-    }
-    var extras = DocumentExtras()
-    extras.revisions = try parameters.flag("revs", default: body["revs"]?.bool ?? false)
-    self.extras = extras
-    latest = try parameters.flag("latest", default: body["latest"]?.bool ?? false)
-  }
-
-  func entries(of id: DocumentID) -> [Entry] { (named[id] ?? []).map { entries[$0] } }
-}
-
 /// One document that `_bulk_get` requests, read once for all elements that name it.
 struct AskedDocument: Sendable {
   private let id: String
@@ -221,68 +164,5 @@ struct AskedDocument: Sendable {
     let bytes = try reader?.revision(revision, at: target.index, in: view)
     if isNamedAgain { known.updateValue(bytes, forKey: revision) }
     return bytes
-  }
-}
-
-/// The keys that `_all_docs` requests, one after the other in the order of their rows.
-struct AskedKeys: Sendable {
-  private let list: JSONNode?
-  private var elements: JSONElements?
-  /// The positions of the keys in a descending query, until all are known.
-  private var collected = GrowingList<UInt64>()
-  /// The positions of the keys in a descending query; nil before all are known, and for the order of the list.
-  private var positions: ArraySlice<UInt64>?
-  private let descends: Bool
-  private var skip: Int
-  private var left: Int
-
-  /// Makes the keys of a query; none when it requests a range.
-  init(_ query: AllDocumentsQuery) {
-    list = query.keys
-    elements = query.keys?.elements
-    descends = query.descending
-    skip = query.skip
-    left = query.limit ?? .max
-  }
-
-  /// Whether there may be another key.
-  var hasMore: Bool { list != nil && left > 0 }
-
-  /// Prepares the first key, until the slice is over.
-  /// - Returns: whether it is ready.
-  mutating func prepare() -> Bool {
-    guard hasMore, positions == nil else { return true }
-    if !descends {
-      while skip > 0 {
-        guard elements?.next() != nil else {
-          left = 0
-          return true
-        }
-        skip -= 1
-        if Slice.isOver { return skip == 0 }
-      }
-      return true
-    }
-    while let element = elements?.next() {
-      collected.append(element.position)
-      if Slice.isOver { return false }
-    }
-    positions = collected.all.dropLast(skip)
-    collected = GrowingList()
-    return true
-  }
-
-  /// The next key; nil after the last.
-  mutating func next() -> JSONNode? {
-    guard hasMore else { return nil }
-    left -= 1
-    let key: JSONNode?
-    if descends {
-      key = positions?.popLast().flatMap { list?.value(at: $0) }
-    } else {
-      key = elements?.next()
-    }
-    if key == nil { left = 0 }
-    return key
   }
 }

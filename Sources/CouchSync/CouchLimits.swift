@@ -1,6 +1,6 @@
 import Documents
 package import JSON
-package import Stores
+import Stores
 
 /// The limits of CouchDB requests and answers.
 package enum CouchLimits {
@@ -55,60 +55,4 @@ package enum CouchLimits {
   package static let queries = 100
   /// The most ids that one `_uuids` returns, as in CouchDB (`max_count`).
   package static let uuids = 1_000
-}
-
-/// The size limits of the documents in a database, and of the requests that carry them. The limits of depth and of
-/// digits are the same in every database.
-package struct DocumentLimits: Sendable {
-  /// The most bytes of one document's body.
-  package let bytes: Int
-  /// The limits of one document with its `_` fields.
-  package let document: JSONLimits
-  /// The limits of many documents: two levels deeper than one document, which is in an array in an object.
-  package let bulk: JSONLimits
-
-  /// The limits of the stores of users, guests and lists, which also limit the members of an object and the bytes of a
-  /// string.
-  package static let standard = DocumentLimits(.full)
-
-  package init(_ limits: StoreLimits) {
-    bytes = limits.documentBytes
-    var document = CouchLimits.document
-    var bulk = CouchLimits.bulk
-    if bytes > CouchLimits.documentBytes {
-      document.maximumBytes = bytes + CouchLimits.document.maximumBytes - CouchLimits.documentBytes
-      document.maximumMembers = document.maximumBytes
-      document.maximumStringBytes = document.maximumBytes
-      bulk.maximumMembers = document.maximumBytes
-      bulk.maximumStringBytes = document.maximumBytes
-    }
-    (self.document, self.bulk) = (document, bulk)
-  }
-}
-
-/// `GET /_uuids`: random ids for clients that name their documents before they send them.
-///
-/// Source: CouchDB, "GET /_uuids".
-package enum CouchUUIDs {
-  /// Returns `count` ids of 32 hexadecimal digits; one when `count` is absent.
-  /// - Throws: 400 for a `count` that is not a number or is above ``CouchLimits/uuids``.
-  package static func answer(
-    _ parameters: CouchParameters, using generator: inout some RandomNumberGenerator
-  ) throws -> CouchAnswer {
-    let text = parameters["count"] ?? "1"
-    guard (1...18).contains(text.utf8.count),
-      text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(text)
-    else { throw ServiceError.badRequest("count must be a positive integer") }
-    guard count <= CouchLimits.uuids else {
-      throw ServiceError.badRequest("count parameter too large")
-    }
-    var writer = JSONWriter(reserving: count * 36 + 16)
-    writer.beginObject()
-    writer.name("uuids")
-    writer.beginArray()
-    for _ in 0..<count { writer.string(Hex.string(generator.next(), generator.next())) }
-    writer.endArray()
-    writer.endObject()
-    return CouchAnswer(writer.bytes)
-  }
 }

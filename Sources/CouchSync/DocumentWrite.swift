@@ -1,6 +1,6 @@
 package import Documents
-package import JSON
-package import Stores
+import JSON
+import Stores
 
 /// A document to write, checked as far as possible without the store.
 package struct DocumentWrite: Sendable {
@@ -117,168 +117,6 @@ extension DocumentEdits {
   }
 }
 
-/// The revision that a writer saw. A request can contain it three times.
-package struct BaseRevision: Sendable {
-  /// The revision; nil when the request contains none.
-  package let revision: RevisionID?
-  /// What to say when the document's own revision differs.
-  private let difference: String
-
-  /// Reads the revision from the query and the header.
-  /// - Parameter query: the parameter `rev`.
-  /// - Parameter ifMatch: the header `If-Match`, with or without quotation marks.
-  /// - Throws: 400 `bad_request` when one is malformed or they differ.
-  package init(query: String?, ifMatch: String?) throws {
-    let first = try query.map { text in try Self.read(Substring(text)) }
-    let second = try ifMatch.map { text in
-      try Self.read(Self.unquoted(text))
-    }
-    if let first, let second, first != second {
-      throw ServiceError.badRequest(Self.otherTag)
-    }
-    revision = first ?? second
-    difference = first == nil ? Self.otherTag : Self.otherQuery
-  }
-
-  /// The revision, after comparing it with the document's own `_rev`.
-  /// - Throws: 400 `bad_request` when they differ.
-  func reconcile(with own: RevisionID?) throws -> RevisionID? {
-    if let own, let revision, own != revision {
-      throw ServiceError.badRequest(difference)
-    }
-    return own ?? revision
-  }
-
-  private static let otherTag = "Document rev and etag have different values"
-  private static let otherQuery =
-    "Document rev from request body and query string have different values"
-
-  private static func read(_ text: Substring) throws -> RevisionID {
-    return try RevisionID(String(text))
-  }
-
-  private static func unquoted(_ text: String) -> Substring {
-    let bytes = text.utf8
-    guard bytes.count >= 2, bytes.first == 0x22, bytes.last == 0x22 else { return Substring(text) }
-    return Substring(bytes.dropFirst().dropLast())
-  }
-}
-
-extension BaseRevision {
-  package static let none = BaseRevision()
-
-  private init() { (revision, difference) = (nil, "") }
-}
-
-/// What a writer may write into a database, beyond the document rules: this service's own `validate_doc_update`. It is
-/// not applied to local documents, as in CouchDB, so that a reader's device can store its checkpoints.
-package struct WriteRule: Sendable {
-  /// A revision that a client wants to write.
-  package struct Revision: Sendable {
-    package let id: DocumentID
-    /// The parent of the revision; nil for none.
-    package let parent: RevisionID?
-    package let body: DocumentBody
-    package let isDeleted: Bool
-  }
-
-  /// The error by the id alone, before anything is read; nil when the id is allowed.
-  let refusal: @Sendable (DocumentID) -> ServiceError?
-  /// The error by the content of the revision; nil when it is allowed.
-  let refusalOfRevision: @Sendable (Revision, any StoreView) throws -> ServiceError?
-
-  package init(
-    refusal: @escaping @Sendable (DocumentID) -> ServiceError?,
-    refusalOfRevision: @escaping @Sendable (Revision, any StoreView) throws -> ServiceError?
-  ) {
-    self.refusal = refusal
-    self.refusalOfRevision = refusalOfRevision
-  }
-
-  /// The rule that allows everything.
-  package static let none = WriteRule(refusal: { _ in nil }, refusalOfRevision: { _, _ in nil })
-
-  /// Checks the changes that an update has recorded.
-  /// - Throws: the first refusal.
-  func check(_ changes: StoreChanges) throws {
-    for mutation in changes.mutations {
-      guard let node = mutation.tree[mutation.revision], let body = mutation.body else { continue }
-      let revision = Revision(
-        id: mutation.id, parent: node.parent.map { mutation.tree.nodes[$0].revision }, body: body,
-        isDeleted: node.isDeleted)
-      if let refusal = try refusalOfRevision(revision, changes.view) { throw refusal }
-    }
-  }
-
-  /// Checks one document of several.
-  /// - Returns: why it is refused; nil when it is allowed.
-  func refusal(of write: DocumentWrite, in view: any StoreView) throws -> ServiceError? {
-    let parent: RevisionID? =
-      switch write.kind {
-      case .edit(let base): base
-      case .replicated(let history): history.dropFirst().first
-      }
-    return try refusalOfRevision(
-      Revision(id: write.id, parent: parent, body: write.body, isDeleted: write.isDeleted), view)
-  }
-}
-
-/// A local document that a client sends.
-package struct LocalWrite: Sendable {
-  /// The number of the revision that the writer saw; nil when the writer sent none.
-  let base: Int64?
-  let isDeleted: Bool
-  let body: DocumentBody
-
-  /// Reads a body. Its `_id` counts only when the path names no document; `_revisions`, which CouchDB's replicator also
-  /// sends, is ignored.
-  /// - Throws: 400 for invalid fields; 413; 415 for attachments.
-  package init(
-    _ node: JSONNode, limits: DocumentLimits = .standard
-  ) throws {
-    guard node.kind == .object else {
-      throw ServiceError.badRequest("Document must be a JSON object")
-    }
-    for member in node.members where member.nameStartsWithUnderscore { try Self.check(member) }
-    base = try node["_rev"]?.string.map { text in try LocalRevision.read(text) }
-    isDeleted = node["_deleted"]?.bool ?? false
-    body = try DocumentBody(node)
-    guard body.bytes.count <= limits.bytes else {
-      throw ServiceError(.documentTooLarge, "Document is too large: at most \(limits.bytes) bytes")
-    }
-  }
-
-  /// The document after the write: its revision is the sent one plus one, whatever is stored; nil when it is removed.
-  /// CouchDB 3 does not check for conflicts here: only one replicator writes a checkpoint, and a lost checkpoint must
-  /// be writable again.
-  var stored: LocalDocument? {
-    isDeleted ? nil : LocalDocument(revision: (base ?? 0) &+ 1, body: body.bytes)
-  }
-
-  private static func check(_ member: JSONMember) throws {
-    switch member.name {
-    case "_id":
-      guard member.value.kind == .string else {
-        throw ServiceError(.invalidID, "Document id must be a string")
-      }
-    case "_rev":
-      guard member.value.kind == .string else {
-        throw ServiceError.badRequest("Invalid rev format")
-      }
-    case "_deleted":
-      guard member.value.bool != nil else { throw invalid("_deleted") }
-    case "_attachments":
-      throw ServiceError(.attachmentsUnsupported, "Attachments are not supported")
-    case let name:
-      guard IncomingDocument.takes(name) else { throw invalid(name) }
-    }
-  }
-
-  private static func invalid(_ name: String) -> ServiceError {
-    ServiceError(.invalidDocument, "Bad special document member: \(name.prefix(64))")
-  }
-}
-
 extension LocalID {
   /// The id of a local document, when the body's `_id` names one; nil for a replicated document.
   /// - Throws: 400 for a malformed id.
@@ -287,30 +125,6 @@ extension LocalID {
       return nil
     }
     try self.init(client: text)
-  }
-}
-
-/// A local document's revision `0-N`: N is the number of its writes; `0-0` for a removed document.
-///
-/// Source: CouchDB, "Local (non-replicating) documents".
-enum LocalRevision {
-  /// The revision as clients see it.
-  static func text(_ count: Int64) -> String { "0-\(count)" }
-
-  /// The revision as an entity tag.
-  static func tag(_ count: Int64) -> RevisionID {
-    RevisionID(generation: 0, digest: String(count))
-  }
-
-  /// Reads `0-N`.
-  /// - Throws: 400 `bad_request`.
-  static func read(_ text: String) throws -> Int64 {
-    let bytes = text.utf8
-    let digits = bytes.dropFirst(2)
-    guard bytes.starts(with: "0-".utf8), (1...18).contains(digits.count),
-      digits.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int64(Substring(digits))
-    else { throw ServiceError.badRequest("Invalid rev format") }
-    return count
   }
 }
 

@@ -199,36 +199,6 @@ extension UpstreamClient {
   }
 }
 
-/// The time limits for an upstream. Each starts with the step that it limits.
-package struct UpstreamTimeouts: Sendable, Hashable {
-  /// Making a connection, including name look-up and TLS: 300 ms, a few round trips across a continent.
-  package var connect: Duration
-  /// From the start of a request, including ``connect``, to the head of its answer: 800 ms, so that a second
-  /// request fits into ``total``.
-  package var firstByte: Duration
-  /// A whole search, including redirects and second attempts, to the last byte: 2 s, about as long as a person
-  /// waits for a list. It also ends an answer that arrives very slowly.
-  package var total: Duration
-
-  /// ``total`` unless an operator sets another, in milliseconds.
-  package static let standardMilliseconds = 2_000
-
-  /// The time limits of a search that may take this long: two fifths of it to the head of an answer, three twentieths
-  /// to connect.
-  package init(searching total: Duration) {
-    self.init(connect: total * 3 / 20, firstByte: total * 2 / 5, total: total)
-  }
-
-  package init(
-    connect: Duration = .milliseconds(300), firstByte: Duration = .milliseconds(800),
-    total: Duration = .milliseconds(standardMilliseconds)
-  ) {
-    self.connect = connect
-    self.firstByte = firstByte
-    self.total = total
-  }
-}
-
 /// The certificate authorities for upstreams over TLS: those that the system trusts, and optionally the operator's
 /// own. All other checks of a certificate are the same for both.
 package struct UpstreamTrust: Sendable {
@@ -246,39 +216,5 @@ package struct UpstreamTrust: Sendable {
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.additionalTrustRoots = [.certificates(certificates)]
     self.configuration = configuration
-  }
-}
-
-/// An upstream's answer, completely read and within the limits.
-struct UpstreamAnswer: Sendable {
-  let status: Int
-  /// The media type of `Content-Type` in lower case, without parameters; nil when the header is absent.
-  let mediaType: String?
-  /// The target of a redirect; nil when the header is absent.
-  let location: String?
-  /// Whether the answer has `Retry-After`.
-  var namesRetryTime = false
-  /// The content of a 2xx answer; empty for any other status.
-  let body: [UInt8]
-
-  /// Whether the content may be JSON: its type is `application/json` or `+json` (RFC 6839 section 3.1), or it has
-  /// none.
-  var mayBeJSON: Bool {
-    guard let mediaType else { return true }
-    return mediaType.utf8.elementsEqual("application/json".utf8)
-      || mediaType.utf8.suffix(5).elementsEqual("+json".utf8)
-  }
-
-  /// Whether the status means that the upstream can't answer now: overload, or a gateway without its server.
-  static func meansUnavailable(_ status: Int) -> Bool { [429, 502, 503, 504].contains(status) }
-
-  /// Whether a second attempt makes sense: a gateway answered (502, 503, 504) without a `Retry-After`.
-  var mayBeAskedAgain: Bool {
-    [502, 503, 504].contains(status) && !namesRetryTime
-  }
-
-  /// Whether the status is a redirect after which a GET request is sent (RFC 9110 section 15.4).
-  var isRedirect: Bool {
-    [301, 302, 307, 308].contains(status)
   }
 }

@@ -1,4 +1,4 @@
-package import Documents
+import Documents
 import NIOConcurrencyHelpers
 
 /// Tells the readers of one store that something was committed. A wake-up has no content: the reader reads
@@ -110,32 +110,4 @@ struct ChangeFeeds: Sendable {
     defer { feeds = [:] }
     return Array(feeds.values)
   }
-}
-
-/// A rule that runs after commits to any store. If a commit concerns it, it runs before the commit is
-/// acknowledged, and may commit more.
-package struct CommitFollower: Sendable {
-  /// Whether a mutation concerns the rule. Called inside the transaction, so it must be quick. The rule's own
-  /// commits must not concern it without end.
-  package let concerns: @Sendable (Mutation) -> Bool
-  /// Runs after a commit with the documents that concern the rule. After an error the rest is done after the
-  /// next such commit; the first commit is not undone.
-  package let follow: @Sendable (DocumentStore, [DocumentID]) async throws -> Void
-  /// Restores what can be computed from other documents, after damage has destroyed revisions.
-  package let restore: @Sendable (DocumentStore, [Damage]) async throws -> Void
-
-  package init(
-    concerns: @escaping @Sendable (Mutation) -> Bool,
-    follow: @escaping @Sendable (DocumentStore, [DocumentID]) async throws -> Void,
-    restore: @escaping @Sendable (DocumentStore, [Damage]) async throws -> Void = {
-      _, _ in
-    }
-  ) {
-    self.concerns = concerns
-    self.follow = follow
-    self.restore = restore
-  }
-
-  /// A rule that no commit concerns.
-  package static let none = CommitFollower(concerns: { _ in false }, follow: { _, _ in })
 }

@@ -109,41 +109,6 @@ extension StoreView {
   }
 }
 
-/// The result of a search for damage in a store.
-package struct RepairOutcome: Sendable, Equatable {
-  /// What a repair does with data that can't be restored.
-  package enum Extent: Sendable {
-    /// Moves damaged bytes aside; an older body, another branch or nothing takes the place of the lost
-    /// revision.
-    case everything
-    /// Repairs only what can be repaired without loss.
-    case withoutLoss
-  }
-
-  /// How many rows were restored.
-  package var repaired = 0
-  package var lost: [Damage] = []
-  /// How many ancestors' bodies, local documents and query indexes were removed. No one needs the ancestors'
-  /// bodies; clients and the service write the other two again.
-  package var dropped = 0
-  /// How many rows are still damaged.
-  package var left = 0
-
-  package init() {}
-
-  package var hasChanged: Bool { repaired > 0 || !lost.isEmpty || dropped > 0 }
-  /// How many cases of damage were found.
-  package var count: Int { repaired + lost.count + dropped + left }
-
-  /// Adds another result.
-  package static func += (sum: inout RepairOutcome, other: RepairOutcome) {
-    sum.repaired += other.repaired
-    sum.lost += other.lost
-    sum.dropped += other.dropped
-    sum.left += other.left
-  }
-}
-
 extension DocumentStore {
   /// Checks the store, repairs damage, and moves aside what can't be repaired.
   ///
@@ -212,41 +177,6 @@ final class StorageHealth: Sendable {
     case .storage, .integrity, .damaged: failed.store(true, ordering: .releasing)
     default: break
     }
-  }
-}
-
-/// Counts of data with a limited life, by kind: what a run of maintenance removed, and what it left.
-package struct Remains: Sendable, Equatable {
-  /// A kind of data with a limited life.
-  package enum Kind: String, Sendable, CaseIterable {
-    case guests
-    /// Notes that a guest has become a user's or was erased, and receipts of adoptions.
-    case adoptions
-    /// Tombstones of accounts, and of notes about stores to be erased.
-    case names
-    /// Stored answers to writes, and other local documents that expire.
-    case receipts
-    /// Closed branches of lists of which only a mark is kept.
-    case branches
-    /// Documents with marks of purged revisions. Removed ones count as ``receipts``.
-    case purges
-    /// Documents that were purged for their age, completely or in part. What is left counts tombstones of any
-    /// age.
-    case tombstones
-  }
-
-  package var removed: [Kind: Int] = [:]
-  /// What was left.
-  package var kept: [Kind: Int] = [:]
-
-  package init(removed: [Kind: Int] = [:], kept: [Kind: Int] = [:]) {
-    (self.removed, self.kept) = (removed, kept)
-  }
-
-  /// Adds the counts of another run.
-  package mutating func add(_ other: Remains) {
-    removed.merge(other.removed, uniquingKeysWith: +)
-    kept.merge(other.kept, uniquingKeysWith: +)
   }
 }
 

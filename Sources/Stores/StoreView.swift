@@ -115,48 +115,6 @@ extension StoreView {
   }
 }
 
-/// A range of ids in byte order.
-package struct DocumentRange: Sendable {
-  /// The first id of the range; nil for no bound. Compared by bytes; it need not be a valid id.
-  package var start: String?
-  /// The last id of the range; nil for no bound.
-  package var end: String?
-  package var includesEnd: Bool
-  /// Whether to read from ``end`` down to ``start``.
-  package var descending: Bool
-  package var includesDeleted: Bool
-
-  package init(
-    start: String? = nil, end: String? = nil, includesEnd: Bool = true, descending: Bool = false,
-    includesDeleted: Bool = false
-  ) {
-    self.start = start
-    self.end = end
-    self.includesEnd = includesEnd
-    self.descending = descending
-    self.includesDeleted = includesDeleted
-  }
-
-  /// The part of the range that follows an id in the range's direction.
-  package func behind(_ id: String) -> DocumentRange {
-    var rest = self
-    if descending {
-      (rest.end, rest.includesEnd) = (id, false)
-    } else {
-      // The smallest text that is greater than `id` in byte order.
-      rest.start = id + "\0"
-    }
-    return rest
-  }
-
-  /// Whether an id is between the range's ends.
-  package func contains(_ id: String) -> Bool {
-    if let start, id.precedesBytes(of: start) { return false }
-    guard let end else { return true }
-    return includesEnd ? !end.precedesBytes(of: id) : id.precedesBytes(of: end)
-  }
-}
-
 /// One row of the change feed: the last change of a document.
 package struct Change: Sendable, Equatable {
   package let sequence: Int64
@@ -184,51 +142,6 @@ package struct LocalDocument: Sendable, Equatable {
     self.revision = revision
     self.body = body
   }
-}
-
-/// Counts and sizes of one store.
-package struct StoreInfo: Sendable, Equatable {
-  /// Documents whose winner is live.
-  package var documentCount: Int64
-  /// Documents whose winner is a tombstone.
-  package var deletedCount: Int64
-  /// The sequence number of the last change; 0 when there is none.
-  package var lastSequence: Int64
-  /// Bytes of the winners' bodies.
-  package var bodyBytes: Int64
-  /// Bytes of the other bodies: those of losing leaves, and those of ancestors that are kept for the history.
-  package var keptBytes: Int64
-  /// A random text (32 hex digits) from when the store was created. A store that was created again under the
-  /// same name has another epoch, so a reader notices that its old sequence numbers do not apply.
-  package var epoch: String
-  /// The epochs before the present one whose changes the store has up to some sequence number; see ``hasReached(_:in:)``.
-  package var formerEpochs: [FormerEpoch] = []
-  /// The epoch with which the store was created. It stays the same when another database server takes over.
-  package let firstEpoch: String
-
-  /// Whether the store has all that a client has seen: whether its state continues from the client's.
-  /// - Parameter sequence: the last change that the client has seen.
-  /// - Parameter isEpoch: whether an epoch is the one that the client knows.
-  package func hasReached(_ sequence: Int64, in isEpoch: (String) -> Bool) -> Bool {
-    if isEpoch(epoch) { return sequence <= lastSequence }
-    return formerEpochs.contains { isEpoch($0.epoch) && sequence <= $0.last }
-  }
-
-  package init(
-    documentCount: Int64, deletedCount: Int64, lastSequence: Int64, bodyBytes: Int64,
-    keptBytes: Int64 = 0, epoch: String
-  ) {
-    self.documentCount = documentCount
-    self.deletedCount = deletedCount
-    self.lastSequence = lastSequence
-    self.bodyBytes = bodyBytes
-    self.keptBytes = keptBytes
-    self.epoch = epoch
-    firstEpoch = epoch
-  }
-
-  /// Bytes of all bodies, which the quota counts.
-  package var storedBytes: Int64 { bodyBytes + keptBytes }
 }
 
 /// An epoch of a store that ended when another database server took over, perhaps without the newest changes.

@@ -264,34 +264,6 @@ final class PrometheusHistogram: PrometheusMetric, TimerHandler {
   }
 }
 
-/// One line of the text format.
-package struct PrometheusSample: Sendable {
-  package enum Kind: String, Sendable {
-    case counter
-    case gauge
-    case histogram
-  }
-
-  let family: String
-  let kind: Kind
-  let suffix: String
-  let labels: String
-  let value: Double
-
-  /// A sample of a counter or gauge.
-  package init(_ name: String, _ kind: Kind, _ value: Double) {
-    self.init(family: name, kind: kind, suffix: "", labels: "", value: value)
-  }
-
-  init(family: String, kind: Kind, suffix: String, labels: String, value: Double) {
-    self.family = family
-    self.kind = kind
-    self.suffix = suffix
-    self.labels = labels
-    self.value = value
-  }
-}
-
 /// Writes samples. The lines of a family follow its help text and its type.
 enum PrometheusText {
   static func bytes(of samples: [PrometheusSample]) -> [UInt8] {

@@ -1,0 +1,71 @@
+package import JSON
+import Stores
+
+/// Reads the members of a query's body, with CouchDB's messages for errors.
+///
+/// Source: CouchDB, `mango_opts`.
+package enum QueryOption {
+  /// Checks that a body is an object without members other than these.
+  /// - Throws: 400 `bad_request`, `invalid_key`.
+  package static func check(_ body: JSONNode, allows names: [String]) throws {
+    guard body.kind == .object else {
+      throw ServiceError.badRequest("Request body must be a JSON object")
+    }
+    for member in body.members where !names.contains(where: { member.nameEquals($0) }) {
+      throw ServiceError(.invalidKey, "Invalid key \(member.name.prefix(64)) for this request.")
+    }
+  }
+
+  /// The value of a required member.
+  /// - Throws: 400 `missing_required_key`.
+  package static func required(_ name: String, in body: JSONNode) throws -> JSONNode {
+    guard let node = body[name] else {
+      throw ServiceError(.missingRequiredKey, "Missing required key: \(name)")
+    }
+    return node
+  }
+
+  /// The value of a member that is a Boolean; `standard` when absent.
+  /// - Throws: 400 `invalid_boolean`.
+  static func flag(
+    _ name: String, in body: JSONNode, default standard: Bool
+  ) throws -> Bool {
+    guard let node = body[name] else { return standard }
+    guard let flag = node.bool else {
+      throw ServiceError(.invalidBoolean, "Invalid boolean value: \(shown(node))")
+    }
+    return flag
+  }
+
+  /// The value of a member that is a whole number from `least`, which is 0 or 1; `standard` when absent.
+  /// - Throws: 400 `invalid_non_neg_integer`, `invalid_pos_integer`.
+  package static func count(
+    _ name: String, in body: JSONNode, default standard: Int, least: Int = 0
+  ) throws -> Int {
+    guard let node = body[name] else { return standard }
+    guard let count = node.int, count >= least else {
+      throw least > 0
+        ? ServiceError(
+          .invalidPositiveInteger, "\(shown(node)) is not an integer greater than zero")
+        : ServiceError(
+          .invalidNonNegativeInteger,
+          "\(shown(node)) is not an integer greater than or equal to zero")
+    }
+    return count
+  }
+
+  /// The value of a member that is a string; nil when absent.
+  /// - Throws: 400 `invalid_string`.
+  static func text(_ name: String, in body: JSONNode) throws -> String? {
+    guard let node = body[name] else { return nil }
+    guard let text = node.string else {
+      throw ServiceError(.invalidString, "Invalid string: \(shown(node))")
+    }
+    return text
+  }
+
+  /// The first 64 bytes of a value, for the reason of an error.
+  package static func shown(_ node: JSONNode) -> String {
+    String(decoding: node.minified.prefix(64), as: UTF8.self)
+  }
+}

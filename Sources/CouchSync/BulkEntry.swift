@@ -1,0 +1,133 @@
+import Documents
+import JSON
+import Stores
+
+/// One element of `_bulk_docs`: a document to write, or why it can't be written.
+struct BulkEntry: Sendable {
+  enum Write: Sendable {
+    case document(DocumentWrite)
+    case local(LocalID, LocalWrite)
+  }
+
+  /// The element's `_id` as received, or the id that was made for it; nil when it has no `_id` that is a string.
+  let id: String?
+  let sentRevision: String
+  /// What to write, or why it is refused.
+  let write: Result<Write, ServiceError>
+  /// Whether it is a design document with `validate_doc_update`, which is not run.
+  private(set) var hasRules = false
+
+  /// Reads an element. A document that CouchDB would accept and this service can never store gets the error
+  /// `forbidden`: PouchDB reports such a document as denied and continues. With any other code it would push the same
+  /// batch again and again.
+  /// - Throws: errors for what CouchDB refuses too; the whole request then writes nothing.
+  init(
+    _ element: BulkRequest.Element, isNewEdit: Bool, limits: DocumentLimits,
+    newID: () -> DocumentID
+  ) throws {
+    switch element {
+    case .refused(let id, let error): self.init(id: id, write: .failure(error))
+    case .value(let node):
+      guard node.kind == .object else {
+        throw ServiceError.badRequest("Document must be a JSON object")
+      }
+      if let id = try LocalID(of: node) {
+        try self.init(id, node, limits)
+        return
+      }
+      do {
+        let document = try IncomingDocument(node)
+        let write = try DocumentWrite(
+          document, id: document.id ?? newID(), base: nil, isNewEdit: isNewEdit, limits: limits)
+        let hasRules = write.id.isDesign && !write.isDeleted && DesignRules.isIn(node)
+        self.init(
+          id: write.id.text, sentRevision: document.revision?.description ?? "0-",
+          write: hasRules && isNewEdit
+            ? .failure(DesignRules.refusal) : .success(.document(write)))
+        self.hasRules = hasRules
+      } catch let error as DocumentError where Self.isCouchDBs(node, error) {
+        self.init(
+          id: node["_id"]?.string, sentRevision: node["_rev"]?.string ?? "0-",
+          write: .failure(ServiceError(.forbidden, error.reason)))
+      }
+    }
+  }
+
+  private init(
+    _ id: LocalID, _ node: JSONNode, _ limits: DocumentLimits
+  ) throws {
+    do {
+      let write = try LocalWrite(node, limits: limits)
+      self.init(id: id.text, write: .success(.local(id, write)))
+    } catch {
+      guard let error = ServiceError(error), error.couch.status != 400 else { throw error }
+      self.init(id: id.text, write: .failure(ServiceError(.forbidden, error.reason)))
+    }
+  }
+
+  private init(id: String?, sentRevision: String = "0-", write: Result<Write, ServiceError>) {
+    self.id = id
+    self.sentRevision = sentRevision
+    self.write = write
+  }
+
+  /// What the answer says of an element, besides the outcome of its write.
+  struct Head: Sendable {
+    /// See ``BulkEntry/id``.
+    let id: String?
+    /// See ``BulkEntry/sentRevision``.
+    let sentRevision: String
+    /// Why it is refused; nil when it is to be written.
+    let refusal: ServiceError?
+    let isLocal: Bool
+    /// See ``BulkEntry/hasRules``.
+    let hasRules: Bool
+  }
+
+  /// The entry without its document.
+  var head: Head {
+    var (refusal, isLocal): (ServiceError?, Bool) = (nil, false)
+    switch write {
+    case .success(.document): break
+    case .success(.local): isLocal = true
+    case .failure(let error): refusal = error
+    }
+    return Head(
+      id: id, sentRevision: sentRevision, refusal: refusal, isLocal: isLocal, hasRules: hasRules)
+  }
+
+  /// The entry, refused when the rule returns an error for its document's id.
+  func checked(by rule: (DocumentID) -> ServiceError?) -> BulkEntry {
+    guard case .success(.document(let write)) = write else { return self }
+    guard let refusal = rule(write.id) else { return self }
+    return BulkEntry(id: id, sentRevision: sentRevision, write: .failure(refusal))
+  }
+
+  /// Whether CouchDB would accept a document that is refused here.
+  private static func isCouchDBs(_ node: JSONNode, _ error: DocumentError) -> Bool {
+    switch error.code {
+    case .attachmentsUnsupported, .tooLarge: true
+    case .invalidID:
+      // CouchDB does not limit the length of an id, and accepts NUL in it.
+      node["_id"]?.string.map { id in
+        !id.isEmpty && (id.utf8.first != 0x5F || id.utf8.starts(with: "_design/".utf8))
+          && !id.equalsBytes(of: "_design/")
+      } ?? false
+    case .invalidRevision:
+      isCouchDBs(revision: node["_rev"]) && isCouchDBs(history: node["_revisions"])
+        && (node["_rev"] != nil || node["_revisions"] != nil)
+    default: false
+    }
+  }
+
+  /// CouchDB does not limit the generation, and accepts any text after it.
+  private static func isCouchDBs(revision node: JSONNode?) -> Bool {
+    guard let node else { return true }
+    return node.string.map(NamedRevision.isCouchDBs) ?? false
+  }
+
+  private static func isCouchDBs(history node: JSONNode?) -> Bool {
+    guard let node else { return true }
+    return node["ids"]?.elements.allSatisfy { $0.kind == .string } ?? false
+  }
+}

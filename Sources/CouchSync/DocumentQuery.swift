@@ -1,0 +1,64 @@
+package import Documents
+
+/// The revision of a document that a client requests, and the extra members.
+///
+/// Source: CouchDB, "GET /{db}/{docid}".
+package struct DocumentQuery: Sendable {
+  /// The revision; nil for the winner.
+  package var revision: RevisionID?
+  /// Whether a revision that is not a leaf is replaced by the leaf that descends from it.
+  package var latest: Bool
+  package var extras: DocumentExtras
+
+  package init(
+    revision: RevisionID? = nil, latest: Bool = false, extras: DocumentExtras = DocumentExtras()
+  ) {
+    self.revision = revision
+    self.latest = latest
+    self.extras = extras
+  }
+
+  /// Reads `rev`, `latest` and the extras. Parameters about attachments have no effect.
+  /// - Throws: 400.
+  package init(_ parameters: CouchParameters) throws {
+    self.init(
+      revision: try parameters.revision("rev"), latest: try parameters.flag("latest"),
+      extras: try DocumentExtras(parameters))
+  }
+}
+
+/// Members that a document contains only on request.
+///
+/// Source: CouchDB, "GET /{db}/{docid}: query parameters".
+package struct DocumentExtras: Sendable, Equatable {
+  /// `_revisions`: the revision and its known ancestors.
+  package var revisions = false
+  /// `_revs_info`: the revision and its known ancestors, each with the information whether it can still be read.
+  package var revisionsInfo = false
+  /// `_conflicts`: the leaves other than the winner that are not deleted.
+  package var conflicts = false
+  /// `_deleted_conflicts`: the tombstone leaves other than the winner.
+  package var deletedConflicts = false
+  /// `_local_seq`: the sequence of the document's last change in this store.
+  package var localSequence = false
+
+  package init() {}
+
+  /// Reads `revs`, `revs_info`, `conflicts`, `deleted_conflicts`, `local_seq`, and `meta`, which sets `revs_info`,
+  /// `conflicts` and `deleted_conflicts`.
+  /// - Throws: 400 `query_parse_error`.
+  package init(_ parameters: CouchParameters) throws {
+    let meta = try parameters.flag("meta")
+    revisions = try parameters.flag("revs")
+    revisionsInfo = try parameters.flag("revs_info") || meta
+    conflicts = try parameters.flag("conflicts") || meta
+    deletedConflicts = try parameters.flag("deleted_conflicts") || meta
+    localSequence = try parameters.flag("local_seq")
+  }
+
+  var isEmpty: Bool { self == DocumentExtras() }
+
+  var needsTree: Bool { needsAncestors || conflicts || deletedConflicts }
+  /// Whether they need the whole tree, and not only its newest revisions.
+  var needsAncestors: Bool { revisions || revisionsInfo }
+}

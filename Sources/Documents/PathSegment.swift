@@ -1,0 +1,30 @@
+/// Encodes any text as one segment of a URL's path.
+package enum PathSegment {
+  /// The text's UTF-8 bytes; every byte that RFC 3986 section 2.3 does not list as unreserved is written as `%XX`. So
+  /// no byte can end the segment, start a query or break a line.
+  package static func encode(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count)
+    for byte in text.utf8 {
+      if isUnreserved(byte) {
+        bytes.append(byte)
+      } else {
+        bytes += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Letters, digits, `-`, `.`, `_` and `~`.
+  package static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+    default: false
+    }
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? 0x30 &+ value : 0x41 &+ (value &- 10)
+  }
+}

@@ -1,0 +1,34 @@
+/// The result of a search for damage in a store.
+package struct RepairOutcome: Sendable, Equatable {
+  /// What a repair does with data that can't be restored.
+  package enum Extent: Sendable {
+    /// Moves damaged bytes aside; an older body, another branch or nothing takes the place of the lost
+    /// revision.
+    case everything
+    /// Repairs only what can be repaired without loss.
+    case withoutLoss
+  }
+
+  /// How many rows were restored.
+  package var repaired = 0
+  package var lost: [Damage] = []
+  /// How many ancestors' bodies, local documents and query indexes were removed. No one needs the ancestors'
+  /// bodies; clients and the service write the other two again.
+  package var dropped = 0
+  /// How many rows are still damaged.
+  package var left = 0
+
+  package init() {}
+
+  package var hasChanged: Bool { repaired > 0 || !lost.isEmpty || dropped > 0 }
+  /// How many cases of damage were found.
+  package var count: Int { repaired + lost.count + dropped + left }
+
+  /// Adds another result.
+  package static func += (sum: inout RepairOutcome, other: RepairOutcome) {
+    sum.repaired += other.repaired
+    sum.lost += other.lost
+    sum.dropped += other.dropped
+    sum.left += other.left
+  }
+}
