@@ -110,7 +110,7 @@ struct CouchDatabaseAccess: Sendable {
     if let name = DatabaseName(text) { return name }
     if DatabaseName.isPersonal(text) {
       throw ServiceError.illegalName(
-        "Names of this form are those of people's own stores, which make themselves.")
+        "The stores of guests, users and lists have names of this form; the server creates them.")
     }
     if text.utf8.count > DatabaseName.maximumBytes {
       throw ServiceError(
