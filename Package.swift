@@ -325,14 +325,15 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
     readers(
       "Accounts", ["JSON", "Documents", "IPAddresses", "Stores", "Text"],
       [
-        "CompactToken", "IDToken", "Principal", "Secret",
-        "TokenClaims", "TrustedIssuer", "UserName",
+        "Base64URL", "CompactToken", "IDToken", "Principal", "Secret", "TokenClaims",
+        "TrustedIssuer", "UserName",
       ]),
     readers(
       "SearchProxy", ["JSON", "Documents", "Hotels"],
       [
-        "SearchTerm", "TravelSampleAnswer", "UpstreamURL", "Upstreams/CouchbaseDialect",
-        "Upstreams/OpenSearchDialect", "Upstreams/QueryDialect",
+        "SearchTerm", "TravelSampleAnswer", "UpstreamOrigin", "UpstreamURL",
+        "Upstreams/CouchbaseDialect",
+        "Upstreams/OpenSearchDialect", "Upstreams/QueryDialect", "Upstreams/QueryRows",
       ]),
     readers("HTTPServer", ["CZlib"], ["GzipReader", "GzipWriter"]),
     readers(

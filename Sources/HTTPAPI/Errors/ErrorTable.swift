@@ -106,25 +106,6 @@ extension HTTPResponse.Status {
 }
 
 extension Problem {
-  /// The form of an error's answer.
-  enum Dialect: Sendable {
-    /// `application/problem+json` (RFC 9457).
-    case problem
-    /// CouchDB's `{"error","reason"}` as `application/json`.
-    case couch
-    /// A problem that repeats its reason as `failure` and `message`, which the travel-sample's apps read.
-    case travel
-
-    /// The dialect for a request without a route: that of the routes below the same path. A route declares its own.
-    init(path: String) {
-      if path == "/couch" || path.utf8.starts(with: "/couch/".utf8) {
-        self = .couch
-      } else {
-        self = path.utf8.starts(with: "/api/".utf8) ? .travel : .problem
-      }
-    }
-  }
-
   /// The beginning of `type`; the error's name follows.
   private static let typePrefix = "urn:hotel-bookmarks:error:"
 

@@ -42,3 +42,24 @@ package struct Problem: Error, Sendable {
   /// The answer for something that is absent or belongs to another person: the same bytes for both.
   package static let notFound = Problem(.notFound, "not_found", "There is nothing here")
 }
+
+extension Problem {
+  /// The form of an error's answer.
+  enum Dialect: Sendable {
+    /// `application/problem+json` (RFC 9457).
+    case problem
+    /// CouchDB's `{"error","reason"}` as `application/json`.
+    case couch
+    /// A problem that repeats its reason as `failure` and `message`, which the travel-sample's apps read.
+    case travel
+
+    /// The dialect for a request without a route: that of the routes below the same path. A route declares its own.
+    init(path: String) {
+      if path == "/couch" || path.utf8.starts(with: "/couch/".utf8) {
+        self = .couch
+      } else {
+        self = path.utf8.starts(with: "/api/".utf8) ? .travel : .problem
+      }
+    }
+  }
+}
