@@ -39,7 +39,7 @@ actor StartupBanner {
     writer.member("time", now.rfc3339)
     writer.member("level", "notice")
     writer.member("logger", "hotel-bookmarks")
-    writer.member("message", "Hotel Bookmarks \(Version.current) runs at \(url)")
+    writer.member("message", "Hotel Bookmarks \(Version.current) at \(url) is up")
     writer.member("url", url)
     writer.member("data", settings.data)
     writer.member("upstream", settings.upstreams.map(\.name).joined(separator: ", then "))
