@@ -46,7 +46,7 @@ import Testing
       now: Timestamp(seconds: 1_800_000_000))
     #expect(!line.contains("\n"))
     let root = try ParsedJSON(Array(line.utf8), limits: .small).root
-    #expect(root["message"]?.string?.hasSuffix(" runs at http://127.0.0.1:81") == true)
+    #expect(root["message"]?.string?.hasSuffix(" at http://127.0.0.1:81 is up") == true)
     #expect(root["data"]?.string == "a\"b" && root["time"]?.string?.hasPrefix("2027-01-15") == true)
     #expect(root["operations"]?.string == "http://127.0.0.1:82")
     #expect(root["password"]?.string == "abcd-efgh" && root["administrator"]?.string == "admin")
