@@ -53,10 +53,10 @@ async function current() {
   return files.every(({ path }) => paths.has(path)) ? { version, page, cache } : undefined
 }
 
-let updating
-/** Stores the server's present version, if it is not stored yet. */
+let updating = Promise.resolve()
+/** Stores the server's present version, if it is not stored yet. Each visit asks anew, after the update before it. */
 function update() {
-  return updating ??= store().finally(() => { updating = undefined })
+  return updating = updating.catch(() => {}).then(store)
 }
 
 async function store() {
