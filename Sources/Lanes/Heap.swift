@@ -6,7 +6,7 @@ package struct Heap: Sendable {
   /// How many bytes must have been given back so that a trim is worth its time.
   static let worth = 16 << 20
   /// How often the bytes of the heap that are in use are counted, in seconds, because that visits all of its free pieces.
-  private static let interval = 60
+  private static let interval = 10
 
   /// A number of bytes that goes up and down.
   struct Load {
