@@ -23,10 +23,14 @@ extension DocumentStore {
     var lists: ListReconciliation?
     for _ in 0..<Self.maximumAttempts {
       if let value = try await attempt(ids, at: now, merging: lists, rule) { return value }
-      do { try await mergeLists(at: now) } catch {
+      do {
+        try await mergeLists(at: now)
+        lists = nil
+      } catch {
         // A full store must not prevent unbookmarking. In that case the merge and the change share one update.
         guard ServiceError(error)?.code == .quotaExceeded else { throw error }
-        lists = try await readLists()
+        let read = try await readLists()
+        lists = read.isSettled ? nil : read
       }
     }
     throw Self.isBusy
@@ -61,7 +65,7 @@ extension DocumentStore {
     ServiceError(.overloaded, "The store's lists change too fast to be merged")
   }
 
-  /// - Parameter lists: lists that this update merges, as they were read.
+  /// - Parameter lists: lists that this update merges, as they were read; nil when they must be merged already.
   /// - Returns: nil when the lists must be merged first, or have changed since. Nothing is written then, nor when the rule
   ///   throws.
   private func attempt<Value: Sendable>(

@@ -13,7 +13,6 @@ struct ListReconciliation {
   static let maximumOthers = 64
   /// The most revisions of those lists, together. The list that reaches the limit is the last one that is read.
   static let maximumRevisions = 16_384
-
   /// The most ids of a document's branches that are merged at once, and of other lists that are read at once. The list
   /// that exceeds the limit is the last one, and two branches are merged in any case.
   static let maximumIDs = 50_000
@@ -29,8 +28,8 @@ struct ListReconciliation {
   private let others: [Other]
   /// The canonical document's live leaves that are merged, but for the winner.
   private let losers: [RevisionID]
-  /// The state of the store that was read.
-  private let state: StoreInfo
+  /// The state of the store that was read; nil when there is nothing to merge.
+  private let state: StoreInfo?
 
   /// A list document beside the canonical one.
   private struct Other {
@@ -42,8 +41,8 @@ struct ListReconciliation {
 
   /// Reads the lists of one state of a store.
   /// - Parameter known: lists that were read before; the lists that are read are added.
-  /// - Parameter isSettled: whether to read one list without conflicts only.
-  /// - Returns: nil if there is something to merge, although it has to be settled.
+  /// - Parameter mustBeSettled: whether to read only a store in which there is nothing to merge.
+  /// - Returns: nil if there is, although there must not be.
   /// - Throws: the view's errors; `integrity` for a list that can't be read; ``StoredLists/SliceIsOver``.
   private init?(
     _ view: any StoreView, known: inout StoredLists, settled mustBeSettled: Bool
@@ -88,7 +87,7 @@ struct ListReconciliation {
         list = BookmarkMerge.apply(side, to: list)
       }
     }
-    state = try view.info()
+    state = isSettled ? nil : try view.info()
     // Other members that leave no space for the list are dropped. They stay in the document's history only.
     let hasCapacity = isSettled || former.map(BookmarkList.hasCapacity) ?? true
     self.former = hasCapacity ? former : nil
