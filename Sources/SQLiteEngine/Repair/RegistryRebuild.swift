@@ -18,7 +18,7 @@ package struct RegistryRebuild {
 
     /// The result as a text for the operator.
     package var message: String {
-      "it was damaged and was made anew of what is left of it and of the stores' files: \(entries) stores"
+      "it was damaged; it was rebuilt from its readable entries and the stores' files: \(entries) stores"
     }
   }
 
