@@ -31,7 +31,7 @@ package final class Lane: Sendable {
   /// which ends when no job is left. This method never blocks the caller's thread.
   package func stop() async {
     await withCheckedContinuation { continuation in
-      let hasEnded = queue.update { queue in
+      let hasEnded = queue.update { queue, _ in
         queue.isStopping = true
         guard queue.hasThread else { return true }
         queue.stopCalls.append(continuation)
@@ -51,7 +51,7 @@ extension Lane: SerialExecutor {
   /// Adds a job of an actor that has its own ``InlineExecutor`` on this lane.
   func enqueue(_ job: UnownedJob, on executor: InlineExecutor?) {
     let work = Work.current
-    let mustStart = queue.update { queue in
+    let mustStart = queue.update { queue, _ in
       queue.jobs.append(Job(job: job, executor: executor, work: work))
       defer { queue.hasThread = true }
       return !queue.hasThread

@@ -1,16 +1,16 @@
 import Glibc
 
-/// A value behind a lock, and one thread that may sleep until the value has work for it.
+/// A value behind a lock, and threads that may sleep until the value has work for them.
 ///
-/// The standard library's `Mutex` has no condition variable; this is the POSIX mutex with a condition variable. Only
-/// one thread at a time may call ``waitUntil(_:)``.
+/// The standard library's `Mutex` has no condition variable; this is the POSIX mutex with a condition variable.
 ///
-/// Unchecked, because the compiler cannot see the lock. Proof: `value` and `isWaiting` are private, and every access
+/// Unchecked, because the compiler cannot see the lock. Proof: `value` and `waiting` are private, and every access
 /// lies between `pthread_mutex_lock` and `pthread_mutex_unlock` of `mutex` (`pthread_cond_wait` releases the lock only
 /// while the thread sleeps); the two pointers never change; `Value` is `Sendable`, and so are all results.
 final class Monitor<Value: Sendable>: @unchecked Sendable {
   private var value: Value
-  private var isWaiting = false
+  /// How many threads sleep.
+  private var waiting = 0
   // On the heap, because their addresses must never change.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -37,28 +37,30 @@ final class Monitor<Value: Sendable>: @unchecked Sendable {
     return body(value)
   }
 
-  /// Changes the value under the lock, then wakes the waiting thread, if there is one.
-  func update<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+  /// Changes the value under the lock, then wakes one thread that sleeps, or all of them.
+  /// - Parameter body: gets the value and how many threads sleep.
+  func update<Result: Sendable>(
+    wakingAll: Bool = false, _ body: (inout Value, Int) -> Result
+  ) -> Result {
     pthread_mutex_lock(mutex)
-    let result = body(&value)
-    // Cleared here, so that several changes in a row cause only one wake-up.
-    let mustWake = isWaiting
-    isWaiting = false
+    let result = body(&value, waiting)
+    let mustWake = waiting > 0
     pthread_mutex_unlock(mutex)
     // After the unlock; otherwise the woken thread would wait for the lock at once.
-    if mustWake { pthread_cond_signal(condition) }
+    guard mustWake else { return result }
+    if wakingAll { pthread_cond_broadcast(condition) } else { pthread_cond_signal(condition) }
     return result
   }
 
-  /// Calls `attempt` under the lock, and again after each change, until it returns a result.
+  /// Calls `attempt` under the lock, and again after each wake-up, until it returns a result.
   func waitUntil<Result: Sendable>(_ attempt: (inout Value) -> Result?) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     while true {
       if let result = attempt(&value) { return result }
-      isWaiting = true
+      waiting += 1
       pthread_cond_wait(condition, mutex)
-      isWaiting = false
+      waiting -= 1
     }
   }
 }

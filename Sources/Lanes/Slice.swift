@@ -12,7 +12,30 @@ import CLanes
 /// ```
 /// Code that can't suspend, such as a query over a store, ends its loop instead and continues in the next slice; see
 /// ``isOver``.
-package enum Slice {
+package struct Slice: Sendable {
+  /// When it ends, in nanoseconds of ``SliceClock``.
+  private let end: Int64
+  private let work: Work?
+
+  /// A slice that begins now.
+  /// - Parameter work: the request that the slice is part of; when it ends, the slice is over.
+  /// - Parameter waited: how long the work has waited for others since `begun`, in nanoseconds; it does not count.
+  package init(of work: Work?, from begun: Int64 = SliceClock.now, waited: Int64 = 0) {
+    end = begun + waited + Self.nanoseconds
+    self.work = work
+  }
+
+  private init(end: Int64) { (self.end, work) = (end, nil) }
+
+  /// A slice that is over at once. With it a test reaches the steps between the slices of a loop.
+  package static let shortest = Slice(end: .min)
+  /// A slice that is never over, for loops that no client sizes.
+  package static let endless = Slice(end: .max)
+
+  /// Whether the time is used up, or the request has ended. It costs some nanoseconds, so that a loop can ask in each
+  /// iteration.
+  package var isOver: Bool { SliceClock.now >= end || work?.hasEnded ?? false }
+
   /// How long a piece of work runs before it gives way, in milliseconds.
   package static let milliseconds = 2
   static let nanoseconds = Int64(milliseconds) * 1_000_000
@@ -72,9 +95,9 @@ package enum Slice {
 }
 
 /// The clock of slices and accounts: monotonic, so that a change of the system's time does not affect it.
-enum SliceClock {
+package enum SliceClock {
   /// Nanoseconds since an arbitrary moment.
-  static var now: Int64 { clanes_now() }
+  package static var now: Int64 { clanes_now() }
 }
 
 /// The error of work that stops because its request has ended. ``Work/reason`` is the reason.
