@@ -2,6 +2,7 @@ import CryptoExtras
 import Documents
 import FoundationEssentials
 import JSON
+import Lanes
 package import Stores
 
 /// An issuer's keys. They are fetched when they are first needed and cached for some time.
@@ -63,7 +64,7 @@ actor IssuerKeys {
       guard last.adding(seconds: Self.retrySeconds) <= now else { return }
     }
     attempted = now
-    let task = Task { await get() }
+    let task = Work.background { await self.get() }
     attempt = task
     await task.value
   }

@@ -148,12 +148,12 @@ actor SharedVerifications {
   func user(
     of key: Key, _ verify: @escaping @Sendable () async throws -> VerifiedUser
   ) async throws -> VerifiedUser {
-    if let task = running[key] { return try await task.value }
+    if let task = running[key] { return try await Work.waiting(throwing: { try await task.value }) }
     // The first caller's account is charged for the processor time.
-    let task = Task(executorPreference: WorkExecutor.current) { try await verify() }
+    let task = Work.shared { try await verify() }
     running[key] = task
     defer { running[key] = nil }
-    return try await task.value
+    return try await Work.waiting(throwing: { try await task.value })
   }
 }
 

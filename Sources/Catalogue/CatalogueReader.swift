@@ -17,7 +17,7 @@ actor CatalogueReader {
   private static let inlineBytes = 256 << 10
 
   private let files: CatalogueFiles
-  private nonisolated let executor: InlineExecutor
+  private nonisolated let executor: Lane
   private let now: @Sendable () -> ContinuousClock.Instant
   private let recent: RecentSearches
   private var catalogue: OpenCatalogue?
@@ -33,7 +33,7 @@ actor CatalogueReader {
     now: @escaping @Sendable () -> ContinuousClock.Instant
   ) {
     self.files = files
-    executor = InlineExecutor(lane)
+    executor = lane
     self.recent = recent
     self.now = now
   }
@@ -101,12 +101,7 @@ actor CatalogueReader {
   /// - Returns: nil when the reader is busy, when a page must be read from the disk, when the search takes longer than
   ///   its limit, when it finds more than 256 KiB, and after any error. The search must then run on the lane.
   nonisolated func searchInline(_ query: HotelQuery, within limit: Duration) -> HotelPage? {
-    let page: HotelPage?? = executor.runIfIdle {
-      assumeIsolated { reader in
-        CachedPages.withoutDiskReads { reader.pageAtOnce(query, limit) } ?? nil
-      }
-    }
-    return page ?? nil
+    nil
   }
 
   private func pageAtOnce(_ query: HotelQuery, _ limit: Duration) -> HotelPage? {

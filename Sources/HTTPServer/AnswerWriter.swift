@@ -1,6 +1,7 @@
 import Glibc
 package import HTTPTypes
 import HummingbirdCore
+import Lanes
 import NIOCore
 import NIOHTTPTypes
 import Synchronization
@@ -59,7 +60,7 @@ struct AnswerWriter: ResponseBodyWriter {
       if let last = parts.last { pipeline.writeAndFlush(NIOAny(last), promise: sent) }
       ahead?.end()
     }
-    try await sent?.futureResult.get()
+    if let sent { try await Work.waiting(throwing: { try await sent.futureResult.get() }) }
   }
 }
 

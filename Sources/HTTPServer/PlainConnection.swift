@@ -64,22 +64,15 @@ package struct PlainConnection: ServerChildChannel {
   }
 
   package func handle(value: RequestQueue, logger: Logger) async {
-    guard let executor = answers.executor(for: value.channel) else {
-      return await serve(value, logger)
-    }
-    value.note(executor)
-    await withTaskExecutorPreference(executor) { await serve(value, logger) }
-  }
-
-  private func serve(_ value: RequestQueue, _ logger: Logger) async {
     let channel = value.channel
+    let account = answers.account(of: channel)
     await withTaskCancellationHandler {
       do {
         while try await value.waitForNext() {
-          let last = try await inChildTask { try await answerAll(of: value, logger) }
-          if case .stream(let response) = last {
-            try await write(response, to: channel)
-            WorkExecutor.current?.finish()
+          let last = try await inChildTask { try await answerAll(of: value, account, logger) }
+          if case .stream(let response, let work) = last {
+            try await Work.$current.withValue(work) { try await write(response, to: channel) }
+            work?.finish()
           }
           if last.closes { break }
         }
@@ -101,7 +94,7 @@ package struct PlainConnection: ServerChildChannel {
   /// How a series of answers has ended.
   private enum Last: Sendable {
     /// With an answer of unknown length, which is not written yet.
-    case stream(Response)
+    case stream(Response, Work?)
     /// The client sends nothing at the moment, or nothing more.
     case quiet
     /// With the connection's last answer.
@@ -110,7 +103,7 @@ package struct PlainConnection: ServerChildChannel {
     /// Whether the server answers nothing more (RFC 9112, section 9.6).
     var closes: Bool {
       switch self {
-      case .stream(let response): response.headers.value(of: .connection) == "close"
+      case .stream(let response, _): response.headers.value(of: .connection) == "close"
       case .quiet: false
       case .close: true
       }
@@ -120,27 +113,36 @@ package struct PlainConnection: ServerChildChannel {
   /// Answers requests until the client is quiet (``RequestQueue/nextSoon()``) or an answer may take long. The
   /// connection's task runs it as a child, and so keeps little memory while it waits.
   /// - Throws: the errors of the connection and of its parser.
-  private func answerAll(of value: RequestQueue, _ logger: Logger) async throws -> Last {
+  private func answerAll(
+    of value: RequestQueue, _ account: ProcessorAccount?, _ logger: Logger
+  ) async throws -> Last {
     while true {
-      if let last = try await answerNext(of: value, logger) { return last }
+      guard let request = try await value.nextSoon() else { return .quiet }
+      let work = account.flatMap { answers.work(for: request, from: value.channel, on: $0) }
+      if let work { value.note(work) }
+      let last = try await Work.$current.withValue(work) {
+        try await answer(request, of: value, work, logger)
+      }
+      if let last { return last }
     }
   }
 
   /// Answers one request. Nothing of the request and its answer remains while the next one is awaited: the rest of a
   /// body that is not wanted is then read and discarded.
   /// - Returns: nil if more may follow.
-  private func answerNext(of value: RequestQueue, _ logger: Logger) async throws -> Last? {
-    guard let request = try await value.nextSoon() else { return .quiet }
+  private func answer(
+    _ request: Request, of value: RequestQueue, _ work: Work?, _ logger: Logger
+  ) async throws -> Last? {
     let channel = value.channel
     var response = try await answers.answer(
       request, on: channel, reservation: value.reservation, logger: logger)
     let closes = request.headers.value(of: .connection) == "close"
     if response.body.contentLength == nil {
       if closes { response.headers[.connection] = "close" }
-      return .stream(response)
+      return .stream(response, work)
     }
     try await write(response, to: channel)
-    WorkExecutor.current?.finish()
+    work?.finish()
     return closes || response.headers.value(of: .connection) == "close" ? .close : nil
   }
 

@@ -29,8 +29,12 @@ package protocol RequestAnswering: Sendable {
     to refusal: ConnectionRefusal, of request: HTTPRequest?
   ) -> (head: HTTPResponse, body: ByteBuffer)
 
-  /// The executor for the task of a connection or of an HTTP/2 stream; nil for Swift's own threads.
-  func executor(for channel: any Channel) -> WorkExecutor?
+  /// The account of the address that a connection comes from; nil if nobody pays for requests.
+  func account(of channel: any Channel) -> ProcessorAccount?
+
+  /// The work for a request, which its task has as ``Work/current`` while it answers and writes.
+  /// - Parameter account: the account of the connection's address.
+  func work(for request: Request, from channel: any Channel, on account: ProcessorAccount) -> Work?
 
   /// Whether an address belongs to a proxy, which forwards requests of many people.
   func isProxy(_ address: String) -> Bool

@@ -52,9 +52,10 @@ package final class RequestQueue: ServerChildChannelValue {
     var failure: HTTPParserError?
     /// Whether the current body has to wait for its reader.
     var isBodyFull = false
-    /// The executor of the answering task, once it has begun.
-    var executor: WorkExecutor?
-    var hasGone = false
+    /// The work for the request that is being answered.
+    var work: Work?
+    /// Whether the client sends nothing more, and whether it has gone.
+    var (hasClosedItsSide, hasGone) = (false, false)
     var isReadPostponed = false
 
     var isFull: Bool { isBodyFull || requests.count >= RequestQueue.readAhead }
@@ -117,6 +118,7 @@ package final class RequestQueue: ServerChildChannelValue {
   private func wait(_ begin: (inout State) -> (() -> Void)?) {
     let (instead, mustRead, mustWatch) = state.withLock { state in
       state.reservation = nil
+      state.work = nil
       let instead = begin(&state)
       var mustWatch = false
       if case .request? = state.waiting, !state.isWatched {
@@ -171,13 +173,13 @@ package final class RequestQueue: ServerChildChannelValue {
     return true
   }
 
-  /// Notes the executor of the answering task, so that its work ends when the client has gone.
-  func note(_ executor: WorkExecutor) {
-    let hasGone = state.withLock { state in
-      state.executor = executor
-      return state.hasGone
+  /// Notes the work for the request that is being answered. It ends when the client has gone.
+  func note(_ work: Work) {
+    let (hasClosedItsSide, hasGone) = state.withLock { state in
+      state.work = work
+      return (state.hasClosedItsSide, state.hasGone)
     }
-    if hasGone { executor.clientLeft() }
+    if hasGone { work.end(.gone) } else if hasClosedItsSide { work.clientClosedItsSide() }
   }
 
   /// The memory and the slot of the request that ``nextSoon()`` returned last. They are kept until the next wait.
@@ -187,11 +189,12 @@ package final class RequestQueue: ServerChildChannelValue {
 
   /// Notes that the client sends nothing more, or has gone.
   func clientClosed(hasGone: Bool) {
-    let executor = state.withLock { state in
+    let work = state.withLock { state in
+      state.hasClosedItsSide = true
       state.hasGone = state.hasGone || hasGone
-      return state.executor
+      return state.work
     }
-    if hasGone { executor?.clientLeft() } else { executor?.clientClosedItsSide() }
+    if hasGone { work?.end(.gone) } else { work?.clientClosedItsSide() }
   }
 
   /// Adds a request, unless the queue has ended.

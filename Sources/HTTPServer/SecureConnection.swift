@@ -44,12 +44,13 @@ package struct SecureConnection: ServerChildChannel {
       idleTimeout: .seconds(Int64(RequestLimits.idleSeconds)))
     http2 = HTTP2Channel(
       responder: { (request, writer: consuming ResponseWriter, channel) in
-        guard let executor = answers.executor(for: channel) else {
+        guard let account = answers.account(of: channel) else {
           return try await responder(request, writer, channel)
         }
-        channel.closeFuture.whenComplete { _ in executor.clientLeft() }
+        let work = answers.work(for: request, from: channel, on: account)
+        channel.closeFuture.whenComplete { _ in work?.end(.gone) }
         var writer = Optional(writer)
-        try await withTaskExecutorPreference(executor) {
+        try await Work.$current.withValue(work) {
           if let writer = writer.take() { try await responder(request, writer, channel) }
         }
       },

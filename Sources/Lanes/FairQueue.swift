@@ -5,7 +5,8 @@ import DequeModule
 /// Accounts with a positive balance go before overdrawn accounts. Among equals, the next account is the one that has
 /// used least since it began to wait (start-time fair queueing). The queue applies this rule first among addresses, then
 /// among the accounts of the chosen address. A user at several addresses takes turns as one address does. Entries of a
-/// request that has ended go before all others, so that the request is cleaned up. FairQueue is a value behind the pool's lock and has no clock of its own.
+/// request that has ended go before all others, so that the request is cleaned up. FairQueue is a value behind a lock
+/// and has no clock of its own.
 struct FairQueue {
   /// How long an overdrawn account waits behind the others before its request is ended, in nanoseconds.
   static let patience: Int64 = 5_000_000_000
@@ -204,18 +205,16 @@ struct FairQueue {
   }
 }
 
-/// An entry that waits for a thread of a pool, or for a permit of a ``FairSemaphore``.
-struct PoolEntry {
-  /// What the entry runs.
-  enum Kind {
-    /// A job of a request's task.
-    case task(UnownedJob, WorkExecutor)
-    /// The first waiting job of an actor.
-    case actor(InlineExecutor)
+/// An entry that waits for a thread of a pool, a permit of a ``FairSemaphore`` or a seat.
+struct PoolEntry: Sendable {
+  /// What waits.
+  enum Kind: Sendable {
+    /// What a thread of a ``ThreadPool`` runs.
+    case closure(@Sendable (ThreadPool, inout ThreadClock) -> Void)
     /// A task that waits on an account for a permit of a ``FairSemaphore``.
     case permit(UnsafeContinuation<Int?, Never>, ProcessorAccount)
-    /// A task that gave way to others.
-    case yielded(UnsafeContinuation<Void, Never>, WorkExecutor)
+    /// A task that waits on an account for one of the ``Seats``.
+    case seat(UnsafeContinuation<Void, Never>, ProcessorAccount)
   }
 
   let kind: Kind

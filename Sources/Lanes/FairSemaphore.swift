@@ -52,7 +52,7 @@ package final class FairSemaphore: Sendable {
   /// - Parameter permits: how many calls run at once, without the reserved permit.
   /// - Parameter queueLimit: how many callers wait at most.
   /// - Parameter takesProcessor: whether a running call uses a processor on a thread of its own. The calling request's
-  ///   pool then computes with one thread fewer meanwhile.
+  ///   server then computes with one seat fewer meanwhile.
   package init(_ kind: Kind, permits: Int, queueLimit: Int, takesProcessor: Bool = true) {
     switch kind {
     case .searches: name = .searches
@@ -75,9 +75,9 @@ package final class FairSemaphore: Sendable {
   ) async throws(Failure) -> Value? {
     guard let permit = await acquire(payer) else { return nil }
     defer { release(permit) }
-    let pool = takesProcessor ? WorkExecutor.current?.pool : nil
-    pool?.reserveProcessor()
-    defer { pool?.releaseProcessor() }
+    let seats = takesProcessor ? Work.current?.seats : nil
+    seats?.reserveProcessor(true)
+    defer { seats?.reserveProcessor(false) }
     return try await body(permit)
   }
 
@@ -125,28 +125,31 @@ package final class FairSemaphore: Sendable {
       case .everybody: (nil, everybody)
       }
     let holder = holder(account)
-    return await withUnsafeContinuation { continuation in
-      let now = SliceClock.now
-      let (answer, displaced): (Int??, PoolEntry?) = state.withLock { state in
-        let isAllowed =
-          state.free.count > 1
-          || !account.isOverdrawn && !state.holders.values.contains { $0 === holder }
-        if isAllowed, let permit = state.free.popLast() {
-          state.holders[permit] = holder
-          return (permit, nil)
+    return await Work.waiting {
+      await withUnsafeContinuation { continuation in
+        let now = SliceClock.now
+        let (answer, displaced): (Int??, PoolEntry?) = state.withLock { state in
+          let isAllowed =
+            state.free.count > 1
+            || !account.isOverdrawn && !state.holders.values.contains { $0 === holder }
+          if isAllowed, let permit = state.free.popLast() {
+            state.holders[permit] = holder
+            return (permit, nil)
+          }
+          guard state.withdrawn.count < count else { return (.some(nil), nil) }
+          var displaced: PoolEntry?
+          if state.queue.count >= queueLimit {
+            displaced = state.queue.displace(for: account)
+            guard displaced != nil else { return (.some(nil), nil) }
+          }
+          state.queue.push(
+            PoolEntry(kind: .permit(continuation, account), work: work, since: now), account,
+            at: now)
+          return (nil, displaced)
         }
-        guard state.withdrawn.count < count else { return (.some(nil), nil) }
-        var displaced: PoolEntry?
-        if state.queue.count >= queueLimit {
-          displaced = state.queue.displace(for: account)
-          guard displaced != nil else { return (.some(nil), nil) }
-        }
-        state.queue.push(
-          PoolEntry(kind: .permit(continuation, account), work: work, since: now), account, at: now)
-        return (nil, displaced)
+        if case .permit(let displaced, _) = displaced?.kind { displaced.resume(returning: nil) }
+        if let answer { continuation.resume(returning: answer) }
       }
-      if case .permit(let displaced, _) = displaced?.kind { displaced.resume(returning: nil) }
-      if let answer { continuation.resume(returning: answer) }
     }
   }
 

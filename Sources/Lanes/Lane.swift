@@ -33,9 +33,9 @@ package final class Lane: Sendable {
     await withCheckedContinuation { continuation in
       let hasEnded = queue.update { queue, _ in
         queue.isStopping = true
-        guard queue.hasThread else { return true }
+        guard queue.hasThread else { return (true, .one) }
         queue.stopCalls.append(continuation)
-        return false
+        return (false, .one)
       }
       if hasEnded { continuation.resume() }
     }
@@ -45,16 +45,11 @@ package final class Lane: Sendable {
 extension Lane: SerialExecutor {
   /// Adds a job to the end of the queue, and starts the thread if there is none.
   package func enqueue(_ job: consuming ExecutorJob) {
-    enqueue(UnownedJob(job), on: nil)
-  }
-
-  /// Adds a job of an actor that has its own ``InlineExecutor`` on this lane.
-  func enqueue(_ job: UnownedJob, on executor: InlineExecutor?) {
-    let work = Work.current
+    let job = UnownedJob(job)
     let mustStart = queue.update { queue, _ in
-      queue.jobs.append(Job(job: job, executor: executor, work: work))
+      queue.jobs.append(Job(job: job))
       defer { queue.hasThread = true }
-      return !queue.hasThread
+      return (!queue.hasThread, .one)
     }
     if mustStart { startThread() }
   }
@@ -73,7 +68,7 @@ extension Lane: SerialExecutor {
   /// Whether the calling thread is the one that runs this lane's jobs.
   package func isIsolatingCurrentContext() -> Bool? {
     queue.read { queue in
-      queue.thread == LaneThread.current
+      queue.thread == UInt(pthread_self())
     }
   }
 
@@ -87,8 +82,6 @@ extension Lane: SerialExecutor {
 extension Lane {
   private struct Job: Sendable {
     let job: UnownedJob
-    let executor: InlineExecutor?
-    let work: Work?
   }
 
   private struct Queue: Sendable {
@@ -106,8 +99,16 @@ extension Lane {
     case end([CheckedContinuation<Void, Never>])
   }
 
+  private static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
+    argument in
+    guard let argument else { return nil }
+    let lane = Unmanaged<Lane>.fromOpaque(argument).takeRetainedValue()
+    lane.work(endsWhenIdle: false)
+    return nil
+  }
+
   private func startThread() {
-    if LaneThread.start(on: self, LaneThread.lane) { return }
+    if Threads.start(on: self, Self.main) { return }
     // The system can't start a thread. The jobs run on a thread of Swift's cooperative pool, which is slow but works.
     Task.detached { self.work(endsWhenIdle: true) }
   }
@@ -115,7 +116,7 @@ extension Lane {
   /// Runs jobs until the lane is to stop, or, where `endsWhenIdle`, until no job waits.
   func work(endsWhenIdle: Bool) {
     let executor = asUnownedSerialExecutor()
-    let thread = LaneThread.current
+    let thread = UInt(pthread_self())
     var batch: [Job] = []
     while true {
       let turn: Turn = queue.waitUntil { queue in
@@ -134,13 +135,7 @@ extension Lane {
       switch turn {
       case .run:
         for next in batch {
-          LaneThread.beginJob(for: next.work)
-          if let inlineExecutor = next.executor {
-            inlineExecutor.run(next.job)
-          } else {
-            next.job.runSynchronously(on: executor)
-          }
-          LaneThread.endJob()
+          next.job.runSynchronously(on: executor)
         }
         batch.removeAll(keepingCapacity: true)
       case .end(let stopCalls):

@@ -37,18 +37,21 @@ final class Monitor<Value: Sendable>: @unchecked Sendable {
     return body(value)
   }
 
-  /// Changes the value under the lock, then wakes one thread that sleeps, or all of them.
+  /// Whom a change wakes of the threads that sleep.
+  enum Wake { case none, one, all }
+
+  /// Changes the value under the lock, then wakes threads.
   /// - Parameter body: gets the value and how many threads sleep.
-  func update<Result: Sendable>(
-    wakingAll: Bool = false, _ body: (inout Value, Int) -> Result
-  ) -> Result {
+  func update<Result: Sendable>(_ body: (inout Value, Int) -> (Result, Wake)) -> Result {
     pthread_mutex_lock(mutex)
-    let result = body(&value, waiting)
-    let mustWake = waiting > 0
+    let (result, wake) = body(&value, waiting)
     pthread_mutex_unlock(mutex)
     // After the unlock; otherwise the woken thread would wait for the lock at once.
-    guard mustWake else { return result }
-    if wakingAll { pthread_cond_broadcast(condition) } else { pthread_cond_signal(condition) }
+    switch wake {
+    case .none: break
+    case .one: pthread_cond_signal(condition)
+    case .all: pthread_cond_broadcast(condition)
+    }
     return result
   }
 

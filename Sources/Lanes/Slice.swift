@@ -40,57 +40,24 @@ package struct Slice: Sendable {
   package static let milliseconds = 2
   static let nanoseconds = Int64(milliseconds) * 1_000_000
 
-  /// Whether the calling thread has used up its slice, or works for a request that has ended. It costs some
-  /// nanoseconds, so that a loop can ask in each iteration. It is always false on a thread that belongs to no pool or
-  /// lane.
-  package static var isOver: Bool {
-    #if DEBUG
-      if isShortest { return true }
-    #endif
-    let thread = clanes_this_thread()
-    guard thread.pointee.slice_end != 0 else { return false }
-    return clanes_now() - thread.pointee.blocked >= thread.pointee.slice_end || isEnded
-  }
-
-  /// Whether the calling thread works for a request that has ended.
+  /// Whether the calling task works for a request that has ended.
   package static var isEnded: Bool { Work.current?.hasEnded ?? false }
 
-  /// Charges the calling thread's time so far, so that the cost of the request is up to date for a reader.
-  package static func settle() { LaneThread.settle() }
-
-  /// Suspends the task when the slice is over and the queue has others to serve first.
+  /// Suspends the task when its slice is over and others are to be served first.
   /// - Throws: ``WorkEnded`` when the request has ended; see ``Work/Ending``.
   package static func giveWay() async throws(WorkEnded) {
-    guard isOver else { return }
-    await next()
-    if isEnded { throw WorkEnded() }
+    guard let work = Work.current else { return await Task.yield() }
+    await work.giveWay()
+    if work.hasEnded { throw WorkEnded() }
   }
 
-  /// Waits, before the work for a request begins, until the queue serves the account of its principal.
+  /// Waits, before the work for a request begins, until the account of its principal may compute.
   /// - Throws: ``WorkEnded`` when the request has ended meanwhile, for example because its account is overdrawn and
   ///   waited too long.
   package static func begin() async throws(WorkEnded) {
-    guard let pool = LanePool.current, pool.isCrowded else { return }
-    if let work = Work.current, !work.account.isOverdrawn,
-      WorkExecutor.current?.hasWaited(on: work.account) ?? false
-    {
-      return
-    }
-    await next()
-    if isEnded { throw WorkEnded() }
-  }
-
-  /// Suspends the task until the queue serves it again; begins a new slice when no other entry waits.
-  private static func next() async {
-    LaneThread.settle()
-    guard let pool = LanePool.current, WorkExecutor.current != nil else {
-      return await Task.yield()
-    }
-    if pool.isCrowded, let work = Work.current, !work.hasEnded {
-      await pool.wait(for: work)
-    } else {
-      clanes_this_thread().pointee.slice_end = clanes_now() + nanoseconds
-    }
+    guard let work = Work.current else { return }
+    await work.begin()
+    if work.hasEnded { throw WorkEnded() }
   }
 }
 
@@ -103,10 +70,4 @@ package enum SliceClock {
 /// The error of work that stops because its request has ended. ``Work/reason`` is the reason.
 package struct WorkEnded: Error {
   package init() {}
-}
-
-extension Slice {
-  /// Whether every slice is over at once, for tests of loops that continue in a next slice. It has no effect in a
-  /// release build.
-  @TaskLocal package static var isShortest = false
 }

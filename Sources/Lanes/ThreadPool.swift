@@ -1,35 +1,64 @@
 import CLanes
-import DequeModule
 import Glibc
 
-/// Threads of their own for calls that block, such as reads of files.
+/// Threads for calls that block, such as those of files and databases.
 ///
 /// A blocking call in Swift's cooperative pool, which has one thread per core, would stall every request. Closures start
-/// in the order in which they come. Their processor time is charged to the request of the caller. The threads start
-/// when they are needed, and end with ``stop()``.
+/// in the order in which they come, or in that of the accounts that pay for them (``FairQueue``). The time that a closure
+/// takes is charged to the request that calls. The threads start when they are needed, and end with ``stop()``.
 /// ```swift
 /// let names = try await threads.run { try Disk.names(in: path) }
 /// ```
 package final class ThreadPool: Sendable {
+  /// The maximum number of threads that work at stores. It is higher than the number that compute at once, because some
+  /// threads wait for the disk.
+  package static let storeThreads = 24
+
   /// The name of the threads, as `ps -T` and `/proc` show it; Linux keeps its first 15 bytes.
   package let name: String
   /// The maximum number of threads.
   package let threads: Int
+  /// How many threads compute at once at most.
+  private let processors: Int
+  /// Whether the accounts of requests decide the order.
+  private let isFair: Bool
+  private let state: Monitor<State>
+  /// The account of closures whose account does not decide.
+  private let system = ProcessorAccount(isLimited: false)
 
-  private struct State {
-    var closures = Deque<@Sendable () -> Void>()
+  private struct State: Sendable {
+    var queue: FairQueue
     var threadCount = 0
+    /// How many threads run a closure and do not wait for the disk.
+    var computing = 0
+    /// How many processors are in use by threads outside of the pool.
+    var reserved = 0
     var isStopping = false
     /// The calls of `stop()` that wait for the threads to end.
     var stopCalls: [CheckedContinuation<Void, Never>] = []
   }
 
-  private let state = Monitor(State())
+  /// Makes a pool whose closures start in the order in which they come.
+  package convenience init(name: String, threads: Int = 1) {
+    self.init(name: name, threads: threads, processors: threads, isFair: false)
+  }
 
-  /// Makes a pool. Its threads start when closures come.
-  package init(name: String, threads: Int = 1) {
+  /// Makes the pool for work at stores. A process has one.
+  /// - Parameter processors: how many threads compute at once; by default the number of processors, at least 2.
+  package static func forStores(
+    processors: Int? = nil, threads: Int = ThreadPool.storeThreads
+  ) -> ThreadPool {
+    let processors = processors ?? Processors.count
+    return ThreadPool(
+      name: "store", threads: max(threads, processors), processors: processors, isFair: true)
+  }
+
+  private init(name: String, threads: Int, processors: Int, isFair: Bool) {
     self.name = name
     self.threads = max(1, threads)
+    self.processors = processors
+    self.isFair = isFair
+    state = Monitor(State(queue: FairQueue(.stores)))
   }
 
   /// Runs a closure on one of the threads. The wait can't be cancelled; every closure runs.
@@ -38,41 +67,117 @@ package final class ThreadPool: Sendable {
     _ body: @escaping @Sendable () throws(Failure) -> Value
   ) async throws(Failure) -> Value {
     let work = Work.current
-    let result: Result<Value, Failure> = await withUnsafeContinuation { continuation in
-      enqueue {
-        continuation.resume(
-          returning: Work.chargingOutsidePools(work) { Result(catching: body) })
+    return try await Work.waiting {
+      await withUnsafeContinuation { continuation in
+        push(for: work) { _, clock in
+          let begun = SliceClock.now
+          let result = Result(catching: body)
+          work?.charge(clock.time(since: begun))
+          continuation.resume(returning: result)
+        }
       }
-    }
-    return try result.get()
+    }.get()
   }
 
   /// Adds a closure that nobody waits for.
   package func enqueue(_ closure: @escaping @Sendable () -> Void) {
-    let mustStart = state.update { state, idle in
-      state.closures.append(closure)
-      guard idle < state.closures.count, state.threadCount < threads else { return false }
-      state.threadCount += 1
-      return true
+    push(for: nil) { _, _ in closure() }
+  }
+
+  /// Adds a closure that charges its time itself.
+  /// - Parameter closure: gets the pool and the clock of its thread.
+  func push(
+    for work: Work?, _ closure: @escaping @Sendable (ThreadPool, inout ThreadClock) -> Void
+  ) {
+    let entry = PoolEntry(kind: .closure(closure), work: work, since: SliceClock.now)
+    start(
+      state.update { state, idle in
+        state.queue.push(entry, isFair ? work?.account ?? system : system, at: entry.since)
+        return callThread(&state, idle)
+      })
+  }
+
+  /// Runs a call that blocks without computing; another thread may compute meanwhile. Only for closures of this pool.
+  func blocking<Value, Failure: Error>(
+    _ body: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    start(
+      state.update { state, idle in
+        state.computing -= 1
+        return callThread(&state, idle)
+      })
+    defer {
+      state.update { state, _ in
+        state.computing += 1
+        return ((), .none)
+      }
     }
-    guard mustStart else { return }
-    if LaneThread.start(on: self, Self.main) { return }
-    // The system can't start a thread. The closures run on a thread of Swift's cooperative pool, which is slow but works.
-    Task.detached { self.work(endsWhenIdle: true) }
+    return try body()
   }
 
   /// Runs all waiting closures, then ends the threads. Returns when they have ended. A closure that comes later gets a
   /// thread that ends with it.
   package func stop() async {
     await withCheckedContinuation { continuation in
-      let hasEnded = state.update(wakingAll: true) { state, _ in
+      let hasEnded = state.update { state, _ in
         state.isStopping = true
-        guard state.threadCount > 0 else { return true }
+        guard state.threadCount > 0 else { return (true, .none) }
         state.stopCalls.append(continuation)
-        return false
+        return (false, .all)
       }
       if hasEnded { continuation.resume() }
     }
+  }
+
+  /// Whether a closure waits for a thread.
+  package var isCrowded: Bool { state.read { !$0.queue.isEmpty } }
+  /// How many closures wait for a thread.
+  package var waitingCount: Int { state.read { $0.queue.count } }
+  var servedBeforeOverdrawn: Int { state.read { $0.queue.servedBeforeOverdrawn } }
+  var lag: Duration { .nanoseconds(state.read { $0.queue.longestWait(at: SliceClock.now) }) }
+
+  /// Moves the entries of an ended request before all others.
+  func expedite(_ work: Work) {
+    state.update { state, _ in
+      state.queue.expedite(work, work.account)
+      return ((), .none)
+    }
+  }
+
+  /// Reserves a processor for a thread outside of the pool, or ends that.
+  func reserveProcessor(_ isReserved: Bool) {
+    start(
+      state.update { state, idle in
+        state.reserved += isReserved ? 1 : -1
+        return callThread(&state, idle)
+      })
+  }
+}
+
+extension ThreadPool {
+  /// Whether one more thread may compute. Call it under the lock.
+  private func mayCompute(_ state: State) -> Bool {
+    state.computing < max(1, processors - state.reserved)
+  }
+
+  /// Wakes a thread if an entry waits for it. Call it under the lock.
+  /// - Parameter idle: how many threads sleep.
+  /// - Returns: whether a thread has to be started.
+  private func callThread(
+    _ state: inout State, _ idle: Int
+  ) -> (Bool, Monitor<State>.Wake) {
+    guard !state.queue.isEmpty, mayCompute(state) else { return (false, .none) }
+    guard idle == 0 else { return (false, .one) }
+    guard state.threadCount < threads else { return (false, .none) }
+    state.threadCount += 1
+    return (true, .none)
+  }
+
+  private func start(_ mustStart: Bool) {
+    guard mustStart else { return }
+    if Threads.start(on: self, Self.main) { return }
+    // The system can't start a thread. The closures run on a thread of Swift's cooperative pool, which is slow but works.
+    Task.detached { self.work(endsWhenIdle: true) }
   }
 
   /// The main function of a thread. `argument` is a retained pool.
@@ -86,24 +191,39 @@ package final class ThreadPool: Sendable {
   }
 
   private enum Turn: Sendable {
-    case run(@Sendable () -> Void)
+    case run(PoolEntry)
     case end([CheckedContinuation<Void, Never>])
   }
 
   private func work(endsWhenIdle: Bool) {
+    var clock = ThreadClock()
+    var hasRun = false
     while true {
       let turn: Turn = state.waitUntil { state in
-        if let closure = state.closures.popFirst() { return .run(closure) }
-        guard endsWhenIdle || state.isStopping else { return nil }
+        if hasRun { state.computing -= 1 }
+        hasRun = false
+        if mayCompute(state), let entry = state.queue.pop(at: SliceClock.now) {
+          state.computing += 1
+          return .run(entry)
+        }
+        guard state.queue.isEmpty, endsWhenIdle || state.isStopping else { return nil }
         state.threadCount -= 1
         guard state.threadCount == 0 else { return .end([]) }
         defer { state.stopCalls = [] }
         return .end(state.stopCalls)
       }
       switch turn {
-      case .run(let closure): closure()
+      case .run(let entry):
+        hasRun = true
+        if case .closure(let closure) = entry.kind { closure(self, &clock) }
       case .end(let stopCalls): return stopCalls.forEach { $0.resume() }
       }
     }
   }
+}
+
+/// The processors of the machine.
+package enum Processors {
+  /// How many there are, at least 2.
+  package static let count = max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 }

@@ -1,9 +1,9 @@
-import CLanes
 import Synchronization
 
 /// The work for one request: the account that pays, the cost so far, and whether the request has ended.
 ///
-/// The thread that works for the request has it as ``current``. The pool charges the cost to ``account``.
+/// The task that works for the request has it as ``current``, and so have its children. It is charged for the time
+/// between its waits, and for what its calls take on the threads of a ``ThreadPool``.
 package final class Work: Sendable {
   /// Why the work of a request stops.
   package enum Ending: Int, Sendable, CaseIterable {
@@ -17,7 +17,7 @@ package final class Work: Sendable {
     case stopping
   }
 
-  /// The most that a request may cost unless the pool has another limit, in nanoseconds of processor time: two seconds.
+  /// The most that a request may cost unless the server has another limit, in nanoseconds of processor time: two seconds.
   package static let standardLimit: Int64 = 2_000_000_000
   /// The most that a request may cost for each MiB that it moves: a quarter of its limit. It applies when it gives more
   /// than the limit.
@@ -29,7 +29,7 @@ package final class Work: Sendable {
   /// The account that pays until the principal is known.
   private let address: ProcessorAccount
   private let principal = AtomicLazyReference<ProcessorAccount>()
-  let pool: LanePool
+  package let seats: Seats
   private let ending = Atomic(0)
   private let isBound = Atomic<Bool>(false)
   private let isHalfClosed = Atomic<Bool>(false)
@@ -37,24 +37,128 @@ package final class Work: Sendable {
   private let moved = Atomic<Int64>(0)
   private let longest = Atomic<Int64>(0)
   private let isCounted: Bool
+  /// When the present slice began, in nanoseconds of ``SliceClock``; 0 while the work waits.
+  private let begun = Atomic(SliceClock.now)
+  /// The lease of a place or a seat; 0 for none.
+  private let lease = Atomic<UInt64>(0)
+  /// Whether the work needs a place or a seat to compute. What comes before is short.
+  private let isSeated = Atomic(false)
+
+  /// The request that the calling task works for; nil when it works for none.
+  @TaskLocal package static var current: Work?
 
   /// Makes the work of a new request, which counts as running until it is deinitialised.
-  init(_ address: ProcessorAccount, in pool: LanePool, isCounted: Bool = true) {
+  /// - Parameter address: the account that pays until the principal is known.
+  /// - Parameter isCounted: false for work that does not end with one request.
+  package init(_ address: ProcessorAccount, in seats: Seats, isCounted: Bool = true) {
     self.address = address
-    self.pool = pool
+    self.seats = seats
     self.isCounted = isCounted
-    if isCounted { pool.counts.running.add(1, ordering: .relaxed) }
+    if isCounted { seats.counts.running.add(1, ordering: .relaxed) }
   }
 
   deinit {
-    if isCounted { pool.counts.running.subtract(1, ordering: .relaxed) }
+    finish()
+    if isCounted { seats.counts.running.subtract(1, ordering: .relaxed) }
   }
 
-  /// The request that the calling thread works for; nil when it works for none.
-  package static var current: Work? {
-    clanes_this_thread().pointee.work.map {
-      Unmanaged<Work>.fromOpaque($0).takeUnretainedValue()
+  /// Begins a task for which several requests wait, such as the opening of a store. It goes on after the present request
+  /// has ended, whose account pays for it.
+  package static func shared<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Value
+  ) -> Task<Value, any Error> {
+    let work = forShared
+    return Task { try await $current.withValue(work, operation: body) }
+  }
+
+  /// Begins a task that can't fail, as ``shared(_:)`` does.
+  package static func shared<Value: Sendable>(
+    _ body: @escaping @Sendable () async -> Value
+  ) -> Task<Value, Never> {
+    let work = forShared
+    return Task { await $current.withValue(work, operation: body) }
+  }
+
+  /// Begins a task for which no request pays.
+  @discardableResult
+  package static func background(
+    _ body: @escaping @Sendable () async -> Void
+  ) -> Task<Void, Never> {
+    Task { await $current.withValue(nil, operation: body) }
+  }
+
+  private static var forShared: Work? {
+    current.map { Work($0.account, in: $0.seats, isCounted: false) }
+  }
+
+  /// Does something that waits for others and computes nothing: the work holds no place and no seat meanwhile, and the
+  /// time is not charged.
+  package static func waiting<Value>(
+    _ body: () async -> Value
+  ) async -> Value {
+    guard let work = current else { return await body() }
+    work.finish()
+    let value = await body()
+    await work.resume()
+    return value
+  }
+
+  /// Does something that waits, as ``waiting(_:)`` does.
+  package static func waiting<Value, Failure: Error>(
+    throwing body: () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    guard let work = current else { return try await body() }
+    work.finish()
+    do {
+      let value = try await body()
+      await work.resume()
+      return value
+    } catch {
+      await work.resume()
+      throw error
     }
+  }
+
+  /// Charges the time since the slice began, and gives the place or the seat back.
+  package func finish() {
+    settle(isOver: true)
+    let id = lease.exchange(0, ordering: .relaxed)
+    if id != 0 { seats.giveBack(id) }
+  }
+
+  /// Waits for a place or a seat if the work needs one, and begins a slice.
+  package func resume() async {
+    if isSeated.load(ordering: .relaxed) { await seats.take(for: self) }
+    begun.store(SliceClock.now, ordering: .relaxed)
+  }
+
+  /// Waits for the first place or seat.
+  func begin() async {
+    finish()
+    isSeated.store(true, ordering: .relaxed)
+    await resume()
+  }
+
+  /// Ends the slice, if it is over, and waits for the next one.
+  func giveWay() async {
+    guard isSliceOver else { return }
+    finish()
+    await resume()
+  }
+
+  /// Whether the slice is over, or the request has ended.
+  package var isSliceOver: Bool {
+    hasEnded || SliceClock.now - begun.load(ordering: .relaxed) >= Slice.nanoseconds
+  }
+
+  /// Notes the lease that the work got.
+  func sit(_ id: UInt64) { lease.store(id, ordering: .relaxed) }
+
+  /// Charges the time since the slice began or was charged last.
+  package func settle(isOver: Bool = false) {
+    let now = SliceClock.now
+    let begun = begun.exchange(isOver ? 0 : now, ordering: .relaxed)
+    if begun != 0 { charge(now - begun) }
   }
 
   package var account: ProcessorAccount { principal.load() ?? address }
@@ -78,9 +182,9 @@ package final class Work: Sendable {
     let known = ending.compareExchange(
       expected: 0, desired: reason.rawValue, ordering: .relaxed)
     guard known.exchanged else { return }
-    pool.counts.noteEnd(reason)
+    seats.counts.noteEnd(reason)
     // The queue ends overdrawn requests itself, under its lock, so they need no expediting.
-    if reason != .overdrawn { pool.expedite(self) }
+    if reason != .overdrawn { seats.expedite(self) }
   }
 
   /// Marks the next steps as one unit: from now on ``end(_:)`` has no effect, even when the client has gone.
@@ -101,36 +205,10 @@ package final class Work: Sendable {
   }
 
   /// In how many seconds the account is no longer overdrawn if it spends nothing more; at least 1.
-  package var secondsUntilPaid: Int { pool.secondsUntilPositive(account) }
+  package var secondsUntilPaid: Int { seats.secondsUntilPositive(account) }
 
   /// Counts bytes that are moved for the request: a request that moves many bytes may cost more.
   package func addMovedBytes(_ count: Int) { moved.add(Int64(count), ordering: .relaxed) }
-
-  /// Runs a part of a job that belongs to another request, and charges it to that request.
-  package static func charging<Value, Failure: Error>(
-    _ work: Work?, _ body: () throws(Failure) -> Value
-  ) throws(Failure) -> Value {
-    try LaneThread.charging(work, body)
-  }
-
-  /// Runs a part of a job that is done for several requests, and charges each of them an equal part.
-  package static func sharing<Value, Failure: Error>(
-    _ works: [Work?], _ body: () throws(Failure) -> Value
-  ) throws(Failure) -> Value {
-    try LaneThread.sharing(works, body)
-  }
-
-  /// Runs `body` on a thread that belongs to no pool or lane, and charges its processor time to the request.
-  package static func chargingOutsidePools<Value, Failure: Error>(
-    _ work: Work?, _ body: () throws(Failure) -> Value
-  ) throws(Failure) -> Value {
-    let begun = clanes_processor_time()
-    defer {
-      let time = clanes_processor_time() - begun
-      work?.charge(time, isSlice: false)
-    }
-    return try body()
-  }
 
   /// Charges processor time to the request and its account.
   func charge(_ nanoseconds: Int64, isSlice: Bool = true) {
@@ -138,20 +216,20 @@ package final class Work: Sendable {
     let total = used.add(nanoseconds, ordering: .relaxed).newValue
     let payer = account
     payer.spend(nanoseconds: nanoseconds)
-    pool.counts.note(nanoseconds, isPaid: !payer.isOverdrawn)
+    seats.counts.note(nanoseconds, isPaid: !payer.isOverdrawn)
     if isSlice, nanoseconds > longest.load(ordering: .relaxed) {
       longest.store(nanoseconds, ordering: .relaxed)
-      pool.counts.note(slice: nanoseconds)
+      seats.counts.note(slice: nanoseconds)
     }
     guard isCounted, !hasEnded else { return }
     if total >= Self.halfClosedLimit, isHalfClosed.load(ordering: .relaxed) { end(.gone) }
-    let limit = pool.requestLimit
+    let limit = seats.requestLimit
     let allowance = moved.load(ordering: .relaxed) / 1_048_576 * Self.limitPerMebibyte(of: limit)
     if total >= max(limit, allowance) { end(.costly) }
   }
 }
 
-/// What a pool counts about its requests, for the operator.
+/// What is counted about requests, for the operator.
 package final class WorkCounts: Sendable {
   let running = Atomic(0)
   private let gone = Atomic(0)
@@ -208,4 +286,18 @@ package final class WorkCounts: Sendable {
       longest.store(nanoseconds, ordering: .relaxed)
     }
   }
+}
+
+/// Runs a step in a child task, whose memory is freed when the step is done.
+///
+/// A task keeps the memory of its deepest call until it ends. So a task that waits for long, such as that of a feed, lets
+/// a child do what calls deeply, and waits itself with a few small frames. A child costs about a microsecond.
+/// - Throws: what the step throws.
+// Not inlined, so that the waiting frame stays small.
+@inline(never)
+package func inChildTask<Value: Sendable>(
+  _ step: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+  async let value = step()
+  return try await value
 }

@@ -50,6 +50,9 @@ final class Connection {
   /// Whether the server has refused a statement because its disk is full, since this was last set to false.
   var hasLackedSpace = false
 
+  /// Says when the connection waits for the server, and who pays; nil on a thread that belongs to no pool.
+  var clock: CallClock?
+
   /// Takes ownership of a connection that libpq has made, and switches it to pipeline mode.
   /// - Parameter noteHang: called when the server has not answered for ``longestSilence``.
   init(
@@ -91,6 +94,18 @@ final class Connection {
     return isFormer || PQstatus(handle) != CONNECTION_OK || poll(&entry, 1, 0) != 0
   }
 
+  /// Waits for the server. Another thread of the pool may compute meanwhile.
+  private func waiting<Value>(_ body: () throws -> Value) throws -> Value {
+    guard let clock else { return try body() }
+    return try clock.blocking(body)
+  }
+
+  /// Does something for other requests, each of which pays an equal part.
+  func charging<Value>(_ works: [Work?], _ body: () throws -> Value) throws -> Value {
+    guard let clock else { return try body() }
+    return try clock.charging(works, body)
+  }
+
   /// Sends statements together and reads their answers. When the server refuses a statement, it skips all statements
   /// after it.
   /// - Returns: the rows of each statement, in order.
@@ -101,7 +116,7 @@ final class Connection {
     roundTrips += 1
     let former = owed
     owed = []
-    return try LanePool.blocking {
+    return try waiting {
       _ = try? read(former)
       guard !isBroken else { throw PostgresError.lost("the connection broke before") }
       let found = try read(expected)
@@ -125,7 +140,7 @@ final class Connection {
   /// - Throws: as ``run(_:)``.
   func answers(within milliseconds: Int32) throws -> [Rows]? {
     var entry = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
-    return try LanePool.blocking {
+    return try waiting {
       // `isAlive` may have taken the answer from the socket.
       guard PQisBusy(handle) == 0 || poll(&entry, 1, milliseconds) != 0 else { return nil }
       let expected = awaited

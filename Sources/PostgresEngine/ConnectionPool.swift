@@ -3,93 +3,112 @@ import StoreRecords
 import Stores
 import Synchronization
 
-/// Owns at most one connection. Its work runs on a thread of a pool and blocks this thread.
-actor Session {
-  private let executor: InlineExecutor
+/// Owns at most one connection. Its work blocks a thread of a pool.
+final class Session: Sendable {
+  /// Whether the server has not answered for ``Connection/longestSilence``, and may still be at work.
+  var isHung: Bool { hung.load(ordering: .acquiring) }
+
   private let address: DatabaseAddress
   private let counters: DatabaseCounters
-  private let isCounted: Bool
   private let keepsHung: Bool
-  /// Whether the server has not answered for ``Connection/longestSilence``, and may still be at work.
-  nonisolated let isHung = Atomic(false)
-  private var isClosed = false
-  private var connection: Connection? {
-    didSet {
-      guard isCounted, (connection == nil) != (oldValue == nil) else { return }
-      counters.open.add(connection == nil ? -1 : 1, ordering: .relaxed)
-    }
-  }
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  private let hung = Atomic(false)
+  private let holder: Confined<ConnectionHolder>
 
   /// Creates a session without a connection.
   /// - Parameter isCounted: whether its connection is one of the pool's for the operator.
   init(
-    _ address: DatabaseAddress, in threads: LanePool, counters: DatabaseCounters,
+    _ address: DatabaseAddress, in threads: ThreadPool, counters: DatabaseCounters,
     isCounted: Bool = false, keepsHung: Bool = false
   ) {
     self.address = address
     self.counters = counters
-    self.isCounted = isCounted
     self.keepsHung = keepsHung
-    executor = InlineExecutor(threads)
+    holder = Confined(to: threads) { clock in
+      ConnectionHolder(clock: clock, counted: isCounted ? counters : nil)
+    }
   }
 
   /// Runs `body` on the connection. Connects first if there is no open connection.
   func run<Result: Sendable>(
-    _ body: @Sendable (Connection) throws -> Result
-  ) throws -> Result {
-    let connection = try connected()
-    defer {
-      if connection.hasLackedSpace {
-        counters.noteFullDisk()
-        connection.hasLackedSpace = false
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try await holder.run { [self] holder in
+      let connection = try holder.connected(to: address, counters)
+      defer {
+        if connection.hasLackedSpace {
+          counters.noteFullDisk()
+          connection.hasLackedSpace = false
+        }
+        if keepsHung, connection.isHung {
+          hung.store(true, ordering: .releasing)
+        } else if connection.isBroken {
+          holder.drop(counters)
+        }
       }
-      if keepsHung, connection.isHung {
-        isHung.store(true, ordering: .releasing)
-      } else if connection.isBroken {
-        drop()
-      }
+      connection.forgetOldPlans()
+      return try body(connection)
     }
-    connection.forgetOldPlans()
-    return try body(connection)
   }
 
   /// Connects to the server and returns the reason why the engine can't work with it. Returns nil if the engine can, or
   /// if the server does not answer.
-  func refusal() -> ServiceError? {
-    do {
-      _ = try address.connect()
-      return nil
-    } catch { return error as? ServiceError }
+  func refusal() async -> ServiceError? {
+    await holder.run { [address] holder in
+      do {
+        _ = try holder.clock.blocking { try address.connect() }
+        return nil
+      } catch { return error as? ServiceError }
+    }
   }
 
   /// Closes the connection, for good.
-  func close() {
-    connection = nil
-    isClosed = true
+  func close() async {
+    await holder.run { holder in
+      holder.connection = nil
+      holder.isClosed = true
+    }
   }
 
   /// Whether ``run(_:)`` can be called: the connection is not hung any more. It is closed then.
-  var isUsable: Bool {
-    if let connection, connection.isHung {
-      guard connection.isOver else { return false }
-      drop()
+  func isUsable() async -> Bool {
+    await holder.run { [self] holder in
+      if let connection = holder.connection, connection.isHung {
+        guard connection.isOver else { return false }
+        holder.drop(counters)
+      }
+      hung.store(false, ordering: .releasing)
+      return true
     }
-    isHung.store(false, ordering: .releasing)
-    return true
+  }
+}
+
+/// The connection of a session, if there is one.
+private struct ConnectionHolder {
+  let clock: CallClock
+  /// Counts open connections; nil if this one does not count.
+  let counted: DatabaseCounters?
+  var isClosed = false
+  var connection: Connection? {
+    didSet {
+      guard let counted, (connection == nil) != (oldValue == nil) else { return }
+      counted.open.add(connection == nil ? -1 : 1, ordering: .relaxed)
+    }
   }
 
-  private func drop() {
+  /// Closes a connection that can't be used any more.
+  mutating func drop(_ counters: DatabaseCounters) {
     connection = nil
     counters.lost.add(1, ordering: .relaxed)
   }
 
-  private func connected() throws -> Connection {
+  mutating func connected(
+    to address: DatabaseAddress, _ counters: DatabaseCounters
+  ) throws -> Connection {
     if isClosed { throw ServiceError.closed }
     if let connection, connection.isAlive { return connection }
-    if connection != nil { drop() }
-    let new = try address.connect()
+    if connection != nil { drop(counters) }
+    let new = try clock.blocking { try address.connect() }
+    new.clock = clock
     connection = new
     return new
   }
@@ -127,7 +146,7 @@ final class ConnectionPool: Sendable {
   private let sessions: [Session]
   private let permits: FairSemaphore
   private let address: DatabaseAddress
-  private let threads: LanePool
+  private let threads: ThreadPool
   /// Counts for the operator.
   let counters: DatabaseCounters
 
@@ -137,7 +156,7 @@ final class ConnectionPool: Sendable {
   /// Creates a pool without connections.
   /// - Parameter limit: the largest number of connections, at least 2: the last one is for callers that have none yet.
   init(
-    _ address: DatabaseAddress, for use: Use, limit: Int, threads: LanePool,
+    _ address: DatabaseAddress, for use: Use, limit: Int, threads: ThreadPool,
     counters: DatabaseCounters
   ) {
     let limit = max(2, limit)
@@ -160,13 +179,13 @@ final class ConnectionPool: Sendable {
   /// - Throws: `overloaded` when too many callers wait; `unavailable` after ``close()``, and at once when a server is at
   ///   work for each connection without answering; ``PostgresError``.
   func once<Result: Sendable>(
-    for payer: FairSemaphore.Payer = .request, _ body: @Sendable (Connection) throws -> Result
+    for payer: FairSemaphore.Payer = .request, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     let result = try await permits.withPermit(for: payer) { permit in
       counters.inUse.add(1, ordering: .relaxed)
       defer { counters.inUse.subtract(1, ordering: .relaxed) }
       let session = sessions[permit]
-      defer { if session.isHung.load(ordering: .acquiring) { withdraw(permit) } }
+      defer { if session.isHung { withdraw(permit) } }
       return try await session.run(body)
     }
     if let result { return result }
@@ -183,8 +202,8 @@ final class ConnectionPool: Sendable {
   private func withdraw(_ permit: Int) {
     counters.hung.add(1, ordering: .relaxed)
     permits.withdraw(permit)
-    Task {
-      while await !sessions[permit].isUsable { try? await Task.sleep(for: Self.checkInterval) }
+    Work.background { [self] in
+      while await !sessions[permit].isUsable() { try? await Task.sleep(for: Self.checkInterval) }
       counters.hung.subtract(1, ordering: .relaxed)
       permits.restore(permit)
     }
@@ -198,7 +217,7 @@ final class ConnectionPool: Sendable {
   /// - Throws: as ``once(for:_:)``.
   func repeating<Result: Sendable>(
     for payer: FairSemaphore.Payer = .request, since: ContinuousClock.Instant = .now,
-    _ body: @Sendable (Connection) throws -> Result
+    _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     let isForOthers = if case .request = payer { false } else { true }
     while true {

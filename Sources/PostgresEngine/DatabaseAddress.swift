@@ -1,5 +1,4 @@
 import CPostgres
-import Lanes
 import NIOConcurrencyHelpers
 import Stores
 
@@ -163,11 +162,9 @@ package struct DatabaseAddress: Sendable {
   private func connect(
     _ options: [(keyword: String, value: String)], _ noteHang: @escaping () -> Void
   ) throws -> Connection {
-    let handle = LanePool.blocking {
-      Self.withCStrings(options.map(\.keyword)) { keywords in
-        Self.withCStrings(options.map(\.value)) { values in
-          PQconnectdbParams(keywords, values, 0)
-        }
+    let handle = Self.withCStrings(options.map(\.keyword)) { keywords in
+      Self.withCStrings(options.map(\.value)) { values in
+        PQconnectdbParams(keywords, values, 0)
       }
     }
     guard let handle else { throw PostgresError.lost("out of memory") }

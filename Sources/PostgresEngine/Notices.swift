@@ -82,7 +82,7 @@ final class NoticeSender: Sendable {
       defer { state.isSending = true }
       return !state.isSending
     }
-    if mustStart { Task { await send() } }
+    if mustStart { Work.background { await self.send() } }
   }
 
   private func send() async {

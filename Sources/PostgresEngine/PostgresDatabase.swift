@@ -12,7 +12,7 @@ import Synchronization
 /// a store is interrupted, the next opening of the store completes it.
 package final class PostgresDatabase: StorageEngine {
   private let address: DatabaseAddress
-  private let threads: LanePool
+  private let threads: ThreadPool
   private let readPool: ConnectionPool
   private let writePool: ConnectionPool
   private let reads: SharedReads
@@ -42,7 +42,7 @@ package final class PostgresDatabase: StorageEngine {
   /// - Parameter pool: the threads that wait for the database. The engine stops them when it is closed.
   /// - Throws: `unavailable` or `readOnly`, with the reason. The process should then end.
   package static func open(
-    _ address: DatabaseAddress, connections: Int = ConnectionPool.standardLimit, pool: LanePool
+    _ address: DatabaseAddress, connections: Int = ConnectionPool.standardLimit, pool: ThreadPool
   ) async throws -> PostgresDatabase {
     let (threads, counters) = (pool, DatabaseCounters())
     do { try await SessionCheck.requireOwnSessions(at: address) } catch {
@@ -74,7 +74,7 @@ package final class PostgresDatabase: StorageEngine {
 
   private init(
     _ address: DatabaseAddress, _ readPool: ConnectionPool, _ writePool: ConnectionPool,
-    _ clock: DatabaseClock, _ threads: LanePool
+    _ clock: DatabaseClock, _ threads: ThreadPool
   ) {
     self.address = address
     self.threads = threads
@@ -306,7 +306,7 @@ package final class PostgresDatabase: StorageEngine {
 
   /// Runs statements that may write; see ``ConnectionPool/repeating(for:since:_:)``.
   func repeating<Value: Sendable>(
-    _ body: @Sendable (Connection) throws -> Value
+    _ body: @escaping @Sendable (Connection) throws -> Value
   ) async throws -> Value {
     do { return try await writePool.repeating(body) } catch {
       throw ServiceError.translated(error)
@@ -315,7 +315,7 @@ package final class PostgresDatabase: StorageEngine {
 
   /// The same for statements that write nothing.
   func reading<Value: Sendable>(
-    _ body: @Sendable (Connection) throws -> Value
+    _ body: @escaping @Sendable (Connection) throws -> Value
   ) async throws -> Value {
     do { return try await readPool.repeating(body) } catch { throw ServiceError.translated(error) }
   }

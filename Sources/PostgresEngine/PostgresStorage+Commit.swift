@@ -21,7 +21,7 @@ extension PostgresStorage {
     }
   }
 
-  private func scheduleNextCommit() { Task { await self.commitWaiting() } }
+  private func scheduleNextCommit() { Work.background { await self.commitWaiting() } }
 
   private func commitBatch() async {
     let batch = Batch()
@@ -136,7 +136,7 @@ extension PostgresStorage {
     transaction.current.header = writer.header
     let loaded = LoadedDocuments(update.ids) { id in try transaction.whole(id) }
     let view = PostgresView(source: transaction, now: update.now, loaded: loaded, sizes: sizes)
-    return try Work.charging(update.work) {
+    return try transaction.connection.charging([update.work]) {
       var changes = StoreChanges(of: view)
       do {
         try update.run(&changes)

@@ -130,7 +130,7 @@ final class PostgresStorage: StoreStorage {
     }
     // The first update starts the commit. Updates that arrive meanwhile share this commit or the next one.
     if !isCommitting.exchange(true, ordering: .sequentiallyConsistent) { await commitWaiting() }
-    await update.finished()
+    await Work.waiting { await update.finished() }
     return try update.outcome()
   }
 
@@ -144,13 +144,14 @@ final class PostgresStorage: StoreStorage {
   }
 
   private func reading<Value: Sendable>(
-    _ body: @Sendable (Connection) throws -> Value
+    _ body: @escaping @Sendable (Connection) throws -> Value
   ) async throws -> Value {
     try requireOpen()
+    let work = Work.current
     do {
       return try await readPool.repeating { connection in
         // The client no longer waits for the answer.
-        if Slice.isEnded { throw ServiceError.ended }
+        if work?.hasEnded ?? false { throw ServiceError.ended }
         return try body(connection)
       }
     } catch { throw ServiceError.translated(error) }

@@ -61,14 +61,16 @@ final class SharedReads: Sendable {
   }
 
   private func wait(_ call: Call) async throws -> Rows {
-    try await withCheckedThrowingContinuation { continuation in
-      let read = Waiting(call: call, work: Work.current, continuation: continuation)
-      let begins = state.withLockedValue { state in
-        state.waiting.append(read)
-        return state.begin()
+    try await Work.waiting(throwing: {
+      try await withCheckedThrowingContinuation { continuation in
+        let read = Waiting(call: call, work: Work.current, continuation: continuation)
+        let begins = state.withLockedValue { state in
+          state.waiting.append(read)
+          return state.begin()
+        }
+        if begins { startAnswering() }
       }
-      if begins { startAnswering() }
-    }
+    })
   }
 
   private func endIfNothingWaits() -> Bool {
@@ -80,7 +82,7 @@ final class SharedReads: Sendable {
   }
 
   private func startAnswering() {
-    Task {
+    Work.background { [self] in
       repeat { await answer() } while !endIfNothingWaits()
     }
   }
@@ -140,7 +142,7 @@ private final class ReadBatch: @unchecked Sendable {
   /// Sends the statements, and gives each read its rows. The processor time is divided among their requests.
   /// - Throws: ``PostgresError``. No read has been answered then.
   func run(on connection: Connection) throws {
-    let found = try Work.sharing(reads.map(\.work)) { try connection.run(reads.map(\.call)) }
+    let found = try connection.charging(reads.map(\.work)) { try connection.run(reads.map(\.call)) }
     for (read, rows) in zip(reads, found) { read.continuation.resume(returning: rows) }
     reads = []
   }

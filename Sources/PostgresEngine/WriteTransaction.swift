@@ -10,7 +10,7 @@ import Stores
 final class WriteTransaction: RowSource {
   let store: Int64
   private let epoch: String
-  private let connection: Connection
+  let connection: Connection
   /// The store's row at the start of the transaction.
   private(set) var former: StoreRow
   /// The store's row as the view shows it, with the changes of the updates so far.

@@ -17,9 +17,9 @@ package final class FileEngine: StorageEngine {
   /// The thread for blocking calls that belong to no store.
   let registryLane: Lane
   /// The threads that work on the stores.
-  let pool: LanePool
+  let pool: ThreadPool
   /// The accounts' store has its own thread, so that work on other stores never delays it.
-  private let accountsLane = Lane(name: "accounts")
+  private let accounts = ThreadPool(name: "accounts")
   /// The blank database from which the files of new stores are made.
   let blank: BlankDatabase
   private let newStores: NewStores
@@ -39,7 +39,7 @@ package final class FileEngine: StorageEngine {
   /// - Parameter keptBytes: the disk space that is kept for stores that are there already.
   /// - Throws: ``DataDirectoryError``; the process should then end.
   package static func open(
-    directory path: String, pool: LanePool, keptBytes: Int64
+    directory path: String, pool: ThreadPool, keptBytes: Int64
   ) async throws(DataDirectoryError) -> FileEngine {
     try await FileEngine(path, pool, keptBytes: keptBytes)
   }
@@ -55,14 +55,14 @@ package final class FileEngine: StorageEngine {
   /// - Parameter isForMove: whether the directory may have a ``MoveMark``.
   /// - Throws: ``DataDirectoryError``; the process should then end.
   package static func open(
-    directory path: String, lanes: Int = LanePool.defaultThreads, isForMove: Bool = false
+    directory path: String, lanes: Int = ThreadPool.storeThreads, isForMove: Bool = false
   ) async throws(DataDirectoryError) -> FileEngine {
     try await FileEngine(
       path, .forStores(processors: lanes, threads: lanes), isForMove: isForMove)
   }
 
   private init(
-    _ path: String, _ pool: LanePool, keptBytes: Int64 = 0, isForMove: Bool = false
+    _ path: String, _ pool: ThreadPool, keptBytes: Int64 = 0, isForMove: Bool = false
   ) async throws(DataDirectoryError) {
     registryLane = Lane(name: "registry")
     self.pool = pool
@@ -124,14 +124,16 @@ package final class FileEngine: StorageEngine {
     let storage = storage(name)
     if let entry = try await registry.entry(name.key) {
       guard entry.isErasing else {
-        _ = try await storage.open(epoch: entry.epoch)
+        _ = try await storage.file.run { file in try file.open(epoch: entry.epoch) }
         return storage
       }
       try await finishErasing(name, storage)
     }
     // A file without an entry: the process ended after it created the file and before it registered it.
-    if try await storage.fileExists() {
-      try await register(name, epoch: try await storage.open(epoch: nil), storage)
+    if try await storage.file.run({ file in try file.fileExists() }) {
+      try await register(
+        name, epoch: try await storage.file.run { file in try file.open(epoch: nil) },
+        storage)
       if creating { storage.noteCreation() }
       return storage
     }
@@ -148,7 +150,8 @@ package final class FileEngine: StorageEngine {
       // store is to be erased.
       try await registry.set(.init(epoch: epoch, isErasing: true), for: name.key)
     }
-    try await storage.create(image, in: directory)
+    let directory = directory
+    try await storage.file.run { file in try file.create(image, in: directory) }
     try await register(name, epoch: epoch, storage)
     storage.noteCreation()
     return storage
@@ -160,7 +163,7 @@ package final class FileEngine: StorageEngine {
       guard name.isPersonal else { return }
       let entry = try await registry.entry(name.key)
       guard entry?.isErasing != true else { return }
-      if entry == nil, !name.isUser, try await !storage(name).fileExists() { return }
+      if entry == nil, !name.isUser, try await !fileExists(name) { return }
       try await access.change(name.key) { try await logErasure(of: name) }
     }
   }
@@ -169,7 +172,7 @@ package final class FileEngine: StorageEngine {
     try await translating {
       let storage = storage(name)
       let entry = try await registry.entry(name.key)
-      let fileExists = try await storage.fileExists()
+      let fileExists = try await fileExists(name)
       guard entry != nil || fileExists else { return false }
       return try await access.change(name.key) {
         if entry?.isErasing != true {
@@ -197,12 +200,13 @@ package final class FileEngine: StorageEngine {
         throw ServiceError.absent
       }
       try await requireEmpty(name)
-      try await source.rename(to: name.key, epoch: entry.epoch)
+      try await source.file.run { file in try file.rename(to: name.key, epoch: entry.epoch) }
       _ = try await erase(name)
-      try await source.move(to: target.file, in: directory)
+      let (destination, directory) = (directory.file(for: name.key), directory)
+      try await source.file.run { file in try file.move(to: destination, in: directory) }
       do { try await registry.set(.init(epoch: entry.epoch), for: name.key) } catch {
         // The caller is told that the call failed, so the store must not appear later.
-        try? await target.erase()
+        try? await target.file.run { file in try file.erase() }
         throw error
       }
       try await registry.set(nil, for: other.key)
@@ -253,7 +257,7 @@ package final class FileEngine: StorageEngine {
   package func close() async {
     await registry.close()
     await pool.stop()
-    await accountsLane.stop()
+    await accounts.stop()
     await registryLane.stop()
     directory.unlock()
   }
@@ -262,7 +266,11 @@ package final class FileEngine: StorageEngine {
     let file = directory.file(for: name.key)
     return SQLiteStorage(
       key: name.key, file: file, blank: blank, counters: counters, reserve: reserve, access: access,
-      executor: name == .system ? InlineExecutor(accountsLane) : InlineExecutor(pool))
+      threads: name == .system ? accounts : pool)
+  }
+
+  private func fileExists(_ name: StoreName) async throws -> Bool {
+    try await storage(name).file.run { file in try file.fileExists() }
   }
 
   private func register(
@@ -277,7 +285,7 @@ package final class FileEngine: StorageEngine {
   private func finishErasing(
     _ name: StoreName, _ storage: SQLiteStorage
   ) async throws {
-    try await storage.erase()
+    try await storage.file.run { file in try file.erase() }
     counters.figures.forget(name.key)
     try await registry.set(nil, for: name.key)
   }

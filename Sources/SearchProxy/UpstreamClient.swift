@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 package import Hotels
+import Lanes
 import NIOCore
 import NIOHTTP1
 import NIOSSL
@@ -153,15 +154,19 @@ extension UpstreamClient {
       location: response.headers.first(name: "location"),
       namesRetryTime: response.headers.contains(name: "retry-after"),
       // Unread content makes the HTTP client close the connection, so an error page of any length needs no memory.
-      body: (200..<300).contains(status) ? try await content(of: response) : [])
+      body: (200..<300).contains(status)
+        ? try await Work.waiting(throwing: { () async throws(SearchError) in
+          try await content(of: response)
+        }) : [])
   }
 
   private func head(
     of request: HTTPClientRequest
   ) async throws(SearchError) -> HTTPClientResponse {
     do {
-      return try await http.execute(
-        request, deadline: .now() + TimeAmount(timeouts.firstByte))
+      return try await Work.waiting(throwing: {
+        try await http.execute(request, deadline: .now() + TimeAmount(timeouts.firstByte))
+      })
     } catch {
       throw .beforeHead(error)
     }

@@ -41,7 +41,7 @@ extension DatabaseManager {
       // A task of its own, because the caller's task may be cancelled. If it fails, ``removeStaged(begunBefore:)``
       // erases the store later.
       let engine = engine
-      _ = await Task(executorPreference: WorkExecutor.detached) {
+      _ = await Work.shared {
         try? await engine.erase(staged)
       }.value
       throw error

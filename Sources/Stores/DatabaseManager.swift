@@ -266,7 +266,7 @@ extension DatabaseManager {
     var timer: Task<Void, Never>?
     defer { timer?.cancel() }
     return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+      await Lanes.Work.waiting { await withCheckedContinuation { continuation in
         let (outcome, isCertain) = state.withLockedValue { state in
           state.waiting[ticket] = continuation
           let outcome = state.stores.ask(request, for: name, as: ticket)
@@ -277,7 +277,7 @@ extension DatabaseManager {
         // queue.
         if Task.isCancelled { withdraw(ticket, from: name, .withdrawn) }
         if !request.isAlone, !isCertain, isWaiting(ticket) { timer = expire(ticket, for: name) }
-      }
+      } }
     } onCancel: {
       withdraw(ticket, from: name, .withdrawn)
     }
@@ -302,7 +302,7 @@ extension DatabaseManager {
       continuation?.resume(returning: answer)
     }
     for work in outcome.work {
-      Task(executorPreference: WorkExecutor.detached) { await self.perform(work) }
+      _ = Lanes.Work.shared { await self.perform(work) }
     }
   }
 

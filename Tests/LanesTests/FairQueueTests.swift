@@ -3,12 +3,12 @@ import Testing
 @testable import Lanes
 
 @Suite struct FairQueueTests {
-  private let pool = LanePool()
+  private let seats = Seats(stores: .forStores())
   private let second: Int64 = 1_000_000_000
 
   /// A queue entry of a request on this account.
   private func entry(_ account: ProcessorAccount, since: Int64) -> PoolEntry {
-    PoolEntry(kind: .actor(InlineExecutor(pool)), work: Work(account, in: pool), since: since)
+    PoolEntry(kind: .closure { _, _ in }, work: Work(account, in: seats), since: since)
   }
 
   /// The accounts in the order in which the queue serves them. Each spends a millisecond when it is served.
@@ -115,7 +115,7 @@ import Testing
     away.spend(nanoseconds: ProcessorAccount.capacity + second)
     var queue = FairQueue()
     for _ in 0..<2 { queue.push(entry(colleague, since: now), colleague, at: now) }
-    for _ in 0..<5 { queue.expedite(Work(there, in: pool), there) }
+    for _ in 0..<5 { queue.expedite(Work(there, in: seats), there) }
     queue.push(entry(there, since: now), there, at: now)
     #expect(office.line(in: .requests).waitingUsers == 1)
     #expect(user.line(in: .requests).waitingUsers == 1)
@@ -187,7 +187,7 @@ import Testing
     queue.push(entry(saver, since: now), saver, at: now)
     queue.push(given, spender, at: now)
     let work = try #require(given.work)
-    // Unlike the other reasons, this one does not change the pool's own queue.
+    // Unlike the other reasons, this one does not change the queue of the seats.
     work.end(.overdrawn)
     queue.expedite(work, spender)
     #expect(queue.pop(at: now)?.work === work)
@@ -201,11 +201,11 @@ import Testing
     busy.spend(nanoseconds: ProcessorAccount.capacity / 2)
     let semaphore = FairSemaphore(.searches, permits: 1, queueLimit: 2)
     let times = await semaphore.withPermit { _ in
-      let waiting = await passing(semaphore, third, pool) {
+      let waiting = await passing(semaphore, third, seats) {
         // Both permits are taken: whoever comes now waits.
-        let late = Task { [pool] in await self.passes(semaphore, busy, pool) }
+        let late = Task { [seats] in await self.passes(semaphore, busy, seats) }
         while semaphore.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
-        let early = Task { [pool] in await self.passes(semaphore, quiet, pool) }
+        let early = Task { [seats] in await self.passes(semaphore, quiet, seats) }
         while semaphore.waitingCount < 2 { try? await Task.sleep(for: .milliseconds(1)) }
         return (late: late, early: early)
       }
@@ -213,7 +213,6 @@ import Testing
       return (early: await waiting?.early.value ?? nil, late: await waiting?.late.value ?? nil)
     }
     #expect(try #require(times?.early) < #require(times?.late))
-    await pool.stop()
   }
 
   @Test func reservedPermitIsForWhoHasNoCallRunningAndHasNotOverdrawn() async {
@@ -221,28 +220,27 @@ import Testing
     spender.spend(nanoseconds: 2 * ProcessorAccount.capacity)
     _ = spender.line(in: .requests).settle(at: SliceClock.now)
     let semaphore = FairSemaphore(.searches, permits: 1, queueLimit: 8)
-    let waiting = await passing(semaphore, holder, pool) {
-      let overdrawn = Task { [pool] in await self.passes(semaphore, spender, pool) }
+    let waiting = await passing(semaphore, holder, seats) {
+      let overdrawn = Task { [seats] in await self.passes(semaphore, spender, seats) }
       while semaphore.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
-      let another = Task { [pool] in await self.passes(semaphore, holder, pool) }
+      let another = Task { [seats] in await self.passes(semaphore, holder, seats) }
       while semaphore.waitingCount < 2 { try? await Task.sleep(for: .milliseconds(1)) }
       // Both wait although a permit is free, which is this one's.
-      #expect(await self.passes(semaphore, saver, self.pool) != nil)
+      #expect(await self.passes(semaphore, saver, self.seats) != nil)
       return (overdrawn, another)
     }
     #expect(await waiting?.0.value != nil)
     #expect(await waiting?.1.value != nil)
-    await pool.stop()
   }
 
   @Test func oneAccountWaitsInTwoSemaphoresAtOnce() async {
     let account = ProcessorAccount()
     let searches = FairSemaphore(.searches, permits: 1, queueLimit: 8)
     let connections = FairSemaphore(.connections, permits: 1, queueLimit: 8)
-    let waiting = await passing(searches, account, pool) {
-      await self.passing(connections, account, self.pool) {
-        let search = Task { [pool] in await self.passes(searches, account, pool) }
-        let connection = Task { [pool] in await self.passes(connections, account, pool) }
+    let waiting = await passing(searches, account, seats) {
+      await self.passing(connections, account, self.seats) {
+        let search = Task { [seats] in await self.passes(searches, account, seats) }
+        let connection = Task { [seats] in await self.passes(connections, account, seats) }
         while searches.waitingCount < 1 || connections.waitingCount < 1 {
           try? await Task.sleep(for: .milliseconds(1))
         }
@@ -252,7 +250,6 @@ import Testing
     #expect(await waiting??.0.value != nil)
     #expect(await waiting??.1.value != nil)
     #expect(searches.isFree && connections.isFree)
-    await pool.stop()
   }
 
   @Test func everybodysCallsDoNotWaitForEachOther() async {
@@ -284,13 +281,11 @@ import Testing
     let semaphore = FairSemaphore(.searches, permits: 1, queueLimit: 8)
     let account = ProcessorAccount()
     let waiting = await semaphore.withPermit { _ in
-      await passing(semaphore, ProcessorAccount(), pool) { [pool] in
+      await passing(semaphore, ProcessorAccount(), seats) { [seats] in
         // Both permits are taken.
-        let executor = WorkExecutor(pool, account: account)
         let gone = Task {
-          await withTaskExecutorPreference(executor) {
-            let work = executor.begin(account)
-            defer { executor.finish() }
+          let work = Work(account, in: seats)
+          return await Work.$current.withValue(work) {
             let hangUp = Task {
               while semaphore.waitingCount < 1 { try? await Task.sleep(for: .milliseconds(1)) }
               work.end(.gone)
@@ -300,33 +295,29 @@ import Testing
             return outcome
           }
         }
-        while pool.counts.endedCount(.gone) < 1 { try? await Task.sleep(for: .milliseconds(1)) }
+        while seats.counts.endedCount(.gone) < 1 { try? await Task.sleep(for: .milliseconds(1)) }
         return gone
       }
     }
     let outcome = await (waiting ?? nil)?.value
     #expect(outcome == .some(nil))
     #expect(await semaphore.withPermit { _ in true } == true)
-    await pool.stop()
   }
 
   /// The time at which a request on this account gets a permit; nil if it gets none.
   private func passes(
-    _ semaphore: FairSemaphore, _ account: ProcessorAccount, _ pool: LanePool
+    _ semaphore: FairSemaphore, _ account: ProcessorAccount, _ seats: Seats
   ) async -> Int64? {
-    await passing(semaphore, account, pool) { SliceClock.now }
+    await passing(semaphore, account, seats) { SliceClock.now }
   }
 
   /// What is done for a request of this account behind a semaphore.
   private func passing<Value: Sendable>(
-    _ semaphore: FairSemaphore, _ account: ProcessorAccount, _ pool: LanePool,
+    _ semaphore: FairSemaphore, _ account: ProcessorAccount, _ seats: Seats,
     _ body: @Sendable () async -> Value
   ) async -> Value? {
-    let executor = WorkExecutor(pool, account: account)
-    return await withTaskExecutorPreference(executor) {
-      _ = executor.begin(account)
-      defer { executor.finish() }
-      return await semaphore.withPermit { _ in await body() }
+    await Work.$current.withValue(Work(account, in: seats)) {
+      await semaphore.withPermit { _ in await body() }
     }
   }
 }

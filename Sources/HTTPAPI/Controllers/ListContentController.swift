@@ -52,9 +52,9 @@ struct ListContentController: Sendable {
         // An earlier revision of the list's own document has the members of that time. They are replaced even if the
         // client has gone.
         let lists = lists
-        try await Task(executorPreference: WorkExecutor.detached) {
+        try await Work.waiting(throwing: { try await Work.shared {
           try await WriteReceipt.aside { try await lists.show(list.id) }
-        }.value
+        }.value })
         return answer
       },
       read("/notes") { call, list, person in

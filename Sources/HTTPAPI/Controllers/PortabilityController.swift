@@ -89,7 +89,7 @@ struct PortabilityController: Sendable {
       return counts
     } catch {
       // A task of its own, because the request may have ended. If the cleanup fails now, the next start repeats it.
-      await Task(executorPreference: WorkExecutor.detached) {
+      await Work.shared {
         _ = try? await WriteReceipt.aside { try await imported.finish() }
       }.value
       throw error

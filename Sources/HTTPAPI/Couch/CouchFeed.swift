@@ -1,6 +1,7 @@
 import CouchSync
 import HTTPServer
 import JSON
+import Lanes
 import Stores
 import Synchronization
 
@@ -269,7 +270,6 @@ final class CouchFeedSignal: Sendable {
   /// Waits for a wake-up.
   /// - Parameter due: the moment of a wake-up without a change; nil for none.
   func next(by due: ContinuousClock.Instant?) async -> Wake {
-    var signals = stream.makeAsyncIterator()
     while true {
       let wake: Wake? = state.withLock { state in
         if state.end != nil { return .end }
@@ -282,7 +282,11 @@ final class CouchFeedSignal: Sendable {
         return nil
       }
       if let wake { return wake }
-      if await signals.next() == nil { return .end }
+      let signal: Void? = await Work.waiting {
+        var signals = stream.makeAsyncIterator()
+        return await signals.next()
+      }
+      if signal == nil { return .end }
     }
   }
 

@@ -1,6 +1,7 @@
 import Accounts
 import HTTPServer
 import IPAddresses
+import Lanes
 import NIOCore
 import ServiceLifecycle
 import Stores
@@ -153,7 +154,7 @@ final class CouchFeeds: Sendable {
   private func wakeUps(
     of changes: ChangeFeed, for store: StoreName, _ number: UInt64
   ) -> Task<Void, Never> {
-    Task { [weak self] in
+    Work.background { [weak self] in
       for await _ in changes.wakeUps() {
         self?.signals(store, number).forEach { $0.change(in: store) }
       }
@@ -182,11 +183,11 @@ final class CouchFeeds: Sendable {
   private func startClocks(_ state: inout State) {
     if !state.isTicking {
       state.isTicking = true
-      Task { await runTicks() }
+      Work.background { await self.runTicks() }
     }
     if !state.isChecking {
       state.isChecking = true
-      Task { await runChecks() }
+      Work.background { await self.runChecks() }
     }
   }
 

@@ -160,7 +160,9 @@ struct Call: Sendable {
     }
     try wantBody()
     do {
-      let buffer = try await request.body.collect(upTo: limit)
+      let buffer = try await Work.waiting(throwing: {
+        try await request.body.collect(upTo: limit)
+      })
       return Array(buffer.readableBytesView)
     } catch is NIOTooManyBytesError {
       throw Self.tooLarge(limit)

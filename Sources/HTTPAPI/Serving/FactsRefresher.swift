@@ -1,4 +1,5 @@
 import Hotels
+import Lanes
 import Stores
 import Synchronization
 
@@ -23,7 +24,7 @@ final class FactsRefresher: Sendable {
       return running.insert(store).inserted
     }
     guard isFree else { return }
-    Task {
+    Work.background { [self] in
       // A store that is full, erased or closing keeps its present facts.
       _ = try? await hotels.refresh(shown, in: store)
       _ = running.withLock { $0.remove(store) }

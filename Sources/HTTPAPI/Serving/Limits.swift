@@ -52,7 +52,7 @@ enum Limits {
         "percent of a processor that come in again"
       ),
       (
-        "processorWaitSeconds", LanePool.patienceSeconds,
+        "processorWaitSeconds", Seats.patienceSeconds,
         "seconds that an overdrawn request waits behind others"
       ),
       ("requestSeconds", caps.requestSeconds, "seconds until an answer begins"),

@@ -107,14 +107,14 @@ package final class PendingWrites: Sendable {
 
   /// Waits until a write is no longer being carried out.
   private func waitForEnd(of name: WriteReceipt.Name) async {
-    await withCheckedContinuation { continuation in
+    await Work.waiting { await withCheckedContinuation { continuation in
       let isWaiting = state.withLock { state in
         guard state.entries[name] != nil else { return false }
         state.entries[name]?.waiting.append(continuation)
         return true
       }
       if !isWaiting { continuation.resume() }
-    }
+    } }
   }
 
   /// Ends a write that was begun.
@@ -143,7 +143,7 @@ package final class PendingWrites: Sendable {
       return isFirst
     }
     guard isFirst else { return }
-    Task(executorPreference: WorkExecutor.detached) { [self] in
+    _ = Work.shared { [self] in
       while let (name, job) = next(of: name.owner) {
         await job()
         end(name)

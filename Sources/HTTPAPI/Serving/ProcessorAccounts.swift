@@ -8,8 +8,8 @@ import Stores
 /// The accounts for the processor time of requests. There is one for each recently active address, and for each guest and
 /// user at an address. The accounts of one user share what they spend.
 package final class ProcessorAccounts: Sendable {
-  /// The threads that run requests.
-  package let pool: LanePool
+  /// Where requests wait until they may compute.
+  package let seats: Seats
   private let table = NIOLockedValueBox(Table())
 
   fileprivate enum Key: Hashable {
@@ -27,8 +27,7 @@ package final class ProcessorAccounts: Sendable {
     var threshold = 1_024
   }
 
-  /// Accounts for the requests of a pool.
-  package init(_ pool: LanePool) { self.pool = pool }
+  package init(_ seats: Seats) { self.seats = seats }
 
   /// How many accounts there are.
   package var count: Int { table.withLockedValue { $0.accounts.count } }
@@ -67,7 +66,7 @@ package final class ProcessorAccounts: Sendable {
 
   /// Removes accounts that are full and not in use: a new account is full as well.
   private func sweep(_ table: inout Table) {
-    let full = pool.full(of: table.accounts)
+    let full = seats.full(of: table.accounts)
     var used: Set<ObjectIdentifier> = []
     // A user's account is in use as long as one of the user's callers is.
     for case .caller(let parent, let id) in full { table.remove(.caller(parent, id)) }
@@ -118,7 +117,7 @@ enum EndedWork {
 
   /// The cost of a request in milliseconds, for `Server-Timing` (W3C Server Timing, section 2).
   static func timing(_ work: Work) -> String {
-    Slice.settle()
+    work.settle()
     return "cpu;dur=\(milliseconds(work.nanoseconds)), slice;dur=\(milliseconds(work.longestSlice))"
   }
 

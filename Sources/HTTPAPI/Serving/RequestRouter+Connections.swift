@@ -56,10 +56,19 @@ extension RequestRouter: RequestAnswering {
     Problem(refusal).message(to: request, crossOrigin)
   }
 
-  package func executor(for channel: any Channel) -> WorkExecutor? {
+  package func account(of channel: any Channel) -> ProcessorAccount? {
+    processors?.account(of: ClientAddress(channel.remoteAddress?.ipAddress ?? "local"))
+  }
+
+  package func work(
+    for request: Request, from channel: any Channel, on account: ProcessorAccount
+  ) -> Work? {
     guard let processors else { return nil }
-    let address = ClientAddress(channel.remoteAddress?.ipAddress ?? "local")
-    return WorkExecutor(processors.pool, account: processors.account(of: address))
+    guard !proxies.isEmpty, let peer = channel.remoteAddress?.ipAddress, proxies.contains(peer)
+    else { return Work(account, in: processors.seats) }
+    let caller = proxies.caller(
+      peer: peer, forwarded: request.headers.value(of: .xForwardedFor))
+    return Work(processors.account(of: caller), in: processors.seats)
   }
 
   /// Whether a request's route may be a feed.

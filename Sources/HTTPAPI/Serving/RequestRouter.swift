@@ -61,7 +61,7 @@ package struct RequestRouter: HTTPResponder {
     let dialect = found?.dialect ?? Problem.Dialect(path: sent.uri.path)
     let request = dialect == .couch ? CouchHead.applyingMethodOverride(to: sent) : sent
     let entry = found?.entry(for: request.method)
-    let work = begin(request, context)
+    let work = Work.current
     var response: Response
     do {
       try Self.checkHead(request, in: dialect)
@@ -96,17 +96,6 @@ package struct RequestRouter: HTTPResponder {
     (entry?.metrics ?? unrouted).record(
       status: response.status.code, duration: ContinuousClock.now - start)
     return response
-  }
-
-  /// Begins the work for a request, on the account of the client's address.
-  private func begin(_ request: Request, _ context: CallContext) -> Work? {
-    guard let processors, let executor = WorkExecutor.current else { return nil }
-    guard !proxies.isEmpty, proxies.contains(context.remoteAddress?.ipAddress) else {
-      return executor.begin(executor.account)
-    }
-    let caller = proxies.caller(
-      peer: context.remoteAddress?.ipAddress, forwarded: request.headers.value(of: .xForwardedFor))
-    return executor.begin(processors.account(of: caller))
   }
 
   /// The caller of a route; nil for nobody. From here on the request's work is charged to the caller's account.

@@ -37,11 +37,21 @@ struct StreamedBody: AsyncSequence, Sendable {
     @concurrent mutating func next() async throws -> [UInt8]? {
       let bytes =
         switch coding {
-        case .identity: try await pieces.next().map { Array($0.readableBytesView) }
+        case .identity: try await piece().map { Array($0.readableBytesView) }
         case .gzip: try await unpacked()
         }
       if let bytes { Work.current?.addMovedBytes(bytes.count) }
       return bytes
+    }
+
+    @concurrent private mutating func piece() async throws -> ByteBuffer? {
+      let work = Work.current
+      work?.finish()
+      // The iterator can't be passed to a closure of ``Work/waiting(_:)``.
+      let piece: Result<ByteBuffer?, any Error>
+      do { piece = .success(try await pieces.next()) } catch { piece = .failure(error) }
+      await work?.resume()
+      return try piece.get()
     }
 
     @concurrent private mutating func unpacked() async throws -> [UInt8]? {
@@ -54,7 +64,7 @@ struct StreamedBody: AsyncSequence, Sendable {
           let bytes = reader.takeUnpacked()
           if !bytes.isEmpty { return bytes }
           guard reader.needsBytes || reader.isComplete else { continue }
-          guard let more = try await pieces.next() else {
+          guard let more = try await piece() else {
             guard reader.isComplete else { throw Call.malformedGzip }
             return nil
           }

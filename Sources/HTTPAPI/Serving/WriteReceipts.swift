@@ -87,7 +87,7 @@ struct WriteReceipts: Sendable {
   private func completed(_ answer: KeptAnswer, _ write: Write) async throws -> KeptAnswer {
     guard stores.isShared, answer.isPartial else { return answer }
     for _ in 0..<Self.lookUps {
-      await pause(Self.lookUpPause)
+      await Work.waiting { await pause(Self.lookUpPause) }
       if Slice.isEnded { throw ServiceError.ended }
       guard let known = try await self.answer(of: write.name, in: write.stores) else {
         throw ServiceError(
@@ -202,9 +202,12 @@ extension WriteReceipts {
 
   /// - Returns: the reason why it was not carried out; nil if it was.
   private func attempt(_ write: Write) async -> Problem? {
-    let executor = WorkExecutor.current
-    let work = executor.map { $0.begin($0.account) }
-    defer { executor?.finish() }
+    let work = Work.current.map { Work($0.account, in: $0.seats) }
+    defer { work?.finish() }
+    return await Work.$current.withValue(work) { await attempt(write, work) }
+  }
+
+  private func attempt(_ write: Write, _ work: Work?) async -> Problem? {
     if write.route.completion == .always { work?.mustFinish() }
     do {
       try await Slice.begin()

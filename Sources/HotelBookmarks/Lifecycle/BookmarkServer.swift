@@ -56,13 +56,13 @@ package struct BookmarkServer: Sendable {
   private func serve(_ metrics: PrometheusRegistry, _ logger: Logger) async throws {
     let connections = try ConnectionAssembly(settings)
     // With a database, a thread waits for the answer on each connection.
-    let storeThreads = LanePool.forStores(
+    let storeThreads = ThreadPool.forStores(
       threads: settings.database == nil
-        ? LanePool.defaultThreads : LanePool.defaultThreads + settings.databaseConnections)
+        ? ThreadPool.storeThreads : ThreadPool.storeThreads + settings.databaseConnections)
     let storage = try await StorageAssembly.open(settings, pool: storeThreads)
     let assembly = try await ServiceAssembly(
       settings, connections, storage: storage,
-      pool: LanePool(
+      seats: Seats(
         stores: storeThreads,
         requestLimit: Int64(settings.requestProcessorMilliseconds) * 1_000_000),
       metrics: metrics, logger: logger)
@@ -79,7 +79,7 @@ package struct BookmarkServer: Sendable {
       KeyService(
         keys: assembly.keys, isShared: storage.engine.isShared,
         reloadAdministrator: assembly.reloadAdministrator, logger: logger),
-      AdmissionService(admission: assembly.connections.admission, pool: assembly.pool),
+      AdmissionService(admission: assembly.connections.admission, seats: assembly.seats),
       ControlService(
         directory: settings.data, backups: assembly.backups, users: assembly.users, logger: logger),
       SweepService(sweeper: assembly.sweeper),

@@ -164,7 +164,7 @@ enum FileDescriptors {
 /// overdrawn wait for a thread.
 struct AdmissionService: Service {
   let admission: Admission
-  let pool: LanePool
+  let seats: Seats
 
   func run() async throws {
     let interval = Duration.milliseconds(Admission.intervalMilliseconds)
@@ -172,7 +172,7 @@ struct AdmissionService: Service {
       while true {
         let due = ContinuousClock.now + interval
         guard (try? await Task.sleep(until: due, clock: .continuous)) != nil else { return }
-        admission.note(lag: max(ContinuousClock.now - due, pool.lag))
+        admission.note(lag: max(ContinuousClock.now - due, seats.lag))
       }
     }
   }

@@ -27,26 +27,26 @@ struct ServiceAssembly: Sendable {
   /// Finishes what was left undone.
   let recovery: Recovery
   let users: UserCommands
-  /// The threads that run requests and the work on stores.
-  let pool: LanePool
+  /// Where requests wait until they may compute.
+  let seats: Seats
   /// Makes backups and verifies stores; nil for stores in a database.
   let backups: StoreBackups?
   private let storage: StorageAssembly
   private let accounts: AccountService
   private let hotels: HotelService
   private let search: SearchAssembly
-  private let hashingThreads: NIOThreadPool
+  private let hashingThreads: ThreadPool
 
   /// Opens everything besides the stores, and creates what is absent.
   /// - Parameter storage: the storage engine; ``close()`` closes it.
-  /// - Parameter pool: the threads that run requests.
+  /// - Parameter seats: where requests wait until they may compute.
   init(
     _ settings: Settings, _ connections: ConnectionAssembly, storage: StorageAssembly,
-    pool: LanePool, metrics: PrometheusRegistry, logger: Logger
+    seats: Seats, metrics: PrometheusRegistry, logger: Logger
   ) async throws {
     let (now, engine) = (storage.now, storage.engine)
     self.connections = connections
-    self.pool = pool
+    self.seats = seats
     self.storage = storage
     let stores = Self.stores(over: storage, settings)
     self.stores = stores
@@ -64,18 +64,14 @@ struct ServiceAssembly: Sendable {
     accountSettings.administrator = administrator.administrator
     accountSettings.administratorEpoch = administrator.epoch
     accountSettings.issuers = settings.issuers
-    let threads = NIOThreadPool(numberOfThreads: accountSettings.hashesAtOnce + 1)
-    threads.start()
+    let threads = ThreadPool(name: "hash", threads: accountSettings.hashesAtOnce + 1)
     hashingThreads = threads
     keys = try await storage.keys(in: settings.data, stores)
     let accounts = AccountService(
       stores: stores,
       keys: keys,
       settings: accountSettings, now: now,
-      hashing: { work in
-        let payer = Work.current
-        return try await threads.runIfActive { Work.chargingOutsidePools(payer, work) }
-      },
+      hashing: { work in await threads.run(work) },
       adoptGuest: { guest, user, claim in
         try await hotels.adopt(guest: .guest(guest), into: .user(user), claim: claim).isWhole
       },
@@ -104,7 +100,7 @@ struct ServiceAssembly: Sendable {
       metricsText: { metrics.text }, publicURL: settings.publicURL,
       isSecure: settings.tlsCertificateFile != nil, proxies: settings.trustedProxies,
       connectionCaps: connections.caps, setLimits: settings.limits,
-      processors: ProcessorAccounts(pool),
+      processors: ProcessorAccounts(seats),
       showsCost: settings.showsCost, bodyFiles: BodyFiles(in: settings.data),
       administration: administration.administration(), now: now)
     recovery = Recovery(
@@ -122,7 +118,7 @@ struct ServiceAssembly: Sendable {
       try await recovery.run(begunBefore: nil)
     }
     report(to: metrics)
-    WorkReport(pool).report(to: metrics)
+    WorkReport(seats).report(to: metrics)
     metrics.collect { [health = http.health] in
       [PrometheusSample("health_renewals_total", .counter, Double(health.renewalCount))]
     }
@@ -184,9 +180,7 @@ struct ServiceAssembly: Sendable {
     await search.close()
     await stores.close()
     await storage.close()
-    await pool.stop()
-    // It throws only if the threads are already stopped.
-    try? await hashingThreads.shutdownGracefully()
+    await hashingThreads.stop()
   }
 }
 

@@ -26,7 +26,7 @@ struct StorageAssembly: Sendable {
   /// server only.
   /// - Parameter pool: the threads that work on the stores; closing the engine stops them.
   /// - Throws: `DataDirectoryError`, ``SettingsError``, `ServiceError`; the server can't start then.
-  static func open(_ settings: Settings, pool: LanePool) async throws -> StorageAssembly {
+  static func open(_ settings: Settings, pool: ThreadPool) async throws -> StorageAssembly {
     guard let address = try settings.storage.databaseAddress() else {
       return StorageAssembly(
         try await FileEngine.open(
@@ -42,7 +42,7 @@ struct StorageAssembly: Sendable {
   /// - Throws: `DataDirectoryError` for a directory without data or in use; ``SettingsError``, `ServiceError`.
   static func open(_ location: StorageLocation) async throws -> StorageAssembly {
     if let address = try location.databaseAddress() {
-      let pool = LanePool.forStores(threads: LanePool.defaultThreads)
+      let pool = ThreadPool.forStores(threads: ThreadPool.storeThreads)
       return StorageAssembly(try await Self.open(address, connections: 4, pool: pool), nil)
     }
     try FileEngine.requireDirectory(location.data)
@@ -66,7 +66,7 @@ struct StorageAssembly: Sendable {
   /// Opens a database that no move has marked.
   /// - Throws: ``SettingsError`` for one with a mark; `ServiceError`.
   private static func open(
-    _ address: DatabaseAddress, connections: Int, pool: LanePool
+    _ address: DatabaseAddress, connections: Int, pool: ThreadPool
   ) async throws -> PostgresDatabase {
     let database = try await PostgresDatabase.open(address, connections: connections, pool: pool)
     do {

@@ -72,14 +72,14 @@ struct ProcessUsage: Sendable {
 
 /// The processor time of requests.
 struct WorkReport: Sendable {
-  private let pool: LanePool
+  private let seats: Seats
 
-  init(_ pool: LanePool) { self.pool = pool }
+  init(_ seats: Seats) { self.seats = seats }
 
   /// Adds the report to the metrics. The request that reads the metrics does not count as running.
   func report(to metrics: PrometheusRegistry) {
-    metrics.collect { [pool] in
-      let counts = pool.counts
+    metrics.collect { [seats] in
+      let counts = seats.counts
       let own = Work.current == nil ? 0 : 1
       let time = counts.nanoseconds
       return Work.Ending.allCases.map { reason in
@@ -90,9 +90,9 @@ struct WorkReport: Sendable {
         Self.sample(
           "work_processor_seconds_total", "account=\"overdrawn\"", Double(time.overdrawn) / 1e9),
         PrometheusSample("work_running", .gauge, Double(max(0, counts.runningCount - own))),
-        PrometheusSample("work_waiting", .gauge, Double(pool.waitingCount)),
+        PrometheusSample("work_waiting", .gauge, Double(seats.waitingCount)),
         PrometheusSample(
-          "work_served_before_overdrawn_total", .counter, Double(pool.servedBeforeOverdrawn)),
+          "work_served_before_overdrawn_total", .counter, Double(seats.servedBeforeOverdrawn)),
         PrometheusSample(
           "work_longest_slice_seconds", .gauge, Double(counts.takeLongestSlice()) / 1e9),
       ]

@@ -20,7 +20,7 @@ struct LongSnapshot: Sendable {
   /// Reads rows of a store. The first call begins the transaction.
   /// - Throws: `unavailable` when the connection was lost, because the state is lost with it; `absent`, `damaged`.
   func reading<Value: Sendable>(
-    _ store: Int64, epoch: String, _ body: @Sendable (any RowSource) throws -> Value
+    _ store: Int64, epoch: String, _ body: @escaping @Sendable (any RowSource) throws -> Value
   ) async throws -> Value {
     do {
       return try await session.run { connection in

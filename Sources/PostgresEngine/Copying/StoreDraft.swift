@@ -55,11 +55,11 @@ final class StoreDraft: RowWriter {
 
   /// Writes to the store in one transaction.
   /// - Parameter change: changes the store's row and returns what else to write. It may run more than once.
-  private func transact(_ change: @Sendable (inout StoreRow) -> [Call]) async throws {
+  private func transact(_ change: @escaping @Sendable (inout StoreRow) -> [Call]) async throws {
     try await database.repeating { connection in
       do {
-        let rows = try connection.run([Call(.begin), Call(StoreRow.lock, .integer(number))])
-        var row = try StoreRow.requireThere(rows[1].first, epoch: epoch)
+        let rows = try connection.run([Call(.begin), Call(StoreRow.lock, .integer(self.number))])
+        var row = try StoreRow.requireThere(rows[1].first, epoch: self.epoch)
         let calls = change(&row)
         connection.notices.clear()
         _ = try connection.run(calls + [row.updating, Call(.commit)])

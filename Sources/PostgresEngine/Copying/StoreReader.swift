@@ -98,7 +98,7 @@ struct StoreReader: RowReader {
   }
 
   func reading<Value: Sendable>(
-    _ body: @Sendable (any RowSource) throws -> Value
+    _ body: @escaping @Sendable (any RowSource) throws -> Value
   ) async throws -> Value {
     switch source {
     case .snapshot(let snapshot):

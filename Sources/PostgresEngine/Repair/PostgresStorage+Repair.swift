@@ -65,7 +65,7 @@ extension PostgresStorage {
   }
 
   private func look<Value: Sendable>(
-    _ body: @Sendable (Snapshot) throws -> Value
+    _ body: @escaping @Sendable (Snapshot) throws -> Value
   ) async throws -> Value {
     try await readPool.repeating { connection in
       try self.withRows(on: connection) { rows in
@@ -79,7 +79,7 @@ extension PostgresStorage {
   /// Runs repairs in one transaction, which is committed if they changed anything.
   private func mend(
     _ extent: RepairOutcome.Extent, at now: Timestamp,
-    _ work: @Sendable (inout DocumentRepair<WriteTransaction>) throws -> Void
+    _ work: @escaping @Sendable (inout DocumentRepair<WriteTransaction>) throws -> Void
   ) async throws -> RepairOutcome {
     try await writePool.repeating { connection in
       try self.withRows(on: connection) { rows in
@@ -96,8 +96,8 @@ extension PostgresStorage {
           }
           transaction.current.header = repair.header
           try transaction.commit(at: now.milliseconds)
-          notices.add(.changed, name)
-          sizes.forget()
+          self.notices.add(.changed, self.name)
+          self.sizes.forget()
           return repair.outcome
         } catch {
           transaction.undo()

@@ -1,5 +1,6 @@
 import Documents
 import Glibc
+import Lanes
 import SQLite
 import StoreRecords
 import Stores
@@ -94,7 +95,7 @@ struct BackupDraft {
 /// A copy of a store's file, made step by step through the store's own connection.
 ///
 /// Changes that the connection commits between two steps are also made in the copy. The copy therefore shows the store
-/// at one instant: the last step. Like the connection, it is confined to the store's actor.
+/// at one instant: the last step. Like the connection, it is used by one call at a time.
 /// <https://sqlite.org/backup.html>
 final class StoreCopy {
   /// The pages of one step: 64 pages are 256 KiB. Reading and writing them without synchronising takes less time than a
@@ -134,18 +135,20 @@ extension SQLiteStorage {
   /// the steps. After a failure or a cancellation, the caller removes the file.
   /// - Throws: `unavailable` for a cancelled task, and when the store's file was replaced meanwhile, so that the copy
   ///   must begin again; otherwise the error of either file.
-  nonisolated func copy(to path: String) async throws -> StoreHeader {
-    try await beginCopy(to: path)
+  func copy(to path: String) async throws -> StoreHeader {
+    try await file.run { file in try file.beginCopy(to: path) }
     while true {
       guard !Task.isCancelled else {
-        await abandonCopy()
+        await file.run { file in file.copy = nil }
         throw ServiceError(.unavailable, "The copy was given up")
       }
-      if let header = try await continueCopy() { return header }
+      if let header = try await file.run({ file in try file.continueCopy() }) { return header }
     }
   }
+}
 
-  private func beginCopy(to path: String) throws {
+extension StoreFile {
+  fileprivate func beginCopy(to path: String) throws {
     if let failure { throw failure }
     guard let rows else { throw ServiceError.closed }
     try Disk.remove(path)
@@ -155,7 +158,7 @@ extension SQLiteStorage {
   }
 
   /// - Returns: the header of the complete copy; nil before it is complete.
-  private func continueCopy() throws -> StoreHeader? {
+  fileprivate func continueCopy() throws -> StoreHeader? {
     guard let running = copy else {
       throw ServiceError(.unavailable, "The copy was interrupted", detail: key)
     }
@@ -168,6 +171,4 @@ extension SQLiteStorage {
     copy = nil
     return header
   }
-
-  private func abandonCopy() { copy = nil }
 }

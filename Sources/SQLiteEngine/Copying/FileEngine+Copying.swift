@@ -83,32 +83,30 @@ private struct FileReader: RowReader {
   /// Whether ``close()`` closes the store.
   let closes: Bool
 
-  func state() async throws -> CopiedState { try await storage.copiedState() }
+  func state() async throws -> CopiedState {
+    try await storage.file.run { file in
+      if let failure = file.failure { throw failure }
+      return CopiedState(header: file.header)
+    }
+  }
   func documents(after sequence: Int64) async throws -> [CopiedDocument] {
-    try await storage.reading { rows in try rows.copiedDocuments(after: sequence) }
+    try await reading { rows in try rows.copiedDocuments(after: sequence) }
   }
   func bodies(of firsts: [Int64], after last: BodyKey?) async throws -> [CopiedBody] {
-    try await storage.reading { rows in try rows.copiedBodies(of: firsts, after: last) }
+    try await reading { rows in try rows.copiedBodies(of: firsts, after: last) }
   }
   func locals(after last: LocalID?) async throws -> [CopiedLocal] {
-    try await storage.reading { rows in try rows.copiedLocals(after: last) }
+    try await reading { rows in try rows.copiedLocals(after: last) }
   }
   func close() async { if closes { await storage.close() } }
-}
 
-extension SQLiteStorage {
-  /// The store's counts at present.
-  fileprivate func copiedState() throws -> CopiedState {
-    if let failure { throw failure }
-    return CopiedState(header: header)
-  }
-
-  /// Reads rows on the store's lane.
-  fileprivate func reading<Value: Sendable>(
-    _ read: @Sendable (StoreRows) throws -> Value
-  ) throws -> Value {
-    if let failure { throw failure }
-    guard let rows else { throw ServiceError.closed }
-    return try translating { try read(rows) }
+  private func reading<Value: Sendable>(
+    _ read: @escaping @Sendable (StoreRows) throws -> Value
+  ) async throws -> Value {
+    try await storage.file.run { file in
+      if let failure = file.failure { throw failure }
+      guard let rows = file.rows else { throw ServiceError.closed }
+      return try translating { try read(rows) }
+    }
   }
 }

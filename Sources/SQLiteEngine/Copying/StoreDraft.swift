@@ -7,31 +7,91 @@ import Stores
 /// A copy of another engine's store: a file that is complete before it gets its final name.
 ///
 /// A crash leaves a useless file in `copies`. So the file is synced to the disk only once, at the end.
-actor StoreDraft: RowWriter, RowReader {
+final class StoreDraft: RowWriter, RowReader {
   private let engine: FileEngine
   private let name: StoreName
   private let epoch: String
-  private let file: DatabaseFile
-  private let executor: InlineExecutor
-  private var rows: StoreRows?
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  private let draft: Confined<DraftFile>
 
   /// A copy without a file.
   init(of name: StoreName, epoch: String, in engine: FileEngine) {
     self.engine = engine
     self.name = name
     self.epoch = epoch
-    file = DatabaseFile(
+    let file = DatabaseFile(
       directory: engine.directory.copies, name: DataDirectory.fileName(for: name.key))
-    executor = InlineExecutor(engine.pool)
+    let blank = engine.blank
+    draft = Confined(to: engine.pool) { clock in DraftFile(file, as: blank, clock) }
   }
 
   /// Creates the file with empty tables and without a header.
+  func begin() async throws { try await draft.run { draft in try draft.begin() } }
+
+  func write(_ page: RowPage) async throws {
+    try await draft.run { draft in try draft.transact { rows in try rows.insert(page) } }
+  }
+
+  func complete(_ header: StoreHeader) async throws -> any RowReader {
+    try await draft.run { draft in
+      try draft.transact { rows in try header.write(to: rows.connection) }
+    }
+    return self
+  }
+
+  /// Closes the file, syncs it and gives it its final name. The registry knows it before this method returns.
+  func publish() async throws {
+    let file = try await draft.run { draft in try draft.finish() }
+    try await engine.adopt(file, as: name, epoch: epoch)
+  }
+
+  func abandon() async { await draft.run { draft in draft.abandon() } }
+}
+
+/// Reading the complete copy.
+extension StoreDraft {
+  func state() async throws -> CopiedState {
+    try await reading { rows in CopiedState(header: try StoreHeader(readingFrom: rows.connection)) }
+  }
+
+  func documents(after sequence: Int64) async throws -> [CopiedDocument] {
+    try await reading { rows in try rows.copiedDocuments(after: sequence) }
+  }
+
+  func bodies(of firsts: [Int64], after last: BodyKey?) async throws -> [CopiedBody] {
+    try await reading { rows in try rows.copiedBodies(of: firsts, after: last) }
+  }
+
+  func locals(after last: LocalID?) async throws -> [CopiedLocal] {
+    try await reading { rows in try rows.copiedLocals(after: last) }
+  }
+
+  private func reading<Value: Sendable>(
+    _ read: @escaping @Sendable (StoreRows) throws -> Value
+  ) async throws -> Value {
+    try await draft.run { draft in
+      let rows = try draft.opened()
+      return try translating { try read(rows) }
+    }
+  }
+
+  /// Does nothing: the file stays open until it is published or abandoned.
+  func close() {}
+}
+
+/// The file of a copy and its connection.
+private final class DraftFile {
+  private let file: DatabaseFile
+  private let blank: BlankDatabase
+  private let clock: CallClock
+  private var rows: StoreRows?
+
+  init(_ file: DatabaseFile, as blank: BlankDatabase, _ clock: CallClock) {
+    (self.file, self.blank, self.clock) = (file, blank, clock)
+  }
+
   func begin() throws {
-    let (file, blank) = (file, engine.blank)
     try translating {
-      try LanePool.blocking {
+      try clock.blocking {
         try Disk.makeDirectory(file.directory)
         try file.erase()
         try Disk.write(try blank.image { _ in }, to: file.path)
@@ -43,29 +103,18 @@ actor StoreDraft: RowWriter, RowReader {
     }
   }
 
-  func write(_ page: RowPage) throws {
+  /// Closes the file and syncs it to the disk.
+  func finish() throws -> DatabaseFile {
     let rows = try opened()
-    try transact(rows) { try rows.insert(page) }
-  }
-
-  func complete(_ header: StoreHeader) throws -> any RowReader {
-    let rows = try opened()
-    try transact(rows) { try header.write(to: rows.connection) }
-    return self
-  }
-
-  /// Closes the file, syncs it and gives it its final name. The registry knows it before this method returns.
-  func publish() async throws {
-    let (rows, file) = (try opened(), file)
     self.rows = nil
     try translating {
-      try LanePool.blocking {
+      try clock.blocking {
         try rows.connection.checkpoint(.truncate)
         try rows.connection.close()
         try Disk.synchronize(file.path)
       }
     }
-    try await engine.adopt(file, as: name, epoch: epoch)
+    return file
   }
 
   func abandon() {
@@ -74,17 +123,18 @@ actor StoreDraft: RowWriter, RowReader {
     try? file.erase()
   }
 
-  private func opened() throws -> StoreRows {
+  func opened() throws -> StoreRows {
     guard let rows else { throw ServiceError.closed }
     return rows
   }
 
-  private func transact(_ rows: StoreRows, _ work: () throws -> Void) throws {
+  func transact(_ work: (StoreRows) throws -> Void) throws {
+    let rows = try opened()
     try translating {
       try rows.connection.begin()
       do {
-        try work()
-        try LanePool.blocking { try rows.connection.commit() }
+        try work(rows)
+        try clock.blocking { try rows.connection.commit() }
       } catch {
         rows.forgetTransaction()
         try? rows.connection.rollback()
@@ -92,32 +142,4 @@ actor StoreDraft: RowWriter, RowReader {
       }
     }
   }
-}
-
-/// Reading the complete copy.
-extension StoreDraft {
-  func state() throws -> CopiedState {
-    let rows = try opened()
-    return try translating {
-      CopiedState(header: try StoreHeader(readingFrom: rows.connection))
-    }
-  }
-
-  func documents(after sequence: Int64) throws -> [CopiedDocument] {
-    let rows = try opened()
-    return try translating { try rows.copiedDocuments(after: sequence) }
-  }
-
-  func bodies(of firsts: [Int64], after last: BodyKey?) throws -> [CopiedBody] {
-    let rows = try opened()
-    return try translating { try rows.copiedBodies(of: firsts, after: last) }
-  }
-
-  func locals(after last: LocalID?) throws -> [CopiedLocal] {
-    let rows = try opened()
-    return try translating { try rows.copiedLocals(after: last) }
-  }
-
-  /// Does nothing: the file stays open until it is published or abandoned.
-  func close() {}
 }

@@ -1,3 +1,4 @@
+import Lanes
 import Synchronization
 
 /// Limits how many operations run at once. Further callers wait in order, for a short time.
@@ -48,7 +49,9 @@ package final class Bulkhead: Sendable {
     }
     defer { timer.cancel() }
     return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in self.wait(ticket, continuation) }
+      await Work.waiting {
+        await withCheckedContinuation { continuation in self.wait(ticket, continuation) }
+      }
     } onCancel: {
       expire(ticket)
     }

@@ -101,7 +101,7 @@ final class Readiness: Sendable {
       let time = now()
       if let last, time - last.started < Self.validity { return last.outcome }
       // The check has its own task, so that a caller that leaves does not cancel it for the others.
-      let task = Task { [probe] in await probe() }
+      let task = Task.detached { [probe] in await probe() }
       last = Check(started: time, outcome: task)
       return task
     }

@@ -15,7 +15,7 @@ package final class RequestCoalescer<Key: Hashable & Sendable, Value: Sendable>:
     _ key: Key, _ work: @escaping @Sendable () async -> Value
   ) async -> (value: Value, isJoined: Bool) {
     let (task, isJoined) = start(key, work)
-    return (await task.value, isJoined)
+    return (await Work.waiting { await task.value }, isJoined)
   }
 
   /// Starts the work of a key unless it is running, and does not wait for it.
@@ -33,7 +33,7 @@ package final class RequestCoalescer<Key: Hashable & Sendable, Value: Sendable>:
   ) -> (task: Task<Value, Never>, isJoined: Bool) {
     tasks.withLock { tasks in
       if let task = tasks[key] { return (task, true) }
-      let task = Task(executorPreference: WorkExecutor.detached) {
+      let task = Work.shared {
         let value = await work()
         self.tasks.withLock { $0[key] = nil }
         return value

@@ -1,5 +1,4 @@
 package import Documents
-import Lanes
 
 /// A row's values as they are stored, valid or not, and the checksum that was computed when they were written.
 /// Together they are enough to find out which byte has changed since.
@@ -39,10 +38,8 @@ package struct RowValues {
   /// search.
   /// - Parameter isKnown: whether only the content can be wrong.
   package func repaired(onlyContent isKnown: Bool = false) -> RowValues? {
-    LanePool.blocking {
-      if !isKnown, let row = withChecksumRepaired ?? withValuesRepaired { return row }
-      return withContentRepaired
-    }
+    if !isKnown, let row = withChecksumRepaired ?? withValuesRepaired { return row }
+    return withContentRepaired
   }
 
   /// The bytes before the content, and the offset of each value in them.

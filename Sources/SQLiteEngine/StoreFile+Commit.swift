@@ -1,47 +1,31 @@
 import Documents
 import Lanes
-import NIOConcurrencyHelpers
 import SQLite
 import StoreRecords
 import Stores
-import Synchronization
 
-/// Shared commits: the first update to reach the lane commits all updates that wait.
-extension SQLiteStorage {
+/// Commits of waiting updates.
+extension StoreFile {
   /// A commit starts no further rule after this time.
   static let longestCommit = Duration.milliseconds(10)
 
-  /// Commits the updates that wait. Updates that arrive meanwhile are committed by a later job on the lane, after the
-  /// reads that wait by then.
-  func commitWaiting() {
-    let batch = inbox.take(atMost: Self.updatesPerCommit)
-    if !batch.isEmpty {
-      inbox.putBack(commit(batch))
-      // The log is copied in a job of its own, so that the outcomes of this commit don't wait for it.
-      if rows?.connection.isLogLong ?? false { Task { copyLog() } }
-      if isFresh, header.lastSequence > 0 { Task { settle() } }
-    }
-    guard inbox.isEmpty else { return scheduleNextCommit() }
-    isCommitting.store(false, ordering: .sequentiallyConsistent)
-    // An update that arrived just before this line did not start a commit itself.
-    if !inbox.isEmpty, !isCommitting.exchange(true, ordering: .sequentiallyConsistent) {
-      scheduleNextCommit()
-    }
-  }
+  /// Whether the log is long enough to be copied into the file.
+  var isLogLong: Bool { rows?.connection.isLogLong ?? false }
+  /// Whether the file is new and something is committed in it.
+  var isFreshlyWritten: Bool { isFresh && header.lastSequence > 0 }
 
-  private func scheduleNextCommit() { Task { commitWaiting() } }
-
-  private func copyLog() {
+  /// Copies a long log into the file.
+  func copyLog() {
     guard failure == nil else { return }
-    LanePool.blocking { rows?.connection.copyLongLog() }
+    clock.blocking { rows?.connection.copyLongLog() }
   }
 
   /// Empties the log of a new file after its first commit. Many guests write only once, and the log takes as much space
   /// as the file.
-  private func settle() {
+  func settle() {
     guard isFresh, failure == nil else { return }
     isFresh = false
-    LanePool.blocking { _ = try? rows?.connection.checkpoint(.truncate) }
+    clock.blocking { _ = try? rows?.connection.checkpoint(.truncate) }
   }
 
   /// Runs a batch of updates in one transaction.
@@ -50,7 +34,7 @@ extension SQLiteStorage {
   /// own transaction. After an error of the disk none runs again, because a second fsync may report success for data
   /// that the first one lost.
   /// - Returns: the updates that must wait for the next commit, because this one took ``longestCommit``.
-  private func commit(_ batch: [any PendingUpdate]) -> ArraySlice<any PendingUpdate> {
+  func commit(_ batch: [any PendingUpdate]) -> ArraySlice<any PendingUpdate> {
     do { try access.begin(key) } catch {
       for update in batch { finish(update, error) }
       return []
@@ -108,7 +92,7 @@ extension SQLiteStorage {
         continue
       }
       outcomes.append(
-        try Work.charging(update.work) {
+        try clock.charging([update.work]) {
           try run(update, &writer, rows)
         })
       latest = max(latest, update.now)
@@ -116,7 +100,7 @@ extension SQLiteStorage {
     let next = writer.header
     if writer.hasWritten {
       if next != header { try next.write(to: connection) }
-      try LanePool.blocking { try connection.commit() }
+      try clock.blocking { try connection.commit() }
       counters.countCommit(of: outcomes.count { (try? $0.get()) != nil })
     } else {
       try connection.rollback()
@@ -166,22 +150,5 @@ extension SQLiteStorage {
     }
     rows.forgetTransaction()
     do { try rows.connection.rollback() } catch { failure = ServiceError(engine: error) }
-  }
-}
-
-/// Runs blocking calls that belong to no store on a lane, not on the threads of Swift's concurrency runtime.
-actor LaneWork {
-  private let lane: Lane
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
-
-  /// Creates an actor whose work runs on a lane.
-  init(_ lane: Lane) { self.lane = lane }
-
-  /// Runs `work` on the lane's thread.
-  func run<Value: Sendable, Failure: Error>(
-    _ work: @Sendable () throws(Failure) -> Value
-  ) throws(Failure) -> Value {
-    try work()
   }
 }

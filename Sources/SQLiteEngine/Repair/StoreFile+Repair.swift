@@ -11,7 +11,7 @@ extension SQLiteStorage {
   ) async throws -> RepairOutcome {
     do {
       let outcome = try await repairAll(extent, at: now, pause: pause)
-      counters.count(outcome, in: file.relativePath)
+      await file.run { file in file.note(outcome) }
       return outcome
     } catch {
       let error = ServiceError.translated(error)
@@ -20,37 +20,41 @@ extension SQLiteStorage {
     }
   }
 
-  /// Checks the store piece by piece. One job of the actor checks a piece, and one transaction repairs what is damaged
-  /// in it. Between pieces, other calls on the store run.
+  /// Checks the store piece by piece. One call checks a piece, and one transaction repairs what is damaged in it. Between
+  /// pieces, other calls on the store run.
   private func repairAll(
     _ extent: RepairOutcome.Extent, at now: Timestamp, pause: Duration
   ) async throws -> RepairOutcome {
-    var outcome = try repairStructure()
-    outcome += try withRepair(extent, at: now) { repair in
-      try repair.repairHeader()
-      try repair.repairIndexes(all: pause == .zero)
+    var outcome = try await file.run { file in try file.repairStructure() }
+    outcome += try await file.run { file in
+      try file.withRepair(extent, at: now) { repair in
+        try repair.repairHeader()
+        try repair.repairIndexes(all: pause == .zero)
+      }
     }
     var lastID: [UInt8]? = []
     while let start = lastID {
-      let piece = try look(extent, at: now).damagedLocals(after: start)
-      lastID = piece.last
-      if piece.isDamaged {
-        outcome += try withRepair(extent, at: now) { repair in
-          try repair.repairLocals()
-        }
-        lastID = nil
+      let (last, repaired) = try await file.run { file in
+        let piece = try file.look(extent, at: now).damagedLocals(after: start)
+        guard piece.isDamaged else { return (piece.last, RepairOutcome()) }
+        return (nil, try file.withRepair(extent, at: now) { repair in try repair.repairLocals() })
       }
+      outcome += repaired
+      lastID = last
       if lastID != nil { try await Self.rest(pause) }
     }
     var last: Int64? = .min
     while let start = last {
-      let piece = try look(extent, at: now).damaged(after: start)
-      if !piece.numbers.isEmpty {
-        outcome += try withRepair(extent, at: now) { repair in
+      let (next, repaired) = try await file.run { file in
+        let piece = try file.look(extent, at: now).damaged(after: start)
+        guard !piece.numbers.isEmpty else { return (piece.last, RepairOutcome()) }
+        let repaired = try file.withRepair(extent, at: now) { repair in
           for number in piece.numbers { try repair.repair(at: number) }
         }
+        return (piece.last, repaired)
       }
-      last = piece.last
+      outcome += repaired
+      last = next
       if last != nil { try await Self.rest(pause) }
     }
     return outcome
@@ -62,8 +66,13 @@ extension SQLiteStorage {
     // A cancelled task ends the pause at once.
     guard (try? await Task.sleep(for: pause)) != nil else { throw ServiceError.ended }
   }
+}
 
-  private func look(
+extension StoreFile {
+  /// Counts what a repair has found.
+  fileprivate func note(_ outcome: RepairOutcome) { counters.count(outcome, in: file.relativePath) }
+
+  fileprivate func look(
     _ extent: RepairOutcome.Extent, at now: Timestamp
   ) throws -> StoreRepair {
     guard let rows else { throw failure ?? .closed }
@@ -71,7 +80,7 @@ extension SQLiteStorage {
   }
 
   /// Runs repairs in one transaction, which is committed if they changed anything.
-  private func withRepair(
+  fileprivate func withRepair(
     _ extent: RepairOutcome.Extent, at now: Timestamp,
     _ work: (inout StoreRepair) throws -> Void
   ) throws -> RepairOutcome {
@@ -92,7 +101,7 @@ extension SQLiteStorage {
       try rows.recount(&repair.header)
       let next = repair.header
       try next.write(to: rows.connection)
-      try LanePool.blocking { try rows.connection.commit() }
+      try clock.blocking { try rows.connection.commit() }
     } catch {
       undo(rows, after: error)
       throw error
@@ -103,7 +112,7 @@ extension SQLiteStorage {
   }
 
   /// Lets SQLite check a small file completely, as at each opening, and rebuilds its indexes if they are damaged.
-  private func repairStructure() throws -> RepairOutcome {
+  fileprivate func repairStructure() throws -> RepairOutcome {
     if let failure { throw failure }
     guard let rows else { throw ServiceError.closed }
     guard try rows.connection.pageCount() <= Connection.checkedPages else {

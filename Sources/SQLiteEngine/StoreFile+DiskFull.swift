@@ -6,7 +6,7 @@ import StoreRecords
 import Stores
 
 /// Writing to a disk that is full, or that accepts no writes for a time.
-extension SQLiteStorage {
+extension StoreFile {
   /// Prepares the file for writing.
   /// - Throws: `readOnly`; `storageFull`, also while the disk has space for deletions only; ``failure``, if it is set.
   func prepareToWrite() throws {
@@ -40,7 +40,7 @@ extension SQLiteStorage {
   func emptyLog() throws -> Bool {
     guard let rows else { throw ServiceError.closed }
     do {
-      guard try LanePool.blocking(rows.connection.copiesLog) else { return false }
+      guard try clock.blocking(rows.connection.copiesLog) else { return false }
     } catch {
       let error = ServiceError(engine: error)
       if error.code == .storage { failure = error }

@@ -1,0 +1,91 @@
+/// Who may compute at present, and who waits for that: Kubernetes' API Priority and Fairness with slices for requests.
+///
+/// Each flow may have one free slice at a time, as long as it is not in debt; free slices together take as many places
+/// as there are processors. All others need a seat. There are as many seats as processors, and the ``FairQueue`` decides
+/// who gets the next one. A flow is an address; a user is one flow across all addresses besides. SeatTable is a value
+/// behind the lock of ``Seats`` and has no clock of its own.
+struct SeatTable {
+  /// How long a place or a seat is held at most, in nanoseconds: two slices. Then another may have it, even if it was not
+  /// given back: its holder waits for something, or computes for too long.
+  static let longest = 2 * Slice.nanoseconds
+
+  /// A place or a seat that was given.
+  private struct Lease {
+    let id: UInt64
+    let address: AccountLine
+    let user: AccountLine?
+    let isFree: Bool
+    let end: Int64
+  }
+
+  private let processors: Int
+  /// How many processors are in use by threads that compute outside of slices, such as those of password hashes.
+  var reserved = 0
+  private(set) var queue = FairQueue(.requests)
+  private var leases: [Lease] = []
+  private var lastID: UInt64 = 0
+
+  init(processors: Int) { self.processors = max(1, processors) }
+
+  /// When the next lease ends at the latest; nil when there is none.
+  var nextEnd: Int64? { leases.lazy.map(\.end).min() }
+
+  /// Gives a free slice or a seat to an account that comes now.
+  /// - Returns: the id of the lease, at least 1; nil when the account has to wait.
+  mutating func take(_ account: ProcessorAccount, at now: Int64) -> UInt64? {
+    leases.removeAll { $0.end <= now }
+    let line = account.line(in: queue.name)
+    if mayHaveFreeSlice, !account.isOverdrawn, !hasLease(line) { return add(line, true, now) }
+    guard queue.isEmpty, maySit else { return nil }
+    return add(line, false, now)
+  }
+
+  /// Ends a lease. Has no effect when it has ended already.
+  mutating func giveBack(_ id: UInt64) {
+    guard let index = leases.firstIndex(where: { $0.id == id }) else { return }
+    leases.swapAt(index, leases.count - 1)
+    leases.removeLast()
+  }
+
+  /// Adds an entry that waits.
+  mutating func push(_ entry: PoolEntry, _ account: ProcessorAccount, at now: Int64) {
+    queue.push(entry, account, at: now)
+  }
+
+  /// Moves the entries of an ended request before all others.
+  mutating func expedite(_ work: Work) { queue.expedite(work, work.account) }
+
+  /// Removes the next entry that may go on.
+  /// - Returns: the entry and the id of its lease; nil when none waits or may go on.
+  mutating func next(at now: Int64) -> (entry: PoolEntry, id: UInt64)? {
+    leases.removeAll { $0.end <= now }
+    guard !queue.isEmpty else { return nil }
+    let isFree = !maySit
+    guard !isFree || mayHaveFreeSlice,
+      let entry = queue.pop(at: now, sparing: isFree ? leases.map(\.address) : nil)
+    else { return nil }
+    guard case .seat(_, let account) = entry.kind else { return nil }
+    return (entry, add(account.line(in: queue.name), isFree, now))
+  }
+
+  private var mayHaveFreeSlice: Bool { leases.count(where: \.isFree) < processors }
+  private var maySit: Bool {
+    leases.count { !$0.isFree } < max(1, processors - reserved)
+  }
+
+  private func hasLease(_ line: AccountLine) -> Bool {
+    let address = line.parent ?? line
+    return leases.contains { lease in
+      lease.address === address || lease.user != nil && lease.user === line.user
+    }
+  }
+
+  private mutating func add(_ line: AccountLine, _ isFree: Bool, _ now: Int64) -> UInt64 {
+    lastID += 1
+    leases.append(
+      Lease(
+        id: lastID, address: line.parent ?? line, user: line.user, isFree: isFree,
+        end: now + Self.longest))
+    return lastID
+  }
+}
