@@ -129,6 +129,19 @@ package final class ThreadPool: Sendable {
     }
   }
 
+  /// Runs `body` with a pool of its own, and ends the threads afterwards.
+  package static func with<Value, Failure: Error>(
+    name: String, threads: Int = 1, _ body: (ThreadPool) async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let pool = ThreadPool(name: name, threads: threads)
+    let result: Result<Value, Failure>
+    do throws(Failure) { result = .success(try await body(pool)) } catch {
+      result = .failure(error)
+    }
+    await pool.stop()
+    return try result.get()
+  }
+
   /// Whether a closure waits for a thread.
   package var isCrowded: Bool { state.read { !$0.queue.isEmpty } }
   /// How many closures wait for a thread.
