@@ -122,7 +122,7 @@ final class NoticeSender: Sendable {
 }
 
 /// Receives the other nodes' notices, on a thread of its own.
-actor NoticeListener {
+final class NoticeListener: Sendable {
   /// How long the thread waits for a notice before it checks whether it has to stop, in milliseconds.
   private static let step: Int32 = 200
   /// After how many steps without a notice the connection is checked: 2 s.
@@ -130,10 +130,8 @@ actor NoticeListener {
 
   private let node: String
   private let address: DatabaseAddress
-  private let lane = Lane(name: "notices")
+  private let threads = ThreadPool(name: "notices")
   private let isStopped = NIOLockedValueBox(false)
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
 
   /// Creates a listener that is not connected.
   init(node: String, _ address: DatabaseAddress) {
@@ -142,9 +140,9 @@ actor NoticeListener {
   }
 
   /// Reports changes until ``stop()``. After each new connection it reports `unknown`, because notices were lost.
-  func run(_ report: @Sendable (RemoteChange) -> Void) async {
+  func run(_ report: @escaping @Sendable (RemoteChange) -> Void) async {
     while !isOver {
-      try? listen(report)
+      await threads.run { try? self.listen(report) }
       if !isOver { try? await Task.sleep(for: .milliseconds(Int(Self.step))) }
     }
   }
@@ -167,8 +165,8 @@ actor NoticeListener {
   private var isOver: Bool { isStopped.withLockedValue { $0 } }
 
   /// Ends ``run(_:)`` and the thread.
-  nonisolated func stop() async {
+  func stop() async {
     isStopped.withLockedValue { $0 = true }
-    await lane.stop()
+    await threads.stop()
   }
 }
