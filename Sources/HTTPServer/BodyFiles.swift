@@ -27,7 +27,7 @@ package final class BodyFiles: Sendable {
   private let directory: String
   private let state = Mutex(State())
   /// One thread for all files. Elsewhere a slow disk would stop other requests.
-  fileprivate let lane = Lane(name: "bodies")
+  fileprivate let threads = ThreadPool(name: "bodies")
 
   /// Makes an account without files.
   /// - Parameter directory: where the files are, on a disk and not in memory.
@@ -79,30 +79,47 @@ package final class BodyFiles: Sendable {
 }
 
 /// The file of one body. It exists from its first bytes until this object ends.
-package actor BodyFile {
-  /// The files' own thread, because reading and writing blocks.
-  package nonisolated var unownedExecutor: UnownedSerialExecutor {
-    files.lane.asUnownedSerialExecutor()
+package final class BodyFile: Sendable {
+  private let file: Confined<OpenBody>
+
+  fileprivate init(_ files: BodyFiles, _ address: ClientAddress) {
+    file = Confined(OpenBody(files, address), to: files.threads)
   }
 
+  /// Appends bytes.
+  /// - Throws: ``BodyFiles/Failure``.
+  package func append(_ bytes: [UInt8]) async throws(BodyFiles.Failure) {
+    try await file.run { file throws(BodyFiles.Failure) in try file.append(bytes) }
+  }
+
+  /// Reads a range of the bytes.
+  /// - Throws: ``BodyFiles/Failure/disk(_:)``.
+  package func read(_ range: Range<Int>) async throws(BodyFiles.Failure) -> [UInt8] {
+    try await file.run { file throws(BodyFiles.Failure) in try file.read(range) }
+  }
+}
+
+/// The open file of one body. Its calls block.
+private final class OpenBody {
   private let files: BodyFiles
   private let address: ClientAddress
   private var descriptor: Int32 = -1
   private var count = 0
 
-  fileprivate init(_ files: BodyFiles, _ address: ClientAddress) {
+  init(_ files: BodyFiles, _ address: ClientAddress) {
     self.files = files
     self.address = address
   }
 
-  isolated deinit {
-    if descriptor >= 0 { close(descriptor) }
-    files.release(count, address)
+  deinit {
+    guard count > 0 else { return }
+    files.threads.enqueue { [files, address, descriptor, count] in
+      if descriptor >= 0 { close(descriptor) }
+      files.release(count, address)
+    }
   }
 
-  /// Appends bytes.
-  /// - Throws: ``BodyFiles/Failure``.
-  package func append(_ bytes: [UInt8]) throws(BodyFiles.Failure) {
+  func append(_ bytes: [UInt8]) throws(BodyFiles.Failure) {
     guard files.reserve(bytes.count, address) else { throw .full }
     let start = count
     count += bytes.count
@@ -122,9 +139,7 @@ package actor BodyFile {
     }
   }
 
-  /// Reads a range of the bytes.
-  /// - Throws: ``BodyFiles/Failure/disk(_:)``.
-  package func read(_ range: Range<Int>) throws(BodyFiles.Failure) -> [UInt8] {
+  func read(_ range: Range<Int>) throws(BodyFiles.Failure) -> [UInt8] {
     var failure: Int32?
     let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
       while count < range.count, failure == nil {
