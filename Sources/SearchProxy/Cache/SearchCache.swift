@@ -10,8 +10,8 @@ import SQLite
 ///
 /// Its contents can always be fetched again. So a file that is damaged or has another version is deleted and
 /// replaced by a new one. While the file can't be read or written (full disk, no free file descriptor), searches
-/// work without it and its contents stay. The actor runs on a lane, because SQLite blocks.
-package actor SearchCache {
+/// work without it and its contents stay. It has a thread, because SQLite blocks.
+package final class SearchCache: Sendable {
   /// The most bytes of cached answers, and also of cached hotels: 32 MiB each. The least recently used answers and
   /// the least recently returned hotels are removed first.
   package static let defaultMaximumBytes: Int64 = 32 << 20
@@ -20,8 +20,6 @@ package actor SearchCache {
   /// The most bytes of answers that are also kept in memory after a read from the file: 4 MiB. An answer that
   /// exceeds this replaces all others in memory.
   package static let recentBytes = 4 << 20
-  /// The last use of an answer is stored only when the stored one is older than this, in milliseconds.
-  private static let useInterval: Int64 = 60_000
 
   /// A cached answer.
   struct Kept: Sendable {
@@ -29,21 +27,7 @@ package actor SearchCache {
     let stored: Timestamp
   }
 
-  private let path: String
-  private let maximumBytes: Int64
-  private let recentBytes: Int
-  private let lane: Lane
-  private let logger: Logger
-  private var file: SearchCacheFile?
-  private var isClosed = false
-  private var isFailing = false
-  /// Answers that were read from the file, with their stored time of use, in milliseconds.
-  private var recent: [String: (kept: Kept, used: Int64, size: Int)] = [:]
-  private var recentSize = 0
-
-  package nonisolated var unownedExecutor: UnownedSerialExecutor {
-    lane.asUnownedSerialExecutor()
-  }
+  private let contents: Confined<Contents>
 
   /// Makes a cache. Its file is opened at the first use.
   /// - Parameter path: the file; created if absent, in an existing directory.
@@ -54,21 +38,75 @@ package actor SearchCache {
     recentBytes: Int = SearchCache.recentBytes,
     logger: Logger = Logger(label: "hotel-bookmarks.search-cache")
   ) {
+    contents = Confined(
+      Contents(
+        path: path, maximumBytes: maximumBytes, recentBytes: recentBytes, logger: logger),
+      to: ThreadPool(name: "search-cache"))
+  }
+
+  /// The cached answer of a key; nil for none.
+  func block(_ key: String, at now: Timestamp) async -> Kept? {
+    await contents.run { $0.block(key, at: now) }
+  }
+
+  /// Caches an answer.
+  /// - Returns: whether it is cached now.
+  func keep(
+    _ block: HotelBlock, of upstream: String, under key: String, at now: Timestamp
+  ) async -> Bool {
+    await contents.run { $0.keep(block, of: upstream, under: key, at: now) }
+  }
+
+  /// Caches a hotel that was looked up by its id.
+  func keep(_ hotel: Hotel, of upstream: String, at now: Timestamp) async {
+    await contents.run { $0.keep(hotel, of: upstream, at: now) }
+  }
+
+  /// The last cached description of a hotel; nil when the upstream has not returned it recently.
+  func hotel(_ id: HotelID, of upstream: String) async -> (hotel: Hotel, stored: Timestamp)? {
+    await contents.run { $0.hotel(id, of: upstream) }
+  }
+
+  /// The size of the cache; nil when the file can't be used.
+  package func usage() async -> SearchCacheUsage? { await contents.run { $0.usage() } }
+
+  /// Closes the file and ends the thread.
+  package func close() async {
+    await contents.run { $0.close() }
+    await contents.threads.stop()
+  }
+}
+
+/// The open file, and the answers in memory. Its calls block.
+private struct Contents {
+  /// The last use of an answer is stored only when the stored one is older than this, in milliseconds.
+  private static let useInterval: Int64 = 60_000
+
+  let path: String
+  let maximumBytes: Int64
+  let recentBytes: Int
+  let logger: Logger
+  private var file: SearchCacheFile?
+  private var isClosed = false
+  private var isFailing = false
+  /// Answers that were read from the file, with their stored time of use, in milliseconds.
+  private var recent: [String: (kept: SearchCache.Kept, used: Int64, size: Int)] = [:]
+  private var recentSize = 0
+
+  init(path: String, maximumBytes: Int64, recentBytes: Int, logger: Logger) {
     self.path = path
     self.maximumBytes = maximumBytes
     self.recentBytes = recentBytes
     self.logger = logger
-    lane = Lane(name: "search-cache")
   }
 
-  /// The cached answer of a key; nil for none.
-  func block(_ key: String, at now: Timestamp) -> Kept? {
+  mutating func block(_ key: String, at now: Timestamp) -> SearchCache.Kept? {
     if let known = recent[key], now.milliseconds - known.used <= Self.useInterval {
       return known.kept
     }
     let row = using { file in try file.block(key) } ?? nil
     guard let row, let block = HotelBlock(row.body) else { return nil }
-    let kept = Kept(block: block, stored: row.stored)
+    let kept = SearchCache.Kept(block: block, stored: row.stored)
     var used = row.used
     if now.milliseconds - used > Self.useInterval {
       _ = using { file in try file.note(useOf: key, at: now) }
@@ -78,64 +116,59 @@ package actor SearchCache {
     return kept
   }
 
-  private func remember(_ kept: Kept, used: Int64, under key: String, size: Int) {
+  private mutating func remember(
+    _ kept: SearchCache.Kept, used: Int64, under key: String, size: Int
+  ) {
     forgetRecent(key)
     if recentSize + size > recentBytes { forgetRecent() }
     recent[key] = (kept, used, size)
     recentSize += size
   }
 
-  private func forgetRecent(_ key: String) {
+  private mutating func forgetRecent(_ key: String) {
     recentSize -= recent.removeValue(forKey: key)?.size ?? 0
   }
 
-  private func forgetRecent() {
+  private mutating func forgetRecent() {
     recent = [:]
     recentSize = 0
   }
 
-  /// Caches an answer.
-  /// - Returns: whether it is cached now.
-  func keep(
+  mutating func keep(
     _ block: HotelBlock, of upstream: String, under key: String, at now: Timestamp
   ) -> Bool {
     let limit = maximumBytes
     forgetRecent(key)
     return using { file -> Bool in
       try file.keep(block, of: upstream, under: key, at: now)
-      try file.shrink(to: limit, hotels: Self.maximumHotels)
+      try file.shrink(to: limit, hotels: SearchCache.maximumHotels)
       return true
     } ?? false
   }
 
-  /// Caches a hotel that was looked up by its id.
-  func keep(_ hotel: Hotel, of upstream: String, at now: Timestamp) {
+  mutating func keep(_ hotel: Hotel, of upstream: String, at now: Timestamp) {
     let limit = maximumBytes
     _ = using { file in
       try file.keep(hotel, of: upstream, at: now)
-      try file.shrink(to: limit, hotels: Self.maximumHotels)
+      try file.shrink(to: limit, hotels: SearchCache.maximumHotels)
     }
   }
 
-  /// The last cached description of a hotel; nil when the upstream has not returned it recently.
-  func hotel(_ id: HotelID, of upstream: String) -> (hotel: Hotel, stored: Timestamp)? {
+  mutating func hotel(_ id: HotelID, of upstream: String) -> (hotel: Hotel, stored: Timestamp)? {
     let row = using { file in try file.hotel(id.text, of: upstream) } ?? nil
     guard let row, let body = try? DocumentBody(parsing: row.body) else { return nil }
     return (Hotel(id: id, body: body), row.stored)
   }
 
-  /// The size of the cache; nil when the file can't be used.
-  package func usage() -> SearchCacheUsage? { using { $0.usage } }
+  mutating func usage() -> SearchCacheUsage? { using { $0.usage } }
 
-  /// Closes the file and ends the lane.
-  package func close() async {
+  mutating func close() {
     file = nil
     isClosed = true
-    await lane.stop()
   }
 
   /// Runs an operation on the file; nil when it fails. A damaged file is deleted.
-  private func using<Value>(
+  private mutating func using<Value>(
     _ body: (SearchCacheFile) throws -> Value
   ) -> Value? {
     guard !isClosed else { return nil }
@@ -149,14 +182,14 @@ package actor SearchCache {
     }
   }
 
-  private func openFile() throws -> SearchCacheFile {
+  private mutating func openFile() throws -> SearchCacheFile {
     if let file { return file }
     let opened = try SearchCacheFile(path: path)
     file = opened
     return opened
   }
 
-  private func recover(from error: any Error) {
+  private mutating func recover(from error: any Error) {
     let detail: Logger.Metadata = [
       UpstreamLogKey.detail.rawValue: "\(String(reflecting: error))"
     ]
@@ -175,7 +208,7 @@ package actor SearchCache {
   }
 
   /// Logs the first failure only, and not one line for each search.
-  private func note(_ event: StaticString, _ detail: Logger.Metadata) {
+  private mutating func note(_ event: StaticString, _ detail: Logger.Metadata) {
     if !isFailing { logger.warning("\(event)", metadata: detail) }
     isFailing = true
   }
