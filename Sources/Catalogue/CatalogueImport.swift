@@ -10,38 +10,34 @@ import SQLite
 /// any size; the memory in use does not grow with it. Searches use the old catalogue until the new one replaces it,
 /// and keep using it if the import fails. The import may run in another process than the searches. The catalogue that
 /// was replaced is kept until the next import; see ``StoredCatalogue/undo()``.
-package actor CatalogueImport {
+package struct CatalogueImport: Sendable {
   /// The number of bytes in one read of a file.
   package static let chunkBytes = 256 * 1024
 
   private let files: CatalogueFiles
-  private let lane: Lane
+  /// All of the work blocks, so it runs here.
+  private let threads: ThreadPool
   private let name: String
   private let date: Timestamp
   private let policy: BadRowPolicy
   private let isForced: Bool
   private let report: @Sendable (ImportEvent) -> Void
 
-  /// All of the work blocks, so it runs on a lane.
-  package nonisolated var unownedExecutor: UnownedSerialExecutor {
-    lane.asUnownedSerialExecutor()
-  }
-
   /// Makes an import, but does not start it.
   /// - Parameters:
   ///   - directory: the data directory, which must exist.
-  ///   - lane: the lane on which the import runs; the caller stops it afterwards.
+  ///   - threads: where the import runs; the caller stops them afterwards.
   ///   - name: the origin that is stored in the catalogue, for example the file's name.
   ///   - date: the time of the import.
   ///   - isForced: whether an import that ``ImportCheck`` would refuse replaces the catalogue, too.
-  ///   - report: called on the lane with progress and bad rows.
+  ///   - report: called there with progress and bad rows.
   package init(
-    into directory: String, on lane: Lane, name: String, at date: Timestamp,
+    into directory: String, on threads: ThreadPool, name: String, at date: Timestamp,
     onBadRow policy: BadRowPolicy = .refuse, isForced: Bool = false,
     report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
   ) {
     files = CatalogueFiles(directory: directory)
-    self.lane = lane
+    self.threads = threads
     self.name = name
     self.date = date
     self.policy = policy
@@ -55,51 +51,57 @@ package actor CatalogueImport {
   package func run<Chunks: AsyncSequence & Sendable>(
     reading chunks: Chunks
   ) async throws(CatalogueError) -> ImportSummary where Chunks.Element == [UInt8] {
-    let run = try start()
-    do {
-      for try await chunk in chunks {
-        try Task.checkCancellation()
-        try run.take(chunk)
-      }
-      // A sequence may also end early without an error when the task is cancelled.
-      try Task.checkCancellation()
-      return try run.finish()
-    } catch {
-      run.abandon()
-      throw Self.translated(error)
-    }
+    var iterator = chunks.makeAsyncIterator()
+    return try await run { try await iterator.next(isolation: #isolation) }
   }
 
   /// Imports the file at `path`, which may be a pipe.
   /// - Throws: as ``run(reading:)``; `unreadable` for a file that can't be read.
-  package func run(file path: String) throws(CatalogueError) -> ImportSummary {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw Self.unreadable(errno) }
+  package func run(file path: String) async throws(CatalogueError) -> ImportSummary {
+    let file = try await threads.run { () throws(CatalogueError) in
+      let file = open(path, O_RDONLY | O_CLOEXEC)
+      guard file >= 0 else { throw Self.unreadable(errno) }
+      return file
+    }
     defer { close(file) }
-    let run = try start()
+    return try await run { try await threads.run { try Self.chunk(of: file) } }
+  }
+
+  /// Imports chunks until there is none.
+  private func run(
+    _ next: () async throws -> [UInt8]?
+  ) async throws(CatalogueError) -> ImportSummary {
+    let run = try await threads.run { () throws(CatalogueError) in
+      Confined(
+        try ImportRun(
+          into: files, kind: .imported, name: name, date: date, onBadRow: policy,
+          as: .imported(isForced: isForced), report: report), to: threads)
+    }
     do {
-      var buffer = [UInt8](repeating: 0, count: Self.chunkBytes)
-      while true {
+      while let chunk = try await next() {
         try Task.checkCancellation()
-        let count = read(file, &buffer, buffer.count)
-        if count == 0 { break }
-        if count < 0 {
-          if errno == EINTR { continue }
-          throw Self.unreadable(errno)
-        }
-        try run.take(count == buffer.count ? buffer : Array(buffer[..<count]))
+        try await run.run { try $0.take(chunk) }
       }
-      return try run.finish()
+      // The chunks may also end early without an error when the task is cancelled.
+      try Task.checkCancellation()
+      return try await run.run { try $0.finish() }
     } catch {
-      run.abandon()
+      await run.run { $0.abandon() }
       throw Self.translated(error)
     }
   }
 
-  private func start() throws(CatalogueError) -> ImportRun {
-    try ImportRun(
-      into: files, kind: .imported, name: name, date: date, onBadRow: policy,
-      as: .imported(isForced: isForced), report: report)
+  /// The next bytes of a file; nil at its end.
+  private static func chunk(of file: Int32) throws(CatalogueError) -> [UInt8]? {
+    var failure: Int32?
+    let bytes = [UInt8](unsafeUninitializedCapacity: chunkBytes) { buffer, count in
+      repeat {
+        count = read(file, buffer.baseAddress, buffer.count)
+      } while count < 0 && errno == EINTR
+      if count < 0 { (failure, count) = (errno, 0) }
+    }
+    if let failure { throw unreadable(failure) }
+    return bytes.isEmpty ? nil : bytes
   }
 
   private static func translated(_ error: any Error) -> CatalogueError {
@@ -117,7 +119,7 @@ package actor CatalogueImport {
   }
 }
 
-/// What an import reports while it runs, on its own lane and in order.
+/// What an import reports while it runs, on its own thread and in order.
 package enum ImportEvent: Sendable {
   /// More bytes were read. Reported after each chunk.
   case progress(ImportProgress)

@@ -2,44 +2,33 @@ import CEmbedded
 import Documents
 import Hotels
 import JSON
-import Lanes
 import SQLite
 
-/// One connection to the catalogue, on its own lane. When another file replaces the catalogue, the reader opens it
-/// within ``lookInterval``.
-actor CatalogueReader {
+/// One connection to the catalogue. When another file replaces the catalogue, the reader opens it within
+/// ``lookInterval``. Its calls block.
+struct CatalogueReader {
   /// The time between two checks for a new file.
   static let lookInterval = Duration.seconds(1)
 
-  /// The time limit of a search on the caller's own thread: a millisecond.
-  static let inlineLimit = Duration.milliseconds(1)
-  /// The largest answer to such a search: 256 KiB of hotels, whose JSON is checked in about a millisecond.
-  private static let inlineBytes = 256 << 10
-
   private let files: CatalogueFiles
-  private nonisolated let executor: Lane
   private let now: @Sendable () -> ContinuousClock.Instant
   private let recent: RecentSearches
   private var catalogue: OpenCatalogue?
   private var looked: ContinuousClock.Instant?
 
-  /// Reads block, so the actor runs on a lane.
-  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-
   /// Makes a reader that has not opened the file yet.
   /// - Parameter recent: the pages that readers of the same catalogue have found.
   init(
-    _ files: CatalogueFiles, on lane: Lane, recent: RecentSearches = RecentSearches(),
+    _ files: CatalogueFiles, recent: RecentSearches,
     now: @escaping @Sendable () -> ContinuousClock.Instant
   ) {
     self.files = files
-    executor = lane
     self.recent = recent
     self.now = now
   }
 
   /// Opens the catalogue; see ``HotelCatalogue/prepare(at:)``.
-  func prepare(at date: Timestamp) throws(CatalogueError) -> CatalogueOrigin {
+  mutating func prepare(at date: Timestamp) throws(CatalogueError) -> CatalogueOrigin {
     do {
       let opened = try OpenCatalogue(files)
       if try isCurrent(opened) {
@@ -59,7 +48,7 @@ actor CatalogueReader {
   /// Opens the present file and returns its origin.
   /// - Throws: `unavailable`, `damaged`. The open file stays open then.
   @discardableResult
-  func reload() throws(CatalogueError) -> CatalogueOrigin {
+  mutating func reload() throws(CatalogueError) -> CatalogueOrigin {
     let opened = try OpenCatalogue(files)
     catalogue = opened
     looked = now()
@@ -67,14 +56,14 @@ actor CatalogueReader {
   }
 
   /// Closes the file. The next search opens it again.
-  func close() {
+  mutating func close() {
     (catalogue, looked) = (nil, nil)
   }
 
   /// The hotels that match.
   /// - Parameter limit: the time limit.
   /// - Parameter flag: set when the caller no longer waits.
-  func search(
+  mutating func search(
     _ query: HotelQuery, within limit: Duration, or flag: InterruptionFlag
   ) throws(SearchError) -> HotelPage {
     let catalogue = try current()
@@ -83,7 +72,7 @@ actor CatalogueReader {
       of: try find(query, in: catalogue, within: limit, or: flag), for: query, in: catalogue)
   }
 
-  private func find(
+  private mutating func find(
     _ query: HotelQuery, in catalogue: OpenCatalogue, within limit: Duration,
     or flag: InterruptionFlag
   ) throws(SearchError) -> CatalogueSearch.Found {
@@ -93,29 +82,6 @@ actor CatalogueReader {
         try catalogue.search(query)
       }
     }
-  }
-
-  /// The hotels that match, found on the calling thread. Two switches between threads cost more than a search in a
-  /// small catalogue.
-  /// - Parameter limit: the time limit, ``inlineLimit`` for requests.
-  /// - Returns: nil when the reader is busy, when a page must be read from the disk, when the search takes longer than
-  ///   its limit, when it finds more than 256 KiB, and after any error. The search must then run on the lane.
-  nonisolated func searchInline(_ query: HotelQuery, within limit: Duration) -> HotelPage? {
-    nil
-  }
-
-  private func pageAtOnce(_ query: HotelQuery, _ limit: Duration) -> HotelPage? {
-    guard let catalogue, let looked, now() - looked < Self.lookInterval else { return nil }
-    if let page = recent.page(for: query, in: catalogue.identity) { return page }
-    let end = ContinuousClock.now + limit
-    let found = try? catalogue.connection.bounded(until: end, or: InterruptionFlag()) {
-      try catalogue.search(query)
-    }
-    // At the limit, a search that was interrupted may be complete but for the total.
-    guard let found, ContinuousClock.now < end,
-      found.rows.reduce(0, { $0 + $1.body.count }) <= Self.inlineBytes
-    else { return nil }
-    return try? page(of: found, for: query, in: catalogue)
   }
 
   private func page(
@@ -131,7 +97,7 @@ actor CatalogueReader {
   }
 
   /// The hotel with an id in its canonical spelling.
-  func hotel(_ id: String) throws(SearchError) -> Hotel? {
+  mutating func hotel(_ id: String) throws(SearchError) -> Hotel? {
     let catalogue = try current()
     guard let row = try reading({ try catalogue.row(id) }) else {
       return nil
@@ -144,7 +110,7 @@ actor CatalogueReader {
   }
 
   /// Throws unless the present file can be searched within the limit.
-  func checkReady(within limit: Duration) throws(SearchError) {
+  mutating func checkReady(within limit: Duration) throws(SearchError) {
     do {
       if FileIdentity(path: files.database) != catalogue?.identity { try reload() }
     } catch {
@@ -164,7 +130,7 @@ actor CatalogueReader {
   }
 
   /// The catalogue to search: the present file, as of the last check.
-  private func current() throws(SearchError) -> OpenCatalogue {
+  private mutating func current() throws(SearchError) -> OpenCatalogue {
     if let catalogue, let looked, now() - looked < Self.lookInterval { return catalogue }
     do {
       if let catalogue, FileIdentity(path: files.database) == catalogue.identity {
@@ -189,7 +155,7 @@ actor CatalogueReader {
     return catalogue
   }
 
-  private func reading<Result>(
+  private mutating func reading<Result>(
     _ body: () throws -> Result
   ) throws(SearchError) -> Result {
     do {

@@ -17,8 +17,8 @@ package final class HotelCatalogue: HotelSearching {
   /// up hotels by id while the others search.
   package static let readerCount = searchesAtOnce + 2
 
-  private let lanes: LaneGroup
-  private let readers: [CatalogueReader]
+  private let threads = ThreadPool(name: "catalogue", threads: readerCount)
+  private let readers: [Confined<CatalogueReader>]
   private let semaphore = FairSemaphore(
     .searches, permits: searchesAtOnce, queueLimit: searchesWaiting)
   private let limit: Duration
@@ -31,12 +31,10 @@ package final class HotelCatalogue: HotelSearching {
     now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
   ) {
     let files = CatalogueFiles(directory: directory)
-    let lanes = LaneGroup(count: Self.readerCount, name: "catalogue")
-    self.lanes = lanes
+    let (threads, recent) = (threads, RecentSearches())
     self.limit = limit
-    let recent = RecentSearches()
-    readers = (0..<Self.readerCount).map { number in
-      CatalogueReader(files, on: lanes.lane(for: UInt64(number)), recent: recent, now: now)
+    readers = (0..<Self.readerCount).map { _ in
+      Confined(CatalogueReader(files, recent: recent, now: now), to: threads)
     }
   }
 
@@ -49,15 +47,17 @@ package final class HotelCatalogue: HotelSearching {
   ///   `unavailable`, `storageFull`, `busy`.
   @discardableResult
   package func prepare(at date: Timestamp) async throws(CatalogueError) -> CatalogueOrigin {
-    try await readers[0].prepare(at: date)
+    try await readers[0].run { reader throws(CatalogueError) in try reader.prepare(at: date) }
   }
 
   /// Opens the present file without waiting for the next check of the file.
   /// - Throws: `unavailable`, `damaged`. Searches then continue with the open catalogue.
   @discardableResult
   package func reload() async throws(CatalogueError) -> CatalogueOrigin {
-    for reader in readers.dropFirst() { try await reader.reload() }
-    return try await readers[0].reload()
+    for reader in readers.dropFirst() {
+      try await reader.run { reader throws(CatalogueError) in _ = try reader.reload() }
+    }
+    return try await readers[0].run { reader throws(CatalogueError) in try reader.reload() }
   }
 
   package var orders: Set<HotelQuery.Order> { Set(HotelQuery.Order.allCases) }
@@ -73,10 +73,10 @@ package final class HotelCatalogue: HotelSearching {
       // The caller may have left while it waited.
       if Slice.isEnded || Task.isCancelled { throw .interrupted }
       let (reader, limit) = (readers[index], limit)
-      let inlineLimit = min(limit, CatalogueReader.inlineLimit)
-      if let page = reader.searchInline(query, within: inlineLimit) { return page }
       return try await SearchError.endingWithTask { flag throws(SearchError) in
-        try await reader.search(query, within: limit, or: flag)
+        try await reader.run { reader throws(SearchError) in
+          try reader.search(query, within: limit, or: flag)
+        }
       }
     }
     guard let page else {
@@ -87,20 +87,23 @@ package final class HotelCatalogue: HotelSearching {
 
   /// The hotel with an id, in any of its spellings; nil if there is none.
   package func hotel(_ id: HotelID) async throws(SearchError) -> Hotel? {
-    try await lookup.hotel(Hotel.canonical(id.text))
+    try await lookup.run { reader throws(SearchError) in
+      try reader.hotel(Hotel.canonical(id.text))
+    }
   }
 
   /// Checks the file and reads a hotel from it.
   package func checkReady() async throws(SearchError) {
-    try await lookup.checkReady(within: limit)
+    let limit = limit
+    try await lookup.run { reader throws(SearchError) in try reader.checkReady(within: limit) }
   }
 
   /// Closes the file and ends the threads. A later search opens the file again.
   package func stop() async {
-    for reader in readers { await reader.close() }
-    await lanes.stop()
+    for reader in readers { await reader.run { $0.close() } }
+    await threads.stop()
   }
 
   /// The connection that no search uses.
-  private var lookup: CatalogueReader { readers[Self.searchesAtOnce + 1] }
+  private var lookup: Confined<CatalogueReader> { readers[Self.searchesAtOnce + 1] }
 }

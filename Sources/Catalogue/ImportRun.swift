@@ -10,7 +10,8 @@ final class ImportRun {
     maximumBytes: RowSplitter.maximumRowBytes, maximumDepth: BracketStack.maximumDepth)
 
   private let files: CatalogueFiles
-  private let lock: ImportLock
+  /// Nil at the end.
+  private var lock: ImportLock?
   private let writer: CatalogueWriter
   private let origin: (kind: CatalogueOrigin.Kind, name: String, date: Timestamp)
   private let policy: BadRowPolicy
@@ -69,12 +70,14 @@ final class ImportRun {
     try CatalogueError.translating { try writer.finish(origin) }
     if case .imported = replacement { try files.keepFormer() }
     try files.publishDraft()
+    lock = nil
     return ImportSummary(hotels: hotels, progress: progress, badRows: badRows)
   }
 
   /// Removes the draft.
   func abandon() {
     files.removeDraft()
+    lock = nil
   }
 
   private func take(_ row: SplitRow) throws(CatalogueError) {

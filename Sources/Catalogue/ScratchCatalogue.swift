@@ -7,48 +7,33 @@ import SQLite
 /// Searches a person's own hotels by the rules of the catalogue. It builds an index in memory for one search and
 /// discards it afterwards. The cost grows with the number of hotels, so it is only used when no upstream answers.
 package struct ScratchCatalogue: MirrorSearching {
-  private let workers: [ScratchWorker]
-  private let lanes: LaneGroup
-
   /// How many searches run at once. Each keeps a thread busy while it builds its index.
   package static let workerCount = 2
 
+  private let threads = ThreadPool(name: "mirror", threads: workerCount)
+
   package let limit: Duration
 
-  /// Makes a catalogue on its own lanes. Their threads start with the first search.
+  /// Makes a catalogue with threads of its own, which start with the first searches.
   /// - Parameter limit: the time limit of one search, including building its index.
   package init(limit: Duration = .milliseconds(HotelQuery.maximumMilliseconds)) {
     self.limit = limit
-    let lanes = LaneGroup(count: Self.workerCount, name: "mirror")
-    self.lanes = lanes
-    workers = (0..<Self.workerCount).map { ScratchWorker(lanes.lane(for: UInt64($0))) }
   }
 
   package func search(
     _ query: HotelQuery, among hotels: [Hotel]
   ) async throws(SearchError) -> HotelPage {
-    guard let worker = workers.randomElement() else {
-      throw SearchError(.unavailable, "Your bookmarks can't be searched right now.")
-    }
-    let limit = limit
-    return try await SearchError.endingWithTask { flag throws(SearchError) in
-      try await worker.search(query, among: hotels, within: limit, or: flag)
+    try await SearchError.endingWithTask { flag throws(SearchError) in
+      try await threads.run { () throws(SearchError) in
+        try Self.search(query, among: hotels, within: limit, or: flag)
+      }
     }
   }
 
   /// Ends the threads.
-  package func stop() async { await lanes.stop() }
-}
+  package func stop() async { await threads.stop() }
 
-/// Indexes and searches on a lane.
-private actor ScratchWorker {
-  private let lane: Lane
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
-
-  init(_ lane: Lane) { self.lane = lane }
-
-  func search(
+  private static func search(
     _ query: HotelQuery, among hotels: [Hotel], within limit: Duration, or flag: InterruptionFlag
   ) throws(SearchError) -> HotelPage {
     let found: CatalogueSearch.Found

@@ -13,7 +13,7 @@ final class CatalogueFixture: Sendable {
   let directory: TemporaryDirectory
   let catalogue: HotelCatalogue
   private let elapsed: TestClock
-  private let lane = Lane(name: "import")
+  private let threads = ThreadPool(name: "import")
 
   init() throws {
     let clock = TestClock()
@@ -81,14 +81,14 @@ final class CatalogueFixture: Sendable {
     report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
   ) -> CatalogueImport {
     CatalogueImport(
-      into: directory.path, on: lane, name: "hotels.json", at: Self.date, onBadRow: policy,
+      into: directory.path, on: threads, name: "hotels.json", at: Self.date, onBadRow: policy,
       isForced: isForced, report: report)
   }
 
   /// Brings the former catalogue back, and reads it.
   @discardableResult
   func undo() async throws -> CatalogueOrigin {
-    let origin = try await StoredCatalogue(in: directory.path, on: lane).undo()
+    let origin = try await StoredCatalogue(in: directory.path, on: threads).undo()
     try await catalogue.reload()
     return origin
   }
@@ -107,6 +107,6 @@ final class CatalogueFixture: Sendable {
 
   private func stop() async {
     await catalogue.stop()
-    await lane.stop()
+    await threads.stop()
   }
 }

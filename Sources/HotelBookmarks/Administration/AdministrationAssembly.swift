@@ -73,9 +73,9 @@ struct AdministrationAssembly: Sendable {
     try await translating {
       let backups = try StoreBackups.requireFiles(backups)
       let directory = DataFiles.backups(in: backups.directory)
-      let lane = Lane(name: "backup-place")
-      let isThere = await BackupDirectory(lane).make(directory)
-      await lane.stop()
+      let isThere = await ThreadPool.with(name: "backup-place") { threads in
+        await threads.run { Self.makeDirectory(directory) }
+      }
       guard isThere else { throw ServiceError(.unavailable, "\(directory) can't be made") }
       let name = SystemClock.now().rfc3339.filter { $0 != ":" }
       let summary = try await backups.backUp(to: directory + "/" + name, Self.reporter(report))
@@ -84,6 +84,13 @@ struct AdministrationAssembly: Sendable {
         metadata: ["files": "\(summary.files)", "bytes": "\(summary.bytes)"])
       return "\(name): \(summary.message)"
     }
+  }
+
+  /// - Returns: whether the directory exists, perhaps through an operator's symbolic link.
+  private static func makeDirectory(_ path: String) -> Bool {
+    if mkdir(path, 0o700) == 0 { return true }
+    var status = stat()
+    return errno == EEXIST && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
   private func verify(_ report: AdministrationJobs.Report) async throws -> String {
@@ -108,23 +115,18 @@ struct AdministrationAssembly: Sendable {
     try backups?.engine.access.requireAllowed()
     // What the import replaces, and is compared with, is what all servers have.
     if let catalogue { _ = try await translating { try await catalogue.catchUp() } }
-    let lane = Lane(name: "import")
-    let run = CatalogueImport(
-      into: settings.data, on: lane, name: "uploaded", at: SystemClock.now(),
-      onBadRow: options.isStrict ? .refuse : .skip, isForced: options.isForced
-    ) { event in
-      switch event {
-      case .progress(let state): report.progress(state.bytes, of: nil)
-      case .badRow(let row): report.finding("line \(row.line): \(row.reason)")
-      }
-    }
-    let result: Result<ImportSummary, any Error>
-    do { result = .success(try await run.run(reading: pieces)) } catch {
-      result = .failure(error)
-    }
-    await lane.stop()
     return try await translating {
-      let summary = try result.get()
+      let summary = try await ThreadPool.with(name: "import") { threads in
+        try await CatalogueImport(
+          into: settings.data, on: threads, name: "uploaded", at: SystemClock.now(),
+          onBadRow: options.isStrict ? .refuse : .skip, isForced: options.isForced
+        ) { event in
+          switch event {
+          case .progress(let state): report.progress(state.bytes, of: nil)
+          case .badRow(let row): report.finding("line \(row.line): \(row.reason)")
+          }
+        }.run(reading: pieces)
+      }
       // A move that is under way may have taken the former catalogue.
       try backups?.engine.access.requireAllowed()
       try await catalogue?.publishImport()
@@ -165,22 +167,6 @@ struct AdministrationAssembly: Sendable {
     case .storageFull: .storageFull
     case .damaged, .unavailable, .unreadable, .cancelled: .unavailable
     }
-  }
-}
-
-/// Creates the directory of backups on a lane, because that may block.
-private actor BackupDirectory {
-  private let lane: Lane
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
-
-  init(_ lane: Lane) { self.lane = lane }
-
-  /// - Returns: whether the directory exists, perhaps through an operator's symbolic link.
-  func make(_ path: String) -> Bool {
-    if mkdir(path, 0o700) == 0 { return true }
-    var status = stat()
-    return errno == EEXIST && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 }
 

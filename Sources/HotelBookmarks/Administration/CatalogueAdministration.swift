@@ -34,25 +34,20 @@ package enum CatalogueAdministration {
     let path = file == "-" ? "/dev/stdin" : file
     var status = stat()
     let size = stat(path, &status) == 0 ? Int(status.st_size) : nil
-    let lane = Lane(name: "import")
-    let run = CatalogueImport(
-      into: data, on: lane, name: path.split(separator: "/").last.map(String.init) ?? path,
-      at: SystemClock.now(), onBadRow: strict ? .refuse : .skip, isForced: replaces
-    ) { event in
-      switch event {
-      case .progress(let state):
-        let fraction = size.flatMap { $0 > 0 ? min(0.99, Double(state.bytes) / Double($0)) : nil }
-        progress(fraction, "\(state.rows) hotels")
-      case .badRow(let row):
-        badRow("line \(row.line): \(row.reason)")
-      }
+    let summary = try await ThreadPool.with(name: "import") { threads in
+      try await CatalogueImport(
+        into: data, on: threads, name: path.split(separator: "/").last.map(String.init) ?? path,
+        at: SystemClock.now(), onBadRow: strict ? .refuse : .skip, isForced: replaces
+      ) { event in
+        switch event {
+        case .progress(let state):
+          let fraction = size.flatMap { $0 > 0 ? min(0.99, Double(state.bytes) / Double($0)) : nil }
+          progress(fraction, "\(state.rows) hotels")
+        case .badRow(let row):
+          badRow("line \(row.line): \(row.reason)")
+        }
+      }.run(file: path)
     }
-    let summary: ImportSummary
-    do { summary = try await run.run(file: path) } catch {
-      await lane.stop()
-      throw error
-    }
-    await lane.stop()
     // A move that ended meanwhile may have taken the former catalogue.
     if location.database == nil { try FileEngine.requireNoMoveMark(data) }
     if location.database != nil {
@@ -106,13 +101,10 @@ package enum CatalogueAdministration {
 
   /// Brings back the former catalogue of a data directory.
   static func undo(inDirectory data: String) async throws -> String {
-    let lane = Lane(name: "import")
-    let result: Result<CatalogueOrigin, any Error>
-    do { result = .success(try await StoredCatalogue(in: data, on: lane).undo()) } catch {
-      result = .failure(error)
+    let origin = try await ThreadPool.with(name: "import") { threads in
+      try await StoredCatalogue(in: data, on: threads).undo()
     }
-    await lane.stop()
-    return isBack(try result.get())
+    return isBack(origin)
   }
 
   /// The line about a catalogue that was brought back.

@@ -27,7 +27,7 @@ struct SharedCatalogue: Sendable {
   /// Writes the directory's catalogue to the database after an import, and the one that it has replaced.
   func publishImport() async throws {
     try await withCopy { copy in
-      if await copy.hasFormer {
+      if await copy.hasFormer() {
         _ = try await write(Self.formerName, from: copy, isFormer: true)
       } else {
         try await removeFormer()
@@ -79,7 +79,7 @@ struct SharedCatalogue: Sendable {
     guard let file = try await database.sharedFile(Self.name) else { return (nil, false) }
     guard file.version != known else { return (known, false) }
     return try await withCopy { copy in
-      guard await copy.version != file.version else { return (file.version, false) }
+      guard await copy.version() != file.version else { return (file.version, false) }
       try await copy.replace(pieces: file.pieces) { index in
         try await database.piece(index, of: file, Self.name)
       }
@@ -91,7 +91,7 @@ struct SharedCatalogue: Sendable {
   /// Writes the directory's catalogue to the database if an operator has imported it.
   /// - Returns: whether it was written.
   func publishImported() async throws -> Bool {
-    guard try await withCopy({ copy in await copy.isImported }) else { return false }
+    guard try await withCopy({ copy in await copy.isImported() }) else { return false }
     try await publish()
     return true
   }
@@ -99,13 +99,9 @@ struct SharedCatalogue: Sendable {
   private func withCopy<Value>(
     _ work: (StoredCatalogue) async throws -> Value
   ) async throws -> Value {
-    let lane = Lane(name: "catalogue-copy")
-    let result: Result<Value, any Error>
-    do { result = .success(try await work(StoredCatalogue(in: data, on: lane))) } catch {
-      result = .failure(error)
+    try await ThreadPool.with(name: "catalogue-copy") { threads in
+      try await work(StoredCatalogue(in: data, on: threads))
     }
-    await lane.stop()
-    return try result.get()
   }
 }
 
