@@ -249,23 +249,22 @@ enum TreeSynchronization {
 
   /// Syncs everything in the directories below a path, including their entries, but not the entries of the path itself.
   static func run(below path: String) async throws(BackupError) {
-    let lanes = LaneGroup(count: waitingAtOnce, name: "sync")
-    let failure = await synchronize(below: path, lanes)
-    await lanes.stop()
+    let failure = await ThreadPool.with(name: "sync", threads: waitingAtOnce) { threads in
+      await synchronize(below: path, threads)
+    }
     if let failure { throw BackupError(failure) }
   }
 
-  private static func synchronize(below path: String, _ lanes: LaneGroup) async -> SystemError? {
+  private static func synchronize(
+    below path: String, _ threads: ThreadPool
+  ) async -> SystemError? {
     let names: [String]
     do throws(SystemError) {
-      names = try await LaneWork(lanes.next()).run { () throws(SystemError) in
-        try Disk.names(in: path) ?? []
-      }
+      names = try await threads.run { () throws(SystemError) in try Disk.names(in: path) ?? [] }
     } catch { return error }
     return await withTaskGroup(of: SystemError?.self) { group in
       for name in names {
-        let (work, directory) = (LaneWork(lanes.next()), path + "/" + name)
-        group.addTask { await work.run { Self.failure(below: directory) } }
+        group.addTask { await threads.run { Self.failure(below: path + "/" + name) } }
       }
       var failure: SystemError?
       for await error in group { failure = failure ?? error }

@@ -15,7 +15,7 @@ package final class FileEngine: StorageEngine {
   /// The registry of the stores that exist.
   let registry: Registry
   /// The thread for blocking calls that belong to no store.
-  let registryLane: Lane
+  let registryThreads: ThreadPool
   /// The threads that work on the stores.
   let pool: ThreadPool
   /// The accounts' store has its own thread, so that work on other stores never delays it.
@@ -64,28 +64,29 @@ package final class FileEngine: StorageEngine {
   private init(
     _ path: String, _ pool: ThreadPool, keptBytes: Int64 = 0, isForMove: Bool = false
   ) async throws(DataDirectoryError) {
-    registryLane = Lane(name: "registry")
+    let threads = ThreadPool(name: "registry")
+    registryThreads = threads
     self.pool = pool
-    directory = try await LaneWork(registryLane).run { () throws(DataDirectoryError) in
+    (directory, reserve, space) = try await threads.run { () throws(DataDirectoryError) in
       let directory = try DataDirectory(path)
       if !isForMove { try directory.requireNoMoveMark() }
       try directory.requireUsable(byVersion: Schema.store.version)
-      return directory
+      return (
+        directory, DiskReserve(path: directory.reserve),
+        NewcomerSpace(directory.path, bytes: keptBytes)
+      )
     }
-    let directory = directory
-    reserve = await LaneWork(registryLane).run { DiskReserve(path: directory.reserve) }
-    space = await LaneWork(registryLane).run { NewcomerSpace(directory.path, bytes: keptBytes) }
     do {
       let blank = try BlankDatabase(.store)
-      let lane = registryLane
-      newStores = try NewStores(blank, lane: lane)
+      newStores = try NewStores(blank, on: threads)
       self.blank = blank
       registry = Registry(
         file: directory.registry,
         blank: try BlankDatabase(.registry),
-        reserve: reserve, lane: registryLane)
+        reserve: reserve, on: threads)
       try await registry.start(in: directory)
     } catch {
+      directory.unlock()
       let error = ServiceError(engine: error)
       throw DataDirectoryError(
         .registry, "The registry in \(directory.path) can't be opened: \(error.reason)",
@@ -258,7 +259,7 @@ package final class FileEngine: StorageEngine {
     await registry.close()
     await pool.stop()
     await accounts.stop()
-    await registryLane.stop()
+    await registryThreads.stop()
     directory.unlock()
   }
 
@@ -294,30 +295,28 @@ package final class FileEngine: StorageEngine {
 /// Makes the files of new stores from one blank database that is kept in memory.
 ///
 /// Creating the tables for each new store would take as long as all the other work for it.
-actor NewStores {
-  private let lane: Lane
-  private let connection: Connection
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+struct NewStores: Sendable {
+  private let connection: Confined<Connection>
 
   /// Creates the blank database in memory.
-  init(_ blank: BlankDatabase, lane: Lane) throws {
-    self.lane = lane
-    connection = try blank.inMemory()
+  init(_ blank: BlankDatabase, on threads: ThreadPool) throws {
+    connection = Confined(try blank.inMemory(), to: threads)
   }
 
   /// The bytes of a new store's file.
-  func image(_ header: StoreHeader) throws -> [UInt8] {
-    try connection.begin()
-    do {
-      try header.write(to: connection)
-      let bytes = try BlankDatabase.image(of: connection)
-      // The rollback makes sure that no store's file contains data of the previous one.
-      try connection.rollback()
-      return bytes
-    } catch {
-      try connection.rollback()
-      throw error
+  func image(_ header: StoreHeader) async throws -> [UInt8] {
+    try await connection.run { connection in
+      try connection.begin()
+      do {
+        try header.write(to: connection)
+        let bytes = try BlankDatabase.image(of: connection)
+        // The rollback makes sure that no store's file contains data of the previous one.
+        try connection.rollback()
+        return bytes
+      } catch {
+        try connection.rollback()
+        throw error
+      }
     }
   }
 }

@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 import NIOConcurrencyHelpers
 import StoreRecords
 package import Stores
@@ -58,7 +59,7 @@ extension FileEngine {
   /// administrator still sees the others.
   package func figures(of names: [StoreName]) async throws -> [StoreFigures] {
     let (directory, known) = (directory, counters.figures)
-    return await LaneWork(registryLane).run {
+    return await registryThreads.run {
       names.map { name in
         let file = directory.file(for: name.key)
         let entries = [file.path, file.logPath].compactMap { try? Disk.entry(at: $0) }

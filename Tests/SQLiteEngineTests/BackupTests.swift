@@ -15,26 +15,27 @@ import Testing
   private func backUp(
     _ engine: FileEngine, _ stores: [(StoreName, any StoreStorage)], to path: String
   ) async throws {
-    let lane = Lane(name: "backup")
-    let writer = BackupWriter(to: path, on: lane)
-    try await writer.begin(made: made, by: "test")
+    let (threads, made) = (ThreadPool(name: "backup"), made)
+    let writer = Confined(BackupWriter(to: path), to: threads)
+    try await writer.run { try $0.begin(made: made, by: "test") }
     for (name, storage) in stores {
-      let draft = try await writer.draftPath(of: name)
-      try await writer.add(name, epoch: try await engine.copy(storage, to: draft))
+      let draft = try await writer.run { try $0.draftPath(of: name) }
+      let epoch = try await engine.copy(storage, to: draft)
+      try await writer.run { try $0.add(name, epoch: epoch) }
     }
-    try await writer.add(.erasures, from: engine.path)
+    try await writer.run { try $0.add(.erasures, from: engine.path) }
     _ = try await writer.finish()
-    await lane.stop()
+    await threads.stop()
   }
 
   /// Restores a backup into a directory.
   private func restore(
     _ backup: String, to path: String, erasures: [String] = []
   ) async throws -> Restoration.Summary {
-    let lane = Lane(name: "restore")
-    defer { Task { await lane.stop() } }
+    let threads = ThreadPool(name: "restore")
+    defer { Task { await threads.stop() } }
     let restoration = try await Restoration.begin(
-      from: backup, into: path, on: lane, Findings().reporter)
+      from: backup, into: path, on: threads, Findings().reporter)
     let summary = try await restoration.copy()
     try await restoration.synchronize()
     _ = try await restoration.takeErasures(from: erasures)
@@ -195,10 +196,10 @@ import Testing
   @Test(.bug(id: "F04")) func directoryOfARestorationThatWasCutShortIsRefused() async throws {
     let directory = try TemporaryDirectory()
     let backup = try await prepared(directory)
-    let lane = Lane(name: "restore")
+    let threads = ThreadPool(name: "restore")
     let path = directory.path + "/restored"
     let restoration = try await Restoration.begin(
-      from: backup, into: path, on: lane, Findings().reporter)
+      from: backup, into: path, on: threads, Findings().reporter)
     _ = try await restoration.copy()
     let crashed = try TemporaryDirectory()
     try FileManager.default.removeItem(atPath: crashed.path)
@@ -209,25 +210,25 @@ import Testing
     } catch { #expect(error.code == .unfinishedRestore) }
     await restoration.abandon()
     #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["lock"])
-    await lane.stop()
+    await threads.stop()
   }
 
   @Test(.bug(id: "F08")) func backupThatFailsLeavesNothing() async throws {
     let directory = try TemporaryDirectory()
-    let lane = Lane(name: "backup")
-    let writer = BackupWriter(to: directory.path + "/backup", on: lane)
-    try await writer.begin(made: made, by: "test")
+    let (threads, made) = (ThreadPool(name: "backup"), made)
+    let writer = Confined(BackupWriter(to: directory.path + "/backup"), to: threads)
+    try await writer.run { try $0.begin(made: made, by: "test") }
     #expect(directory.files().count == 1)
-    await writer.abandon()
+    await writer.run { $0.abandon() }
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
-    await lane.stop()
+    await threads.stop()
   }
 
   @Test(.bug(id: "F08")) func draftThatIsWrittenStaysAndOneThatIsNotGoes() async throws {
     let directory = try TemporaryDirectory()
-    let (one, other) = (Lane(name: "one"), Lane(name: "other"))
-    let running = BackupWriter(to: directory.path + "/one", on: one)
-    try await running.begin(made: made, by: "test")
+    let (threads, made) = (ThreadPool(name: "backup"), made)
+    let running = Confined(BackupWriter(to: directory.path + "/one"), to: threads)
+    try await running.run { try $0.begin(made: made, by: "test") }
     let abandoned = directory.path + "/old.partial-0123abcd"
     try FileManager.default.createDirectory(
       atPath: abandoned + "/stores/ab", withIntermediateDirectories: true)
@@ -237,15 +238,15 @@ import Testing
     try FileManager.default.createDirectory(
       atPath: foreign, withIntermediateDirectories: true)
     try Data("{}".utf8).write(to: URL(fileURLWithPath: foreign + "/manifest.ndjson.new"))
-    let next = BackupWriter(to: directory.path + "/other", on: other)
-    try await next.begin(made: made, by: "test")
+    let next = Confined(BackupWriter(to: directory.path + "/other"), to: threads)
+    try await next.run { try $0.begin(made: made, by: "test") }
     #expect(!FileManager.default.fileExists(atPath: abandoned))
     #expect(FileManager.default.fileExists(atPath: foreign))
     for writer in [running, next] { _ = try await writer.finish() }
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
         == ["old.partial-0123abce", "one", "other"])
-    for lane in [one, other] { await lane.stop() }
+    await threads.stop()
   }
 
   @Test(.bug(id: "F26")) func erasuresAreLoggedAndLogsAreJoined() async throws {
@@ -262,15 +263,15 @@ import Testing
     try await engine.noteErasure(of: named)
     #expect(try await engine.erase(named))
     await engine.close()
-    let lane = Lane(name: "restore")
+    let threads = ThreadPool(name: "restore")
     let restoration = try await Restoration.begin(
-      from: backup, into: directory.path + "/restored", on: lane, Findings().reporter)
+      from: backup, into: directory.path + "/restored", on: threads, Findings().reporter)
     _ = try await restoration.copy()
     #expect(try await restoration.takeErasures(from: []) == [])
     let erased = try await restoration.takeErasures(from: [directory.path + "/data"])
     #expect(Set(erased) == [try user(1).key, try user(2).key])
     try await restoration.finish()
-    await lane.stop()
+    await threads.stop()
     var kept: [StoreName] = []
     _ = try ErasureLog.visit(directory.path + "/restored/erasures.log") { kept.append($0) }
     #expect(Set(kept) == [try user(1), try user(2)])

@@ -156,7 +156,7 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     let blank = try BlankDatabase(.store)
 
     var generator = SeededGenerator(seed: 20_261_123)
-    let lane = Lane(name: "repair")
+    let threads = ThreadPool(name: "repair")
     var (repaired, refused) = (0, 0)
     for _ in 0..<turns / 2 {
       var bytes = sound
@@ -169,7 +169,7 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
         storage = opened
       } catch {
         #expect(ServiceError(error)?.code == .damaged, "byte \(offset): \(error)")
-        do { try await engine.replaceDamaged(name, by: .ownRows, on: lane) } catch {
+        do { try await engine.replaceDamaged(name, by: .ownRows, on: threads) } catch {
           #expect(ServiceError(error)?.code == .damaged, "byte \(offset): \(error)")
           #expect(try contents(file) == bytes, "byte \(offset)")
           refused += 1
@@ -196,7 +196,7 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     }
     #expect(repaired > 8)
     #expect(refused > 3)
-    await lane.stop()
+    await threads.stop()
     await engine.close()
   }
 }

@@ -43,14 +43,14 @@ import Testing
   private func replace(
     _ name: StoreName, in directory: TemporaryDirectory, by replacement: FileEngine.Replacement
   ) async throws -> (any Error)? {
-    let lane = Lane(name: "repair")
+    let threads = ThreadPool(name: "repair")
     let failure: (any Error)? = try await with(directory) { engine in
       do {
-        try await engine.replaceDamaged(name, by: replacement, on: lane)
+        try await engine.replaceDamaged(name, by: replacement, on: threads)
         return nil
       } catch { return error }
     }
-    await lane.stop()
+    await threads.stop()
     return failure
   }
 
@@ -59,13 +59,14 @@ import Testing
     let backup = directory.path + ".backup"
     let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
     let storage = try #require(try await engine.open(name, creating: false))
-    let lane = Lane(name: "backup")
-    let writer = BackupWriter(to: backup, on: lane)
-    try await writer.begin(made: Timestamp(milliseconds: 8), by: "test")
-    let epoch = try await engine.copy(storage, to: try await writer.draftPath(of: name))
-    try await writer.add(name, epoch: epoch)
+    let threads = ThreadPool(name: "backup")
+    let writer = Confined(BackupWriter(to: backup), to: threads)
+    try await writer.run { try $0.begin(made: Timestamp(milliseconds: 8), by: "test") }
+    let path = try await writer.run { try $0.draftPath(of: name) }
+    let epoch = try await engine.copy(storage, to: path)
+    try await writer.run { try $0.add(name, epoch: epoch) }
     _ = try await writer.finish()
-    await lane.stop()
+    await threads.stop()
     await storage.close()
     await engine.close()
     return backup

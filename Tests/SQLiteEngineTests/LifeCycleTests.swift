@@ -15,14 +15,14 @@ import Testing
   private func register(
     _ entry: Registry.Entry?, for name: StoreName, in directory: TemporaryDirectory
   ) async throws {
-    let lane = Lane(name: "registry")
+    let threads = ThreadPool(name: "registry")
     let registry = Registry(
       file: DatabaseFile(directory: directory.path, name: "registry.sqlite"),
       blank: try BlankDatabase(.registry),
-      reserve: DiskReserve(path: directory.path + "/reserve"), lane: lane)
+      reserve: DiskReserve(path: directory.path + "/reserve"), on: threads)
     try await registry.set(entry, for: name.key)
     await registry.close()
-    await lane.stop()
+    await threads.stop()
   }
 
   private func withEngine<Value>(

@@ -11,8 +11,8 @@ import Testing
 @Suite struct NewStoresTests {
   @Test func aFileHasNothingOfTheOneBefore() async throws {
     let blank = try BlankDatabase(.store)
-    let lane = Lane(name: "new")
-    let newStores = try NewStores(blank, lane: lane)
+    let threads = ThreadPool(name: "new")
+    let newStores = try NewStores(blank, on: threads)
     let long = StoreHeader(key: "named/" + String(repeating: "secret", count: 30), epoch: "e1")
     let short = StoreHeader(key: "system", epoch: "e2")
     let images = [
@@ -25,14 +25,14 @@ import Testing
       image.indices.contains { image[$0...].starts(with: secret) }
     }
     #expect(hasSecret == [true, false, true])
-    await lane.stop()
+    await threads.stop()
   }
 
   @Test func aFileIsWhatAFreshDatabaseIs() async throws {
     let blank = try BlankDatabase(.store)
-    let lane = Lane(name: "new")
+    let threads = ThreadPool(name: "new")
     let header = StoreHeader(key: "system", epoch: "e")
-    let image = try await NewStores(blank, lane: lane).image(header)
+    let image = try await NewStores(blank, on: threads).image(header)
     let directory = try TemporaryDirectory()
     let file = DatabaseFile(directory: directory.path, name: "store.sqlite")
     try file.create(image)
@@ -41,6 +41,6 @@ import Testing
     }
     #expect(opened.header == header)
     try opened.connection.close()
-    await lane.stop()
+    await threads.stop()
   }
 }

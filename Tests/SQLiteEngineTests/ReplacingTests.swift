@@ -25,7 +25,7 @@ import Testing
     let source = SQLiteStorage(
       key: staged.key, file: dataDirectory.file(for: staged.key), blank: engine.blank,
       counters: StorageCounters(), reserve: engine.reserve, access: engine.access,
-      executor: InlineExecutor(engine.registryLane))
+      executor: InlineExecutor(engine.pool))
     try await source.rename(to: name.key, epoch: entry.epoch)
     copies.append((try directory.copy(), "the file says whose it will be"))
     _ = try await engine.erase(name)

@@ -29,7 +29,7 @@ import Testing
     let first = try await store.put("a", #"{"n":1}"#)
     await (try await engine.store(.staged(other))).close()
     await engine.access.refuse()
-    let lane = Lane(name: "test")
+    let threads = ThreadPool(name: "test")
     let refused: [ServiceError.Code?] = [
       await code { try await store.put("a", #"{"n":2}"#, base: first) },
       await code {
@@ -41,10 +41,10 @@ import Testing
       await code { _ = try await engine.erase(name) },
       await code { try await engine.noteErasure(of: name) },
       await code { try await engine.replace(other, by: .staged(other)) },
-      await code { try await engine.replaceDamaged(name, by: .nothing, on: lane) },
+      await code { try await engine.replaceDamaged(name, by: .nothing, on: threads) },
     ]
     #expect(refused == Array(repeating: .moved, count: refused.count))
-    await lane.stop()
+    await threads.stop()
     #expect(try await store.read { view in try view.info().lastSequence } == 1)
     #expect(try await engine.open(other, creating: false) == nil)
     #expect(try await engine.names(in: "user", after: nil, limit: 9) == [name])

@@ -87,20 +87,14 @@ package enum RestoreAdministration {
   private static func restore(
     _ backup: String, to data: String, _ erasures: Erasures, _ report: BackupAdministration.Report
   ) async throws -> (lines: [String], isDamaged: Bool) {
-    let lane = Lane(name: "restore")
-    let result: Result<(lines: [String], isDamaged: Bool), any Error>
-    do {
+    try await ThreadPool.with(name: "restore") { threads in
       let restoration = try await Restoration.begin(
-        from: backup, into: data, on: lane, report.reporter)
-      do {
-        result = .success(try await run(restoration, erasures, report))
-      } catch {
+        from: backup, into: data, on: threads, report.reporter)
+      do { return try await run(restoration, erasures, report) } catch {
         await restoration.abandon()
         throw error
       }
-    } catch { result = .failure(error) }
-    await lane.stop()
-    return try result.get()
+    }
   }
 
   private static func run(

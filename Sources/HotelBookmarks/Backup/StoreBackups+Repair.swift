@@ -34,12 +34,12 @@ extension StoreBackups {
   /// - Parameter pause: the rest after each piece of a store, and after each store.
   /// - Throws: `ServiceError`, `CancellationError`.
   func repair(_ reporter: ScrubReporter, pause: Duration = .zero) async throws -> Repair {
-    try await repairing { sum, lane in
+    try await repairing { sum in
       _ = try await each(reporter, atOnce: 1) { name in
         // The slow scrub in the background leaves files to an operator.
         let found =
           pause > .zero
-          ? try await repair(name, pause: pause) : try await repairWithFile(name, on: lane)
+          ? try await repair(name, pause: pause) : try await repairWithFile(name, on: sum.threads)
         await sum.add(found, engine.relativePath(of: name), reporter)
         if pause > .zero { try await Task.sleep(for: pause) }
         return true
@@ -61,13 +61,13 @@ extension StoreBackups {
     guard name != .system else {
       throw BackupError(.failed, "The accounts come back with a whole backup only: use restore")
     }
-    return try await repairing { sum, lane in
-      guard case .failure? = try await repairWithFile(name, on: lane) else {
+    return try await repairing { sum in
+      guard case .failure? = try await repairWithFile(name, on: sum.threads) else {
         throw BackupError(.failed, "The store \(store) can be read, or there is none; it stays")
       }
       try await stores.withClosed(name) {
         try await engine.replaceDamaged(
-          name, by: backup.map { .backup($0) } ?? .nothing, on: lane)
+          name, by: backup.map { .backup($0) } ?? .nothing, on: sum.threads)
       }
       await sum.add(
         try await repair(name, pause: .zero), engine.relativePath(of: name), reporter)
@@ -75,16 +75,13 @@ extension StoreBackups {
   }
 
   private func repairing(
-    _ work: (RepairSum, Lane) async throws -> Void
+    _ work: (RepairSum) async throws -> Void
   ) async throws -> Repair {
-    let lane = Lane(name: "repair")
-    let sum = RepairSum(on: lane)
-    let result: Result<Void, any Error>
-    do { result = .success(try await work(sum, lane)) } catch { result = .failure(error) }
-    let found = await sum.repair
-    await lane.stop()
-    try result.get()
-    return found
+    try await ThreadPool.with(name: "repair") { threads in
+      let sum = RepairSum(Repair(), to: threads)
+      try await work(sum)
+      return await sum.run { $0 }
+    }
   }
 
   /// The store with a key, or with a file.
@@ -102,13 +99,13 @@ extension StoreBackups {
   /// Repairs a store. If its file is damaged, writes that again from its rows, if each of them can be read.
   /// - Returns: nil for an absent or a crowded store; a failure for one whose file is damaged still.
   private func repairWithFile(
-    _ name: StoreName, on lane: Lane
+    _ name: StoreName, on threads: ThreadPool
   ) async throws -> Result<RepairOutcome, ServiceError>? {
     let found = try await repair(name, pause: .zero)
     guard case .failure? = found else { return found }
     do {
       try await stores.withClosed(name) {
-        try await engine.replaceDamaged(name, by: .ownRows, on: lane)
+        try await engine.replaceDamaged(name, by: .ownRows, on: threads)
       }
     } catch {
       try Task.checkCancellation()
@@ -141,34 +138,28 @@ extension StoreBackups {
   }
 }
 
-/// The sum of several repairs. It runs on a lane, because reporting damage may wait for the receiver.
-private actor RepairSum {
-  private let lane: Lane
+/// The sum of several repairs. It has a thread, because reporting damage may wait for the receiver.
+private typealias RepairSum = Confined<StoreBackups.Repair>
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
-
-  /// An empty sum.
-  init(on lane: Lane) { self.lane = lane }
-
-  /// The sum so far.
-  private(set) var repair = StoreBackups.Repair()
-
+extension RepairSum {
   /// Adds the findings in a store, and reports them.
-  func add(
+  fileprivate func add(
     _ found: Result<RepairOutcome, ServiceError>?, _ file: String, _ reporter: ScrubReporter
-  ) {
-    switch found {
-    case nil: break
-    case .success(let outcome):
-      repair.stores += 1
-      repair.outcome += outcome
-      for reason in outcome.messages {
-        reporter.finding(ScrubFinding(file: file, reason: reason))
+  ) async {
+    await run { repair in
+      switch found {
+      case nil: break
+      case .success(let outcome):
+        repair.stores += 1
+        repair.outcome += outcome
+        for reason in outcome.messages {
+          reporter.finding(ScrubFinding(file: file, reason: reason))
+        }
+      case .failure(let error):
+        repair.stores += 1
+        repair.damagedStores += 1
+        reporter.finding(ScrubFinding(file: file, reason: StoreBackups.message(of: error)))
       }
-    case .failure(let error):
-      repair.stores += 1
-      repair.damagedStores += 1
-      reporter.finding(ScrubFinding(file: file, reason: StoreBackups.message(of: error)))
     }
   }
 }

@@ -54,33 +54,28 @@ struct StoreBackups: Sendable {
   /// - Parameter path: an absolute path; see ``BackupWriter``.
   /// - Throws: ``BackupError``, `ServiceError`, `CancellationError`; the incomplete backup is then removed.
   func backUp(to path: String, _ reporter: ScrubReporter) async throws -> Summary {
-    let lane = Lane(name: "backup")
-    let writer = BackupWriter(to: path, on: lane)
-    let result: Result<Summary, any Error>
-    do {
-      try await writer.begin(made: SystemClock.now(), by: Version.current)
-      do {
-        result = .success(try await write(to: writer, on: lane, reporter))
-      } catch {
-        await writer.abandon()
+    try await ThreadPool.with(name: "backup") { threads in
+      let writer = Confined(BackupWriter(to: path), to: threads)
+      try await writer.run { try $0.begin(made: SystemClock.now(), by: Version.current) }
+      do { return try await write(to: writer, reporter) } catch {
+        await writer.run { $0.abandon() }
         throw error
       }
-    } catch { result = .failure(error) }
-    await lane.stop()
-    return try result.get()
+    }
   }
 
   private func write(
-    to writer: BackupWriter, on lane: Lane, _ reporter: ScrubReporter
+    to writer: Confined<BackupWriter>, _ reporter: ScrubReporter
   ) async throws -> Summary {
     var summary = Summary()
-    let sum = ScrubSum(on: lane)
+    let sum = ScrubSum(ScrubCounts(), to: writer.threads)
     summary.missing = try await each(reporter) { name in
-      try await copy(name, to: writer, on: lane, sum, reporter)
+      try await copy(name, to: writer, sum, reporter)
     }
-    summary.damages = await sum.counts.findings - summary.missing
+    summary.damages = await sum.run { $0.findings } - summary.missing
+    let directory = directory
     for extra in [BackupManifest.Extra.catalogue, .administrator, .keys, .erasures] {
-      try await writer.add(extra, from: directory)
+      try await writer.run { try $0.add(extra, from: directory) }
     }
     try Task.checkCancellation()
     (summary.files, summary.bytes) = try await writer.finish()
@@ -90,22 +85,17 @@ struct StoreBackups: Sendable {
   /// Verifies every store, by copies.
   /// - Throws: `ServiceError`, `CancellationError`.
   func verify(_ reporter: ScrubReporter) async throws -> ScrubCounts {
-    let lane = Lane(name: "verify")
-    let sum = ScrubSum(on: lane)
-    let result: Result<Void, any Error>
-    do {
+    try await ThreadPool.with(name: "verify") { threads in
+      let sum = ScrubSum(ScrubCounts(), to: threads)
       for finding in try await engine.registryFindings() {
         await sum.add(finding: finding, reporter)
       }
       _ = try await each(reporter, atOnce: 1) { name in
-        try await scrub(name, on: lane, sum, reporter)
+        try await scrub(name, sum, reporter)
         return true
       }
-      result = .success(())
-    } catch { result = .failure(error) }
-    await lane.stop()
-    try result.get()
-    return await sum.counts
+      return await sum.run { $0 }
+    }
   }
 
   /// Visits every store, first that of the accounts alone. Stores that are created meanwhile may be left out.
@@ -149,40 +139,42 @@ struct StoreBackups: Sendable {
 
   /// - Returns: false if the store is damaged and was left out.
   private func copy(
-    _ name: StoreName, to writer: BackupWriter, on lane: Lane, _ sum: ScrubSum,
+    _ name: StoreName, to writer: Confined<BackupWriter>, _ sum: ScrubSum,
     _ reporter: ScrubReporter
   ) async throws -> Bool {
     let engine = engine
-    let path = try await writer.draftPath(of: name)
+    let path = try await writer.run { try $0.draftPath(of: name) }
     do {
       let epoch = try await using(name) { storage in
         try await engine.copy(storage, to: path)
       }
       guard let epoch else {
-        try await writer.drop(name)
+        try await writer.run { try $0.drop(name) }
         return true
       }
-      await sum.add(
-        await engine.scrub(copyAt: path, of: name, epoch: epoch, on: lane, reporter))
-      try await writer.add(name, epoch: epoch)
+      let counts = await engine.scrub(
+        copyAt: path, of: name, epoch: epoch, on: writer.threads, reporter)
+      await sum.run { $0 += counts }
+      try await writer.run { try $0.add(name, epoch: epoch) }
       return true
     } catch let error as ServiceError where Self.isDamage(error) {
-      try await writer.add(missing: name, reason: Self.message(of: error))
+      let reason = Self.message(of: error)
+      try await writer.run { try $0.add(missing: name, reason: reason) }
       let file = BackupManifest.relativePath(of: name)
-      await sum.add(finding: ScrubFinding(file: file, reason: Self.message(of: error)), reporter)
+      await sum.add(finding: ScrubFinding(file: file, reason: reason), reporter)
       return false
     }
   }
 
   private func scrub(
-    _ name: StoreName, on lane: Lane, _ sum: ScrubSum, _ reporter: ScrubReporter
+    _ name: StoreName, _ sum: ScrubSum, _ reporter: ScrubReporter
   ) async throws {
     let engine = engine
     do {
       let counts = try await using(name) { storage in
-        try await engine.scrub(storage, of: name, on: lane, reporter)
+        try await engine.scrub(storage, of: name, on: sum.threads, reporter)
       }
-      if let counts { await sum.add(counts) }
+      if let counts { await sum.run { $0 += counts } }
     } catch let error as ServiceError where Self.isDamage(error) {
       let file = engine.relativePath(of: name)
       await sum.add(finding: ScrubFinding(file: file, reason: Self.message(of: error)), reporter)
@@ -222,24 +214,15 @@ struct StoreBackups: Sendable {
   }
 }
 
-/// The sum of several scrubs. It runs on a lane, because reporting damage may wait for the receiver.
-actor ScrubSum {
-  private let lane: Lane
+/// The sum of several scrubs. It has a thread, because reporting damage may wait for the receiver.
+private typealias ScrubSum = Confined<ScrubCounts>
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
-
-  /// An empty sum.
-  init(on lane: Lane) { self.lane = lane }
-
-  /// The sum so far.
-  private(set) var counts = ScrubCounts()
-
-  /// Adds the counts of a scrub.
-  func add(_ other: ScrubCounts) { counts += other }
-
+extension ScrubSum {
   /// Adds damage that prevented a scrub.
-  func add(finding: ScrubFinding, _ reporter: ScrubReporter) {
-    counts.findings += 1
-    reporter.finding(finding)
+  fileprivate func add(finding: ScrubFinding, _ reporter: ScrubReporter) async {
+    await run { counts in
+      counts.findings += 1
+      reporter.finding(finding)
+    }
   }
 }

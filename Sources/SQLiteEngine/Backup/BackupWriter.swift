@@ -10,8 +10,8 @@ package import Stores
 /// Writes a backup into a draft beside its final path. When the backup is complete and on the disk, the draft is
 /// renamed.
 ///
-/// The actor is pinned to a lane, because every call blocks.
-package actor BackupWriter {
+/// Its calls block, so it is used as a `Confined<BackupWriter>`. The last is `finish()` without an error, or ``abandon()``.
+package struct BackupWriter {
   /// The bytes of the manifest that are held in memory before they are written.
   private static let manifestBytes = 1 << 16
 
@@ -21,7 +21,6 @@ package actor BackupWriter {
   private let draft: String
   /// The lock on the draft; nil before ``begin(made:by:)`` and after the end.
   private var lock: BackupDraft?
-  private let lane: Lane
   private var manifest: [UInt8] = []
   private var hash = SHA256()
   private var count = 0
@@ -29,22 +28,17 @@ package actor BackupWriter {
   private var directories: Set<String> = []
   private var files = 0
 
-  package nonisolated var unownedExecutor: UnownedSerialExecutor {
-    lane.asUnownedSerialExecutor()
-  }
-
   /// Creates a writer of a backup that has not begun.
   /// - Parameter path: the final path, absolute. Nothing or an empty directory may exist there.
-  package init(to path: String, on lane: Lane) {
+  package init(to path: String) {
     destination = path
     draft = BackupDraft.path(of: path)
-    self.lane = lane
   }
 
   /// Creates the draft's directory, which only its owner can read. Removes drafts in the same directory that killed
   /// processes left.
   /// - Throws: `occupied` when something exists at the final path; `unreachable`.
-  package func begin(made: Timestamp, by version: String) throws(BackupError) {
+  package mutating func begin(made: Timestamp, by version: String) throws(BackupError) {
     let names: [String] = try backing {
       guard let entry = try Disk.entry(at: destination) else { return [] }
       return entry.isDirectory ? try Disk.names(in: destination) ?? [] : [destination]
@@ -66,7 +60,7 @@ package actor BackupWriter {
   }
 
   /// The path in the draft to which a store is to be copied.
-  package func draftPath(of name: StoreName) throws(BackupError) -> String {
+  package mutating func draftPath(of name: StoreName) throws(BackupError) -> String {
     let file = BackupManifest.file(of: name, in: draft)
     if directories.insert(file.directory).inserted {
       try backing { try Disk.makeDirectory(file.directory) }
@@ -75,13 +69,13 @@ package actor BackupWriter {
   }
 
   /// Adds a store's copy to the backup. ``finish()`` synchronises all copies to the disk together.
-  package func add(_ name: StoreName, epoch: String) throws(BackupError) {
+  package mutating func add(_ name: StoreName, epoch: String) throws(BackupError) {
     let file = BackupManifest.file(of: name, in: draft)
     try add(.store(name, epoch: epoch, try counted(file.path)))
   }
 
   /// Records that a store could not be copied because it is damaged.
-  package func add(missing name: StoreName, reason: String) throws(BackupError) {
+  package mutating func add(missing name: StoreName, reason: String) throws(BackupError) {
     try backing {
       try Disk.remove(BackupManifest.file(of: name, in: draft).path)
     }
@@ -97,7 +91,9 @@ package actor BackupWriter {
   }
 
   /// Adds a file of the data directory to the backup. A file that does not exist is left out.
-  package func add(_ extra: BackupManifest.Extra, from directory: String) throws(BackupError) {
+  package mutating func add(
+    _ extra: BackupManifest.Extra, from directory: String
+  ) throws(BackupError) {
     let path = draft + "/" + extra.rawValue
     let isThere = try backing {
       try Disk.copy(directory + "/" + extra.rawValue, to: path)
@@ -107,10 +103,9 @@ package actor BackupWriter {
     try add(.file(extra, try counted(path)))
   }
 
-  /// Completes the manifest, synchronises all files and directories to the disk and renames the draft to the final
-  /// path.
-  /// - Returns: the number of files and their bytes.
-  package func finish() async throws(BackupError) -> (files: Int, bytes: Int64) {
+  /// Completes the manifest.
+  /// - Returns: the directory of the stores, which is not synchronised to the disk yet.
+  fileprivate mutating func completeManifest() throws(BackupError) -> String {
     var writer = JSONWriter()
     writer.beginObject()
     writer.member("end", count)
@@ -118,7 +113,12 @@ package actor BackupWriter {
     writer.endObject()
     try append(writer.bytes + [UInt8(ascii: "\n")])
     try flush()
-    try await TreeSynchronization.run(below: draft + "/" + DataDirectory.storesName)
+    return draft + "/" + DataDirectory.storesName
+  }
+
+  /// Synchronises the rest to the disk and renames the draft to the final path.
+  /// - Returns: the number of files and their bytes.
+  fileprivate mutating func publish() throws(BackupError) -> (files: Int, bytes: Int64) {
     try backing {
       let path = draft + "/" + BackupManifest.name
       try Disk.synchronize(path + ".new")
@@ -135,12 +135,12 @@ package actor BackupWriter {
   }
 
   /// Removes what was written.
-  package func abandon() {
+  package mutating func abandon() {
     lock?.remove()
     lock = nil
   }
 
-  private func counted(_ path: String) throws(BackupError) -> BackupManifest.Sum {
+  private mutating func counted(_ path: String) throws(BackupError) -> BackupManifest.Sum {
     let sum = try backing { try BackupManifest.sum(of: path) }
     guard let sum else { throw BackupError(.unreachable, "\(path) is gone") }
     files += 1
@@ -148,22 +148,33 @@ package actor BackupWriter {
     return sum
   }
 
-  private func add(_ entry: BackupManifest.Entry) throws(BackupError) {
+  private mutating func add(_ entry: BackupManifest.Entry) throws(BackupError) {
     count += 1
     try append(entry.line)
   }
 
-  private func append(_ line: [UInt8]) throws(BackupError) {
+  private mutating func append(_ line: [UInt8]) throws(BackupError) {
     hash.update(data: line)
     manifest += line
     if manifest.count >= Self.manifestBytes { try flush() }
   }
 
-  private func flush() throws(BackupError) {
+  private mutating func flush() throws(BackupError) {
     try backing {
       try Disk.append(manifest, to: draft + "/" + BackupManifest.name + ".new")
     }
     manifest = []
+  }
+}
+
+extension Confined<BackupWriter> {
+  /// Completes the manifest, synchronises all files and directories to the disk and renames the draft to the final
+  /// path.
+  /// - Returns: the number of files and their bytes.
+  package func finish() async throws(BackupError) -> (files: Int, bytes: Int64) {
+    let stores = try await run { writer throws(BackupError) in try writer.completeManifest() }
+    try await TreeSynchronization.run(below: stores)
+    return try await run { writer throws(BackupError) in try writer.publish() }
   }
 }
 
@@ -210,7 +221,7 @@ extension FileEngine {
   /// Checks a store's copy in a backup.
   /// - Returns: the counts of what was checked.
   package func scrub(
-    copyAt path: String, of name: StoreName, epoch: String, on lane: Lane,
+    copyAt path: String, of name: StoreName, epoch: String, on threads: ThreadPool,
     _ reporter: ScrubReporter
   ) async -> ScrubCounts {
     let directory = path.parent
@@ -218,7 +229,7 @@ extension FileEngine {
       directory: directory,
       name: String(decoding: path.utf8.dropFirst(directory.utf8.count + 1), as: UTF8.self))
     let (blank, relativePath) = (blank, BackupManifest.relativePath(of: name))
-    return await LaneWork(lane).run {
+    return await threads.run {
       StoreScrub.run(
         file, of: .init(key: name.key, epoch: epoch), as: blank, name: relativePath, reporter)
     }
@@ -229,42 +240,25 @@ extension FileEngine {
   /// - Returns: the counts of what was checked.
   /// - Throws: the errors of ``copy(_:to:)``.
   package func scrub(
-    _ storage: any StoreStorage, of name: StoreName, on lane: Lane, _ reporter: ScrubReporter
+    _ storage: any StoreStorage, of name: StoreName, on threads: ThreadPool,
+    _ reporter: ScrubReporter
   ) async throws -> ScrubCounts {
     let draft = DatabaseFile(directory: directory.path, name: "scrub.sqlite")
-    let work = LaneWork(lane)
     let remove: @Sendable () throws -> Void = {
       try Disk.remove(draft.path)
     }
-    try await work.run(remove)
+    try await threads.run(remove)
     let result: Result<ScrubCounts, any Error>
     do {
       let epoch = try await copy(storage, to: draft.path)
       let (blank, relativePath) = (blank, directory.file(for: name.key).relativePath)
       result = .success(
-        await work.run {
+        await threads.run {
           StoreScrub.run(
             draft, of: .init(key: name.key, epoch: epoch), as: blank, name: relativePath, reporter)
         })
     } catch { result = .failure(ServiceError.translated(error)) }
-    try? await work.run(remove)
+    try? await threads.run(remove)
     return try result.get()
-  }
-}
-
-extension Registry {
-  /// The damage that SQLite finds in the file.
-  func findings() throws -> [String] {
-    let connection = try opened()
-    return try connection.integrityCheck(.full)
-  }
-
-  /// The number of stores that exist.
-  func count() throws -> Int {
-    let connection = try opened()
-    let count = try connection.statement("SELECT count(*) FROM stores WHERE is_erasing = 0").first {
-      row in row.int64(0)
-    }
-    return Int(clamping: count ?? 0)
   }
 }

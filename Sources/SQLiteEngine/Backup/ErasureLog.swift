@@ -1,4 +1,5 @@
 import Glibc
+import Lanes
 import Stores
 
 /// The log of erased stores, `erasures.log`, with one store key a line. The log remains after the stores are erased, so
@@ -75,7 +76,7 @@ extension FileEngine {
   /// Records durably that a store is erased. On a full disk it uses the space that is reserved for deletions.
   func logErasure(of name: StoreName) async throws {
     let (path, reserve) = (directory.erasures, reserve)
-    try await LaneWork(registryLane).run {
+    try await registryThreads.run {
       do {
         try ErasureLog.append(name, to: path)
       } catch {

@@ -11,18 +11,12 @@ package import Stores
 /// service starts. Every store gets a new epoch, so that clients that have read the earlier store start over and don't
 /// mistake one change for another.
 ///
-/// The actor is pinned to a lane, because every call blocks.
-package actor Restoration {
+package struct Restoration: Sendable {
   private let backup: String
   private let directory: DataDirectory
-  private let lane: Lane
+  /// All of the work blocks, so it runs here.
+  private let threads: ThreadPool
   private let reporter: ScrubReporter
-  private var findings = 0
-  private var stores: StoreRestoration?
-
-  package nonisolated var unownedExecutor: UnownedSerialExecutor {
-    lane.asUnownedSerialExecutor()
-  }
 
   /// The result of a restoration.
   package struct Summary: Sendable {
@@ -64,10 +58,11 @@ package actor Restoration {
   /// - Parameter reporter: receives findings about the backup, and the progress.
   /// - Throws: ``BackupError`` for a backup that can't be used, and `occupied` for a directory that is not empty;
   ///   ``DataDirectoryError``.
+  /// - Parameter threads: where the restoration runs; the caller stops them afterwards.
   package static func begin(
-    from backup: String, into path: String, on lane: Lane, _ reporter: ScrubReporter
+    from backup: String, into path: String, on threads: ThreadPool, _ reporter: ScrubReporter
   ) async throws -> Restoration {
-    try await LaneWork(lane).run { () throws(any Error) in
+    try await threads.run { () throws(any Error) in
       let backup = try Self.real(backup)
       try BackupManifest.read(in: backup)
       let names = try backing { try Disk.names(in: path) ?? [] }
@@ -75,7 +70,7 @@ package actor Restoration {
         throw BackupError(.occupied, "\(path) is not empty; restore into a new directory")
       }
       let directory = try DataDirectory(path)
-      return Restoration(backup, directory, lane, reporter)
+      return Restoration(backup, directory, threads, reporter)
     }
   }
 
@@ -87,52 +82,54 @@ package actor Restoration {
   }
 
   private init(
-    _ backup: String, _ directory: DataDirectory, _ lane: Lane, _ reporter: ScrubReporter
+    _ backup: String, _ directory: DataDirectory, _ threads: ThreadPool,
+    _ reporter: ScrubReporter
   ) {
     self.backup = backup
     self.directory = directory
-    self.lane = lane
+    self.threads = threads
     self.reporter = reporter
   }
 
   /// The directory that contains everything until the restoration is finished.
-  package nonisolated var draft: String { directory.path + "/" + DataDirectory.restoringName }
+  package var draft: String { directory.path + "/" + DataDirectory.restoringName }
 
   /// Copies everything in the backup and checks each file against the manifest. A store whose copy is damaged is
   /// registered without a file. It then reports that it is damaged instead of being empty.
-  package func copy() throws(BackupError) -> Summary {
+  package func copy() async throws(BackupError) -> Summary {
+    try await threads.run { () throws(BackupError) in try copyAll() }
+  }
+
+  private func copyAll() throws(BackupError) -> Summary {
     try backing {
       try Disk.makeDirectory(draft)
       try Disk.synchronizeDirectory(directory.path)
       try Disk.makeDirectory(draft + "/" + DataDirectory.storesName)
       try DataDirectory.writeFormat(Schema.store.version, in: draft)
     }
-    stores = try StoreRestoration(draft)
+    let stores = try StoreRestoration(draft)
     let (header, total) = try BackupManifest.read(in: backup)
     var summary = Summary(made: header.made)
     var done = 0
     try BackupManifest.read(in: backup) { entry throws(BackupError) in
-      try restore(entry, &summary)
+      try restore(entry, to: stores, &summary)
       done += 1
       reporter.progress(done, total)
     }
-    try stores?.finish()
-    stores = nil
-    summary.findings = findings
+    try stores.finish()
     return summary
   }
 
   private func restore(
-    _ entry: BackupManifest.Entry, _ summary: inout Summary
+    _ entry: BackupManifest.Entry, to stores: StoreRestoration, _ summary: inout Summary
   ) throws(BackupError) {
-    guard let stores else { return }
     switch entry {
     case .store(let name, let epoch, let sum):
       if let reason = try stores.restore(name, epoch: epoch, from: backup, sum) {
-        find(BackupManifest.relativePath(of: name), reason)
+        find(BackupManifest.relativePath(of: name), reason, &summary)
         summary.missing += 1
       } else {
-        findings += stores.scrub(name, reporter)
+        summary.findings += stores.scrub(name, reporter)
         summary.stores += 1
         summary.bytes += sum.bytes
       }
@@ -147,17 +144,19 @@ package actor Restoration {
         summary.bytes += sum.bytes
       } else {
         try backing { try Disk.remove(path) }
-        find(extra.rawValue, "the file is not what was backed up; it was left out")
+        find(extra.rawValue, "the file is not what was backed up; it was left out", &summary)
       }
     case .missing(let name, let reason):
       try stores.registerMissing(name)
-      find(BackupManifest.relativePath(of: name), "was damaged when the backup was made: " + reason)
+      find(
+        BackupManifest.relativePath(of: name), "was damaged when the backup was made: " + reason,
+        &summary)
       summary.missing += 1
     }
   }
 
   /// Synchronises every store to the disk.
-  package nonisolated func synchronize() async throws(BackupError) {
+  package func synchronize() async throws(BackupError) {
     try await TreeSynchronization.run(below: draft + "/" + DataDirectory.storesName)
   }
 
@@ -167,6 +166,12 @@ package actor Restoration {
   /// - Returns: the keys of all erased stores in any of the logs.
   package func takeErasures(
     from logs: [String], and names: [StoreName] = []
+  ) async throws(BackupError) -> Set<String> {
+    try await threads.run { () throws(BackupError) in try takeAll(from: logs, and: names) }
+  }
+
+  private func takeAll(
+    from logs: [String], and names: [StoreName]
   ) throws(BackupError) -> Set<String> {
     let path = draft + "/" + BackupManifest.Extra.erasures.rawValue
     var known: Set<String> = []
@@ -197,32 +202,35 @@ package actor Restoration {
   }
 
   /// Moves everything to its final path and releases the directory's lock.
-  package func finish() throws(BackupError) {
-    try backing {
-      for name in try Disk.names(in: draft) ?? [] {
-        if name == "lock" {
-          try Disk.remove(draft + "/" + name)
-        } else {
-          try Disk.rename(draft + "/" + name, to: directory.path + "/" + name)
+  package func finish() async throws(BackupError) {
+    try await threads.run { () throws(BackupError) in
+      try backing {
+        for name in try Disk.names(in: draft) ?? [] {
+          if name == "lock" {
+            try Disk.remove(draft + "/" + name)
+          } else {
+            try Disk.rename(draft + "/" + name, to: directory.path + "/" + name)
+          }
         }
+        try Disk.synchronizeDirectory(draft)
+        try Disk.synchronizeDirectory(directory.path)
+        try Disk.removeTree(draft)
+        try Disk.synchronizeDirectory(directory.path)
       }
-      try Disk.synchronizeDirectory(draft)
-      try Disk.synchronizeDirectory(directory.path)
-      try Disk.removeTree(draft)
-      try Disk.synchronizeDirectory(directory.path)
+      directory.unlock()
     }
-    directory.unlock()
   }
 
   /// Removes what was written.
-  package func abandon() {
-    stores = nil
-    try? Disk.removeTree(draft)
-    directory.unlock()
+  package func abandon() async {
+    await threads.run {
+      try? Disk.removeTree(draft)
+      directory.unlock()
+    }
   }
 
-  private func find(_ file: String, _ reason: String) {
-    findings += 1
+  private func find(_ file: String, _ reason: String, _ summary: inout Summary) {
+    summary.findings += 1
     reporter.finding(ScrubFinding(file: file, reason: reason))
   }
 }

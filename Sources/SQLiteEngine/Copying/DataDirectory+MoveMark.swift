@@ -58,14 +58,14 @@ extension FileEngine {
   package func moveMark() async throws -> MoveMark? {
     let directory = directory
     return try await translating {
-      try await LaneWork(registryLane).run { () throws(SystemError) in try directory.moveMark() }
+      try await registryThreads.run { () throws(SystemError) in try directory.moveMark() }
     }
   }
 
   package func setMoveMark(_ mark: MoveMark?) async throws {
     let directory = directory
     try await translating {
-      try await LaneWork(registryLane).run { () throws(SystemError) in
+      try await registryThreads.run { () throws(SystemError) in
         try directory.setMoveMark(mark)
       }
     }

@@ -29,7 +29,7 @@ extension FileEngine: CopyingEngine {
   package func removeUnfinishedCopies() async throws {
     let copies = directory.copies
     try await translating {
-      try await LaneWork(registryLane).run { () throws(SystemError) in
+      try await registryThreads.run { () throws(SystemError) in
         try Disk.removeTree(copies)
       }
     }
@@ -39,7 +39,7 @@ extension FileEngine: CopyingEngine {
   package func visitErasures(_ take: ([StoreName]) async throws -> Void) async throws {
     let path = directory.erasures
     let names = try await translating {
-      try await LaneWork(registryLane).run { () throws(SystemError) in
+      try await registryThreads.run { () throws(SystemError) in
         var names: [StoreName] = []
         _ = try ErasureLog.visit(path) { names.append($0) }
         return names
@@ -53,7 +53,7 @@ extension FileEngine: CopyingEngine {
   package func noteErasures(of names: [StoreName]) async throws {
     let path = directory.erasures
     try await translating {
-      try await LaneWork(registryLane).run { () throws(SystemError) in
+      try await registryThreads.run { () throws(SystemError) in
         try ErasureLog.append(names, to: path)
       }
     }
@@ -67,7 +67,7 @@ extension FileEngine: CopyingEngine {
     _ = try await erase(name)
     let directory = directory
     try await translating {
-      try await LaneWork(registryLane).run { () throws(any Error) in
+      try await registryThreads.run { () throws(any Error) in
         let file = directory.file(for: name.key)
         try directory.makeDirectory(of: file)
         try draft.move(to: file)

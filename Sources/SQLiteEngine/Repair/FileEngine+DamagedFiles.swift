@@ -20,11 +20,11 @@ extension FileEngine {
   /// (``DatabaseFile/damagedPath``). No caller may have the store open.
   ///
   /// The new file is written under another name. It gets the store's name when all of it is on the disk.
-  /// - Parameter lane: the lane of the work, which takes seconds for a large file.
+  /// - Parameter threads: the threads for the work, which takes seconds for a large file.
   /// - Throws: `absent` when the store does not exist; `damaged` when the replacement can't be used; ``BackupError``,
   ///   `storage`, `storageFull`, `moved`. The damaged file is then in its place.
   package func replaceDamaged(
-    _ name: StoreName, by replacement: Replacement, on lane: Lane
+    _ name: StoreName, by replacement: Replacement, on threads: ThreadPool
   ) async throws {
     try await translating {
       let entry = try await registry.entry(name.key)
@@ -35,7 +35,7 @@ extension FileEngine {
       }
       let directory = directory
       try await access.change(name.key) {
-        let epoch = try await LaneWork(lane).run { () throws(any Error) in
+        let epoch = try await threads.run { () throws(any Error) in
           try directory.makeDirectory(of: draft.file)
           return try draft.adopt(replacement)
         }

@@ -8,7 +8,7 @@ import Stores
 
 /// Checks whole directories without changing anything in them: data directories that no server uses, and backups.
 ///
-/// Its calls block until the check is complete; run them on a ``Lane``.
+/// Its calls block until the check is complete; run them on a `ThreadPool`.
 package struct DirectoryScrub: Sendable {
   let blank: BlankDatabase
 

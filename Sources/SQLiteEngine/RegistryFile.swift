@@ -1,0 +1,183 @@
+import SQLite
+import StoreRecords
+import Stores
+
+/// The file of the ``Registry``. Its calls block.
+///
+/// After an error of a commit, the next call opens the file again and reads what is on the disk. On a full disk, erasures
+/// still work in the reserved space.
+final class RegistryFile {
+  private let file: DatabaseFile
+  private let blank: BlankDatabase
+  private let reserve: DiskReserve
+  private var connection: Connection?
+  /// Whether the disk accepted no writes when the file was opened.
+  private var isReadOnly = false
+  /// Whether a log that a crash left must be copied into the file before anything is written.
+  private var hasOldLog = false
+  private var isClosed = false
+
+  init(_ file: DatabaseFile, _ blank: BlankDatabase, _ reserve: DiskReserve) {
+    self.file = file
+    self.blank = blank
+    self.reserve = reserve
+  }
+
+  func start(in directory: DataDirectory) throws {
+    if try !file.exists() {
+      guard try Disk.entry(at: directory.stores) == nil
+      else { throw ServiceError.damaged("\(file.path): the registry is missing") }
+      let image = try blank.image { _ in }
+      try file.create(image)
+    }
+    _ = try opened()
+  }
+
+  func entry(_ key: String) throws -> Registry.Entry? {
+    let connection = try opened()
+    let found = try connection.statement(
+      "SELECT epoch, is_erasing, checksum FROM stores WHERE key = ?1"
+    ).first(.text(key)) { row in
+      (
+        entry: Registry.Entry(epoch: (try? row.string(0)) ?? "", isErasing: row.int64(1) != 0),
+        checksum: row.int64(2)
+      )
+    }
+    guard let found else { return nil }
+    if Registry.checksum(key, found.entry).matches(found.checksum) { return found.entry }
+    return try repairedEntry(key)
+  }
+
+  /// Repairs an entry in which one byte is wrong, and writes it.
+  /// - Throws: `integrity` when the entry can't be repaired.
+  private func repairedEntry(_ key: String) throws -> Registry.Entry {
+    let connection = try opened()
+    let row = try connection.statement(
+      "SELECT epoch, is_erasing, checksum FROM stores WHERE key = ?1"
+    )
+    .first(.text(key)) { row in
+      RowValues(
+        kind: .entry,
+        values: [.text(Array(key.utf8)), .text(row.bytes(0)), .integer(row.int64(1))],
+        checksum: row.int64(2))
+    }
+    guard let repaired = row?.repaired(), repaired.bytes(0).elementsEqual(key.utf8),
+      let epoch = String(validating: repaired.bytes(1), as: UTF8.self),
+      (0...1).contains(repaired.integer(2))
+    else { throw ServiceError.integrity("an entry of the registry fails its checksum") }
+    let entry = Registry.Entry(epoch: epoch, isErasing: repaired.integer(2) == 1)
+    // The repaired entry is used even if the disk accepts no writes now.
+    try? commit([Registry.Write(key, entry)])
+    return entry
+  }
+
+  func keys(
+    in namespace: String, after key: String?, limit: Int, isWhole: Bool
+  ) throws -> [String] {
+    let connection = try opened()
+    // A key is the namespace alone, or the namespace and "/" and more. "0" is the byte after "/".
+    return try connection.statement(
+      """
+      SELECT key FROM stores WHERE key >= ?1 AND key < ?2 AND key > ?3 AND is_erasing <= ?5
+      ORDER BY key LIMIT ?4
+      """
+    ).all(
+      .text(namespace), .text(namespace + "0"), .text(key ?? ""), .integer(max(limit, 0)),
+      .integer(isWhole ? 0 : 1)
+    ) { row in try row.string(0) }
+  }
+
+  func count() throws -> Int {
+    let count = try opened().statement("SELECT count(*) FROM stores WHERE is_erasing = 0").first {
+      row in row.int64(0)
+    }
+    return Int(clamping: count ?? 0)
+  }
+
+  func close() {
+    isClosed = true
+    try? connection?.close()
+    connection = nil
+  }
+
+  /// Commits writes, and gives each its result.
+  func commitAll(_ batch: [Registry.Write]) {
+    do {
+      try commitAndFinish(batch)
+      connection?.copyLongLog()
+    } catch {
+      let error = ServiceError(engine: error)
+      let erasures = batch.filter { $0.freesSpace && error.code == .storageFull }
+      for write in batch where !erasures.contains(where: { $0 === write }) {
+        write.finish(.failure(error))
+      }
+      if !erasures.isEmpty { commitOnFullDisk(erasures) }
+    }
+  }
+
+  /// Commits erasures that failed because the disk is full. The reserve provides the pages that the log needs; then the
+  /// log is copied into the file and emptied, which frees them again.
+  private func commitOnFullDisk(_ erasures: [Registry.Write]) {
+    reserve.release()
+    do {
+      try commitAndFinish(erasures)
+      // A log that can't be copied now is copied before the next write.
+      hasOldLog = try connection?.copiesLog() == false
+    } catch {
+      let error = ServiceError(engine: error)
+      for write in erasures where !write.isDone { write.finish(.failure(error)) }
+    }
+    _ = reserve.isWhole()
+  }
+
+  private func commitAndFinish(_ batch: [Registry.Write]) throws {
+    try commit(batch)
+    for write in batch { write.finish(.success(())) }
+  }
+
+  private func commit(_ batch: [Registry.Write]) throws {
+    do { try transact(batch) } catch {
+      // After any failure, the file is opened and read again before the next write.
+      try? connection?.close()
+      connection = nil
+      throw error
+    }
+  }
+
+  private func transact(_ batch: [Registry.Write]) throws {
+    let connection = try openedForWriting()
+    try connection.begin()
+    for write in batch {
+      guard let entry = write.entry else {
+        try connection.statement("DELETE FROM stores WHERE key = ?1").run(.text(write.key))
+        continue
+      }
+      try Registry.write(entry, for: write.key, to: connection)
+    }
+    try connection.commit()
+  }
+
+  /// The connection to the file, which is opened if necessary.
+  func opened() throws -> Connection {
+    if let connection { return connection }
+    guard !isClosed else { throw ServiceError.closed }
+    let opened = try Connection.opening(file, as: blank) { connection in
+      try connection.statement("SELECT key FROM stores LIMIT 1").first { _ in }
+    }
+    connection = opened.connection
+    isReadOnly = opened.isReadOnly
+    hasOldLog = opened.hasOldLog
+    return opened.connection
+  }
+
+  private func openedForWriting() throws -> Connection {
+    if isReadOnly { connection = nil }
+    let connection = try opened()
+    guard !isReadOnly else { throw ServiceError.readOnly }
+    if hasOldLog {
+      guard try connection.copiesLog() else { throw ServiceError.full }
+      hasOldLog = false
+    }
+    return connection
+  }
+}
