@@ -158,10 +158,9 @@ package enum BackupAdministration {
   static func ask(
     _ request: ControlPeer.Request, in data: String, _ report: Report
   ) async -> ControlLine? {
-    let lane = Lane(name: "control")
-    let line = await ControlClient(lane).ask(request, in: data) { report.take($0) }
-    await lane.stop()
-    return line
+    await ThreadPool.with(name: "control") { threads in
+      await threads.run { ControlClient.ask(request, in: data) { report.take($0) } }
+    }
   }
 
   /// The absolute path, without slashes at the end.
@@ -193,18 +192,20 @@ package enum Verification {
     _ directories: [String], progress: @escaping @Sendable (Double?, String) -> Void,
     print: @escaping @Sendable (String) -> Void
   ) async throws -> Outcome {
-    let lane = Lane(name: "verify")
     let scrub = try DirectoryScrub()
-    var outcome = Outcome.sound
-    for directory in directories {
-      let report = BackupAdministration.Report(progress: progress) { print("\(directory): \($0)") }
-      let (found, message) = await one(directory, scrub, on: lane, report)
-      if found != .impossible { progress(1, "") }
-      print("\(directory): \(message)")
-      if found.rawValue > outcome.rawValue { outcome = found }
+    return await ThreadPool.with(name: "verify") { threads in
+      var outcome = Outcome.sound
+      for directory in directories {
+        let report = BackupAdministration.Report(progress: progress) {
+          print("\(directory): \($0)")
+        }
+        let (found, message) = await one(directory, scrub, on: threads, report)
+        if found != .impossible { progress(1, "") }
+        print("\(directory): \(message)")
+        if found.rawValue > outcome.rawValue { outcome = found }
+      }
+      return outcome
     }
-    await lane.stop()
-    return outcome
   }
 
   /// Verifies a database. Servers may use it meanwhile.
@@ -224,11 +225,13 @@ package enum Verification {
   }
 
   private static func one(
-    _ directory: String, _ scrub: DirectoryScrub, on lane: Lane,
+    _ directory: String, _ scrub: DirectoryScrub, on threads: ThreadPool,
     _ report: BackupAdministration.Report
   ) async -> (Outcome, message: String) {
     do throws(DataDirectoryError) {
-      let counts = try await ScrubWork(lane).run(scrub, directory, report.reporter)
+      let counts = try await threads.run { () throws(DataDirectoryError) in
+        try scrub.run(directory, report.reporter)
+      }
       return (counts.findings == 0 ? .sound : .damaged, message(for: counts))
     } catch {
       guard error.code == .inUse,
@@ -247,22 +250,5 @@ package enum Verification {
     (counts.findings == 0 ? "sound" : "\(counts.findings) damages")
       + ": \(counts.stores) stores, \(counts.documents) documents, \(counts.bodies) bodies, "
       + "\(counts.bytes) bytes"
-  }
-}
-
-/// Verifies directories on a lane, because that blocks.
-actor ScrubWork {
-  private let lane: Lane
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
-
-  /// Work for a lane.
-  init(_ lane: Lane) { self.lane = lane }
-
-  /// Verifies one directory.
-  func run(
-    _ scrub: DirectoryScrub, _ directory: String, _ reporter: ScrubReporter
-  ) throws(DataDirectoryError) -> ScrubCounts {
-    try scrub.run(directory, reporter)
   }
 }

@@ -1,19 +1,11 @@
 import JSON
-import Lanes
 
-/// Sends requests to a running server, on a lane, because that blocks.
-actor ControlClient {
-  private let lane: Lane
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
-
-  /// A client on a lane.
-  init(_ lane: Lane) { self.lane = lane }
-
-  /// Sends a request to the server that uses a data directory.
+/// Sends requests to a running server.
+enum ControlClient {
+  /// Sends a request to the server that uses a data directory. It blocks.
   /// - Parameter take: receives each line, including the last.
   /// - Returns: the last line; nil when no server listens there.
-  func ask(
+  static func ask(
     _ request: ControlPeer.Request, in directory: String,
     _ take: @Sendable (ControlLine) -> Void
   ) -> ControlLine? {

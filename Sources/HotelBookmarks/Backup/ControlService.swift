@@ -18,19 +18,22 @@ struct ControlService: Service {
 
   func run() async throws {
     let path = DataFiles.control(in: directory)
-    let lane = Lane(name: "control")
-    let opening = await ControlListener(lane).listen(at: path)
+    // Waiting for connections blocks.
+    let threads = ThreadPool(name: "control")
+    let opening = await threads.run { ControlSocket.listen(at: path) }
     guard let socket = opening.descriptor else {
       logger.warning(
         "the command line can't ask for anything: the control socket can't be made",
         metadata: ["detail": "\(opening.failure)"])
       try? await gracefulShutdown()
-      await lane.stop()
+      await threads.stop()
       return
     }
     await cancelWhenGracefulShutdown {
       await withTaskCancellationHandler {
-        while let peer = await ControlListener(lane).accept(socket) { await serve(peer) }
+        while let peer = await threads.run({ ControlSocket.accept(socket) }) {
+          await serve(ControlPeer(descriptor: peer))
+        }
       } onCancel: {
         // Ends the blocking call of `accept`; closing the descriptor would not.
         _ = shutdown(socket, Int32(SHUT_RDWR))
@@ -38,7 +41,7 @@ struct ControlService: Service {
     }
     unlink(path)
     close(socket)
-    await lane.stop()
+    await threads.stop()
   }
 
   private func serve(_ peer: ControlPeer) async {
@@ -120,25 +123,5 @@ extension StoreBackups.Summary {
     let missing = missing > 0 ? ", \(missing) damaged stores left out" : ""
     let damages = damages > 0 ? ", \(damages) damages in stores that are in it" : ""
     return "\(files) files, \(bytes) bytes\(missing)\(damages)"
-  }
-}
-
-/// Waits for connections on a separate lane, because that blocks.
-actor ControlListener {
-  private let lane: Lane
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
-
-  /// A listener on a lane.
-  init(_ lane: Lane) { self.lane = lane }
-
-  /// Creates the socket.
-  func listen(at path: String) -> (descriptor: Int32?, failure: String) {
-    ControlSocket.listen(at: path)
-  }
-
-  /// The next connection; nil after the socket was shut down.
-  func accept(_ socket: Int32) -> ControlPeer? {
-    ControlSocket.accept(socket).map { ControlPeer(descriptor: $0) }
   }
 }

@@ -157,7 +157,7 @@ package struct BookmarkServer: Sendable {
                 settings, port: port, operationsPort: operationsPort, password: password,
                 now: SystemClock.now())
             }
-          await StartupBanner().show(text, announce)
+          await StartupBanner.show(text, announce)
           do { try administrator.noteShown() } catch { Self.warnOfPassword(error, logger) }
         }
       },

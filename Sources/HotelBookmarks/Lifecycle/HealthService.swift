@@ -34,7 +34,6 @@ struct HealthService: Service {
           }
         }
       }
-      await thread.end()
     } onCancelOrGracefulShutdown: {
       thread.stop()
     }
@@ -71,23 +70,22 @@ struct OperationsService: Service {
 }
 
 /// A thread that repeats one piece of work.
-private actor HealthThread {
-  private let lane = Lane(name: "health")
+private final class HealthThread: Sendable {
+  private let threads = ThreadPool(name: "health")
   private let isOver = ConditionLock(value: false)
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
-
-  /// Runs the work at each interval until ``stop()``.
-  func run(_ work: @Sendable () -> Void) {
-    while !isOver.lock(whenValue: true, timeoutSeconds: Double(Health.intervalSeconds)) { work() }
-    isOver.unlock()
+  /// Runs the work at each interval until ``stop()``, and ends the thread.
+  func run(_ work: @escaping @Sendable () -> Void) async {
+    await threads.run { [isOver] in
+      while !isOver.lock(whenValue: true, timeoutSeconds: Double(Health.intervalSeconds)) { work() }
+      isOver.unlock()
+    }
+    await threads.stop()
   }
 
   /// Ends ``run(_:)``.
-  nonisolated func stop() {
+  func stop() {
     isOver.lock()
     isOver.unlock(withValue: true)
   }
-
-  nonisolated func end() async { await lane.stop() }
 }

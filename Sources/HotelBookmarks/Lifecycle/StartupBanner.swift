@@ -3,15 +3,13 @@ import Documents
 import JSON
 import Lanes
 
-/// The text that a person sees when the server has started. It is shown by a separate thread, because standard output
-/// may be a pipe that no process reads.
-actor StartupBanner {
-  private let lane = Lane(name: "banner")
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
-
-  /// Shows lines, and returns when they are written.
-  func show(_ text: String, _ announce: @Sendable (String) -> Void) { announce(text) }
+/// The text that a person sees when the server has started.
+enum StartupBanner {
+  /// Shows lines, and returns when they are written. A separate thread does it, because standard output may be a pipe
+  /// that no process reads.
+  static func show(_ text: String, _ announce: @escaping @Sendable (String) -> Void) async {
+    await ThreadPool.with(name: "banner") { threads in await threads.run { announce(text) } }
+  }
 
   /// The addresses that mean all addresses of this machine, and the loopback address for each.
   private static let everywhere = ["0.0.0.0": "127.0.0.1", "::": "::1"]

@@ -24,12 +24,13 @@ package final class LogSink: Sendable {
   }
 
   private let queue = NIOLockedValueBox(Queue())
-  private let writer: Writer
+  private let threads = ThreadPool(name: "log")
+  private let write: @Sendable ([UInt8]) -> Void
 
   /// An empty sink.
   /// - Parameter write: writes bytes, and may block.
   package init(write: @escaping @Sendable ([UInt8]) -> Void = { StandardError.write($0) }) {
-    writer = Writer(write)
+    self.write = write
   }
 
   package var droppedCount: Int { queue.withLockedValue { $0.dropped } }
@@ -46,7 +47,7 @@ package final class LogSink: Sendable {
       defer { queue.isWriting = true }
       return !queue.isWriting
     }
-    if mustWake { Task { await writer.run { self.take() } } }
+    if mustWake { threads.enqueue { self.writeAll() } }
   }
 
   /// Waits until every line is written, but at most for `limit`.
@@ -70,19 +71,9 @@ package final class LogSink: Sendable {
     }
   }
 
-  /// Writes on a separate thread.
-  private actor Writer {
-    private let lane = Lane(name: "log")
-    private let write: @Sendable ([UInt8]) -> Void
-
-    nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
-
-    init(_ write: @escaping @Sendable ([UInt8]) -> Void) { self.write = write }
-
-    func run(_ next: @Sendable () -> [[UInt8]]?) {
-      while let lines = next() {
-        for line in lines { write(line) }
-      }
+  private func writeAll() {
+    while let lines = take() {
+      for line in lines { write(line) }
     }
   }
 }
