@@ -10,9 +10,9 @@ import Lanes
 /// pass that does it. The tests of a debug build can't see it.
 @main struct IsolationCheck {
   static func main() async throws {
-    let lane = Lane(name: "check")
-    let lost = try await Caller(lane).run(Struct())
-    await lane.stop()
+    let pool = LanePool(name: "check")
+    let lost = try await Caller(in: pool).run(Struct())
+    await pool.stop()
     guard lost.isEmpty else {
       print("isolation is lost after: " + lost.joined(separator: ", "))
       exit(1)
@@ -23,12 +23,12 @@ import Lanes
 
 /// Awaits functions of each kind that the compiler specialises.
 private actor Caller {
-  private let lane: Lane
+  private let executor: InlineExecutor
   private var lost: [String] = []
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  init(_ lane: Lane) { self.lane = lane }
+  init(in pool: LanePool) { executor = InlineExecutor(pool) }
 
   /// - Returns: after which functions the actor was on a wrong thread.
   func run(_ value: any Existential) async throws -> [String] {
@@ -73,7 +73,7 @@ private actor Caller {
 
   /// Notes a function if this thread is not the actor's.
   private func check(_ name: String) {
-    if lane.isIsolatingCurrentContext() != true { lost.append(name) }
+    if executor.isIsolatingCurrentContext() != true { lost.append(name) }
   }
 
   @inline(never) private nonisolated func own() async { await elsewhere() }

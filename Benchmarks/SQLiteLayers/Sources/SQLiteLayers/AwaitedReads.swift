@@ -10,27 +10,16 @@ protocol AwaitedReads: Sendable {
   func read(_ key: String) async throws -> Int
 }
 
-/// Reads by an actor on a lane, as in a store of the service.
-actor LaneReads: AwaitedReads {
-  nonisolated let name = "thin layer, on a lane"
-  private let lane: Lane
-  private let path: String
-  private let workload: Workload
-  private var layer: ThinLayer?
+/// Reads on a thread of their own.
+struct ConfinedReads: AwaitedReads {
+  let name = "thin layer, on a thread"
+  private let layer: Confined<ThinLayer>
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
-
-  init(path: String, workload: Workload, lane: Lane) {
-    self.path = path
-    self.workload = workload
-    self.lane = lane
+  init(path: String, workload: Workload, threads: ThreadPool) throws {
+    layer = Confined(try ThinLayer(path: path, workload: workload), to: threads)
   }
 
-  func read(_ key: String) throws -> Int {
-    let layer = try self.layer ?? ThinLayer(path: path, workload: workload)
-    self.layer = layer
-    return try layer.read(key)
-  }
+  func read(_ key: String) async throws -> Int { try await layer.run { try $0.read(key) } }
 }
 
 /// Reads by GRDB's queue.

@@ -37,14 +37,14 @@ enum SQLiteLayers {
         .grdb(path: path("cold"), workload: workload),
       ], workload)
 
-    let lane = Lane(name: "lane-0")
+    let threads = ThreadPool(name: "reads")
     let awaited: [any AwaitedReads] = [
-      LaneReads(path: path("lane"), workload: workload, lane: lane),
+      try ConfinedReads(path: path("thread"), workload: workload, threads: threads),
       try GRDBReads(path: path("awaited"), workload: workload, isUnsafe: false),
       try GRDBReads(path: path("awaited-unsafe"), workload: workload, isUnsafe: true),
     ]
     try await measureAwaitedReads(of: awaited, workload)
-    await lane.stop()
+    await threads.stop()
   }
 
   private static func measureReads(of contenders: [any Contender], _ workload: Workload) throws {
