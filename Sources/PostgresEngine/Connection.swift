@@ -40,6 +40,8 @@ final class Connection {
   private var awaited: [Expected] = []
   /// The number of round trips: how often statements were sent and their answers were awaited.
   private(set) var roundTrips = 0
+  /// How long the connection has waited for the server so far, in nanoseconds. It has one user at a time.
+  var waited: Int64 { clock?.waited ?? 0 }
   /// Whether the connection is unusable.
   private(set) var isBroken = false
   /// Whether the server has not answered for ``longestSilence``. It may still be at work, as while a commit waits for a

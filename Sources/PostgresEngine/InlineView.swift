@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 import StoreRecords
 import Stores
 
@@ -156,6 +157,8 @@ struct InlineView: StoreView {
   let read: InlineRead
   /// The present time, which decides whether a local document has expired.
   let now: Timestamp
+  /// There is only one row to read.
+  let slice = Slice.endless
 
   func document(_ id: DocumentID) throws -> Document? {
     guard let found = try read.document(id) else { return nil }

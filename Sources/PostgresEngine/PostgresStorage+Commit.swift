@@ -135,7 +135,8 @@ extension PostgresStorage {
     note(update.now)
     transaction.current.header = writer.header
     let loaded = LoadedDocuments(update.ids) { id in try transaction.whole(id) }
-    let view = PostgresView(source: transaction, now: update.now, loaded: loaded, sizes: sizes)
+    let view = PostgresView(
+      source: transaction, now: update.now, loaded: loaded, sizes: sizes, work: update.work)
     return try transaction.connection.charging([update.work]) {
       var changes = StoreChanges(of: view)
       do {

@@ -96,7 +96,8 @@ final class PostgresStorage: StoreStorage {
   func read<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws -> Value
   ) async throws -> Value {
-    try await reading { connection in try self.snapshot(connection, query) }
+    let work = Work.current
+    return try await reading { connection in try self.snapshot(connection, query, for: work) }
   }
 
   func readInline<Value: Sendable>(
@@ -109,12 +110,14 @@ final class PostgresStorage: StoreStorage {
     case .needsMore: return try await read(query)
     case .mustRunAlone: break
     }
+    let work = Work.current
     return try await reading { connection in
       try self.withRows(on: connection) { rows in
         let read = InlineRead(of: rows.number, epoch: rows.epoch, on: connection)
         let outcome = Result { try query(InlineView(read: read, now: self.now)) }
         try read.requireWhole()
-        return read.needsMore ? try self.snapshot(connection, query) : try outcome.get()
+        return read.needsMore
+          ? try self.snapshot(connection, query, for: work) : try outcome.get()
       }
     }
   }
@@ -189,12 +192,14 @@ final class PostgresStorage: StoreStorage {
   }
 
   private func snapshot<Value>(
-    _ connection: Connection, _ query: (any StoreView) throws -> Value
+    _ connection: Connection, _ query: (any StoreView) throws -> Value, for work: Work?
   ) throws -> Value {
     try withRows(on: connection) { rows in
       let snapshot = Snapshot(of: rows.number, epoch: rows.epoch, on: connection)
       defer { snapshot.end() }
-      let outcome = Result { try query(PostgresView(source: snapshot, now: now, sizes: sizes)) }
+      let outcome = Result {
+        try query(PostgresView(source: snapshot, now: now, sizes: sizes, work: work))
+      }
       try snapshot.requireWhole()
       return try outcome.get()
     }

@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 import StoreRecords
 import Stores
 
@@ -9,9 +10,25 @@ struct PostgresView: StoreView {
   /// The present time, which decides whether a local document has expired.
   let now: Timestamp
   /// The documents that an update may change, as it has read them; nil outside updates.
-  var loaded: LoadedDocuments?
+  let loaded: LoadedDocuments?
   /// The size of the store, as far as it is known.
   let sizes: StoreSize
+  /// The request that reads.
+  private let work: Work?
+  /// When the view was made, and how long its connection had waited by then.
+  private let begun: (at: Int64, waited: Int64)
+
+  /// Makes the view of a read, or of an update, that begins now.
+  init(
+    source: any RowSource, now: Timestamp, loaded: LoadedDocuments? = nil, sizes: StoreSize,
+    work: Work?
+  ) {
+    (self.source, self.now, self.loaded, self.sizes) = (source, now, loaded, sizes)
+    self.work = work
+    begun = (SliceClock.now, source.waited)
+  }
+
+  var slice: Slice { Slice(of: work, from: begun.at, waited: source.waited - begun.waited) }
 
   /// The store's number, for checksums and statements.
   var store: Int64 { source.store }

@@ -6,6 +6,8 @@ import Stores
 protocol RowSource: AnyObject {
   /// The store's number.
   var store: Int64 { get }
+  /// How long the connection has waited for the server so far, in nanoseconds.
+  var waited: Int64 { get }
   /// The store's row in this state.
   func storeRow() throws -> StoreRow
   /// The rows that a statement finds. Takes one round trip.
@@ -73,6 +75,8 @@ final class Snapshot: RowSource {
     self.epoch = epoch
     self.connection = connection
   }
+
+  var waited: Int64 { connection.waited }
 
   func storeRow() throws -> StoreRow {
     if let found { return found }

@@ -83,6 +83,8 @@ final class WriteTransaction: RowSource {
     pending = []
   }
 
+  var waited: Int64 { connection.waited }
+
   func storeRow() throws -> StoreRow { current }
 
   func rows(_ call: Call) throws -> Rows {

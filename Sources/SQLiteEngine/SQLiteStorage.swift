@@ -50,7 +50,7 @@ final class SQLiteStorage: StoreStorage {
       return try await file.run { file in
         // The caller no longer waits for the answer.
         if work?.hasEnded ?? false { throw ServiceError.ended }
-        return try file.read(query)
+        return try file.read(for: work, query)
       }
     } catch {
       let error = ServiceError.translated(error)
@@ -71,7 +71,7 @@ final class SQLiteStorage: StoreStorage {
     let others = inlineReads.add(1, ordering: .relaxed).oldValue
     defer { inlineReads.subtract(1, ordering: .relaxed) }
     if others == 0, Work.current?.seats.isCrowded != true,
-      let outcome = file.runIfIdle({ file in file.readCached(query) }) ?? nil
+      let outcome = file.runIfIdle({ file in file.readCached(for: Work.current, query) }) ?? nil
     {
       return try outcome.get()
     }

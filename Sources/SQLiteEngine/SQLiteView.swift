@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 import SQLite
 import StoreRecords
 import Stores
@@ -11,6 +12,7 @@ struct SQLiteView: StoreView {
   let header: StoreHeader
   /// The time that decides which local documents have expired.
   let now: Timestamp
+  let slice: Slice
   /// The documents that an update has read to change them; nil outside updates.
   var loaded: LoadedDocuments?
 

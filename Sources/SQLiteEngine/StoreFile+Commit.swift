@@ -119,7 +119,8 @@ extension StoreFile {
   ) throws -> Result<Void, any Error> {
     let loaded = LoadedDocuments(update.ids, in: rows)
     let view = SQLiteView(
-      rows: rows, header: writer.header, now: update.now, loaded: loaded)
+      rows: rows, header: writer.header, now: update.now, slice: Slice(of: update.work),
+      loaded: loaded)
     var changes = StoreChanges(of: view)
     do {
       try update.run(&changes)

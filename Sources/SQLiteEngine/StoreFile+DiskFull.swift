@@ -61,7 +61,8 @@ extension StoreFile {
     try rows.connection.begin()
     var writer = StoreWriter(rows: rows, header: header)
     let loaded = LoadedDocuments(update.ids, in: rows)
-    let view = SQLiteView(rows: rows, header: header, now: update.now, loaded: loaded)
+    let view = SQLiteView(
+      rows: rows, header: header, now: update.now, slice: Slice(of: update.work), loaded: loaded)
     var changes = StoreChanges(of: view)
     do {
       try update.run(&changes)

@@ -57,20 +57,21 @@ final class StoreFile {
 
   /// Reads one state of the store.
   /// - Throws: as ``StoreStorage/read(_:)``, untranslated.
-  func read<Value>(_ query: (any StoreView) throws -> Value) throws -> Value {
+  func read<Value>(for work: Work?, _ query: (any StoreView) throws -> Value) throws -> Value {
     if let failure { throw failure }
     guard let rows else { throw ServiceError.closed }
-    return try query(SQLiteView(rows: rows, header: header, now: latest))
+    return try query(
+      SQLiteView(rows: rows, header: header, now: latest, slice: Slice(of: work)))
   }
 
   /// Reads without waiting for the disk.
   /// - Returns: nil when the read must be repeated on a thread that may wait. After an error of the storage, too: such
   ///   a thread handles the error.
   func readCached<Value>(
-    _ query: (any StoreView) throws -> Value
+    for work: Work?, _ query: (any StoreView) throws -> Value
   ) -> Result<Value, any Error>? {
     guard failure == nil, rows != nil else { return nil }
-    let outcome = CachedPages.withoutDiskReads { Result { try read(query) } }
+    let outcome = CachedPages.withoutDiskReads { Result { try read(for: work, query) } }
     if case .failure(let error) = outcome {
       let error = ServiceError.translated(error)
       guard !(ServiceError(error)?.code.isOfStorage ?? false) else { return nil }

@@ -1,7 +1,9 @@
 import Documents
+import Lanes
 import Stores
 
-/// A state of a store that can be read only for a while, as over a connection that is then lost.
+/// A state of a store that can be read only for a while, as over a connection that is then lost. Each slice is over at
+/// once.
 struct InterruptedView: StoreView {
   /// The error of a reading after the last one that succeeds.
   struct Interruption: Error {}
@@ -12,6 +14,7 @@ struct InterruptedView: StoreView {
     init(_ count: Int) { self.count = count }
   }
 
+  let slice = Slice.shortest
   private let view: any StoreView
   private let rest: Rest
 

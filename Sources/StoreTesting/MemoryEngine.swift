@@ -1,4 +1,5 @@
 package import Documents
+import Lanes
 import NIOConcurrencyHelpers
 package import Stores
 import Synchronization
@@ -31,6 +32,8 @@ package final class MemoryEngine: StorageEngine {
   }
 
   private let state = NIOLockedValueBox(State())
+  /// The slice of every read.
+  private let slice = NIOLockedValueBox(Slice.endless)
   private let beforeOpening: @Sendable (StoreName) async -> Void
 
   /// Creates an engine without stores.
@@ -44,6 +47,13 @@ package final class MemoryEngine: StorageEngine {
 
   /// The counts so far.
   package var tally: Tally { state.withLockedValue { $0.tally } }
+
+  /// Gives every read of a store a slice that is over at once, while `body` runs.
+  package func inShortestSlices<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+    slice.withLockedValue { $0 = .shortest }
+    defer { slice.withLockedValue { $0 = .endless } }
+    return try await body()
+  }
 
   /// Makes every later opening of a store throw `damaged`, or ends this.
   package func setDamaged(_ name: StoreName, _ isDamaged: Bool = true) {
@@ -117,7 +127,7 @@ package final class MemoryEngine: StorageEngine {
       state.tally.opened += 1
       state.tally.open = state.open.count
       state.tally.highest = max(state.tally.highest, state.open.count)
-      return MemoryStorage(file, isNew: isNew) { [weak self] in self?.noteClosed(name) }
+      return MemoryStorage(file, isNew: isNew, slice) { [weak self] in self?.noteClosed(name) }
     }
   }
 
@@ -197,11 +207,16 @@ package final class MemoryStorage: StoreStorage {
 
   package let isNew: Bool
   private let file: File
+  private let slice: NIOLockedValueBox<Slice>
   private let onClose: @Sendable () -> Void
   private let isClosed = Atomic<Bool>(false)
 
-  init(_ file: File, isNew: Bool, onClose: @escaping @Sendable () -> Void) {
+  init(
+    _ file: File, isNew: Bool, _ slice: NIOLockedValueBox<Slice>,
+    onClose: @escaping @Sendable () -> Void
+  ) {
     self.file = file
+    self.slice = slice
     self.isNew = isNew
     self.onClose = onClose
   }
@@ -212,7 +227,8 @@ package final class MemoryStorage: StoreStorage {
     try requireOpen()
     let snapshot = file.state.withLockedValue { $0 }
     reads.count(\.states)
-    return try query(MemoryView(state: snapshot, now: nil, reads: reads))
+    let slice = slice.withLockedValue { $0 }
+    return try query(MemoryView(slice: slice, state: snapshot, now: nil, reads: reads))
   }
 
   package func update<Value: Sendable>(
@@ -222,8 +238,9 @@ package final class MemoryStorage: StoreStorage {
     try requireOpen()
     if let fault = file.writeFault.withLockedValue({ $0 }) { throw fault }
     let loss = file.lossOfNext()
+    let slice = slice.withLockedValue { $0 }
     let value = try file.state.withLockedValue { state in
-      var changes = StoreChanges(of: MemoryView(state: state, now: now))
+      var changes = StoreChanges(of: MemoryView(slice: slice, state: state, now: now))
       let value = try rule(&changes)
       guard loss ?? true else { return value }
       try state.commit(changes, at: now)

@@ -1,8 +1,10 @@
 package import Documents
+package import Lanes
 package import Stores
 
 /// One state of a store in memory.
 package struct MemoryView: StoreView {
+  package let slice: Slice
   let state: MemoryState
   /// The time at which local documents are tested for expiry; nil for a reader, which also sees expired ones
   /// that are not removed yet.

@@ -50,8 +50,8 @@ package final class WrappedEngine: StorageEngine {
 }
 
 /// Runs each closure of a store up to three times more than needed, as an engine does that loses its connections. The runs
-/// before the last one are interrupted, if they read long enough, and their results are thrown away. The same seed gives
-/// the same runs.
+/// before the last one are interrupted, if they read long enough, and their results are thrown away. Each read's slice is
+/// over at once. The same seed gives the same runs.
 package final class Repetition: Sendable {
   /// How many calls and rows a run reads before it is interrupted, at most.
   private static let longestRun = 24
@@ -101,7 +101,7 @@ private struct RepeatingStorage: StoreStorage {
     let runs = repetition.nextRuns()
     return try await storage.read { view in
       for count in runs { _ = try? query(InterruptedView(view, after: count)) }
-      return try query(view)
+      return try query(InterruptedView(view, after: .max))
     }
   }
 
@@ -111,7 +111,7 @@ private struct RepeatingStorage: StoreStorage {
     for count in repetition.nextRuns() {
       _ = try? await storage.readInline { view in try query(InterruptedView(view, after: count)) }
     }
-    return try await storage.readInline(query)
+    return try await storage.readInline { view in try query(InterruptedView(view, after: .max)) }
   }
 
   func update<Value: Sendable>(

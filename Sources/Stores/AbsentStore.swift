@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 
 extension DatabaseManager {
   /// A substitute for a store that does not exist yet. Reads find nothing; an update that would write fails
@@ -39,6 +40,7 @@ private struct AbsentStorage: StoreStorage {
 }
 
 private struct AbsentView: StoreView {
+  let slice = Slice.endless
   func document(_ id: DocumentID) throws -> Document? { nil }
   func tree(_ id: DocumentID) throws -> RevisionTree? { nil }
   func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? { nil }

@@ -1,10 +1,13 @@
 package import Documents
+package import Lanes
 
 /// One state of one store, as a rule or a query reads it.
 ///
 /// Calls run on the engine's own executor and do not wait. Inside an update the view also shows what earlier
 /// updates of the same commit wrote.
 package protocol StoreView {
+  /// The time that this read may still take. A loop whose length a client decides asks it in each iteration.
+  var slice: Slice { get }
   /// The winner, which may be a tombstone; nil when the id was never used. One indexed read.
   func document(_ id: DocumentID) throws -> Document?
   /// The complete revision tree of a document; nil when the id was never used.

@@ -47,7 +47,8 @@ import Testing
         var writer = StoreWriter(rows: transaction, header: transaction.current.header)
         let loaded = LoadedDocuments(Set(ids)) { id in try transaction.whole(id) }
         let view = PostgresView(
-          source: transaction, now: Timestamp(milliseconds: 1), loaded: loaded, sizes: StoreSize())
+          source: transaction, now: Timestamp(milliseconds: 1), loaded: loaded, sizes: StoreSize(),
+          work: nil)
         var changes = StoreChanges(of: view)
         for id in ids {
           #expect(try view.newest(id)?.nodes.count ?? 0 < 70)

@@ -68,7 +68,7 @@ import Testing
         var changes = StoreChanges(
           of: PostgresView(
             source: transaction, now: Timestamp(milliseconds: 1), loaded: loaded,
-            sizes: StoreSize()))
+            sizes: StoreSize(), work: nil))
         for id in ids {
           try changes.put(id, base: changes.view.document(id)?.revision, body: .empty)
         }
@@ -103,7 +103,8 @@ import Testing
           on: connection, store: name.number, epoch: name.epoch, loading: [], expecting: expected)
         let loaded = LoadedDocuments([]) { id in try transaction.whole(id) }
         let view = PostgresView(
-          source: transaction, now: Timestamp(milliseconds: 1), loaded: loaded, sizes: StoreSize())
+          source: transaction, now: Timestamp(milliseconds: 1), loaded: loaded, sizes: StoreSize(),
+          work: nil)
         let before = connection.roundTrips
         #expect(try view.changes(ofType: "t", after: 0, limit: 9).map(\.id.text) == ["a"])
         #expect(connection.roundTrips == before + trips)

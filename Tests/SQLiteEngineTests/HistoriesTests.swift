@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 import SQLite
 import StoreRecords
 import StoreTesting
@@ -90,7 +91,8 @@ import Testing
     for number in 0..<400 {
       let loaded = LoadedDocuments([Self.id], in: rows)
       let view = SQLiteView(
-        rows: rows, header: writer.header, now: Timestamp(milliseconds: 1), loaded: loaded)
+        rows: rows, header: writer.header, now: Timestamp(milliseconds: 1), slice: .endless,
+        loaded: loaded)
       var changes = StoreChanges(of: view)
       let base = try view.newest(Self.id)?.winner?.revision
       try changes.put(

@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 import SQLite
 import StoreRecords
 import Stores
@@ -38,7 +39,8 @@ import Testing
 
   private func view(_ writer: StoreWriter<StoreRows>, _ loaded: LoadedDocuments) -> SQLiteView {
     SQLiteView(
-      rows: rows, header: writer.header, now: Timestamp(milliseconds: 1), loaded: loaded)
+      rows: rows, header: writer.header, now: Timestamp(milliseconds: 1), slice: .endless,
+      loaded: loaded)
   }
 
   private func writer(_ header: StoreHeader? = nil) -> StoreWriter<StoreRows> {

@@ -1,4 +1,5 @@
 import Documents
+import Lanes
 import SQLite
 import StoreRecords
 import Stores
@@ -28,7 +29,8 @@ import Testing
         let loaded = LoadedDocuments([try DocumentID("a")], in: rows)
         let now = Timestamp(milliseconds: 1)
         var changes = StoreChanges(
-          of: SQLiteView(rows: rows, header: writer.header, now: now, loaded: loaded))
+          of: SQLiteView(
+            rows: rows, header: writer.header, now: now, slice: .endless, loaded: loaded))
         try changes.put(
           DocumentID("a"), base: nil, body: DocumentBody(parsing: Array(#"{"type":"t"}"#.utf8)))
         try writer.write(changes, of: loaded, at: now)
@@ -46,7 +48,8 @@ import Testing
     defer { try? opened.connection.close() }
     #expect(try opened.connection.userVersion() == schema.version)
     let rows = StoreRows(opened.connection, as: try BlankDatabase(schema))
-    let view = SQLiteView(rows: rows, header: opened.header, now: Timestamp(milliseconds: 1))
+    let view = SQLiteView(
+      rows: rows, header: opened.header, now: Timestamp(milliseconds: 1), slice: .endless)
     #expect(try view.document(DocumentID("a"))?.body == Array(#"{"type":"t"}"#.utf8))
     return try SchemaDefinitions.found(in: opened.connection).map { $0.name + ": " + $0.sql }
   }

@@ -54,6 +54,8 @@ private final class OpenSnapshot: RowSource {
     self.connection = connection
   }
 
+  var waited: Int64 { connection.waited }
+
   func storeRow() throws -> StoreRow {
     let row = try rows(Call(StoreRow.find, .integer(store))).first
     return try StoreRow.requireThere(row, epoch: epoch)
