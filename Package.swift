@@ -194,7 +194,7 @@ let package = Package(
       "Stores", ["Documents", "Lanes", "Stores", "StoreTesting", crypto, nioLocks, "TestSupport"]),
     tests(
       "CouchQuery",
-      ["JSON", "Documents", "Stores", "CouchQuery", "Text", "TestSupport"]),
+      ["JSON", "Documents", "Lanes", "Stores", "CouchQuery", "Text", "TestSupport"]),
     tests(
       "CouchSync",
       [

@@ -225,7 +225,7 @@ extension AccountStore {
         while walk.next < ids.count {
           if let user = try Self.listed(ids[walk.next], in: view) { walk.found.append(user) }
           walk.next += 1
-          if Slice.isOver, walk.next < ids.count { return nil }
+          if view.slice.isOver, walk.next < ids.count { return nil }
         }
         return walk.found.all
       }
@@ -257,7 +257,7 @@ extension AccountStore {
             return false
           }
           ids.append(document.id)
-          isCut = Slice.isOver
+          isCut = view.slice.isOver
           return !isCut
         }
         for id in ids { if let user = try Self.listed(id, in: view) { walk.found.append(user) } }

@@ -41,7 +41,7 @@ extension AccountStore {
         try view.documents(rest) { document in
           walk.last = document.id.text
           try take(&walk, document)
-          isOver = walk.isFull || Slice.isOver
+          isOver = walk.isFull || view.slice.isOver
           return !isOver
         }
         return isOver && !walk.isFull ? nil : walk

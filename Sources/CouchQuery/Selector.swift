@@ -1,5 +1,6 @@
 import Documents
 package import JSON
+import Lanes
 import Stores
 
 /// A query's conditions on documents, in CouchDB's selector language.
@@ -55,7 +56,7 @@ package struct Selector: Sendable {
   package func matches(_ root: JSONNode, _ budget: inout SelectorBudget) -> Bool {
     var match = match(root)
     while true {
-      if let isMatch = match.next(&budget) { return isMatch }
+      if let isMatch = match.next(&budget, within: .endless) { return isMatch }
     }
   }
 

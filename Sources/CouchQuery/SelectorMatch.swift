@@ -1,5 +1,5 @@
 package import JSON
-import Lanes
+package import Lanes
 import Stores
 import Text
 
@@ -45,7 +45,7 @@ package struct SelectorMatch: Sendable {
   /// Continues until the slice is over, by at least one step.
   /// - Returns: whether the document matches, which is invalid once the budget is spent; nil when more steps are
   ///   needed.
-  package mutating func next(_ budget: inout SelectorBudget) -> Bool? {
+  package mutating func next(_ budget: inout SelectorBudget, within slice: Slice) -> Bool? {
     budget.begin()
     defer { budget.finish() }
     budget.step()
@@ -53,7 +53,7 @@ package struct SelectorMatch: Sendable {
       step(frame, &budget)
       budget.step()
       if budget.isSpent { return false }
-      if Slice.isOver, !stack.isEmpty { return nil }
+      if slice.isOver, !stack.isEmpty { return nil }
     }
     return answer ?? false
   }
@@ -225,7 +225,7 @@ extension Selector {
     guard !matchesAll else { return true }
     var match = match(root)
     while true {
-      let isMatch = match.next(&budget)
+      let isMatch = match.next(&budget, within: Slice(of: Work.current))
       guard !budget.isSpent else { throw SelectorBudget.spent }
       if let isMatch { return isMatch }
       try await Slice.giveWay()

@@ -226,7 +226,7 @@ struct RangeCount: Sendable {
       if part.count > wanted { part = try view.count(range, among: wanted) }
       count += part.count
       rest = part.last.map { range.behind($0.text) }
-      if Slice.isOver { break }
+      if view.slice.isOver { break }
     }
     return rest == nil || count >= limit
   }
@@ -252,7 +252,7 @@ package struct DatabaseNamesQuery: Sendable {
   package var keys: [String]? {
     guard query.keys != nil else { return nil }
     var (asked, names) = (AskedKeys(query), [String]())
-    while !asked.prepare() {}
+    _ = asked.prepare(within: .endless)
     while let key = asked.next() {
       if let name = key.string { names.append(name) }
     }

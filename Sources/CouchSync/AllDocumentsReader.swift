@@ -52,7 +52,7 @@ struct AllDocumentsReader: AnswerReader {
       isBegun = true
     }
     if !areKeysReady {
-      areKeysReady = keys.prepare()
+      areKeysReady = keys.prepare(within: view.slice)
       guard areKeysReady else { return false }
     }
     if keys.hasMore { try look(view) }
@@ -110,7 +110,7 @@ struct AllDocumentsReader: AnswerReader {
         if isFound, let id { known[id] = text.range(from: start) }
       }
       text.flush()
-      if pauses { return }
+      if pauses(view) { return }
     }
   }
 
@@ -152,7 +152,7 @@ struct AllDocumentsReader: AnswerReader {
       text.writer.beginObject()
       try append(document, view)
       guard goesOn() else { return false }
-      guard pauses else { return true }
+      guard pauses(view) else { return true }
       rest = walked.behind(document.id.text)
       return false
     }
@@ -170,7 +170,7 @@ struct AllDocumentsReader: AnswerReader {
         append(id, document)
         guard goesOn() else { return false }
       }
-      guard pauses else { return true }
+      guard pauses(view) else { return true }
       rest = walked.behind(id.text)
       return false
     }
@@ -253,7 +253,7 @@ struct AllDocumentsListReader: AnswerReader {
       guard try current?.read(view) ?? true else { return false }
       written = text
       current = nil
-      if pauses, !queries.isEmpty { return false }
+      if pauses(view), !queries.isEmpty { return false }
     }
     written.writer.endArray()
     written.writer.endObject()

@@ -100,7 +100,7 @@ protocol AnswerReader: Sendable {
 extension AnswerReader {
   var isEmpty: Bool { false }
   /// Whether the reader stops for now.
-  var pauses: Bool { Slice.isOver || text.isFull }
+  func pauses(_ view: any StoreView) -> Bool { view.slice.isOver || text.isFull }
 }
 
 /// What follows the first part of a long answer. It reads no two parts from different databases of the same name.

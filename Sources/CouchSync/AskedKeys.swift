@@ -28,7 +28,7 @@ struct AskedKeys: Sendable {
 
   /// Prepares the first key, until the slice is over.
   /// - Returns: whether it is ready.
-  mutating func prepare() -> Bool {
+  mutating func prepare(within slice: Slice) -> Bool {
     guard hasMore, positions == nil else { return true }
     if !descends {
       while skip > 0 {
@@ -37,13 +37,13 @@ struct AskedKeys: Sendable {
           return true
         }
         skip -= 1
-        if Slice.isOver { return skip == 0 }
+        if slice.isOver { return skip == 0 }
       }
       return true
     }
     while let element = elements?.next() {
       collected.append(element.position)
-      if Slice.isOver { return false }
+      if slice.isOver { return false }
     }
     positions = collected.all.dropLast(skip)
     collected = GrowingList()

@@ -37,10 +37,10 @@ struct BulkGetReader: AnswerReader {
       while let target = targets?.popFirst() {
         try append(target, of: entry, view)
         text.flush()
-        if pauses, targets?.isEmpty == false { return false }
+        if pauses(view), targets?.isEmpty == false { return false }
       }
       end()
-      if pauses { break }
+      if pauses(view) { break }
     }
     guard count == request.entries.count else { return false }
     text.writer.endArray()

@@ -90,14 +90,14 @@ struct ChangesMatcher: Sendable {
         look.next += 1
         continue
       }
-      let isMatch = match.next(&budget)
+      let isMatch = match.next(&budget, within: view.slice)
       guard !budget.isSpent else { return .spent }
       look.unfinished = isMatch == nil ? match : nil
       if let isMatch {
         look.next += 1
         if isMatch { look.matched.append(revision) }
       }
-      if isMatch == nil || Slice.isOver && look.next < look.revisions.count {
+      if isMatch == nil || view.slice.isOver && look.next < look.revisions.count {
         begun = look
         return .unfinished
       }

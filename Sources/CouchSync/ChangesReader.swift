@@ -84,7 +84,7 @@ struct ChangesReader: Sendable {
         isWhole && changes.count < wanted || (changes.last?.sequence ?? end) >= end
       isAtEnd = seen.count == known.count && reachesEnd
       isOver = isDone || isCut
-      if !isAtEnd, !isOver, Slice.isOver { return nil }
+      if !isAtEnd, !isOver, view.slice.isOver { return nil }
     }
     // Later sequences up to `end` belong to documents that were purged.
     if isAtEnd { position = max(position, end) }
@@ -110,9 +110,9 @@ struct ChangesReader: Sendable {
     try view.changedDocuments(after: position, limit: wanted) { document in
       documents.append(document)
       rest -= document.body.count
-      return rest > 0 && !Slice.isOver
+      return rest > 0 && !view.slice.isOver
     }
-    return (documents.map(\.change), documents, rest > 0 && !Slice.isOver)
+    return (documents.map(\.change), documents, rest > 0 && !view.slice.isOver)
   }
 
   /// Reads the changes before the query's position, newest first.
@@ -128,7 +128,7 @@ struct ChangesReader: Sendable {
       position = seen.last.map { $0.sequence - 1 } ?? position
       isAtEnd = seen.count == changes.count && changes.count < wanted
       isOver = isDone || isCut
-      if !isAtEnd, !isOver, Slice.isOver { return nil }
+      if !isAtEnd, !isOver, view.slice.isOver { return nil }
     }
     return .page(
       ChangesPage(
@@ -164,7 +164,7 @@ struct ChangesReader: Sendable {
       }
       count += 1
       scanned += 1
-      if Slice.isOver { break }
+      if view.slice.isOver { break }
     }
     return changes.prefix(count)
   }

@@ -47,7 +47,7 @@ extension CouchDatabase {
       if let tree = try view.newest(change.id), tree.nodes.contains(where: { !$0.isLeaf }) {
         ids.append(change.id)
       }
-      if Slice.isOver { return (ids, change.sequence) }
+      if view.slice.isOver { return (ids, change.sequence) }
     }
     return (ids, changes.count == CouchLimits.compactedDocuments ? changes.last?.sequence : nil)
   }

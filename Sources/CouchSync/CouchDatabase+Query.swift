@@ -217,7 +217,7 @@ private struct IndexStep: Sendable {
 
   private var hasBegun = false
   private var page = QueryPage(
-    count: QueryLimits.catchUpChanges, bytes: QueryLimits.catchUpBytes, endsWithSlice: false)
+    count: QueryLimits.catchUpChanges, bytes: QueryLimits.catchUpBytes)
 
   /// Reads further changes, at least one, until the slice is over.
   /// - Returns: whether the step is complete.
@@ -239,7 +239,7 @@ private struct IndexStep: Sendable {
       changes.append((change.sequence, change.id, candidate))
       reached = change.sequence
       if page.isFull { return true }
-      if Slice.isOver { return false }
+      if view.slice.isOver { return false }
     }
     guard batch.isEmpty else { return false }
     // Later sequences up to `end` belong to documents that were purged.

@@ -49,7 +49,7 @@ struct DesignRulesReader: Sendable {
       }
       looked += 1
       guard ids.count < Self.most, looked < Self.mostDesigns else { return false }
-      guard Slice.isOver else { return true }
+      guard view.slice.isOver else { return true }
       rest = walked.behind(document.id.text)
       return false
     }

@@ -71,7 +71,7 @@ struct MissingRevisionsReader: Sendable {
         missing.append(found)
       }
       next += 1
-      if Slice.isOver { break }
+      if view.slice.isOver { break }
     }
     return next == request.documents.count
   }

@@ -46,7 +46,7 @@ struct OpenRevisionsReader: AnswerReader {
       try append(target, view)
       text.flush()
       next += 1
-      if pauses { break }
+      if pauses(view) { break }
     }
     guard next == targets?.count else { return false }
     switch form {
@@ -144,7 +144,7 @@ struct KeptBodies: Sendable {
       && isKept[node.revision] == nil
     {
       isKept[node.revision] = try view.body(winner.id, of: node, in: tree) != nil
-      if Slice.isOver { return false }
+      if view.slice.isOver { return false }
     }
     return true
   }

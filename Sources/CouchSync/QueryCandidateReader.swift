@@ -91,12 +91,12 @@ struct QueryCandidateReader {
     let rest = ranges.compactMap { $0.rest(after: last?.id) }
     return try await database.store.read { view in
       var page = QueryPage(count: count, extras: extras)
-      for range in rest where !page.isFull {
+      for range in rest where !page.isOver(within: view.slice) {
         try view.documents(range) { document in
           // A range always includes its start, so an ascending reader skips it here.
           if document.id == last?.id { return true }
           try page.add(IndexEntry(id: document.id, key: []), document, in: view)
-          return !page.isFull
+          return !page.isOver(within: view.slice)
         }
       }
       return page
@@ -118,12 +118,13 @@ struct QueryCandidateReader {
     var page = QueryPage(count: count, extras: extras)
     if positions.allSatisfy({ $0.content != nil }) {
       for position in positions where !page.isFull {
+        try await Slice.giveWay()
         if let document = position.coveredDocument { page.add(position, covered: document) }
       }
     } else {
       page = try await database.store.read { view in
         var page = QueryPage(count: count, extras: extras)
-        for position in positions where !page.isFull {
+        for position in positions where !page.isOver(within: view.slice) {
           if let document = position.coveredDocument {
             page.add(position, covered: document)
           } else {
@@ -150,7 +151,7 @@ struct QueryCandidateReader {
       var entries: [IndexEntry] = []
       try view.entries(id, rest) { entry in
         entries.append(entry)
-        return entries.count < wanted && !Slice.isOver
+        return entries.count < wanted && !view.slice.isOver
       }
       return entries
     }
@@ -181,7 +182,7 @@ private struct TypedDocuments: Sendable {
       guard let reached = page.last?.sequence else { return true }
       entries += page.map { IndexEntry(id: $0.id, key: []) }
       last = reached
-      if Slice.isOver { return false }
+      if view.slice.isOver { return false }
     }
   }
 }

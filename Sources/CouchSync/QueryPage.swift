@@ -16,25 +16,22 @@ struct QueryPage: Sendable {
   private let count: Int
   private let bytes: Int
   private let extras: DocumentExtras
-  private let endsWithSlice: Bool
   private var size = 0
 
   /// Makes an empty page for this many positions and, roughly, bytes.
   init(
-    count: Int, bytes: Int = QueryLimits.pageBytes, extras: DocumentExtras = DocumentExtras(),
-    endsWithSlice: Bool = true
+    count: Int, bytes: Int = QueryLimits.pageBytes, extras: DocumentExtras = DocumentExtras()
   ) {
     self.count = count
     self.bytes = bytes
     self.extras = extras
-    self.endsWithSlice = endsWithSlice
   }
 
-  /// Whether the page takes no more. With `endsWithSlice` it also ends with the slice, but not before its first
-  /// position.
-  var isFull: Bool {
-    examined >= count || size >= bytes || (endsWithSlice && examined > 0 && Slice.isOver)
-  }
+  /// Whether the page has enough.
+  var isFull: Bool { examined >= count || size >= bytes }
+
+  /// Whether the page takes no more: it is full, or the slice is over and the page has a position.
+  func isOver(within slice: Slice) -> Bool { isFull || examined > 0 && slice.isOver }
 
   /// Examines a position.
   /// - Parameter document: the document at the position; nil, a tombstone or a design document adds no candidate.

@@ -33,7 +33,7 @@ struct BookmarkPageReader: Sendable {
       list = read.list
       tag = try view.info().tag
     }
-    if index == nil { index = firstIndex() }
+    if index == nil { index = firstIndex(within: view.slice) }
     guard var index else { return nil }
     defer { self.index = index }
     while index >= 0 {
@@ -44,20 +44,20 @@ struct BookmarkPageReader: Sendable {
         return try page(next: BookmarkCursor(after: id, at: index), view)
       }
       index -= 1
-      if Slice.isOver, index >= 0 { return nil }
+      if view.slice.isOver, index >= 0 { return nil }
     }
     return try page(next: nil, view)
   }
 
   /// Finds the index at which the page begins.
   /// - Returns: nil when the slice was over before.
-  private mutating func firstIndex() -> Int? {
+  private mutating func firstIndex(within slice: Slice) -> Int? {
     guard let cursor else { return list.hotels.count - 1 }
     var search = search ?? cursor.start(in: list)
     while search >= 0 {
       if cursor.isAfter(list.hotels[search]) { return search - 1 }
       search -= 1
-      if Slice.isOver {
+      if slice.isOver {
         self.search = search
         return search >= 0 ? nil : cursor.indexOfLost(in: list) - 1
       }
@@ -94,7 +94,7 @@ struct ListedHotels: Sendable {
     while next < ids.count {
       if let bookmark = try list.bookmark(ids[next], in: view) { found.append(bookmark) }
       next += 1
-      if Slice.isOver { break }
+      if view.slice.isOver { break }
     }
     return next == ids.count
   }

@@ -54,13 +54,13 @@ struct CarriedStore: Sendable {
         known.insert(id.documentID)
       }
       nextListed += 1
-      if Slice.isOver { return false }
+      if view.slice.isOver { return false }
     }
     while let last = lastList {
       let lists = try view.changes(ofType: BookmarkList.type, after: last, limit: 100)
       known.formUnion(lists.map(\.id))
       lastList = lists.last?.sequence
-      if Slice.isOver { return false }
+      if view.slice.isOver { return false }
     }
     if range != nil, try !walk(view) { return false }
     while nextID < ids.count {
@@ -69,7 +69,7 @@ struct CarriedStore: Sendable {
         others[rank].append(leaf)
       }
       nextID += 1
-      if Slice.isOver { break }
+      if view.slice.isOver { break }
     }
     return nextID == ids.count
   }
@@ -80,7 +80,7 @@ struct CarriedStore: Sendable {
     var rest: DocumentRange?
     try view.documents(walked) { document in
       if !known.contains(document.id) { ids.append(document.id) }
-      guard Slice.isOver else { return true }
+      guard view.slice.isOver else { return true }
       rest = walked.behind(document.id.text)
       return false
     }

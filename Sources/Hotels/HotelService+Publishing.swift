@@ -102,7 +102,7 @@ struct AddersReader: Sendable {
       let id = ids[next]
       if let author = try Self.first(id.documentID, in: view) { found[id] = author }
       next += 1
-      if Slice.isOver { break }
+      if view.slice.isOver { break }
     }
     return next == ids.count
   }

@@ -57,7 +57,7 @@ struct HotelUnions: Sendable {
         )
       }
       next += 1
-      if Slice.isOver { break }
+      if view.slice.isOver { break }
     }
     return next == bookmarks.count
   }

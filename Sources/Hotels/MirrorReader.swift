@@ -54,7 +54,7 @@ struct MirrorReader: Sendable {
       let changes = try view.changes(after: last, limit: wanted)
       let count = try append(changes, view)
       if count == changes.count, changes.count < wanted { return try page(isCut: false, view) }
-      if Slice.isOver, !isFull {
+      if view.slice.isOver, !isFull {
         // Changes that this slice did not process are read again in the next.
         batch = min(max(2 * (scanned - before), Self.batches.lowerBound), Self.batches.upperBound)
         return nil
@@ -86,7 +86,7 @@ struct MirrorReader: Sendable {
       }
       count += 1
       scanned += 1
-      if Slice.isOver { break }
+      if view.slice.isOver { break }
     }
     return count
   }

@@ -109,7 +109,7 @@ struct UnlistedHotels: Sendable {
       {
         found.append((id, document.created))
       }
-      if Slice.isOver, next < waiting.count { return nil }
+      if view.slice.isOver, next < waiting.count { return nil }
     }
     return found.sorted { ($0.created, $0.id.text) < ($1.created, $1.id.text) }.map(\.id)
   }

@@ -40,7 +40,7 @@ struct StoredLists: Sendable {
   ) throws -> Stored? {
     let key = Key(id: id, revision: revision)
     if let known = lists[key] { return known }
-    if isSliced, Slice.isOver, !isFirst { throw SliceIsOver() }
+    if isSliced, view.slice.isOver, !isFirst { throw SliceIsOver() }
     isFirst = false
     let stored = try (body ?? view.body(id, revision)).map { body in
       let root: JSONNode

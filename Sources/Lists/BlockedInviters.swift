@@ -55,7 +55,7 @@ private struct BlockedReader: Sendable {
       {
         names.append(try PersonName(name, of: inviter, in: view))
       }
-      isWhole = !Slice.isOver
+      isWhole = !view.slice.isOver
       return isWhole
     }
     return isWhole ? names : nil

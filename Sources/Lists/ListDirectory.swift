@@ -74,7 +74,7 @@ struct ListDirectory: Sendable {
             return true
           }
           counts.append(count)
-          if Slice.isOver, counts.count < lists.count { return nil }
+          if view.slice.isOver, counts.count < lists.count { return nil }
         }
         return counts
       }
@@ -263,7 +263,7 @@ private struct ListMembersReader: Sendable {
       {
         all.append(member)
       }
-      isWhole = !Slice.isOver
+      isWhole = !view.slice.isOver
       return isWhole
     }
     return isWhole ? Found(members: ListMembers(head, all: all)) : nil

@@ -152,7 +152,7 @@ struct ListDraftsReader: Sendable {
         bytes += document.body.count
       }
       guard drafts.count < ListLimits.drafts, bytes < ListLimits.draftBytes else { return false }
-      guard Slice.isOver else { return true }
+      guard view.slice.isOver else { return true }
       rest = walked.behind(document.id.text)
       return false
     }

@@ -220,7 +220,7 @@ struct ListNotesReader: Sendable {
         notes.append(note)
         bytes += document.body.count
       }
-      guard Slice.isOver else { return true }
+      guard view.slice.isOver else { return true }
       rest = walked.behind(document.id.text)
       return false
     }

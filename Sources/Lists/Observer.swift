@@ -239,7 +239,7 @@ struct ObservedPage: Sendable {
     var bytes = 0
     let rows = try view.changes(after: reached, limit: Observer.pageChanges)
     for row in rows {
-      if bytes > Observer.pageBytes || Slice.isOver && reached > start {
+      if bytes > Observer.pageBytes || view.slice.isOver && reached > start {
         isComplete = false
         return
       }

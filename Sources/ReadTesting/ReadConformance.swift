@@ -1,5 +1,4 @@
 import Documents
-import Lanes
 import StoreTesting
 package import Stores
 
@@ -66,9 +65,7 @@ package struct ReadConformance: Sendable {
     for seed in 1...Self.seeds {
       let repetition = Repetition(seed: seed)
       let name = names[reading.writes ? Int(seed) : 0]
-      let found = try await Slice.$isShortest.withValue(true) {
-        try await ReadBench.with(repetition.engine(over: engine), name, reading.read)
-      }
+      let found = try await ReadBench.with(repetition.engine(over: engine), name, reading.read)
       guard found.count == whole.count, repetition.discarded > 0 else {
         throw ConformanceFailure(description: "\(reading): \(repetition.discarded) runs repeated")
       }

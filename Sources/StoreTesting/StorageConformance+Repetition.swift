@@ -1,5 +1,4 @@
 import Documents
-import Lanes
 import Stores
 
 extension StorageConformance {
@@ -18,16 +17,14 @@ extension StorageConformance {
 
         let repetition = Repetition(seed: seed)
         let repeating = random.manager(of: repetition.engine(over: bench.engine))
-        try await Slice.$isShortest.withValue(true) {
-          let again = try await random.export(of: source, from: repeating)
-          try require(again == export, "the export of seed \(seed) differs")
-          let pages = try await firstPages(of: source, from: repeating)
-          try require(pages == histories, "the histories of seed \(seed) differ")
-          _ = try await random.read(export, into: target, of: repeating)
-          let imported = try await random.export(of: target, from: repeating)
-          try require(
-            RandomStore.told(imported), is: RandomStore.told(export), "the import of seed \(seed)")
-        }
+        let again = try await random.export(of: source, from: repeating)
+        try require(again == export, "the export of seed \(seed) differs")
+        let pages = try await firstPages(of: source, from: repeating)
+        try require(pages == histories, "the histories of seed \(seed) differ")
+        _ = try await random.read(export, into: target, of: repeating)
+        let imported = try await random.export(of: target, from: repeating)
+        try require(
+          RandomStore.told(imported), is: RandomStore.told(export), "the import of seed \(seed)")
         await repeating.close()
         try require(repetition.discarded > 100, "only \(repetition.discarded) runs repeated")
       }

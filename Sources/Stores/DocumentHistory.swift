@@ -58,21 +58,21 @@ struct HistoryReader: Sendable {
   mutating func read(_ view: any StoreView) throws -> HistoryPage?? {
     if tree == nil {
       tree = try view.tree(id)
-      if tree != nil, Slice.isOver { return nil }
+      if tree != nil, view.slice.isOver { return nil }
     }
     guard let tree else { return .some(nil) }
     if !isListed {
-      guard scan(tree) else { return nil }
+      guard scan(tree, within: view.slice) else { return nil }
       list(tree)
       isListed = true
-      if Slice.isOver { return nil }
+      if view.slice.isOver { return nil }
     }
     while next < page.count {
       if near.contains(page[next].revision) {
         page[next].kept = try view.kept(id, page[next].revision)
       }
       next += 1
-      if Slice.isOver, next < page.count { return nil }
+      if view.slice.isOver, next < page.count { return nil }
     }
     return HistoryPage(revisions: page, next: hasMore ? page.last?.revision : nil)
   }
@@ -80,7 +80,7 @@ struct HistoryReader: Sendable {
   /// Finds the page's revisions, and one more if there is one. A tree may have tens of thousands of revisions, so never
   /// more than a few pages of them are sorted.
   /// - Returns: whether all revisions were scanned.
-  private mutating func scan(_ tree: RevisionTree) -> Bool {
+  private mutating func scan(_ tree: RevisionTree, within slice: Slice) -> Bool {
     while scanned < tree.nodes.count {
       let index = scanned
       scanned += 1
@@ -88,7 +88,7 @@ struct HistoryReader: Sendable {
       newest.append(index)
       guard newest.count > 4 * (limit + 1) else { continue }
       cut(tree)
-      if Slice.isOver { return false }
+      if slice.isOver { return false }
     }
     cut(tree)
     return true

@@ -83,7 +83,7 @@ private struct AgeWalk: Sendable {
         examined = last
         count += 1
         if old.count == Self.atOnce { return true }
-        if Slice.isOver { return false }
+        if view.slice.isOver { return false }
       }
       guard changes.count == Self.page else {
         isAtEnd = true

@@ -1,23 +1,28 @@
 import CouchQuery
 import JSON
+import Lanes
 import Stores
 import TestSupport
 import Testing
 
-/// Whether a selector matches a document, both as JSON text.
+/// Whether a selector matches a document, both as JSON text. Matching stops after each step and continues.
 func selects(_ selector: String, _ document: String) throws -> Bool {
-  var budget = SelectorBudget()
-  let matches = try Selector(json(selector)).matches(json(document), &budget)
-  #expect(!budget.isSpent)
-  return matches
+  try selects(Selector(json(selector)), json(document))
 }
 
 /// Whether a selector matches a document, both as values.
 func selects(_ selector: JSONValue, _ document: JSONValue) throws -> Bool {
+  try selects(Selector(node(selector)), node(document))
+}
+
+private func selects(_ selector: Selector, _ document: JSONNode) -> Bool {
   var budget = SelectorBudget()
-  let matches = try Selector(node(selector)).matches(node(document), &budget)
-  #expect(!budget.isSpent)
-  return matches
+  var match = selector.match(document)
+  while true {
+    let isMatch = match.next(&budget, within: .shortest)
+    #expect(!budget.isSpent)
+    if let isMatch { return isMatch }
+  }
 }
 
 /// A selector as `_explain` shows it.

@@ -1,6 +1,6 @@
 import CouchSync
 import JSON
-import Lanes
+import StoreTesting
 import Synchronization
 import Testing
 
@@ -66,7 +66,8 @@ struct BulkGetTests {
   }
 
   @Test func longAnswerComesInPiecesThatAreCountedAsTheyCome() async throws {
-    let couch = try await Couch()
+    let engine = MemoryEngine()
+    let couch = try await Couch(in: engine)
     for id in ["a", "b"] {
       try await couch.put(id, #"{"x":"\#(String(repeating: id, count: 100_000))"}"#)
     }
@@ -79,7 +80,7 @@ struct BulkGetTests {
       })
     let names = ["a", "b", "a", "b", "z", "a"].map { #"{"id":"\#($0)"}"# }
     let asked = #"{"docs":[\#(names.joined(separator: ","))]}"#
-    let answer = try await Slice.$isShortest.withValue(true) {
+    let answer = try await engine.inShortestSlices {
       try await database.bulkGet(BulkGetRequest(json(asked), query([])))
     }
     #expect(answer.text == (try await couch.bulkGet(asked).text))

@@ -12,10 +12,9 @@ struct Couch: Sendable {
   let reads: ReadCounter
 
   /// A new database.
-  init(limits: StoreLimits = .full) async throws {
+  init(limits: StoreLimits = .full, in engine: MemoryEngine = MemoryEngine()) async throws {
     let name = StoreName.named(try #require(DatabaseName("db")))
-    let storage = try #require(
-      try await MemoryEngine().open(name, creating: true) as? MemoryStorage)
+    let storage = try #require(try await engine.open(name, creating: true) as? MemoryStorage)
     reads = storage.reads
     store = DocumentStore(
       name: name, storage: storage, feed: ChangeFeed(), limits: limits,

@@ -1,7 +1,6 @@
 import CouchSync
 import Documents
 import JSON
-import Lanes
 import StoreTesting
 import Stores
 import Testing
@@ -77,7 +76,7 @@ struct TakeoverTests {
     #expect(page.values.map { $0["doc"]?["n"]?.int } == Array(10..<90))
     let rows = try #require(page.answer.json["results"]?.array)
     #expect(rows == page.values)
-    let parts = try await Slice.$isShortest.withValue(true) {
+    let parts = try await engine.inShortestSlices {
       try await couch.changes(("include_docs", "true"))
     }
     #expect(parts.answer.text == page.answer.text)

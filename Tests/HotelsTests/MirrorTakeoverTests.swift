@@ -1,5 +1,4 @@
 import Documents
-import Lanes
 import StoreTesting
 import Stores
 import TestSupport
@@ -34,7 +33,7 @@ import Testing
     let clock = fixture.clock
     let stores = DatabaseManager(engine: hooked, maximumOpen: 4, now: { clock.now })
     let service = HotelService(stores: stores, now: { clock.now })
-    let page = try await Slice.$isShortest.withValue(true) {
+    let page = try await engine.inShortestSlices {
       try #require(try await service.mirror(of: user, since: nil))
     }
     // Nil if the token is refused.

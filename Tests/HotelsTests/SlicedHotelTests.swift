@@ -1,5 +1,5 @@
 import Documents
-import Lanes
+import StoreTesting
 import Stores
 import Testing
 
@@ -37,7 +37,7 @@ import Testing
     let fixture = try await filled()
     let whole = try await pages(fixture)
     #expect(whole.count == 4)
-    #expect(try await Slice.$isShortest.withValue(true) { try await pages(fixture) } == whole)
+    #expect(try await fixture.engine.inShortestSlices { try await pages(fixture) } == whole)
   }
 
   @Test func listsReadInSlicesAreMergedTheSame() async throws {
@@ -54,7 +54,7 @@ import Testing
     }
     let (fixture, sliced) = try await (conflicted(), conflicted())
     let before = try await pages(fixture)
-    let (read, isMerged) = try await Slice.$isShortest.withValue(true) {
+    let (read, isMerged) = try await sliced.engine.inShortestSlices {
       (try await pages(sliced), try await sliced.service.reconcile(in: sliced.user))
     }
     #expect(try await fixture.service.reconcile(in: fixture.user) && isMerged)
@@ -72,7 +72,7 @@ import Testing
       #require(HotelID("h11")), in: fixture.user)
     let later = try #require(try await service.mirror(of: fixture.user, since: whole.token))
     #expect(later.removed.map { $0.id.text } == ["h11"])
-    try await Slice.$isShortest.withValue(true) {
+    try await fixture.engine.inShortestSlices {
       #expect(try await service.mirror(of: fixture.user, since: whole.token)?.json == later.json)
       let anew = try #require(try await service.mirror(of: fixture.user, since: nil))
       #expect(anew.token == later.token)
@@ -85,7 +85,7 @@ import Testing
   @Test func searchAmongBookmarksSeesAllOfThemInSlices() async throws {
     let fixture = try await filled()
     let ids = ["h12", "h17", "h20", "gone", "h29"].compactMap { HotelID($0) }
-    try await Slice.$isShortest.withValue(true) {
+    try await fixture.engine.inShortestSlices {
       let found = try await fixture.service.bookmarked(among: ids, in: fixture.user)
       #expect(found.map(\.text).sorted() == ["h12", "h29"])
       let all = try await fixture.service.allBookmarks(in: fixture.user)
@@ -101,7 +101,7 @@ import Testing
     try await fixture.put("a", #"{"n":1}"#, in: fixture.guest)
     try await fixture.graft("b", ["1-x"], #"{"n":2}"#, in: fixture.guest)
     try await fixture.graft("b", ["1-y"], #"{"n":3}"#, in: fixture.guest)
-    let adoption = try await Slice.$isShortest.withValue(true) {
+    let adoption = try await fixture.engine.inShortestSlices {
       try await fixture.service.adopt(guest: fixture.guest, into: fixture.user)
     }
     #expect(adoption == Adoption(bookmarks: 3, isWhole: true))

@@ -1,5 +1,4 @@
 import Documents
-import Lanes
 import StoreTesting
 import Stores
 import TestSupport
@@ -9,10 +8,11 @@ import Testing
 @Suite struct DocumentHistoryTests {
   private let id = DocumentID(stored: "a")
   private let clock = TestClock()
+  private let engine = MemoryEngine()
 
   private func withStore(_ use: (DocumentStore) async throws -> Void) async throws {
     let clock = clock
-    let manager = DatabaseManager(engine: MemoryEngine(), maximumOpen: 1, now: { clock.now })
+    let manager = DatabaseManager(engine: engine, maximumOpen: 1, now: { clock.now })
     let name = StoreName.user(try #require(AccountID(String(repeating: "b", count: 32))))
     try await manager.withStore(name, use)
     await manager.close()
@@ -92,7 +92,7 @@ import Testing
       repeat {
         let after = next
         let page = try #require(
-          try await Slice.$isShortest.withValue(true) {
+          try await engine.inShortestSlices {
             try await store.history(of: id, limit: limit, after: after)
           })
         #expect(page.revisions.count <= limit)

@@ -1,6 +1,5 @@
 import Crypto
 import Documents
-import Lanes
 import StoreTesting
 import TestSupport
 import Testing
@@ -131,7 +130,7 @@ import Testing
     let name = try random.name()
     try await manager.withStore(name) { try await random.fill($0) }
     let whole = try await random.export(of: name, from: manager)
-    let sliced = try await Slice.$isShortest.withValue(true) {
+    let sliced = try await engine.inShortestSlices {
       try await random.export(of: name, from: manager)
     }
     #expect(sliced == whole)

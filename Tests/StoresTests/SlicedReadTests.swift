@@ -1,5 +1,4 @@
 import Documents
-import Lanes
 import StoreTesting
 import Testing
 
@@ -53,7 +52,7 @@ import Testing
       HookedStorage(storage) { number, _ in if number == call { engine.takeOver(source) } }
     }
     let other = random.manager(of: hooked)
-    let again = try await Slice.$isShortest.withValue(true) {
+    let again = try await engine.inShortestSlices {
       try await random.export(of: source, from: other)
     }
     #expect(again == export)

@@ -46,7 +46,7 @@ extension SQLiteStorage {
     var last: Int64? = .min
     while let start = last {
       let (next, repaired) = try await file.run { file in
-        let piece = try file.look(extent, at: now).damaged(after: start)
+        let piece = try file.look(extent, at: now).damaged(after: start, within: Slice(of: nil))
         guard !piece.numbers.isEmpty else { return (piece.last, RepairOutcome()) }
         let repaired = try file.withRepair(extent, at: now) { repair in
           for number in piece.numbers { try repair.repair(at: number) }

@@ -64,7 +64,7 @@ struct StoreExport: Sendable {
       case .notes(let index, let last): try nextNotes(index, after: last, info, view)
       }
       if piece.count >= ExportFormat.pieceBytes { return true }
-      if Slice.isOver { return isComplete }
+      if view.slice.isOver { return isComplete }
     }
     return true
   }
@@ -115,7 +115,7 @@ struct StoreExport: Sendable {
       } else if node.isLeaf {
         throw Self.changed
       }
-      if piece.count >= ExportFormat.pieceBytes || Slice.isOver { break }
+      if piece.count >= ExportFormat.pieceBytes || view.slice.isOver { break }
     }
     step = rest.isEmpty ? .documents(range) : .bodies(id, tree, rest, then: range)
   }
@@ -139,7 +139,7 @@ struct StoreExport: Sendable {
     var reached: String?
     try view.locals(last.map { range.behind($0) } ?? range) { id, local in
       writeNote(id, local)
-      guard piece.count >= ExportFormat.pieceBytes || Slice.isOver else { return true }
+      guard piece.count >= ExportFormat.pieceBytes || view.slice.isOver else { return true }
       reached = id.text
       return false
     }
