@@ -11,8 +11,10 @@ struct OpenRevisionsReader: AnswerReader {
   private let form: OpenRevisions.Form
   /// The reader of the document; nil before the first slice of a part, and for an id that was never used.
   private var reader: DocumentReader?
-  /// The revisions to read; nil before the first slice.
+  /// The revisions to read, as far as they are known; nil before the first slice.
   private var targets: [WantedRevisions.Target]?
+  /// The revisions that are still to be looked up in the tree; nil for none.
+  private var listing: Listing?
   /// The number of revisions that were read.
   private var next = 0
   /// The revisions that were read for this part of the answer; the value is nil for one that is missing.
@@ -38,7 +40,8 @@ struct OpenRevisionsReader: AnswerReader {
     reader =
       try reader?.renewed(in: view)
       ?? DocumentReader(id, in: view, extras: query.extras, needsTree: true)
-    if targets == nil { targets = listed() }
+    if targets == nil { begin() }
+    guard list(within: view.slice) else { return false }
     while let target = targets?.dropFirst(next).first {
       if let revision = target.revision, try reader?.prepare(revision, in: view) == false {
         return false
@@ -56,22 +59,44 @@ struct OpenRevisionsReader: AnswerReader {
     return true
   }
 
-  private func listed() -> [WantedRevisions.Target] {
-    switch wanted {
-    case .all: return WantedRevisions([], by: reader, latest: false).leaves
-    case .these(let revisions):
-      var wanted = WantedRevisions(
-        revisions.compactMap(\.revision), by: reader, latest: query.latest)
-      guard query.latest else { return revisions.flatMap { wanted.targets(of: $0) } }
-      // With `latest` each leaf occurs once, and the leaves of each revision are looked up once.
-      var (asked, seen): (Set<NamedRevision>, Set<NamedRevision>) = ([], [])
-      return revisions.flatMap { revision in
-        guard asked.insert(revision).inserted else { return [WantedRevisions.Target]() }
-        return wanted.targets(of: revision).filter { target in
-          seen.insert(target.revision.map(NamedRevision.storable) ?? target.asked).inserted
-        }
+  private struct Listing: Sendable {
+    var wanted: WantedRevisions
+    var rest: ArraySlice<NamedRevision>
+    /// With `latest` the leaves of each revision are looked up once.
+    var asked: Set<NamedRevision> = []
+    /// With `latest` each leaf occurs once.
+    var seen: Set<NamedRevision> = []
+
+    mutating func targets(of revision: NamedRevision, latest: Bool) -> [WantedRevisions.Target] {
+      guard latest else { return wanted.targets(of: revision) }
+      guard asked.insert(revision).inserted else { return [] }
+      return wanted.targets(of: revision).filter { target in
+        seen.insert(target.revision.map(NamedRevision.storable) ?? target.asked).inserted
       }
     }
+  }
+
+  private mutating func begin() {
+    switch wanted {
+    case .all: targets = WantedRevisions([], by: reader, latest: false).leaves
+    case .these(let revisions):
+      targets = []
+      let wanted = WantedRevisions(
+        revisions.compactMap(\.revision), by: reader, latest: query.latest)
+      listing = Listing(wanted: wanted, rest: revisions[...])
+    }
+  }
+
+  /// Looks up the revisions to read, until the slice is over.
+  /// - Returns: whether all are known.
+  private mutating func list(within slice: Slice) -> Bool {
+    while let revision = listing?.rest.popFirst() {
+      let found = listing?.targets(of: revision, latest: query.latest) ?? []
+      targets?.append(contentsOf: found)
+      if slice.isOver { return false }
+    }
+    listing = nil
+    return true
   }
 
   private mutating func append(

@@ -80,7 +80,9 @@ struct SlicedReadingTests {
       let options = try DocumentQuery(query([("revs", "true"), ("revs_info", "true")]))
       let some = try await couch.database.openRevisions(DocumentID("d12"), wanted, options)
       let all = try await couch.database.openRevisions(DocumentID("d24"), .all, options)
-      return some.text + all.text
+      let latest = try await couch.database.openRevisions(
+        DocumentID("d12"), wanted, DocumentQuery(query([("latest", "true")])))
+      return some.text + all.text + latest.text
     },
     Reading("by type") { try await $0.found(#"{"selector":{"type":"t"},"skip":1}"#) },
     Reading("one") {
