@@ -3,7 +3,7 @@ package import JSON
 import Lanes
 package import Stores
 
-/// The design documents in one snapshot of a store, and the ids of the indexes that have data there.
+/// The design documents of a store, read in slices, and the ids of the indexes that have data there.
 ///
 /// The documents are parsed later, without using the store, because reading their filters can take long.
 package struct IndexSources: Sendable {
@@ -15,31 +15,44 @@ package struct IndexSources: Sendable {
   }
 
   /// The first design documents by id, at most ``QueryLimits/designDocuments``.
-  let designs: [Design]
+  private(set) var designs: [Design] = []
   /// The indexes that have data.
-  let indexes: [IndexID]
+  private(set) var indexes: [IndexID] = []
+  /// The range of ids that is still to be read; nil for none.
+  private var range: DocumentRange? = Self.range
 
   /// The ids of all design documents: "0" is the byte after "/".
   package static let range = DocumentRange(start: "_design/", end: "_design0", includesEnd: false)
 
-  package init(_ view: any StoreView) throws {
-    var designs: [Design] = []
-    try view.documents(Self.range) { document in
+  /// Makes a value that has read nothing yet.
+  package init() {}
+
+  /// Continues with a snapshot of the store until the slice is over.
+  /// - Returns: whether everything is read.
+  package mutating func read(_ view: any StoreView) throws -> Bool {
+    guard let walked = range else { return true }
+    var rest: DocumentRange?
+    try view.documents(walked) { document in
       let body = document.body.count > QueryLimits.designBytes ? [] : document.body
       designs.append(Design(id: document.id, revision: document.revision, body: body))
-      return designs.count < QueryLimits.designDocuments
+      guard designs.count < QueryLimits.designDocuments else { return false }
+      guard view.slice.isOver else { return true }
+      rest = walked.behind(document.id.text)
+      return false
     }
-    self.designs = designs
+    range = rest
+    guard rest == nil else { return false }
     indexes = try view.indexes()
+    return true
   }
 
-  /// Whether another snapshot has the same design documents.
+  /// Whether the design documents of another time are the same.
   package func isSame(as other: IndexSources) -> Bool {
     designs.elementsEqual(other.designs) { $0.id == $1.id && $0.revision == $1.revision }
   }
 }
 
-/// The index definitions of one snapshot of a store that queries use, and one index that has data but no definition.
+/// The index definitions of a store that queries use, and one index that has data but no definition.
 package struct IndexCatalogue: Sendable {
   /// The definitions by design document and name in byte order, at most ``QueryLimits/definitions``. A query chooses
   /// only from these, however many definitions replication brings.

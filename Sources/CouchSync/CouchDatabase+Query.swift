@@ -189,12 +189,16 @@ extension CouchDatabase {
   /// The present index definitions. If the store has data of an index that is no longer defined, some of that data is
   /// removed. Later queries remove the rest, also when the disk is full now.
   func indexCatalogue() async throws -> IndexCatalogue {
-    let sources = try await store.read { view in try IndexSources(view) }
+    let sources = try await store.read(inSlices: IndexSources()) { sources, view in
+      try sources.read(view) ? sources : nil
+    }
     let catalogue = try await IndexCatalogue(sources)
     guard let stray = catalogue.stray else { return catalogue }
     _ = try? await store.update { changes in
       // The definition may have been restored since.
-      guard try IndexSources(changes.view).isSame(as: sources) else { return }
+      var present = IndexSources()
+      while try !present.read(changes.view) {}
+      guard present.isSame(as: sources) else { return }
       changes.write(.remove(stray, entries: QueryLimits.removedEntries))
     }
     return catalogue
