@@ -7,6 +7,8 @@ import Stores
 enum AccountKeys {
   /// The prefix of the ids of users' documents.
   static let userPrefix = "user:"
+  /// The ids of all users' documents: ";" is the byte after ":".
+  static let users = DocumentRange(start: userPrefix, end: "user;", includesEnd: false)
 
   static func user(_ name: UserName) -> DocumentID { DocumentID(stored: userPrefix + hash(name)) }
 
@@ -41,6 +43,9 @@ enum AccountKeys {
   static func erasure(_ store: StoreName) -> DocumentID {
     DocumentID(stored: "erasure:" + store.key)
   }
+
+  /// The ids of all such records.
+  static let erasures = DocumentRange(start: "erasure:", end: "erasure;", includesEnd: false)
 
   private static func hash(_ name: UserName) -> String {
     Hex.string(Array(SHA256.hash(data: Array(name.key.utf8))))

@@ -243,8 +243,7 @@ extension AccountStore {
   func users(
     after last: String?, limit: Int
   ) async throws -> (users: [ListedUser], next: String?) {
-    let whole = DocumentRange(
-      start: AccountKeys.userPrefix, end: AccountKeys.userPrefix + "~", includesEnd: false)
+    let whole = AccountKeys.users
     let range = last.map { whole.behind(AccountKeys.userPrefix + $0) } ?? whole
     return try await stores.withStore(.system, creating: false) { store in
       guard let store else { return ([], nil) }
@@ -260,13 +259,14 @@ extension AccountStore {
           isCut = view.slice.isOver
           return !isCut
         }
-        for id in ids { if let user = try Self.listed(id, in: view) { walk.found.append(user) } }
-        guard isCut, let reached = ids.last else {
-          return (walk.found, next.map { String($0.dropFirst(AccountKeys.userPrefix.count)) })
+        for id in ids {
+          if let user = try Self.listed(id, in: view) { walk.found.append(user) }
+          walk.last = id.text
+          walk.range = walk.range.behind(id.text)
+          if view.slice.isOver, id != ids.last { return nil }
         }
-        walk.last = reached.text
-        walk.range = walk.range.behind(reached.text)
-        return nil
+        guard !isCut else { return nil }
+        return (walk.found, next.map { String($0.dropFirst(AccountKeys.userPrefix.count)) })
       }
     }
   }

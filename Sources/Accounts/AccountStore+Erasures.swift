@@ -64,17 +64,12 @@ extension AccountStore {
 
   /// Deletes users by their ids, without their names, as ``endUser(_:id:)`` does. Reads every account.
   func endUsers(_ ids: Set<AccountID>) async throws -> [StoreName] {
-    let found: [(document: DocumentID, id: AccountID)] = try await read(orAbsent: []) {
-      view in
-      var found: [(document: DocumentID, id: AccountID)] = []
-      for document in try view.ids(ofType: "user") {
-        guard let user = try UserDocument(view.document(document)), ids.contains(user.id) else {
-          continue
-        }
-        found.append((document, user.id))
-      }
-      return found
-    }
+    typealias Found = (document: DocumentID, id: AccountID)
+    let found = try await walk(AccountKeys.users, DocumentWalk(found: [Found]())) {
+      walk, document in
+      guard let user = try UserDocument(document), ids.contains(user.id) else { return }
+      walk.found.append((document.id, user.id))
+    }.found
     var stores: [StoreName] = []
     for (document, id) in found {
       stores += try await endUser(document, LocalID(receipt: document.text), id: id)
@@ -92,18 +87,13 @@ extension AccountStore {
   /// The stores that are recorded to be erased, in the order of their keys.
   /// - Parameter limit: leaves out those that were recorded later.
   func pendingErasures(before limit: Timestamp? = nil) async throws -> [StoreName] {
-    try await read(orAbsent: []) { view in
-      var names: [StoreName] = []
-      for id in try view.ids(ofType: "erasure") {
-        guard let document = try view.document(id),
-          let key = try Self.root(of: document.body)["store"]?.string,
-          let name = StoreName(key: key)
-        else { throw Self.unreadable }
-        if let limit, limit <= document.updated { continue }
-        names.append(name)
-      }
-      return names
-    }
+    try await walk(AccountKeys.erasures, DocumentWalk(found: [StoreName]())) { walk, document in
+      guard let key = try Self.root(of: document.body)["store"]?.string,
+        let name = StoreName(key: key)
+      else { throw Self.unreadable }
+      if let limit, limit <= document.updated { return }
+      walk.found.append(name)
+    }.found
   }
 
   /// Erases a store and removes the record of it. With a user's store it also erases the stores of the guests that

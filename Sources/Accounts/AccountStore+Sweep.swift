@@ -50,9 +50,7 @@ extension AccountStore {
   }
 
   func openAdoptions() async throws -> [OpenAdoption] {
-    let range = DocumentRange(start: "user:", end: "user;")
-    return try await walk(range, DocumentWalk(found: [OpenAdoption]())) {
-      walk, document in
+    try await walk(AccountKeys.users, DocumentWalk(found: [OpenAdoption]())) { walk, document in
       guard let user = try UserDocument(document) else { return }
       walk.found += user.adopting.map {
         OpenAdoption(guest: $0, user: user.id, account: document.id)
