@@ -8,9 +8,6 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
   .treatAllWarnings(as: .error),
-  // With this pass the optimiser of Swift 6.3.1 lets actors go on with a wrong executor: see Tests/Isolation and the
-  // record *Hops of actors*.
-  .unsafeFlags(["-Xllvm", "-sil-disable-pass=optimize-hop-to-executor"]),
 ]
 
 /// A target of the service. The book's page *Architecture* says what each floor may import.
@@ -180,9 +177,6 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-    .executableTarget(
-      name: "isolation-check", dependencies: ["Lanes"], path: "Tests/Isolation",
-      swiftSettings: settings),
     tests("JSON", ["JSON", "TestSupport"]),
     tests("Documents", ["Documents", "JSON", "TestSupport"]),
     tests("IPAddresses", ["IPAddresses"]),

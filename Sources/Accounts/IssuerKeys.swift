@@ -4,12 +4,13 @@ import FoundationEssentials
 import JSON
 import Lanes
 package import Stores
+import Synchronization
 
 /// An issuer's keys. They are fetched when they are first needed and cached for some time.
 ///
 /// There is at most one attempt to fetch them in any 30 seconds. All waiting callers share it. So tokens with
 /// invented key names can't cause more requests to the issuer.
-actor IssuerKeys {
+final class IssuerKeys: Sendable {
   /// How long keys are used without asking the issuer again, in seconds: 10 minutes. A key that the issuer has
   /// withdrawn is accepted for this long.
   static let freshSeconds: Int64 = 600
@@ -18,13 +19,17 @@ actor IssuerKeys {
   /// The shortest time between two attempts, in seconds.
   static let retrySeconds: Int64 = 30
 
-  nonisolated let issuer: TrustedIssuer
+  let issuer: TrustedIssuer
   private let documents: any IssuerDocuments
   private let now: @Sendable () -> Timestamp
-  private var keys: IssuerKeySet?
-  private var gotten: Timestamp?
-  private var attempted: Timestamp?
-  private var attempt: Task<Void, Never>?
+  private let state = Mutex(State())
+
+  private struct State {
+    var keys: IssuerKeySet?
+    var gotten: Timestamp?
+    var attempted: Timestamp?
+    var attempt: Task<Void, Never>?
+  }
 
   init(
     of issuer: TrustedIssuer, documents: any IssuerDocuments,
@@ -47,34 +52,39 @@ actor IssuerKeys {
   }
 
   private func held(notOlderThan seconds: Int64) -> IssuerKeySet? {
-    // After the clock was set back, keys must not count as newer for longer than necessary.
     let now = now()
-    guard let moment = gotten.map({ min($0, now) }) else { return nil }
-    gotten = moment
-    return now < moment.adding(seconds: seconds) ? keys : nil
+    return state.withLock { state in
+      // After the clock was set back, keys must not count as newer for longer than necessary.
+      guard let moment = state.gotten.map({ min($0, now) }) else { return nil }
+      state.gotten = moment
+      return now < moment.adding(seconds: seconds) ? state.keys : nil
+    }
   }
 
   /// Joins the attempt in progress, or starts one if enough time has passed. The attempt continues when its first
   /// caller is cancelled, for the callers that have joined.
   private func ask() async {
-    if let attempt { return await attempt.value }
     let now = now()
-    if let last = attempted.map({ min($0, now) }) {
-      attempted = last
-      guard last.adding(seconds: Self.retrySeconds) <= now else { return }
+    let attempt = state.withLock { state -> Task<Void, Never>? in
+      if let attempt = state.attempt { return attempt }
+      if let last = state.attempted.map({ min($0, now) }) {
+        state.attempted = last
+        guard last.adding(seconds: Self.retrySeconds) <= now else { return nil }
+      }
+      state.attempted = now
+      let task = Work.background { await self.get() }
+      state.attempt = task
+      return task
     }
-    attempted = now
-    let task = Work.background { await self.get() }
-    attempt = task
-    await task.value
+    if let attempt { await Work.waiting { await attempt.value } }
   }
 
   private func get() async {
-    defer { attempt = nil }
+    defer { state.withLock { $0.attempt = nil } }
     do {
       let url = if let known = issuer.keysURL { known } else { try await discoverURL() }
-      keys = try IssuerKeySet(try await documents.document(at: url, of: issuer))
-      gotten = now()
+      let keys = try IssuerKeySet(try await documents.document(at: url, of: issuer))
+      state.withLock { state in (state.keys, state.gotten) = (keys, now()) }
     } catch {
       documents.report(error, of: issuer)
     }

@@ -132,7 +132,7 @@ struct PasswordHashing: Sendable {
 
 /// Lets simultaneous requests with the same name and password from the same address share one verification. A sync
 /// client opens several connections with Basic credentials at once.
-actor SharedVerifications {
+final class SharedVerifications: Sendable {
   /// The credentials to verify and the address that they come from.
   struct Key: Sendable, Hashable {
     /// Name and password.
@@ -141,18 +141,23 @@ actor SharedVerifications {
     let address: ClientAddress
   }
 
-  private var running: [Key: Task<VerifiedUser, any Error>] = [:]
+  private let running = Mutex<[Key: Task<VerifiedUser, any Error>]>([:])
 
   /// Joins the verification in progress, or starts one. It continues when its first caller is cancelled, for the
   /// callers that have joined.
   func user(
     of key: Key, _ verify: @escaping @Sendable () async throws -> VerifiedUser
   ) async throws -> VerifiedUser {
-    if let task = running[key] { return try await Work.waiting(throwing: { try await task.value }) }
-    // The first caller's account is charged for the processor time.
-    let task = Work.shared { try await verify() }
-    running[key] = task
-    defer { running[key] = nil }
+    let task = running.withLock { running in
+      if let task = running[key] { return task }
+      // The first caller's account is charged for the processor time.
+      let task = Work.shared {
+        defer { self.running.withLock { $0[key] = nil } }
+        return try await verify()
+      }
+      running[key] = task
+      return task
+    }
     return try await Work.waiting(throwing: { try await task.value })
   }
 }

@@ -21,8 +21,6 @@ void clanes_trim_heap(void) {
   malloc_trim(0);
 }
 
-_Thread_local clanes_thread clanes_the_thread;
-
 static int64_t nanoseconds(clockid_t clock) {
   struct timespec time;
   clock_gettime(clock, &time);

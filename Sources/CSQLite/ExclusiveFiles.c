@@ -2,13 +2,16 @@
 #include "CSQLite.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 /* SQLite's usual layer over the operating system (VFS, https://sqlite.org/vfs.html) for databases that one connection
-   uses alone, with four differences:
+   uses alone, with five differences:
 
    - The file is locked for this connection from the first lock until it is closed.
    - The index of the log is memory of this process, which the system provides when it is first touched: a short log
@@ -20,7 +23,8 @@
      commits would be lost when the process ends.
    - The head of a new log is synced together with the first frames, and not before them. SQLite syncs it first, because
      after a power cut an earlier log's head and first frames must not remain beside new frames that have replaced the
-     later ones. A new file has no earlier frames. */
+     later ones. A new file has no earlier frames.
+   - On demand, reads fail instead of waiting for the disk (`csqlite_begin_cached_reads`). */
 
 /* The most bytes that the usual layer writes at once; it writes more bytes in several calls. */
 enum { most_held = 0x1ffff };
@@ -42,6 +46,11 @@ typedef struct {
   int regions;
   int region_size;
   void **region;
+  /* A second descriptor of the file for reads that must not wait, because the usual layer does not tell its own; -1 for
+     none. Whether all reads are such reads at present, and how many of them failed. */
+  int descriptor;
+  int only_cached;
+  int misses;
   /* The file of the usual layer, in the memory after this structure. */
   sqlite3_file *inner;
 } exclusive_file;
@@ -110,7 +119,17 @@ static int write_at(sqlite3_file *file, const void *bytes, int count, sqlite3_in
   return SQLITE_OK;
 }
 
+/* Reads what is in the system's memory. It fails when the page is not there, or only a part of it, or the file ends
+   here, and where the file system does not support such reads. */
+static int read_cached(exclusive_file *me, void *bytes, int count, sqlite3_int64 offset) {
+  struct iovec piece = {bytes, (size_t)count};
+  if (me->count == 0 && preadv2(me->descriptor, &piece, 1, offset, RWF_NOWAIT) == count) return SQLITE_OK;
+  me->misses++;
+  return SQLITE_IOERR_READ;
+}
+
 static int read_at(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
+  if (of(file)->only_cached) return read_cached(of(file), bytes, count, offset);
   int result = flush_checked(file);
   return result == SQLITE_OK ? inner(file)->pMethods->xRead(inner(file), bytes, count, offset) : result;
 }
@@ -215,6 +234,8 @@ static int close_file(sqlite3_file *file) {
   int written = flush_checked(file);
   unmap_index(file, 0);
   int closed = inner(file)->pMethods->xClose(inner(file));
+  /* After the usual layer's: closing any descriptor of a file ends the process's locks on it. */
+  if (of(file)->descriptor >= 0) close(of(file)->descriptor);
   return written == SQLITE_OK ? closed : written;
 }
 
@@ -251,8 +272,37 @@ static int open_file(
   if (flags & SQLITE_OPEN_WAL) default_vfs->xAccess(default_vfs, name, SQLITE_ACCESS_EXISTS, &exists);
   me->is_new_log = !exists;
   int result = default_vfs->xOpen(default_vfs, name, me->inner, flags, opened);
-  if (result == SQLITE_OK) file->pMethods = &methods;
+  if (result != SQLITE_OK) return result;
+  me->descriptor = open(name, O_RDONLY | O_CLOEXEC);
+  file->pMethods = &methods;
   return result;
+}
+
+/* The file or the log of a connection; none when it is not open, or uses another layer. */
+static exclusive_file *opened(sqlite3 *database, int operation) {
+  sqlite3_file *file = NULL;
+  sqlite3_file_control(database, "main", operation, &file);
+  return file && file->pMethods == &methods ? of(file) : NULL;
+}
+
+int csqlite_begin_cached_reads(sqlite3 *database) {
+  exclusive_file *file = opened(database, SQLITE_FCNTL_FILE_POINTER);
+  exclusive_file *log = opened(database, SQLITE_FCNTL_JOURNAL_POINTER);
+  if (!file) return 0;
+  file->only_cached = 1;
+  file->misses = 0;
+  if (!log) return 1;
+  log->only_cached = 1;
+  log->misses = 0;
+  return 1;
+}
+
+int csqlite_end_cached_reads(sqlite3 *database) {
+  exclusive_file *file = opened(database, SQLITE_FCNTL_FILE_POINTER);
+  exclusive_file *log = opened(database, SQLITE_FCNTL_JOURNAL_POINTER);
+  file->only_cached = 0;
+  if (log) log->only_cached = 0;
+  return file->misses + (log ? log->misses : 0);
 }
 
 int csqlite_install_exclusive_files(void) {

@@ -63,7 +63,7 @@ package final class Connection {
     guard sqlite3_threadsafe() != 0 else {
       throw SQLiteError(.misuse, message: "this SQLite is built for one thread only")
     }
-    _ = CachedPages.isAvailable
+    Self.configure
     var opened: OpaquePointer?
     let result = sqlite3_open_v2(
       name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, system)

@@ -31,8 +31,8 @@ package final class FileEngine: StorageEngine {
   /// Whether the stores may be changed.
   package let access = WriteAccess()
 
-  /// Three: two for the file and its log, and one more while the file is inspected or rewritten.
-  package let descriptorsPerStore = 3
+  /// Five: two each for the file and its log, and one more while the file is inspected or rewritten.
+  package let descriptorsPerStore = 5
 
   /// Opens and locks a data directory. If only the last element of its path is missing, creates it.
   /// - Parameter pool: the threads that work on the stores; closing the engine stops them.

@@ -70,8 +70,8 @@ final class StoreFile {
   func readCached<Value>(
     for work: Work?, _ query: (any StoreView) throws -> Value
   ) -> Result<Value, any Error>? {
-    guard failure == nil, rows != nil else { return nil }
-    let outcome = CachedPages.withoutDiskReads { Result { try read(for: work, query) } }
+    guard failure == nil, let rows else { return nil }
+    let outcome = rows.connection.withoutDiskReads { Result { try read(for: work, query) } }
     if case .failure(let error) = outcome {
       let error = ServiceError.translated(error)
       guard !(ServiceError(error)?.code.isOfStorage ?? false) else { return nil }

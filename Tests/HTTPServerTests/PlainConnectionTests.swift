@@ -32,7 +32,10 @@ import Testing
       (HTTPResponse(status: .serviceUnavailable), ByteBuffer())
     }
 
-    func executor(for channel: any Channel) -> WorkExecutor? { nil }
+    func account(of channel: any Channel) -> ProcessorAccount? { nil }
+    func work(
+      for request: Request, from channel: any Channel, on account: ProcessorAccount
+    ) -> Work? { nil }
     func isProxy(_ address: String) -> Bool { false }
   }
 

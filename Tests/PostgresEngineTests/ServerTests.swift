@@ -43,7 +43,7 @@ import Testing
     try fixture.execute(
       "CREATE DATABASE other ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
     let url = server.url.replacing("/postgres?", with: "/other?")
-    let threads = LanePool.forStores(processors: 2, threads: 2)
+    let threads = ThreadPool.forStores(processors: 2, threads: 2)
     do {
       _ = try await PostgresDatabase.open(try DatabaseAddress(url: url), pool: threads)
       Issue.record("it was taken")
@@ -88,7 +88,7 @@ import Testing
 
   @Test func nobodyThatAnswersIsUnavailable() async throws {
     let address = try DatabaseAddress(url: "postgres://postgres@/postgres?host=/nowhere")
-    let threads = LanePool.forStores(processors: 2, threads: 2)
+    let threads = ThreadPool.forStores(processors: 2, threads: 2)
     let found = await code { _ = try await PostgresDatabase.open(address, pool: threads) }
     #expect(found == .unavailable)
   }

@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func aRefusedStatementLeavesTheOthersRepeatable() async throws {
-    let threads = LanePool.forStores(processors: 2, threads: 4)
+    let threads = ThreadPool.forStores(processors: 2, threads: 4)
     let pool = ConnectionPool(
       try DatabaseFixture().address, for: .reads, limit: 2, threads: threads,
       counters: DatabaseCounters())
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func readsOfAClosedPoolAllGetAnError() async throws {
-    let threads = LanePool.forStores(processors: 2, threads: 4)
+    let threads = ThreadPool.forStores(processors: 2, threads: 4)
     let pool = ConnectionPool(
       try DatabaseFixture().address, for: .reads, limit: 2, threads: threads,
       counters: DatabaseCounters())
@@ -106,7 +106,7 @@ import Testing
   private static let quotient = Statement("quotient", "SELECT $1::int8 / $2::int8")
 
   @Test func poolCountsItsConnectionsAndClosesThem() async throws {
-    let threads = LanePool.forStores(processors: 2, threads: 4)
+    let threads = ThreadPool.forStores(processors: 2, threads: 4)
     let pool = ConnectionPool(
       try DatabaseFixture().address, for: .reads, limit: 2, threads: threads,
       counters: DatabaseCounters())

@@ -235,7 +235,7 @@ import Testing
   }
 
   @Test func aServerOfALowerTimelineIsNotUsed() async throws {
-    let threads = LanePool.forStores(processors: 2, threads: 4)
+    let threads = ThreadPool.forStores(processors: 2, threads: 4)
     let address = try DatabaseFixture().address
     let pool = ConnectionPool(
       address, for: .reads, limit: 1, threads: threads,

@@ -77,7 +77,7 @@ import Testing
     let storage = try #require(try await engine.open(user(1), creating: true) as? SQLiteStorage)
     let body = #"{"type":"hotel","description":"\#(String(repeating: "x", count: 900))"}"#
     try await storage.put("hotel_1", body)
-    let file = await storage.file
+    let file = engine.directory.file(for: try user(1).key)
     // The log is emptied in a job of its own, soon after the commit.
     while try Disk.entry(at: file.path + "-wal")?.size ?? 0 > 0 { await Task.yield() }
     #expect(try Disk.entry(at: file.path)?.size == 4 * 4_096)

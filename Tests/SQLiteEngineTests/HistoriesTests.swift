@@ -119,7 +119,7 @@ import Testing
     let update = RuleUpdate(loading: [id], now: Timestamp(milliseconds: 1)) { changes in
       try changes.put(id, base: try changes.view.newest(id)?.winner?.revision, body: body)
     }
-    await storage.commitOnFullDisk(update)
+    await storage.file.run { file in file.commitOnFullDisk(update) }
     #expect(throws: ServiceError.self) { try update.outcome() }
     #expect(try await tree(storage) == before)
     try await edit(storage, 1)

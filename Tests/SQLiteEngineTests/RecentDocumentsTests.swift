@@ -137,12 +137,12 @@ import Testing
     }
     // The edit needs more space. The engine tries it and refuses it.
     let longer = try update(1_000)
-    await storage.commitOnFullDisk(longer)
+    await storage.file.run { file in file.commitOnFullDisk(longer) }
     #expect(throws: ServiceError.self) { try longer.outcome() }
     base = try await storage.put(id.text, #"{"n":30}"#, base: base)
     // The deletion needs less space. The engine tries it and then writes it, once.
     let deletion = try update(nil)
-    await storage.commitOnFullDisk(deletion)
+    await storage.file.run { file in file.commitOnFullDisk(deletion) }
     let tombstone = try deletion.outcome()
     #expect(tombstone.generation == 32)
     let tree = try await storage.read { [id] view in try view.tree(id) }

@@ -25,12 +25,13 @@ import Testing
     let source = SQLiteStorage(
       key: staged.key, file: dataDirectory.file(for: staged.key), blank: engine.blank,
       counters: StorageCounters(), reserve: engine.reserve, access: engine.access,
-      executor: InlineExecutor(engine.pool))
-    try await source.rename(to: name.key, epoch: entry.epoch)
+      threads: engine.pool)
+    try await source.file.run { file in try file.rename(to: name.key, epoch: entry.epoch) }
     copies.append((try directory.copy(), "the file says whose it will be"))
     _ = try await engine.erase(name)
     copies.append((try directory.copy(), "the empty one is gone"))
-    try await source.move(to: dataDirectory.file(for: name.key), in: dataDirectory)
+    let target = dataDirectory.file(for: name.key)
+    try await source.file.run { file in try file.move(to: target, in: dataDirectory) }
     copies.append((try directory.copy(), "the file has moved"))
     try await engine.registry.set(.init(epoch: entry.epoch), for: name.key)
     copies.append((try directory.copy(), "it is registered"))

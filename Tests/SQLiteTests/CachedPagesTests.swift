@@ -49,9 +49,9 @@ import Testing
   @Test func whatIsInMemoryIsRead() throws {
     let directory = try TemporaryDirectory()
     try filled(directory.file("notes"))
-    let connection = try Connection(path: directory.file("notes"), mode: .readWrite)
+    let connection = try Connection(path: directory.file("notes"), mode: .readWrite, exclusive: true)
     // The connection's own cache is new, so both pages come from the file.
-    let read = CachedPages.withoutDiskReads { Result { try length(7, connection) } }
+    let read = connection.withoutDiskReads { Result { try length(7, connection) } }
     #expect(try read?.get() == 4_000)
   }
 
@@ -59,13 +59,13 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = directory.file("notes")
     try filled(path)
-    let connection = try Connection(path: path, mode: .readWrite)
+    let connection = try Connection(path: path, mode: .readWrite, exclusive: true)
     try forget(path)
-    #expect(CachedPages.withoutDiskReads { Result { try length(150, connection) } } == nil)
+    #expect(connection.withoutDiskReads { Result { try length(150, connection) } } == nil)
     #expect(try length(150, connection) == 4_000)
     // The file is in the page cache now, and the failed read has had no effect.
     #expect(
-      try CachedPages.withoutDiskReads { Result { try length(150, connection) } }?.get() == 4_000)
+      try connection.withoutDiskReads { Result { try length(150, connection) } }?.get() == 4_000)
     #expect(try connection.integrityCheck(.full).isEmpty)
   }
 }

@@ -38,16 +38,12 @@ static inline sqlite3_destructor_type csqlite_transient(void) {
    does not once it is in use. */
 int csqlite_configure(void);
 
-/* Replaces SQLite's pread by a function of this library (https://sqlite.org/c3ref/vfs.html, xSetSystemCall), for the
-   whole process. Returns whether SQLite accepted it. */
-int csqlite_install_reads(void);
+/* From this call on, reads of a database fail when the system would have to wait for the disk. Returns 0 for a database
+   that does not use the VFS in ExclusiveFiles.c; nothing is changed then. */
+int csqlite_begin_cached_reads(sqlite3 *database);
 
-/* From this call on, SQLite's reads on the calling thread fail when the system would have to wait for the disk. */
-void csqlite_begin_cached_reads(void);
-
-/* Ends this mode. Returns a value above 0 when reads failed because of it, or when the file system does not support
-   it. */
-int csqlite_end_cached_reads(void);
+/* Ends this mode. Returns how many reads failed because of it. */
+int csqlite_end_cached_reads(sqlite3 *database);
 
 /* The name of the VFS in ExclusiveFiles.c. */
 #define CSQLITE_EXCLUSIVE_FILES "exclusive"

@@ -13,8 +13,8 @@ import UnixSignals
 struct ConnectionAssembly: Sendable {
   /// File descriptors that are reserved for logs, keys, upstreams and the catalogue.
   private static let spareDescriptors = 256
-  /// File descriptors of an open store: its file, its write-ahead log, and one while it is being opened.
-  private static let descriptorsPerStore = 3
+  /// File descriptors of an open store: two each of its file and its write-ahead log, and one while it is being opened.
+  private static let descriptorsPerStore = 5
   /// The least number of connections, even with few file descriptors.
   private static let fewestConnections = 64
 

@@ -116,7 +116,10 @@ private struct RefusalsOnly: RequestAnswering {
     Problem(refusal).message(to: request, crossOrigin)
   }
 
-  func executor(for channel: any Channel) -> WorkExecutor? { nil }
+  func account(of channel: any Channel) -> ProcessorAccount? { nil }
+  func work(
+    for request: Request, from channel: any Channel, on account: ProcessorAccount
+  ) -> Work? { nil }
 
   func isProxy(_ address: String) -> Bool { false }
 }
