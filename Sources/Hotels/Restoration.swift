@@ -86,9 +86,10 @@ extension Restoration.Former {
 struct UnlistedHotels: Sendable {
   private var lists = ListReader()
   private var list: BookmarkList?
-  private var waiting: [DocumentID] = []
-  private var next = 0
-  private var found: [(id: HotelID, created: Timestamp)] = []
+  /// The sequence of the last hotel that was examined.
+  private var last: Int64 = 0
+  /// The creation times of the hotels found so far. One that changes between two slices is examined again.
+  private var found: [HotelID: Timestamp] = [:]
 
   /// Makes a value that has read nothing yet.
   init() {}
@@ -99,19 +100,21 @@ struct UnlistedHotels: Sendable {
     if list == nil {
       guard let read = try lists.read(view) else { return nil }
       list = read.list
-      waiting = try view.ids(ofType: Hotel.type)
     }
-    while next < waiting.count {
-      let id = HotelID(waiting[next].text)
-      next += 1
-      if let id, list?.contains(id) == false, let document = try view.document(id.documentID),
-        !document.isDeleted
-      {
-        found.append((id, document.created))
+    while true {
+      let page = try view.changes(ofType: Hotel.type, after: last, limit: 100)
+      if page.isEmpty { break }
+      for change in page {
+        if let id = HotelID(change.id.text), list?.contains(id) == false,
+          let document = try view.document(id.documentID), !document.isDeleted
+        {
+          found[id] = document.created
+        }
+        last = change.sequence
+        if view.slice.isOver { return nil }
       }
-      if view.slice.isOver, next < waiting.count { return nil }
     }
-    return found.sorted { ($0.created, $0.id.text) < ($1.created, $1.id.text) }.map(\.id)
+    return found.sorted { ($0.value, $0.key.text) < ($1.value, $1.key.text) }.map(\.key)
   }
 }
 
