@@ -10,13 +10,13 @@ extension AccountService {
   /// - Throws: what `takeBack` throws; the stores' errors. After an error, another call or the next start finishes
   ///   the undo.
   package func undoAdoption(
-    of guest: AccountID, by person: Principal, _ takeBack: () async throws -> Void
+    of guest: AccountID, by person: Principal, as context: WriteContext,
+    _ takeBack: () async throws -> Void
   ) async throws {
     let account = AccountKeys.user(try UserName(given: person.username ?? ""))
-    try await WriteReceipt.aside {
-      try await accounts.noteUndo(of: guest, by: account, id: person.id, at: now())
-    }
-    try await finishUndo(of: guest, by: account, id: person.id, takeBack)
+    try await accounts.noteUndo(
+      of: guest, by: account, id: person.id, at: now(), as: context.withoutReceipt)
+    try await finishUndo(of: guest, by: account, id: person.id, as: context, takeBack)
   }
 
   /// Finishes the undos that were interrupted when the service stopped. Runs at every start.
@@ -31,7 +31,7 @@ extension AccountService {
     var failures: [any Error] = []
     for undo in try await accounts.begunUndos(before: limit) {
       do {
-        try await finishUndo(of: undo.guest, by: undo.account, id: undo.user) {
+        try await finishUndo(of: undo.guest, by: undo.account, id: undo.user, as: .server) {
           try await takeBack(undo.guest, undo.user)
         }
       } catch {
@@ -42,17 +42,17 @@ extension AccountService {
   }
 
   private func finishUndo(
-    of guest: AccountID, by account: DocumentID, id: AccountID,
+    of guest: AccountID, by account: DocumentID, id: AccountID, as context: WriteContext,
     _ takeBack: () async throws -> Void
   ) async throws {
     do { try await takeBack() } catch {
       // There is nothing to undo, or the time for it is over.
       if Self.isRefusal(error) {
-        try await WriteReceipt.aside { try await accounts.dropUndo(of: guest) }
+        try await accounts.dropUndo(of: guest, as: context.withoutReceipt)
       }
       throw error
     }
-    try await accounts.release(guest, by: account, id: id)
+    try await accounts.release(guest, by: account, id: id, as: context)
   }
 
   private static func isRefusal(_ error: any Error) -> Bool {
@@ -84,21 +84,24 @@ extension AccountStore {
 
   /// Records that a guest's data is to be removed again. Does nothing when that user has not adopted the guest.
   fileprivate func noteUndo(
-    of guest: AccountID, by account: DocumentID, id: AccountID, at now: Timestamp
+    of guest: AccountID, by account: DocumentID, id: AccountID, at now: Timestamp,
+    as context: WriteContext
   ) async throws {
     let body: JSONValue = [
       "user": .string(id.text), "account": .string(account.text),
       "at": .number(JSONNumber(Int(now.milliseconds))),
     ]
-    try await update(loading: [AccountKeys.guest(guest)]) { changes in
+    try await stores.update(.system, loading: [AccountKeys.guest(guest)], as: context) { changes in
       guard try Self.isTaken(guest, by: id, in: changes.view) else { return }
       changes.write(
         LocalEdit(UndoNote.id(of: guest), LocalDocument(revision: 1, body: body.bytes)))
     }
   }
 
-  fileprivate func dropUndo(of guest: AccountID) async throws {
-    try await update { changes in changes.write(LocalEdit(UndoNote.id(of: guest), nil)) }
+  fileprivate func dropUndo(of guest: AccountID, as context: WriteContext) async throws {
+    try await stores.update(.system, as: context) { changes in
+      changes.write(LocalEdit(UndoNote.id(of: guest), nil))
+    }
   }
 
   fileprivate func begunUndos(before limit: Timestamp?) async throws -> [BegunUndo] {
@@ -131,10 +134,10 @@ extension AccountStore {
   /// Ends an account's claim of a guest, whose tokens work again then, and deletes the record of the undo. Does nothing
   /// when that user has not adopted the guest.
   fileprivate func release(
-    _ guest: AccountID, by userID: DocumentID, id: AccountID
+    _ guest: AccountID, by userID: DocumentID, id: AccountID, as context: WriteContext
   ) async throws {
     let guestID = AccountKeys.guest(guest)
-    try await update(loading: [userID, guestID]) { changes in
+    try await stores.update(.system, loading: [userID, guestID], as: context) { changes in
       guard try Self.isTaken(guest, by: id, in: changes.view) else { return }
       changes.write(LocalEdit(UndoNote.id(of: guest), nil))
       // Nothing remains of the claim: a guest is known only while a user has it, or after its erasure.

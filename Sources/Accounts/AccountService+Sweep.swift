@@ -54,7 +54,7 @@ extension AccountService {
   /// - Throws: the system store's errors.
   package func rest(_ guests: [AccountID: Timestamp]) async throws {
     guard !guests.isEmpty else { return }
-    try await accounts.update { changes in
+    try await accounts.stores.update(.system, as: .server) { changes in
       for (guest, moment) in guests { changes.write(GuestRest.edit(guest, until: moment)) }
     }
   }

@@ -6,7 +6,9 @@ extension AccountStore {
   /// Deletes a guest and records that the guest's store is to be erased.
   func endGuest(_ id: AccountID) async throws -> [StoreName] {
     let (guestID, store) = (AccountKeys.guest(id), StoreName.guest(id))
-    return try await update(loading: [guestID, AccountKeys.erasure(store)]) {
+    return try await stores.update(
+      .system, loading: [guestID, AccountKeys.erasure(store)], as: .server
+    ) {
       changes -> [StoreName] in
       // A guest that an account has adopted in the meantime no longer owns the store.
       guard try changes.view.document(guestID) == nil else { return [] }
@@ -49,7 +51,9 @@ extension AccountStore {
     _ userID: DocumentID, _ local: LocalID, id: AccountID, handingListsOn handsOn: Bool = false
   ) async throws -> [StoreName] {
     let lists = lists
-    return try await update(loading: [userID, AccountKeys.erasure(.user(id))]) {
+    return try await stores.update(
+      .system, loading: [userID, AccountKeys.erasure(.user(id))], as: .server
+    ) {
       changes -> [StoreName] in
       guard let user = try UserDocument(changes.view.document(userID)), user.id == id else {
         return []
@@ -79,7 +83,8 @@ extension AccountStore {
 
   /// Records that a store is to be erased whose owner still exists.
   func noteErasure(of store: StoreName) async throws {
-    try await update(loading: [AccountKeys.erasure(store)]) { changes in
+    try await stores.update(.system, loading: [AccountKeys.erasure(store)], as: .server) {
+      changes in
       try changes.noteErasure(of: store)
     }
   }
@@ -109,7 +114,7 @@ extension AccountStore {
     for guest in guests { _ = try await stores.erase(.guest(guest)) }
     wasThere = try await stores.erase(store, isNoted: isNoted)
     let id = AccountKeys.erasure(store)
-    try await update(loading: [id]) { [guests] changes in
+    try await stores.update(.system, loading: [id], as: .server) { [guests] changes in
       for guest in guests {
         changes.write(GuestRest.edit(guest, until: nil))
         changes.write(LocalEdit(UndoNote.id(of: guest), nil))
@@ -161,6 +166,7 @@ extension AccountStore {
   /// Deletes a list that a restored backup contains, as ``endUser(_:id:handingListsOn:)`` does for a user.
   func endList(_ list: AccountID) async throws -> Set<StoreName> {
     let lists = lists
-    return Set(try await update { changes in try lists.end(&changes, list) })
+    return Set(
+      try await stores.update(.system, as: .server) { changes in try lists.end(&changes, list) })
   }
 }

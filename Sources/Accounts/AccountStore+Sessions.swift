@@ -6,7 +6,7 @@ extension AccountStore {
   /// Ends a session, durably.
   /// - Parameter forgottenAt: when none of its tokens can be valid any more.
   func revoke(_ session: String, forgottenAt end: Timestamp) async throws {
-    try await update { changes in
+    try await stores.update(.system, as: .server) { changes in
       let note = LocalDocument(revision: 1, body: Array("{}".utf8))
       changes.write(LocalEdit(AccountKeys.revoked(session), note, expires: end))
     }
@@ -15,7 +15,7 @@ extension AccountStore {
   /// Ends every session of a user, durably, by incrementing the epoch. Does nothing for an account that was erased.
   func endSessions(of name: UserName, id: AccountID) async throws {
     let userID = AccountKeys.user(name)
-    try await update(loading: [userID]) { changes in
+    try await stores.update(.system, loading: [userID], as: .server) { changes in
       guard var user = try UserDocument(changes.view.document(userID)), user.id == id
       else { return }
       user.epoch += 1
@@ -32,7 +32,7 @@ extension AccountStore {
 
   /// Ends every session of the administrator, durably.
   func endSessions(ofAdministrator id: AccountID) async throws {
-    try await update { changes in
+    try await stores.update(.system, as: .server) { changes in
       let revision = try changes.local(AccountKeys.sessionEnds(id))?.revision ?? 0
       let next = LocalDocument(revision: revision &+ 1, body: Array("{}".utf8))
       changes.write(LocalEdit(AccountKeys.sessionEnds(id), next))

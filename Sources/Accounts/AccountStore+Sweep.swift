@@ -98,7 +98,7 @@ extension AccountStore {
     _ ids: [DocumentID], isOver: @escaping @Sendable (Timestamp) -> Bool
   ) async throws -> Int {
     guard !ids.isEmpty else { return 0 }
-    return try await update(loading: Set(ids)) { changes in
+    return try await stores.update(.system, loading: Set(ids), as: .server) { changes in
       for id in ids {
         guard let document = try changes.view.document(id),
           document.isDeleted || isOver(document.updated)
@@ -119,7 +119,7 @@ extension AccountStore {
   }
 
   func save(_ state: SweepState) async throws {
-    try await update { changes in
+    try await stores.update(.system, as: .server) { changes in
       let revision = (try changes.local(SweepState.id)?.revision ?? 0) &+ 1
       let body = state.body(epoch: try changes.view.info().epoch)
       changes.write(LocalEdit(SweepState.id, LocalDocument(revision: revision, body: body)))

@@ -2,7 +2,8 @@ import Documents
 import JSON
 package import Stores
 
-/// The accounts in the system store. Every change is one transaction.
+/// The accounts in the system store. Every change is one transaction. What is recorded of accounts has the service as its
+/// author, as a person who signs up or logs in is not authenticated yet.
 struct AccountStore: Sendable {
   let stores: DatabaseManager
   /// The changes to shared lists when an account is deleted.
@@ -66,17 +67,6 @@ struct AccountStore: Sendable {
     }
   }
 
-  /// Changes the system store. Creates it if there is none.
-  @discardableResult
-  func update<Value: Sendable>(
-    loading ids: Set<DocumentID> = [],
-    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
-  ) async throws -> Value {
-    try await stores.withStore(.system) { store in
-      return try await store.update(loading: ids, rule)
-    }
-  }
-
   static func root(of body: [UInt8]) throws -> JSONNode {
     do { return try ParsedJSON(body, limits: .document).root } catch { throw unreadable }
   }
@@ -104,7 +94,9 @@ extension AccountStore {
   ) async throws -> Exchange {
     let (userID, note) = (AccountKeys.user(name), AccountKeys.exchanged(token))
     let guestID = guest.map(AccountKeys.guest)
-    return try await update(loading: Set([userID] + [guestID].compactMap { $0 })) {
+    return try await stores.update(
+      .system, loading: Set([userID] + [guestID].compactMap { $0 }), as: .server
+    ) {
       changes -> Exchange in
       let view = changes.view
       guard try view.local(note) == nil else { return .usedToken }
@@ -163,7 +155,8 @@ extension AccountStore {
     guest: AccountID, for name: UserName, id: AccountID
   ) async throws -> Claim {
     let (userID, guestID) = (AccountKeys.user(name), AccountKeys.guest(guest))
-    return try await update(loading: [userID, guestID]) { changes -> Claim in
+    return try await stores.update(.system, loading: [userID, guestID], as: .server) {
+      changes -> Claim in
       if let claim = try changes.view.document(guestID) {
         let owner = try Self.root(of: claim.body)["user"]
         return owner?.stringEquals(id.text) ?? false ? .claimed : .spent
@@ -182,7 +175,7 @@ extension AccountStore {
   func completeAdoption(
     of guest: AccountID, by userID: DocumentID, id: AccountID
   ) async throws {
-    try await update(loading: [userID]) { changes in
+    try await stores.update(.system, loading: [userID], as: .server) { changes in
       guard var user = try UserDocument(changes.view.document(userID)), user.id == id,
         let index = user.adopting.firstIndex(of: guest)
       else { return }
@@ -206,7 +199,7 @@ extension AccountStore {
   ) async throws -> Creation {
     let (id, local) = (AccountKeys.user(name), AccountKeys.credentials(name))
     let ids = Set([id] + document.adopting.map(AccountKeys.guest))
-    return try await update(loading: ids) { changes -> Creation in
+    return try await stores.update(.system, loading: ids, as: .server) { changes -> Creation in
       let view = changes.view
       if try UserDocument(view.document(id)) != nil { return .taken }
       let claims = document.adopting.map(AccountKeys.guest)
@@ -228,7 +221,8 @@ extension AccountStore {
     _ name: UserName, _ password: PasswordHash, inEpoch epoch: Int? = nil
   ) async throws -> UserDocument? {
     let (id, local) = (AccountKeys.user(name), AccountKeys.credentials(name))
-    return try await update(loading: [id]) { changes -> UserDocument? in
+    return try await stores.update(.system, loading: [id], as: .server) {
+      changes -> UserDocument? in
       let view = changes.view
       guard var user = try UserDocument(view.document(id)), let stored = try view.local(local),
         epoch == nil || user.epoch == epoch

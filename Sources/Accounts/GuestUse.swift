@@ -24,7 +24,7 @@ enum GuestUse {
   static func note(_ moment: Timestamp, in store: DocumentStore) async throws {
     let known = try await store.readInline { view in try Self.moment(in: view) }
     if let known, moment < known.adding(seconds: noteAge) { return }
-    try await store.update { changes in
+    try await store.update(as: .server) { changes in
       let revision = (try changes.local(id)?.revision ?? 0) &+ 1
       let latest = max(moment, try Self.moment(in: changes.view) ?? moment)
       let body: JSONValue = ["at": .number(JSONNumber(Int(latest.milliseconds)))]

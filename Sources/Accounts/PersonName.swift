@@ -64,13 +64,16 @@ extension AccountService {
   /// Sets the display name of a user of another issuer.
   /// - Parameter text: nil removes the name.
   /// - Throws: `conflict` for everybody else; `invalidName`; `invalidToken` for an account that was just erased.
-  package func setDisplayName(_ text: String?, of person: Principal) async throws {
+  package func setDisplayName(
+    _ text: String?, of person: Principal, as context: WriteContext,
+    answer: @escaping Answering<Void> = { _ in nil }
+  ) async throws {
     guard let username = person.username, PersonName.isGenerated(username) else {
       throw ServiceError(
         .conflict, "Only users of another issuer have a display name; others see your user name.")
     }
     let name = try text.map(PersonName.displayName)
-    try await accounts.update { changes in
+    try await accounts.stores.update(.system, as: context) { changes in
       guard try changes.hasUser(person.id, named: username) else {
         throw ServiceError.invalidToken("ended")
       }
@@ -78,6 +81,8 @@ extension AccountService {
         LocalDocument(revision: 1, body: JSONValue.object(["name": .string($0)]).bytes)
       }
       changes.write(LocalEdit(AccountKeys.displayName(of: person.id), note))
+    } answer: {
+      answer($0)
     }
   }
 }

@@ -28,7 +28,7 @@ package struct SharedSecrets: Sendable {
   func change(
     _ kind: Kind, _ rule: @escaping @Sendable ([UInt8]?) throws -> [UInt8]
   ) async throws -> [UInt8] {
-    try await accounts.update { changes in
+    try await accounts.stores.update(.system, as: .server) { changes in
       let known = try changes.local(kind.id)
       let bytes = try rule(known?.body)
       if bytes != known?.body {

@@ -14,16 +14,16 @@ struct BulkWriter {
     let write: DocumentWrite
   }
 
-  let store: DocumentStore
-  let rule: WriteRule
+  private let store: DocumentStore
+  private let context: WriteContext
+  private let rule: WriteRule
   /// The outcome of each document, by its index in the request; nil where nothing was to be written.
   private(set) var outcomes: [Outcome?]
 
-  /// Makes a writer to a store.
+  /// Makes a writer to a database.
   /// - Parameter count: the number of elements of the request.
-  init(_ store: DocumentStore, rule: WriteRule, count: Int) {
-    self.store = store
-    self.rule = rule
+  init(_ database: CouchDatabase, count: Int) {
+    (store, context, rule) = (database.store, database.context, database.rule)
     outcomes = Array(repeating: nil, count: count)
   }
 
@@ -50,7 +50,7 @@ struct BulkWriter {
       guard case .success(.local(let id, let write)) = entry.write else { continue }
       let (index, document) = (first + index, write.stored)
       do {
-        try await store.update { changes in
+        try await store.update(as: context) { changes in
           changes.write(LocalEdit(id, document))
         }
         outcomes[index] = .success(LocalRevision.text(document?.revision ?? 0))
@@ -103,7 +103,7 @@ struct BulkWriter {
   /// Commits the first items: as many as are decided in the time of one commit, at least one.
   private func attempt(_ items: ArraySlice<Item>) async throws -> [Outcome] {
     let (store, rule, isReplicated) = (store, rule, items.contains(where: \.write.isReplicated))
-    return try await store.update(loading: Set(items.map(\.write.id))) {
+    return try await store.update(loading: Set(items.map(\.write.id)), as: context) {
       changes in
       let view = changes.view
       let marks = try PurgeMarks(view)
@@ -156,7 +156,7 @@ extension CouchDatabase {
     let entries = try await entries(request.elements, isNewEdit: request.isNewEdit)
     let heads = entries.map(\.head)
     guard !request.isAllOrNothing else { return Self.notAtomic(heads) }
-    var bulk = BulkWriter(store, rule: rule, count: entries.count)
+    var bulk = BulkWriter(self, count: entries.count)
     try await bulk.writeDocuments(of: entries)
     try await bulk.writeLocals(of: entries)
     return try Self.answer(heads, bulk, isNewEdit: request.isNewEdit)

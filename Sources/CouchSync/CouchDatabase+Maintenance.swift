@@ -28,7 +28,7 @@ extension CouchDatabase {
       }
       reached = next
       if !ids.isEmpty {
-        try await store.update(loading: Set(ids)) { changes in
+        try await store.update(loading: Set(ids), as: context) { changes in
           for id in ids { changes.dropHistory(of: id) }
         }
       }

@@ -194,7 +194,7 @@ extension CouchDatabase {
     }
     let catalogue = try await IndexCatalogue(sources)
     guard let stray = catalogue.stray else { return catalogue }
-    _ = try? await store.update { changes in
+    _ = try? await store.update(as: context) { changes in
       // The definition may have been restored since.
       var present = IndexSources()
       while try !present.read(changes.view) {}
@@ -306,7 +306,7 @@ extension CouchDatabase {
       let (edit, reached) = try await step.edit(definition, &budget)
       let (from, epoch) = (step.from, step.epoch)
       do {
-        let isFirst = try await store.update { changes in
+        let isFirst = try await store.update(as: context) { changes in
           // Otherwise the changes of the step may be lost, and the index would pass over others with their numbers.
           let isKnown = try changes.view.info().hasReached(reached) { $0.equalsBytes(of: epoch) }
           let isFirst = try isKnown && changes.view.indexedSequence(id) == from

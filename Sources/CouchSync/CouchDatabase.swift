@@ -10,6 +10,8 @@ package struct CouchDatabase: Sendable {
   /// The name of the database, as clients see it.
   package let name: String
   let store: DocumentStore
+  /// What decides its writes besides their rules.
+  let context: WriteContext
   /// Makes an id for a document that has none.
   let newID: @Sendable () -> DocumentID
   /// Whether the client may write design documents.
@@ -26,12 +28,14 @@ package struct CouchDatabase: Sendable {
   ///   memory for it.
   /// - Parameter newID: makes an id for a document that has none.
   package init(
-    name: String, store: DocumentStore, mayDesign: Bool = true, rule: WriteRule = .none,
+    name: String, store: DocumentStore, as context: WriteContext, mayDesign: Bool = true,
+    rule: WriteRule = .none,
     reserveAnswer: @escaping @Sendable (Int) -> Bool = { _ in true },
     newID: @escaping @Sendable () -> DocumentID = CouchDatabase.randomID
   ) {
     self.name = name
     self.store = store
+    self.context = context
     self.mayDesign = mayDesign
     self.rule = rule
     self.reserveAnswer = reserveAnswer
@@ -54,7 +58,7 @@ package struct CouchDatabase: Sendable {
     _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value {
     for id in ids { if let refusal = refusal(of: id) { throw refusal } }
-    return try await store.update(loading: ids) { [writeRule = self.rule] changes in
+    return try await store.update(loading: ids, as: context) { [writeRule = self.rule] changes in
       let value = try rule(&changes)
       try writeRule.check(changes)
       return value

@@ -136,7 +136,7 @@ extension CouchDatabase {
       progress()
     }
     guard !request.isAllOrNothing else { return Self.notAtomic(heads) }
-    var bulk = BulkWriter(store, rule: rule, count: heads.count)
+    var bulk = BulkWriter(self, count: heads.count)
     for part in request.parts {
       let entries = try await read(part)
       // The ids that were made for documents without one.

@@ -105,11 +105,12 @@ extension BookmarkMerge {
   package static func follower(now: @escaping @Sendable () -> Timestamp) -> CommitFollower {
     CommitFollower(
       concerns: { concerns($0) },
-      follow: { store, ids in
-        _ = try await store.mergeLists(at: now())
+      follow: { store, ids, context in
+        _ = try await store.mergeLists(at: now(), as: context)
         // In other databases the owners resolve conflicts.
         if case .named = store.name { return }
-        try await store.mergeHotels(ids.filter { $0 != BookmarkList.documentID }, at: now())
+        let hotels = ids.filter { $0 != BookmarkList.documentID }
+        try await store.mergeHotels(hotels, at: now(), as: context)
       },
       restore: { store, damage in
         try await restoreList(of: store, after: damage, at: now())

@@ -18,13 +18,16 @@ extension DocumentStore {
   /// Runs a rule in one update, after lists are merged.
   /// - Throws: what the rule throws, in which case nothing is written; the store's errors.
   func change<Value: Sendable>(
-    _ ids: Set<DocumentID>, at now: Timestamp, _ rule: @escaping BookmarkRule<Value>
+    _ ids: Set<DocumentID>, at now: Timestamp, as context: WriteContext,
+    _ rule: @escaping BookmarkRule<Value>, answer: @escaping Answering<Value> = { _ in nil }
   ) async throws -> Value {
     var lists: ListReconciliation?
     for _ in 0..<Self.maximumAttempts {
-      if let value = try await attempt(ids, at: now, merging: lists, rule) { return value }
+      let value = try await attempt(
+        ids, at: now, as: context, merging: lists, rule, answer: answer)
+      if let value { return value }
       do {
-        try await mergeLists(at: now)
+        try await mergeLists(at: now, as: context.maintenance)
         lists = nil
       } catch {
         // A full store must not prevent unbookmarking. In that case the merge and the change share one update.
@@ -36,19 +39,16 @@ extension DocumentStore {
     throw Self.isBusy
   }
 
-  /// Merges all lists into one. They are read and joined in slices before the update, which only checks that the store has
+  /// Merges all lists into one, as maintenance, whichever write causes it. They are read and joined in slices before the update, which only checks that the store has
   /// not changed since.
   /// - Returns: whether anything was written.
   @discardableResult
-  func mergeLists(at now: Timestamp) async throws -> Bool {
+  func mergeLists(at now: Timestamp, as context: WriteContext) async throws -> Bool {
     var isMerged = false
     for _ in 0..<Self.maximumMerges {
       let lists = try await readLists()
       guard !lists.isSettled else { return isMerged }
-      // The merge is maintenance, whichever write causes it.
-      let outcome = try await Maintenance.run {
-        try await attempt([], at: now, merging: lists) { _ in true }
-      }
+      let outcome = try await attempt([], at: now, as: context, merging: lists) { _ in true }
       isMerged = isMerged || outcome == true
     }
     throw Self.isBusy
@@ -69,22 +69,25 @@ extension DocumentStore {
   /// - Returns: nil when the lists must be merged first, or have changed since. Nothing is written then, nor when the rule
   ///   throws.
   private func attempt<Value: Sendable>(
-    _ ids: Set<DocumentID>, at now: Timestamp, merging lists: ListReconciliation?,
-    _ rule: @escaping BookmarkRule<Value>
+    _ ids: Set<DocumentID>, at now: Timestamp, as context: WriteContext,
+    merging lists: ListReconciliation?, _ rule: @escaping BookmarkRule<Value>,
+    answer: @escaping Answering<Value> = { _ in nil }
   ) async throws -> Value? {
-    let (value, leftOut) = try await update(loading: ids.union([BookmarkList.documentID])) {
+    let ids = ids.union([BookmarkList.documentID])
+    let (value, leftOut) = try await update(loading: ids, as: context) {
       changes -> (Value?, Int) in
       let view = changes.view
       let present = try lists ?? ListReconciliation(settledIn: view)
       guard let present, try lists == nil || present.isCurrent(in: view) else { return (nil, 0) }
       var edit = BookmarkEdit(view, now: now, limit: changes.historyLimits, lists: present)
       let value = try rule(&edit)
-      changes.outcome = value
       let (mutations, leftOut) = try edit.finished()
       for mutation in mutations { changes.write(mutation) }
       for local in edit.locals { changes.write(local) }
       for bodies in edit.forgotten { changes.forget(bodies) }
       return (value, leftOut)
+    } answer: { value, _ in
+      value.flatMap(answer)
     }
     if leftOut > 0 { Self.leftOutCounter.increment(by: leftOut) }
     return value

@@ -79,11 +79,13 @@ enum HotelMerge {
 extension DocumentStore {
   /// Merges the conflicting revisions of hotels, with a separate update for each hotel.
   /// - Parameter ids: documents that may be hotels with conflicts.
-  func mergeHotels(_ ids: [DocumentID], at now: Timestamp) async throws {
+  func mergeHotels(
+    _ ids: [DocumentID], at now: Timestamp, as context: WriteContext
+  ) async throws {
     for id in ids {
       var isDone = false
       while !isDone {
-        isDone = try await update(loading: [id]) { changes in
+        isDone = try await update(loading: [id], as: context) { changes in
           let mutation = try HotelMerge.mutation(
             of: id, in: changes.view, limit: changes.historyLimits, at: now)
           changes.write(mutation)

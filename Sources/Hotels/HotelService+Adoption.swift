@@ -30,16 +30,9 @@ extension HotelService {
   package func adopt(
     guest: StoreName, into user: StoreName, claim: String = ""
   ) async throws -> Adoption {
-    guard case .user(let id) = user else { return try await carry(guest, into: user, claim) }
-    // A person who signs up or logs in is not authenticated yet, so the author is set here.
-    return try await Author.$current.withValue(.user(id)) {
-      try await carry(guest, into: user, claim)
-    }
-  }
-
-  private func carry(
-    _ guest: StoreName, into user: StoreName, _ claim: String
-  ) async throws -> Adoption {
+    // A person who signs up or logs in is not authenticated yet.
+    let author: Author = if case .user(let id) = user { .user(id) } else { .server }
+    let context = WriteContext(author: author)
     let carried = try await read(guest, inSlices: CarriedStore()) {
       carried, view in try carried.read(view) ? carried : nil
     }
@@ -50,7 +43,7 @@ extension HotelService {
     let unions = try await read(user, inSlices: HotelUnions(carried.bookmarks)) { unions, view in
       try unions.read(view) ? unions : nil
     }
-    let first = try await change(user, creating: true, carried.bookmarks.map(\.id)) {
+    let first = try await change(user, creating: true, carried.bookmarks.map(\.id), as: context) {
       edit in
       try edit.adopt(
         carried, unions ?? HotelUnions(carried.bookmarks), receipt: id, claim: claim)
@@ -59,9 +52,10 @@ extension HotelService {
     guard first.receipt.waiting?.isEmpty != true else {
       return Adoption(bookmarks: first.count, isWhole: true)
     }
-    let waiting = try await take(carried.others, waitingIn: first.receipt, of: id, into: user)
+    let waiting = try await take(
+      carried.others, waitingIn: first.receipt, of: id, into: user, as: context)
     if waiting != first.receipt.waiting {
-      _ = try await change(user, creating: true, []) { edit in
+      _ = try await change(user, creating: true, [], as: context) { edit in
         try edit.change(receipt: id) { $0.waiting = waiting }
       }
     }
@@ -72,7 +66,7 @@ extension HotelService {
   /// - Returns: the revisions for which there was no space.
   private func take(
     _ ranks: [[CarriedStore.Revision]], waitingIn receipt: AdoptionReceipt, of id: LocalID,
-    into user: StoreName
+    into user: StoreName, as context: WriteContext
   ) async throws -> Set<AdoptionReceipt.Reference> {
     var left: Set<AdoptionReceipt.Reference> = []
     for revisions in ranks {
@@ -80,7 +74,7 @@ extension HotelService {
         revision.reference.map { receipt.waiting?.contains($0) ?? true } ?? false
       }
       guard !wanted.isEmpty else { continue }
-      let refused = try await change(user, creating: true, []) { edit in
+      let refused = try await change(user, creating: true, [], as: context) { edit in
         let taken = try edit.take(wanted, isAgain: receipt.isAgain)
         if !taken.came.isEmpty { try edit.change(receipt: id) { $0.add(taken.came) } }
         return taken.refused

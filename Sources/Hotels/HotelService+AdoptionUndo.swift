@@ -78,10 +78,12 @@ extension HotelService {
   /// The undo consists of updates of a bounded size, each of which also writes the receipt. After a crash, another
   /// call finishes the undo, also after ``BookmarkLimits/undoSeconds``.
   /// - Throws: `missing` when nothing came from that guest; `undoOver`; `store`.
-  package func undoAdoption(of guest: AccountID, in user: StoreName) async throws {
+  package func undoAdoption(
+    of guest: AccountID, in user: StoreName, as context: WriteContext
+  ) async throws {
     let id = LocalID(receipt: StoreName.guest(guest).key)
     while true {
-      let left = try await change(user, creating: false, []) { edit in
+      let left = try await change(user, creating: false, [], as: context) { edit in
         try edit.undoAdoption(id, atMost: Self.undoneAtOnce)
       }
       guard let left else { throw ServiceError.notTakenOver }

@@ -21,7 +21,7 @@ extension HotelService {
       remains.add(try await store.shrinkList(at: moment))
       if !receipts.gone.isEmpty {
         let edits = receipts.gone.map { LocalEdit($0, nil) }
-        try await store.update { changes in
+        try await store.update(as: .server) { changes in
           for edit in edits { changes.write(edit) }
         }
       }
@@ -80,7 +80,7 @@ extension DocumentStore {
     var remains = Remains()
     remains.kept[.branches] = marks
     guard mutation != nil else { return remains }
-    remains.kept[.branches] = try await update(loading: [id]) { changes -> Int in
+    remains.kept[.branches] = try await update(loading: [id], as: .server) { changes -> Int in
       let (marks, mutation) = try BookmarkMerge.shrunk(changes.view, at: moment)
       changes.write(mutation)
       return mutation?.tree.markCount ?? marks

@@ -30,10 +30,10 @@ extension HotelService {
   /// - Returns: the present bookmark; nil when the draft removed it.
   /// - Throws: `absent`, `occupied`, `quotaExceeded`, `invalidDocument`.
   package func publish(
-    _ publication: BookmarkPublication, in name: StoreName
+    _ publication: BookmarkPublication, in name: StoreName, as context: WriteContext
   ) async throws -> Bookmark? {
     let id = publication.id
-    _ = try await change(name, creating: false, [id]) { edit in
+    _ = try await change(name, creating: false, [id], as: context) { edit in
       guard try edit.local(publication.receipt)?.body != publication.mark else { return }
       if let body = try edit.merged(publication) {
         _ = try edit.add(HotelAddition(facts: Hotel(id: id, body: body)).prepared())

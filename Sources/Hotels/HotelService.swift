@@ -26,14 +26,17 @@ package struct HotelService: Sendable {
   /// unbookmarked continues from its tombstone.
   /// - Throws: `precondition`, `invalidDocument`, `tooLarge`, `occupied`, `unknownHotel`, `store`.
   package func bookmark(
-    _ addition: HotelAddition, in name: StoreName, condition: RevisionCondition = .none
+    _ addition: HotelAddition, in name: StoreName, condition: RevisionCondition = .none,
+    as context: WriteContext, answer: @escaping Answering<BookmarkOutcome> = { _ in nil }
   ) async throws -> BookmarkOutcome {
     let id = addition.id
     let addition = try addition.prepared()
     let mayCreate = (condition == .none || condition == .absent) && addition.body != nil
-    let outcome = try await change(name, creating: mayCreate, [id]) { edit in
+    let outcome = try await change(name, creating: mayCreate, [id], as: context) { edit in
       try condition.check(try edit.revision(of: id))
       return try edit.add(addition)
+    } answer: {
+      answer($0)
     }
     guard let outcome else {
       try condition.check(nil)
@@ -46,11 +49,14 @@ package struct HotelService: Sendable {
   /// - Returns: the tombstone's revision; nil when the hotel was not bookmarked.
   /// - Throws: `precondition`, `store`.
   package func unbookmark(
-    _ id: HotelID, in name: StoreName, condition: RevisionCondition = .none
+    _ id: HotelID, in name: StoreName, condition: RevisionCondition = .none,
+    as context: WriteContext, answer: @escaping Answering<RevisionID?> = { _ in nil }
   ) async throws -> RevisionID? {
-    let outcome = try await change(name, creating: false, [id]) { edit in
+    let outcome = try await change(name, creating: false, [id], as: context) { edit in
       try condition.check(try edit.revision(of: id))
       return try edit.remove(id)
+    } answer: {
+      answer($0)
     }
     if outcome == nil { try condition.check(nil) }
     return outcome ?? nil
@@ -62,7 +68,7 @@ package struct HotelService: Sendable {
   /// - Throws: `store`.
   package func reconcile(in name: StoreName) async throws -> Bool {
     try await run(name, creating: false) { store in
-      try await store.mergeLists(at: now())
+      try await store.mergeLists(at: now(), as: .server)
     } ?? false
   }
 
@@ -70,26 +76,18 @@ package struct HotelService: Sendable {
   /// - Parameter creating: whether to create an absent store.
   /// - Returns: nil for an absent store that is not created.
   func change<Value: Sendable>(
-    _ name: StoreName, creating: Bool, _ hotels: some Sequence<HotelID>,
-    _ rule: @escaping BookmarkRule<Value>
+    _ name: StoreName, creating: Bool, _ hotels: some Sequence<HotelID>, as context: WriteContext,
+    _ rule: @escaping BookmarkRule<Value>, answer: @escaping Answering<Value> = { _ in nil }
   ) async throws -> Value? {
-    let ids = Set(hotels.map(\.documentID))
-    let now = now()
+    let (ids, now) = (Set(hotels.map(\.documentID)), now())
     // A shared list's store is created with the list. A write that created it would bring back a list that was just
     // deleted.
-    if case .list = name { return try await changeExisting(name, ids, at: now, rule) }
-    return try await run(name, creating: creating) { store in
-      try await store.change(ids, at: now, rule)
+    let isList = if case .list = name { true } else { false }
+    let value = try await run(name, creating: creating && !isList) { store in
+      try await store.change(ids, at: now, as: context, rule, answer: answer)
     }
-  }
-
-  private func changeExisting<Value: Sendable>(
-    _ name: StoreName, _ ids: Set<DocumentID>, at now: Timestamp,
-    _ rule: @escaping BookmarkRule<Value>
-  ) async throws -> Value {
-    try await stores.withExisting(name) { store in
-      try await store.change(ids, at: now, rule)
-    }
+    if isList, value == nil { throw ServiceError.absent }
+    return value
   }
 
   /// Reads one state of a store; nil for an absent store.
@@ -183,13 +181,10 @@ extension HotelService {
     let bookmarked = try await bookmarked(among: shown.map(\.id), in: name)
     let hotels = shown.filter { bookmarked.contains($0.id) }
     guard !hotels.isEmpty else { return 0 }
-    return try await Author.$current.withValue(.server) {
-      try await run(name, creating: false) { store in
-        try await store.update(loading: Set(hotels.map(\.id.documentID))) {
-          changes in
-          for hotel in hotels { try Self.refresh(hotel, in: &changes) }
-          return changes.mutations.count
-        }
+    return try await run(name, creating: false) { store in
+      try await store.update(loading: Set(hotels.map(\.id.documentID)), as: .server) { changes in
+        for hotel in hotels { try Self.refresh(hotel, in: &changes) }
+        return changes.mutations.count
       }
     } ?? 0
   }
@@ -212,15 +207,18 @@ extension HotelService {
   /// changed since; they are skipped.
   /// - Throws: `invalidDocument`, `tooLarge`, `occupied`, `unknownHotel`, `store`.
   package func change(
-    _ batch: BookmarkBatch, in name: StoreName
+    _ batch: BookmarkBatch, in name: StoreName, as context: WriteContext,
+    answer: @escaping Answering<BatchAnswer> = { _ in nil }
   ) async throws -> BatchAnswer {
     let batch = try batch.prepared()
     let mayCreate = batch.add.contains { $0.body != nil }
-    let answer = try await change(name, creating: mayCreate, batch.ids) { edit in
+    let outcome = try await change(name, creating: mayCreate, batch.ids, as: context) { edit in
       try edit.change(batch)
+    } answer: {
+      answer($0)
     }
-    if answer == nil, let unknown = batch.add.first { throw unknown.isUnknown }
-    return answer ?? BatchAnswer(absentStore: batch)
+    if outcome == nil, let unknown = batch.add.first { throw unknown.isUnknown }
+    return outcome ?? BatchAnswer(absentStore: batch)
   }
 }
 

@@ -131,6 +131,6 @@ extension BookmarkMerge {
       hotels, view in try hotels.read(view)
     }
     guard !unlisted.isEmpty else { return }
-    try await store.change([], at: now) { edit in edit.list(unlisted) }
+    try await store.change([], at: now, as: .server) { edit in edit.list(unlisted) }
   }
 }

@@ -8,19 +8,31 @@ package import Stores
 extension ListService {
   /// Hides an invitation and all further ones of the same inviter from the account. The inviter does not learn it.
   /// - Throws: `missing` for an invitation that is not open; `quotaExceeded` for too many blocked inviters.
-  package func block(_ invitation: AccountID, by account: AccountID) async throws {
-    try await directory.update { changes in
+  package func block(
+    _ invitation: AccountID, by account: AccountID, as context: WriteContext,
+    answer: @escaping Answering<Void> = { _ in nil }
+  ) async throws {
+    try await stores.update(.system, as: context) { changes in
       try changes.blockInviter(of: invitation, by: account)
+    } answer: {
+      answer($0)
     }
   }
 
   /// Shows the invitations of a blocked inviter again, also those that were made meanwhile and are open.
   /// - Throws: `missing` for a name that is not blocked.
-  package func unblock(_ username: String, by account: AccountID) async throws {
+  package func unblock(
+    _ username: String, by account: AccountID, as context: WriteContext,
+    answer: @escaping Answering<Void> = { _ in nil }
+  ) async throws {
     guard let inviter = try await accounts.accountID(ofUser: username) else {
       throw ServiceError.notBlocked
     }
-    try await directory.update { changes in try changes.unblock(inviter, by: account) }
+    try await stores.update(.system, as: context) { changes in
+      try changes.unblock(inviter, by: account)
+    } answer: {
+      answer($0)
+    }
   }
 
   /// The names of the blocked inviters, in the order of the user names' bytes. Erased accounts are left out.

@@ -113,13 +113,6 @@ struct ListDirectory: Sendable {
       return try await store.read(query)
     }
   }
-
-  @discardableResult
-  func update<Value: Sendable>(
-    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
-  ) async throws -> Value {
-    try await stores.withStore(.system) { store in try await store.update(rule) }
-  }
 }
 
 /// Reading the records.

@@ -9,7 +9,7 @@ package import Stores
 ///
 /// The import's last step replaces the account's own store by the imported one, which contains a random mark
 /// (``mark``). Before that step, the system store records the lists with the same mark.
-/// ``ListService/finishImport(_:begunBefore:)`` compares both marks: if they are equal, the lists are kept, and
+/// ``ListService/finishImport(_:begunBefore:as:)`` compares both marks: if they are equal, the lists are kept, and
 /// otherwise erased. Each import has a record of its own, because several servers may import into one account.
 package final class ListImport: Sendable {
   /// The local document of the account's own store that contains the mark of the import that filled it.
@@ -21,13 +21,16 @@ package final class ListImport: Sendable {
   private let lists: ListService
   private let owner: ListMember
   private let mark: AccountID
+  private let context: WriteContext
   /// The bytes of all lists that were made but the last.
   private let given = NIOLockedValueBox<Int64>(0)
   /// The lists that were made, each with its id in the export.
   private let made = NIOLockedValueBox<[(list: AccountID, former: AccountID)]>([])
 
-  package init(_ lists: ListService, for owner: ListMember) {
+  /// - Parameter context: that of the writes before the last one, by ``finish(as:)``, which is the one to be answered.
+  package init(_ lists: ListService, for owner: ListMember, as context: WriteContext) {
     self.lists = lists
+    self.context = context.withoutReceipt
     self.owner = owner
     var generator = SystemRandomNumberGenerator()
     mark = .random(using: &generator)
@@ -48,9 +51,11 @@ package final class ListImport: Sendable {
     var generator = SystemRandomNumberGenerator()
     let list = AccountID.random(using: &generator)
     made.withLockedValue { $0.append((list, former)) }
-    try await lists.directory.update { changes in try changes.noteErasure(of: .list(list)) }
+    try await lists.stores.update(.system, as: context) { changes in
+      try changes.noteErasure(of: .list(list))
+    }
     try await lists.stores.withStore(.list(list)) { _ in }
-    return ImportTarget(list: list, calledBefore: former, in: lists.stores)
+    return ImportTarget(list: list, calledBefore: former, in: lists.stores, as: context)
   }
 
   /// Checks that the lists so far leave room for another one. Each of them has a limit of its own, too.
@@ -63,7 +68,7 @@ package final class ListImport: Sendable {
       given.withLockedValue { $0 += StoreRoom.rounded(StoreRoom.bytes(of: info)) }
     }
     let (given, owner, limit) = (given.withLockedValue { $0 }, owner.account, lists.ownedBytes)
-    try await lists.directory.update { changes in
+    try await lists.stores.update(.system, as: context) { changes in
       try changes.requireRoom(for: owner, given + StoreRoom.stepBytes, within: limit)
     }
   }
@@ -73,7 +78,7 @@ package final class ListImport: Sendable {
   /// - Parameter own: the store that will replace the account's own.
   package func renew(_ own: DocumentStore) async throws {
     let made = made.withLockedValue { $0.map(\.list) }
-    try await lists.directory.update { changes in
+    try await lists.stores.update(.system, as: context) { changes in
       for list in made { try changes.noteErasure(of: .list(list)) }
     }
     try await setMark(in: own)
@@ -104,7 +109,7 @@ package final class ListImport: Sendable {
     let (made, mark, owner, now) = (
       made.withLockedValue { $0.map(\.list) }, mark, owner, lists.now()
     )
-    try await lists.directory.update { changes in
+    try await lists.stores.update(.system, as: context) { changes in
       changes.note(
         ListKeys.imported(by: owner.account, marked: mark),
         [
@@ -117,14 +122,15 @@ package final class ListImport: Sendable {
 
   private func setMark(in own: DocumentStore) async throws {
     let document = LocalDocument(revision: 1, body: Array(mark.text.utf8))
-    try await own.update { changes in changes.write(LocalEdit(Self.markID, document)) }
+    try await own.update(as: context) { changes in changes.write(LocalEdit(Self.markID, document)) }
   }
 
   /// Makes the lists visible, or erases them when the imported store did not replace the account's own.
   /// - Returns: whether the lists are visible.
   @discardableResult
-  package func finish() async throws -> Bool {
-    let isDone = try await lists.finishImport(ListKeys.imported(by: owner.account, marked: mark))
+  package func finish(as context: WriteContext) async throws -> Bool {
+    let isDone = try await lists.finishImport(
+      ListKeys.imported(by: owner.account, marked: mark), as: context)
     // The lists of an import that failed before it was recorded.
     let made = made.withLockedValue { $0.map(\.list) }
     for list in made where try await lists.directory.head(of: list) == nil {
@@ -148,7 +154,9 @@ extension ListService {
   ///   replace the account's own store.
   /// - Returns: whether the imported store is the account's own, so that its lists are visible.
   @discardableResult
-  func finishImport(_ id: LocalID, begunBefore limit: Timestamp? = nil) async throws -> Bool {
+  func finishImport(
+    _ id: LocalID, begunBefore limit: Timestamp? = nil, as context: WriteContext
+  ) async throws -> Bool {
     guard let account = ListKeys.importer(of: id), let mark = ListKeys.last(of: id) else {
       return false
     }
@@ -162,7 +170,7 @@ extension ListService {
     let name = note["username"]?.string ?? ""
     let at = Timestamp(milliseconds: Int64(note["at"]?.int ?? 0))
     if let limit, !isFilled, limit <= at { return false }
-    let isDone = try await directory.update { changes in
+    let isDone = try await stores.update(.system, as: context) { changes in
       // Another process may have completed it meanwhile.
       guard try changes.local(id) != nil else { return isFilled }
       let isDone = try isFilled && changes.hasUser(account, named: name)
@@ -183,7 +191,7 @@ extension ListService {
 
   /// Completes the imports that a crash interrupted. Runs at every start, before the stores with a request to erase
   /// are erased.
-  /// - Parameter limit: see ``finishImport(_:begunBefore:)``.
+  /// - Parameter limit: see ``finishImport(_:begunBefore:as:)``.
   /// - Returns: the failures.
   package func finishImports(begunBefore limit: Timestamp? = nil) async throws -> [any Error] {
     let records: [LocalID] = try await directory.read(orAbsent: []) { view in
@@ -196,7 +204,7 @@ extension ListService {
     }
     var failures: [any Error] = []
     for record in records {
-      do { try await finishImport(record, begunBefore: limit) } catch {
+      do { try await finishImport(record, begunBefore: limit, as: .server) } catch {
         failures.append(error)
       }
     }

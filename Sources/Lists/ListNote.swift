@@ -84,13 +84,14 @@ extension ListService {
   /// - Throws: `absent`, `precondition`, `invalidDocument`, `documentTooLarge`, `quotaExceeded`; `occupied` when a
   ///   document that is not a note has the id.
   package func putNote(
-    _ title: String, _ markdown: String, on list: AccountID, condition: RevisionCondition
+    _ title: String, _ markdown: String, on list: AccountID, condition: RevisionCondition,
+    as context: WriteContext
   ) async throws -> (note: ListNote, isNew: Bool) {
     let (name, now) = (list.text, now())
     let id = try ListNote.id(title, in: name)
     let text = try ListText.markdown(markdown)
     return try await stores.withExisting(.list(list)) { store in
-      let isNew = try await store.update(loading: [id]) { changes in
+      let isNew = try await store.update(loading: [id], as: context) { changes in
         try changes.putNote(id, title, text, in: name, condition, at: now)
       }
       guard let note = try await Self.note(id, of: name, in: store) else {
@@ -103,17 +104,18 @@ extension ListService {
   /// Removes a note: a tombstone on each of its live leaves.
   /// - Throws: `absent`, `missing`, `precondition`.
   package func removeNote(
-    _ title: String, of list: AccountID, condition: RevisionCondition
+    _ title: String, of list: AccountID, condition: RevisionCondition, as context: WriteContext,
+    answer: @escaping Answering<Void> = { _ in nil }
   ) async throws {
     let name = list.text
     let id = try ListNote.id(title, in: name)
-    try await stores.withExisting(.list(list)) { store in
-      try await store.update(loading: [id]) { changes in
-        let note = try changes.view.document(id).flatMap { try ListNote($0, of: name) }
-        try condition.check(note?.revision, of: "note")
-        guard note != nil, let tree = try changes.view.newest(id) else { throw ServiceError.noNote }
-        changes.write(try Edit.deleteAllLeaves(id, in: tree, limit: changes.historyLimits))
-      }
+    try await stores.update(.list(list), creating: false, loading: [id], as: context) { changes in
+      let note = try changes.view.document(id).flatMap { try ListNote($0, of: name) }
+      try condition.check(note?.revision, of: "note")
+      guard note != nil, let tree = try changes.view.newest(id) else { throw ServiceError.noNote }
+      changes.write(try Edit.deleteAllLeaves(id, in: tree, limit: changes.historyLimits))
+    } answer: {
+      answer($0)
     }
   }
 

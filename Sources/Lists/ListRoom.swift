@@ -46,7 +46,7 @@ extension RoomGiver {
       concerns: { name in if case .list = name { true } else { false } },
       give: { stores, name, bytes in
         guard case .list(let list) = name else { return Given(bytes: bytes) }
-        return try await ListDirectory(stores: stores).update { changes in
+        return try await stores.update(.system, as: .server) { changes in
           try changes.giveRoom(to: list, bytes, within: limit)
         }
       })

@@ -16,7 +16,8 @@ extension ListService {
   /// - Throws: `precondition`, `quotaExceeded`, `invalidDocument`, `absent`.
   package func save(
     _ subject: ListDraft.Subject, _ content: DocumentBody?, on list: AccountID,
-    of author: AccountID, base: ListDraft.Base, condition: RevisionCondition
+    of author: AccountID, base: ListDraft.Base, condition: RevisionCondition,
+    as context: WriteContext
   ) async throws -> (draft: ListDraft, isNew: Bool) {
     let published = try await publishedRevision(subject, on: list)
     let isFirst = try await draft(subject, on: list, of: author) == nil
@@ -29,22 +30,20 @@ extension ListService {
           + "or discard some")
     }
     let id = try ListDraft.id(of: try subject.document(in: list), on: list)
-    let isNew = try await stores.withStore(.user(author)) { store in
-      try await store.update(loading: [id]) { changes in
-        let stored = try changes.view.document(id)
-        let known = stored.flatMap { ListDraft($0, of: list) }
-        try condition.check(known.map { $0.content == nil ? nil : $0.revision } ?? published)
-        let seen =
-          switch base {
-          case .present: known == nil ? published : known?.base
-          case .seen(let revision): revision
-          }
-        let draft = try ListDraft(
-          of: subject, on: list, base: seen, content: content?.bytes)
-        let former = stored.flatMap { $0.isDeleted ? nil : $0.revision }
-        try changes.put(id, base: former, body: draft.body())
-        return known == nil
-      }
+    let isNew = try await stores.update(.user(author), loading: [id], as: context) { changes in
+      let stored = try changes.view.document(id)
+      let known = stored.flatMap { ListDraft($0, of: list) }
+      try condition.check(known.map { $0.content == nil ? nil : $0.revision } ?? published)
+      let seen =
+        switch base {
+        case .present: known == nil ? published : known?.base
+        case .seen(let revision): revision
+        }
+      let draft = try ListDraft(
+        of: subject, on: list, base: seen, content: content?.bytes)
+      let former = stored.flatMap { $0.isDeleted ? nil : $0.revision }
+      try changes.put(id, base: former, body: draft.body())
+      return known == nil
     }
     guard let draft = try await draft(subject, on: list, of: author) else {
       throw ServiceError.noDraft
@@ -78,19 +77,22 @@ extension ListService {
   /// Discards a draft.
   /// - Throws: `missing` when there is none.
   package func discard(
-    _ subject: ListDraft.Subject, on list: AccountID, of author: AccountID
+    _ subject: ListDraft.Subject, on list: AccountID, of author: AccountID,
+    as context: WriteContext
   ) async throws {
     guard let draft = try await draft(subject, on: list, of: author) else {
       throw ServiceError.noDraft
     }
-    try await remove(draft, of: author)
+    try await remove(draft, of: author, as: context)
   }
 
   /// Removes a draft, unless it has changed since it was read.
-  func remove(_ draft: ListDraft, of author: AccountID) async throws {
+  func remove(
+    _ draft: ListDraft, of author: AccountID, as context: WriteContext
+  ) async throws {
     let id = try ListDraft.id(of: draft.document, on: draft.list)
     try await stores.withStore(.user(author), creating: false) { store in
-      try await store?.update(loading: [id]) { changes in
+      try await store?.update(loading: [id], as: context) { changes in
         guard let stored = try changes.view.document(id), !stored.isDeleted,
           stored.revision == draft.revision
         else { return }
@@ -117,7 +119,9 @@ extension ListService {
   /// Removes all drafts of a former member, and what the list's store keeps for them alone: local documents and answers.
   /// Then it removes the record that this is still to do. The list's store learns before who the members are, so that
   /// nothing of the former one comes after.
-  func removeDrafts(on list: AccountID, of author: AccountID) async throws {
+  func removeDrafts(
+    on list: AccountID, of author: AccountID, as context: WriteContext
+  ) async throws {
     try await show(list)
     try await stores.withStore(.list(list), creating: false) { store in
       try await store?.forget(writer: author)
@@ -127,7 +131,7 @@ extension ListService {
       guard !drafts.isEmpty else { break }
       let ids = try drafts.map { try ListDraft.id(of: $0.document, on: list) }
       try await stores.withStore(.user(author), creating: false) { store in
-        try await store?.update(loading: Set(ids)) { changes in
+        try await store?.update(loading: Set(ids), as: context) { changes in
           for id in ids {
             guard let tree = try changes.view.newest(id) else { continue }
             changes.write(try Edit.deleteAllLeaves(id, in: tree, limit: changes.historyLimits))
@@ -136,7 +140,7 @@ extension ListService {
       }
       try await Slice.giveWay()
     }
-    try await directory.update { changes in
+    try await stores.update(.system, as: context) { changes in
       guard try changes.role(of: author, in: list) == nil else { return }
       changes.write(LocalEdit(ListKeys.endedDrafts(of: author, on: list), nil))
     }
@@ -159,7 +163,7 @@ extension ListService {
       do {
         // An author who has joined again keeps the remaining drafts.
         if try await directory.role(of: author, in: list) == nil {
-          try await removeDrafts(on: list, of: author)
+          try await removeDrafts(on: list, of: author, as: .server)
         }
       } catch { failures.append(error) }
     }

@@ -10,7 +10,8 @@ extension ListService {
   /// - Throws: `absent`; `forbidden` for everyone but the owner; `invalidDocument` for the role `owner` and for a
   ///   time that is not allowed; `quotaExceeded`.
   package func invite(
-    to list: AccountID, as role: ListRole, until expiresAt: Timestamp?, by owner: AccountID
+    to list: AccountID, as role: ListRole, until expiresAt: Timestamp?, by owner: AccountID,
+    as context: WriteContext, answer: @escaping Answering<IssuedInvitation> = { _ in nil }
   ) async throws -> IssuedInvitation {
     try await requireOwner(owner, of: list)
     let now = now()
@@ -29,10 +30,12 @@ extension ListService {
       + Hex.string(generator.next(), generator.next())
     let invitation = Invitation(
       to: list, as: role, token: token, at: now, expiresAt: end, using: &generator)
-    return try await directory.update { changes in
+    return try await stores.update(.system, as: context) { changes in
       guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
       try changes.invite(invitation, at: now)
       return IssuedInvitation(invitation: invitation, token: token)
+    } answer: {
+      answer($0)
     }
   }
 
@@ -54,16 +57,19 @@ extension ListService {
   /// Withdraws an open invitation, by link or by name.
   /// - Throws: `absent`; `forbidden` for everyone but the owner; `missing` for an invitation that is not open.
   package func withdraw(
-    _ invitation: AccountID, to list: AccountID, by owner: AccountID
+    _ invitation: AccountID, to list: AccountID, by owner: AccountID, as context: WriteContext,
+    answer: @escaping Answering<Void> = { _ in nil }
   ) async throws {
     try await requireOwner(owner, of: list)
     let now = now()
-    try await directory.update { changes in
+    try await stores.update(.system, as: context) { changes in
       let users = try InvitedUser.all(of: list, in: changes.view)
       if let user = users.first(where: { $0.id == invitation }) {
         return changes.eraseInvitation(of: user.account, to: list)
       }
       try changes.withdraw(invitation, to: list, at: now)
+    } answer: {
+      answer($0)
     }
   }
 
@@ -71,10 +77,10 @@ extension ListService {
   /// - Parameter token: the token of a link, or the id of the account's own invitation.
   /// - Throws: `missing` for an unknown token; `invitationGone`; `quotaExceeded`.
   package func accept(
-    _ token: String, by account: AccountID, _ username: String
+    _ token: String, by account: AccountID, _ username: String, as context: WriteContext
   ) async throws -> SharedList {
     let now = now()
-    let list = try await directory.update { [ownedBytes] changes in
+    let list = try await stores.update(.system, as: context) { [ownedBytes] changes in
       guard let id = AccountID(token) else {
         return try changes.accept(token: token, by: account, username, at: now)
       }
@@ -103,13 +109,18 @@ extension ListService {
 
   /// Ends an invitation by name that the account does not want.
   /// - Throws: `missing` for an invitation that is not open.
-  package func decline(_ invitation: AccountID, by account: AccountID) async throws {
-    try await directory.update { changes in
+  package func decline(
+    _ invitation: AccountID, by account: AccountID, as context: WriteContext,
+    answer: @escaping Answering<Void> = { _ in nil }
+  ) async throws {
+    try await stores.update(.system, as: context) { changes in
       if try changes.role(of: account, in: invitation) != nil {
         return try changes.declineOwnerless(invitation, by: account)
       }
       let known = try changes.invitation(invitation, of: account)
       changes.eraseInvitation(of: account, to: known.list)
+    } answer: {
+      answer($0)
     }
   }
 }

@@ -18,7 +18,8 @@ extension ListService {
   ///   an unknown user name; `quotaExceeded`.
   @discardableResult
   package func putMember(
-    _ username: String, role: ListRole, on list: AccountID, by owner: AccountID
+    _ username: String, role: ListRole, on list: AccountID, by owner: AccountID,
+    as context: WriteContext, answer: @escaping Answering<MemberOutcome> = { _ in nil }
   ) async throws -> MemberOutcome {
     try await requireOwner(owner, of: list)
     let (account, name) = try await account(named: username, on: list)
@@ -26,13 +27,15 @@ extension ListService {
     var generator = SystemRandomNumberGenerator()
     let invitation = PersonalInvitation(
       of: account, name, to: list, title: title, as: role, by: owner, at: now(), using: &generator)
-    let outcome = try await directory.update { changes in
+    let outcome = try await stores.update(.system, as: context) { changes in
       guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
       guard try changes.role(of: account, in: list) == nil else {
         _ = try changes.putMember(account, name, role: role, on: list, at: invitation.createdAt)
         return MemberOutcome.member
       }
       return .invited(try changes.invite(invitation))
+    } answer: {
+      answer($0)
     }
     if case .member = outcome { await tryToShow(list) }
     return outcome
@@ -43,37 +46,45 @@ extension ListService {
   /// - Throws: `absent`; `forbidden` when another member tries it, and for the owner, who can't be removed;
   ///   `missing` for a name that is not on the list.
   package func removeMember(
-    _ username: String, from list: AccountID, by account: AccountID
+    _ username: String, from list: AccountID, by account: AccountID, as context: WriteContext,
+    answer: @escaping Answering<Void> = { _ in nil }
   ) async throws {
     let role = try await requireMember(account, of: list)
     let member = try await member(named: username, on: list)
     guard role == .owner || member?.account == account else { throw ServiceError.ownersOnly }
-    guard let member else { return try await withdraw(username, from: list, by: account) }
+    guard let member else {
+      return try await withdraw(username, from: list, by: account, as: context, answer: answer)
+    }
     let now = now()
-    try await directory.update { changes in
+    try await stores.update(.system, as: context) { changes in
       let present = try changes.role(of: account, in: list)
       guard present == .owner || present != nil && member.account == account else {
         throw ServiceError.absent
       }
       try changes.removeMember(member.account, from: list, at: now)
+    } answer: {
+      answer($0)
     }
     memberships.notify([member.account])
-    await tryToRemoveDrafts(on: list, of: member.account)
+    await tryToRemoveDrafts(on: list, of: member.account, as: context.withoutReceipt)
   }
 
   /// Takes back the invitation of a user by name.
   private func withdraw(
-    _ username: String, from list: AccountID, by owner: AccountID
+    _ username: String, from list: AccountID, by owner: AccountID, as context: WriteContext,
+    answer: @escaping Answering<Void>
   ) async throws {
     guard let account = try await accounts.accountID(ofUser: username) else {
       throw ServiceError.noMember
     }
-    try await directory.update { changes in
+    try await stores.update(.system, as: context) { changes in
       guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
       guard try changes.view.local(ListKeys.invitation(of: account, to: list)) != nil else {
         throw ServiceError.noMember
       }
       changes.eraseInvitation(of: account, to: list)
+    } answer: {
+      answer($0)
     }
   }
 
@@ -83,7 +94,8 @@ extension ListService {
   /// - Throws: `absent`; `forbidden` for everyone but the owner; `missing` for a name that is not on the list; what
   ///   the condition throws.
   package func offer(
-    _ list: AccountID, to username: String, by owner: AccountID, condition: Condition? = nil
+    _ list: AccountID, to username: String, by owner: AccountID, condition: Condition? = nil,
+    as context: WriteContext
   ) async throws -> PersonalInvitation? {
     try await requireOwner(owner, of: list)
     guard let member = try await member(named: username, on: list) else {
@@ -94,7 +106,7 @@ extension ListService {
     let offer = PersonalInvitation(
       of: member.account, member.username, to: list, title: document.title, as: .owner, by: owner,
       at: now(), using: &generator)
-    return try await directory.update { changes in
+    return try await stores.update(.system, as: context) { changes in
       guard let head = try ListDirectory.head(of: list, in: changes.view),
         try changes.role(of: owner, in: list) == .owner
       else { throw ServiceError.absent }

@@ -25,30 +25,30 @@ extension ListService {
   /// - Throws: `missing` when there is no draft; `absent`, `quotaExceeded`; the stores' errors, after which the
   ///   caller may try again.
   package func publish(
-    _ subject: ListDraft.Subject, on list: AccountID, of author: AccountID
+    _ subject: ListDraft.Subject, on list: AccountID, of author: AccountID,
+    as context: WriteContext
   ) async throws -> Publication {
     guard let draft = try await draft(subject, on: list, of: author) else {
       throw ServiceError.noDraft
     }
-    try await WriteReceipt.aside {
-      try await note(publishing: draft, by: author)
-    }
-    let publication = try await carryOut(draft, of: author)
-    try await WriteReceipt.aside {
-      if case .conflict = publication {} else { try await remove(draft, of: author) }
-      try await directory.update { changes in
-        changes.write(
-          LocalEdit(ListKeys.publishing(draft.document, on: list, by: author), nil))
-      }
+    let aside = context.withoutReceipt
+    try await note(publishing: draft, by: author, as: aside)
+    let publication = try await carryOut(draft, of: author, as: context)
+    if case .conflict = publication {} else { try await remove(draft, of: author, as: aside) }
+    try await stores.update(.system, as: aside) { changes in
+      changes.write(
+        LocalEdit(ListKeys.publishing(draft.document, on: list, by: author), nil))
     }
     // A right that ended during the write: the answer is an error.
     try await requireWriter(author, of: list)
     return publication
   }
 
-  private func note(publishing draft: ListDraft, by author: AccountID) async throws {
+  private func note(
+    publishing draft: ListDraft, by author: AccountID, as context: WriteContext
+  ) async throws {
     let (list, now) = (draft.list, now())
-    try await directory.update { changes in
+    try await stores.update(.system, as: context) { changes in
       changes.note(
         ListKeys.publishing(draft.document, on: list, by: author),
         [
@@ -57,30 +57,33 @@ extension ListService {
     }
   }
 
-  private func carryOut(_ draft: ListDraft, of author: AccountID) async throws -> Publication {
+  private func carryOut(
+    _ draft: ListDraft, of author: AccountID, as context: WriteContext
+  ) async throws -> Publication {
     let receipt = PublishedDraft(draft, by: author)
     switch draft.subject {
     case .bookmark(let id):
       let change = BookmarkPublication(
         id: id, content: draft.content, base: draft.base, receipt: receipt.id,
         mark: receipt.mark)
-      return .bookmark(try await hotels.publish(change, in: .list(draft.list)))
+      return .bookmark(try await hotels.publish(change, in: .list(draft.list), as: context))
     case .note(let title):
-      return try await publishNote(title, draft, receipt)
+      return try await publishNote(title, draft, receipt, as: context)
     }
   }
 
   /// Merges the draft before the transaction, because a merge of long texts takes long, and checks in it that the note
   /// is still the one that was merged.
   private func publishNote(
-    _ title: String, _ draft: ListDraft, _ receipt: PublishedDraft
+    _ title: String, _ draft: ListDraft, _ receipt: PublishedDraft, as context: WriteContext
   ) async throws -> Publication {
     let (name, now) = (draft.list.text, now())
     return try await stores.withExisting(.list(draft.list)) { store in
       while true {
         let present = try await store.read { view in try NotePublication(draft, in: name, view) }
         let text = try await present.merged()
-        let outcome = try await store.update(loading: [draft.document]) { changes -> Outcome in
+        let outcome = try await store.update(loading: [draft.document], as: context) {
+          changes -> Outcome in
           guard try changes.local(receipt.id)?.body != receipt.mark else { return .published }
           guard try changes.revision(of: draft.document) == present.stored else { return .changed }
           let conflict = try changes.publish(present, text, title, in: name, at: now)
@@ -131,7 +134,9 @@ extension ListService {
     for (list, document, author, note) in begun {
       do {
         try await finishPublication(of: document, on: list, by: author)
-        try await directory.update { changes in changes.write(LocalEdit(note, nil)) }
+        try await stores.update(.system, as: .server) { changes in
+          changes.write(LocalEdit(note, nil))
+        }
       } catch { failures.append(error) }
     }
     return failures
@@ -151,7 +156,7 @@ extension ListService {
     let known = try await stores.withStore(.list(list), creating: false) { store in
       try await store?.readInline { view in try view.local(receipt.id)?.body } ?? nil
     }
-    if known == receipt.mark { try await remove(draft, of: author) }
+    if known == receipt.mark { try await remove(draft, of: author, as: .server) }
   }
 }
 

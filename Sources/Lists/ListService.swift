@@ -57,7 +57,8 @@ package struct ListService: Sendable {
   /// - Throws: `invalidDocument`, `documentTooLarge`, `quotaExceeded`; `storageFull` while the disk's last space is kept
   ///   for others; the stores' errors.
   package func make(
-    title: String, markdown: String, owner: ListMember
+    title: String, markdown: String, owner: ListMember, as context: WriteContext,
+    answer: @escaping Answering<SharedList> = { _ in nil }
   ) async throws -> SharedList {
     try stores.requireSpaceForNewcomers()
     var generator = SystemRandomNumberGenerator()
@@ -66,30 +67,32 @@ package struct ListService: Sendable {
       title: ListText.title(title), markdown: ListText.markdown(markdown), owner: owner.username,
       at: now)
     let store = StoreName.list(list)
-    let document = try await WriteReceipt.aside {
-      try await directory.update { changes in try changes.noteErasure(of: store) }
-      return try await stores.withStore(store) { store in
-        _ = try await store.put(ListDocument.id(of: list), base: nil, body: body)
-        return try await store.readInline { view in try ListDocument(list, in: view) }
+    let aside = context.withoutReceipt
+    try await stores.update(.system, as: aside) { changes in try changes.noteErasure(of: store) }
+    let id = ListDocument.id(of: list)
+    let document = try await stores.withStore(store) { store in
+      try await store.update(loading: [id], as: aside) { changes in
+        _ = try changes.put(id, base: nil, body: body)
       }
+      return try await store.readInline { view in try ListDocument(list, in: view) }
     }
     guard let document else { throw ServiceError.absent }
     let made: SharedList
     do {
-      made = try await directory.update { [ownedBytes] changes in
+      made = try await stores.update(.system, as: context) { [ownedBytes] changes in
         try changes.requireRoom(for: owner.account, within: ownedBytes)
         let members = try changes.makeList(list, ownedBy: owner.account, owner.username, at: now)
         try changes.dropErasure(of: store)
         return SharedList(list, document, members, role: .owner)
+      } answer: {
+        answer($0)
       }
     } catch {
       // After any other error the list may exist nevertheless. If it does not, a later start erases its store.
       let isRefused =
         error is WriteReceipt.AnsweredBefore
         || [.quotaExceeded, .missing, .receiptMismatch].contains(ServiceError(error)?.code)
-      if isRefused {
-        await WriteReceipt.aside { try? await accounts.erase(store: store) }
-      }
+      if isRefused { try? await accounts.erase(store: store) }
       throw error
     }
     await tryToShow(list)
@@ -155,22 +158,19 @@ package struct ListService: Sendable {
   @discardableResult
   package func change(
     _ id: AccountID, by account: AccountID, title: String?, markdown: String?,
-    condition: @escaping Condition = { _ in }
+    condition: @escaping Condition = { _ in }, as context: WriteContext
   ) async throws -> Int {
     let title = try title.map(ListText.title)
     let markdown = try markdown.map(ListText.markdown)
     try await requireWriter(account, of: id)
     guard let head = try await directory.head(of: id) else { throw ServiceError.absent }
     let (document, now) = (ListDocument.id(of: id), now())
-    try await stores.withExisting(.list(id)) { store in
-      try await store.update(loading: [document]) { changes in
-        guard let known = try ListDocument(id, in: changes.view) else { throw ServiceError.absent }
-        try condition(ListTag(revision: known.revision, version: head.version))
-        guard let body = try known.changed(title: title, markdown: markdown, at: now) else {
-          return
-        }
-        try changes.put(document, base: known.revision, body: body)
-      }
+    try await stores.update(.list(id), creating: false, loading: [document], as: context) {
+      changes in
+      guard let known = try ListDocument(id, in: changes.view) else { throw ServiceError.absent }
+      try condition(ListTag(revision: known.revision, version: head.version))
+      guard let body = try known.changed(title: title, markdown: markdown, at: now) else { return }
+      try changes.put(document, base: known.revision, body: body)
     }
     // A right that ended during the write: the answer is an error.
     try await requireWriter(account, of: id)
@@ -192,13 +192,14 @@ package struct ListService: Sendable {
   ///   own document: a list can be deleted without it, also when it can't be read.
   /// - Throws: `absent`; `forbidden` for everyone but the owner; what the condition throws.
   package func end(
-    _ id: AccountID, by account: AccountID, condition: Condition? = nil
+    _ id: AccountID, by account: AccountID, condition: Condition? = nil,
+    as context: WriteContext, answer: @escaping Answering<Void> = { _ in nil }
   ) async throws {
     try await requireOwner(account, of: id)
     let revision: RevisionID? =
       if condition == nil { nil } else { try await document(of: id).revision }
     let now = now()
-    let ended = try await directory.update { changes in
+    let ended = try await stores.update(.system, as: context) { changes in
       guard try changes.role(of: account, in: id) == .owner else { throw ServiceError.absent }
       guard let head = try ListDirectory.head(of: id, in: changes.view) else {
         throw ServiceError.absent
@@ -207,32 +208,38 @@ package struct ListService: Sendable {
         try condition(ListTag(revision: revision, version: head.version))
       }
       return try changes.endList(id, of: account, at: now)
+    } answer: { _ in
+      answer(())
     }
     memberships.notify(ended.members)
     for store in ended.stores { try await accounts.erase(store: store) }
     // ``catchUp()`` removes what is left after a failure.
     if !ended.isDone { _ = await removeRests() }
     // ``catchUp()`` removes the other members' drafts: the owner, who makes this request, can't limit their number.
-    await tryToRemoveDrafts(on: id, of: account)
+    await tryToRemoveDrafts(on: id, of: account, as: context.withoutReceipt)
   }
 
   /// The membership has ended, whether its rest is removed now, within half a minute or at the next start.
-  func tryToRemoveDrafts(on list: AccountID, of author: AccountID) async {
-    do { try await removeDrafts(on: list, of: author) } catch { return }
+  func tryToRemoveDrafts(
+    on list: AccountID, of author: AccountID, as context: WriteContext
+  ) async {
+    do { try await removeDrafts(on: list, of: author, as: context) } catch { return }
   }
 
   /// Deletes all lists that an account owns, or offers them to the other members, one commit each. It runs before the
   /// account is deleted. The account's own commit removes it from the remaining lists.
-  package func settleOwned(by account: AccountID, handingOn handsOn: Bool) async throws {
+  package func settleOwned(
+    by account: AccountID, handingOn handsOn: Bool, as context: WriteContext
+  ) async throws {
     for list in try await lists(ownedBy: account) {
       guard handsOn, try await directory.memberCounts(of: [list]) != [1] else {
-        try await end(list, by: account)
+        try await end(list, by: account, as: context)
         continue
       }
       // A list that can't be read does not keep the account.
       let title = (try? await document(of: list).title) ?? ""
       let now = now()
-      try await directory.update { changes in
+      try await stores.update(.system, as: context) { changes in
         try changes.giveUp(list, of: account, titled: title, at: now)
       }
       await tryToShow(list)
@@ -275,7 +282,7 @@ extension ListService {
   ///
   /// If names of former members were removed, the record stays for ``catchUp()``, which also removes them from the disk.
   package func show(_ list: AccountID) async throws {
-    try await Maintenance.run { try await write(membersOf: list, isThorough: false) }
+    try await write(membersOf: list, isThorough: false)
   }
 
   private func write(membersOf list: AccountID, isThorough: Bool) async throws {
@@ -288,7 +295,7 @@ extension ListService {
       isNamed = try await write(members, of: list, isThorough: isThorough) || isNamed
     } while try await directory.head(of: list)?.version ?? version != version
     guard isThorough || !isNamed else { return }
-    try await directory.update { [version] changes in
+    try await stores.update(.system, as: .server) { [version] changes in
       guard let note = try changes.view.local(ListKeys.stale(list)),
         try ListDirectory.root(of: note)["version"]?.int == version
       else { return }
@@ -302,7 +309,8 @@ extension ListService {
   ) async throws -> Bool {
     try await stores.withStore(.list(list), creating: false) { store in
       guard let store else { return false }
-      let isNamed = try await store.update(loading: [ListDocument.id(of: list)]) { changes in
+      let ids: Set = [ListDocument.id(of: list)]
+      let isNamed = try await store.update(loading: ids, as: .server) { changes in
         try changes.setListWriters(members.all.map(\.account))
         return try changes.show(members, on: list)
       }
@@ -333,17 +341,15 @@ extension ListService {
   /// - Returns: the failure.
   private func removeRests() async -> [any Error] {
     do {
-      try await Maintenance.run {
-        while let list = try await directory.lists(noted: ListKeys.endedPrefix, limit: 1).first {
-          let now = now()
-          let removed = try await directory.update { changes in
-            let removed = try changes.removeRecords(of: list, at: now)
-            if removed.isDone { changes.write(LocalEdit(ListKeys.ended(list), nil)) }
-            return removed
-          }
-          memberships.notify(removed.members)
-          try await Slice.giveWay()
+      while let list = try await directory.lists(noted: ListKeys.endedPrefix, limit: 1).first {
+        let now = now()
+        let removed = try await stores.update(.system, as: .server) { changes in
+          let removed = try changes.removeRecords(of: list, at: now)
+          if removed.isDone { changes.write(LocalEdit(ListKeys.ended(list), nil)) }
+          return removed
         }
+        memberships.notify(removed.members)
+        try await Slice.giveWay()
       }
       return []
     } catch { return [error] }
@@ -358,9 +364,7 @@ extension ListService {
         .filter { tried.insert($0).inserted }
       guard !lists.isEmpty else { return failures }
       for list in lists {
-        do {
-          try await Maintenance.run { try await write(membersOf: list, isThorough: true) }
-        } catch { failures.append(error) }
+        do { try await write(membersOf: list, isThorough: true) } catch { failures.append(error) }
       }
     }
   }

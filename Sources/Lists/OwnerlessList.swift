@@ -70,17 +70,15 @@ extension ListService {
     let now = now()
     let due = ListKeys.ends(until: now)
     do {
-      try await Maintenance.run {
-        while let note = try await directory.first(in: due), let list = ListKeys.last(of: note) {
-          let ended = try await directory.update { changes in
-            changes.write(LocalEdit(note, nil))
-            let end = try ListDirectory.head(of: list, in: changes.view)?.endsAt
-            return end.map { $0 <= now } ?? false ? try changes.endList(list, at: now) : EndedList()
-          }
-          memberships.notify(ended.members)
-          for store in ended.stores { try await accounts.erase(store: store) }
-          try await Slice.giveWay()
+      while let note = try await directory.first(in: due), let list = ListKeys.last(of: note) {
+        let ended = try await stores.update(.system, as: .server) { changes in
+          changes.write(LocalEdit(note, nil))
+          let end = try ListDirectory.head(of: list, in: changes.view)?.endsAt
+          return end.map { $0 <= now } ?? false ? try changes.endList(list, at: now) : EndedList()
         }
+        memberships.notify(ended.members)
+        for store in ended.stores { try await accounts.erase(store: store) }
+        try await Slice.giveWay()
       }
       return []
     } catch { return [error] }

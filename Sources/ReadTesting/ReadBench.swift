@@ -79,7 +79,7 @@ struct ReadBench: Sendable {
   }
 
   private func change(_ batch: String) async throws {
-    _ = try await hotels.change(BookmarkBatch(parsing: Self.json(batch)), in: name)
+    _ = try await hotels.change(BookmarkBatch(parsing: Self.json(batch)), in: name, as: .server)
   }
 
   /// Asks the store's database.
@@ -88,7 +88,7 @@ struct ReadBench: Sendable {
     _ use: @Sendable (CouchDatabase) async throws -> Value
   ) async throws -> Value {
     try await stores.withStore(name) { store in
-      try await use(CouchDatabase(name: "db", store: store))
+      try await use(CouchDatabase(name: "db", store: store, as: .server))
     }
   }
 

@@ -108,7 +108,7 @@ package struct RandomStore {
     }
     let parts = pieces
     return try await manager.fill(name) { store in
-      var reading = AccountImport(into: store, Self.notes)
+      var reading = AccountImport(into: store, as: .server, Self.notes)
       for part in parts { try await reading.take(part) }
       return try await reading.finish()
     }

@@ -9,10 +9,6 @@ package enum Author: Sendable, Hashable {
   case administrator
   /// The service itself: a merge, or newer facts of the upstream.
   case server
-
-  /// The author of what the current task writes. `RequestRouter` sets it when it knows the caller;
-  /// ``DocumentStore`` reads it for each update. Without a request it is the server.
-  @TaskLocal package static var current = Author.server
 }
 
 /// When a revision came to a store, and who wrote or delivered it.
@@ -34,17 +30,4 @@ package struct KeptRevision: Sendable, Equatable {
   package let arrival: Arrival?
 
   package init(arrival: Arrival?) { self.arrival = arrival }
-}
-
-/// What the service writes on its own after a client's write: merges, and notes about a step that follows.
-/// Its author is the server, and no stored answer belongs to it.
-package enum Maintenance {
-  /// Runs work that writes on the service's own account.
-  nonisolated(nonsending) package static func run<Value>(
-    _ body: () async throws -> Value
-  ) async rethrows -> Value {
-    try await Author.$current.withValue(.server) {
-      try await WriteReceipt.$current.withValue(nil) { try await body() }
-    }
-  }
 }

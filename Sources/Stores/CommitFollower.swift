@@ -7,14 +7,14 @@ package struct CommitFollower: Sendable {
   /// commits must not concern it without end.
   package let concerns: @Sendable (Mutation) -> Bool
   /// Runs after a commit with the documents that concern the rule. After an error the rest is done after the
-  /// next such commit; the first commit is not undone.
-  package let follow: @Sendable (DocumentStore, [DocumentID]) async throws -> Void
+  /// next such commit; the first commit is not undone. It writes in the context that it gets.
+  package let follow: @Sendable (DocumentStore, [DocumentID], WriteContext) async throws -> Void
   /// Restores what can be computed from other documents, after damage has destroyed revisions.
   package let restore: @Sendable (DocumentStore, [Damage]) async throws -> Void
 
   package init(
     concerns: @escaping @Sendable (Mutation) -> Bool,
-    follow: @escaping @Sendable (DocumentStore, [DocumentID]) async throws -> Void,
+    follow: @escaping @Sendable (DocumentStore, [DocumentID], WriteContext) async throws -> Void,
     restore: @escaping @Sendable (DocumentStore, [Damage]) async throws -> Void = {
       _, _ in
     }
@@ -25,5 +25,5 @@ package struct CommitFollower: Sendable {
   }
 
   /// A rule that no commit concerns.
-  package static let none = CommitFollower(concerns: { _ in false }, follow: { _, _ in })
+  package static let none = CommitFollower(concerns: { _ in false }, follow: { _, _, _ in })
 }

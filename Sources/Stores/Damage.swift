@@ -124,7 +124,7 @@ extension DocumentStore {
     feed.wake()
     // The next read of the document does what could not be done now. An error here does not undo the repair.
     if !outcome.lost.isEmpty {
-      try? await Maintenance.run { try await follower.restore(self, outcome.lost) }
+      try? await follower.restore(self, outcome.lost)
     }
     return outcome
   }
@@ -188,12 +188,12 @@ extension DocumentStore {
   /// store without writes.
   /// - Parameter moment: the time at which they have expired.
   /// - Returns: how many were removed, and how many stored answers and marks of purged documents are left.
-  /// - Throws: the errors of ``update(loading:_:)``; `ended`.
+  /// - Throws: the errors of ``update(loading:as:_:answer:)``; `ended`.
   package func removeExpired(at moment: Timestamp) async throws -> Remains {
     var remains = Remains()
     let limit = Self.expiredAtOnce
     while try await hasExpired(at: moment) {
-      remains.removed[.receipts, default: 0] += try await update { changes in
+      remains.removed[.receipts, default: 0] += try await update(as: .server) { changes in
         let ids = try changes.view.expiredLocals(at: moment, limit: limit)
         for id in ids { changes.write(LocalEdit(id, nil)) }
         return ids.count

@@ -186,6 +186,21 @@ extension DatabaseManager {
     }
   }
 
+  /// Leases a store for one update; see ``DocumentStore/update(loading:as:_:answer:)``.
+  /// - Parameter creating: whether to create an absent store.
+  /// - Throws: also `absent`, and the errors of ``withStore(_:creating:_:)``.
+  @discardableResult
+  nonisolated(nonsending) package func update<Value: Sendable>(
+    _ name: StoreName, creating: Bool = true, loading ids: Set<DocumentID> = [],
+    as context: WriteContext, _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value,
+    answer: @escaping Answering<Value> = { _ in nil }
+  ) async throws -> Value {
+    try await withStore(name, creating: creating) { store in
+      guard let store else { throw creating ? ServiceError.notMade : .absent }
+      return try await store.update(loading: ids, as: context, rule, answer: answer)
+    }
+  }
+
   /// Leases a store for background work. If the store was not in use before, it is closed as soon as no caller
   /// uses it, so that a walk over all stores does not take slots from stores that clients use again.
   /// - Parameter use: gets nil when the store is absent.

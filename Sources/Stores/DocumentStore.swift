@@ -100,44 +100,49 @@ package struct DocumentStore: Sendable {
 
   /// Commits what a rule records; see ``StoreStorage/update(loading:at:_:)``.
   ///
-  /// If the write has a ``WriteReceipt/current``, the same commit stores the answer.
+  /// If the context has a receipt, the same commit stores the answer.
   /// - Parameter ids: the documents that the rule reads or changes, as far as they are known before.
+  /// - Parameter context: who writes, what pays, until when, and what stores the answer.
+  /// - Parameter answer: makes the answer from the rule's outcome. Without one, the changed documents are stored.
   /// - Throws: also `quotaExceeded` when documents are added or grow beyond the quota;
   ///   ``WriteReceipt/AnsweredBefore``, and `receiptMismatch`; `absent` for what a former member of a list writes that
-  ///   would stay theirs; `unavailable` after the ``WriteDeadline/current``.
+  ///   would stay theirs; `unavailable` after the deadline.
   @discardableResult
   package func update<Value: Sendable>(
-    loading ids: Set<DocumentID> = [],
-    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+    loading ids: Set<DocumentID> = [], as context: WriteContext,
+    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value,
+    answer: @escaping Answering<Value> = { _ in nil }
   ) async throws -> Value {
     while true {
-      do { return try await updateOnce(loading: ids, rule) } catch let needed as StoreRoom.Needed {
+      do { return try await updateOnce(loading: ids, as: context, rule, answer) } catch let needed
+        as StoreRoom.Needed
+      {
         try await room?.ask(for: needed.bytes, at: now())
       }
     }
   }
 
   private func updateOnce<Value: Sendable>(
-    loading ids: Set<DocumentID>,
-    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+    loading ids: Set<DocumentID>, as context: WriteContext,
+    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value,
+    _ answer: @escaping Answering<Value>
   ) async throws -> Value {
-    let (limits, moment, author) = (limits, now(), Author.current)
-    let (concerns, receipt, name) = (follower.concerns, WriteReceipt.current, name)
-    let deadline = WriteDeadline.current
-    let meter = name.isGuest ? WriteMeter.current : nil
+    let (limits, moment, concerns, name) = (limits, now(), follower.concerns, name)
+    let (receipt, deadline) = (context.receipt, context.deadline)
+    let meter = name.isGuest ? context.meter : nil
     // What the service writes by itself, such as the names of a list's members, is never refused.
-    let room = author == .server ? nil : self.room
+    let room = context.author == .server ? nil : self.room
     let (value, changed, followed, kept, metered, left) = try await retryingAfterRepair {
       try await storage.update(loading: ids, at: moment) { changes in
         changes.historyLimits = limits.history
-        changes.author = author
+        changes.author = context.author
         try receipt?.checkEarlier(in: changes.view, of: name, at: moment)
         // The present time, because the update may have waited long for the storage.
         try deadline?.check(at: now(), isAnswering: receipt?.mayKeep(in: name) ?? false)
         let value = try rule(&changes)
         if receipt?.mayKeep(in: name) ?? false { try ListWriters.require(changes, in: name) }
         let kept = try receipt?.keep(
-          value, in: &changes, of: name, within: limits, at: moment)
+          answer(value), in: &changes, of: name, within: limits, at: moment)
         try LocalShare.settle(&changes, in: name, within: limits, at: moment)
         try PurgeMarks.note(in: &changes, at: moment)
         try Quota.check(&changes, against: limits)
@@ -158,7 +163,7 @@ package struct DocumentStore: Sendable {
     // An error of the follower does not undo this commit. The follower does the rest after the next such
     // commit.
     if !followed.isEmpty {
-      try? await Maintenance.run { try await follower.follow(self, followed) }
+      try? await follower.follow(self, followed, context.maintenance)
     }
     return value
   }
@@ -174,26 +179,6 @@ package struct DocumentStore: Sendable {
   /// The winner, which may be a tombstone.
   package func document(_ id: DocumentID) async throws -> Document? {
     try await readInline { view in try view.document(id) }
-  }
-
-  /// Adds a revision to a document; see ``StoreChanges/put(_:base:body:isDeleted:)``.
-  @discardableResult
-  package func put(
-    _ id: DocumentID, base: RevisionID?, body: DocumentBody
-  ) async throws -> RevisionID {
-    try await update(loading: [id]) { changes in
-      try changes.put(id, base: base, body: body)
-    }
-  }
-
-  /// Adds a tombstone to a document; see ``StoreChanges/delete(_:base:)``.
-  @discardableResult
-  package func delete(
-    _ id: DocumentID, base: RevisionID?
-  ) async throws -> RevisionID {
-    try await update(loading: [id]) { changes in
-      try changes.delete(id, base: base)
-    }
   }
 
   package var historyLimits: HistoryLimits { limits.history }

@@ -13,7 +13,7 @@ extension DocumentStore {
   /// - Parameter spared: a document whose branches another rule purges.
   /// - Parameter isOld: whether a document whose last change was at this time is old.
   /// - Returns: how many documents were purged, completely or in part, and how many tombstones are left.
-  /// - Throws: the errors of ``update(loading:_:)``; `ended`.
+  /// - Throws: the errors of ``update(loading:as:_:answer:)``; `ended`.
   package func forget(
     sparing spared: DocumentID, _ isOld: @escaping @Sendable (Timestamp) -> Bool
   ) async throws -> Remains {
@@ -25,9 +25,9 @@ extension DocumentStore {
         try walk.advance(in: view, isOld) ? walk : nil
       }
       if walk.isWorthNoting {
-        remains.removed[.tombstones, default: 0] += try await update(loading: Set(walk.old)) {
-          changes in try changes.forget(walk, isOld)
-        }
+        remains.removed[.tombstones, default: 0] += try await update(
+          loading: Set(walk.old), as: .server
+        ) { changes in try changes.forget(walk, isOld) }
       }
       reached = walk.examined
       guard !walk.isAtEnd else { break }

@@ -222,9 +222,7 @@ extension DocumentStore {
     let isDone = { @Sendable (changes: inout StoreChanges) throws -> Bool in
       try changes.forget(writer: account, atMost: Self.forgottenAtOnce)
     }
-    try await Maintenance.run {
-      while try await !update(isDone) { try await Slice.giveWay() }
-    }
+    while try await !update(as: .server, isDone) { try await Slice.giveWay() }
   }
 }
 

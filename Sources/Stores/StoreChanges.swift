@@ -3,7 +3,7 @@ package import Documents
 /// The changes of one update: what a rule reads, and what it records to be written.
 ///
 /// ```swift
-/// let revision = try await store.update(loading: [id]) { changes in
+/// let revision = try await store.update(loading: [id], as: context) { changes in
 ///   try changes.put(id, base: base, body: body)
 /// }
 /// ```
@@ -31,8 +31,6 @@ package struct StoreChanges {
   /// Whether the update copies complete documents from another store, with as much history as that store
   /// kept. The quota then counts all of that history, and none of it is left out.
   package var isWhole = false
-  /// The answer of the use case, where it is not the result of the rule; see ``WriteReceipt``.
-  package var outcome: (any Sendable)?
   /// Whether the update is one step of an erasure. An engine then accepts it when the disk is full, as it accepts an
   /// update that frees space by itself.
   package var freesSpace = false

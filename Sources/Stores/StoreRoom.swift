@@ -97,7 +97,7 @@ package final class StoreRoom: Sendable {
   /// - Throws: `quotaExceeded`.
   func ask(for bytes: Int64, at moment: Timestamp) async throws {
     let end = moment.adding(seconds: Self.knownSeconds)
-    let answer = try await Maintenance.run { try await give(bytes) }
+    let answer = try await give(bytes)
     known.withLockedValue { $0 = (answer, end) }
   }
 }

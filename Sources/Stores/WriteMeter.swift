@@ -3,9 +3,6 @@ import Documents
 /// Counts the bytes that a request writes to a guest's store for the address that the request came from, while the guest
 /// is new. Without it, the limit of a store would be no limit, because guests are free.
 package struct WriteMeter: Sendable {
-  /// The meter of the present request's writes; nil for none. `RequestRouter` sets it when it knows the caller.
-  @TaskLocal package static var current: WriteMeter?
-
   /// What a store's first commit counts besides its bytes: an empty store takes 16 KiB.
   static let storeBytes: Int64 = 16 << 10
   /// What each document or local document counts besides its bytes, for its row.

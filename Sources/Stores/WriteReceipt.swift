@@ -7,19 +7,12 @@ import NIOConcurrencyHelpers
 /// When the client retries with the same idempotency key, it gets the stored answer, and the write is not
 /// repeated. A receipt never reports a write as committed that is not in the store.
 ///
-/// The task that runs the write carries it as ``current``. The update whose outcome ``encodes(_:)`` can encode stores
-/// the answer as a local document in its own transaction. A use case without an encoding is handled too: its first
-/// update that writes anything stores the changed documents, and the complete answer follows in another update
-/// (``DocumentStore/keep(_:of:)``). If the server stops between the two, only the changed documents are known, and not
+/// ``WriteContext`` carries it to the updates. The update whose `answer` closure makes the answer stores it as a local
+/// document in its own transaction. A use case that makes no answer in an update is handled too: its first update that
+/// writes anything stores the changed documents, and the complete answer follows in another update
+/// (``DocumentStore/keep(_:of:as:)``). If the server stops between the two, only the changed documents are known, and not
 /// the complete answer.
 package final class WriteReceipt: Sendable {
-  /// The write that the task runs; nil when no answer is to be stored, and for maintenance (``Maintenance``).
-  @TaskLocal package static var current: WriteReceipt?
-
-  /// Makes the answer from the outcome of an update or of its use case; nil for any other outcome. Runs
-  /// inside the transaction.
-  package typealias Encoding = @Sendable (any Sendable) -> KeptAnswer?
-
   /// The key of a stored answer: its owner, and one of the owner's writes.
   package struct Name: Hashable, Sendable {
     /// The account that writes.
@@ -49,9 +42,6 @@ package final class WriteReceipt: Sendable {
   }
 
   private struct State {
-    var encoding: Encoding?
-    /// The only store in which the answer may be stored; nil for any of the receipt's.
-    var place: StoreName?
     var kept: Kept?
     var isOver = false
 
@@ -85,19 +75,6 @@ package final class WriteReceipt: Sendable {
     self.accepted = accepted
   }
 
-  /// Runs a step before the write that is to be answered. What the step writes gets no stored answer.
-  nonisolated(nonsending) package static func aside<Value>(
-    _ step: () async throws -> Value
-  ) async rethrows -> Value {
-    try await $current.withValue(nil) { try await step() }
-  }
-
-  /// Sets how the outcome of the use case becomes an answer. Call it before the use case runs.
-  /// - Parameter place: the store of the update whose outcome it is; nil when the type of the outcome tells.
-  package func encodes(in place: StoreName? = nil, _ encoding: @escaping Encoding) {
-    state.withLockedValue { ($0.encoding, $0.place) = (encoding, place) }
-  }
-
   /// What is stored so far; nil for a write that has changed nothing.
   package var kept: Kept? { state.withLockedValue { $0.kept } }
 
@@ -122,29 +99,23 @@ package final class WriteReceipt: Sendable {
   }
 
   /// Stores the answer with an update's own changes, if the update is the one that is to be answered.
+  /// - Parameter answer: the update's answer; nil if it makes none.
   /// - Returns: what is stored; nil for an update without a stored answer.
   func keep(
-    _ outcome: any Sendable, in changes: inout StoreChanges, of store: StoreName,
+    _ answer: @autoclosure () -> KeptAnswer?, in changes: inout StoreChanges, of store: StoreName,
     within limits: StoreLimits, at now: Timestamp
   ) throws -> Kept? {
-    guard stores.contains(store), let state = state.withLockedValue({ $0.isNext ? $0 : nil })
-    else { return nil }
+    guard mayKeep(in: store) else { return nil }
     let changed = changes.mutations.map { mutation in
       KeptAnswer.Change(id: mutation.id, revision: mutation.revision)
     }
-    var answer: KeptAnswer
-    if let encoding = state.encoding {
-      guard state.place == nil || state.place == store else { return nil }
-      guard let encoded = encoding(changes.outcome ?? outcome) else { return nil }
-      answer = encoded
-      answer.changes = changed
-    } else {
-      guard !changes.isEmpty else { return nil }
-      answer = KeptAnswer(of: changed)
-    }
+    let whole = answer()
+    guard whole != nil || !changes.isEmpty else { return nil }
+    var answer = whole ?? KeptAnswer(of: changed)
+    answer.changes = changed
     let note = note(of: answer, at: now)
     try changes.keep(note, as: name, within: limits)
-    return Kept(store: store, answer: note.answer, isWhole: state.encoding != nil)
+    return Kept(store: store, answer: note.answer, isWhole: whole != nil)
   }
 
   fileprivate func note(of answer: KeptAnswer, at now: Timestamp) -> AnswerNote {
@@ -160,9 +131,6 @@ package final class WriteReceipt: Sendable {
 /// Until when an accepted write may be carried out. It holds for the update that stores the answer, and for all updates
 /// before it, also those aside from the receipt, until one of them has changed something.
 package final class WriteDeadline: Sendable {
-  /// The deadline of the write that the task runs; nil for no limit.
-  @TaskLocal package static var current: WriteDeadline?
-
   private let time: Timestamp
   private let hasBegun = NIOLockedValueBox(false)
 
@@ -228,20 +196,21 @@ extension DocumentStore {
   /// A refusal never replaces an answer that is not a refusal, because a request that failed may still have
   /// been carried out. The list of changes stays as it was.
   /// - Parameter answer: nil to remove the stored answer.
-  /// - Throws: the errors of ``update(loading:_:)``.
-  package func keep(_ answer: KeptAnswer?, of receipt: WriteReceipt) async throws {
+  /// - Parameter context: without a receipt.
+  /// - Throws: the errors of ``update(loading:as:_:answer:)``.
+  package func keep(
+    _ answer: KeptAnswer?, of receipt: WriteReceipt, as context: WriteContext
+  ) async throws {
     let (name, moment) = (receipt.name, now())
     let (changed, limits) = (receipt.kept?.answer.changes ?? [], quota)
-    try await WriteReceipt.$current.withValue(nil) {
-      try await update { changes in
-        guard var answer else { return try changes.dropAnswer(name) }
-        answer.changes = changed
-        if answer.isRejection {
-          let note = try changes.view.answerNote(name, at: moment)
-          guard note?.answer.isRejection ?? true else { return }
-        }
-        try changes.keep(receipt.note(of: answer, at: moment), as: name, within: limits)
+    try await update(as: context) { changes in
+      guard var answer else { return try changes.dropAnswer(name) }
+      answer.changes = changed
+      if answer.isRejection {
+        let note = try changes.view.answerNote(name, at: moment)
+        guard note?.answer.isRejection ?? true else { return }
       }
+      try changes.keep(receipt.note(of: answer, at: moment), as: name, within: limits)
     }
   }
 }

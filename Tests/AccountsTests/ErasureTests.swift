@@ -71,10 +71,12 @@ struct ErasureTests {
     fixture.adoptions.leaveSomething(true)
     let user = try await fixture.signUp("demo", guest: guest).principal
     let other = try await fixture.signUp("other").principal
-    try await fixture.service.undoAdoption(of: guest.id, by: other) {}
+    try await fixture.service.undoAdoption(of: guest.id, by: other, as: .server) {}
     let spent = try await failure { _ = try await fixture.service.authenticate(bearer: guestToken) }
     #expect(spent == .guestSpent)
-    for _ in 0..<2 { try await fixture.service.undoAdoption(of: guest.id, by: user) {} }
+    for _ in 0..<2 {
+      try await fixture.service.undoAdoption(of: guest.id, by: user, as: .server) {}
+    }
     #expect(try await stores(fixture, "guest").count == 1)
     #expect(try await fixture.service.accounts.pendingErasures().isEmpty)
     #expect(try await fixture.service.authenticate(bearer: guestToken) == guest)
@@ -99,7 +101,7 @@ struct ErasureTests {
     let user = try await fixture.signUp("demo", guest: guest).principal
     struct Cut: Error {}
     await #expect(throws: Cut.self) {
-      try await fixture.service.undoAdoption(of: guest.id, by: user) { throw Cut() }
+      try await fixture.service.undoAdoption(of: guest.id, by: user, as: .server) { throw Cut() }
     }
     fixture = try await fixture.restarted()
     var taken: [AccountID] = []
@@ -120,7 +122,7 @@ struct ErasureTests {
     try await write(fixture, guest.store)
     let user = try await fixture.signUp("demo", guest: guest).principal
     await #expect(throws: ServiceError.self) {
-      try await fixture.service.undoAdoption(of: guest.id, by: user) {
+      try await fixture.service.undoAdoption(of: guest.id, by: user, as: .server) {
         throw ServiceError(.undoOver, "Too late")
       }
     }

@@ -22,15 +22,15 @@ struct PersonNameTests {
     // Others invite them by the generated name.
     #expect(try await fixture.service.accountID(ofUser: username) == user.id)
     #expect(try await fixture.service.creation(of: user) != nil)
-    try await fixture.service.setDisplayName(" \tAnn Lee\n", of: user)
-    try await fixture.service.setDisplayName("Bob", of: try await exchange("two"))
+    try await fixture.service.setDisplayName(" \tAnn Lee\n", of: user, as: .server)
+    try await fixture.service.setDisplayName("Bob", of: try await exchange("two"), as: .server)
     #expect(
       try await fixture.service.name(of: user) == PersonName(username, displayName: "Ann Lee"))
     let after = try await fixture.restarted()
     #expect(try await after.service.name(of: user)?.displayName == "Ann Lee")
-    try await after.service.setDisplayName("Ann", of: user)
+    try await after.service.setDisplayName("Ann", of: user, as: .server)
     #expect(try await after.service.name(of: user)?.displayName == "Ann")
-    try await after.service.setDisplayName(nil, of: user)
+    try await after.service.setDisplayName(nil, of: user, as: .server)
     #expect(try await after.service.name(of: user) == PersonName(username))
   }
 
@@ -56,7 +56,9 @@ struct PersonNameTests {
       try await fixture.guest().principal,
     ]
     for person in others {
-      let code = try await failure { try await fixture.service.setDisplayName("Ann", of: person) }
+      let code = try await failure {
+        try await fixture.service.setDisplayName("Ann", of: person, as: .server)
+      }
       #expect(code == .conflict)
       #expect(try await fixture.service.name(of: person)?.displayName == nil)
     }
@@ -65,13 +67,15 @@ struct PersonNameTests {
   @Test(arguments: [false, true])
   func anErasedAccountLeavesNoDisplayNameAndGetsNone(isRestored: Bool) async throws {
     let user = try await exchange("one")
-    try await fixture.service.setDisplayName("Ann", of: user)
+    try await fixture.service.setDisplayName("Ann", of: user, as: .server)
     if isRestored {
       _ = try await fixture.service.eraseAgain([user.store])
     } else {
       try await fixture.service.erase(user)
     }
-    let code = try await failure { try await fixture.service.setDisplayName("Eve", of: user) }
+    let code = try await failure {
+      try await fixture.service.setDisplayName("Eve", of: user, as: .server)
+    }
     #expect(code == .invalidToken)
     let note = try await fixture.manager.withStore(.system) { store in
       try await store.read { view in try view.local(AccountKeys.displayName(of: user.id)) }

@@ -1,6 +1,7 @@
 import CouchSync
 import JSON
 import StoreTesting
+import Stores
 import Synchronization
 import Testing
 
@@ -73,7 +74,7 @@ struct BulkGetTests {
     }
     let lengths = Lengths()
     let database = CouchDatabase(
-      name: "db", store: couch.store,
+      name: "db", store: couch.store, as: .server,
       reserveAnswer: { count in
         lengths.append(count)
         return count < 1_000_000

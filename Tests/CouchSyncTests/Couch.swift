@@ -19,7 +19,7 @@ struct Couch: Sendable {
     store = DocumentStore(
       name: name, storage: storage, feed: ChangeFeed(), limits: limits,
       now: { Timestamp(milliseconds: 1_000) })
-    database = CouchDatabase(name: "db", store: store)
+    database = CouchDatabase(name: "db", store: store, as: .server)
   }
 
   /// Writes a document and returns its revision's text.

@@ -18,7 +18,7 @@ extension Couch {
     store = DocumentStore(
       name: .system, storage: storage, feed: ChangeFeed(), limits: .full,
       now: { Timestamp(milliseconds: 1_000) })
-    database = CouchDatabase(name: "db", store: store)
+    database = CouchDatabase(name: "db", store: store, as: .server)
   }
 
   func find(_ body: String) async throws -> CouchAnswer {

@@ -1,6 +1,7 @@
 import CouchSync
 import Documents
 import JSON
+import StoreTesting
 import Stores
 import Testing
 

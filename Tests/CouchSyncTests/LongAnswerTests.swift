@@ -86,7 +86,7 @@ import Testing
   @Test func partThatThereIsNoMemoryForIsRefused() async throws {
     let couch = try await Self.filled()
     let database = CouchDatabase(
-      name: "db", store: couch.store, reserveAnswer: { $0 < 500_000 })
+      name: "db", store: couch.store, as: .server, reserveAnswer: { $0 < 500_000 })
     let asked = try AllDocumentsQuery(query([("include_docs", "true")]))
     #expect(await refusal { try await database.allDocuments(asked) } == "503 unavailable")
   }

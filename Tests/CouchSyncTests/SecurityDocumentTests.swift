@@ -48,7 +48,7 @@ struct SecurityDocumentTests {
 
   @Test func designDocumentsAreRefusedToThoseWhoMayNot() async throws {
     let couch = try await Couch()
-    let member = CouchDatabase(name: "db", store: couch.store, mayDesign: false)
+    let member = CouchDatabase(name: "db", store: couch.store, as: .server, mayDesign: false)
     let design = try DocumentID("_design/a")
     let body = try json("{}")
     #expect(await refusal { try await member.put(design, body) } == "403 forbidden")

@@ -20,7 +20,7 @@ import Testing
     let id = try #require(AccountID(String(repeating: "a", count: 32)))
     let member = Principal(kind: .user, id: id, username: "member", store: .user(id))
     try await say(#"{"members":{"names":["member"]}}"#, in: stores)
-    let store = try await access.store("plans", for: member)
+    let store = try await access.store("plans", for: member, as: .server)
     let error = await #expect(throws: ServiceError.self) {
       try await store.writing { _ in
         do { try await say("{}", in: stores) } catch { Issue.record(error) }
@@ -34,7 +34,7 @@ import Testing
   func whoLosesTheRightDuringADeletionOrACopyIsNotAnsweredAsAllowed(request: String) async throws {
     let ended = CommitFollower(
       concerns: { $0.id.text == "b" || $0.tree[$0.revision]?.isDeleted == true },
-      follow: { store, _ in try await Self.say("{}", in: store) })
+      follow: { store, _, _ in try await Self.say("{}", in: store) })
     try await APIFixture.open(follower: ended) { api in
       let token = try await api.user("member")
       try await api.stores.withStore(.named(try #require(DatabaseName("plans")))) { store in
@@ -77,6 +77,7 @@ import Testing
 
   private static func say(_ security: String, in store: DocumentStore) async throws {
     let parsed = try ParsedJSON(Array(security.utf8), limits: .small).root
-    _ = try await CouchDatabase(name: "plans", store: store).setSecurity(SecurityDocument(parsed))
+    _ = try await CouchDatabase(name: "plans", store: store, as: .server).setSecurity(
+      SecurityDocument(parsed))
   }
 }

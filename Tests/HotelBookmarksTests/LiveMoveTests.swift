@@ -1,6 +1,7 @@
 import Documents
 import SQLiteEngine
 import StoreRecords
+import StoreTesting
 import Stores
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import Documents
 import Foundation
 import Logging
 import SQLiteEngine
+import StoreTesting
 import Stores
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Documents
+import StoreTesting
 import Stores
 import TestSupport
 import Testing
@@ -45,7 +46,7 @@ import Testing
     let fixture = try HotelFixture()
     try await fixture.add(ids: "a", "b", in: fixture.guest)
     #expect(try await adopt(fixture) == 2)
-    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user)
+    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user, as: .server)
     try await fixture.add(ids: "c", in: fixture.guest)
     let state = try await fixture.info()
     #expect(try await adopt(fixture) == 0)
@@ -74,7 +75,7 @@ import Testing
   @Test func unbookmarkedHotelGoesOnFromTheUsersTombstone() async throws {
     let fixture = try HotelFixture()
     try await fixture.add(ids: "h")
-    _ = try await fixture.service.unbookmark(hotelID("h"), in: fixture.user)
+    _ = try await fixture.service.unbookmark(hotelID("h"), in: fixture.user, as: .server)
     try await fixture.add(ids: "h", in: fixture.guest)
     #expect(try await adopt(fixture) == 1)
     #expect(try await fixture.document("h")?.revision.generation == 3)

@@ -1,4 +1,5 @@
 import Documents
+import StoreTesting
 import Stores
 import TestSupport
 import Testing
@@ -17,7 +18,7 @@ import Testing
   }
 
   private func undo(_ fixture: HotelFixture) async throws {
-    try await fixture.service.undoAdoption(of: guest(fixture), in: fixture.user)
+    try await fixture.service.undoAdoption(of: guest(fixture), in: fixture.user, as: .server)
   }
 
   /// All live documents of the user except the list.
@@ -79,7 +80,7 @@ import Testing
     let note = try await fixture.put("note", #"{"n":1}"#, in: fixture.guest)
     try await adopt(fixture)
     try await fixture.add(#"{"id":"a","mine":true}"#)
-    _ = try await fixture.service.unbookmark(hotelID("b"), in: fixture.user)
+    _ = try await fixture.service.unbookmark(hotelID("b"), in: fixture.user, as: .server)
     try await fixture.add(ids: "d")
     try await fixture.put("note", #"{"n":2}"#, base: note)
     try await undo(fixture)

@@ -20,11 +20,9 @@ import Testing
     let follower = BookmarkMerge.follower(now: { Timestamp(seconds: 1_800_000_000) })
     let fixture = try HotelFixture(follower: follower)
     let user = try user(fixture)
-    try await Author.$current.withValue(user) {
-      try await fixture.graft("bookmarkedhotels", ["1-a"], #"{"hotels":["x"]}"#)
-      #expect(try await author("bookmarkedhotels", fixture) == user)
-      try await fixture.graft("bookmarkedhotels", ["1-b"], #"{"hotels":["y"]}"#)
-    }
+    try await fixture.graft("bookmarkedhotels", ["1-a"], #"{"hotels":["x"]}"#, by: user)
+    #expect(try await author("bookmarkedhotels", fixture) == user)
+    try await fixture.graft("bookmarkedhotels", ["1-b"], #"{"hotels":["y"]}"#, by: user)
     #expect(try await author("bookmarkedhotels", fixture) == .server)
   }
 
@@ -32,13 +30,12 @@ import Testing
     let fixture = try HotelFixture()
     let user = try user(fixture)
     let known = try hotel(#"{"id":"a","n":1}"#)
-    try await Author.$current.withValue(user) {
-      _ = try await fixture.service.bookmark(
-        HotelAddition(known: known.id, shown: known), in: fixture.user)
-      #expect(try await author("a", fixture) == user)
-      let newer = try hotel(#"{"id":"a","n":2}"#)
-      #expect(try await fixture.service.refresh([newer], in: fixture.user) == 1)
-    }
+    _ = try await fixture.service.bookmark(
+      HotelAddition(known: known.id, shown: known), in: fixture.user,
+      as: WriteContext(author: user))
+    #expect(try await author("a", fixture) == user)
+    let newer = try hotel(#"{"id":"a","n":2}"#)
+    #expect(try await fixture.service.refresh([newer], in: fixture.user) == 1)
     #expect(try await author("a", fixture) == .server)
   }
 

@@ -9,12 +9,9 @@ import Testing
     _ fixture: HotelFixture, _ text: String, key: String? = nil, request: UInt8 = 1
   ) async throws -> BatchAnswer {
     let receipt = try key.map { try fixture.receipt($0, request) }
-    receipt?.encodes { outcome in
-      (outcome as? BatchAnswer).map { KeptAnswer(status: 200, body: $0.bytes) }
-    }
-    return try await WriteReceipt.$current.withValue(receipt) {
-      try await fixture.service.change(batch(text), in: fixture.user)
-    }
+    return try await fixture.service.change(
+      batch(text), in: fixture.user, as: WriteContext(author: .server, receipt: receipt)
+    ) { outcome in KeptAnswer(status: 200, body: outcome.bytes) }
   }
 
   /// The stored answer to a batch that was carried out before; nil if the batch is carried out now.
@@ -87,7 +84,8 @@ import Testing
 
   @Test func removingFromAnAbsentStoreMakesNone() async throws {
     let fixture = try HotelFixture()
-    let answer = try await fixture.service.change(batch(#"{"remove":["a"]}"#), in: fixture.guest)
+    let answer = try await fixture.service.change(
+      batch(#"{"remove":["a"]}"#), in: fixture.guest, as: .server)
     #expect(answer.results.map(\.status) == [404])
     #expect(answer.undo.isEmpty)
     await #expect(throws: ServiceError.self) { try await fixture.info(in: fixture.guest) }

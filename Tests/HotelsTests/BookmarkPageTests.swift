@@ -26,13 +26,13 @@ import Testing
     try await fixture.add(ids: "a", "b", "c", "d", "e")
     let page = try await service.bookmarks(in: user, limit: 2)
     try await fixture.add(ids: "f")
-    _ = try await service.unbookmark(hotelID("e"), in: user)
+    _ = try await service.unbookmark(hotelID("e"), in: user, as: .server)
     #expect(
       try await service.bookmarks(in: user, limit: 9, after: page.next).bookmarks.map(\.id.text)
         == ["c", "b", "a"])
     // The last bookmark of the page is removed, and an older one, too.
-    _ = try await service.unbookmark(hotelID("d"), in: user)
-    _ = try await service.unbookmark(hotelID("b"), in: user)
+    _ = try await service.unbookmark(hotelID("d"), in: user, as: .server)
+    _ = try await service.unbookmark(hotelID("b"), in: user, as: .server)
     let rest = try await service.bookmarks(in: user, limit: 9, after: page.next)
     #expect(rest.bookmarks.map(\.id.text).suffix(2) == ["c", "a"])
     // It is added again as the newest bookmark. The pages do not start again.

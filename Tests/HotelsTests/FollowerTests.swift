@@ -95,9 +95,9 @@ import Testing
   @Test func mergesAreNotFollowed() async throws {
     let runs = Mutex(0)
     let follower = CommitFollower(concerns: BookmarkMerge.concerns) {
-      store, ids in
+      store, ids, context in
       runs.withLock { $0 += 1 }
-      try await Self.follower.follow(store, ids)
+      try await Self.follower.follow(store, ids, context)
     }
     let fixture = try HotelFixture(follower: follower)
     try await pushConflict(fixture)
@@ -105,16 +105,16 @@ import Testing
     try await fixture.put("user::guest", #"{"type":"bookmarkedhotels","hotels":["a"]}"#)
     #expect(runs.withLock { $0 } == 2)
     for id in ["a", "b", "c"] { try await fixture.add(ids: id) }
-    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user)
+    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user, as: .server)
     #expect(runs.withLock { $0 } == 2)
   }
 
   @Test func failedMergeLeavesTheCommitAndIsTriedAgain() async throws {
     let fails = Mutex(true)
     let follower = CommitFollower(concerns: BookmarkMerge.concerns) {
-      store, ids in
+      store, ids, context in
       guard !fails.withLock({ $0 }) else { throw ServiceError(.storageFull, "full") }
-      try await Self.follower.follow(store, ids)
+      try await Self.follower.follow(store, ids, context)
     }
     let fixture = try HotelFixture(follower: follower)
     try await pushConflict(fixture)

@@ -64,7 +64,7 @@ import Testing
     }
     let old = try node(#"{"id":"h","name":"Old"}"#)
     _ = try await fixture.service.bookmark(
-      HotelAddition(known: old.id, shown: old), in: fixture.user)
+      HotelAddition(known: old.id, shown: old), in: fixture.user, as: .server)
     let newer = try node(#"{"id":"h","name":"New"}"#)
     #expect(try await fixture.service.refresh([newer], in: fixture.user) == 1)
     #expect(try await fixture.service.refresh([newer], in: fixture.user) == 0)
@@ -81,7 +81,7 @@ import Testing
       try Hotel(ParsedJSON(Array(text.utf8), limits: .document).root, from: .upstream)
     }
     let own = try node(#"{"id":"h","name":"Mine","phone":"room 7","city":"Oslo"}"#)
-    _ = try await fixture.service.bookmark(HotelAddition(facts: own), in: fixture.user)
+    _ = try await fixture.service.bookmark(HotelAddition(facts: own), in: fixture.user, as: .server)
     for facts in [
       #"{"id":"h","name":"Inn","phone":"+47","city":"Oslo"}"#,
       #"{"id":"h","name":"New Inn","phone":"+48","city":"Bergen"}"#,

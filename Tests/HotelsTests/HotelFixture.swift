@@ -43,7 +43,7 @@ struct HotelFixture: Sendable {
   /// Bookmarks a hotel with these facts.
   @discardableResult
   func add(_ text: String, in name: StoreName? = nil) async throws -> BookmarkOutcome {
-    try await service.bookmark(HotelAddition(facts: hotel(text)), in: name ?? user)
+    try await service.bookmark(HotelAddition(facts: hotel(text)), in: name ?? user, as: .server)
   }
 
   /// Bookmarks hotels that have only ids, in order.
@@ -82,12 +82,12 @@ struct HotelFixture: Sendable {
   /// Stores a revision of a peer. `history` is newest first.
   func graft(
     _ id: String, _ history: [String], _ text: String, isDeleted: Bool = false,
-    in name: StoreName? = nil
+    in name: StoreName? = nil, by author: Author = .server
   ) async throws {
     let (id, body) = (DocumentID(stored: id), try body(text))
     let path = try history.map { try RevisionID($0) }
     try await stores.withStore(name ?? user) { store in
-      try await store.update(loading: [id]) { changes in
+      try await store.update(loading: [id], as: WriteContext(author: author)) { changes in
         let tree = try changes.tree(id)
         let mutation = try Edit.insert(
           id, in: tree, history: path, body: body, isDeleted: isDeleted, known: nil)

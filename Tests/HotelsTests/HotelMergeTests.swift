@@ -1,5 +1,6 @@
 import Documents
 import JSON
+import StoreTesting
 import Stores
 import Testing
 

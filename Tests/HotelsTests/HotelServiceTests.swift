@@ -50,7 +50,8 @@ import Testing
   @Test func unbookmarkLeavesATombstoneAndTheListGoesOn() async throws {
     let fixture = try HotelFixture()
     try await fixture.add(ids: "a", "b", "c")
-    let tombstone = try await fixture.service.unbookmark(hotelID("b"), in: fixture.user)
+    let tombstone = try await fixture.service.unbookmark(
+      hotelID("b"), in: fixture.user, as: .server)
     #expect(try await fixture.ids() == ["c", "a"])
     let document = try #require(try await fixture.document("b"))
     #expect(document.isDeleted)
@@ -61,9 +62,11 @@ import Testing
 
   @Test func unbookmarkOfWhatIsNotBookmarkedIsNil() async throws {
     let fixture = try HotelFixture()
-    #expect(try await fixture.service.unbookmark(hotelID("a"), in: fixture.guest) == nil)
+    #expect(
+      try await fixture.service.unbookmark(hotelID("a"), in: fixture.guest, as: .server) == nil)
     try await fixture.add(ids: "a")
-    #expect(try await fixture.service.unbookmark(hotelID("b"), in: fixture.user) == nil)
+    #expect(
+      try await fixture.service.unbookmark(hotelID("b"), in: fixture.user, as: .server) == nil)
     #expect(try await fixture.info().lastSequence == 2)
   }
 
@@ -72,7 +75,7 @@ import Testing
     try await fixture.add(ids: "h")
     try await fixture.graft("h", ["1-f0"], #"{"type":"hotel","from":"elsewhere"}"#)
     #expect(try await fixture.tree("h")?.conflicts.count == 1)
-    _ = try await fixture.service.unbookmark(hotelID("h"), in: fixture.user)
+    _ = try await fixture.service.unbookmark(hotelID("h"), in: fixture.user, as: .server)
     #expect(try await fixture.document("h")?.isDeleted == true)
     #expect(try await fixture.tree("h")?.leaves.allSatisfy(\.isDeleted) == true)
   }
@@ -80,7 +83,7 @@ import Testing
   @Test func rebookmarkGoesOnFromTheTombstoneAndIsTheNewest() async throws {
     let fixture = try HotelFixture()
     try await fixture.add(ids: "a", "b")
-    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user)
+    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user, as: .server)
     fixture.clock.advance(seconds: 5)
     let outcome = try await fixture.add(#"{"id":"a"}"#)
     #expect(outcome.isCreated)
@@ -111,22 +114,29 @@ import Testing
     let (service, user) = (fixture.service, fixture.user)
     let (facts, id) = (HotelAddition(facts: try hotel(#"{"id":"h"}"#)), try hotelID("h"))
     #expect(
-      await code { _ = try await service.bookmark(facts, in: user, condition: .exists) }
+      await code {
+        _ = try await service.bookmark(facts, in: user, condition: .exists, as: .server)
+      }
         == .precondition)
     #expect(
-      await code { _ = try await service.unbookmark(id, in: user, condition: .exists) }
+      await code { _ = try await service.unbookmark(id, in: user, condition: .exists, as: .server) }
         == .precondition)
-    let first = try await service.bookmark(facts, in: user, condition: .absent).bookmark
-    #expect(
-      await code { _ = try await service.bookmark(facts, in: user, condition: .absent) }
-        == .precondition)
-    let changed = HotelAddition(facts: try hotel(#"{"id":"h","a":1}"#))
-    _ = try await service.bookmark(changed, in: user, condition: .matches([first.revision]))
+    let first = try await service.bookmark(facts, in: user, condition: .absent, as: .server)
+      .bookmark
     #expect(
       await code {
-        _ = try await service.unbookmark(id, in: user, condition: .matches([first.revision]))
+        _ = try await service.bookmark(facts, in: user, condition: .absent, as: .server)
+      }
+        == .precondition)
+    let changed = HotelAddition(facts: try hotel(#"{"id":"h","a":1}"#))
+    _ = try await service.bookmark(
+      changed, in: user, condition: .matches([first.revision]), as: .server)
+    #expect(
+      await code {
+        _ = try await service.unbookmark(
+          id, in: user, condition: .matches([first.revision]), as: .server)
       } == .precondition)
-    #expect(try await service.unbookmark(id, in: user, condition: .exists) != nil)
+    #expect(try await service.unbookmark(id, in: user, condition: .exists, as: .server) != nil)
   }
 
   @Test func documentThatIsNoHotelIsNotOverwritten() async throws {
@@ -149,7 +159,7 @@ import Testing
       #expect(error.code == .quotaExceeded)
     }
     #expect(try await fixture.ids(in: fixture.guest) == ["b", "a"])
-    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.guest)
+    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.guest, as: .server)
     try await fixture.add(ids: "c", in: fixture.guest)
     #expect(try await fixture.ids(in: fixture.guest) == ["c", "b"])
   }

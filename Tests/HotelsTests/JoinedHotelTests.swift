@@ -25,7 +25,7 @@ import Testing
   }
 
   private func undo() async throws {
-    try await fixture.service.undoAdoption(of: guest, in: fixture.user)
+    try await fixture.service.undoAdoption(of: guest, in: fixture.user, as: .server)
   }
 
   private func hotel(_ id: String = "h") async throws -> String? {
@@ -55,7 +55,7 @@ import Testing
     #expect(tree.leaves.count == 1 && tree.nodes.count == 3)
     let revision = try #require(earlier.first?.revision)
     _ = try await fixture.service.restore(
-      RestoreRequest(revision: revision), of: DocumentID("h"), in: fixture.user)
+      RestoreRequest(revision: revision), of: DocumentID("h"), in: fixture.user, as: .server)
     #expect(try await hotel() == #"{"id":"h","note":"guest's","x":1,"type":"hotel"}"#)
     #expect(try await fixture.ids() == ["h"])
     // A log-in whose answer was lost is repeated: it names the same, and writes nothing.

@@ -12,7 +12,7 @@ import Testing
   private func bookmark(_ fixture: HotelFixture, _ text: String) async throws -> BookmarkOutcome {
     let hotel = try shown(text)
     return try await fixture.service.bookmark(
-      HotelAddition(known: hotel.id, shown: hotel), in: fixture.user)
+      HotelAddition(known: hotel.id, shown: hotel), in: fixture.user, as: .server)
   }
 
   private func says(_ fixture: HotelFixture) async throws -> String? {
@@ -49,7 +49,7 @@ import Testing
     let fixture = try HotelFixture()
     var sent = HotelAddition(facts: try hotel(#"{"id":"h","name":"Inn","myNote":"mine"}"#))
     sent.shown = try shown(#"{"id":"h","name":"Inn"}"#)
-    _ = try await fixture.service.bookmark(sent, in: fixture.user)
+    _ = try await fixture.service.bookmark(sent, in: fixture.user, as: .server)
     #expect(
       try await fixture.service.refresh([shown(#"{"id":"h","name":"Hotel"}"#)], in: fixture.user)
         == 1)
@@ -73,7 +73,7 @@ import Testing
     let fixture = try HotelFixture()
     try await fixture.add(#"{"id":"h","mine":true}"#)
     let again = try await fixture.service.bookmark(
-      HotelAddition(known: hotelID("h")), in: fixture.user)
+      HotelAddition(known: hotelID("h")), in: fixture.user, as: .server)
     guard case .unchanged = again else { return _ = Issue.record("it was changed") }
   }
 
@@ -81,18 +81,19 @@ import Testing
     let fixture = try HotelFixture()
     let unknown = HotelAddition(known: try hotelID("h"))
     #expect(
-      await code { _ = try await fixture.service.bookmark(unknown, in: fixture.guest) }
+      await code { _ = try await fixture.service.bookmark(unknown, in: fixture.guest, as: .server) }
         == .unknownHotel)
     #expect(
       await code {
-        _ = try await fixture.service.change(batch(#"{"add":[{"id":"h"}]}"#), in: fixture.guest)
+        _ = try await fixture.service.change(
+          batch(#"{"add":[{"id":"h"}]}"#), in: fixture.guest, as: .server)
       } == .unknownHotel)
     await #expect(throws: (any Error).self) { try await fixture.info(in: fixture.guest) }
     try await fixture.add(ids: "other")
     #expect(
       await code {
         _ = try await fixture.service.change(
-          batch(#"{"add":[{"id":"n","name":"N"},{"id":"h"}]}"#), in: fixture.user)
+          batch(#"{"add":[{"id":"n","name":"N"},{"id":"h"}]}"#), in: fixture.user, as: .server)
       } == .unknownHotel)
     #expect(try await fixture.ids() == ["other"])
   }
@@ -102,7 +103,7 @@ import Testing
     let fixture = try HotelFixture()
     let old = try shown(#"{"id":"h","name":"Inn"}"#)
     _ = try await fixture.service.bookmark(
-      HotelAddition(known: old.id, shown: old), in: fixture.guest)
+      HotelAddition(known: old.id, shown: old), in: fixture.guest, as: .server)
     _ = try await fixture.service.adopt(guest: fixture.guest, into: fixture.user)
     #expect(
       try await fixture.service.refresh([shown(#"{"id":"h","name":"Hotel"}"#)], in: fixture.user)

@@ -1,5 +1,6 @@
 import Documents
 import Hotels
+import StoreTesting
 import Stores
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ import Testing
     _ revision: RevisionID, of id: String = "bookmarkedhotels", in fixture: HotelFixture
   ) async throws -> RestoreOutcome {
     try await fixture.service.restore(
-      RestoreRequest(revision: revision), of: DocumentID(stored: id), in: fixture.user)
+      RestoreRequest(revision: revision), of: DocumentID(stored: id), in: fixture.user, as: .server)
   }
 
   private func revision(_ fixture: HotelFixture) async throws -> RevisionID {
@@ -39,7 +40,7 @@ import Testing
     try await fixture.add(#"{"id":"b","n":2}"#)
     try await fixture.add(#"{"id":"c","n":2}"#)
     for id in ["b", "a"] {
-      _ = try await fixture.service.unbookmark(hotelID(id), in: fixture.user)
+      _ = try await fixture.service.unbookmark(hotelID(id), in: fixture.user, as: .server)
     }
     try await fixture.add(ids: "d", "a")
     let later = try await revision(fixture)
@@ -75,7 +76,7 @@ import Testing
     try await fixture.add(ids: "a", "b", "c")
     let then = try await revision(fixture)
     for id in ["a", "b"] {
-      _ = try await fixture.service.unbookmark(hotelID(id), in: fixture.user)
+      _ = try await fixture.service.unbookmark(hotelID(id), in: fixture.user, as: .server)
     }
     try await fixture.stores.withExisting(fixture.user) { store in
       _ = try await store.update { changes in changes.dropHistory(of: DocumentID(stored: "b")) }
@@ -130,7 +131,7 @@ import Testing
     let fixture = try HotelFixture(limits: { _ in StoreLimits(documents: 3, bytes: 1 << 20) })
     try await fixture.add(ids: "a", "b")
     let then = try await revision(fixture)
-    _ = try await fixture.service.unbookmark(hotelID("b"), in: fixture.user)
+    _ = try await fixture.service.unbookmark(hotelID("b"), in: fixture.user, as: .server)
     try await fixture.put("note", "{}")
     let state = try await fixture.info()
     #expect(await code { _ = try await restore(then, in: fixture) } == .quotaExceeded)

@@ -18,11 +18,10 @@ import Testing
     let fixture = try HotelFixture()
     for number in 0..<60 {
       let receipt = try fixture.receipt("\(number)")
-      receipt.encodes { _ in KeptAnswer(status: 200) }
-      _ = try await WriteReceipt.$current.withValue(receipt) {
-        try await fixture.service.change(
-          batch(#"{"add":[{"id":"a","name":"A"}]}"#), in: fixture.user)
-      }
+      _ = try await fixture.service.change(
+        batch(#"{"add":[{"id":"a","name":"A"}]}"#), in: fixture.user,
+        as: WriteContext(author: .server, receipt: receipt)
+      ) { _ in KeptAnswer(status: 200) }
     }
     let early = try await maintain(fixture)
     #expect(early.removed[.receipts] == nil && early.kept[.receipts] == 60)
@@ -90,7 +89,7 @@ import Testing
     _ = try await fixture.service.adopt(guest: fixture.guest, into: fixture.user)
     #expect(try await maintain(fixture).kept[.adoptions] == 1)
     // Nothing comes twice as long as it could.
-    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user)
+    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user, as: .server)
     #expect(
       try await fixture.service.adopt(guest: fixture.guest, into: fixture.user).bookmarks == 0)
     _ = try await fixture.stores.erase(fixture.guest)

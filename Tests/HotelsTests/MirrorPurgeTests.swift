@@ -1,4 +1,5 @@
 import Documents
+import StoreTesting
 import Stores
 import TestSupport
 import Testing
@@ -36,7 +37,7 @@ import Testing
     let fixture = try HotelFixture()
     try await fixture.add(ids: "stays", "goes", "too")
     let slept = try #require(try await fixture.service.mirror(of: fixture.user, since: nil)).token
-    _ = try await fixture.service.unbookmark(hotelID("goes"), in: fixture.user)
+    _ = try await fixture.service.unbookmark(hotelID("goes"), in: fixture.user, as: .server)
     let seen = try #require(try await fixture.service.mirror(of: fixture.user, since: slept)).token
     fixture.clock.advance(seconds: 91 * 86_400)
     #expect(try await forget(fixture) == 1)
@@ -47,7 +48,7 @@ import Testing
     let anew = try #require(try await fixture.service.mirror(of: fixture.user, since: nil))
     #expect(anew.hotels.count == 2)
     // When a later tombstone is removed, tokens of devices that have read it, and first reads, stay valid.
-    _ = try await fixture.service.unbookmark(hotelID("too"), in: fixture.user)
+    _ = try await fixture.service.unbookmark(hotelID("too"), in: fixture.user, as: .server)
     let last = try #require(try await fixture.service.mirror(of: fixture.user, since: anew.token))
     fixture.clock.advance(seconds: 91 * 86_400)
     #expect(try await forget(fixture) == 1)
@@ -58,7 +59,7 @@ import Testing
   @Test(.bug(id: "Y04")) func copyInTheMiddleOfItsFirstPagesGoesOn() async throws {
     let fixture = try HotelFixture()
     try await fixture.add(ids: "stays", "goes")
-    _ = try await fixture.service.unbookmark(hotelID("goes"), in: fixture.user)
+    _ = try await fixture.service.unbookmark(hotelID("goes"), in: fixture.user, as: .server)
     fixture.clock.advance(seconds: 91 * 86_400)
     #expect(try await forget(fixture) == 1)
     // The token after a first page that did not contain everything.

@@ -38,7 +38,8 @@ import Testing
     let fixture = try HotelFixture()
     try await putHotels(fixture, "a", "b")
     try await fixture.put("user::guest", #"{"type":"bookmarkedhotels","hotels":["a","b"]}"#)
-    #expect(try await fixture.service.unbookmark(hotelID("a"), in: fixture.user) != nil)
+    #expect(
+      try await fixture.service.unbookmark(hotelID("a"), in: fixture.user, as: .server) != nil)
     #expect(try await fixture.ids() == ["b"])
   }
 
@@ -48,7 +49,7 @@ import Testing
     let base = try await fixture.put(
       "user::guest", #"{"type":"bookmarkedhotels","hotels":["a","b"]}"#)
     _ = try await fixture.service.reconcile(in: fixture.user)
-    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user)
+    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user, as: .server)
     // The phone did not know about the merge when it added c to its own list.
     try await fixture.graft(
       "user::guest", ["2-f0", base.description],
@@ -131,7 +132,8 @@ import Testing
     let long = (0..<3).map { "\"waiting\($0)\"" }.joined(separator: ",")
     try await fixture.put("bookmarkedhotels", #"{"hotels":["a"]}"#)
     try await fixture.graft("bookmarkedhotels", ["1-0"], "{\"hotels\":[\"b\",\(long)]}")
-    #expect(try await fixture.service.unbookmark(hotelID("a"), in: fixture.user) != nil)
+    #expect(
+      try await fixture.service.unbookmark(hotelID("a"), in: fixture.user, as: .server) != nil)
     #expect(try await fixture.ids() == ["b"])
   }
 
@@ -155,7 +157,7 @@ import Testing
     try await fixture.put("bookmarkedhotels", "{\"type\":\"bookmarkedhotels\",\"hotels\":[\(ids)]}")
     try await fixture.add(ids: "a")
     #expect(try await fixture.ids().first == "a")
-    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user)
+    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user, as: .server)
     #expect(try await fixture.listText()?.contains("\"a\"") == false)
   }
 

@@ -1,5 +1,6 @@
 import Documents
 import Hotels
+import StoreTesting
 import Stores
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ import Testing
   ) async throws -> RestoreOutcome {
     try await fixture.service.restore(
       RestoreRequest(revision: revision, base: base), of: DocumentID(stored: id),
-      in: fixture.user, condition: condition)
+      in: fixture.user, condition: condition, as: .server)
   }
 
   private func code(
@@ -91,7 +92,7 @@ import Testing
     try await fixture.add(#"{"id":"a","n":1}"#)
     let first = try await revision("a", fixture)
     try await fixture.add(ids: "b")
-    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user)
+    _ = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user, as: .server)
     fixture.clock.advance(seconds: 60)
     let outcome = try await restore("a", first, in: fixture)
     #expect(try await fixture.ids() == ["a", "b"])
@@ -106,7 +107,7 @@ import Testing
     let note = try await fixture.put("a", #"{"type":"note"}"#)
     try await fixture.put("a", #"{"type":"hotel","id":"a"}"#, base: note)
     _ = try await fixture.service.bookmark(
-      HotelAddition(known: hotelID("a")), in: fixture.user)
+      HotelAddition(known: hotelID("a")), in: fixture.user, as: .server)
     try await fixture.add(ids: "b")
     #expect(try await fixture.ids() == ["b", "a"])
     _ = try await restore("a", note, in: fixture)
@@ -117,7 +118,7 @@ import Testing
   @Test func restoredDeletionDeletesAndUnbookmarks() async throws {
     let fixture = try HotelFixture()
     try await fixture.add(ids: "a", "b")
-    let gone = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user)
+    let gone = try await fixture.service.unbookmark(hotelID("a"), in: fixture.user, as: .server)
     let tombstone = try #require(gone)
     try await fixture.add(ids: "a")
     let outcome = try await restore("a", tombstone, in: fixture)

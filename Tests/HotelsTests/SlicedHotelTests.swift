@@ -14,7 +14,7 @@ import Testing
       try await fixture.add(#"{"id":"h\#(number)","n":\#(number)}"#)
     }
     _ = try await fixture.service.unbookmark(
-      #require(HotelID("h17")), in: fixture.user)
+      #require(HotelID("h17")), in: fixture.user, as: .server)
     try await fixture.graft("h20", ["9-x", "8-y"], #"{"type":"other"}"#)
     try await fixture.put("note", #"{"type":"note"}"#)
     return fixture
@@ -69,7 +69,7 @@ import Testing
     let whole = try #require(try await service.mirror(of: fixture.user, since: nil))
     try await fixture.add(ids: "new")
     _ = try await service.unbookmark(
-      #require(HotelID("h11")), in: fixture.user)
+      #require(HotelID("h11")), in: fixture.user, as: .server)
     let later = try #require(try await service.mirror(of: fixture.user, since: whole.token))
     #expect(later.removed.map { $0.id.text } == ["h11"])
     try await fixture.engine.inShortestSlices {

@@ -8,14 +8,15 @@ import Testing
 /// What the undo of a batch restores, and what it leaves unchanged.
 @Suite struct UndoTests {
   private func change(_ fixture: HotelFixture, _ text: String) async throws -> BatchAnswer {
-    try await fixture.service.change(batch(text), in: fixture.user)
+    try await fixture.service.change(batch(text), in: fixture.user, as: .server)
   }
 
   /// Sends the undo from an answer, as a client does.
   private func undo(_ answer: BatchAnswer, in fixture: HotelFixture) async throws -> BatchAnswer {
     let root = try ParsedJSON(answer.bytes, limits: .request).root
     let undo = try #require(root["undo"])
-    return try await fixture.service.change(BookmarkBatch(parsing: undo), in: fixture.user)
+    return try await fixture.service.change(
+      BookmarkBatch(parsing: undo), in: fixture.user, as: .server)
   }
 
   /// A list of bookmarks without revisions.

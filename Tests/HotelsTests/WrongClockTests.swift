@@ -1,5 +1,6 @@
 import Documents
 import Hotels
+import Stores
 import TestSupport
 import Testing
 
@@ -31,7 +32,7 @@ import Testing
     let fixtures = try fixtures()
     for fixture in [fixtures.behind, fixtures.ahead] {
       try await fixture.add(ids: "a", "b", "c")
-      _ = try await fixture.service.unbookmark(hotelID("b"), in: fixture.user)
+      _ = try await fixture.service.unbookmark(hotelID("b"), in: fixture.user, as: .server)
       let base = try await fixture.put("note", #"{"n":1}"#)
       try await fixture.put("note", #"{"n":2}"#, base: base)
     }
@@ -51,7 +52,7 @@ import Testing
     // This edit is later, although its clock shows a time half a century earlier.
     let base = try #require(try await behind.document("note")?.revision)
     let edit = try await behind.put("note", #"{"n":2}"#, base: base)
-    _ = try await behind.service.unbookmark(hotelID("a"), in: behind.user)
+    _ = try await behind.service.unbookmark(hotelID("a"), in: behind.user, as: .server)
     try await behind.add(ids: "c")
     for id in ["a", "b", "c", "note", "bookmarkedhotels"] {
       try await bring(id, from: behind, to: ahead)

@@ -44,7 +44,7 @@ struct ListFixture: Sendable {
   func list(of owner: AccountID, _ name: String) async throws -> AccountID {
     let member = ListMember(
       account: owner, name: PersonName(name), role: .owner, joinedAt: clock.now)
-    return try await lists.make(title: "Rome", markdown: "", owner: member).id
+    return try await lists.make(title: "Rome", markdown: "", owner: member, as: .server).id
   }
 
   /// Invites an account to a list by name, and accepts for it.
@@ -52,12 +52,12 @@ struct ListFixture: Sendable {
     _ list: AccountID, _ account: AccountID, _ name: String, as role: ListRole = .editor,
     by owner: AccountID
   ) async throws {
-    let outcome = try await lists.putMember(name, role: role, on: list, by: owner)
+    let outcome = try await lists.putMember(name, role: role, on: list, by: owner, as: .server)
     guard case .invited(let invitation) = outcome else {
       Issue.record("\(name) was a member")
       return
     }
-    _ = try await lists.accept(invitation.id.text, by: account, name)
+    _ = try await lists.accept(invitation.id.text, by: account, name, as: .server)
   }
 
   /// Records members of a list, and users who are invited by name, that have no accounts.
@@ -67,7 +67,7 @@ struct ListFixture: Sendable {
       var generator = SeededGenerator(seed: UInt64(number))
       return AccountID.random(using: &generator)
     }
-    try await lists.directory.update { changes in
+    try await stores.update(.system, as: .server) { changes in
       for id in ids.prefix(members) {
         changes.note(
           ListKeys.member(id, of: list),
@@ -86,13 +86,9 @@ struct ListFixture: Sendable {
 
   /// Writes a local document of a list's store for an account, without a look at its membership.
   func writeLocal(in list: AccountID, by account: AccountID) async throws {
-    try await stores.withExisting(.list(list)) { store in
-      try await Author.$current.withValue(.user(account)) {
-        try await store.update { changes in
-          changes.write(
-            LocalEdit(Self.localID, LocalDocument(revision: 1, body: Array("{}".utf8))))
-        }
-      }
+    let context = WriteContext(author: .user(account))
+    try await stores.update(.list(list), creating: false, as: context) { changes in
+      changes.write(LocalEdit(Self.localID, LocalDocument(revision: 1, body: Array("{}".utf8))))
     }
   }
 

@@ -37,13 +37,13 @@ import Testing
     let seen = try await fixture.lists.invitations(of: ben)
     #expect(seen.allSatisfy { $0.id != offer.id } && seen.isEmpty == (end != .otherOwner))
     await #expect(throws: ServiceError.self) {
-      _ = try await fixture.lists.accept(offer.id.text, by: ben, "ben")
+      _ = try await fixture.lists.accept(offer.id.text, by: ben, "ben", as: .server)
     }
   }
 
   @Test func memberWhoAcceptsIsTheOwner() async throws {
     let offer = try await offer("ben")
-    let accepted = try await fixture.lists.accept(offer.id.text, by: ben, "ben")
+    let accepted = try await fixture.lists.accept(offer.id.text, by: ben, "ben", as: .server)
     #expect(accepted.role == .owner && accepted.members.owner?.username == "ben")
     #expect(accepted.members.member(owner)?.role == .editor)
     #expect(try await fixture.document(list)?.members["owner_id"]?.string == "ben")
@@ -54,20 +54,20 @@ import Testing
     for name in ["dan", "nobody"] {
       await #expect(throws: ServiceError.noMember) { _ = try await offer(name) }
     }
-    #expect(try await fixture.lists.offer(list, to: "Ann", by: owner) == nil)
+    #expect(try await fixture.lists.offer(list, to: "Ann", by: owner, as: .server) == nil)
     await #expect(throws: ServiceError.ownersOnly) {
-      _ = try await fixture.lists.offer(list, to: "ben", by: cid)
+      _ = try await fixture.lists.offer(list, to: "ben", by: cid, as: .server)
     }
   }
 
   @Test func roleOfAMemberChangesBesideAnOffer() async throws {
     let offer = try await offer("ben")
-    try await fixture.lists.putMember("ben", role: .editor, on: list, by: owner)
+    try await fixture.lists.putMember("ben", role: .editor, on: list, by: owner, as: .server)
     #expect(try await fixture.lists.invitations(of: ben).map(\.id) == [offer.id])
   }
 
   @Test func blockedOwnersOfferIsNotSeen() async throws {
-    try await fixture.lists.block(try await offer("ben").id, by: ben)
+    try await fixture.lists.block(try await offer("ben").id, by: ben, as: .server)
     #expect(try await fixture.lists.invitations(of: ben).isEmpty)
     _ = try await offer("ben")
     #expect(try await fixture.lists.invitations(of: ben).isEmpty)
@@ -79,9 +79,9 @@ import Testing
     let seen = try await fixture.lists.list(list, for: cid)
     #expect(seen.members.owner == nil && Set(seen.members.all.map(\.username)) == ["ben", "cid"])
     #expect(try await fixture.document(list)?.members["owner_id"]?.string == "")
-    try await fixture.lists.change(list, by: cid, title: "Paris", markdown: nil)
+    try await fixture.lists.change(list, by: cid, title: "Paris", markdown: nil, as: .server)
     await #expect(throws: ServiceError.ownersOnly) {
-      try await fixture.lists.removeMember("ben", from: list, by: cid)
+      try await fixture.lists.removeMember("ben", from: list, by: cid, as: .server)
     }
     for member in [ben, cid] {
       let offers = try await fixture.lists.invitations(of: member)
@@ -100,11 +100,11 @@ import Testing
 
   @Test func firstMemberWhoAcceptsAnOwnerlessListHasIt() async throws {
     try await settle()
-    try await fixture.lists.decline(list, by: cid)
+    try await fixture.lists.decline(list, by: cid, as: .server)
     #expect(try await fixture.lists.invitations(of: cid).isEmpty)
     let dan = try await fixture.account("dan")
     for accept in [(dan, "dan", false), (ben, "ben", true), (cid, "cid", false)] {
-      let list = try? await fixture.lists.accept(list.text, by: accept.0, accept.1)
+      let list = try? await fixture.lists.accept(list.text, by: accept.0, accept.1, as: .server)
       #expect((list?.role == .owner) == accept.2)
     }
     #expect(try await fixture.lists.invitations(of: ben).isEmpty)
@@ -116,7 +116,7 @@ import Testing
 
   @Test func ownerlessListEndsWithItsLastMember() async throws {
     try await settle()
-    try await fixture.lists.removeMember("ben", from: list, by: ben)
+    try await fixture.lists.removeMember("ben", from: list, by: ben, as: .server)
     #expect(try await fixture.lists.catchUp().isEmpty)
     #expect(try await fixture.lists.role(of: cid, in: list) == .editor)
     try await leave(cid)
@@ -126,34 +126,34 @@ import Testing
 
   /// Erases the owner's part of the lists as `DELETE /v1/me` does.
   private func settle() async throws {
-    try await fixture.lists.settleOwned(by: owner, handingOn: true)
+    try await fixture.lists.settleOwned(by: owner, handingOn: true, as: .server)
     try await leave(owner)
     #expect(try await fixture.lists.catchUp().isEmpty)
   }
 
   private func offer(_ name: String) async throws -> PersonalInvitation {
-    try #require(try await fixture.lists.offer(list, to: name, by: owner))
+    try #require(try await fixture.lists.offer(list, to: name, by: owner, as: .server))
   }
 
   private func run(_ end: End, _ offer: PersonalInvitation) async throws {
     let lists = fixture.lists
     switch end {
     case .otherOffer: _ = try await self.offer("cid")
-    case .decline: try await lists.decline(offer.id, by: ben)
-    case .withdrawal: try await lists.withdraw(offer.id, to: list, by: owner)
-    case .removal: try await lists.removeMember("ben", from: list, by: owner)
-    case .departure: try await lists.removeMember("ben", from: list, by: ben)
+    case .decline: try await lists.decline(offer.id, by: ben, as: .server)
+    case .withdrawal: try await lists.withdraw(offer.id, to: list, by: owner, as: .server)
+    case .removal: try await lists.removeMember("ben", from: list, by: owner, as: .server)
+    case .departure: try await lists.removeMember("ben", from: list, by: ben, as: .server)
     case .erasure: try await leave(ben)
-    case .acceptance: _ = try await lists.accept(offer.id.text, by: ben, "ben")
+    case .acceptance: _ = try await lists.accept(offer.id.text, by: ben, "ben", as: .server)
     case .otherOwner: try await leave(owner)
-    case .listsEnd: try await lists.end(list, by: owner)
+    case .listsEnd: try await lists.end(list, by: owner, as: .server)
     }
   }
 
   /// The lists' part of an erasure.
   private func leave(_ account: AccountID) async throws {
     let now = fixture.clock.now
-    try await fixture.lists.directory.update { changes in
+    try await fixture.lists.stores.update(.system, as: .server) { changes in
       _ = try changes.leaveLists(account, ownedListsAreHandedOn: true, at: now)
     }
   }

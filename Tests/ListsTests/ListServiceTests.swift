@@ -14,7 +14,7 @@ import Testing
     let fixture = try ListFixture()
     let owner = try await fixture.account("ann")
     // The owner has made as many lists as allowed. The store is made, but the list is refused.
-    try await fixture.lists.directory.update { changes in
+    try await fixture.lists.stores.update(.system, as: .server) { changes in
       for number in 0..<ListLimits.owned {
         var generator = SeededGenerator(seed: UInt64(number))
         changes.note(
@@ -56,8 +56,8 @@ import Testing
     let member = ListMember(
       account: owner, name: PersonName("ann"), role: .owner, joinedAt: fixture.clock.now)
     let other = try await fixture.account("other")
-    let first = ListImport(fixture.lists, for: member)
-    let second = ListImport(fixture.lists, for: member)
+    let first = ListImport(fixture.lists, for: member, as: .server)
+    let second = ListImport(fixture.lists, for: member, as: .server)
     _ = try await first.target(of: owner)
     _ = try await second.target(of: owner)
     let title = try ListDocument.body(
@@ -73,8 +73,8 @@ import Testing
       // Another server may have come as far, with a store of its own.
       try await fixture.stores.withStore(.list(other)) { try await second.prepare($0) }
     }
-    try await second.finish()
-    try await first.finish()
+    try await second.finish(as: .server)
+    try await first.finish(as: .server)
     let lists = try await fixture.lists.directory.lists(of: owner, after: nil, limit: 10)
     #expect(lists.count == 1)
     #expect(try await fixture.stores.erase(.list(other)))
@@ -92,7 +92,7 @@ import Testing
     try await fixture.join(list, friend, "ben", by: owner)
     try await fixture.writeLocal(in: list, by: friend)
     #expect(try await fixture.local(in: list) != nil)
-    try await fixture.lists.removeMember("ben", from: list, by: owner)
+    try await fixture.lists.removeMember("ben", from: list, by: owner, as: .server)
     #expect(try await fixture.local(in: list) == nil)
     let error = await #expect(throws: ServiceError.self) {
       try await fixture.writeLocal(in: list, by: friend)
@@ -113,7 +113,7 @@ import Testing
     let member = try #require(members.first)
     #expect(try await fixture.lists.role(of: member, in: list) == .reader)
     // The first update only, as after a crash.
-    let edits = try await fixture.lists.directory.update { changes in
+    let edits = try await fixture.lists.stores.update(.system, as: .server) { changes in
       _ = try changes.endList(list, of: owner, at: fixture.clock.now)
       return changes.locals.count
     }
@@ -134,7 +134,7 @@ import Testing
     let owner = try await fixture.account("ann")
     let list = try await fixture.list(of: owner, "ann")
     _ = try await fixture.fill(list, members: 150, invited: 120)
-    try await fixture.lists.end(list, by: owner)
+    try await fixture.lists.end(list, by: owner, as: .server)
     // The drafts of former members are removed later.
     let left = try await fixture.records(of: list).filter { !$0.contains("/list-drafts/") }
     #expect(left.isEmpty)
@@ -150,7 +150,8 @@ import Testing
     var made: Set<AccountID> = []
     for number in 0..<5 {
       let title = "Rome \(number)"
-      made.insert(try await fixture.lists.make(title: title, markdown: text, owner: member).id)
+      made.insert(
+        try await fixture.lists.make(title: title, markdown: text, owner: member, as: .server).id)
     }
     var (pages, last): ([[AccountID]], AccountID?) = ([], nil)
     repeat {
@@ -168,7 +169,7 @@ import Testing
     let (owner, friend) = (try await fixture.account("ann"), try await fixture.account("ben"))
     let list = try await fixture.list(of: owner, "ann")
     let now = fixture.clock.now
-    try await fixture.lists.directory.update { changes in
+    try await fixture.lists.stores.update(.system, as: .server) { changes in
       _ = try changes.putMember(friend, "ben", role: .reader, on: list, at: now)
     }
     #expect(try await fixture.document(list)?.members["members"] == [])
@@ -202,7 +203,7 @@ import Testing
     let (owner, friend) = (try await fixture.account("ann"), try await fixture.account("ben"))
     let list = try await fixture.list(of: owner, "ann")
     try await fixture.join(list, friend, "ben", by: owner)
-    try await fixture.lists.change(list, by: owner, title: "Paris", markdown: nil)
+    try await fixture.lists.change(list, by: owner, title: "Paris", markdown: nil, as: .server)
     // Two devices pushed titles that conflict. Both revisions name the member.
     let id = ListDocument.id(of: list)
     try await fixture.stores.withExisting(.list(list)) { store in
@@ -227,7 +228,7 @@ import Testing
       let person = Principal(kind: .user, id: friend, username: "ben", store: .user(friend))
       try await fixture.accounts.erase(person)
     } else {
-      try await fixture.lists.removeMember("ben", from: list, by: owner)
+      try await fixture.lists.removeMember("ben", from: list, by: owner, as: .server)
     }
     #expect(try await fixture.lists.catchUp().isEmpty)
     let left = try await bodies(of: list, fixture)
@@ -254,12 +255,14 @@ import Testing
     let fixture = try ListFixture()
     let (owner, friend) = (try await fixture.account("ann"), try await fixture.account("ben"))
     let list = try await fixture.list(of: owner, "ann")
-    let token = try await fixture.lists.invite(to: list, as: .editor, until: nil, by: owner).token
+    let token = try await fixture.lists.invite(
+      to: list, as: .editor, until: nil, by: owner, as: .server
+    ).token
     let person = Principal(kind: .user, id: friend, username: "ben", store: .user(friend))
     // A request that was accepted earlier commits after the account was erased.
     try await fixture.accounts.erase(person)
     await #expect(throws: ServiceError.self) {
-      _ = try await fixture.lists.accept(token, by: friend, "ben")
+      _ = try await fixture.lists.accept(token, by: friend, "ben", as: .server)
     }
     await #expect(throws: ServiceError.self) { _ = try await fixture.list(of: friend, "ben") }
     #expect(try await fixture.lists.role(of: friend, in: list) == nil)
@@ -267,7 +270,7 @@ import Testing
     #expect(try await fixture.engine.names(in: "list", after: nil, limit: 10).count == 1)
     // The invitation is still open for the next user of that name.
     let next = try await fixture.account("ben")
-    _ = try await fixture.lists.accept(token, by: next, "ben")
+    _ = try await fixture.lists.accept(token, by: next, "ben", as: .server)
   }
 
   @Test func anotherStateThanDemandedIsFoundInTheUpdateThatWrites() async throws {
@@ -282,16 +285,17 @@ import Testing
       }
     }
     try await fixture.lists.change(
-      list, by: friend, title: "Paris", markdown: nil, condition: condition)
+      list, by: friend, title: "Paris", markdown: nil, condition: condition, as: .server)
     await #expect(throws: ServiceError.self) {
       try await fixture.lists.change(
-        list, by: owner, title: "Oslo", markdown: nil, condition: condition)
+        list, by: owner, title: "Oslo", markdown: nil, condition: condition, as: .server)
     }
     await #expect(throws: ServiceError.self) {
-      _ = try await fixture.lists.offer(list, to: "ben", by: owner, condition: condition)
+      _ = try await fixture.lists.offer(
+        list, to: "ben", by: owner, condition: condition, as: .server)
     }
     await #expect(throws: ServiceError.self) {
-      try await fixture.lists.end(list, by: owner, condition: condition)
+      try await fixture.lists.end(list, by: owner, condition: condition, as: .server)
     }
     let left = try await fixture.lists.list(list, for: owner)
     #expect(left.title == "Paris" && left.role == .owner)
@@ -301,7 +305,7 @@ import Testing
     let fixture = try ListFixture()
     let owner = try await fixture.account("ann")
     let list = try await fixture.list(of: owner, "ann")
-    try await fixture.lists.directory.update { changes in
+    try await fixture.lists.stores.update(.system, as: .server) { changes in
       for number in 1..<ListLimits.members {
         var generator = SeededGenerator(seed: UInt64(number))
         changes.note(
@@ -314,7 +318,7 @@ import Testing
     #expect(try await fixture.lists.names(of: [owner], on: list) == [owner: PersonName("ann")])
     _ = try await fixture.account("ben")
     await #expect(throws: ServiceError.self) {
-      try await fixture.lists.putMember("ben", role: .reader, on: list, by: owner)
+      try await fixture.lists.putMember("ben", role: .reader, on: list, by: owner, as: .server)
     }
   }
 
@@ -322,7 +326,9 @@ import Testing
     let fixture = try ListFixture()
     let owner = try await fixture.account("ann")
     let list = try await fixture.list(of: owner, "ann")
-    let token = try await fixture.lists.invite(to: list, as: .reader, until: nil, by: owner).token
+    let token = try await fixture.lists.invite(
+      to: list, as: .reader, until: nil, by: owner, as: .server
+    ).token
     let notes = try await fixture.lists.directory.read(orAbsent: "") { view in
       var text = ""
       try view.locals(DocumentRange()) { id, note in
@@ -339,10 +345,10 @@ import Testing
     let (owner, friend) = (try await fixture.account("ann"), try await fixture.account("ben"))
     let list = try await fixture.list(of: owner, "ann")
     try await fixture.join(list, friend, "ben", by: owner)
-    _ = try await fixture.lists.invite(to: list, as: .reader, until: nil, by: owner)
+    _ = try await fixture.lists.invite(to: list, as: .reader, until: nil, by: owner, as: .server)
     _ = try await fixture.account("cid")
-    try await fixture.lists.putMember("cid", role: .editor, on: list, by: owner)
-    try await fixture.lists.end(list, by: owner)
+    try await fixture.lists.putMember("cid", role: .editor, on: list, by: owner, as: .server)
+    try await fixture.lists.end(list, by: owner, as: .server)
     #expect(try await fixture.lists.catchUp().isEmpty)
     let ids: [String] = try await fixture.lists.directory.read(orAbsent: []) { view in
       var ids: [String] = []
@@ -363,14 +369,16 @@ import Testing
     let fixture = try ListFixture()
     let owner = try await fixture.account("ann")
     let list = try await fixture.list(of: owner, "ann")
-    let token = try await fixture.lists.invite(to: list, as: .reader, until: nil, by: owner).token
+    let token = try await fixture.lists.invite(
+      to: list, as: .reader, until: nil, by: owner, as: .server
+    ).token
     var friends: [(AccountID, String)] = []
     for number in 0..<8 {
       friends.append((try await fixture.account("friend\(number)"), "friend\(number)"))
     }
     let joined = await withTaskGroup(of: Bool.self) { group in
       for (id, name) in friends {
-        group.addTask { (try? await fixture.lists.accept(token, by: id, name)) != nil }
+        group.addTask { (try? await fixture.lists.accept(token, by: id, name, as: .server)) != nil }
       }
       return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
     }

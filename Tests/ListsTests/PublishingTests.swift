@@ -17,8 +17,8 @@ import Testing
     let list = try await fixture.list(of: owner, "ann")
     let text = try DocumentBody(["markdown": "one"] as JSONValue)
     let (draft, _) = try await fixture.lists.save(
-      .note("Plan"), text, on: list, of: owner, base: .present, condition: .none)
-    _ = try await fixture.lists.publish(.note("Plan"), on: list, of: owner)
+      .note("Plan"), text, on: list, of: owner, base: .present, condition: .none, as: .server)
+    _ = try await fixture.lists.publish(.note("Plan"), on: list, of: owner, as: .server)
     // The state without the last two steps.
     try await fixture.stores.withExisting(.user(owner)) { store in
       let id = try ListDraft.id(of: draft.document, on: list)
@@ -31,7 +31,7 @@ import Testing
         changes.write(LocalEdit(receipt.id, LocalDocument(revision: 1, body: receipt.mark)))
       }
     }
-    try await fixture.lists.directory.update { changes in
+    try await fixture.lists.stores.update(.system, as: .server) { changes in
       changes.note(
         ListKeys.publishing(draft.document, on: list, by: owner),
         ["list": .string(list.text), "document": .string(draft.document.text)])
@@ -46,10 +46,10 @@ import Testing
     let list = try await fixture.list(of: owner, "ann")
     let text = try DocumentBody(["markdown": "one"] as JSONValue)
     let (draft, _) = try await fixture.lists.save(
-      .note("Plan"), text, on: list, of: owner, base: .present, condition: .none)
+      .note("Plan"), text, on: list, of: owner, base: .present, condition: .none, as: .server)
     let note = ListKeys.publishing(draft.document, on: list, by: owner)
     let begun = fixture.clock.now
-    try await fixture.lists.directory.update { changes in
+    try await fixture.lists.stores.update(.system, as: .server) { changes in
       changes.note(
         note,
         [
@@ -73,8 +73,8 @@ import Testing
     let list = try await fixture.list(of: owner, "ann")
     let text = try DocumentBody(["markdown": "one"] as JSONValue)
     let (draft, _) = try await fixture.lists.save(
-      .note("Plan"), text, on: list, of: owner, base: .present, condition: .none)
-    try await fixture.lists.directory.update { changes in
+      .note("Plan"), text, on: list, of: owner, base: .present, condition: .none, as: .server)
+    try await fixture.lists.stores.update(.system, as: .server) { changes in
       changes.note(
         ListKeys.publishing(draft.document, on: list, by: owner),
         ["list": .string(list.text), "document": .string(draft.document.text)])
@@ -83,7 +83,7 @@ import Testing
     #expect(try await fixture.lists.drafts(on: list, of: owner).count == 1)
     guard
       case .note(let note?) = try await fixture.lists.publish(
-        .note("Plan"), on: list, of: owner)
+        .note("Plan"), on: list, of: owner, as: .server)
     else {
       Issue.record("no note")
       return

@@ -36,7 +36,7 @@ import Testing
     let fixture = try ListFixture()
     let owner = try await fixture.account("ann")
     let list = try await fixture.list(of: owner, "ann")
-    try await fixture.lists.directory.update { changes in
+    try await fixture.lists.stores.update(.system, as: .server) { changes in
       for number in 1..<30 {
         var generator = SeededGenerator(seed: UInt64(number))
         changes.note(
@@ -46,7 +46,7 @@ import Testing
     }
     for number in 10..<40 {
       _ = try await fixture.lists.putNote(
-        "note \(number)", "text \(number)", on: list, condition: .none)
+        "note \(number)", "text \(number)", on: list, condition: .none, as: .server)
     }
     let whole = try await read(fixture.lists, list, owner)
     #expect(whole.notes.count == 30 && whole.members.count == 30 && whole.counts == [30, 0, 30])

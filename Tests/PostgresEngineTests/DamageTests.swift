@@ -1,5 +1,6 @@
 import Documents
 import StoreRecords
+import StoreTesting
 import Stores
 import Testing
 

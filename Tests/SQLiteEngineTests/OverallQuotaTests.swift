@@ -1,4 +1,5 @@
 import Documents
+import StoreTesting
 import Stores
 import TestSupport
 import Testing

@@ -43,7 +43,7 @@ import Testing
       for number in 0..<3 { try await write(store, one, number, bytes: 400) }
       #expect(await code { try await write(store, one, 3, bytes: 400) } == .quotaExceeded)
       // A stored answer may be written again, and another person has a share of their own.
-      try await store.keep(KeptAnswer(status: 202), of: receipt(one, 0))
+      try await store.keep(KeptAnswer(status: 202), of: receipt(one, 0), as: .server)
       try await write(store, other, 0, bytes: 400)
       clock.advance(seconds: StoreLimits.receiptSeconds + 3_600)
       try await write(store, one, 3, bytes: 400)
@@ -76,9 +76,9 @@ import Testing
       try await write(store, one, 0, bytes: 1_000)
       for _ in 0..<5 {
         let body = [UInt8](repeating: 0x31, count: 1_000)
-        try await store.keep(KeptAnswer(status: 200, body: body), of: receipt(one, 0))
+        try await store.keep(KeptAnswer(status: 200, body: body), of: receipt(one, 0), as: .server)
       }
-      try await store.keep(nil, of: receipt(one, 0))
+      try await store.keep(nil, of: receipt(one, 0), as: .server)
       #expect(try await bytes(store, one) == 0)
       for number in 1..<3 { try await write(store, one, number, bytes: 500) }
       #expect(try await answer(store, one, 1)?.isGone == false)
@@ -91,9 +91,8 @@ import Testing
       let answer = KeptAnswer(
         status: 201, fields: [KeptAnswer.Field(name: "Location", value: "/v1/made")],
         body: Array(#"{"token":"the secret"}"#.utf8))
-      receipt.encodes { _ in answer }
-      try await carryOut(receipt, store)
-      try await store.keep(answer, of: receipt)
+      try await carryOut(receipt, answer, store)
+      try await store.keep(answer, of: receipt, as: .server)
       let known = try #require(try await store.answer(kept: receipt.name))
       #expect(known.isGone && known.status == 201 && known.location == "/v1/made")
       let texts = try await store.read { view in
@@ -120,18 +119,21 @@ import Testing
       keepsBody: keepsBody)
   }
 
-  private func carryOut(_ receipt: WriteReceipt, _ store: DocumentStore) async throws {
-    try await WriteReceipt.$current.withValue(receipt) { try await store.update { _ in 1 } }
+  private func carryOut(
+    _ receipt: WriteReceipt, _ answer: KeptAnswer, _ store: DocumentStore
+  ) async throws {
+    try await store.update(as: WriteContext(author: .server, receipt: receipt)) { _ in
+    } answer: {
+      answer
+    }
   }
 
   private func write(
     _ store: DocumentStore, _ owner: AccountID, _ number: Int, bytes: Int, request: UInt8 = 1
   ) async throws {
     let receipt = try receipt(owner, number, request: request)
-    receipt.encodes { _ in
-      KeptAnswer(status: 201, body: [UInt8](repeating: 0x31, count: bytes))
-    }
-    try await carryOut(receipt, store)
+    let answer = KeptAnswer(status: 201, body: [UInt8](repeating: 0x31, count: bytes))
+    try await carryOut(receipt, answer, store)
     // Answers are in the order of their times.
     clock.advance(seconds: 1)
   }

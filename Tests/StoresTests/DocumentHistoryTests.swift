@@ -42,9 +42,7 @@ import Testing
       var base: RevisionID?
       for (number, author) in authors.enumerated() {
         let body = try body(number)
-        base = try await Author.$current.withValue(author) {
-          try await store.put(id, base: base, body: body)
-        }
+        base = try await store.put(id, base: base, body: body, as: WriteContext(author: author))
         wanted.insert(Arrival(time: clock.now, author: author), at: 0)
         clock.advance(seconds: 60)
       }

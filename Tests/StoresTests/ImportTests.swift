@@ -163,7 +163,7 @@ import Testing
     let store = DocumentStore(
       name: .system, storage: storage, feed: ChangeFeed(), limits: limits,
       now: { Timestamp(seconds: 1_800_000_000) })
-    var reading = AccountImport(into: store, RandomStore.notes)
+    var reading = AccountImport(into: store, as: .server, RandomStore.notes)
     try await reading.take(bytes)
     _ = try await reading.finish()
     return store

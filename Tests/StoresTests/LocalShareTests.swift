@@ -19,9 +19,9 @@ import Testing
       for number in 4..<8 { try await write(store, "\(number)", as: other) }
       let receipt = WriteReceipt(
         WriteReceipt.Name(owner: other, token: "key"), request: [1], in: [.list(list)])
-      receipt.encodes { _ in KeptAnswer(status: 204) }
-      try await WriteReceipt.$current.withValue(receipt) {
-        try await store.update { changes in changes.outcome = 1 }
+      try await store.update(as: WriteContext(author: .server, receipt: receipt)) { _ in
+      } answer: {
+        KeptAnswer(status: 204)
       }
       #expect(receipt.kept != nil)
     }
@@ -47,10 +47,10 @@ import Testing
       for number in 0..<150 {
         let receipt = WriteReceipt(
           WriteReceipt.Name(owner: one, token: "\(number)"), request: [1], in: [.list(list)])
-        receipt.encodes { _ in
+        try await store.update(as: WriteContext(author: .server, receipt: receipt)) { _ in
+        } answer: {
           KeptAnswer(status: 200, body: [UInt8](repeating: 0x31, count: 300))
         }
-        try await WriteReceipt.$current.withValue(receipt) { try await store.update { _ in 1 } }
       }
       try await store.forget(writer: one)
       #expect(try await ids(store) == ["other"])
@@ -79,10 +79,10 @@ import Testing
       #expect(await code { try await write(store, "c", as: one) } == .absent)
       let receipt = WriteReceipt(
         WriteReceipt.Name(owner: one, token: "key"), request: [1], in: [.list(list)])
-      receipt.encodes { _ in KeptAnswer(status: 204) }
       let keyed = await code {
-        try await Author.$current.withValue(.user(one)) {
-          try await WriteReceipt.$current.withValue(receipt) { try await store.update { _ in 1 } }
+        try await store.update(as: WriteContext(author: .user(one), receipt: receipt)) { _ in
+        } answer: {
+          KeptAnswer(status: 204)
         }
       }
       #expect(keyed == .absent)
@@ -143,10 +143,8 @@ import Testing
   private func edit(
     _ store: DocumentStore, _ id: String, _ document: LocalDocument?, _ account: AccountID
   ) async throws {
-    try await Author.$current.withValue(.user(account)) {
-      try await store.update { changes in
-        changes.write(LocalEdit(LocalID(stored: "_local/" + id), document))
-      }
+    try await store.update(as: WriteContext(author: .user(account))) { changes in
+      changes.write(LocalEdit(LocalID(stored: "_local/" + id), document))
     }
   }
 

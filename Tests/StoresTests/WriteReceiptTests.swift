@@ -12,9 +12,10 @@ import Testing
   @Test func answerIsWrittenWithTheWriteAndSaysWhatWasChanged() async throws {
     try await withStore { store async throws in
       let receipt = try receipt()
-      receipt.encodes { ($0 as? RevisionID).map { KeptAnswer(status: 201, body: $0.json) } }
-      let revision = try await carryOut(receipt) {
-        try await store.put(id, base: nil, body: .empty)
+      let revision = try await store.update(as: context(receipt)) { changes in
+        try changes.put(id, base: nil, body: .empty)
+      } answer: { revision in
+        KeptAnswer(status: 201, body: revision.json)
       }
       let kept = try #require(try await store.answer(kept: receipt.name, to: receipt.request))
       #expect(kept.status == 201 && kept.body == revision.json)
@@ -26,22 +27,17 @@ import Testing
   @Test func whatWasAnsweredBeforeIsNotDoneAgain() async throws {
     try await withStore { store async throws in
       let (first, again) = (try receipt(), try receipt())
-      for receipt in [first, again] {
-        receipt.encodes { ($0 as? Int).map { KeptAnswer(status: 200, body: Array("\($0)".utf8)) } }
+      try await store.update(as: context(first)) { _ in
+      } answer: {
+        KeptAnswer(status: 200)
       }
-      _ = try await carryOut(first) { try await store.update { _ in 1 } }
       await #expect(throws: WriteReceipt.AnsweredBefore.self) {
-        try await carryOut(again) {
-          try await store.update { changes in
-            try changes.put(id, base: nil, body: .empty)
-            return 2
-          }
-        }
+        try await store.put(id, base: nil, body: .empty, as: context(again))
       }
       #expect(try await store.document(id) == nil)
       let other = try receipt(request: 2)
       await #expect(throws: ServiceError.receiptMismatch) {
-        try await carryOut(other) { try await store.update { _ in 2 } }
+        try await store.update(as: context(other)) { _ in }
       }
       await #expect(throws: ServiceError.receiptMismatch) {
         try await store.answer(kept: other.name, to: other.request)
@@ -52,59 +48,62 @@ import Testing
   @Test func refusedRuleKeepsNothingAndARefusalThatIsKeptIsNoAnswerToAnother() async throws {
     try await withStore { store async throws in
       let receipt = try receipt()
-      receipt.encodes { _ in KeptAnswer(status: 200) }
       await #expect(throws: ServiceError.absent) {
-        try await carryOut(receipt) {
-          try await store.update { changes in
-            try changes.put(id, base: nil, body: .empty)
-            throw ServiceError.absent
-          }
+        try await store.update(as: context(receipt)) { changes in
+          try changes.put(id, base: nil, body: .empty)
+          throw ServiceError.absent
+        } answer: {
+          KeptAnswer(status: 200)
         }
       }
       #expect(receipt.kept == nil)
       #expect(try await store.answer(kept: receipt.name) == nil)
-      try await store.keep(KeptAnswer(status: 404, body: Array("{}".utf8)), of: receipt)
+      let refusal = KeptAnswer(status: 404, body: Array("{}".utf8))
+      try await store.keep(refusal, of: receipt, as: .server)
       #expect(try await store.answer(kept: receipt.name)?.isRejection == true)
       let other = try self.receipt(request: 2)
-      _ = try await carryOut(other) { try await store.put(id, base: nil, body: .empty) }
-      try await store.keep(KeptAnswer(status: 503), of: receipt)
+      try await store.put(id, base: nil, body: .empty, as: context(other))
+      try await store.keep(KeptAnswer(status: 503), of: receipt, as: .server)
       #expect(try await store.answer(kept: receipt.name)?.isRejection == false)
     }
   }
 
-  @Test func onlyTheOutcomeThatIsAnsweredIsKeptAndOnlyOnce() async throws {
+  @Test func onlyTheUpdateThatMakesAnAnswerIsAnsweredAndOnlyOnce() async throws {
     try await withStore { store async throws in
       let receipt = try receipt()
-      receipt.encodes { ($0 as? String).map { KeptAnswer(status: 200, body: Array($0.utf8)) } }
-      try await carryOut(receipt) {
-        try await store.put(id, base: nil, body: .empty)
-        #expect(receipt.kept == nil)
-        try await store.update { changes in
-          changes.outcome = #""the use case's""#
-          return 1
-        }
-        try await store.update { _ in #""another""# }
+      let context = context(receipt)
+      try await store.put(id, base: nil, body: .empty, as: context.withoutReceipt)
+      try await store.update(as: context) { _ in
+        0
+      } answer: { _ in
+        nil
       }
-      #expect(
-        try await store.answer(kept: receipt.name)?.body == Array(#""the use case's""#.utf8))
+      #expect(receipt.kept == nil)
+      for number in 1...2 {
+        try await store.update(as: context) { _ in
+          number
+        } answer: { number in
+          KeptAnswer(status: 200, body: Array("\(number)".utf8))
+        }
+      }
+      #expect(try await store.answer(kept: receipt.name)?.body == Array("1".utf8))
     }
   }
 
   @Test func useCaseThatSaysNothingOfItsAnswerIsNotedWithItsFirstChange() async throws {
     try await withStore { store async throws in
       let receipt = try receipt()
-      try await carryOut(receipt) {
-        try await store.update { _ in 1 }
-        #expect(receipt.kept == nil)
-        let revision = try await store.put(id, base: nil, body: .empty)
-        let noted = try #require(try await store.answer(kept: receipt.name))
-        #expect(noted.changes == [KeptAnswer.Change(id: id, revision: revision)])
-        #expect(receipt.kept?.isWhole == false)
-      }
-      try await store.keep(KeptAnswer(status: 201, body: Array("[1]".utf8)), of: receipt)
+      try await store.update(as: context(receipt)) { _ in }
+      #expect(receipt.kept == nil)
+      let revision = try await store.put(id, base: nil, body: .empty, as: context(receipt))
+      let noted = try #require(try await store.answer(kept: receipt.name))
+      #expect(noted.changes == [KeptAnswer.Change(id: id, revision: revision)])
+      #expect(receipt.kept?.isWhole == false)
+      let answer = KeptAnswer(status: 201, body: Array("[1]".utf8))
+      try await store.keep(answer, of: receipt, as: .server)
       let kept = try #require(try await store.answer(kept: receipt.name))
       #expect(kept.status == 201 && kept.changes.map(\.id) == [id])
-      try await store.keep(nil, of: receipt)
+      try await store.keep(nil, of: receipt, as: .server)
       #expect(try await store.answer(kept: receipt.name) == nil)
     }
   }
@@ -112,12 +111,12 @@ import Testing
   @Test func otherStoresAndWhatFollowsTheRequestAreNoPartOfIt() async throws {
     try await withStore { store async throws in
       let foreign = try receipt(in: [])
-      _ = try await carryOut(foreign) { try await store.put(id, base: nil, body: .empty) }
+      try await store.put(id, base: nil, body: .empty, as: context(foreign))
       #expect(foreign.kept == nil)
       let late = try receipt()
       late.end()
       let other = DocumentID(stored: "b")
-      _ = try await carryOut(late) { try await store.put(other, base: nil, body: .empty) }
+      try await store.put(other, base: nil, body: .empty, as: context(late))
       #expect(late.kept == nil)
       #expect(try await store.answer(kept: late.name) == nil)
     }
@@ -147,29 +146,17 @@ import Testing
         store.now().adding(seconds: -1), store.now().adding(seconds: 60)
       )
       for isAside in [false, true] {
-        let receipt = try receipt()
+        let context = context(try receipt(), until: past)
         await #expect(throws: ServiceError.late) {
-          try await WriteDeadline.$current.withValue(WriteDeadline(past)) {
-            try await carryOut(receipt) {
-              if isAside {
-                try await WriteReceipt.aside { try await store.put(id, base: nil, body: .empty) }
-              } else {
-                try await store.put(id, base: nil, body: .empty)
-              }
-            }
-          }
+          try await store.put(
+            id, base: nil, body: .empty, as: isAside ? context.withoutReceipt : context)
         }
         #expect(try await store.document(id) == nil)
       }
-      let timely = try receipt()
-      timely.encodes { _ in KeptAnswer(status: 200) }
-      try await WriteDeadline.$current.withValue(WriteDeadline(ahead)) {
-        _ = try await carryOut(timely) { try await store.put(id, base: nil, body: .empty) }
-      }
-      let again = try receipt()
+      try await store.put(id, base: nil, body: .empty, as: context(receipt(), until: ahead))
       await #expect(throws: WriteReceipt.AnsweredBefore.self) {
-        try await WriteDeadline.$current.withValue(WriteDeadline(past)) {
-          try await carryOut(again) { try await store.delete(id, base: nil) }
+        try await store.update(as: context(receipt(), until: past)) { changes in
+          try changes.delete(id, base: nil)
         }
       }
     }
@@ -192,12 +179,13 @@ import Testing
     try await withStore { store async throws in
       let (first, second) = (Timestamp(seconds: 1), Timestamp(seconds: 2))
       let refused = try receipt(accepted: first)
-      try await store.keep(KeptAnswer(status: 412, body: Array("{}".utf8)), of: refused)
+      let refusal = KeptAnswer(status: 412, body: Array("{}".utf8))
+      try await store.keep(refusal, of: refused, as: .server)
       let name = refused.name
       #expect(try await store.answer(kept: name, accepted: first)?.status == 412)
       #expect(try await store.answer(kept: name, accepted: second) == nil)
       let carriedOut = try receipt(accepted: first)
-      _ = try await carryOut(carriedOut) { try await store.put(id, base: nil, body: .empty) }
+      try await store.put(id, base: nil, body: .empty, as: context(carriedOut))
       #expect(try await store.answer(kept: name, accepted: second)?.isRejection == false)
     }
   }
@@ -211,10 +199,8 @@ import Testing
       accepted: accepted)
   }
 
-  private func carryOut<Value: Sendable>(
-    _ receipt: WriteReceipt, _ work: () async throws -> Value
-  ) async throws -> Value {
-    try await WriteReceipt.$current.withValue(receipt) { try await work() }
+  private func context(_ receipt: WriteReceipt, until time: Timestamp? = nil) -> WriteContext {
+    WriteContext(author: .server, deadline: time.map { WriteDeadline($0) }, receipt: receipt)
   }
 
   private func withStore(_ use: (DocumentStore) async throws -> Void) async throws {

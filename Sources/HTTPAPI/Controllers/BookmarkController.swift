@@ -64,8 +64,9 @@ struct BookmarkController: Sendable {
     guard let addition = additions.first else { throw Problem.notFound }
     try await store.requireStillAllowed()
     do {
-      return try await .written(as: { Self.answer($0, in: store) }) {
-        try await hotels.bookmark(addition, in: store.name, condition: condition)
+      return try await .written(as: { Self.answer($0, in: store) }) { answer in
+        try await hotels.bookmark(
+          addition, in: store.name, condition: condition, as: call.writeContext, answer: answer)
       }
     } catch {
       throw HotelLookUp.refusal(error, instead: failure)
@@ -76,11 +77,11 @@ struct BookmarkController: Sendable {
   func delete(_ call: Call, in store: WrittenStore) async throws -> Response {
     let id = try call.hotelID()
     let condition = try RevisionCondition(call)
-    return try await .written(as: { (_: RevisionID) in WriteAnswer(.noContent) }) {
-      let tombstone = try await hotels.unbookmark(id, in: store.name, condition: condition)
-      guard let tombstone else { throw Problem.notFound }
-      return tombstone
-    }
+    let tombstone = try await hotels.unbookmark(
+      id, in: store.name, condition: condition, as: call.writeContext
+    ) { tombstone in tombstone == nil ? nil : WriteAnswer(.noContent).kept }
+    guard tombstone != nil else { throw Problem.notFound }
+    return .empty(.noContent)
   }
 
   private static func answer(_ outcome: BookmarkOutcome, in store: WrittenStore) -> WriteAnswer {
@@ -102,8 +103,8 @@ struct BookmarkController: Sendable {
     (batch.add, failure) = try await lookUp.find(batch.add)
     try await store.requireStillAllowed()
     do {
-      return try await .written(as: { WriteAnswer(.ok, body: $0.bytes) }) { [batch] in
-        try await hotels.change(batch, in: store.name)
+      return try await .written(as: { WriteAnswer(.ok, body: $0.bytes) }) { [batch] answer in
+        try await hotels.change(batch, in: store.name, as: call.writeContext, answer: answer)
       }
     } catch {
       throw HotelLookUp.refusal(error, instead: failure)

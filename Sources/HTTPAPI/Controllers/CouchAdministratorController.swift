@@ -30,10 +30,11 @@ struct CouchAdministratorController: Sendable {
         let query = try DatabaseNamesQuery(try call.couchParameters())
         var names = query.keys ?? []
         if query.keys == nil { names = query.chosen(from: try await databaseNames()) }
-        return try await databasesInfo(names, caller)
+        return try await databasesInfo(names, caller, as: call.writeContext)
       },
       administrator(.post, "/_dbs_info") { call, caller in
-        try await databasesInfo(Self.keys(in: try await call.couchObject()), caller)
+        try await databasesInfo(
+          Self.keys(in: try await call.couchObject()), caller, as: call.writeContext)
       },
       administrator(.get, "/_active_tasks") { _, _ in Self.list([]) { $1.string($0) } },
       caller(.post, "/_replicate") { _, _ in
@@ -73,7 +74,7 @@ struct CouchAdministratorController: Sendable {
       try await databases.make(name)
     } else {
       guard name.equalsBytes(of: caller.storeName) else { throw ServiceError.notAdministrator }
-      try await databases.store(name, for: caller).make()
+      try await databases.store(name, for: caller, as: call.writeContext).make()
     }
     var fields = Response.couchFields
     fields[.location] = address.url(for: call) + "/couch/" + name.urlSegment
@@ -127,11 +128,13 @@ struct CouchAdministratorController: Sendable {
   }
 
   /// The information about each database, or `not_found`.
-  private func databasesInfo(_ names: [String], _ caller: Principal) async throws -> Response {
+  private func databasesInfo(
+    _ names: [String], _ caller: Principal, as context: WriteContext
+  ) async throws -> Response {
     var rows: [(name: String, info: [UInt8]?)] = []
     for name in names {
       do {
-        let answer = try await databases.store(name, for: caller).reading {
+        let answer = try await databases.store(name, for: caller, as: context).reading {
           database in try await database.info()
         }
         rows.append((name, answer.body))

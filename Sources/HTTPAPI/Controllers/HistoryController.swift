@@ -81,7 +81,7 @@ struct HistoryController: Sendable {
     let request = try RestoreRequest(parsing: try await call.json(.small))
     try await store.requireStillAllowed()
     let outcome = try await hotels.restore(
-      request, of: id, in: store.name, condition: condition)
+      request, of: id, in: store.name, condition: condition, as: call.writeContext)
     return .json(headers: .tagged(outcome.revision.description)) { writer in
       writer.member("id", id.text)
       writer.member("rev", outcome.revision.description)

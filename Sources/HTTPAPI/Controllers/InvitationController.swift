@@ -47,8 +47,9 @@ struct InvitationController: Sendable {
         guard let invitation = AccountID(try call.parameter("invitationID")) else {
           throw Problem.notFound
         }
-        return try await .noContent(in: .system) {
-          try await lists.withdraw(invitation, to: id, by: person.id)
+        return try await .noContent { answer in
+          try await lists.withdraw(
+            invitation, to: id, by: person.id, as: call.writeContext, answer: answer)
         }
       },
     ]
@@ -74,7 +75,7 @@ struct InvitationController: Sendable {
           throw ServiceError.accountNeeded
         }
         let list = try await lists.accept(
-          try call.parameter("token"), by: person.id, username)
+          try call.parameter("token"), by: person.id, username, as: call.writeContext)
         return .list(list, at: address.url(for: call))
       },
       Route(
@@ -82,8 +83,8 @@ struct InvitationController: Sendable {
         completion: .always
       ) { call, person in
         let id = try Self.invitationID(call, person)
-        return try await .noContent(in: .system) {
-          try await lists.decline(id, by: person.id)
+        return try await .noContent { answer in
+          try await lists.decline(id, by: person.id, as: call.writeContext, answer: answer)
         }
       },
       Route(
@@ -91,7 +92,9 @@ struct InvitationController: Sendable {
         completion: .always
       ) { call, person in
         let id = try Self.invitationID(call, person)
-        return try await .noContent(in: .system) { try await lists.block(id, by: person.id) }
+        return try await .noContent { answer in
+          try await lists.block(id, by: person.id, as: call.writeContext, answer: answer)
+        }
       },
       Route(.get, "/v1/blocked", access: .person, answer: .uncached) { call, person in
         let names = person.kind == .user ? try await lists.blockedInviters(of: person.id) : []
@@ -105,7 +108,9 @@ struct InvitationController: Sendable {
       },
       Route(.delete, "/v1/blocked/{username}", access: .person, answer: .kept) { call, person in
         let name = try call.parameter("username")
-        return try await .noContent(in: .system) { try await lists.unblock(name, by: person.id) }
+        return try await .noContent { answer in
+          try await lists.unblock(name, by: person.id, as: call.writeContext, answer: answer)
+        }
       },
     ]
   }
@@ -132,8 +137,9 @@ struct InvitationController: Sendable {
         writer.member("accept", url + "/v1/invitations/\(issued.token)/accept")
       }
     }
-    return try await .written(as: answer) {
-      try await lists.invite(to: id, as: role, until: end, by: person.id)
+    return try await .written(as: answer) { answer in
+      try await lists.invite(
+        to: id, as: role, until: end, by: person.id, as: call.writeContext, answer: answer)
     }
   }
 

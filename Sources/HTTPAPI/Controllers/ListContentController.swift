@@ -52,9 +52,9 @@ struct ListContentController: Sendable {
         // An earlier revision of the list's own document has the members of that time. They are replaced even if the
         // client has gone.
         let lists = lists
-        try await Work.waiting(throwing: { try await Work.shared {
-          try await WriteReceipt.aside { try await lists.show(list.id) }
-        }.value })
+        try await Work.waiting(throwing: {
+          try await Work.shared { try await lists.show(list.id) }.value
+        })
         return answer
       },
       read("/notes") { call, list, person in
@@ -66,9 +66,10 @@ struct ListContentController: Sendable {
       write(.put, "/notes/{title}") { call, list in try await putNote(call, list) },
       write(.delete, "/notes/{title}") { call, list in
         if try call.isDraft() { return try await drafts.saveNote(nil, call, list) }
-        return try await .noContent(in: .list(list.id)) {
+        return try await .noContent { answer in
           try await lists.removeNote(
-            try call.parameter("title"), of: list.id, condition: try RevisionCondition(call))
+            try call.parameter("title"), of: list.id, condition: try RevisionCondition(call),
+            as: call.writeContext, answer: answer)
         }
       },
     ]
@@ -141,7 +142,8 @@ struct ListContentController: Sendable {
     }
     try await list.store.requireStillAllowed()
     if isDraft { return try await drafts.saveNote(markdown, call, list) }
-    let (note, isNew) = try await lists.putNote(title, markdown, on: list.id, condition: condition)
+    let (note, isNew) = try await lists.putNote(
+      title, markdown, on: list.id, condition: condition, as: call.writeContext)
     var fields = HTTPFields.tagged(note.revision.description)
     if isNew { fields[.location] = list.store.path + "/notes/" + title.urlSegment }
     return .json(isNew ? .created : .ok, headers: fields) { $0.note(note) }

@@ -26,8 +26,9 @@ struct ListController: Sendable {
         call, person in
         let id = try await call.listID(for: person, in: lists)
         let condition = try Self.listCondition(call)
-        return try await .noContent(in: .system) {
-          try await lists.end(id, by: person.id, condition: condition)
+        return try await .noContent { answer in
+          try await lists.end(
+            id, by: person.id, condition: condition, as: call.writeContext, answer: answer)
         }
       },
     ]
@@ -74,8 +75,9 @@ struct ListController: Sendable {
         writer.list(list, at: url)
       }
     }
-    return try await .written(as: answer) {
-      try await lists.make(title: title, markdown: markdown, owner: owner)
+    return try await .written(as: answer) { answer in
+      try await lists.make(
+        title: title, markdown: markdown, owner: owner, as: call.writeContext, answer: answer)
     }
   }
 
@@ -97,19 +99,18 @@ struct ListController: Sendable {
     }
     var condition = try Self.listCondition(call)
     if title != nil || markdown != nil {
-      let change = { [condition] in
-        try await lists.change(
-          id, by: person.id, title: title, markdown: markdown, condition: condition ?? { _ in })
-      }
       // The request is done only when the list is offered as well.
-      let version = try await owner == nil ? change() : WriteReceipt.aside(change)
+      let version = try await lists.change(
+        id, by: person.id, title: title, markdown: markdown, condition: condition ?? { _ in },
+        as: owner == nil ? call.writeContext : call.writeContext.withoutReceipt)
       // This request has changed the document, so it compares only the version that it has written.
       if call[.ifMatch] != nil {
         condition = { tag in guard tag.version == version else { throw Self.changedList } }
       }
     }
     if let owner,
-      let offer = try await lists.offer(id, to: owner, by: person.id, condition: condition)
+      let offer = try await lists.offer(
+        id, to: owner, by: person.id, condition: condition, as: call.writeContext)
     {
       return WriteAnswer.member(.invited(offer)).response
     }

@@ -68,7 +68,8 @@ struct ListDraftController: Sendable {
     guard !isRemoved else {
       try await requireBookmark(id, list)
       _ = try await lists.save(
-        .bookmark(id), nil, on: list.id, of: list.writer.id, base: base, condition: condition)
+        .bookmark(id), nil, on: list.id, of: list.writer.id, base: base, condition: condition,
+        as: call.writeContext)
       return .empty(.noContent)
     }
     let (additions, failure) = try await lookUp.find([try await call.hotelToPut(id)])
@@ -79,7 +80,8 @@ struct ListDraftController: Sendable {
       throw HotelLookUp.refusal(error, instead: failure)
     }
     let (draft, isNew) = try await lists.save(
-      .bookmark(id), body, on: list.id, of: list.writer.id, base: base, condition: condition)
+      .bookmark(id), body, on: list.id, of: list.writer.id, base: base, condition: condition,
+      as: call.writeContext)
     guard let bookmark = draft.bookmark(over: nil) else { throw Problem.notFound }
     return .json(
       bookmark.bytes, status: isNew ? .created : .ok,
@@ -97,7 +99,7 @@ struct ListDraftController: Sendable {
     let content: JSONValue? = markdown.map { ["markdown": .string($0)] }
     let (draft, isNew) = try await lists.save(
       .note(title), try content.map { try DocumentBody($0) }, on: list.id, of: list.writer.id,
-      base: base, condition: condition)
+      base: base, condition: condition, as: call.writeContext)
     guard let note = draft.note(over: nil) else { return .empty(.noContent) }
     let fields = HTTPFields.tagged(
       EntityTags.tag(note.revision.description, of: list.writer.id.text))
@@ -131,7 +133,8 @@ struct ListDraftController: Sendable {
     _ subject: ListDraft.Subject, _ call: Call, _ person: Principal
   ) async throws -> Response {
     try await lists.discard(
-      subject, on: try await call.listID(for: person, in: lists), of: person.id)
+      subject, on: try await call.listID(for: person, in: lists), of: person.id,
+      as: call.writeContext)
     return .empty(.noContent)
   }
 
@@ -140,7 +143,9 @@ struct ListDraftController: Sendable {
   ) async throws -> Response {
     let id = try await call.listID(for: person, in: lists)
     try await lists.requireWriter(person.id, of: id)
-    switch try await lists.publish(subject, on: id, of: person.id) {
+    switch try await lists.publish(
+      subject, on: id, of: person.id, as: call.writeContext)
+    {
     case .bookmark(let bookmark?):
       return .json(
         bookmark.bytes, headers: .tagged(bookmark.revision.description))

@@ -18,9 +18,10 @@ struct ListMemberController: Sendable {
       ) { call, person in
         let id = try await call.listID(for: person, in: lists)
         let role = try ListBody(try await call.json(.small), known: ["role"]).role()
-        return try await .written(as: WriteAnswer.member) {
+        return try await .written(as: WriteAnswer.member) { answer in
           try await lists.putMember(
-            try call.parameter("username"), role: role, on: id, by: person.id)
+            try call.parameter("username"), role: role, on: id, by: person.id,
+            as: call.writeContext, answer: answer)
         }
       },
       Route(
@@ -28,9 +29,10 @@ struct ListMemberController: Sendable {
         completion: .always
       ) { call, person in
         let id = try await call.listID(for: person, in: lists)
-        return try await .noContent(in: .system) {
+        return try await .noContent { answer in
           try await lists.removeMember(
-            try call.parameter("username"), from: id, by: person.id)
+            try call.parameter("username"), from: id, by: person.id, as: call.writeContext,
+            answer: answer)
         }
       },
     ]

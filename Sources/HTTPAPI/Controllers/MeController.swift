@@ -27,8 +27,9 @@ struct MeController: Sendable {
           throw Problem(
             .badRequest, "bad_request", "The body must have displayName alone, a string or null")
         }
-        return try await .noContent(in: .system) {
-          try await accounts.setDisplayName(name.string, of: person)
+        return try await .noContent { answer in
+          try await accounts.setDisplayName(
+            name.string, of: person, as: call.writeContext, answer: answer)
         }
       },
       Route(
@@ -37,8 +38,8 @@ struct MeController: Sendable {
       Route(.delete, "/v1/me/adoptions/{id}", access: .person, answer: .kept, completion: .always) {
         call, person in
         guard let guest = AccountID(try call.parameter("id")) else { throw Problem.notFound }
-        try await accounts.undoAdoption(of: guest, by: person) {
-          try await hotels.undoAdoption(of: guest, in: person.store)
+        try await accounts.undoAdoption(of: guest, by: person, as: call.writeContext) {
+          try await hotels.undoAdoption(of: guest, in: person.store, as: call.writeContext)
         }
         return .empty(.noContent)
       },
@@ -110,7 +111,8 @@ struct MeController: Sendable {
     }
     let handsOn = handling == "handOn"
     if person.kind == .user {
-      try await lists.settleOwned(by: person.id, handingOn: handsOn)
+      try await lists.settleOwned(
+        by: person.id, handingOn: handsOn, as: call.writeContext)
     }
     try await accounts.erase(person, handingListsOn: handsOn)
     // The account is already gone. If telling the other members' devices fails now, it happens later.

@@ -82,7 +82,8 @@ struct ObserverController: Sendable {
   }
 
   private func reader(_ call: Call, _ person: Principal) -> CouchFeedReader {
-    var reader = CouchFeedReader(call, databases.own(of: person), waits: true)
+    let own = databases.own(of: person, as: call.writeContext)
+    var reader = CouchFeedReader(call, own, waits: true)
     reader.observes = true
     return reader
   }

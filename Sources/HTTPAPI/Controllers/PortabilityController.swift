@@ -57,7 +57,7 @@ struct PortabilityController: Sendable {
       of: account, made: now(), from: stores, sections, .ofBookmarks)
     let first = try await export.next() ?? []
     let registration = try await feeds.add(
-      CouchFeedReader(call, databases.own(of: person), waits: false))
+      CouchFeedReader(call, databases.own(of: person, as: call.writeContext), waits: false))
     DisconnectHandler.onDisconnect(of: call.context.channel) { [signal = registration.signal] in
       signal.end(.clientLeft)
     }
@@ -79,18 +79,16 @@ struct PortabilityController: Sendable {
     guard let owner = ListMember(person, as: .owner, at: now()) else { throw Problem.notFound }
     let place = try imports.take(from: call.address, as: person.id.text)
     defer { imports.give(place) }
-    let imported = ListImport(lists, for: owner)
+    let imported = ListImport(lists, for: owner, as: call.writeContext)
     do {
-      let counts = try await WriteReceipt.aside {
-        try await fill(with: call, person.store, imported, in: place, permit: permit)
-      }
+      let counts = try await fill(with: call, person.store, imported, in: place, permit: permit)
       // Another import without documents may have taken the place of this one.
-      guard try await imported.finish() else { throw ServiceError.beingFilled }
+      guard try await imported.finish(as: call.writeContext) else { throw ServiceError.beingFilled }
       return counts
     } catch {
       // A task of its own, because the request may have ended. If the cleanup fails now, the next start repeats it.
       await Work.shared {
-        _ = try? await WriteReceipt.aside { try await imported.finish() }
+        _ = try? await imported.finish(as: call.writeContext.withoutReceipt)
       }.value
       throw error
     }
@@ -101,7 +99,8 @@ struct PortabilityController: Sendable {
     permit: () async throws -> Void
   ) async throws -> ExportCounts {
     try await stores.fill(name) { store in
-      var reading = AccountImport(into: store, .ofBookmarks) { list in
+      let context = call.writeContext.withoutReceipt
+      var reading = AccountImport(into: store, as: context, .ofBookmarks) { list in
         try await imported.target(of: list)
       }
       var (reserved, renewed) = (0, now())

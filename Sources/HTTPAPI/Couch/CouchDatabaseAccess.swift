@@ -28,7 +28,7 @@ struct CouchDatabaseAccess: Sendable {
     Route(method, "/couch/{db}" + path, access: .signedIn, isFeed: isFeed) { call, caller in
       let name = try call.parameter("db")
       if let absent = CouchAbsence.error(at: name, call.arguments["docid"]) { throw absent }
-      var store = try await store(name, for: caller)
+      var store = try await store(name, for: caller, as: call.writeContext)
       store.reservation = call.context.reservation
       return try await run(call, store)
     }
@@ -36,34 +36,36 @@ struct CouchDatabaseAccess: Sendable {
 
   /// The database with a name.
   /// - Throws: `noDatabase` for one that is absent or that the caller may not use; the errors of opening a store.
-  func store(_ text: String, for caller: Principal) async throws -> CouchStore {
+  func store(
+    _ text: String, for caller: Principal, as context: WriteContext
+  ) async throws -> CouchStore {
     if caller.kind != .administrator, text.equalsBytes(of: caller.storeName) {
-      return own(of: caller)
+      return own(of: caller, as: context)
     }
     if caller.kind == .user, let list = Self.list(text) {
-      return try await used(.list(list), text, caller)
+      return try await used(.list(list), text, caller, context)
     }
     // A guest needs no look-up, because no security document can name a guest.
     guard caller.kind != .guest, let name = DatabaseName(text) else {
       throw ServiceError.noDatabase
     }
-    return try await used(.named(name), text, caller)
+    return try await used(.named(name), text, caller, context)
   }
 
   /// The own database of a guest or a user.
-  func own(of caller: Principal) -> CouchStore {
+  func own(of caller: Principal, as context: WriteContext) -> CouchStore {
     CouchStore(
       stores: stores, accounts: accounts, lists: lists, name: caller.store,
-      database: caller.storeName, caller: caller)
+      database: caller.storeName, caller: caller, context: context)
   }
 
   /// A database that is not the caller's own.
   private func used(
-    _ name: StoreName, _ text: String, _ caller: Principal
+    _ name: StoreName, _ text: String, _ caller: Principal, _ context: WriteContext
   ) async throws -> CouchStore {
     let store = CouchStore(
       stores: stores, accounts: accounts, lists: lists, name: name, database: text,
-      caller: caller)
+      caller: caller, context: context)
     try await store.require(.use)
     return store
   }
@@ -94,7 +96,7 @@ struct CouchDatabaseAccess: Sendable {
   func make(_ text: String) async throws {
     let name = try Self.name(text)
     try await stores.withStore(.named(name)) { store in
-      try CouchDatabase(name: text, store: store).requireNew()
+      try CouchDatabase(name: text, store: store, as: .server).requireNew()
     }
   }
 

@@ -22,6 +22,8 @@ struct CouchStore: Sendable {
   let database: String
   /// The caller.
   let caller: Principal
+  /// What decides its writes besides their rules.
+  let context: WriteContext
   /// The memory and the slot of the request; nil where nothing is accounted for.
   var reservation: RequestReservation?
 
@@ -147,7 +149,7 @@ struct CouchStore: Sendable {
     guard role.has(right) else { throw ServiceError.missing(right) }
     return CouchDatabase(
       name: database,
-      store: store ?? stores.absent(name),
+      store: store ?? stores.absent(name), as: context,
       mayDesign: role.has(.design), rule: role.rule(noting: written),
       reserveAnswer: { [reservation] in reservation?.reserveAnswer($0) ?? true })
   }

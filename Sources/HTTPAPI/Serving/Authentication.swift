@@ -48,9 +48,7 @@ struct Authentication: Sendable {
     // A task of its own, because the request may have ended. Nobody else erases the store again.
     let isValid = try await Work.waiting(throwing: { try await Work.shared {
       let isValid = try await accounts.isStillValid(principal, isExact: isExact)
-      if !isValid {
-        try await WriteReceipt.aside { try await accounts.eraseStoreAgain(of: principal) }
-      }
+      if !isValid { try await accounts.eraseStoreAgain(of: principal) }
       return isValid
     }.value })
     guard !isValid else { return }

@@ -20,6 +20,8 @@ struct Call: Sendable {
   let arguments: PathArguments
   /// The dialect of the route.
   let dialect: Problem.Dialect
+  /// What decides its writes besides their rules.
+  var writeContext: WriteContext
   /// The proxies whose `X-Forwarded-For` is believed.
   var proxies = TrustedProxies()
 

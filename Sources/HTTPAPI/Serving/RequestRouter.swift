@@ -73,7 +73,7 @@ package struct RequestRouter: HTTPResponder {
         guard let found, let entry else { throw Problem.notFound }
         let call = Call(
           request: request, context: context, arguments: found.arguments(of: entry),
-          dialect: dialect, proxies: proxies)
+          dialect: dialect, writeContext: .server, proxies: proxies)
         response = try await answer(call, entry.route, work)
       }
     } catch let error as HTTPParserError {
@@ -133,13 +133,10 @@ package struct RequestRouter: HTTPResponder {
     }
     let changesData = route.changes == .data
     do {
-      let call = renewal.prepared(call, of: caller)
+      var call = renewal.prepared(call, of: caller)
       let meter = changesData ? authentication.accounts.meter(of: caller, from: call.address) : nil
-      let response = try await Author.$current.withValue(caller.author) {
-        try await WriteMeter.$current.withValue(meter) {
-          try await receipts.answer(call, caller, route)
-        }
-      }
+      call.writeContext = WriteContext(author: caller.author, meter: meter)
+      let response = try await receipts.answer(call, caller, route)
       if changesData { try await authentication.requireStillValid(caller) }
       let marked = Self.personal(Self.marked(response, route.answer))
       return await renewal.renewing(marked, to: call, of: caller)

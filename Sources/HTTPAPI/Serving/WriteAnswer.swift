@@ -58,28 +58,23 @@ struct WriteAnswer: Sendable {
 }
 
 extension Response {
-  /// Answers a write that consists of one update. If the answer is kept (``WriteReceipt``), `encode` runs inside that
-  /// update, so that the write and its answer are stored together.
+  /// Answers a write that consists of one update.
   /// - Parameter encode: makes the answer, from the outcome alone.
-  /// - Parameter useCase: does the write and returns the outcome of its update.
+  /// - Parameter useCase: does the write and returns the outcome of its update. It passes `answer` to that update, which
+  ///   stores the answer if it is to be kept (``WriteReceipt``).
   /// - Throws: the errors of `useCase`.
   static func written<Outcome: Sendable>(
     as encode: @escaping @Sendable (Outcome) -> WriteAnswer,
-    _ useCase: () async throws -> Outcome
+    _ useCase: (_ answer: @escaping Answering<Outcome>) async throws -> Outcome
   ) async throws -> Response {
-    WriteReceipt.current?.encodes { outcome in (outcome as? Outcome).map { encode($0).kept } }
-    return encode(try await useCase()).response
+    encode(try await useCase { encode($0).kept }).response
   }
 
-  /// Answers 204 to a write whose first update of a store is the write itself. If the answer is kept, it is stored in
-  /// that update.
-  /// - Throws: the errors of `useCase`.
+  /// Answers 204 to a write that consists of one update; see ``written(as:_:)``.
   static func noContent(
-    in store: StoreName, after useCase: () async throws -> Void
+    after useCase: (_ answer: @escaping Answering<Void>) async throws -> Void
   ) async throws -> Response {
-    WriteReceipt.current?.encodes(in: store) { _ in WriteAnswer(.noContent).kept }
-    try await useCase()
-    return .empty(.noContent)
+    try await written(as: { WriteAnswer(.noContent) }, useCase)
   }
 
   /// A short answer as a value; without its body if that is not JSON.

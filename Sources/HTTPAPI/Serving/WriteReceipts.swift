@@ -12,8 +12,8 @@ import Stores
 /// answer. A write whose client prefers not to wait is accepted, carried out after the answer, and has a receipt.
 ///
 /// It is between the router and every route that declares that something is kept of its answers
-/// (``Route/Answer/isKept``), so handlers don't depend on it. ``WriteReceipt`` tells how a handler can describe its
-/// answer.
+/// (``Route/Answer/isKept``), so handlers don't depend on it. A handler passes the call's ``WriteContext`` on, which has
+/// the ``WriteReceipt``.
 struct WriteReceipts: Sendable {
   let stores: DatabaseManager
   let pending: PendingWrites
@@ -106,14 +106,14 @@ struct WriteReceipts: Sendable {
       write.name, request: write.request, in: write.stores, accepted: write.receipt?.issued,
       keepsBody: write.route.answer == .kept)
     defer { receipt.end() }
+    var call = write.call
+    call.writeContext = call.writeContext.with(receipt, until: write.deadline)
     do {
-      let response = try await WriteReceipt.$current.withValue(receipt) {
-        try await write.route.run(write.call, write.principal)
-      }
+      let response = try await write.route.run(call, write.principal)
       guard let kept = receipt.kept, !kept.isWhole else { return (response, receipt.kept != nil) }
       // The write is committed, even if its answer can't be kept.
       let answer = try await response.collected()
-      try? await keep(answer.kept, of: receipt, in: kept.store)
+      try? await keep(answer.kept, of: receipt, in: kept.store, as: write.call.writeContext)
       return (response, true)
     } catch let earlier as WriteReceipt.AnsweredBefore {
       return (try await repeated(earlier.answer, write), true)
@@ -121,16 +121,16 @@ struct WriteReceipts: Sendable {
       guard let kept = receipt.kept else { throw error }
       // The write is committed, whatever failed after it.
       if kept.isWhole { return (try await repeated(kept.answer, write), true) }
-      try? await keep(nil, of: receipt, in: kept.store)
+      try? await keep(nil, of: receipt, in: kept.store, as: write.call.writeContext)
       throw error
     }
   }
 
   private func keep(
-    _ answer: KeptAnswer?, of receipt: WriteReceipt, in name: StoreName
+    _ answer: KeptAnswer?, of receipt: WriteReceipt, in name: StoreName, as context: WriteContext
   ) async throws {
     try await stores.withStore(name, creating: false) { store in
-      try await store?.keep(answer, of: receipt)
+      try await store?.keep(answer, of: receipt, as: context)
     }
   }
 }
@@ -214,9 +214,7 @@ extension WriteReceipts {
       // Since it was accepted, a guest may have become a user, or the account may be erased.
       try await authentication.requireStillValid(write.principal)
       try write.deadline?.check(at: now(), isAnswering: true)
-      let (response, isKept) = try await WriteDeadline.$current.withValue(write.deadline) {
-        try await carryOut(write)
-      }
+      let (response, isKept) = try await carryOut(write)
       if !isKept, let answer = try? await response.collected() {
         await note(answer.kept, to: write)
       }
@@ -234,7 +232,7 @@ extension WriteReceipts {
     let receipt = WriteReceipt(
       write.name, request: write.request, in: [], accepted: write.receipt?.issued)
     let isKept = try? await stores.withStore(write.principal.store, creating: false) { store in
-      try await store?.keep(answer, of: receipt) != nil
+      try await store?.keep(answer, of: receipt, as: write.call.writeContext) != nil
     }
     if isKept != true, let id = write.receipt { pending.remember(id, answer) }
   }

@@ -27,7 +27,7 @@ struct Recovery: Sendable {
       report("the rest of an import can't be removed yet", failure)
     }
     let undos = try await accounts.finishUndos(begunBefore: limit) { guest, user in
-      try await hotels.undoAdoption(of: guest, in: .user(user))
+      try await hotels.undoAdoption(of: guest, in: .user(user), as: .server)
     }
     let imports = try await lists.finishImports(begunBefore: limit)
     // The lists of an import that can't be finished yet are recorded to be erased, and may have to stay.

@@ -6,7 +6,7 @@ import Lanes
 ///
 /// ```swift
 /// try await stores.fill(name) { store in
-///   var reading = AccountImport(into: store, notes)
+///   var reading = AccountImport(into: store, as: context, notes)
 ///   for try await bytes in body { try await reading.take(bytes) }
 ///   return try await reading.finish()
 /// }
@@ -52,12 +52,12 @@ package struct AccountImport {
   /// - Parameter store: an empty store that no one else uses.
   /// - Parameter openList: creates a store for a shared list from the list's id in the export.
   package init(
-    into store: DocumentStore, _ notes: PortableNotes,
+    into store: DocumentStore, as context: WriteContext, _ notes: PortableNotes,
     openList: @escaping @Sendable (AccountID) async throws -> ImportTarget = { _ in
       throw ServiceError(.invalidExport, "Lists can't be imported here")
     }
   ) {
-    own = ImportTarget(store)
+    own = ImportTarget(store, as: context)
     target = own
     self.openList = openList
     self.notes = notes

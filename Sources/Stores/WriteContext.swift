@@ -1,0 +1,46 @@
+/// What decides a write besides its rule. It is passed from the request to each update: nothing that decides what is
+/// written is found in a task.
+package struct WriteContext: Sendable {
+  /// Who writes.
+  package let author: Author
+  /// What counts the bytes that are written to a guest's store; nil for nothing.
+  let meter: WriteMeter?
+  /// Until when an accepted write may be carried out; nil for no limit.
+  let deadline: WriteDeadline?
+  /// What stores the answer in the same transaction; nil when no answer is to be stored.
+  let receipt: WriteReceipt?
+
+  /// The context of a request's writes.
+  package init(
+    author: Author, meter: WriteMeter? = nil, deadline: WriteDeadline? = nil,
+    receipt: WriteReceipt? = nil
+  ) {
+    self.author = author
+    self.meter = meter
+    self.deadline = deadline
+    self.receipt = receipt
+  }
+
+  /// What the service writes by itself.
+  package static let server = WriteContext(author: .server)
+
+  /// The same write with a receipt, and the deadline of an accepted one.
+  package func with(_ receipt: WriteReceipt, until deadline: WriteDeadline?) -> WriteContext {
+    WriteContext(author: author, meter: meter, deadline: deadline, receipt: receipt)
+  }
+
+  /// For a step before or after the update that is to be answered. What the step writes gets no stored answer.
+  package var withoutReceipt: WriteContext {
+    WriteContext(author: author, meter: meter, deadline: deadline)
+  }
+
+  /// For what the service writes by itself because of this write, such as a merge: its author is the server, and no
+  /// stored answer belongs to it.
+  package var maintenance: WriteContext {
+    WriteContext(author: .server, meter: meter, deadline: deadline)
+  }
+}
+
+/// Makes the answer to a write from the outcome of its update; nil for an outcome that is not the write's. It runs in
+/// the transaction, if an answer is to be stored (``WriteReceipt``).
+package typealias Answering<Outcome> = @Sendable (Outcome) -> KeptAnswer?
