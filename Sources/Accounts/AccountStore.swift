@@ -62,8 +62,7 @@ struct AccountStore: Sendable {
     _ query: @escaping @Sendable (any StoreView) throws -> Value
   ) async throws -> Value {
     try await stores.withStore(.system, creating: false) { store in
-      guard let store else { return absent }
-      return try await store.readInline(query)
+      try await store?.readInline(query) ?? absent
     }
   }
 

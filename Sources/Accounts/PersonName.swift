@@ -73,7 +73,7 @@ extension AccountService {
         .conflict, "Only users of another issuer have a display name; others see your user name.")
     }
     let name = try text.map(PersonName.displayName)
-    try await accounts.stores.update(.system, as: context) { changes in
+    try await accounts.stores.update(.system, as: context, answer: answer) { changes in
       guard try changes.hasUser(person.id, named: username) else {
         throw ServiceError.invalidToken("ended")
       }
@@ -81,8 +81,6 @@ extension AccountService {
         LocalDocument(revision: 1, body: JSONValue.object(["name": .string($0)]).bytes)
       }
       changes.write(LocalEdit(AccountKeys.displayName(of: person.id), note))
-    } answer: {
-      answer($0)
     }
   }
 }

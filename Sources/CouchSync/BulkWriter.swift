@@ -14,16 +14,14 @@ struct BulkWriter {
     let write: DocumentWrite
   }
 
-  private let store: DocumentStore
-  private let context: WriteContext
-  private let rule: WriteRule
+  private let database: CouchDatabase
   /// The outcome of each document, by its index in the request; nil where nothing was to be written.
   private(set) var outcomes: [Outcome?]
 
   /// Makes a writer to a database.
   /// - Parameter count: the number of elements of the request.
   init(_ database: CouchDatabase, count: Int) {
-    (store, context, rule) = (database.store, database.context, database.rule)
+    self.database = database
     outcomes = Array(repeating: nil, count: count)
   }
 
@@ -50,7 +48,7 @@ struct BulkWriter {
       guard case .success(.local(let id, let write)) = entry.write else { continue }
       let (index, document) = (first + index, write.stored)
       do {
-        try await store.update(as: context) { changes in
+        try await database.store.update(as: database.context) { changes in
           changes.write(LocalEdit(id, document))
         }
         outcomes[index] = .success(LocalRevision.text(document?.revision ?? 0))
@@ -102,7 +100,8 @@ struct BulkWriter {
 
   /// Commits the first items: as many as are decided in the time of one commit, at least one.
   private func attempt(_ items: ArraySlice<Item>) async throws -> [Outcome] {
-    let (store, rule, isReplicated) = (store, rule, items.contains(where: \.write.isReplicated))
+    let (store, rule, context) = (database.store, database.rule, database.context)
+    let isReplicated = items.contains(where: \.write.isReplicated)
     return try await store.update(loading: Set(items.map(\.write.id)), as: context) {
       changes in
       let view = changes.view

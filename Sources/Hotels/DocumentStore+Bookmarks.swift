@@ -19,12 +19,12 @@ extension DocumentStore {
   /// - Throws: what the rule throws, in which case nothing is written; the store's errors.
   func change<Value: Sendable>(
     _ ids: Set<DocumentID>, at now: Timestamp, as context: WriteContext,
-    _ rule: @escaping BookmarkRule<Value>, answer: @escaping Answering<Value> = { _ in nil }
+    answer: @escaping Answering<Value> = { _ in nil }, _ rule: @escaping BookmarkRule<Value>
   ) async throws -> Value {
     var lists: ListReconciliation?
     for _ in 0..<Self.maximumAttempts {
       let value = try await attempt(
-        ids, at: now, as: context, merging: lists, rule, answer: answer)
+        ids, at: now, as: context, merging: lists, answer: answer, rule)
       if let value { return value }
       do {
         try await mergeLists(at: now, as: context.maintenance)
@@ -70,11 +70,12 @@ extension DocumentStore {
   ///   throws.
   private func attempt<Value: Sendable>(
     _ ids: Set<DocumentID>, at now: Timestamp, as context: WriteContext,
-    merging lists: ListReconciliation?, _ rule: @escaping BookmarkRule<Value>,
-    answer: @escaping Answering<Value> = { _ in nil }
+    merging lists: ListReconciliation?, answer: @escaping Answering<Value> = { _ in nil },
+    _ rule: @escaping BookmarkRule<Value>
   ) async throws -> Value? {
     let ids = ids.union([BookmarkList.documentID])
-    let (value, leftOut) = try await update(loading: ids, as: context) {
+    let whole: Answering<(Value?, Int)> = { $0.0.flatMap(answer) }
+    let (value, leftOut) = try await update(loading: ids, as: context, answer: whole) {
       changes -> (Value?, Int) in
       let view = changes.view
       let present = try lists ?? ListReconciliation(settledIn: view)
@@ -86,8 +87,6 @@ extension DocumentStore {
       for local in edit.locals { changes.write(local) }
       for bodies in edit.forgotten { changes.forget(bodies) }
       return (value, leftOut)
-    } answer: { value, _ in
-      value.flatMap(answer)
     }
     if leftOut > 0 { Self.leftOutCounter.increment(by: leftOut) }
     return value

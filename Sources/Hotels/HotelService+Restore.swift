@@ -46,14 +46,15 @@ extension HotelService {
   ///   ``BookmarkLimits/restoredHotels``; `quotaExceeded`; `store`.
   package func restore(
     _ request: RestoreRequest, of id: DocumentID, in name: StoreName,
-    condition: RevisionCondition = .none, as context: WriteContext
+    condition: RevisionCondition = .none, as context: WriteContext,
+    answer: @escaping Answering<RestoreOutcome> = { _ in nil }
   ) async throws -> RestoreOutcome {
     guard !id.isDesign else {
       throw ServiceError(
         .forbidden, "A design document can't be restored: write what it said anew under /couch")
     }
-    let outcome = try await run(name, creating: false) { store in
-      try await store.change([id], at: now(), as: context) { edit in
+    let outcome = try await stores.withStore(name, creating: false) { store in
+      try await store?.change([id], at: now(), as: context, answer: answer) { edit in
         try edit.restore(request, of: id, condition)
       }
     }

@@ -32,11 +32,10 @@ package struct HotelService: Sendable {
     let id = addition.id
     let addition = try addition.prepared()
     let mayCreate = (condition == .none || condition == .absent) && addition.body != nil
-    let outcome = try await change(name, creating: mayCreate, [id], as: context) { edit in
+    let outcome = try await change(name, creating: mayCreate, [id], as: context, answer: answer) {
+      edit in
       try condition.check(try edit.revision(of: id))
       return try edit.add(addition)
-    } answer: {
-      answer($0)
     }
     guard let outcome else {
       try condition.check(nil)
@@ -52,11 +51,10 @@ package struct HotelService: Sendable {
     _ id: HotelID, in name: StoreName, condition: RevisionCondition = .none,
     as context: WriteContext, answer: @escaping Answering<RevisionID?> = { _ in nil }
   ) async throws -> RevisionID? {
-    let outcome = try await change(name, creating: false, [id], as: context) { edit in
+    let outcome = try await change(name, creating: false, [id], as: context, answer: answer) {
+      edit in
       try condition.check(try edit.revision(of: id))
       return try edit.remove(id)
-    } answer: {
-      answer($0)
     }
     if outcome == nil { try condition.check(nil) }
     return outcome ?? nil
@@ -67,8 +65,8 @@ package struct HotelService: Sendable {
   /// - Returns: whether there was anything to merge.
   /// - Throws: `store`.
   package func reconcile(in name: StoreName) async throws -> Bool {
-    try await run(name, creating: false) { store in
-      try await store.mergeLists(at: now(), as: .server)
+    try await stores.withStore(name, creating: false) { store in
+      try await store?.mergeLists(at: now(), as: .server)
     } ?? false
   }
 
@@ -77,14 +75,14 @@ package struct HotelService: Sendable {
   /// - Returns: nil for an absent store that is not created.
   func change<Value: Sendable>(
     _ name: StoreName, creating: Bool, _ hotels: some Sequence<HotelID>, as context: WriteContext,
-    _ rule: @escaping BookmarkRule<Value>, answer: @escaping Answering<Value> = { _ in nil }
+    answer: @escaping Answering<Value> = { _ in nil }, _ rule: @escaping BookmarkRule<Value>
   ) async throws -> Value? {
     let (ids, now) = (Set(hotels.map(\.documentID)), now())
     // A shared list's store is created with the list. A write that created it would bring back a list that was just
     // deleted.
     let isList = if case .list = name { true } else { false }
-    let value = try await run(name, creating: creating && !isList) { store in
-      try await store.change(ids, at: now, as: context, rule, answer: answer)
+    let value = try await stores.withStore(name, creating: creating && !isList) { store in
+      try await store?.change(ids, at: now, as: context, answer: answer, rule)
     }
     if isList, value == nil { throw ServiceError.absent }
     return value
@@ -95,9 +93,7 @@ package struct HotelService: Sendable {
     _ name: StoreName,
     _ query: @escaping @Sendable (any StoreView) throws -> Value
   ) async throws -> Value? {
-    try await run(name, creating: false) { store in
-      try await store.read(query)
-    }
+    try await stores.withStore(name, creating: false) { try await $0?.read(query) }
   }
 
   /// Reads a store in slices; see ``DocumentStore/read(inSlices:_:)``. Nil for an absent store.
@@ -105,18 +101,8 @@ package struct HotelService: Sendable {
     _ name: StoreName, inSlices progress: Progress,
     _ step: @escaping @Sendable (inout Progress, any StoreView) throws -> Value?
   ) async throws -> Value? {
-    try await run(name, creating: false) { store in
-      try await store.read(inSlices: progress, step)
-    }
-  }
-
-  func run<Value: Sendable>(
-    _ name: StoreName, creating: Bool,
-    _ body: @Sendable (DocumentStore) async throws -> Value
-  ) async throws -> Value? {
-    try await stores.withStore(name, creating: creating) { store in
-      guard let store else { return nil }
-      return try await body(store)
+    try await stores.withStore(name, creating: false) { store in
+      try await store?.read(inSlices: progress, step)
     }
   }
 }
@@ -181,8 +167,8 @@ extension HotelService {
     let bookmarked = try await bookmarked(among: shown.map(\.id), in: name)
     let hotels = shown.filter { bookmarked.contains($0.id) }
     guard !hotels.isEmpty else { return 0 }
-    return try await run(name, creating: false) { store in
-      try await store.update(loading: Set(hotels.map(\.id.documentID)), as: .server) { changes in
+    return try await stores.withStore(name, creating: false) { store in
+      try await store?.update(loading: Set(hotels.map(\.id.documentID)), as: .server) { changes in
         for hotel in hotels { try Self.refresh(hotel, in: &changes) }
         return changes.mutations.count
       }
@@ -212,10 +198,10 @@ extension HotelService {
   ) async throws -> BatchAnswer {
     let batch = try batch.prepared()
     let mayCreate = batch.add.contains { $0.body != nil }
-    let outcome = try await change(name, creating: mayCreate, batch.ids, as: context) { edit in
+    let outcome = try await change(
+      name, creating: mayCreate, batch.ids, as: context, answer: answer
+    ) { edit in
       try edit.change(batch)
-    } answer: {
-      answer($0)
     }
     if outcome == nil, let unknown = batch.add.first { throw unknown.isUnknown }
     return outcome ?? BatchAnswer(absentStore: batch)
@@ -237,7 +223,8 @@ extension HotelService {
   package func bookmark(
     _ id: HotelID, in name: StoreName
   ) async throws -> Bookmark? {
-    try await run(name, creating: false) { store in
+    try await stores.withStore(name, creating: false) { store in
+      guard let store else { return nil }
       let isListed = try await store.readInline { view in
         try BookmarkList.isListed(id, in: view).map { try $0 ? Bookmark(id, in: view) : nil }
       }
@@ -245,7 +232,7 @@ extension HotelService {
       return try await store.read(inSlices: ListReader()) { lists, view in
         try lists.read(view).map { try $0.list.bookmark(id, in: view) }
       }
-    } ?? nil
+    }
   }
 
   /// Bookmarks, newest first; none for an absent store.

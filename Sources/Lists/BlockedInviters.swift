@@ -12,10 +12,8 @@ extension ListService {
     _ invitation: AccountID, by account: AccountID, as context: WriteContext,
     answer: @escaping Answering<Void> = { _ in nil }
   ) async throws {
-    try await stores.update(.system, as: context) { changes in
+    try await stores.update(.system, as: context, answer: answer) { changes in
       try changes.blockInviter(of: invitation, by: account)
-    } answer: {
-      answer($0)
     }
   }
 
@@ -28,10 +26,8 @@ extension ListService {
     guard let inviter = try await accounts.accountID(ofUser: username) else {
       throw ServiceError.notBlocked
     }
-    try await stores.update(.system, as: context) { changes in
+    try await stores.update(.system, as: context, answer: answer) { changes in
       try changes.unblock(inviter, by: account)
-    } answer: {
-      answer($0)
     }
   }
 

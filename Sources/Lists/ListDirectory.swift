@@ -109,8 +109,7 @@ struct ListDirectory: Sendable {
     orAbsent absent: Value, _ query: @escaping @Sendable (any StoreView) throws -> Value
   ) async throws -> Value {
     try await stores.withStore(.system, creating: false) { store in
-      guard let store else { return absent }
-      return try await store.read(query)
+      try await store?.read(query) ?? absent
     }
   }
 }

@@ -55,7 +55,7 @@ package final class ListImport: Sendable {
       try changes.noteErasure(of: .list(list))
     }
     try await lists.stores.withStore(.list(list)) { _ in }
-    return ImportTarget(list: list, calledBefore: former, in: lists.stores, as: context)
+    return ImportTarget(list: list, calledBefore: former, in: lists.stores)
   }
 
   /// Checks that the lists so far leave room for another one. Each of them has a limit of its own, too.

@@ -109,13 +109,13 @@ extension ListService {
   ) async throws {
     let name = list.text
     let id = try ListNote.id(title, in: name)
-    try await stores.update(.list(list), creating: false, loading: [id], as: context) { changes in
+    try await stores.update(
+      .list(list), creating: false, loading: [id], as: context, answer: answer
+    ) { changes in
       let note = try changes.view.document(id).flatMap { try ListNote($0, of: name) }
       try condition.check(note?.revision, of: "note")
       guard note != nil, let tree = try changes.view.newest(id) else { throw ServiceError.noNote }
       changes.write(try Edit.deleteAllLeaves(id, in: tree, limit: changes.historyLimits))
-    } answer: {
-      answer($0)
     }
   }
 

@@ -78,21 +78,22 @@ extension ListService {
   /// - Throws: `missing` when there is none.
   package func discard(
     _ subject: ListDraft.Subject, on list: AccountID, of author: AccountID,
-    as context: WriteContext
+    as context: WriteContext, answer: @escaping Answering<Void> = { _ in nil }
   ) async throws {
     guard let draft = try await draft(subject, on: list, of: author) else {
       throw ServiceError.noDraft
     }
-    try await remove(draft, of: author, as: context)
+    try await remove(draft, of: author, as: context, answer: answer)
   }
 
   /// Removes a draft, unless it has changed since it was read.
   func remove(
-    _ draft: ListDraft, of author: AccountID, as context: WriteContext
+    _ draft: ListDraft, of author: AccountID, as context: WriteContext,
+    answer: @escaping Answering<Void> = { _ in nil }
   ) async throws {
     let id = try ListDraft.id(of: draft.document, on: draft.list)
     try await stores.withStore(.user(author), creating: false) { store in
-      try await store?.update(loading: [id], as: context) { changes in
+      try await store?.update(loading: [id], as: context, answer: answer) { changes in
         guard let stored = try changes.view.document(id), !stored.isDeleted,
           stored.revision == draft.revision
         else { return }

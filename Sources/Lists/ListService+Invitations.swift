@@ -30,12 +30,10 @@ extension ListService {
       + Hex.string(generator.next(), generator.next())
     let invitation = Invitation(
       to: list, as: role, token: token, at: now, expiresAt: end, using: &generator)
-    return try await stores.update(.system, as: context) { changes in
+    return try await stores.update(.system, as: context, answer: answer) { changes in
       guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
       try changes.invite(invitation, at: now)
       return IssuedInvitation(invitation: invitation, token: token)
-    } answer: {
-      answer($0)
     }
   }
 
@@ -62,14 +60,12 @@ extension ListService {
   ) async throws {
     try await requireOwner(owner, of: list)
     let now = now()
-    try await stores.update(.system, as: context) { changes in
+    try await stores.update(.system, as: context, answer: answer) { changes in
       let users = try InvitedUser.all(of: list, in: changes.view)
       if let user = users.first(where: { $0.id == invitation }) {
         return changes.eraseInvitation(of: user.account, to: list)
       }
       try changes.withdraw(invitation, to: list, at: now)
-    } answer: {
-      answer($0)
     }
   }
 
@@ -87,7 +83,7 @@ extension ListService {
       return try changes.accept(
         invitation: id, by: account, username, at: now, within: ownedBytes)
     }
-    await tryToShow(list)
+    try? await show(list)
     return try await self.list(list, for: account)
   }
 
@@ -113,14 +109,12 @@ extension ListService {
     _ invitation: AccountID, by account: AccountID, as context: WriteContext,
     answer: @escaping Answering<Void> = { _ in nil }
   ) async throws {
-    try await stores.update(.system, as: context) { changes in
+    try await stores.update(.system, as: context, answer: answer) { changes in
       if try changes.role(of: account, in: invitation) != nil {
         return try changes.declineOwnerless(invitation, by: account)
       }
       let known = try changes.invitation(invitation, of: account)
       changes.eraseInvitation(of: account, to: known.list)
-    } answer: {
-      answer($0)
     }
   }
 }

@@ -27,17 +27,15 @@ extension ListService {
     var generator = SystemRandomNumberGenerator()
     let invitation = PersonalInvitation(
       of: account, name, to: list, title: title, as: role, by: owner, at: now(), using: &generator)
-    let outcome = try await stores.update(.system, as: context) { changes in
+    let outcome = try await stores.update(.system, as: context, answer: answer) { changes in
       guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
       guard try changes.role(of: account, in: list) == nil else {
         _ = try changes.putMember(account, name, role: role, on: list, at: invitation.createdAt)
         return MemberOutcome.member
       }
       return .invited(try changes.invite(invitation))
-    } answer: {
-      answer($0)
     }
-    if case .member = outcome { await tryToShow(list) }
+    if case .member = outcome { try? await show(list) }
     return outcome
   }
 
@@ -56,17 +54,15 @@ extension ListService {
       return try await withdraw(username, from: list, by: account, as: context, answer: answer)
     }
     let now = now()
-    try await stores.update(.system, as: context) { changes in
+    try await stores.update(.system, as: context, answer: answer) { changes in
       let present = try changes.role(of: account, in: list)
       guard present == .owner || present != nil && member.account == account else {
         throw ServiceError.absent
       }
       try changes.removeMember(member.account, from: list, at: now)
-    } answer: {
-      answer($0)
     }
     memberships.notify([member.account])
-    await tryToRemoveDrafts(on: list, of: member.account, as: context.withoutReceipt)
+    try? await removeDrafts(on: list, of: member.account, as: context.withoutReceipt)
   }
 
   /// Takes back the invitation of a user by name.
@@ -77,14 +73,12 @@ extension ListService {
     guard let account = try await accounts.accountID(ofUser: username) else {
       throw ServiceError.noMember
     }
-    try await stores.update(.system, as: context) { changes in
+    try await stores.update(.system, as: context, answer: answer) { changes in
       guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
       guard try changes.view.local(ListKeys.invitation(of: account, to: list)) != nil else {
         throw ServiceError.noMember
       }
       changes.eraseInvitation(of: account, to: list)
-    } answer: {
-      answer($0)
     }
   }
 
@@ -113,11 +107,6 @@ extension ListService {
       try condition?(ListTag(revision: document.revision, version: head.version))
       return member.account == owner ? nil : try changes.offer(offer)
     }
-  }
-
-  /// The members have changed, whether the list's store shows it now or later.
-  func tryToShow(_ list: AccountID) async {
-    do { try await show(list) } catch { return }
   }
 
   /// The account of a member, or of a user who is to become one.

@@ -79,13 +79,11 @@ package struct ListService: Sendable {
     guard let document else { throw ServiceError.absent }
     let made: SharedList
     do {
-      made = try await stores.update(.system, as: context) { [ownedBytes] changes in
+      made = try await stores.update(.system, as: context, answer: answer) { [ownedBytes] changes in
         try changes.requireRoom(for: owner.account, within: ownedBytes)
         let members = try changes.makeList(list, ownedBy: owner.account, owner.username, at: now)
         try changes.dropErasure(of: store)
         return SharedList(list, document, members, role: .owner)
-      } answer: {
-        answer($0)
       }
     } catch {
       // After any other error the list may exist nevertheless. If it does not, a later start erases its store.
@@ -95,7 +93,7 @@ package struct ListService: Sendable {
       if isRefused { try? await accounts.erase(store: store) }
       throw error
     }
-    await tryToShow(list)
+    try? await show(list)
     return made
   }
 
@@ -199,7 +197,8 @@ package struct ListService: Sendable {
     let revision: RevisionID? =
       if condition == nil { nil } else { try await document(of: id).revision }
     let now = now()
-    let ended = try await stores.update(.system, as: context) { changes in
+    let whole: Answering<EndedList> = { _ in answer(()) }
+    let ended = try await stores.update(.system, as: context, answer: whole) { changes in
       guard try changes.role(of: account, in: id) == .owner else { throw ServiceError.absent }
       guard let head = try ListDirectory.head(of: id, in: changes.view) else {
         throw ServiceError.absent
@@ -208,22 +207,13 @@ package struct ListService: Sendable {
         try condition(ListTag(revision: revision, version: head.version))
       }
       return try changes.endList(id, of: account, at: now)
-    } answer: { _ in
-      answer(())
     }
     memberships.notify(ended.members)
     for store in ended.stores { try await accounts.erase(store: store) }
     // ``catchUp()`` removes what is left after a failure.
     if !ended.isDone { _ = await removeRests() }
     // ``catchUp()`` removes the other members' drafts: the owner, who makes this request, can't limit their number.
-    await tryToRemoveDrafts(on: id, of: account, as: context.withoutReceipt)
-  }
-
-  /// The membership has ended, whether its rest is removed now, within half a minute or at the next start.
-  func tryToRemoveDrafts(
-    on list: AccountID, of author: AccountID, as context: WriteContext
-  ) async {
-    do { try await removeDrafts(on: list, of: author, as: context) } catch { return }
+    try? await removeDrafts(on: id, of: account, as: context.withoutReceipt)
   }
 
   /// Deletes all lists that an account owns, or offers them to the other members, one commit each. It runs before the
@@ -242,7 +232,7 @@ package struct ListService: Sendable {
       try await stores.update(.system, as: context) { changes in
         try changes.giveUp(list, of: account, titled: title, at: now)
       }
-      await tryToShow(list)
+      try? await show(list)
       try await Slice.giveWay()
     }
   }

@@ -8,7 +8,7 @@ import JSON
 struct AnswerLedger {
   /// The answers of one hour.
   private struct Sum: Equatable {
-    var notes: Int64 = 0
+    var count: Int64 = 0
     /// The bytes of the contents that are stored apart.
     var bytes: Int64 = 0
   }
@@ -30,7 +30,7 @@ struct AnswerLedger {
         let root = try? ParsedJSON(document.body, limits: .small).root
       {
         known[hour] = Sum(
-          notes: Int64(root["notes"]?.int ?? 0), bytes: Int64(root["bytes"]?.int ?? 0))
+          count: Int64(root["notes"]?.int ?? 0), bytes: Int64(root["bytes"]?.int ?? 0))
       }
       return true
     }
@@ -38,15 +38,15 @@ struct AnswerLedger {
   }
 
   /// How many answers there are.
-  var notes: Int64 { sums.values.reduce(0) { $0 + $1.notes } }
+  var count: Int64 { sums.values.reduce(0) { $0 + $1.count } }
   /// The bytes of their contents, without the short ones.
   var bytes: Int64 { sums.values.reduce(0) { $0 + $1.bytes } }
 
   /// Counts answers that come, or go with negative numbers.
-  mutating func add(notes: Int64 = 0, bytes: Int64 = 0, expiring end: Timestamp) {
+  mutating func add(_ count: Int64 = 0, bytes: Int64 = 0, expiring end: Timestamp) {
     let hour = end.seconds / Self.hourSeconds
     var sum = sums[hour] ?? Sum()
-    sum.notes = max(0, sum.notes + notes)
+    sum.count = max(0, sum.count + count)
     sum.bytes = max(0, sum.bytes + bytes)
     sums[hour] = sum
   }
@@ -55,7 +55,7 @@ struct AnswerLedger {
   var edits: [LocalEdit] {
     sums.filter { known[$0.key] != $0.value }.sorted { $0.key < $1.key }.map { hour, sum in
       let body: JSONValue = [
-        "notes": .number(JSONNumber(Int(clamping: sum.notes))),
+        "notes": .number(JSONNumber(Int(clamping: sum.count))),
         "bytes": .number(JSONNumber(Int(clamping: sum.bytes))),
       ]
       let digits = String(hour)
@@ -68,7 +68,7 @@ struct AnswerLedger {
   }
 }
 
-/// The ids of what is kept of answers, besides the notes (``LocalID/answerPrefix``).
+/// The ids of what is kept of answers, besides the answers themselves (``LocalID/answerPrefix``).
 enum AnswerKeys {
   /// The prefix of the contents of one person's answers, in the order in which they expire.
   static func contents(of owner: AccountID) -> String {
@@ -80,8 +80,8 @@ enum AnswerKeys {
     LocalID.receiptPrefix + "answer-sum/" + owner.text + "/"
   }
 
-  /// The prefix of one person's notes.
-  static func notes(of owner: AccountID) -> String { LocalID.answerPrefix + owner.text + "/" }
+  /// The prefix of one person's answers.
+  static func answers(of owner: AccountID) -> String { LocalID.answerPrefix + owner.text + "/" }
 
   /// The content of an answer.
   static func content(_ name: WriteReceipt.Name, expiring end: Timestamp) -> LocalID {
@@ -112,43 +112,43 @@ enum AnswerKeys {
 extension StoreChanges {
   /// Stores an answer until it expires, in the place of a former one of the same name.
   ///
-  /// When the contents of the person's answers take more than ``StoreLimits/receiptBytes``, the oldest go. Their notes stay, so that nothing
-  /// is done twice.
+  /// When the contents of the person's answers take more than ``StoreLimits/receiptBytes``, the oldest go. That they were
+  /// given stays known, so that nothing is done twice.
   /// - Throws: `quotaExceeded` for more than ``StoreLimits/receipts`` answers.
   mutating func keep(
-    _ note: AnswerNote, as name: WriteReceipt.Name, within limits: StoreLimits
+    _ stored: StoredAnswer, as name: WriteReceipt.Name, within limits: StoreLimits
   ) throws {
     let share = limits.receiptBytes
     var ledger = try AnswerLedger(of: name.owner, in: view)
     let former = try local(name.id)
     let isFurther = try !removeContent(of: name, former, from: &ledger)
-    guard !isFurther || ledger.notes < limits.receipts else {
+    guard !isFurther || ledger.count < limits.receipts else {
       throw ServiceError(
         .quotaExceeded,
         "At most \(limits.receipts) requests with an idempotency key or a receipt are known, each for a "
           + "day: send the request without a key, or later")
     }
-    let content = note.answer.isGone ? nil : note.content
-    var place = content == nil ? AnswerNote.Place.nowhere : .inside
-    if let content, content.count > AnswerNote.shortBytes {
+    let content = stored.answer.isGone ? nil : stored.content
+    var place = content == nil ? StoredAnswer.Place.nowhere : .inside
+    if let content, content.count > StoredAnswer.shortBytes {
       let bytes = Int64(content.count)
       place = bytes <= share ? .apart : .nowhere
       if place == .apart {
         try makeRoom(for: bytes, of: name.owner, in: share, &ledger)
         write(
           LocalEdit(
-            AnswerKeys.content(name, expiring: note.expires),
-            LocalDocument(revision: 1, body: content), expires: note.expires))
-        ledger.add(bytes: bytes, expiring: note.expires)
+            AnswerKeys.content(name, expiring: stored.expires),
+            LocalDocument(revision: 1, body: content), expires: stored.expires))
+        ledger.add(bytes: bytes, expiring: stored.expires)
       }
     }
-    ledger.add(notes: 1, expiring: note.expires)
+    ledger.add(1, expiring: stored.expires)
     write(
       LocalEdit(
         name.id,
         LocalDocument(
-          revision: (former?.revision ?? 0) &+ 1, body: note.bytes(contentIn: place)),
-        expires: note.expires))
+          revision: (former?.revision ?? 0) &+ 1, body: stored.bytes(contentIn: place)),
+        expires: stored.expires))
     for edit in ledger.edits { write(edit) }
   }
 
@@ -159,22 +159,22 @@ extension StoreChanges {
     for edit in ledger.edits { write(edit) }
   }
 
-  /// Removes the content of a note and takes both off the sums.
-  /// - Returns: whether there is a note.
+  /// Removes the content of an answer and takes both off the sums.
+  /// - Returns: whether there is a stored.
   private mutating func removeContent(
     of name: WriteReceipt.Name, _ former: LocalDocument?, from ledger: inout AnswerLedger
   ) throws -> Bool {
     guard let former else { return false }
-    guard let note = AnswerNote(parsing: former.body, at: Timestamp(milliseconds: .min)) else {
+    guard let stored = StoredAnswer(parsing: former.body, at: Timestamp(milliseconds: .min)) else {
       return true
     }
     var bytes = 0
-    if note.isApart {
-      let id = AnswerKeys.content(name, expiring: note.expires)
+    if stored.isApart {
+      let id = AnswerKeys.content(name, expiring: stored.expires)
       bytes = try local(id)?.body.count ?? 0
       write(LocalEdit(id, nil))
     }
-    ledger.add(notes: -1, bytes: -Int64(bytes), expiring: note.expires)
+    ledger.add(-1, bytes: -Int64(bytes), expiring: stored.expires)
     return true
   }
 
@@ -201,12 +201,13 @@ extension StoreChanges {
 }
 
 extension StoreView {
-  /// The note about a person's write, with its content if that is still there; nil when there is none.
-  func answerNote(_ name: WriteReceipt.Name, at now: Timestamp) throws -> AnswerNote? {
-    guard let note = try local(name.id).flatMap({ AnswerNote(parsing: $0.body, at: now) }) else {
+  /// The stored answer to a person's write, with its content if that is still there; nil when there is none.
+  func storedAnswer(_ name: WriteReceipt.Name, at now: Timestamp) throws -> StoredAnswer? {
+    guard let stored = try local(name.id).flatMap({ StoredAnswer(parsing: $0.body, at: now) })
+    else {
       return nil
     }
-    guard note.isApart else { return note }
-    return note.with(content: try local(AnswerKeys.content(name, expiring: note.expires))?.body)
+    guard stored.isApart else { return stored }
+    return stored.with(content: try local(AnswerKeys.content(name, expiring: stored.expires))?.body)
   }
 }

@@ -188,7 +188,7 @@ extension DocumentStore {
   /// store without writes.
   /// - Parameter moment: the time at which they have expired.
   /// - Returns: how many were removed, and how many stored answers and marks of purged documents are left.
-  /// - Throws: the errors of ``update(loading:as:_:answer:)``; `ended`.
+  /// - Throws: the errors of ``update(loading:as:answer:_:)``; `ended`.
   package func removeExpired(at moment: Timestamp) async throws -> Remains {
     var remains = Remains()
     let limit = Self.expiredAtOnce

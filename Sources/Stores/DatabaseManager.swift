@@ -186,18 +186,18 @@ extension DatabaseManager {
     }
   }
 
-  /// Leases a store for one update; see ``DocumentStore/update(loading:as:_:answer:)``.
+  /// Leases a store for one update; see ``DocumentStore/update(loading:as:answer:_:)``.
   /// - Parameter creating: whether to create an absent store.
   /// - Throws: also `absent`, and the errors of ``withStore(_:creating:_:)``.
   @discardableResult
   nonisolated(nonsending) package func update<Value: Sendable>(
     _ name: StoreName, creating: Bool = true, loading ids: Set<DocumentID> = [],
-    as context: WriteContext, _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value,
-    answer: @escaping Answering<Value> = { _ in nil }
+    as context: WriteContext, answer: @escaping Answering<Value> = { _ in nil },
+    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value {
     try await withStore(name, creating: creating) { store in
       guard let store else { throw creating ? ServiceError.notMade : .absent }
-      return try await store.update(loading: ids, as: context, rule, answer: answer)
+      return try await store.update(loading: ids, as: context, answer: answer, rule)
     }
   }
 

@@ -110,13 +110,13 @@ package struct DocumentStore: Sendable {
   @discardableResult
   package func update<Value: Sendable>(
     loading ids: Set<DocumentID> = [], as context: WriteContext,
-    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value,
-    answer: @escaping Answering<Value> = { _ in nil }
+    answer: @escaping Answering<Value> = { _ in nil },
+    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value {
     while true {
-      do { return try await updateOnce(loading: ids, as: context, rule, answer) } catch let needed
-        as StoreRoom.Needed
-      {
+      do {
+        return try await updateOnce(loading: ids, as: context, answer: answer, rule)
+      } catch let needed as StoreRoom.Needed {
         try await room?.ask(for: needed.bytes, at: now())
       }
     }
@@ -124,8 +124,8 @@ package struct DocumentStore: Sendable {
 
   private func updateOnce<Value: Sendable>(
     loading ids: Set<DocumentID>, as context: WriteContext,
-    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value,
-    _ answer: @escaping Answering<Value>
+    answer: @escaping Answering<Value>,
+    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value {
     let (limits, moment, concerns, name) = (limits, now(), follower.concerns, name)
     let (receipt, deadline) = (context.receipt, context.deadline)
@@ -158,7 +158,7 @@ package struct DocumentStore: Sendable {
     if changed.any { deadline?.begin() }
     meter?.note(metered)
     if let left { try? await room?.ask(for: left, at: moment) }
-    if let kept { receipt?.note(kept) }
+    if let kept { receipt?.didKeep(kept) }
     if changed.documents { feed.wake() }
     // An error of the follower does not undo this commit. The follower does the rest after the next such
     // commit.

@@ -13,7 +13,7 @@ extension DocumentStore {
   /// - Parameter spared: a document whose branches another rule purges.
   /// - Parameter isOld: whether a document whose last change was at this time is old.
   /// - Returns: how many documents were purged, completely or in part, and how many tombstones are left.
-  /// - Throws: the errors of ``update(loading:as:_:answer:)``; `ended`.
+  /// - Throws: the errors of ``update(loading:as:answer:_:)``; `ended`.
   package func forget(
     sparing spared: DocumentID, _ isOld: @escaping @Sendable (Timestamp) -> Bool
   ) async throws -> Remains {

@@ -232,7 +232,7 @@ extension StoreChanges {
     var found: [LocalID] = []
     let locals = LocalShare.folder(of: account.text)
     let folders = [
-      locals, AnswerKeys.notes(of: account), AnswerKeys.contents(of: account),
+      locals, AnswerKeys.answers(of: account), AnswerKeys.contents(of: account),
       AnswerKeys.sums(of: account),
     ]
     for folder in folders where found.count < limit {

@@ -6,9 +6,9 @@ package struct WriteContext: Sendable {
   /// What counts the bytes that are written to a guest's store; nil for nothing.
   let meter: WriteMeter?
   /// Until when an accepted write may be carried out; nil for no limit.
-  let deadline: WriteDeadline?
+  package var deadline: WriteDeadline?
   /// What stores the answer in the same transaction; nil when no answer is to be stored.
-  let receipt: WriteReceipt?
+  package var receipt: WriteReceipt?
 
   /// The context of a request's writes.
   package init(
@@ -23,11 +23,6 @@ package struct WriteContext: Sendable {
 
   /// What the service writes by itself.
   package static let server = WriteContext(author: .server)
-
-  /// The same write with a receipt, and the deadline of an accepted one.
-  package func with(_ receipt: WriteReceipt, until deadline: WriteDeadline?) -> WriteContext {
-    WriteContext(author: author, meter: meter, deadline: deadline, receipt: receipt)
-  }
 
   /// For a step before or after the update that is to be answered. What the step writes gets no stored answer.
   package var withoutReceipt: WriteContext {

@@ -93,9 +93,9 @@ package final class WriteReceipt: Sendable {
     in view: any StoreView, of store: StoreName, at now: Timestamp
   ) throws {
     guard mayKeep(in: store),
-      let note = try view.answerNote(name, at: now), !note.answer.isRejection
+      let stored = try view.storedAnswer(name, at: now), !stored.answer.isRejection
     else { return }
-    throw AnsweredBefore(answer: try note.answer(to: request))
+    throw AnsweredBefore(answer: try stored.answer(to: request))
   }
 
   /// Stores the answer with an update's own changes, if the update is the one that is to be answered.
@@ -113,19 +113,19 @@ package final class WriteReceipt: Sendable {
     guard whole != nil || !changes.isEmpty else { return nil }
     var answer = whole ?? KeptAnswer(of: changed)
     answer.changes = changed
-    let note = note(of: answer, at: now)
-    try changes.keep(note, as: name, within: limits)
-    return Kept(store: store, answer: note.answer, isWhole: whole != nil)
+    let stored = stored(answer, at: now)
+    try changes.keep(stored, as: name, within: limits)
+    return Kept(store: store, answer: stored.answer, isWhole: whole != nil)
   }
 
-  fileprivate func note(of answer: KeptAnswer, at now: Timestamp) -> AnswerNote {
-    AnswerNote(
+  fileprivate func stored(_ answer: KeptAnswer, at now: Timestamp) -> StoredAnswer {
+    StoredAnswer(
       keepsBody || answer.isRejection ? answer : answer.withoutBody, to: request,
       expires: now.adding(seconds: StoreLimits.receiptSeconds), accepted: accepted)
   }
 
   /// Records that the update that stores the answer is committed.
-  func note(_ kept: Kept) { state.withLockedValue { $0.kept = kept } }
+  func didKeep(_ kept: Kept) { state.withLockedValue { $0.kept = kept } }
 }
 
 /// Until when an accepted write may be carried out. It holds for the update that stores the answer, and for all updates
@@ -151,7 +151,7 @@ package final class WriteDeadline: Sendable {
   func begin() { hasBegun.withLockedValue { $0 = true } }
 }
 
-extension AnswerNote {
+extension StoredAnswer {
   /// The answer.
   /// - Throws: `receiptMismatch` when it is the answer to another request.
   fileprivate func answer(to request: [UInt8]) throws -> KeptAnswer {
@@ -180,14 +180,14 @@ extension DocumentStore {
   ) async throws -> KeptAnswer? {
     let moment = now()
     return try await readInline { view in
-      let note = try view.answerNote(name, at: moment)
-      if let note, note.answer.isRejection, let accepted, let other = note.accepted,
+      let stored = try view.storedAnswer(name, at: moment)
+      if let stored, stored.answer.isRejection, let accepted, let other = stored.accepted,
         other != accepted
       {
         return nil
       }
-      guard let note, let request, !note.answer.isRejection else { return note?.answer }
-      return try note.answer(to: request)
+      guard let stored, let request, !stored.answer.isRejection else { return stored?.answer }
+      return try stored.answer(to: request)
     }
   }
 
@@ -197,7 +197,7 @@ extension DocumentStore {
   /// been carried out. The list of changes stays as it was.
   /// - Parameter answer: nil to remove the stored answer.
   /// - Parameter context: without a receipt.
-  /// - Throws: the errors of ``update(loading:as:_:answer:)``.
+  /// - Throws: the errors of ``update(loading:as:answer:_:)``.
   package func keep(
     _ answer: KeptAnswer?, of receipt: WriteReceipt, as context: WriteContext
   ) async throws {
@@ -207,10 +207,10 @@ extension DocumentStore {
       guard var answer else { return try changes.dropAnswer(name) }
       answer.changes = changed
       if answer.isRejection {
-        let note = try changes.view.answerNote(name, at: moment)
-        guard note?.answer.isRejection ?? true else { return }
+        let stored = try changes.view.storedAnswer(name, at: moment)
+        guard stored?.answer.isRejection ?? true else { return }
       }
-      try changes.keep(receipt.note(of: answer, at: moment), as: name, within: limits)
+      try changes.keep(receipt.stored(answer, at: moment), as: name, within: limits)
     }
   }
 }

@@ -122,10 +122,9 @@ import Testing
   private func carryOut(
     _ receipt: WriteReceipt, _ answer: KeptAnswer, _ store: DocumentStore
   ) async throws {
-    try await store.update(as: WriteContext(author: .server, receipt: receipt)) { _ in
-    } answer: {
-      answer
-    }
+    let context = WriteContext(author: .server, receipt: receipt)
+    let whole: Answering<Void> = { _ in answer }
+    try await store.update(as: context, answer: whole) { _ in }
   }
 
   private func write(

@@ -8,6 +8,9 @@ import Testing
 /// Whose local documents a store holds, and how many.
 @Suite struct LocalShareTests {
   private let clock = TestClock()
+  private let done: Answering<Void> = { _ in
+    KeptAnswer(status: 200, body: [UInt8](repeating: 0x31, count: 300))
+  }
   private static let checkpoint = #"{"session_id":"s","history":[]}"#
 
   @Test(.bug(id: "34/23")) func memberWhoFillsAShareTakesNothingFromOthers() async throws {
@@ -19,10 +22,8 @@ import Testing
       for number in 4..<8 { try await write(store, "\(number)", as: other) }
       let receipt = WriteReceipt(
         WriteReceipt.Name(owner: other, token: "key"), request: [1], in: [.list(list)])
-      try await store.update(as: WriteContext(author: .server, receipt: receipt)) { _ in
-      } answer: {
-        KeptAnswer(status: 204)
-      }
+      let context = WriteContext(author: .server, receipt: receipt)
+      try await store.update(as: context, answer: done) { _ in }
       #expect(receipt.kept != nil)
     }
   }
@@ -47,10 +48,8 @@ import Testing
       for number in 0..<150 {
         let receipt = WriteReceipt(
           WriteReceipt.Name(owner: one, token: "\(number)"), request: [1], in: [.list(list)])
-        try await store.update(as: WriteContext(author: .server, receipt: receipt)) { _ in
-        } answer: {
-          KeptAnswer(status: 200, body: [UInt8](repeating: 0x31, count: 300))
-        }
+        let context = WriteContext(author: .server, receipt: receipt)
+        try await store.update(as: context, answer: done) { _ in }
       }
       try await store.forget(writer: one)
       #expect(try await ids(store) == ["other"])
@@ -79,12 +78,8 @@ import Testing
       #expect(await code { try await write(store, "c", as: one) } == .absent)
       let receipt = WriteReceipt(
         WriteReceipt.Name(owner: one, token: "key"), request: [1], in: [.list(list)])
-      let keyed = await code {
-        try await store.update(as: WriteContext(author: .user(one), receipt: receipt)) { _ in
-        } answer: {
-          KeptAnswer(status: 204)
-        }
-      }
+      let context = WriteContext(author: .user(one), receipt: receipt)
+      let keyed = await code { try await store.update(as: context, answer: done) { _ in } }
       #expect(keyed == .absent)
       try await write(store, "d", as: other)
       #expect(try await ids(store) == ["d"])

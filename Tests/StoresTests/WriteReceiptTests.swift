@@ -12,10 +12,9 @@ import Testing
   @Test func answerIsWrittenWithTheWriteAndSaysWhatWasChanged() async throws {
     try await withStore { store async throws in
       let receipt = try receipt()
-      let revision = try await store.update(as: context(receipt)) { changes in
+      let answer: Answering<RevisionID> = { KeptAnswer(status: 201, body: $0.json) }
+      let revision = try await store.update(as: context(receipt), answer: answer) { changes in
         try changes.put(id, base: nil, body: .empty)
-      } answer: { revision in
-        KeptAnswer(status: 201, body: revision.json)
       }
       let kept = try #require(try await store.answer(kept: receipt.name, to: receipt.request))
       #expect(kept.status == 201 && kept.body == revision.json)
@@ -27,10 +26,7 @@ import Testing
   @Test func whatWasAnsweredBeforeIsNotDoneAgain() async throws {
     try await withStore { store async throws in
       let (first, again) = (try receipt(), try receipt())
-      try await store.update(as: context(first)) { _ in
-      } answer: {
-        KeptAnswer(status: 200)
-      }
+      try await store.update(as: context(first), answer: done) { _ in }
       await #expect(throws: WriteReceipt.AnsweredBefore.self) {
         try await store.put(id, base: nil, body: .empty, as: context(again))
       }
@@ -49,11 +45,9 @@ import Testing
     try await withStore { store async throws in
       let receipt = try receipt()
       await #expect(throws: ServiceError.absent) {
-        try await store.update(as: context(receipt)) { changes in
+        try await store.update(as: context(receipt), answer: done) { changes in
           try changes.put(id, base: nil, body: .empty)
           throw ServiceError.absent
-        } answer: {
-          KeptAnswer(status: 200)
         }
       }
       #expect(receipt.kept == nil)
@@ -73,19 +67,10 @@ import Testing
       let receipt = try receipt()
       let context = context(receipt)
       try await store.put(id, base: nil, body: .empty, as: context.withoutReceipt)
-      try await store.update(as: context) { _ in
-        0
-      } answer: { _ in
-        nil
-      }
+      try await store.update(as: context) { _ in 0 }
       #expect(receipt.kept == nil)
-      for number in 1...2 {
-        try await store.update(as: context) { _ in
-          number
-        } answer: { number in
-          KeptAnswer(status: 200, body: Array("\(number)".utf8))
-        }
-      }
+      let answer: Answering<Int> = { KeptAnswer(status: 200, body: Array("\($0)".utf8)) }
+      for number in 1...2 { try await store.update(as: context, answer: answer) { _ in number } }
       #expect(try await store.answer(kept: receipt.name)?.body == Array("1".utf8))
     }
   }
@@ -122,22 +107,22 @@ import Testing
     }
   }
 
-  @Test func noteComesBackByteForByteAndEndsWithItsTime() throws {
+  @Test func storedAnswerComesBackByteForByteAndEndsWithItsTime() throws {
     let body = Array(#"{ "a" : 1.50,"b":"é\n" }"#.utf8)
     var answer = KeptAnswer(
       status: 200, fields: [KeptAnswer.Field(name: "ETag", value: "\"1-a\"")], body: body)
     answer.changes = [
       KeptAnswer.Change(id: id, revision: RevisionID(generation: 1, digest: "a"))
     ]
-    let note = AnswerNote(answer, to: [1, 2], expires: Timestamp(seconds: 10))
-    let bytes = note.bytes(contentIn: .inside)
-    let read = try #require(AnswerNote(parsing: bytes, at: Timestamp(seconds: 9)))
+    let stored = StoredAnswer(answer, to: [1, 2], expires: Timestamp(seconds: 10))
+    let bytes = stored.bytes(contentIn: .inside)
+    let read = try #require(StoredAnswer(parsing: bytes, at: Timestamp(seconds: 9)))
     #expect(read.answer == answer && read.request == [1, 2])
-    #expect(AnswerNote(parsing: bytes, at: Timestamp(seconds: 10)) == nil)
+    #expect(StoredAnswer(parsing: bytes, at: Timestamp(seconds: 10)) == nil)
     let short = try #require(
-      AnswerNote(parsing: note.bytes(contentIn: .apart), at: Timestamp(seconds: 9)))
-    #expect(short.answer.isGone && short.with(content: note.content).answer == answer)
-    #expect(AnswerNote(parsing: Array("{}".utf8), at: Timestamp(seconds: 9)) == nil)
+      StoredAnswer(parsing: stored.bytes(contentIn: .apart), at: Timestamp(seconds: 9)))
+    #expect(short.answer.isGone && short.with(content: stored.content).answer == answer)
+    #expect(StoredAnswer(parsing: Array("{}".utf8), at: Timestamp(seconds: 9)) == nil)
   }
 
   @Test func writeThatIsLateWritesNothingButAnEarlierAnswerComesFirst() async throws {
@@ -198,6 +183,8 @@ import Testing
       WriteReceipt.Name(owner: owner, token: "token"), request: [request], in: stores,
       accepted: accepted)
   }
+
+  private let done: Answering<Void> = { _ in KeptAnswer(status: 200) }
 
   private func context(_ receipt: WriteReceipt, until time: Timestamp? = nil) -> WriteContext {
     WriteContext(author: .server, deadline: time.map { WriteDeadline($0) }, receipt: receipt)

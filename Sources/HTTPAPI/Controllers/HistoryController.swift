@@ -80,17 +80,22 @@ struct HistoryController: Sendable {
     let condition = try RevisionCondition(call)
     let request = try RestoreRequest(parsing: try await call.json(.small))
     try await store.requireStillAllowed()
-    let outcome = try await hotels.restore(
-      request, of: id, in: store.name, condition: condition, as: call.writeContext)
-    return .json(headers: .tagged(outcome.revision.description)) { writer in
-      writer.member("id", id.text)
-      writer.member("rev", outcome.revision.description)
-      writer.member("deleted", outcome.isDeleted)
-      guard !outcome.missing.isEmpty else { return }
-      writer.name("missing")
-      writer.beginArray()
-      for hotel in outcome.missing { writer.string(hotel.text) }
-      writer.endArray()
+    let answer = { @Sendable (outcome: RestoreOutcome) in
+      WriteAnswer.json(.ok, headers: .tagged(outcome.revision.description)) { writer in
+        writer.member("id", id.text)
+        writer.member("rev", outcome.revision.description)
+        writer.member("deleted", outcome.isDeleted)
+        guard !outcome.missing.isEmpty else { return }
+        writer.name("missing")
+        writer.beginArray()
+        for hotel in outcome.missing { writer.string(hotel.text) }
+        writer.endArray()
+      }
+    }
+    return try await .written(as: answer) { answer in
+      try await hotels.restore(
+        request, of: id, in: store.name, condition: condition, as: call.writeContext,
+        answer: answer)
     }
   }
 }

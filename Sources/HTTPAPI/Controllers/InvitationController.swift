@@ -47,7 +47,7 @@ struct InvitationController: Sendable {
         guard let invitation = AccountID(try call.parameter("invitationID")) else {
           throw Problem.notFound
         }
-        return try await .noContent { answer in
+        return try await .written(as: WriteAnswer.noContent) { answer in
           try await lists.withdraw(
             invitation, to: id, by: person.id, as: call.writeContext, answer: answer)
         }
@@ -83,7 +83,7 @@ struct InvitationController: Sendable {
         completion: .always
       ) { call, person in
         let id = try Self.invitationID(call, person)
-        return try await .noContent { answer in
+        return try await .written(as: WriteAnswer.noContent) { answer in
           try await lists.decline(id, by: person.id, as: call.writeContext, answer: answer)
         }
       },
@@ -92,7 +92,7 @@ struct InvitationController: Sendable {
         completion: .always
       ) { call, person in
         let id = try Self.invitationID(call, person)
-        return try await .noContent { answer in
+        return try await .written(as: WriteAnswer.noContent) { answer in
           try await lists.block(id, by: person.id, as: call.writeContext, answer: answer)
         }
       },
@@ -108,7 +108,7 @@ struct InvitationController: Sendable {
       },
       Route(.delete, "/v1/blocked/{username}", access: .person, answer: .kept) { call, person in
         let name = try call.parameter("username")
-        return try await .noContent { answer in
+        return try await .written(as: WriteAnswer.noContent) { answer in
           try await lists.unblock(name, by: person.id, as: call.writeContext, answer: answer)
         }
       },

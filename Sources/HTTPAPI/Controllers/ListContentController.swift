@@ -66,7 +66,7 @@ struct ListContentController: Sendable {
       write(.put, "/notes/{title}") { call, list in try await putNote(call, list) },
       write(.delete, "/notes/{title}") { call, list in
         if try call.isDraft() { return try await drafts.saveNote(nil, call, list) }
-        return try await .noContent { answer in
+        return try await .written(as: WriteAnswer.noContent) { answer in
           try await lists.removeNote(
             try call.parameter("title"), of: list.id, condition: try RevisionCondition(call),
             as: call.writeContext, answer: answer)

@@ -26,7 +26,7 @@ struct ListController: Sendable {
         call, person in
         let id = try await call.listID(for: person, in: lists)
         let condition = try Self.listCondition(call)
-        return try await .noContent { answer in
+        return try await .written(as: WriteAnswer.noContent) { answer in
           try await lists.end(
             id, by: person.id, condition: condition, as: call.writeContext, answer: answer)
         }

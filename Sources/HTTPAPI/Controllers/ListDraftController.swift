@@ -132,10 +132,11 @@ struct ListDraftController: Sendable {
   private func discard(
     _ subject: ListDraft.Subject, _ call: Call, _ person: Principal
   ) async throws -> Response {
-    try await lists.discard(
-      subject, on: try await call.listID(for: person, in: lists), of: person.id,
-      as: call.writeContext)
-    return .empty(.noContent)
+    try await .written(as: WriteAnswer.noContent) { answer in
+      try await lists.discard(
+        subject, on: try await call.listID(for: person, in: lists), of: person.id,
+        as: call.writeContext, answer: answer)
+    }
   }
 
   private func publish(

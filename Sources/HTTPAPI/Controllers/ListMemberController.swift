@@ -29,7 +29,7 @@ struct ListMemberController: Sendable {
         completion: .always
       ) { call, person in
         let id = try await call.listID(for: person, in: lists)
-        return try await .noContent { answer in
+        return try await .written(as: WriteAnswer.noContent) { answer in
           try await lists.removeMember(
             try call.parameter("username"), from: id, by: person.id, as: call.writeContext,
             answer: answer)

@@ -27,7 +27,7 @@ struct MeController: Sendable {
           throw Problem(
             .badRequest, "bad_request", "The body must have displayName alone, a string or null")
         }
-        return try await .noContent { answer in
+        return try await .written(as: WriteAnswer.noContent) { answer in
           try await accounts.setDisplayName(
             name.string, of: person, as: call.writeContext, answer: answer)
         }

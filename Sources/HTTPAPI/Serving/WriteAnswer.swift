@@ -20,6 +20,9 @@ struct WriteAnswer: Sendable {
     self.body = body
   }
 
+  /// The answer 204 to a write without an outcome.
+  @Sendable static func noContent() -> WriteAnswer { WriteAnswer(.noContent) }
+
   /// An answer with a JSON object. `write` writes its members.
   static func json(
     _ status: HTTPResponse.Status, headers: HTTPFields, _ write: (inout JSONWriter) -> Void
@@ -68,13 +71,6 @@ extension Response {
     _ useCase: (_ answer: @escaping Answering<Outcome>) async throws -> Outcome
   ) async throws -> Response {
     encode(try await useCase { encode($0).kept }).response
-  }
-
-  /// Answers 204 to a write that consists of one update; see ``written(as:_:)``.
-  static func noContent(
-    after useCase: (_ answer: @escaping Answering<Void>) async throws -> Void
-  ) async throws -> Response {
-    try await written(as: { WriteAnswer(.noContent) }, useCase)
   }
 
   /// A short answer as a value; without its body if that is not JSON.

@@ -27,7 +27,7 @@ struct WriteReceipts: Sendable {
     let request: [UInt8]
     let list: AccountID?
     let principal: Principal
-    let call: Call
+    var call: Call
     let route: Route
     /// The receipt of an accepted write.
     var receipt: ReceiptID?
@@ -62,13 +62,9 @@ struct WriteReceipts: Sendable {
 
   /// The answer to an earlier request with the same name; nil if there is none.
   private func earlier(_ write: Write) async throws -> Response? {
-    for name in write.stores {
-      let answer = try await stores.withStore(name, creating: false) { store in
-        try await store?.answer(kept: write.name, to: write.request)
-      }
-      if let answer, !answer.isRejection { return try await repeated(answer, write) }
-    }
-    return nil
+    let answer = try await answer(of: write.name, to: write.request, in: write.stores)
+    guard let answer, !answer.isRejection else { return nil }
+    return try await repeated(answer, write)
   }
 
   /// The answer to a request that was carried out before.
@@ -107,13 +103,14 @@ struct WriteReceipts: Sendable {
       keepsBody: write.route.answer == .kept)
     defer { receipt.end() }
     var call = write.call
-    call.writeContext = call.writeContext.with(receipt, until: write.deadline)
+    call.writeContext.receipt = receipt
+    call.writeContext.deadline = write.deadline
     do {
       let response = try await write.route.run(call, write.principal)
       guard let kept = receipt.kept, !kept.isWhole else { return (response, receipt.kept != nil) }
       // The write is committed, even if its answer can't be kept.
       let answer = try await response.collected()
-      try? await keep(answer.kept, of: receipt, in: kept.store, as: write.call.writeContext)
+      await keep(answer.kept, of: receipt, in: kept.store, as: write.call.writeContext)
       return (response, true)
     } catch let earlier as WriteReceipt.AnsweredBefore {
       return (try await repeated(earlier.answer, write), true)
@@ -121,17 +118,20 @@ struct WriteReceipts: Sendable {
       guard let kept = receipt.kept else { throw error }
       // The write is committed, whatever failed after it.
       if kept.isWhole { return (try await repeated(kept.answer, write), true) }
-      try? await keep(nil, of: receipt, in: kept.store, as: write.call.writeContext)
+      await keep(nil, of: receipt, in: kept.store, as: write.call.writeContext)
       throw error
     }
   }
 
+  /// - Returns: false if the store is absent or can't keep the answer.
+  @discardableResult
   private func keep(
     _ answer: KeptAnswer?, of receipt: WriteReceipt, in name: StoreName, as context: WriteContext
-  ) async throws {
-    try await stores.withStore(name, creating: false) { store in
-      try await store?.keep(answer, of: receipt, as: context)
+  ) async -> Bool {
+    let isKept = try? await stores.withStore(name, creating: false) { store in
+      try await store?.keep(answer, of: receipt, as: context) != nil
     }
+    return isKept == true
   }
 }
 
@@ -163,11 +163,10 @@ extension WriteReceipts {
     let deadline =
       stores.isShared
       ? WriteDeadline(id.issued.adding(seconds: StoreLimits.acceptedSeconds)) : nil
-    let detached = Write(
-      name: write.name, request: write.request, list: write.list, principal: write.principal,
-      call: write.call.detached(reservation: reservation), route: write.route, receipt: id,
-      deadline: deadline)
-    pending.append(write.name) { await finish(detached) }
+    var detached = write
+    (detached.receipt, detached.deadline) = (id, deadline)
+    detached.call = write.call.detached(reservation: reservation)
+    pending.append(write.name) { [detached] in await finish(detached) }
     return Self.accepted(id)
   }
 
@@ -193,7 +192,7 @@ extension WriteReceipts {
       else {
         let requestID = RequestRouter.requestID()
         problem.log(as: requestID, to: write.call.context.logger)
-        await note(KeptAnswer(problem, requestID: requestID), to: write)
+        await keepResult(KeptAnswer(problem, requestID: requestID), of: write)
         return
       }
       await pause(PendingWrites.pauses[failures])
@@ -216,7 +215,7 @@ extension WriteReceipts {
       try write.deadline?.check(at: now(), isAnswering: true)
       let (response, isKept) = try await carryOut(write)
       if !isKept, let answer = try? await response.collected() {
-        await note(answer.kept, to: write)
+        await keepResult(answer.kept, of: write)
       }
       // The same may have happened during the write. Then this erases the store that the write has created again.
       try? await authentication.requireStillValid(write.principal)
@@ -228,24 +227,24 @@ extension WriteReceipts {
   }
 
   /// Keeps the answer to a write that has written nothing: in the writer's own store if there is one.
-  private func note(_ answer: KeptAnswer, to write: Write) async {
+  private func keepResult(_ answer: KeptAnswer, of write: Write) async {
     let receipt = WriteReceipt(
       write.name, request: write.request, in: [], accepted: write.receipt?.issued)
-    let isKept = try? await stores.withStore(write.principal.store, creating: false) { store in
-      try await store?.keep(answer, of: receipt, as: write.call.writeContext) != nil
-    }
-    if isKept != true, let id = write.receipt { pending.remember(id, answer) }
+    let isKept = await keep(
+      answer, of: receipt, in: write.principal.store, as: write.call.writeContext)
+    if !isKept, let id = write.receipt { pending.remember(id, answer) }
   }
 
-  /// The kept answer to a write. An answer of a write that was carried out has priority over a refusal.
-  /// - Parameter accepted: when the write was accepted; see ``DocumentStore/answer(kept:to:accepted:)``.
+  /// The kept answer to a write. An answer of a write that was carried out has priority over a refusal; see
+  /// ``DocumentStore/answer(kept:to:accepted:)``.
   private func answer(
-    of name: WriteReceipt.Name, in storeNames: [StoreName], accepted: Timestamp? = nil
+    of name: WriteReceipt.Name, to request: [UInt8]? = nil, in storeNames: [StoreName],
+    accepted: Timestamp? = nil
   ) async throws -> KeptAnswer? {
     var rejection: KeptAnswer?
     for storeName in storeNames {
       let answer = try await stores.withStore(storeName, creating: false) { store in
-        try await store?.answer(kept: name, accepted: accepted)
+        try await store?.answer(kept: name, to: request, accepted: accepted)
       }
       guard let answer else { continue }
       guard answer.isRejection else { return answer }

@@ -20,6 +20,7 @@ package struct AccountImport {
   private static let commitDocuments = 200
 
   private let own: ImportTarget
+  private let context: WriteContext
   private let openList: @Sendable (AccountID) async throws -> ImportTarget
   /// The store of the current section.
   private var target: ImportTarget
@@ -57,9 +58,10 @@ package struct AccountImport {
       throw ServiceError(.invalidExport, "Lists can't be imported here")
     }
   ) {
-    own = ImportTarget(store, as: context)
+    own = ImportTarget(store)
     target = own
     self.openList = openList
+    self.context = context
     self.notes = notes
   }
 
@@ -232,7 +234,7 @@ package struct AccountImport {
     let (mutations, edits) = (pending, pendingNotes)
     guard !mutations.isEmpty || !edits.isEmpty else { return }
     (pending, pendingNotes, pendingBytes) = ([], [], 0)
-    try await target.write(mutations, edits)
+    try await target.write(mutations, edits, as: context)
   }
 
   private func refusal(_ reason: String, line number: Int? = nil) -> ServiceError {

@@ -4,15 +4,13 @@ import JSON
 /// The store into which a section is imported.
 package struct ImportTarget: Sendable {
   let quota: StoreLimits
-  private let context: WriteContext
   private let run:
     @Sendable (_ use: @Sendable (DocumentStore) async throws -> Bool) async throws -> Bool
   /// The list's id in the export and its new id; nil for the account's own store.
   private let list: (former: String, present: String)?
 
   /// Creates a target from a store that no one else uses.
-  package init(_ store: DocumentStore, as context: WriteContext) {
-    self.context = context
+  package init(_ store: DocumentStore) {
     quota = store.quota
     run = { use in try await use(store) }
     list = nil
@@ -21,11 +19,8 @@ package struct ImportTarget: Sendable {
   /// Creates a target from a shared list's store that no client knows yet. In the ids of documents the list's
   /// former id is replaced by its new id.
   /// - Parameter former: the list's id in the export.
-  package init(
-    list present: AccountID, calledBefore former: AccountID, in stores: DatabaseManager,
-    as context: WriteContext
-  ) {
-    self.context = context
+  package init(list present: AccountID, calledBefore former: AccountID, in stores: DatabaseManager)
+  {
     quota = stores.limits(of: .list(present))
     run = { use in
       try await stores.withExisting(.list(present)) { store in try await use(store) }
@@ -37,8 +32,10 @@ package struct ImportTarget: Sendable {
     try await run { store in try await store.readInline { view in try view.tree(id) } != nil }
   }
 
-  func write(_ mutations: [Mutation], _ notes: [LocalEdit]) async throws {
-    _ = try await run { [context] store in
+  func write(
+    _ mutations: [Mutation], _ notes: [LocalEdit], as context: WriteContext
+  ) async throws {
+    _ = try await run { store in
       try await store.update(loading: Set(mutations.map(\.id)), as: context) { changes in
         changes.isWhole = true
         for mutation in mutations { changes.write(mutation) }

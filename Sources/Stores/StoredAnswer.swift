@@ -3,14 +3,14 @@ import JSON
 
 /// A ``KeptAnswer`` as it is stored, with the digest of its request.
 ///
-/// The note itself is a local document:
+/// It is a local document:
 /// `{"request":hex,"expires":ms,"accepted":ms,"status":201,"location":path}` with one of
 /// - the content, if it is short: `"fields":[name,value…],"changed":[{"id","rev"}…],"body":text`, and `"partial":true`
 ///   for an answer that is not complete;
-/// - `"apart":true`: the content is a local document of its own, which can go before the note does;
+/// - `"apart":true`: the content is a local document of its own, which can go before this one does;
 /// - `"gone":true`: there is no content.
-struct AnswerNote {
-  /// A content of at most this many bytes is stored in the note. It would free too little to be worth a document.
+struct StoredAnswer {
+  /// A content of at most this many bytes is stored in the same document. It would free too little to be worth a document.
   static let shortBytes = 256
   /// The longest path of what was made that outlives the content, in bytes.
   private static let locationBytes = 256
@@ -20,7 +20,7 @@ struct AnswerNote {
   let expires: Timestamp
   /// When the write was accepted; nil if its client waited.
   let accepted: Timestamp?
-  /// The answer. Of a note whose content is apart, as if that were gone.
+  /// The answer. If the content is apart, as if that were gone.
   let answer: KeptAnswer
   /// Whether the content is a local document of its own.
   private(set) var isApart = false
@@ -34,7 +34,7 @@ struct AnswerNote {
     self.accepted = accepted
   }
 
-  /// Reads a note; nil for one that has expired, and for any other bytes.
+  /// Reads a stored answer; nil for one that has expired, and for any other bytes.
   init?(parsing bytes: [UInt8], at now: Timestamp) {
     guard let root = try? ParsedJSON(bytes, limits: .stored).root,
       let milliseconds = root["expires"]?.int, let status = root["status"]?.int,
@@ -51,12 +51,12 @@ struct AnswerNote {
       : KeptAnswer(status: status, content: root)
   }
 
-  /// The note with the content that is stored apart; the note itself if that is gone.
-  func with(content: [UInt8]?) -> AnswerNote {
+  /// The answer with the content that is stored apart; unchanged if that is gone.
+  func with(content: [UInt8]?) -> StoredAnswer {
     guard isApart, let content,
       let root = try? ParsedJSON(content, limits: .stored).root
     else { return self }
-    return AnswerNote(
+    return StoredAnswer(
       KeptAnswer(status: answer.status, content: root), to: request, expires: expires,
       accepted: accepted)
   }
@@ -86,7 +86,7 @@ struct AnswerNote {
     }
   }
 
-  /// Where the content of a note is.
+  /// Where the content of an answer is.
   enum Place {
     case inside
     /// In a local document of its own.
@@ -94,7 +94,7 @@ struct AnswerNote {
     case nowhere
   }
 
-  /// The note's JSON.
+  /// The document's JSON.
   func bytes(contentIn place: Place) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
