@@ -76,26 +76,24 @@ struct EditLoop {
         return kind == "peer" ? try await replicate(id) : try await edit(id)
       }
       guard let id = HotelID("hotel-\(number)") else { return }
-      if try await hotels.unbookmark(id, in: store) != nil { return }
+      if try await hotels.unbookmark(id, in: store, as: .server) != nil { return }
       let facts = #"{"id":"hotel-\#(number)","name":"Medway Youth Hostel","city":"Medway"}"#
       let hotel = try Hotel(
         ParsedJSON(Array(facts.utf8), limits: .request).root, from: .client)
-      _ = try await hotels.bookmark(HotelAddition(facts: hotel), in: store)
+      _ = try await hotels.bookmark(HotelAddition(facts: hotel), in: store, as: .server)
     }
 
     private func replicate(_ id: DocumentID) async throws {
-      try await stores.withStore(store) { store in
-        try await store.update(loading: [id]) { changes in
-          let tree = try changes.view.tree(id)
-          let parent = tree?.winner?.revision
-          let body = try DocumentBody(
-            parsing: Array(#"{"count":\#(parent?.generation ?? 0)}"#.utf8))
-          let history = parent.flatMap { tree?.history(of: $0) } ?? []
-          changes.write(
-            try Edit.insert(
-              id, in: tree, history: [body.revision(below: parent, isDeleted: false)] + history,
-              body: body, isDeleted: false, known: nil, limit: changes.historyLimits))
-        }
+      try await stores.update(store, loading: [id], as: .server) { changes in
+        let tree = try changes.view.tree(id)
+        let parent = tree?.winner?.revision
+        let body = try DocumentBody(
+          parsing: Array(#"{"count":\#(parent?.generation ?? 0)}"#.utf8))
+        let history = parent.flatMap { tree?.history(of: $0) } ?? []
+        changes.write(
+          try Edit.insert(
+            id, in: tree, history: [body.revision(below: parent, isDeleted: false)] + history,
+            body: body, isDeleted: false, known: nil, limit: changes.historyLimits))
       }
     }
 
@@ -104,7 +102,9 @@ struct EditLoop {
         let base = try await store.document(id)?.revision
         let next = (base?.generation ?? 0) + 1
         let body = try DocumentBody(parsing: Array(#"{"type":"note","count":\#(next)}"#.utf8))
-        try await store.put(id, base: base, body: body)
+        try await store.update(loading: [id], as: .server) { changes in
+          _ = try changes.put(id, base: base, body: body)
+        }
       }
     }
   }
