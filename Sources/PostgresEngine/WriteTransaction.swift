@@ -84,7 +84,6 @@ final class WriteTransaction: RowSource {
   }
 
   var waited: Int64 { connection.waited }
-
   func storeRow() throws -> StoreRow { current }
 
   func rows(_ call: Call) throws -> Rows {
