@@ -5,9 +5,9 @@ import Synchronization
 /// and the bytes of bodies and answers in memory. A refusal costs almost nothing, so the server finishes in time what
 /// it has admitted, even in a flood.
 ///
-/// The bound follows how long work waits for a thread (``note(lag:)``). Each late measurement shrinks it by a quarter,
-/// but only after ``patience`` of them in a row, because a short delay is no overload (RFC 8289, section 3.2). It grows
-/// steadily otherwise, as TCP's congestion window does (RFC 5681).
+/// The bound follows how long work waits for a seat or a thread (``note(lag:)``). Each late measurement shrinks it by a
+/// quarter, but only after ``patience`` of them in a row, because a short delay is no overload (RFC 8289, section 3.2).
+/// It grows steadily otherwise, as TCP's congestion window does (RFC 5681).
 ///
 /// The bound applies to addresses with many requests. An address with at most ``fewRequests`` at once is admitted up to
 /// the ceiling, and a sixteenth of the ceiling is reserved for such addresses. So no address can exclude the others.

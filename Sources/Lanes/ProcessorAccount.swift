@@ -75,11 +75,11 @@ package final class ProcessorAccount: Sendable {
 
 /// An account's part in one queue: its waiting entries, and its balance as that queue last computed it.
 ///
-/// Unchecked, because the compiler cannot see the lock. Proof: only ``FairQueue``, a value behind the lock of its pool or
-/// semaphore, uses the variables. A line belongs to one queue, because a process has one queue of each name.
+/// Unchecked, because the compiler cannot see the lock. Proof: only ``FairQueue``, a value behind the lock of its pool,
+/// semaphore or seats, uses the variables. A line belongs to one queue, because a process has one queue of each name.
 final class AccountLine: @unchecked Sendable {
   enum Queue: Int, CaseIterable {
-    /// For the threads that work on requests.
+    /// For the ``Seats``.
     case requests
     /// For the threads that work at stores.
     case stores
@@ -140,7 +140,7 @@ final class AccountLine: @unchecked Sendable {
     waitsSince < moment || waitingBelow.contains { $0.waitsSince < moment }
   }
 
-  /// Updates the balance with the time spent and the growth since the last call. Call it under the pool's lock.
+  /// Updates the balance with the time spent and the growth since the last call. Call it under the queue's lock.
   /// - Returns: the balance in nanoseconds; negative when overdrawn.
   func settle(at now: Int64) -> Int64 {
     let total = spending.total.load(ordering: .relaxed)

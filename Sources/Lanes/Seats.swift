@@ -74,8 +74,7 @@ package final class Seats: Sendable {
     }
   }
 
-  /// Waits until the work may compute for a slice.
-  /// - Returns: the id of its lease, for ``giveBack(_:)``.
+  /// Waits until the work may compute for a slice, and notes its lease.
   func take(for work: Work) async {
     let account = work.account
     let now = SliceClock.now

@@ -3,8 +3,7 @@ import Synchronization
 
 /// Transactions. <https://sqlite.org/lang_transaction.html>
 ///
-/// There must be no `await` between the begin and the end of a transaction: another job of the actor would run inside
-/// it.
+/// There must be no `await` between the begin and the end of a transaction: another call would run inside it.
 extension Connection {
   /// Whether a transaction is open. False after SQLite itself rolled one back, for example because the disk is full or
   /// fails. <https://sqlite.org/c3ref/get_autocommit.html>

@@ -2,7 +2,7 @@ import CSQLite
 
 /// One open database: a file, or a database in memory.
 ///
-/// Not `Sendable`, on purpose: a connection is confined to its owner: an actor, or a value in a `Confined`.
+/// Not `Sendable`, on purpose: a connection is confined to its owner, such as a value in a `Confined`.
 /// SQLite's own mutexes are off (`SQLITE_OPEN_NOMUTEX`), which is safe only because of this confinement.
 /// <https://sqlite.org/threadsafe.html>
 ///

@@ -62,7 +62,7 @@ final class SQLiteStorage: StoreStorage {
   /// Reads on the caller's thread. If the store is busy, or a page must be read from the disk, reads as ``read(_:)``
   /// does. Two switches between threads cost several times as much as such a read.
   ///
-  /// When several reads run at the same time, or other requests wait for a processor, they run on the pool: one after
+  /// When several reads run at the same time, or other requests wait for a seat, they run on the pool: one after
   /// another on one thread, with SQLite's code in that processor's cache, each takes less time than on its request's
   /// thread.
   func readInline<Value: Sendable>(

@@ -5,7 +5,7 @@ import Stores
 
 /// The SQL for the rows of one store's file, table by table. It contains no rules.
 ///
-/// Only the actor that owns the connection uses it.
+/// Only the ``StoreFile`` that owns the connection uses it.
 final class StoreRows: StoreTables {
   /// The one connection to the file.
   let connection: Connection

@@ -4,7 +4,7 @@ import Stores
 /// The stored documents that an update may change. Each is read once, for the rule, the quota and the writer.
 ///
 /// The values stay correct until the update is written, because nothing else is written meanwhile and a rule
-/// changes each document only once. Like the rows, the object is used only by the actor that owns it.
+/// changes each document only once. Only the update that made the object uses it.
 package final class LoadedDocuments {
   /// A document with the content of its row.
   package final class Found {

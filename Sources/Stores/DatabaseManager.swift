@@ -9,7 +9,7 @@ import NIOConcurrencyHelpers
 /// never closed while it is leased.
 ///
 /// The list of open stores is a value, ``OpenStores``, which a mutex protects. So the lease of an open store
-/// takes two short critical sections and no change of executor. Opening, closing and erasing run in tasks of
+/// takes two short critical sections and no change of threads. Opening, closing and erasing run in tasks of
 /// their own: a caller that gives up does not cancel the work for other callers.
 package actor DatabaseManager {
   /// The highest number of stores that are open at once, also if the system allows more. They take about 120
@@ -149,7 +149,7 @@ package actor DatabaseManager {
 }
 
 extension DatabaseManager {
-  /// Leases a store while `use` runs, on the caller's own executor.
+  /// Leases a store while `use` runs, in the caller's own isolation.
   ///
   /// Do not lease a store again inside a lease of the same store: an erasure waits for the outer lease, and
   /// the inner lease waits for the erasure.

@@ -3,7 +3,7 @@ package import Lanes
 
 /// One state of one store, as a rule or a query reads it.
 ///
-/// Calls run on the engine's own executor and do not wait. Inside an update the view also shows what earlier
+/// Calls run on the thread of the read or update, and end with it. Inside an update the view also shows what earlier
 /// updates of the same commit wrote.
 package protocol StoreView {
   /// The time that this read may still take. A loop whose length a client decides asks it in each iteration.

@@ -78,7 +78,7 @@ import Testing
     let body = #"{"type":"hotel","description":"\#(String(repeating: "x", count: 900))"}"#
     try await storage.put("hotel_1", body)
     let file = engine.directory.file(for: try user(1).key)
-    // The log is emptied in a job of its own, soon after the commit.
+    // The log is emptied by a call of its own, soon after the commit.
     while try Disk.entry(at: file.path + "-wal")?.size ?? 0 > 0 { await Task.yield() }
     #expect(try Disk.entry(at: file.path)?.size == 4 * 4_096)
     await storage.close()

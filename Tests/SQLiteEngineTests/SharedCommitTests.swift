@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct SharedCommitTests {
-  /// Blocks a store's lane until the semaphore is signalled, so that updates wait.
+  /// Keeps a store busy until the semaphore is signalled, so that updates wait.
   private func hold(_ storage: any StoreStorage, _ released: DispatchSemaphore) -> Task<
     Void, any Error
   > {
@@ -33,7 +33,7 @@ import Testing
           }
         }
       }
-      // A refusal does not need the lane. After all refusals, the other updates are in the queue.
+      // A refusal does not need the store. After all refusals, the other updates are in the queue.
       for _ in 0..<extra { #expect(try await group.next() == false) }
       released.signal()
       for try await isCommitted in group { #expect(isCommitted) }

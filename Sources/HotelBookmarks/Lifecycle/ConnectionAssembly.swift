@@ -161,7 +161,7 @@ enum FileDescriptors {
 }
 
 /// Measures the server's overload: how much too late an idle task runs, and how long requests of accounts that are not
-/// overdrawn wait for a thread.
+/// overdrawn wait for a seat or a thread.
 struct AdmissionService: Service {
   let admission: Admission
   let seats: Seats
