@@ -179,7 +179,8 @@ final class ConnectionPool: Sendable {
   /// - Throws: `overloaded` when too many callers wait; `unavailable` after ``close()``, and at once when a server is at
   ///   work for each connection without answering; ``PostgresError``.
   func once<Result: Sendable>(
-    for payer: FairSemaphore.Payer = .request, _ body: @escaping @Sendable (Connection) throws -> Result
+    for payer: FairSemaphore.Payer = .request,
+    _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     let result = try await permits.withPermit(for: payer) { permit in
       counters.inUse.add(1, ordering: .relaxed)

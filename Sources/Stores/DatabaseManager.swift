@@ -281,18 +281,20 @@ extension DatabaseManager {
     var timer: Task<Void, Never>?
     defer { timer?.cancel() }
     return await withTaskCancellationHandler {
-      await Lanes.Work.waiting { await withCheckedContinuation { continuation in
-        let (outcome, isCertain) = state.withLockedValue { state in
-          state.waiting[ticket] = continuation
-          let outcome = state.stores.ask(request, for: name, as: ticket)
-          return (outcome, state.stores.isCertain(ticket, for: name))
+      await Lanes.Work.waiting {
+        await withCheckedContinuation { continuation in
+          let (outcome, isCertain) = state.withLockedValue { state in
+            state.waiting[ticket] = continuation
+            let outcome = state.stores.ask(request, for: name, as: ticket)
+            return (outcome, state.stores.isCertain(ticket, for: name))
+          }
+          settle(outcome)
+          // If the task was cancelled before, the cancellation handler has run before the ticket was in the
+          // queue.
+          if Task.isCancelled { withdraw(ticket, from: name, .withdrawn) }
+          if !request.isAlone, !isCertain, isWaiting(ticket) { timer = expire(ticket, for: name) }
         }
-        settle(outcome)
-        // If the task was cancelled before, the cancellation handler has run before the ticket was in the
-        // queue.
-        if Task.isCancelled { withdraw(ticket, from: name, .withdrawn) }
-        if !request.isAlone, !isCertain, isWaiting(ticket) { timer = expire(ticket, for: name) }
-      } }
+      }
     } onCancel: {
       withdraw(ticket, from: name, .withdrawn)
     }

@@ -49,7 +49,8 @@ import Testing
   @Test func whatIsInMemoryIsRead() throws {
     let directory = try TemporaryDirectory()
     try filled(directory.file("notes"))
-    let connection = try Connection(path: directory.file("notes"), mode: .readWrite, exclusive: true)
+    let connection = try Connection(
+      path: directory.file("notes"), mode: .readWrite, exclusive: true)
     // The connection's own cache is new, so both pages come from the file.
     let read = connection.withoutDiskReads { Result { try length(7, connection) } }
     #expect(try read?.get() == 4_000)

@@ -107,14 +107,16 @@ package final class PendingWrites: Sendable {
 
   /// Waits until a write is no longer being carried out.
   private func waitForEnd(of name: WriteReceipt.Name) async {
-    await Work.waiting { await withCheckedContinuation { continuation in
-      let isWaiting = state.withLock { state in
-        guard state.entries[name] != nil else { return false }
-        state.entries[name]?.waiting.append(continuation)
-        return true
+    await Work.waiting {
+      await withCheckedContinuation { continuation in
+        let isWaiting = state.withLock { state in
+          guard state.entries[name] != nil else { return false }
+          state.entries[name]?.waiting.append(continuation)
+          return true
+        }
+        if !isWaiting { continuation.resume() }
       }
-      if !isWaiting { continuation.resume() }
-    } }
+    }
   }
 
   /// Ends a write that was begun.
