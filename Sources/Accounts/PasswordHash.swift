@@ -158,7 +158,7 @@ final class SharedVerifications: Sendable {
       running[key] = task
       return task
     }
-    return try await Work.waiting(throwing: { try await task.value })
+    return try await Work.waiting({ try await task.value })
   }
 }
 

@@ -1,6 +1,7 @@
 #include "CLanes.h"
 
 #include <malloc.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -29,6 +30,10 @@ static int64_t nanoseconds(clockid_t clock) {
 
 int64_t clanes_now(void) {
   return nanoseconds(CLOCK_MONOTONIC);
+}
+
+uintptr_t clanes_thread(void) {
+  return (uintptr_t)pthread_self();
 }
 
 int64_t clanes_processor_time(void) {

@@ -60,7 +60,7 @@ struct AnswerWriter: ResponseBodyWriter {
       if let last = parts.last { pipeline.writeAndFlush(NIOAny(last), promise: sent) }
       ahead?.end()
     }
-    if let sent { try await Work.waiting(throwing: { try await sent.futureResult.get() }) }
+    if let sent { try await Work.waiting({ try await sent.futureResult.get() }) }
   }
 }
 

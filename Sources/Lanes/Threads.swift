@@ -33,7 +33,7 @@ enum Threads {
 /// Measures what the calls of one thread take.
 struct ThreadClock {
   /// Calls of up to this many nanoseconds are measured by elapsed time, which needs no system call.
-  private static let short: Int64 = 200_000
+  static let short: Int64 = 200_000
 
   /// The thread's processor time when it was last read, and the time that was measured since then without reading it,
   /// both in nanoseconds.

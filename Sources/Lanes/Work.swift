@@ -1,3 +1,4 @@
+import CLanes
 import Synchronization
 
 /// The work for one request: the account that pays, the cost so far, and whether the request has ended.
@@ -13,8 +14,6 @@ package final class Work: Sendable {
     case overdrawn
     /// The request has cost as much as a request may.
     case costly
-    /// The server stops.
-    case stopping
   }
 
   /// The most that a request may cost unless the server has another limit, in nanoseconds of processor time: two seconds.
@@ -38,7 +37,10 @@ package final class Work: Sendable {
   private let longest = Atomic<Int64>(0)
   private let isCounted: Bool
   /// When the present slice began, in nanoseconds of ``SliceClock``; 0 while the work waits.
-  private let begun = Atomic(SliceClock.now)
+  private let begun = Atomic<Int64>(0)
+  /// The thread on which it began, and that thread's processor time then, in nanoseconds.
+  private let thread = Atomic<UInt>(0)
+  private let processor = Atomic<Int64>(0)
   /// The lease of a place or a seat; 0 for none.
   private let lease = Atomic<UInt64>(0)
   /// Whether the work needs a place or a seat to compute. What comes before is short.
@@ -55,6 +57,7 @@ package final class Work: Sendable {
     self.seats = seats
     self.isCounted = isCounted
     if isCounted { seats.counts.running.add(1, ordering: .relaxed) }
+    beginSlice()
   }
 
   deinit {
@@ -93,30 +96,15 @@ package final class Work: Sendable {
 
   /// Does something that waits for others and computes nothing: the work holds no place and no seat meanwhile, and the
   /// time is not charged.
-  package static func waiting<Value>(
-    _ body: () async -> Value
-  ) async -> Value {
-    guard let work = current else { return await body() }
-    work.finish()
-    let value = await body()
-    await work.resume()
-    return value
-  }
-
-  /// Does something that waits, as ``waiting(_:)`` does.
   package static func waiting<Value, Failure: Error>(
-    throwing body: () async throws(Failure) -> Value
+    _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
     guard let work = current else { return try await body() }
     work.finish()
-    do {
-      let value = try await body()
-      await work.resume()
-      return value
-    } catch {
-      await work.resume()
-      throw error
-    }
+    let result: Result<Value, Failure>
+    do throws(Failure) { result = .success(try await body()) } catch { result = .failure(error) }
+    await work.resume()
+    return try result.get()
   }
 
   /// Charges the time since the slice began, and gives the place or the seat back.
@@ -129,6 +117,12 @@ package final class Work: Sendable {
   /// Waits for a place or a seat if the work needs one, and begins a slice.
   package func resume() async {
     if isSeated.load(ordering: .relaxed) { await seats.take(for: self) }
+    beginSlice()
+  }
+
+  private func beginSlice() {
+    thread.store(clanes_thread(), ordering: .relaxed)
+    processor.store(clanes_processor_time(), ordering: .relaxed)
     begun.store(SliceClock.now, ordering: .relaxed)
   }
 
@@ -156,9 +150,15 @@ package final class Work: Sendable {
 
   /// Charges the time since the slice began or was charged last.
   package func settle(isOver: Bool = false) {
-    let now = SliceClock.now
-    let begun = begun.exchange(isOver ? 0 : now, ordering: .relaxed)
-    if begun != 0 { charge(now - begun) }
+    let began = begun.exchange(0, ordering: .relaxed)
+    guard began != 0 else { return }
+    var time = SliceClock.now - began
+    if time > ThreadClock.short, thread.load(ordering: .relaxed) == clanes_thread() {
+      // Other threads may have used the processor meanwhile; elapsed time includes that, processor time does not.
+      time = min(time, clanes_processor_time() - processor.load(ordering: .relaxed))
+    }
+    charge(time)
+    if !isOver { beginSlice() }
   }
 
   package var account: ProcessorAccount { principal.load() ?? address }
@@ -226,65 +226,6 @@ package final class Work: Sendable {
     let limit = seats.requestLimit
     let allowance = moved.load(ordering: .relaxed) / 1_048_576 * Self.limitPerMebibyte(of: limit)
     if total >= max(limit, allowance) { end(.costly) }
-  }
-}
-
-/// What is counted about requests, for the operator.
-package final class WorkCounts: Sendable {
-  let running = Atomic(0)
-  private let gone = Atomic(0)
-  private let overdrawn = Atomic(0)
-  private let costly = Atomic(0)
-  private let stopping = Atomic(0)
-  private let paid = Atomic<Int64>(0)
-  private let overspent = Atomic<Int64>(0)
-  private let longest = Atomic<Int64>(0)
-
-  init() {}
-
-  /// How many requests are worked for. A request whose client has gone counts until its work has ended.
-  package var runningCount: Int { running.load(ordering: .relaxed) }
-
-  /// How many requests were ended early for this reason.
-  package func endedCount(_ reason: Work.Ending) -> Int {
-    switch reason {
-    case .gone: gone.load(ordering: .relaxed)
-    case .overdrawn: overdrawn.load(ordering: .relaxed)
-    case .costly: costly.load(ordering: .relaxed)
-    case .stopping: stopping.load(ordering: .relaxed)
-    }
-  }
-
-  /// The longest time of work without giving way since the last call, in nanoseconds.
-  package func takeLongestSlice() -> Int64 { longest.exchange(0, ordering: .relaxed) }
-
-  /// The processor time of requests whose account was positive, and of requests whose account was overdrawn, in
-  /// nanoseconds.
-  package var nanoseconds: (paid: Int64, overdrawn: Int64) {
-    (paid.load(ordering: .relaxed), overspent.load(ordering: .relaxed))
-  }
-
-  func note(_ nanoseconds: Int64, isPaid: Bool) {
-    if isPaid {
-      paid.add(nanoseconds, ordering: .relaxed)
-    } else {
-      overspent.add(nanoseconds, ordering: .relaxed)
-    }
-  }
-
-  func noteEnd(_ reason: Work.Ending) {
-    switch reason {
-    case .gone: gone.add(1, ordering: .relaxed)
-    case .overdrawn: overdrawn.add(1, ordering: .relaxed)
-    case .costly: costly.add(1, ordering: .relaxed)
-    case .stopping: stopping.add(1, ordering: .relaxed)
-    }
-  }
-
-  func note(slice nanoseconds: Int64) {
-    if nanoseconds > longest.load(ordering: .relaxed) {
-      longest.store(nanoseconds, ordering: .relaxed)
-    }
   }
 }
 

@@ -61,7 +61,7 @@ final class SharedReads: Sendable {
   }
 
   private func wait(_ call: Call) async throws -> Rows {
-    try await Work.waiting(throwing: {
+    try await Work.waiting({
       try await withCheckedThrowingContinuation { continuation in
         let read = Waiting(call: call, work: Work.current, continuation: continuation)
         let begins = state.withLockedValue { state in

@@ -96,10 +96,11 @@ package final class FileEngine: StorageEngine {
 
   /// The engine's counts since it was opened.
   package var statistics: StorageStatistics { counters.statistics }
-  /// The number of revisions that were set aside, plus the number of values that are still damaged.
+  /// Whether guests and users who come now get a store.
   package var hasSpaceForNewcomers: Bool { space.isAmple }
   /// The free bytes of the disk, as the last ``checkWritable()`` found them.
   package var freeBytes: Int64 { space.free }
+  /// The number of revisions that were set aside, plus the number of values that are still damaged.
   package var knownDamage: Int {
     let statistics = counters.statistics
     return statistics.setAside + statistics.left

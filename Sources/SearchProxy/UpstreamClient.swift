@@ -155,7 +155,7 @@ extension UpstreamClient {
       namesRetryTime: response.headers.contains(name: "retry-after"),
       // Unread content makes the HTTP client close the connection, so an error page of any length needs no memory.
       body: (200..<300).contains(status)
-        ? try await Work.waiting(throwing: { () async throws(SearchError) in
+        ? try await Work.waiting({ () async throws(SearchError) in
           try await content(of: response)
         }) : [])
   }
@@ -164,7 +164,7 @@ extension UpstreamClient {
     of request: HTTPClientRequest
   ) async throws(SearchError) -> HTTPClientResponse {
     do {
-      return try await Work.waiting(throwing: {
+      return try await Work.waiting({
         try await http.execute(request, deadline: .now() + TimeAmount(timeouts.firstByte))
       })
     } catch {

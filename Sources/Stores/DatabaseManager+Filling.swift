@@ -22,7 +22,7 @@ extension DatabaseManager {
   /// - Returns: what `use` returned; all data is durable then.
   /// - Throws: what `use` throws; `notEmpty`, also when the store was changed meanwhile; `beingFilled`;
   ///   `unavailable` when too many stores are being filled; the store's errors.
-  nonisolated(nonsending) package func fill<Value>(
+  package func fill<Value>(
     _ name: StoreName, _ use: (DocumentStore) async throws -> Value
   ) async throws -> Value {
     try beginFilling(name)
@@ -53,7 +53,7 @@ extension DatabaseManager {
   /// - Parameter limit: if imports may be under way: a staged store that was changed later is left alone.
   /// - Returns: the errors of stores that could not be erased; the next call tries again.
   /// - Throws: the errors of the registry of stores.
-  package nonisolated func removeStaged(
+  package func removeStaged(
     begunBefore limit: Timestamp? = nil
   ) async throws -> [any Error] {
     var (failures, last): ([any Error], String?) = ([], nil)
@@ -75,7 +75,7 @@ extension DatabaseManager {
 
   /// The stores that were not changed after a limit; all of them if there is no limit. A store of whose changes nothing
   /// is known is being erased.
-  private nonisolated func findAbandoned(
+  private func findAbandoned(
     _ names: [StoreName], before limit: Timestamp?
   ) async throws -> [StoreName] {
     guard let limit else { return names }
@@ -85,7 +85,7 @@ extension DatabaseManager {
   }
 
   /// Opens the staged store, runs `use` with it and closes it.
-  nonisolated(nonsending) private func staging<Value>(
+  private func staging<Value>(
     _ name: StoreName, _ use: (DocumentStore) async throws -> Value
   ) async throws -> Value {
     guard let storage = try await engine.open(name, creating: true) else {
@@ -103,7 +103,7 @@ extension DatabaseManager {
     }
   }
 
-  nonisolated private func beginFilling(_ name: StoreName) throws {
+  private func beginFilling(_ name: StoreName) throws {
     try state.withLockedValue { state in
       guard !state.filling.contains(name) else {
         throw ServiceError.beingFilled
@@ -117,7 +117,7 @@ extension DatabaseManager {
     }
   }
 
-  nonisolated private func endFilling(_ name: StoreName) {
+  private func endFilling(_ name: StoreName) {
     state.withLockedValue { state in _ = state.filling.remove(name) }
   }
 }

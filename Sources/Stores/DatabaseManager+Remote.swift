@@ -10,16 +10,16 @@ extension DatabaseManager {
   private static let positionsAtOnce = 500
 
   /// Whether other processes use the same stores.
-  package nonisolated var isShared: Bool { engine.isShared }
+  package var isShared: Bool { engine.isShared }
 
   /// Where the feed of a store of a shared engine is; nil for an absent store.
   /// - Throws: the errors of the engine.
-  package nonisolated func position(of name: StoreName) async throws -> StorePosition? {
+  package func position(of name: StoreName) async throws -> StorePosition? {
     try await engine.positions(of: [name]).first ?? nil
   }
 
   /// Wakes or ends the feeds that a change of another process concerns.
-  nonisolated func take(_ change: RemoteChange) {
+  func take(_ change: RemoteChange) {
     switch change {
     case .changed(let name): state.withLockedValue { $0.feeds.known(name) }?.wake()
     case .ended(let name): end(name)
@@ -29,7 +29,7 @@ extension DatabaseManager {
   }
 
   /// Compares positions until the task is cancelled.
-  nonisolated func findMissedChanges() async {
+  func findMissedChanges() async {
     var known: [StoreName: StorePosition] = [:]
     while (try? await clock.sleep(for: Self.positionInterval)) != nil {
       let feeds = state.withLockedValue { $0.feeds.read }
@@ -56,7 +56,7 @@ extension DatabaseManager {
 
   /// - Parameter former: the position at the last comparison; nil for a feed without one, whose reader may have
   ///   missed a change before.
-  nonisolated private func compare(
+  private func compare(
     _ name: StoreName, _ feed: ChangeFeed, _ former: StorePosition?, _ present: StorePosition?
   ) {
     guard former != present || former == nil else { return }
@@ -64,7 +64,7 @@ extension DatabaseManager {
     if present != nil { feed.wake() }
   }
 
-  nonisolated private func end(_ name: StoreName) {
+  private func end(_ name: StoreName) {
     state.withLockedValue { $0.feeds.remove(name) }?.finish()
   }
 }

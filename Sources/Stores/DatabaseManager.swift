@@ -11,20 +11,20 @@ import NIOConcurrencyHelpers
 /// The list of open stores is a value, ``OpenStores``, which a mutex protects. So the lease of an open store
 /// takes two short critical sections and no change of threads. Opening, closing and erasing run in tasks of
 /// their own: a caller that gives up does not cancel the work for other callers.
-package actor DatabaseManager {
+package final class DatabaseManager: Sendable {
   /// The highest number of stores that are open at once, also if the system allows more. They take about 120
   /// MiB, and up to half a MiB more for each store of which much is read or whose long histories are edited.
   package static let maximumOpenStores = 2_000
 
-  nonisolated let engine: any StorageEngine
-  nonisolated let limits: @Sendable (StoreName) -> StoreLimits
-  nonisolated let now: @Sendable () -> Timestamp
-  nonisolated let follower: CommitFollower
-  nonisolated let rooms: RoomGiver
-  nonisolated let clock: any Clock<Duration>
-  nonisolated let leaseWait: Duration
-  nonisolated let sweepInterval: Duration
-  nonisolated let state: NIOLockedValueBox<State>
+  let engine: any StorageEngine
+  let limits: @Sendable (StoreName) -> StoreLimits
+  let now: @Sendable () -> Timestamp
+  let follower: CommitFollower
+  let rooms: RoomGiver
+  let clock: any Clock<Duration>
+  let leaseWait: Duration
+  let sweepInterval: Duration
+  let state: NIOLockedValueBox<State>
 
   /// An open store. A class, so that a lease is one reference.
   final class OpenStore: Sendable {
@@ -83,11 +83,11 @@ package actor DatabaseManager {
     return max(4, min(maximumOpenStores, free / max(1, descriptorsPerStore)))
   }
 
-  package nonisolated func limits(of name: StoreName) -> StoreLimits { limits(name) }
+  package func limits(of name: StoreName) -> StoreLimits { limits(name) }
 
   /// Checks that the disk has space for a guest, a user or a list that is not there yet.
   /// - Throws: `storageFull`.
-  package nonisolated func requireSpaceForNewcomers() throws {
+  package func requireSpaceForNewcomers() throws {
     guard engine.hasSpaceForNewcomers else { throw ServiceError.noSpaceForNewcomers }
   }
 
@@ -131,7 +131,7 @@ package actor DatabaseManager {
     }
   }
 
-  nonisolated private func closeIdle() async {
+  private func closeIdle() async {
     while (try? await clock.sleep(for: sweepInterval)) != nil {
       let outcome = state.withLockedValue { state in
         state.feeds.sweep()
@@ -142,10 +142,10 @@ package actor DatabaseManager {
   }
 
   /// How many stores have a slot: those that are open, being opened or being closed.
-  package nonisolated var openCount: Int { state.withLockedValue { $0.stores.openCount } }
-  package nonisolated var leasedCount: Int { state.withLockedValue { $0.stores.leasedCount } }
-  package nonisolated var waitingCount: Int { state.withLockedValue { $0.stores.waitingCount } }
-  package nonisolated var feedCount: Int { state.withLockedValue { $0.feeds.count } }
+  package var openCount: Int { state.withLockedValue { $0.stores.openCount } }
+  package var leasedCount: Int { state.withLockedValue { $0.stores.leasedCount } }
+  package var waitingCount: Int { state.withLockedValue { $0.stores.waitingCount } }
+  package var feedCount: Int { state.withLockedValue { $0.feeds.count } }
 }
 
 extension DatabaseManager {
@@ -157,7 +157,7 @@ extension DatabaseManager {
   /// - Parameter use: gets nil when the store is absent and `creating` is false.
   /// - Throws: what `use` throws, and the errors of opening: `damaged`, `storage`, `storageFull`, `readOnly`,
   ///   `unavailable` (no slot became free in time, the task was cancelled, or the service stops).
-  nonisolated(nonsending) package func withStore<Value>(
+  package func withStore<Value>(
     _ name: StoreName, creating: Bool, _ use: (DocumentStore?) async throws -> Value
   ) async throws -> Value {
     let lease = try await lease(name, creating: creating)
@@ -166,7 +166,7 @@ extension DatabaseManager {
   }
 
   /// Leases a store, and creates it if it is absent; see ``withStore(_:creating:_:)``.
-  nonisolated(nonsending) package func withStore<Value>(
+  package func withStore<Value>(
     _ name: StoreName, _ use: (DocumentStore) async throws -> Value
   ) async throws -> Value {
     try await withStore(name, creating: true) { store in
@@ -177,7 +177,7 @@ extension DatabaseManager {
 
   /// Leases a store that exists; see ``withStore(_:creating:_:)``.
   /// - Throws: also `absent`.
-  nonisolated(nonsending) package func withExisting<Value>(
+  package func withExisting<Value>(
     _ name: StoreName, _ use: (DocumentStore) async throws -> Value
   ) async throws -> Value {
     try await withStore(name, creating: false) { store in
@@ -190,7 +190,7 @@ extension DatabaseManager {
   /// - Parameter creating: whether to create an absent store.
   /// - Throws: also `absent`, and the errors of ``withStore(_:creating:_:)``.
   @discardableResult
-  nonisolated(nonsending) package func update<Value: Sendable>(
+  package func update<Value: Sendable>(
     _ name: StoreName, creating: Bool = true, loading ids: Set<DocumentID> = [],
     as context: WriteContext, answer: @escaping Answering<Value> = { _ in nil },
     _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
@@ -205,7 +205,7 @@ extension DatabaseManager {
   /// uses it, so that a walk over all stores does not take slots from stores that clients use again.
   /// - Parameter use: gets nil when the store is absent.
   /// - Throws: the errors of ``withStore(_:creating:_:)``.
-  nonisolated(nonsending) package func visit<Value>(
+  package func visit<Value>(
     _ name: StoreName, _ use: (DocumentStore?) async throws -> Value
   ) async throws -> Value {
     let isLast = !isInUse(name)
@@ -216,14 +216,14 @@ extension DatabaseManager {
 
   /// Whether a store is open, is being opened, or has waiting callers: a caller uses it now or used it a
   /// short time ago.
-  package nonisolated func isInUse(_ name: StoreName) -> Bool {
+  package func isInUse(_ name: StoreName) -> Bool {
     state.withLockedValue { $0.stores.isInUse(name) }
   }
 
   /// Leases a store's storage, so that its engine can copy or check it.
   /// - Parameter use: gets nil when the store is absent.
   /// - Throws: what `use` throws, and the errors of ``withStore(_:creating:_:)``.
-  nonisolated(nonsending) package func withStorage<Value>(
+  package func withStorage<Value>(
     _ name: StoreName, _ use: ((any StoreStorage)?) async throws -> Value
   ) async throws -> Value {
     let lease = try await lease(name, creating: false)
@@ -235,7 +235,7 @@ extension DatabaseManager {
   /// waits.
   /// - Parameter work: must not ask for the store.
   /// - Throws: what `work` throws; `unavailable` when the service stops.
-  nonisolated(nonsending) package func withClosed<Value>(
+  package func withClosed<Value>(
     _ name: StoreName, _ work: () async throws -> Value
   ) async throws -> Value {
     switch await answer(to: .alone, for: name) {
@@ -252,7 +252,7 @@ extension DatabaseManager {
   }
 
   /// Leases an open store at once, or waits for a lease; nil for an absent store.
-  nonisolated(nonsending) private func lease(
+  private func lease(
     _ name: StoreName, creating: Bool
   ) async throws -> OpenStore? {
     if let open = state.withLockedValue({ $0.stores.lease(name) }) { return open }
@@ -265,7 +265,7 @@ extension DatabaseManager {
   }
 
   /// - Parameter isLast: whether the store is to be closed as soon as it is not in use.
-  nonisolated private func release(_ lease: OpenStore?, isLast: Bool = false) {
+  private func release(_ lease: OpenStore?, isLast: Bool = false) {
     guard let lease else { return }
     let closes = isLast || lease.store.health.hasFailed || lease.store.storage.isEnded
     settle(state.withLockedValue { $0.stores.release(lease.store.name, failed: closes) })
@@ -276,7 +276,7 @@ extension DatabaseManager {
   typealias Stores = OpenStores<OpenStore>
 
   /// Adds a request to a store's queue and waits for the answer. A task that is cancelled leaves the queue.
-  nonisolated func answer(to request: Stores.Request, for name: StoreName) async -> Stores.Answer {
+  func answer(to request: Stores.Request, for name: StoreName) async -> Stores.Answer {
     let ticket = drawTicket()
     var timer: Task<Void, Never>?
     defer { timer?.cancel() }
@@ -301,7 +301,7 @@ extension DatabaseManager {
   }
 
   /// Waits until every store is closed. It can't be cancelled, because closing protects data.
-  nonisolated func stopStores() async -> Stores.Answer {
+  func stopStores() async -> Stores.Answer {
     let ticket = drawTicket()
     return await withCheckedContinuation { continuation in
       settle(
@@ -313,7 +313,7 @@ extension DatabaseManager {
   }
 
   /// Resumes callers with their answers and starts work. Never called while the mutex is held.
-  nonisolated func settle(_ outcome: Stores.Outcome) {
+  func settle(_ outcome: Stores.Outcome) {
     for (ticket, answer) in outcome.answers {
       let continuation = state.withLockedValue { $0.waiting.removeValue(forKey: ticket) }
       continuation?.resume(returning: answer)
@@ -323,7 +323,7 @@ extension DatabaseManager {
     }
   }
 
-  nonisolated private func perform(_ work: Stores.Work) async {
+  private func perform(_ work: Stores.Work) async {
     switch work {
     case .open(let name, let creating):
       let result = await open(name, creating: creating)
@@ -339,7 +339,7 @@ extension DatabaseManager {
     }
   }
 
-  nonisolated private func open(
+  private func open(
     _ name: StoreName, creating: Bool
   ) async -> Result<OpenStore?, any Error> {
     do {
@@ -356,28 +356,28 @@ extension DatabaseManager {
     }
   }
 
-  nonisolated private func room(of name: StoreName) -> StoreRoom? {
+  private func room(of name: StoreName) -> StoreRoom? {
     guard rooms.concerns(name) else { return nil }
     return StoreRoom(give: { [rooms] bytes in try await rooms.give(self, name, bytes) })
   }
 
-  nonisolated private func drawTicket() -> UInt64 {
+  private func drawTicket() -> UInt64 {
     state.withLockedValue { state in
       state.lastTicket += 1
       return state.lastTicket
     }
   }
 
-  nonisolated private func isWaiting(_ ticket: UInt64) -> Bool {
+  private func isWaiting(_ ticket: UInt64) -> Bool {
     state.withLockedValue { $0.waiting[ticket] != nil }
   }
 
-  nonisolated private func withdraw(_ ticket: UInt64, from name: StoreName, _ error: ServiceError) {
+  private func withdraw(_ ticket: UInt64, from name: StoreName, _ error: ServiceError) {
     settle(state.withLockedValue { $0.stores.withdraw(ticket, for: name, error) })
   }
 
   /// Removes a caller from the queue after the longest wait, unless its store is being opened.
-  nonisolated private func expire(_ ticket: UInt64, for name: StoreName) -> Task<Void, Never> {
+  private func expire(_ ticket: UInt64, for name: StoreName) -> Task<Void, Never> {
     Task { [clock, leaseWait] in
       guard (try? await clock.sleep(for: leaseWait)) != nil else { return }
       let outcome = state.withLockedValue { state in

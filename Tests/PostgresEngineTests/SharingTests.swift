@@ -185,7 +185,7 @@ import Testing
       let manager = DatabaseManager(
         engine: second, maximumOpen: 10, now: { Timestamp(milliseconds: 1) })
       let running = Task { await manager.run() }
-      var wakeUps = await manager.feed(for: name).wakeUps().makeAsyncIterator()
+      var wakeUps = manager.feed(for: name).wakeUps().makeAsyncIterator()
       #expect(await wakeUps.next() != nil)
       // The wake-up comes from the listener's first report or from this change.
       try await first.store(name).put("a", "{}")

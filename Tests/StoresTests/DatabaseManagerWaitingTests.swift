@@ -85,7 +85,7 @@ import Testing
 
   @Test(.bug(id: "S20")) func erasureWaitsForLeasesAndEndsTheFeed() async throws {
     let manager = manager(of: engine, maximumOpen: 2, clock: clock)
-    let feed = await manager.feed(for: .system)
+    let feed = manager.feed(for: .system)
     let readers = feed.wakeUps()
     let erasure = try await manager.withStore(.system) { store async throws in
       _ = try await store.put(id, base: nil, body: .empty)
@@ -98,7 +98,7 @@ import Testing
     #expect(try await erasure.value)
     for await _ in readers {}
     #expect(feed.readerCount == 0)
-    #expect(await manager.feed(for: .system) !== feed)
+    #expect(manager.feed(for: .system) !== feed)
     #expect(try await !manager.erase(.system))
     #expect(engine.tally.violations == 0)
     await manager.close()
@@ -153,7 +153,7 @@ import Testing
 
   @Test func aFeedOutlivesTheStoreItIsOf() async throws {
     let manager = manager(of: engine, maximumOpen: 1, clock: clock)
-    var wakeUps = await manager.feed(for: .system).wakeUps().makeAsyncIterator()
+    var wakeUps = manager.feed(for: .system).wakeUps().makeAsyncIterator()
     #expect(await wakeUps.next() != nil)
     for number in 0..<100 {
       try await manager.withStore(try other(number)) { _ in }
@@ -185,7 +185,7 @@ import Testing
 
   @Test func closingWaitsForLeasesAndRefusesNewOnes() async throws {
     let manager = manager(of: engine, maximumOpen: 4, clock: clock)
-    let feed = await manager.feed(for: .system)
+    let feed = manager.feed(for: .system)
     let closing = try await manager.withStore(.system) { store async throws in
       let readers = feed.wakeUps()
       let closing = Task { await manager.close() }
@@ -200,7 +200,7 @@ import Testing
     await closing.value
     #expect(engine.tally.open == 0)
     #expect(await code { try await manager.erase(.system) } == .unavailable)
-    for await _ in await manager.feed(for: .system).wakeUps() {}
+    for await _ in manager.feed(for: .system).wakeUps() {}
     await manager.close()
   }
 

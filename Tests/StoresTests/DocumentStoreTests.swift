@@ -52,7 +52,7 @@ import Testing
       let base = RevisionID(generation: 9, digest: "x")
       #expect(await rule { try await store.put(id, base: base, body: .empty) } == .conflict)
       try await store.update { _ in 1 }
-      await manager.feed(for: .system).finish()
+      manager.feed(for: .system).finish()
       #expect(await reader.next() == nil)
     }
     await manager.close()

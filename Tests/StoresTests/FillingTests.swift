@@ -14,7 +14,7 @@ import Testing
   @Test func nobodySeesAnythingBeforeTheEnd() async throws {
     let manager = manager(of: engine, maximumOpen: 4)
     let name = try name()
-    let feed = await manager.feed(for: name)
+    let feed = manager.feed(for: name)
     var wakes = feed.wakeUps().makeAsyncIterator()
     #expect(await wakes.next() != nil)
     try await manager.fill(name) { store in

@@ -22,6 +22,10 @@ void clanes_trim_heap(void);
 /* Nanoseconds of CLOCK_MONOTONIC. */
 int64_t clanes_now(void);
 
+/* A number that only the calling thread has. For Swift, pthread_self always returns the same: an asynchronous function
+   may call it once and use the number on another thread. */
+uintptr_t clanes_thread(void);
+
 /* The processor time of the calling thread, in nanoseconds. A system call, unlike clanes_now. */
 int64_t clanes_processor_time(void);
 

@@ -52,7 +52,7 @@ struct ListContentController: Sendable {
         // An earlier revision of the list's own document has the members of that time. They are replaced even if the
         // client has gone.
         let lists = lists
-        try await Work.waiting(throwing: {
+        try await Work.waiting({
           try await Work.shared { try await lists.show(list.id) }.value
         })
         return answer

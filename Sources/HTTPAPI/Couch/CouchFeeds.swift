@@ -60,7 +60,7 @@ final class CouchFeeds: Sendable {
   /// - Throws: 429 if the reader, or the reader's address, has too many waiting feeds, and if all places are taken and no
   ///   address has more of them.
   func add(_ reader: CouchFeedReader) async throws -> CouchFeedRegistration {
-    let changes = await stores.feed(for: reader.store)
+    let changes = stores.feed(for: reader.store)
     let signal = CouchFeedSignal(reader)
     let decision = state.withLock { state in
       let decision: Places<CouchFeedSignal>.Decision =
@@ -85,7 +85,7 @@ final class CouchFeeds: Sendable {
 
   /// Wakes an observer for one more store, as long as its feed exists.
   func follow(_ store: StoreName, _ signal: CouchFeedSignal) async {
-    let changes = await stores.feed(for: store)
+    let changes = stores.feed(for: store)
     state.withLock { state in
       guard state.readers[signal.reader.store]?.signals[ObjectIdentifier(signal)] != nil else {
         return

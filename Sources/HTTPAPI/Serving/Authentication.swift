@@ -46,7 +46,7 @@ struct Authentication: Sendable {
     if (try? await accounts.isStillValid(principal, isExact: isExact)) ?? false { return }
     let accounts = accounts
     // A task of its own, because the request may have ended. Nobody else erases the store again.
-    let isValid = try await Work.waiting(throwing: {
+    let isValid = try await Work.waiting({
       try await Work.shared {
         let isValid = try await accounts.isStillValid(principal, isExact: isExact)
         if !isValid { try await accounts.eraseStoreAgain(of: principal) }

@@ -162,7 +162,7 @@ struct Call: Sendable {
     }
     try wantBody()
     do {
-      let buffer = try await Work.waiting(throwing: {
+      let buffer = try await Work.waiting({
         try await request.body.collect(upTo: limit)
       })
       return Array(buffer.readableBytesView)

@@ -108,7 +108,7 @@ enum EndedWork {
       Problem(
         .badRequest, "request_too_costly",
         "The request takes too long to answer; ask for less at a time. What was stored is stored")
-    case .gone, .stopping:
+    case .gone:
       Problem(
         .serviceUnavailable, "unavailable", "The request was ended before it was answered",
         retryAfter: 1)

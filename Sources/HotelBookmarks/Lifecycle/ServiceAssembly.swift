@@ -250,7 +250,7 @@ struct MembershipService: Service {
 
   func run() async throws {
     await cancelWhenGracefulShutdown {
-      for await _ in await stores.feed(for: .system).wakeUps() {
+      for await _ in stores.feed(for: .system).wakeUps() {
         lists.memberships.notifyAll()
         guard (try? await Task.sleep(for: Self.interval)) != nil else { return }
       }

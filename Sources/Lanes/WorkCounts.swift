@@ -1,0 +1,57 @@
+import Synchronization
+
+/// What is counted about requests, for the operator.
+package final class WorkCounts: Sendable {
+  let running = Atomic(0)
+  private let gone = Atomic(0)
+  private let overdrawn = Atomic(0)
+  private let costly = Atomic(0)
+  private let paid = Atomic<Int64>(0)
+  private let overspent = Atomic<Int64>(0)
+  private let longest = Atomic<Int64>(0)
+
+  init() {}
+
+  /// How many requests are worked for. A request whose client has gone counts until its work has ended.
+  package var runningCount: Int { running.load(ordering: .relaxed) }
+
+  /// How many requests were ended early for this reason.
+  package func endedCount(_ reason: Work.Ending) -> Int {
+    switch reason {
+    case .gone: gone.load(ordering: .relaxed)
+    case .overdrawn: overdrawn.load(ordering: .relaxed)
+    case .costly: costly.load(ordering: .relaxed)
+    }
+  }
+
+  /// The longest time of work without giving way since the last call, in nanoseconds.
+  package func takeLongestSlice() -> Int64 { longest.exchange(0, ordering: .relaxed) }
+
+  /// The processor time of requests whose account was positive, and of requests whose account was overdrawn, in
+  /// nanoseconds.
+  package var nanoseconds: (paid: Int64, overdrawn: Int64) {
+    (paid.load(ordering: .relaxed), overspent.load(ordering: .relaxed))
+  }
+
+  func note(_ nanoseconds: Int64, isPaid: Bool) {
+    if isPaid {
+      paid.add(nanoseconds, ordering: .relaxed)
+    } else {
+      overspent.add(nanoseconds, ordering: .relaxed)
+    }
+  }
+
+  func noteEnd(_ reason: Work.Ending) {
+    switch reason {
+    case .gone: gone.add(1, ordering: .relaxed)
+    case .overdrawn: overdrawn.add(1, ordering: .relaxed)
+    case .costly: costly.add(1, ordering: .relaxed)
+    }
+  }
+
+  func note(slice nanoseconds: Int64) {
+    if nanoseconds > longest.load(ordering: .relaxed) {
+      longest.store(nanoseconds, ordering: .relaxed)
+    }
+  }
+}
