@@ -79,7 +79,8 @@ def test_file_without_an_authority_refuses_to_start(tmp_path, content):
 def test_plain_http_where_tls_should_be_is_a_failure(start, stub):
     upstream = stub(lambda *_: hotels(1))
     url = f"https://localhost:{upstream.port}"
-    check(start("--upstream", url))
+    # The upstream waits for the rest of what it takes for a head.
+    check(start("--upstream", url, *HASTY))
 
 
 @pytest.mark.fault("U01")
