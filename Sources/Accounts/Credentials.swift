@@ -44,11 +44,6 @@ package struct Session: Sendable, Equatable {
   package let token: IssuedToken
   /// The guest whose data the account took over with the log-in; nil for none.
   package var adopted: AccountID?
-
-  package init(principal: Principal, token: IssuedToken) {
-    self.principal = principal
-    self.token = token
-  }
 }
 
 /// A token for its owner.
@@ -56,9 +51,4 @@ package struct IssuedToken: Sendable, Equatable {
   /// The JSON Web Token.
   package let token: Secret
   package let expiresAt: Timestamp
-
-  package init(token: Secret, expiresAt: Timestamp) {
-    self.token = token
-    self.expiresAt = expiresAt
-  }
 }

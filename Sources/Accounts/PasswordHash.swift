@@ -14,13 +14,9 @@ package struct PasswordHash: Sendable, Equatable, CustomStringConvertible, Custo
   /// Random bytes that make the hashes of equal passwords differ.
   let salt: [UInt8]
   let key: [UInt8]
+}
 
-  init(parameters: ScryptParameters, salt: [UInt8], key: [UInt8]) {
-    self.parameters = parameters
-    self.salt = salt
-    self.key = key
-  }
-
+extension PasswordHash {
   /// Hashes a password with a new salt. Blocks for as long as the parameters require (50 ms); for the start of the
   /// service.
   /// - Returns: nil when the system has not enough memory.

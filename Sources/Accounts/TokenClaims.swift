@@ -46,7 +46,9 @@ struct TokenClaims: Sendable, Equatable {
     writer.endObject()
     return writer.bytes
   }
+}
 
+extension TokenClaims {
   /// Reads the claims of a token whose signature was verified, for an issuer and an audience. Every claim must be
   /// present and have its type; a time is a number written as an integer.
   /// - Returns: nil for anything else.
@@ -67,21 +69,6 @@ struct TokenClaims: Sendable, Equatable {
     self.init(
       kind: kind, subject: subject, name: name, session: session, tokenID: tokenID, epoch: epoch,
       issuedAt: Int64(notBefore), expiresAt: Int64(expiresAt), startedAt: Int64(startedAt))
-  }
-
-  init(
-    kind: Principal.Kind, subject: AccountID, name: String?, session: String, tokenID: String,
-    epoch: Int, issuedAt: Int64, expiresAt: Int64, startedAt: Int64
-  ) {
-    self.kind = kind
-    self.subject = subject
-    self.name = name
-    self.session = session
-    self.tokenID = tokenID
-    self.epoch = epoch
-    self.issuedAt = issuedAt
-    self.expiresAt = expiresAt
-    self.startedAt = startedAt
   }
 
   /// The owner as a request's principal, with the key that signed the token.

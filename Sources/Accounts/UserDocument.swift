@@ -11,14 +11,9 @@ struct UserDocument: Sendable {
   let createdAt: String
   /// Guests whose adoption by this account is not complete.
   var adopting: [AccountID]
+}
 
-  init(id: AccountID, epoch: Int, createdAt: String, adopting: [AccountID]) {
-    self.id = id
-    self.epoch = epoch
-    self.createdAt = createdAt
-    self.adopting = adopting
-  }
-
+extension UserDocument {
   /// Reads a document; nil for a tombstone.
   /// - Throws: `integrity` for a document that is not valid.
   init?(_ document: Document?) throws {

@@ -33,11 +33,4 @@ package struct CatalogueOrigin: Sendable {
   package let rows: Int
   /// When the catalogue was made, by the clock of the importing process.
   package let date: Timestamp
-
-  package init(kind: Kind, name: String, rows: Int, date: Timestamp) {
-    self.kind = kind
-    self.name = name
-    self.rows = rows
-    self.date = date
-  }
 }

@@ -11,8 +11,6 @@ package final class DisconnectHandler: ChannelInboundHandler, RemovableChannelHa
   private var isGone = false
   private var action: (@Sendable () -> Void)?
 
-  package init() {}
-
   package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if let event = event as? ChannelEvent, event == .inputClosed { noteDisconnect() }
     context.fireUserInboundEventTriggered(event)

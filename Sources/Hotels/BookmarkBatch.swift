@@ -173,13 +173,7 @@ package struct BatchAnswer: Sendable {
     /// longer stored. With 409 and 410 nothing is changed.
     package let status: Int
     /// Whether the given facts replaced others.
-    package let isReplaced: Bool
-
-    init(id: HotelID, status: Int, isReplaced: Bool = false) {
-      self.id = id
-      self.status = status
-      self.isReplaced = isReplaced
-    }
+    package internal(set) var isReplaced = false
   }
 
   /// The items: those of `add` in order, then those of `remove`, then those of `restore`.

@@ -110,15 +110,7 @@ package struct BookmarkPage: Sendable {
   /// The entity-tag of the state that was read; see ``HotelService/tag(in:)``.
   package let tag: String
   /// Documents of any kind that the store has lost to damage; usually empty.
-  let damage: [Damage]
-
-  /// Makes a page.
-  init(bookmarks: [Bookmark], next: BookmarkCursor?, tag: String, damage: [Damage] = []) {
-    self.bookmarks = bookmarks
-    self.next = next
-    self.tag = tag
-    self.damage = damage
-  }
+  var damage: [Damage] = []
 
   /// The page with the names of the users who added the bookmarks.
   package func added(by name: (HotelID) -> String?) -> BookmarkPage {

@@ -165,8 +165,6 @@ package final class CallClock: @unchecked Sendable {
   /// How long the calls have waited for the disk or the network so far, in nanoseconds.
   package private(set) var waited: Int64 = 0
 
-  package init() {}
-
   fileprivate func begin(_ pool: ThreadPool) -> Int64 {
     self.pool = pool
     excluded = 0

@@ -68,6 +68,4 @@ package enum SliceClock {
 }
 
 /// The error of work that stops because its request has ended. ``Work/reason`` is the reason.
-package struct WorkEnded: Error {
-  package init() {}
-}
+package struct WorkEnded: Error {}

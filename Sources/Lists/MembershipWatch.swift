@@ -11,8 +11,6 @@ package final class MembershipWatch: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  package init() {}
-
   /// Calls a closure whenever an account's memberships may have changed, until the returned watcher is released.
   package func watch(
     _ account: AccountID, _ notify: @escaping @Sendable () -> Void

@@ -46,9 +46,6 @@ package struct ServerHistory: Sendable {
   package private(set) var samples: [Sample] = []
   private var last: Totals?
 
-  /// A history without samples.
-  package init() {}
-
   /// Adds the next sample. The first call only sets the starting point.
   package mutating func take(_ totals: Totals, at now: Timestamp) {
     defer { last = totals }
@@ -108,9 +105,6 @@ package final class AnswerCounts: Sendable {
   private let clientErrors = Atomic(0)
   private let serverErrors = Atomic(0)
   private let limited = Atomic(0)
-
-  /// Makes counts of zero.
-  package init() {}
 
   /// The statuses that report an exceeded limit: content too large, too many requests, header fields too large, and
   /// insufficient storage.

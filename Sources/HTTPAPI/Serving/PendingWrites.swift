@@ -54,9 +54,6 @@ package final class PendingWrites: Sendable {
 
   private let state = Mutex(State())
 
-  /// No writes yet.
-  package init() {}
-
   /// How many accepted writes are not done.
   package var count: Int { state.withLock { $0.acceptedCount } }
 

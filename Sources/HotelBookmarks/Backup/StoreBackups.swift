@@ -25,12 +25,6 @@ struct StoreBackups: Sendable {
   let engine: FileEngine
   let stores: DatabaseManager
 
-  /// Backups of stores in use.
-  init(engine: FileEngine, stores: DatabaseManager) {
-    self.engine = engine
-    self.stores = stores
-  }
-
   /// The absolute path of the data directory.
   var directory: String { engine.path }
 

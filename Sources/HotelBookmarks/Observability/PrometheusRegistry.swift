@@ -9,8 +9,6 @@ package final class PrometheusRegistry: MetricsFactory {
   private let metrics = Mutex<[MetricName: any PrometheusMetric]>([:])
   private let gauges = Mutex<[@Sendable () -> [PrometheusSample]]>([])
 
-  package init() {}
-
   /// Adds a collector, which is called each time the text is made, for values that are counted elsewhere.
   package func collect(_ samples: @escaping @Sendable () -> [PrometheusSample]) {
     gauges.withLock { $0.append(samples) }

@@ -26,8 +26,6 @@ package struct CircuitBreaker: Sendable {
     package var longestPause = Duration.seconds(4)
     /// How long after closing the upstream counts as recovering: 10 s.
     package var recovery = Duration.seconds(10)
-
-    package init() {}
   }
 
   /// What a caller may do.
