@@ -54,7 +54,6 @@ struct DocumentReader: Sendable {
     return try DocumentReader(winner.id, in: view, extras: extras, needsTree: tree != nil)
   }
 
-  var id: DocumentID { winner.id }
   var isDeleted: Bool { winner.isDeleted }
   var winningRevision: RevisionID { winner.revision }
   /// All leaves, winner first.

@@ -23,11 +23,6 @@ package struct ParsedJSON: Sendable {
     let start = text.skipSpace(0, in: bytes.span)
     return JSONNode(text: text, range: text.range(at: start, 0, in: bytes.span).range)
   }
-
-  /// The text as it was given.
-  package var bytes: [UInt8] {
-    text.bytes
-  }
 }
 
 /// Parses a text in parts, so that other tasks can run between them.

@@ -360,9 +360,6 @@ final class Notices {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Whether there are no warnings.
-  var isEmpty: Bool { warnings.isEmpty }
-
   /// Removes the warnings.
   func clear() { warnings = [] }
 

@@ -272,9 +272,6 @@ extension DataDirectory {
 package final class NodeDirectory: Sendable {
   private let directory: DataDirectory
 
-  /// The directory, absolute, without symbolic links.
-  package var path: String { directory.path }
-
   /// Locks a directory. If only the last element of its path is missing, creates it.
   /// - Throws: ``DataDirectoryError``, also for a directory that has stores; the process should then end.
   package static func open(_ path: String) async throws(DataDirectoryError) -> NodeDirectory {

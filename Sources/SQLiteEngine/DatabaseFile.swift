@@ -9,8 +9,6 @@ struct DatabaseFile: Sendable {
   /// The file's name in it.
   let name: String
 
-  /// A number that depends on the name alone, to spread files evenly.
-  var number: UInt64 { name.utf8.prefix(16).reduce(0) { $0 &* 31 &+ UInt64($1) } }
   /// The file.
   var path: String { directory + "/" + name }
   /// The write-ahead log (<https://sqlite.org/walformat.html>).

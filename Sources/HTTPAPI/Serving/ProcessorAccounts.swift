@@ -29,9 +29,6 @@ package final class ProcessorAccounts: Sendable {
 
   package init(_ seats: Seats) { self.seats = seats }
 
-  /// How many accounts there are.
-  package var count: Int { table.withLockedValue { $0.accounts.count } }
-
   /// The account of an address. It pays for a request until its caller is known.
   func account(of address: ClientAddress) -> ProcessorAccount {
     account(.address(address)) { ProcessorAccount(below: ProcessorAccount()) }

@@ -12,8 +12,6 @@ package struct BackupError: Error, Sendable, CustomDebugStringConvertible {
     case damaged
     /// Another version of this service made it.
     case otherFormat
-    /// Another backup is being made.
-    case busy
     /// The service could not answer.
     case failed
   }

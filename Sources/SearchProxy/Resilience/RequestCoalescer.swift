@@ -6,9 +6,6 @@ import Synchronization
 package final class RequestCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private let tasks = Mutex<[Key: Task<Value, Never>]>([:])
 
-  /// Makes a value without running work.
-  package init() {}
-
   /// Joins the running work of a key, or starts it.
   /// - Returns: the result, and whether this call joined running work.
   package func run(
@@ -24,9 +21,6 @@ package final class RequestCoalescer<Key: Hashable & Sendable, Value: Sendable>:
   package func startAlone(_ key: Key, _ work: @escaping @Sendable () async -> Value) -> Bool {
     !start(key, work).isJoined
   }
-
-  /// The number of keys whose work is running.
-  package var count: Int { tasks.withLock { $0.count } }
 
   private func start(
     _ key: Key, _ work: @escaping @Sendable () async -> Value

@@ -6,7 +6,6 @@ import JSON
 /// Source: Couchbase Server documentation, "Search Request JSON Properties" and "Search Response Objects". The
 /// query is the same as that of the travel-sample back ends, which build it with their SDKs.
 struct CouchbaseDialect: QueryDialect {
-  static let kind = "couchbase"
   static let probePath = "/api/ping"
   /// The engine's own time limit, in milliseconds. The client's deadline is a little longer.
   private static let timeout = 1_500

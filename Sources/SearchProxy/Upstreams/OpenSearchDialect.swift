@@ -5,7 +5,6 @@ import JSON
 ///
 /// Source: OpenSearch documentation, "Search API", "Multi-match queries: phrase", "Retrieve specific fields".
 struct OpenSearchDialect: QueryDialect {
-  static let kind = "opensearch"
   static let probePath = "/"
   /// The engine returns no hits beyond this position (`index.max_result_window`).
   private static let window = 10_000

@@ -3,8 +3,6 @@ import JSON
 
 /// The requests and answers of a search engine that takes queries as JSON over HTTP.
 protocol QueryDialect: Sendable {
-  /// The default name of an engine of this kind in metrics and logs.
-  static var kind: String { get }
   /// The path of a cheap request that shows whether the engine answers.
   static var probePath: String { get }
   /// The path of a search in an index. The index's name must be encoded as one segment.
