@@ -251,7 +251,4 @@ extension CouchDatabase {
 
   /// The database's identifier in ``SinceToken``.
   var tag: StoreTag { StoreTag(store.name) }
-
-  /// A stream that wakes a feed after each commit; the first wake-up comes at once.
-  package func wakeUps() -> AsyncStream<Void> { store.wakeUps() }
 }

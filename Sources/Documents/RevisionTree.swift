@@ -78,12 +78,6 @@ package struct RevisionTree: Sendable, Equatable {
     index(of: revision).map { history(at: $0) } ?? []
   }
 
-  /// The newest common revision of two histories, which may be one of the two; nil when they have none.
-  package func commonAncestor(_ first: RevisionID, _ second: RevisionID) -> RevisionID? {
-    let known = Set(history(of: first))
-    return history(of: second).first { known.contains($0) }
-  }
-
   /// The index of a revision in ``nodes``; nil when unknown. The search starts at the end, because most
   /// look-ups are for the newest revisions.
   package func index(of revision: RevisionID) -> Int? {
@@ -157,12 +151,6 @@ extension RevisionTree {
 }
 
 extension RevisionTree {
-  /// Whether a peer need not send a revision: it is in the tree, or it is the end of a merged branch that was
-  /// removed.
-  package func knows(_ revision: RevisionID) -> Bool {
-    index(of: revision) != nil || hasMark(of: revision)
-  }
-
   /// Whether a revision is the end of a merged branch that was removed.
   package func hasMark(of revision: RevisionID) -> Bool { closed.hasMark(of: revision) }
 

@@ -60,16 +60,6 @@ package struct HotelService: Sendable {
     return outcome ?? nil
   }
 
-  /// Merges all lists of a store into the canonical one. Every change of bookmarks does this first. This call is
-  /// for callers that can't wait for such a change.
-  /// - Returns: whether there was anything to merge.
-  /// - Throws: `store`.
-  package func reconcile(in name: StoreName) async throws -> Bool {
-    try await stores.withStore(name, creating: false) { store in
-      try await store?.mergeLists(at: now(), as: .server)
-    } ?? false
-  }
-
   /// Runs a rule over a store's bookmarks in one update, after lists are merged.
   /// - Parameter creating: whether to create an absent store.
   /// - Returns: nil for an absent store that is not created.

@@ -51,11 +51,6 @@ package enum JSONValue: Sendable {
     return value
   }
 
-  package var isNull: Bool {
-    guard case .null = self else { return false }
-    return true
-  }
-
   /// The value of the member whose name has exactly these UTF-8 bytes; nil when there is none or this is not an object.
   package subscript(name: String) -> JSONValue? {
     object?[name]

@@ -33,12 +33,6 @@ package final class Backup {
     _ = end()
   }
 
-  /// How many pages were left to copy after the latest step.
-  package var remainingPages: Int32 {
-    guard let handle else { return 0 }
-    return sqlite3_backup_remaining(handle)
-  }
-
   /// Copies up to `pages` pages.
   /// - Returns: whether pages are left.
   /// - Throws: `busy` or `locked`, after which the step can be repeated; any other error is final. `misuse` after

@@ -68,13 +68,6 @@ extension Connection {
     try setPragma("journal_size_limit", to: bytes)
   }
 
-  /// Sets the most pages of the database; a write beyond throws `full`. Lasts until closing.
-  ///
-  /// SQLite never sets it below the present size, and ignores 0.
-  package func setMaximumPageCount(_ pages: Int64) throws {
-    try setPragma("max_page_count", to: pages)
-  }
-
   /// Switches to write-ahead logging; the setting is stored in the file. <https://sqlite.org/wal.html>
   /// - Throws: `other` when the database can't have a log, such as a database in memory; the pragma itself would keep
   ///   the old mode without an error.

@@ -255,23 +255,6 @@ extension Connection {
 }
 
 extension Connection {
-  /// Copies the whole present database into a new file at `path`; blocks until the copy is complete.
-  ///
-  /// Use ``Backup`` to let other work run between steps. After an error the file may contain a part of a copy: remove
-  /// it.
-  /// - Throws: `misuse` when `path` already contains a database; `full`, `ioError`, `cantOpen`, and `busy` when another
-  ///   connection writes to the source.
-  package func backup(to path: String) throws {
-    let destination = try Connection(path: path, mode: .readWriteCreate)
-    guard try destination.pageCount() == 0 else {
-      throw SQLiteError(.misuse, message: "the destination of a backup must be new")
-    }
-    let backup = try Backup(from: self, to: destination)
-    while try backup.step(pages: Backup.defaultPagesPerStep) {}
-    try backup.finish()
-    try destination.close()
-  }
-
   /// The database as the bytes of a file, including what is still in the log. Written to disk, the bytes are a database
   /// again. <https://sqlite.org/c3ref/serialize.html>
   package func serialize() throws -> [UInt8] {
@@ -287,20 +270,6 @@ extension Connection {
 }
 
 extension Connection {
-  /// The row id of the latest successful insertion on this connection; 0 before the first one.
-  /// <https://sqlite.org/c3ref/last_insert_rowid.html>
-  package var lastInsertRowID: Int64 {
-    guard let handle else { return 0 }
-    return sqlite3_last_insert_rowid(handle)
-  }
-
-  /// How many rows the latest `INSERT`, `UPDATE` or `DELETE` changed, without those of triggers.
-  /// <https://sqlite.org/c3ref/changes.html>
-  package var changes: Int64 {
-    guard let handle else { return 0 }
-    return sqlite3_changes64(handle)
-  }
-
   /// How many pages this connection has written, to the log or the file, since it was opened. The count restarts after
   /// 2³¹. <https://sqlite.org/c3ref/c_dbstatus_options.html>
   package func writtenPages() throws(SQLiteError) -> Int64 {

@@ -48,9 +48,6 @@ package struct SQLiteError: Error, Sendable {
 }
 
 extension SQLiteError: CustomDebugStringConvertible {
-  /// A sentence that is safe for clients, because it depends only on ``code``.
-  package var reason: String { code.reason }
-
   /// All that is known, for logs.
   package var debugDescription: String {
     "SQLiteError.\(code.rawValue) (result \(extendedCode), errno \(systemErrno)): \(message)"
@@ -137,22 +134,6 @@ extension SQLiteError {
       case SQLITE_INTERRUPT: self = .interrupted
       case SQLITE_MISUSE, SQLITE_RANGE: self = .misuse
       default: self = .other
-      }
-    }
-
-    /// A sentence for clients that names no path, table or value.
-    package var reason: String {
-      switch self {
-      case .busy, .locked: "The database is busy."
-      case .full: "The storage is full."
-      case .ioError: "The storage could not be read or written."
-      case .corrupt, .notADatabase: "The database is damaged."
-      case .cantOpen: "The database cannot be opened."
-      case .readOnly: "The storage does not take writes."
-      case .constraint: "The database refused the change."
-      case .tooBig: "The value is too large for the database."
-      case .interrupted: "The database took too long to answer."
-      case .misuse, .other: "The database could not answer."
       }
     }
   }

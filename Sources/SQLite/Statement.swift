@@ -185,13 +185,14 @@ extension Statement {
 
   /// Binds a copy of the bytes.
   package func bind(_ value: [UInt8], at index: Int32) throws(SQLiteError) {
-    let result = value.withUnsafeBytes { bindBytes($0, at: index, lifetime: csqlite_transient()) }
+    let result = value.withUnsafeBytes { bytes in
+      // SQLite would bind NULL for a null pointer, not an empty blob.
+      bytes.isEmpty
+        ? sqlite3_bind_zeroblob(handle, index, 0)
+        : sqlite3_bind_blob64(
+          handle, index, bytes.baseAddress, UInt64(bytes.count), csqlite_transient())
+    }
     try check(result)
-  }
-
-  /// Binds a copy of the bytes.
-  package func bind(_ value: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteError) {
-    try check(bindBytes(value, at: index, lifetime: csqlite_transient()))
   }
 
   /// Binds `NULL`.
@@ -210,36 +211,12 @@ extension Statement {
     }
   }
 
-  /// Binds `bytes` without a copy while `body` runs, then resets the statement, so that SQLite keeps no pointer to
-  /// them. Other parameters are bound before or inside `body`.
-  package func withBound<R>(
-    _ bytes: UnsafeRawBufferPointer, at index: Int32, _ body: () throws(SQLiteError) -> R
-  ) throws(SQLiteError) -> R {
-    try requireIdle()
-    defer { reset() }
-    // No destructor means SQLITE_STATIC: the bytes stay at their address until they are unbound.
-    try check(bindBytes(bytes, at: index, lifetime: nil))
-    return try body()
-  }
-
-  private func bindBytes(
-    _ bytes: UnsafeRawBufferPointer, at index: Int32, lifetime: sqlite3_destructor_type?
-  ) -> Int32 {
-    guard let start = bytes.baseAddress, !bytes.isEmpty else {
-      // SQLite would bind NULL for a null pointer, not an empty blob.
-      return sqlite3_bind_zeroblob(handle, index, 0)
-    }
-    return sqlite3_bind_blob64(handle, index, start, UInt64(bytes.count), lifetime)
-  }
-
   private func check(_ result: Int32) throws(SQLiteError) {
     guard result == SQLITE_OK else { throw error(result) }
   }
 }
 
-/// A value for a parameter of a statement, in the order of the parameters.
-///
-/// SQLite copies it. ``Statement/withBound(_:at:_:)`` avoids the copy of a large value.
+/// A value for a parameter of a statement, in the order of the parameters. SQLite copies it.
 package enum Binding: Sendable {
   /// A 64-bit integer.
   case integer(Int64)

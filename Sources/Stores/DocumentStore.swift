@@ -173,9 +173,6 @@ package struct DocumentStore: Sendable {
     try await noting { try await storage.compact() }
   }
 
-  /// Wake-ups after commits. The first comes at once; after each, the reader reads again by sequence number.
-  package func wakeUps() -> AsyncStream<Void> { feed.wakeUps() }
-
   /// The winner, which may be a tombstone.
   package func document(_ id: DocumentID) async throws -> Document? {
     try await readInline { view in try view.document(id) }

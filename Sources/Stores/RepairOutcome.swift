@@ -21,8 +21,6 @@ package struct RepairOutcome: Sendable, Equatable {
   package init() {}
 
   package var hasChanged: Bool { repaired > 0 || !lost.isEmpty || dropped > 0 }
-  /// How many cases of damage were found.
-  package var count: Int { repaired + lost.count + dropped + left }
 
   /// Adds another result.
   package static func += (sum: inout RepairOutcome, other: RepairOutcome) {

@@ -218,13 +218,4 @@ struct ChangesTests {
     #expect(page.isComplete)
     #expect(query.after(page).limit == 0)
   }
-
-  @Test func commitsWakeTheFeed() async throws {
-    let couch = try await Couch()
-    var wakeUps = couch.database.wakeUps().makeAsyncIterator()
-    await wakeUps.next()
-    try await couch.put("a")
-    await wakeUps.next()
-    #expect(try await couch.changes().ids == "a")
-  }
 }

@@ -147,3 +147,10 @@ import Testing
     try bytes.withUnsafeBytes { try RevisionTree(decoding: $0) }
   }
 }
+
+extension RevisionTree {
+  /// Whether a revision is in the tree, or is the end of a merged branch that was removed.
+  fileprivate func knows(_ revision: RevisionID) -> Bool {
+    index(of: revision) != nil || hasMark(of: revision)
+  }
+}

@@ -36,13 +36,10 @@ import Testing
     #expect(tree.winner?.revision.description == "1-a1")
   }
 
-  @Test func historyAndAncestorsFollowTheBranch() throws {
+  @Test func historyFollowsTheBranch() throws {
     let tree = try TreeDrawing.tree("1-a(2-b(3-c 3-d) 2-e)")
     #expect(try tree.history(of: RevisionID("3-d")) == RevisionID.list("3-d 2-b 1-a"))
     #expect(try tree.history(of: RevisionID("7-x")).isEmpty)
-    #expect(try tree.commonAncestor(RevisionID("3-c"), RevisionID("2-e")) == RevisionID("1-a"))
-    #expect(try tree.commonAncestor(RevisionID("3-c"), RevisionID("2-b")) == RevisionID("2-b"))
-    #expect(try tree.commonAncestor(RevisionID("3-c"), RevisionID("9-x")) == nil)
     #expect(
       try tree.leaves(below: RevisionID("2-b")).map(\.revision) == RevisionID.list("3-d 3-c"))
     #expect(try tree.leaves(below: RevisionID("3-c")).count == 1)

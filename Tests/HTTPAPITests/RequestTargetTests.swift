@@ -79,7 +79,7 @@ import Testing
   /// An invalid name would stop the server at its first use.
   @Test func eachIsAName() {
     let names: [HTTPField.Name] = [
-      .cacheStatus, .couchRequestID, .destination, .hostField, .idempotencyKey, .lastEventID, .link,
+      .cacheStatus, .couchRequestID, .destination, .hostField, .idempotencyKey, .lastEventID,
       .methodOverride, .prefer, .renewedToken, .serverTiming, .xForwardedFor, .xRequestID,
     ]
     #expect(Set(names.map(\.canonicalName)).count == names.count)

@@ -38,7 +38,7 @@ struct SchemaCheck {
     let found = reference.dropFirst(2).split(separator: "/").reduce(document) { node, name in
       node[String(name)] ?? .null
     }
-    return found.isNull ? ["$ref of nothing": true] : resolve(found)
+    return found == .null ? ["$ref of nothing": true] : resolve(found)
   }
 
   private func faults(

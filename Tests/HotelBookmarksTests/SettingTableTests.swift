@@ -25,3 +25,10 @@ import Testing
     #expect(rows == SettingKey.allCases.map(\.row).filter(rows.contains))
   }
 }
+
+extension SettingKey {
+  /// The setting's row in a table of flags, names in a file, defaults and meanings.
+  fileprivate var row: String {
+    "| `--\(flagName)` | `\(rawValue)` | \(standard) | \(meaning) |"
+  }
+}

@@ -139,3 +139,13 @@ func code(of call: () async throws -> Void) async -> ServiceError.Code? {
     return (error as? ServiceError)?.code
   }
 }
+
+extension HotelService {
+  /// Merges all lists of a store into the canonical one, as every change of bookmarks does first.
+  /// - Returns: whether there was anything to merge.
+  func reconcile(in name: StoreName) async throws -> Bool {
+    try await stores.withStore(name, creating: false) { store in
+      try await store?.mergeLists(at: now(), as: .server)
+    } ?? false
+  }
+}

@@ -57,7 +57,7 @@ import Testing
     #expect(value["i"]?.int == 7)
     #expect(value["b"]?.bool == true)
     #expect(value["a"]?.array?.first?.number?.text == "1.5")
-    #expect(value["n"]?.isNull == true)
+    #expect(value["n"] == .null)
     #expect(value.object?.count == 5)
     #expect(value["s"]?["x"] == nil)
     #expect(value["s"]?.int == nil)

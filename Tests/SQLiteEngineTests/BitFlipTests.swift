@@ -183,7 +183,8 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
       if outcome.lost.isEmpty, outcome.dropped == 0 {
         #expect(found == expected || found == withoutIndexes(expected), "byte \(offset)")
       }
-      #expect(outcome.left == 0 && outcome.count < 3, "byte \(offset): \(outcome)")
+      let count = outcome.repaired + outcome.lost.count + outcome.dropped
+      #expect(outcome.left == 0 && count < 3, "byte \(offset): \(outcome)")
       if outcome.hasChanged { repaired += 1 }
       await storage.close()
       let findings = Findings()

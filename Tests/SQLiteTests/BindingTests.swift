@@ -115,47 +115,10 @@ import Testing
     #expect(found == [4])
   }
 
-  @Test func borrowedBytesAreBoundForTheScopeOnly() throws {
-    let statement = try connection.statement("SELECT ?1, ?2")
-    let bytes: [UInt8] = [1, 0, 2]
-    var integer: Int64?
-    var back: [UInt8]?
-    try bytes.withUnsafeBytes { bytes in
-      try statement.withBound(bytes, at: 2) { () throws(SQLiteError) in
-        try statement.bind(5, at: 1)
-        _ = try statement.step()
-        integer = statement.row.int64(0)
-        back = statement.row.bytes(1)
-      }
-    }
-    #expect(integer == 5)
-    #expect(back == bytes)
-    #expect(try statement.step())
-    let areNull = [statement.row.isNull(0), statement.row.isNull(1)]
-    #expect(areNull == [true, true])
-    statement.reset()
-  }
-
-  @Test func borrowedBytesAreUnboundAfterAThrow() throws {
-    let statement = try connection.statement("SELECT ?")
-    let thrown = code {
-      try statement.withBound(UnsafeRawBufferPointer(start: nil, count: 0), at: 1) {
-        () throws(SQLiteError) in
-        _ = try statement.step()
-        throw SQLiteError(.other, message: "enough")
-      }
-    }
-    #expect(thrown == .other)
-    #expect(try statement.step())
-    let isNull = statement.row.isNull(0)
-    #expect(isNull)
-    statement.reset()
-  }
-
-  @Test func rawBytesAreCopied() throws {
+  @Test func bytesAreCopied() throws {
     let statement = try connection.statement("SELECT ?")
     var bytes: [UInt8] = [1, 2, 3]
-    try bytes.withUnsafeBytes { bytes in try statement.bind(bytes, at: 1) }
+    try statement.bind(bytes, at: 1)
     bytes[0] = 9
     #expect(try statement.step())
     let (copy, count) = (statement.row.bytes(0), statement.row.withBytes(0) { $0.count })

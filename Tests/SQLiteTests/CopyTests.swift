@@ -24,25 +24,12 @@ import Testing
 
   @Test func backupIsACompleteDatabase() throws {
     let source = try makeSource()
-    try source.backup(to: directory.file("copy"))
-    let copy = try Connection(path: directory.file("copy"), mode: .readOnly)
+    let copy = try Connection(path: directory.file("copy"), mode: .readWriteCreate)
+    let backup = try Backup(from: source, to: copy)
+    while try backup.step(pages: Backup.defaultPagesPerStep) {}
+    try backup.finish()
     #expect(try copy.ids() == source.ids())
     #expect(try copy.integrityCheck(.full) == [])
-  }
-
-  @Test func backupOverADatabaseIsRefused() throws {
-    let source = try makeSource()
-    let path = directory.file("precious")
-    let precious = try Connection(path: path, mode: .readWriteCreate)
-    try precious.makeItems()
-    try precious.add("keep")
-    #expect(code { try source.backup(to: path) } == .misuse)
-    #expect(try precious.ids() == ["keep"])
-  }
-
-  @Test func backupWhereNothingCanBeMadeCannotOpen() throws {
-    let source = try makeSource()
-    #expect(code { try source.backup(to: directory.file("absent/copy")) } == .cantOpen)
   }
 
   @Test func writesBetweenStepsAreInTheBackup() throws {
@@ -50,11 +37,9 @@ import Testing
     let destination = try Connection.inMemory()
     let backup = try Backup(from: source, to: destination)
     #expect(try backup.step(pages: 5))
-    #expect(backup.remainingPages > 5)
     try source.add("late")
     try source.statement("UPDATE item SET value = 'new' WHERE id = '0'").run()
     while try backup.step(pages: 5) {}
-    #expect(backup.remainingPages == 0)
     try backup.finish()
     #expect(try destination.ids() == source.ids())
     let value = try destination.statement("SELECT value FROM item WHERE id = '0'").first {
@@ -62,7 +47,6 @@ import Testing
     }
     #expect(value == "new")
     #expect(code { _ = try backup.step(pages: 1) } == .misuse)
-    #expect(backup.remainingPages == 0)
     try backup.finish()
   }
 

@@ -86,8 +86,6 @@ import Testing
     #expect(try setting("PRAGMA cache_size") == -512)
     try connection.setJournalSizeLimit(bytes: 65_536)
     #expect(try setting("PRAGMA journal_size_limit") == 65_536)
-    try connection.setMaximumPageCount(77)
-    #expect(try setting("PRAGMA max_page_count") == 77)
     try connection.setBusyTimeout(milliseconds: 250)
     #expect(try setting("PRAGMA busy_timeout") == 250)
     try connection.setAutomaticCheckpoint(frames: 10)

@@ -44,7 +44,6 @@ import Testing
       // SQLITE_CONSTRAINT_UNIQUE, https://sqlite.org/rescode.html#constraint_unique
       #expect(error.extendedCode == 2067)
       #expect(error.message.contains("item.id"))
-      #expect(!error.reason.contains("item"))
       #expect(error.debugDescription.contains("2067"))
     }
   }

@@ -56,7 +56,6 @@ import Testing
     } catch {
       #expect(error.message.contains("SELEKT"))
       #expect(error.debugDescription.contains("SELEKT"))
-      #expect(!error.reason.contains("SELEKT"))
     }
   }
 
@@ -138,21 +137,7 @@ import Testing
     try statement.query { row throws(SQLiteError) in
       seen.append(try row.string(0))
       #expect(code { try statement.run() } == .misuse)
-      #expect(
-        code { try statement.withBound(UnsafeRawBufferPointer(start: nil, count: 0), at: 1) {} }
-          == .misuse)
     }
     #expect(seen == ["a", "b"])
-  }
-
-  @Test func changesAndRowIDTellOfTheLatestWrite() throws {
-    let connection = try Connection.withItems()
-    try connection.add("a")
-    #expect(connection.lastInsertRowID == 1)
-    try connection.add("b")
-    #expect(connection.lastInsertRowID == 2)
-    #expect(connection.changes == 1)
-    try connection.execute("UPDATE item SET value = 1")
-    #expect(connection.changes == 2)
   }
 }

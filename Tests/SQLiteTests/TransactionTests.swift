@@ -68,7 +68,7 @@ import Testing
   @Test func fullDatabaseKeepsWhatWasCommitted() throws {
     let connection = try Connection.withItems()
     try connection.add("before")
-    try connection.setMaximumPageCount(try connection.pageCount() + 4)
+    try connection.execute("PRAGMA max_page_count = 8")
     try connection.begin()
     let insertion = try connection.statement("INSERT INTO item VALUES ('big', zeroblob(?))")
     do throws(SQLiteError) {

@@ -1,7 +1,8 @@
 import Documents
 import StoreTesting
-import Stores
 import Testing
+
+@testable import Stores
 
 @Suite struct DocumentStoreTests {
   private let engine = MemoryEngine()
@@ -46,7 +47,7 @@ import Testing
   @Test func aRefusalAndAnEmptyUpdateWakeNobody() async throws {
     let manager = manager(of: engine, maximumOpen: 1)
     try await manager.withStore(.system) { store async throws in
-      let wakeUps = store.wakeUps()
+      let wakeUps = store.feed.wakeUps()
       var reader = wakeUps.makeAsyncIterator()
       _ = await reader.next()
       let base = RevisionID(generation: 9, digest: "x")
@@ -60,7 +61,7 @@ import Testing
 
   @Test func aCommitWakesReaders() async throws {
     try await withStore { store async throws in
-      var reader = store.wakeUps().makeAsyncIterator()
+      var reader = store.feed.wakeUps().makeAsyncIterator()
       _ = await reader.next()
       try await store.put(id, base: nil, body: .empty)
       #expect(await reader.next() != nil)
@@ -70,7 +71,7 @@ import Testing
   @Test func aPurgeWakesReadersAndIsCounted() async throws {
     try await withStore { store async throws in
       try await store.put(id, base: nil, body: .empty)
-      var reader = store.wakeUps().makeAsyncIterator()
+      var reader = store.feed.wakeUps().makeAsyncIterator()
       _ = await reader.next()
       #expect(try await purgeCount(store) == 0)
       for expected in Int64(1)...2 {

@@ -17,8 +17,6 @@ extension HTTPField.Name {
   static let idempotencyKey = named("Idempotency-Key")
   /// `Last-Event-ID`: the last event that a reconnecting event source has received (HTML standard, section 9.2.4).
   static let lastEventID = named("Last-Event-ID")
-  /// `Link` (RFC 8288).
-  static let link = named("Link")
   /// `X-HTTP-Method-Override`: the method that a `POST` means.
   static let methodOverride = named("X-HTTP-Method-Override")
   /// `Prefer` (RFC 7240).

@@ -89,11 +89,6 @@ extension SettingKey {
   /// The setting's meaning and its allowed values, in Markdown.
   package var meaning: String { texts.meaning }
 
-  /// The setting's row in a table of flags, names in a file, defaults and meanings.
-  package var row: String {
-    "| `--\(flagName)` | `\(rawValue)` | \(standard) | \(meaning) |"
-  }
-
   /// One line for `serve --help`.
   package var help: String {
     let text = meaning.prefix(1).uppercased() + meaning.dropFirst() + ". Default: " + standard
