@@ -192,7 +192,7 @@ let package = Package(
     tests(
       "CouchSync",
       [
-        "JSON", "Documents", "Lanes", "Stores", "CouchQuery", "CouchSync", "ReadTesting",
+        "JSON", "Documents", "Lanes", "Stores", "CouchQuery", "CouchSync", "HTTPAPI", "ReadTesting",
         "SQLiteEngine", "StoreTesting", "TestSupport",
       ]),
     tests(
@@ -319,8 +319,8 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
     readers(
       "Accounts", ["JSON", "Documents", "IPAddresses", "Stores", "Text"],
       [
-        "Base64URL", "CompactToken", "IDToken", "Principal", "Secret", "TokenClaims",
-        "TrustedIssuer", "UserName",
+        "Base64URL", "CompactToken", "IDToken", "Principal", "Secret", "ServiceError+Accounts",
+        "TokenClaims", "TrustedIssuer", "UserName",
       ]),
     readers(
       "SearchProxy", ["JSON", "Documents", "Hotels"],

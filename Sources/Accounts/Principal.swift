@@ -51,26 +51,6 @@ package struct Principal: Sendable, Equatable {
   }
 }
 
-/// The errors of authentication.
-extension ServiceError {
-  /// The same error for an unknown name and for a wrong password.
-  package static let badCredentials = ServiceError(
-    .badCredentials, "Name or password is incorrect.")
-  /// The same error for every invalid token.
-  package static func invalidToken(_ detail: String) -> ServiceError {
-    ServiceError(.invalidToken, "The token is not valid.", detail: detail)
-  }
-  package static let expiredToken = ServiceError(.expiredToken, "The token has expired.")
-  package static let taken = ServiceError(.taken, "This name is taken.")
-  /// The error for a guest's token after the guest was adopted by an account or erased.
-  package static let guestSpent = ServiceError(
-    .guestSpent,
-    "This guest does not exist any more: its bookmarks were moved to an account or erased.")
-  /// The error when too many passwords wait to be hashed.
-  package static let hashingBusy = ServiceError(
-    .hashingBusy, "Too many log-ins at once; try again in a moment.", retryAfterSeconds: 1)
-}
-
 extension Principal {
   /// The author that is stored with revisions of this principal.
   package var author: Author {

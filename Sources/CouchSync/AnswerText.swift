@@ -140,7 +140,7 @@ extension CouchDatabase {
     var rest = read.rest
     let pieces = rest.reader.text.takePart()
     rest.reader.release()
-    return CouchAnswer(200, inPieces: pieces, rest: read.isWhole ? nil : rest)
+    return CouchAnswer(.done, inPieces: pieces, rest: read.isWhole ? nil : rest)
   }
 
   static let noMemory = ServiceError(

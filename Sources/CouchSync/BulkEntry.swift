@@ -60,7 +60,9 @@ struct BulkEntry: Sendable {
       let write = try LocalWrite(node, limits: limits)
       self.init(id: id.text, write: .success(.local(id, write)))
     } catch {
-      guard let error = ServiceError(error), error.couch.status != 400 else { throw error }
+      guard let error = ServiceError(error),
+        [.attachmentsUnsupported, .documentTooLarge].contains(error.code)
+      else { throw error }
       self.init(id: id.text, write: .failure(ServiceError(.forbidden, error.reason)))
     }
   }

@@ -10,6 +10,7 @@ struct BulkGetReader: AnswerReader {
   private static let keptDocuments = 4
 
   private let request: BulkGetRequest
+  private let word: @Sendable (ServiceError.Code) -> String
   /// The number of elements that are answered.
   private var count = 0
   /// The documents that were read, the last one at the end. Only this many are kept, and none while the client takes a part
@@ -19,8 +20,10 @@ struct BulkGetReader: AnswerReader {
   private var targets: ArraySlice<WantedRevisions.Target>?
   var text = AnswerText()
 
-  init(_ request: BulkGetRequest) {
+  /// - Parameter word: gives the word of an error's code.
+  init(_ request: BulkGetRequest, _ word: @escaping @Sendable (ServiceError.Code) -> String) {
     self.request = request
+    self.word = word
     text.writer.beginObject()
     text.writer.name("results")
     text.writer.beginArray()
@@ -114,7 +117,7 @@ struct BulkGetReader: AnswerReader {
     text.writer.name("id")
     Self.append(entry.id, to: &text.writer)
     text.writer.member("rev", entry.sentRevision ?? "undefined")
-    error.appendMembers(to: &text.writer)
+    error.appendMembers(to: &text.writer, word)
     text.writer.endObject()
     text.writer.endObject()
   }

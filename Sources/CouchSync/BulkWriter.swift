@@ -154,11 +154,11 @@ extension CouchDatabase {
   package func bulkDocuments(_ request: BulkRequest) async throws -> CouchAnswer {
     let entries = try await entries(request.elements, isNewEdit: request.isNewEdit)
     let heads = entries.map(\.head)
-    guard !request.isAllOrNothing else { return Self.notAtomic(heads) }
+    guard !request.isAllOrNothing else { return notAtomic(heads) }
     var bulk = BulkWriter(self, count: entries.count)
     try await bulk.writeDocuments(of: entries)
     try await bulk.writeLocals(of: entries)
-    return try Self.answer(heads, bulk, isNewEdit: request.isNewEdit)
+    return try answer(heads, bulk, isNewEdit: request.isNewEdit)
   }
 
   /// Reads the elements of a request.
@@ -180,7 +180,7 @@ extension CouchDatabase {
 
   /// The answer when everything is written.
   /// - Throws: for a peer's revisions 507 `quota_exceeded` when some exceed the quota.
-  static func answer(
+  func answer(
     _ heads: [BulkEntry.Head], _ bulk: BulkWriter, isNewEdit: Bool
   ) throws -> CouchAnswer {
     if !isNewEdit, let refusal = bulk.refusal { throw refusal }
@@ -191,12 +191,12 @@ extension CouchDatabase {
       append(outcome, of: head, isNewEdit: isNewEdit, to: &writer)
     }
     writer.endArray()
-    var answer = CouchAnswer(201, writer.bytes)
+    var answer = CouchAnswer(.created, writer.bytes)
     answer.hasUnrunRules = !isNewEdit && heads.contains(where: \.hasRules)
     return answer
   }
 
-  private static func append(
+  private func append(
     _ outcome: BulkWriter.Outcome, of entry: BulkEntry.Head, isNewEdit: Bool,
     to writer: inout JSONWriter
   ) {
@@ -208,13 +208,13 @@ extension CouchDatabase {
       writer.beginObject()
       if let id = entry.id { writer.member("id", id) }
       if !isNewEdit { writer.member("rev", entry.sentRevision) }
-      (isNewEdit ? error : error.forReplication).appendMembers(to: &writer)
+      (isNewEdit ? error : error.forReplication).appendMembers(to: &writer, word)
       writer.endObject()
     }
   }
 
   /// One element for each document with the error, as in CouchDB 2 and 3.
-  static func notAtomic(_ entries: [BulkEntry.Head]) -> CouchAnswer {
+  func notAtomic(_ entries: [BulkEntry.Head]) -> CouchAnswer {
     let error = ServiceError(.notAtomic, "all_or_nothing is not supported")
     var writer = JSONWriter(reserving: entries.count * 96 + 2)
     writer.beginArray()
@@ -222,10 +222,10 @@ extension CouchDatabase {
       writer.beginObject()
       if let id = entry.id { writer.member("id", id) }
       writer.member("rev", entry.sentRevision)
-      error.appendMembers(to: &writer)
+      error.appendMembers(to: &writer, word)
       writer.endObject()
     }
     writer.endArray()
-    return CouchAnswer(error.couch.status, writer.bytes)
+    return CouchAnswer(.refused, writer.bytes)
   }
 }

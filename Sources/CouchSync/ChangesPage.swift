@@ -94,6 +94,6 @@ package struct ChangesPage: Sendable {
   package var answer: CouchAnswer {
     let pieces = rows.pieces
     guard pieces.count > 1 else { return CouchAnswer(Self.opening + pieces[0] + closing) }
-    return CouchAnswer(200, inPieces: [Self.opening] + pieces + [closing])
+    return CouchAnswer(.done, inPieces: [Self.opening] + pieces + [closing])
   }
 }

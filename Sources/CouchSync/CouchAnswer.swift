@@ -4,8 +4,19 @@ import Stores
 
 /// The answer to a request, ready to be sent.
 package struct CouchAnswer: Sendable {
-  /// The HTTP status: 200 to 202, or 417 when no document of a `_bulk_docs` with `all_or_nothing` is written.
-  package let status: Int
+  /// What became of a request.
+  package enum Outcome: Sendable {
+    /// It is answered, or something is changed or deleted.
+    case done
+    /// Something is written.
+    case created
+    /// The server does it by itself, later.
+    case accepted
+    /// Nothing is written, because `all_or_nothing` was requested.
+    case refused
+  }
+
+  package let outcome: Outcome
   /// The JSON text, in pieces.
   package let pieces: [[UInt8]]
   /// The revision of the answer, when it can serve as an ETag of the body.
@@ -18,17 +29,17 @@ package struct CouchAnswer: Sendable {
   package var hasUnrunRules = false
 
   package init(
-    _ status: Int, _ body: [UInt8], revision: RevisionID? = nil, written: DocumentID? = nil
+    _ outcome: Outcome, _ body: [UInt8], revision: RevisionID? = nil, written: DocumentID? = nil
   ) {
-    self.status = status
+    self.outcome = outcome
     pieces = [body]
     self.revision = revision
     self.written = written
   }
 
   /// Makes an answer of several pieces, which may be long.
-  init(_ status: Int, inPieces pieces: [[UInt8]], rest: AnswerRest? = nil) {
-    self.status = status
+  init(_ outcome: Outcome, inPieces pieces: [[UInt8]], rest: AnswerRest? = nil) {
+    self.outcome = outcome
     self.pieces = pieces
     self.rest = rest
     revision = nil
@@ -38,17 +49,17 @@ package struct CouchAnswer: Sendable {
   /// The JSON in one piece.
   package var body: [UInt8] { pieces.count == 1 ? pieces[0] : Array(pieces.joined()) }
 
-  /// An answer with status 200.
-  package init(_ body: [UInt8]) { self.init(200, body) }
+  /// An answer to a question.
+  package init(_ body: [UInt8]) { self.init(.done, body) }
 
   /// Makes the answer to a written document: `{"ok":true,"id":…,"rev":…}`.
   static func written(
-    _ status: Int, id: String, revision: String, entity: RevisionID? = nil
+    _ outcome: Outcome, id: String, revision: String, entity: RevisionID? = nil
   ) -> CouchAnswer {
     var writer = JSONWriter(reserving: 128)
     appendWritten(id: id, revision: revision, to: &writer)
     return CouchAnswer(
-      status, writer.bytes, revision: entity, written: DocumentID(stored: id))
+      outcome, writer.bytes, revision: entity, written: DocumentID(stored: id))
   }
 
   /// Writes `{"ok":true,"id":…,"rev":…}`.

@@ -51,7 +51,7 @@ extension CouchDatabase {
     guard query.revision != nil || !reader.isDeleted else { throw DocumentError.deleted }
     let revision = target(of: query, by: reader)
     guard let bytes = try reader.revision(revision, in: view) else { throw DocumentError.missing }
-    return CouchAnswer(200, bytes, revision: query.extras.isEmpty ? revision : nil)
+    return CouchAnswer(.done, bytes, revision: query.extras.isEmpty ? revision : nil)
   }
 }
 
@@ -86,7 +86,7 @@ extension CouchDatabase {
     let id = document.id ?? newID()
     _ = try await Self.hasRules(document, body, id, isNewEdit: true)
     let answer = try await write(document, id: id, base: nil, isNewEdit: true)
-    return CouchAnswer(201, answer.body, revision: answer.revision, written: id)
+    return CouchAnswer(.created, answer.body, revision: answer.revision, written: id)
   }
 
   private func write(
@@ -102,7 +102,7 @@ extension CouchDatabase {
       return decision.revision
     }
     return .written(
-      write.isDeleted ? 200 : 201, id: id.text, revision: revision?.description ?? "",
+      write.isDeleted ? .done : .created, id: id.text, revision: revision?.description ?? "",
       entity: revision)
   }
 
@@ -140,7 +140,7 @@ extension CouchDatabase {
       changes.historyLimits = try store.historyLimits(in: changes.view)
       return try changes.delete(id, base: base.revision)
     }
-    return .written(200, id: id.text, revision: revision.description, entity: revision)
+    return .written(.done, id: id.text, revision: revision.description, entity: revision)
   }
 }
 
@@ -166,7 +166,7 @@ extension CouchDatabase {
         changes.write(LocalEdit(id, copy))
         return copy
       }
-      return .written(201, local: id, copy)
+      return .written(.created, local: id, copy)
     case .document(let id, let base):
       let written = try await updating([id]) { changes in
         let view = changes.view
@@ -185,7 +185,7 @@ extension CouchDatabase {
         changes.write(edits.finish())
         return written
       }
-      return .written(201, id: id.text, revision: written.description, entity: written)
+      return .written(.created, id: id.text, revision: written.description, entity: written)
     }
   }
 
@@ -275,7 +275,7 @@ extension CouchDatabase {
     guard let found else { throw ServiceError.missing }
     var writer = JSONWriter(reserving: found.body.count + 128)
     found.append(as: id, to: &writer)
-    return CouchAnswer(200, writer.bytes, revision: LocalRevision.tag(found.revision))
+    return CouchAnswer(.done, writer.bytes, revision: LocalRevision.tag(found.revision))
   }
 
   /// `PUT /{db}/_local/{id}`: writes a local document, or removes it when it has `_deleted`, whatever is stored; see
@@ -286,7 +286,7 @@ extension CouchDatabase {
   package func putLocal(_ id: LocalID, _ write: LocalWrite) async throws -> CouchAnswer {
     let stored = write.stored
     try await updating { changes in changes.write(LocalEdit(id, stored)) }
-    return .written(stored == nil ? 200 : 201, local: id, stored)
+    return .written(stored == nil ? .done : .created, local: id, stored)
   }
 
   /// `DELETE /{db}/_local/{id}`: removes a local document, whatever revision is named.
@@ -301,16 +301,18 @@ extension CouchDatabase {
       guard try changes.local(id) != nil else { throw DocumentError.missing }
       changes.write(LocalEdit(id, nil))
     }
-    return .written(200, local: id, nil)
+    return .written(.done, local: id, nil)
   }
 }
 
 extension CouchAnswer {
   /// Makes the answer to a written or removed local document: `{"ok":true,"id":…,"rev":…}`.
-  static func written(_ status: Int, local id: LocalID, _ document: LocalDocument?) -> CouchAnswer {
+  static func written(_ outcome: Outcome, local id: LocalID, _ document: LocalDocument?)
+    -> CouchAnswer
+  {
     let count = document?.revision ?? 0
     return .written(
-      status, id: id.text, revision: LocalRevision.text(count), entity: LocalRevision.tag(count))
+      outcome, id: id.text, revision: LocalRevision.text(count), entity: LocalRevision.tag(count))
   }
 }
 
@@ -322,7 +324,7 @@ extension CouchDatabase {
   /// Source: CouchDB, "POST /{db}/_bulk_get".
   /// - Throws: 503 when there is no memory for a part of the answer.
   package func bulkGet(_ request: BulkGetRequest) async throws -> CouchAnswer {
-    try await answer(by: BulkGetReader(request))
+    try await answer(by: BulkGetReader(request, word))
   }
 }
 

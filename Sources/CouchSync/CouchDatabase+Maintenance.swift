@@ -17,7 +17,7 @@ extension CouchDatabase {
     if case .named = store.name { try await dropHistory() }
     try await store.compact()
     let value: JSONValue = ["ok": true]
-    return CouchAnswer(202, value.bytes)
+    return CouchAnswer(.accepted, value.bytes)
   }
 
   private func dropHistory() async throws {
@@ -110,7 +110,7 @@ extension CouchDatabase {
     }
     writer.endObject()
     writer.endObject()
-    return CouchAnswer(201, writer.bytes)
+    return CouchAnswer(.created, writer.bytes)
   }
 }
 

@@ -139,10 +139,10 @@ extension CouchDatabase {
         try await removeIndexes(of: IndexRequest.designID(name)) { _ in true }
         success.append(["id": .string(id), "ok": true])
       } catch {
-        guard let couch = ServiceError(error)?.couch, (400...499).contains(couch.status) else {
-          throw error
-        }
-        fail.append(["id": .string(id), "error": .string(couch.error)])
+        guard let code = ServiceError(error)?.code, !code.isOfStorage,
+          ![.moved, .outcomeUnknown, .ended, .quotaExceeded].contains(code)
+        else { throw error }
+        fail.append(["id": .string(id), "error": .string(word(code))])
       }
     }
     let answer: JSONValue = ["success": .array(success), "fail": .array(fail)]

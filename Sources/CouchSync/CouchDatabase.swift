@@ -12,6 +12,8 @@ package struct CouchDatabase: Sendable {
   let store: DocumentStore
   /// What decides its writes besides their rules.
   let context: WriteContext
+  /// Gives the word for an error's code in an element of an answer.
+  let word: @Sendable (ServiceError.Code) -> String
   /// Makes an id for a document that has none.
   let newID: @Sendable () -> DocumentID
   /// Whether the client may write design documents.
@@ -22,13 +24,15 @@ package struct CouchDatabase: Sendable {
   let reserveAnswer: @Sendable (Int) -> Bool
 
   /// Makes a database from a store.
+  /// - Parameter word: gives the word for an error's code in an element of an answer.
   /// - Parameter mayDesign: whether the client may write design documents; in CouchDB an ordinary member may not.
   /// - Parameter rule: what else the client may not write.
   /// - Parameter reserveAnswer: accounts for an answer that has grown to this many bytes, and returns whether there is
   ///   memory for it.
   /// - Parameter newID: makes an id for a document that has none.
   package init(
-    name: String, store: DocumentStore, as context: WriteContext, mayDesign: Bool = true,
+    name: String, store: DocumentStore, as context: WriteContext,
+    saying word: @escaping @Sendable (ServiceError.Code) -> String, mayDesign: Bool = true,
     rule: WriteRule = .none,
     reserveAnswer: @escaping @Sendable (Int) -> Bool = { _ in true },
     newID: @escaping @Sendable () -> DocumentID = CouchDatabase.randomID
@@ -36,6 +40,7 @@ package struct CouchDatabase: Sendable {
     self.name = name
     self.store = store
     self.context = context
+    self.word = word
     self.mayDesign = mayDesign
     self.rule = rule
     self.reserveAnswer = reserveAnswer
@@ -114,11 +119,11 @@ extension CouchDatabase {
     return CouchAnswer(JSONValue.object(value).bytes)
   }
 
-  /// `POST /{db}/_ensure_full_commit`: does nothing, because every answered write is on disk. Status 201.
+  /// `POST /{db}/_ensure_full_commit`: does nothing, because every answered write is on disk.
   ///
   /// Source: CouchDB, "POST /{db}/_ensure_full_commit".
   package static var fullCommit: CouchAnswer {
     let value: JSONValue = ["ok": true, "instance_start_time": .string(instanceStartTime)]
-    return CouchAnswer(201, value.bytes)
+    return CouchAnswer(.created, value.bytes)
   }
 }

@@ -135,7 +135,7 @@ extension CouchDatabase {
       heads += try await read(part).map(\.head)
       progress()
     }
-    guard !request.isAllOrNothing else { return Self.notAtomic(heads) }
+    guard !request.isAllOrNothing else { return notAtomic(heads) }
     var bulk = BulkWriter(self, count: heads.count)
     for part in request.parts {
       let entries = try await read(part)
@@ -148,6 +148,6 @@ extension CouchDatabase {
       try await bulk.writeLocals(of: try await read(part), from: part.lowerBound)
       progress()
     }
-    return try Self.answer(heads, bulk, isNewEdit: request.isNewEdit)
+    return try answer(heads, bulk, isNewEdit: request.isNewEdit)
   }
 }

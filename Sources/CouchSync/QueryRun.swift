@@ -82,7 +82,7 @@ struct QueryRun {
     let warnings = self.warnings(statistics)
     if !warnings.isEmpty { text.writer.member("warning", warnings.joined(separator: "\n")) }
     text.writer.endObject()
-    return CouchAnswer(200, inPieces: text.finish())
+    return CouchAnswer(.done, inPieces: text.finish())
   }
 
   /// Whether the next document is skipped whatever its content, because selector and index filter match all.

@@ -307,6 +307,13 @@ extension JSONValue {
   }
 }
 
+extension ServiceError.Code {
+  /// The invitation was used or withdrawn, or has expired.
+  package static let invitationGone = Self("invitationGone")
+  /// Only users can do this; a guest must sign up first.
+  package static let accountNeeded = Self("accountNeeded")
+}
+
 /// The errors of lists.
 extension ServiceError {
   /// Shared lists belong to accounts. A guest must sign up first.

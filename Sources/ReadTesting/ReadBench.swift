@@ -88,7 +88,7 @@ struct ReadBench: Sendable {
     _ use: @Sendable (CouchDatabase) async throws -> Value
   ) async throws -> Value {
     try await stores.withStore(name) { store in
-      try await use(CouchDatabase(name: "db", store: store, as: .server))
+      try await use(CouchDatabase(name: "db", store: store, as: .server, saying: \.description))
     }
   }
 

@@ -20,7 +20,7 @@ struct FieldPathTests {
     String(repeating: "a.", count: 64) + "a",
   ])
   func pathWithoutANameIsRefused(text: String) async {
-    #expect(refusal { try FieldPath(text) } == "400 invalid_field_name")
+    #expect(refusal { try FieldPath(text) } == "invalidFieldName")
   }
 
   @Test func pathIsAsLongAsADocumentIsDeep() throws {

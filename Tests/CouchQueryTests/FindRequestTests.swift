@@ -5,37 +5,37 @@ import Testing
 struct FindRequestTests {
   @Test(
     arguments: [
-      ("{}", "missing_required_key"), (#"{"selector":5}"#, "invalid_selector_json"),
-      (#"{"selector":{},"x":1}"#, "invalid_key"),
-      (#"{"selector":{},"limit":-1}"#, "invalid_non_neg_integer"),
-      (#"{"selector":{},"limit":1.5}"#, "invalid_non_neg_integer"),
-      (#"{"selector":{},"limit":null}"#, "invalid_non_neg_integer"),
-      (#"{"selector":{},"skip":"1"}"#, "invalid_non_neg_integer"),
-      (#"{"selector":{},"sort":"a"}"#, "invalid_sort_json"),
-      (#"{"selector":{},"sort":[2]}"#, "invalid_sort_field"),
-      (#"{"selector":{},"sort":[""]}"#, "invalid_sort_field"),
-      (#"{"selector":{},"sort":[{"a":"up"}]}"#, "invalid_sort_field"),
-      (#"{"selector":{},"sort":[{"a":"asc","b":"asc"}]}"#, "invalid_sort_field"),
-      (#"{"selector":{},"sort":[{"a":"asc"},{"b":"desc"}]}"#, "unsupported_mixed_sort"),
-      (#"{"selector":{},"sort":["a..b"]}"#, "invalid_field_name"),
-      (#"{"selector":{},"fields":"a"}"#, "invalid_fields"),
-      (#"{"selector":{},"fields":[1]}"#, "invalid_field"),
-      (#"{"selector":{},"fields":[""]}"#, "invalid_field_name"),
-      (#"{"selector":{},"use_index":["a","b","c"]}"#, "invalid_index_name"),
-      (#"{"selector":{},"use_index":"a/b/c"}"#, "invalid_index_name"),
-      (#"{"selector":{},"use_index":5}"#, "invalid_index_name"),
-      (#"{"selector":{},"use_index":[1]}"#, "invalid_index_name"),
-      (#"{"selector":{},"bookmark":5}"#, "invalid_bookmark"),
-      (#"{"selector":{},"conflicts":1}"#, "invalid_boolean"),
-      (#"{"selector":{},"execution_stats":"true"}"#, "invalid_boolean"),
-      (#"{"selector":{},"update":null}"#, "invalid_boolean"),
-      (#"{"selector":{},"stable":"x"}"#, "invalid_boolean"),
-      (#"{"selector":{},"stale":"no"}"#, "invalid_ok_or_false_value"),
-      (#"{"selector":{},"r":0}"#, "invalid_pos_integer"),
-      (#"{"selector":{},"partition":"p"}"#, "bad_request"),
+      ("{}", "missingRequiredKey"), (#"{"selector":5}"#, "invalidSelectorJSON"),
+      (#"{"selector":{},"x":1}"#, "invalidKey"),
+      (#"{"selector":{},"limit":-1}"#, "invalidNonNegativeInteger"),
+      (#"{"selector":{},"limit":1.5}"#, "invalidNonNegativeInteger"),
+      (#"{"selector":{},"limit":null}"#, "invalidNonNegativeInteger"),
+      (#"{"selector":{},"skip":"1"}"#, "invalidNonNegativeInteger"),
+      (#"{"selector":{},"sort":"a"}"#, "invalidSortJSON"),
+      (#"{"selector":{},"sort":[2]}"#, "invalidSortField"),
+      (#"{"selector":{},"sort":[""]}"#, "invalidSortField"),
+      (#"{"selector":{},"sort":[{"a":"up"}]}"#, "invalidSortField"),
+      (#"{"selector":{},"sort":[{"a":"asc","b":"asc"}]}"#, "invalidSortField"),
+      (#"{"selector":{},"sort":[{"a":"asc"},{"b":"desc"}]}"#, "unsupportedMixedSort"),
+      (#"{"selector":{},"sort":["a..b"]}"#, "invalidFieldName"),
+      (#"{"selector":{},"fields":"a"}"#, "invalidFields"),
+      (#"{"selector":{},"fields":[1]}"#, "invalidField"),
+      (#"{"selector":{},"fields":[""]}"#, "invalidFieldName"),
+      (#"{"selector":{},"use_index":["a","b","c"]}"#, "invalidIndexName"),
+      (#"{"selector":{},"use_index":"a/b/c"}"#, "invalidIndexName"),
+      (#"{"selector":{},"use_index":5}"#, "invalidIndexName"),
+      (#"{"selector":{},"use_index":[1]}"#, "invalidIndexName"),
+      (#"{"selector":{},"bookmark":5}"#, "invalidBookmark"),
+      (#"{"selector":{},"conflicts":1}"#, "invalidBoolean"),
+      (#"{"selector":{},"execution_stats":"true"}"#, "invalidBoolean"),
+      (#"{"selector":{},"update":null}"#, "invalidBoolean"),
+      (#"{"selector":{},"stable":"x"}"#, "invalidBoolean"),
+      (#"{"selector":{},"stale":"no"}"#, "invalidStaleValue"),
+      (#"{"selector":{},"r":0}"#, "invalidPositiveInteger"),
+      (#"{"selector":{},"partition":"p"}"#, "badRequest"),
     ])
-  func malformedRequestIsRefusedInCouchDBsWords(body: String, error: String) async throws {
-    #expect(refusal { try FindRequest(json(body)) } == "400 \(error)")
+  func malformedRequestIsRefused(body: String, error: String) async throws {
+    #expect(refusal { try FindRequest(json(body)) } == error)
   }
 
   @Test func optionsOfAClusterAreTaken() throws {
@@ -70,10 +70,10 @@ struct FindRequestTests {
     let fields = (0...QueryLimits.projectedFields).map { "\"f\($0)\"" }.joined(separator: ",")
     #expect(
       refusal { try FindRequest(json(#"{"selector":{},"fields":[\#(fields)]}"#)) }
-        == "400 invalid_fields")
+        == "invalidFields")
     let sort = (0...QueryLimits.indexFields).map { "\"f\($0)\"" }.joined(separator: ",")
     #expect(
       refusal { try FindRequest(json(#"{"selector":{},"sort":[\#(sort)]}"#)) }
-        == "400 invalid_sort_json")
+        == "invalidSortJSON")
   }
 }

@@ -35,13 +35,13 @@ func json(_ text: String) throws -> JSONNode {
   try ParsedJSON(Array(text.utf8), limits: .request).root
 }
 
-/// The status and error code of a refusal, such as `400 invalid_operator`; `none` for a success.
+/// The code of a refusal, such as `invalidOperator`; `none` for a success.
 func refusal(_ call: () throws -> some Any) -> String {
   do {
     _ = try call()
     return "none"
   } catch {
     guard let error = ServiceError(error) else { return "another error" }
-    return "400 \(error.code.rawValue)"
+    return "\(error.code)"
   }
 }

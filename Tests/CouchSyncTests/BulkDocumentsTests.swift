@@ -12,7 +12,7 @@ struct BulkDocumentsTests {
     let answer = try await couch.bulk(
       #"{"docs":[{"_id":"b","x":1},{"_id":"taken"},{"x":2},{"_id":"a"}]}"#)
     let elements = try #require(answer.json.array)
-    #expect(answer.status == 201)
+    #expect(answer.outcome == .created)
     #expect(elements.count == 4)
     #expect(elements[0]["ok"] == true)
     #expect(elements[0]["id"] == "b")
@@ -21,7 +21,7 @@ struct BulkDocumentsTests {
         == ["id": "taken", "error": "conflict", "reason": "Document update conflict."])
     #expect(elements[2]["id"]?.string?.utf8.count == 32)
     #expect(elements[3]["rev"]?.string?.hasPrefix("1-") == true)
-    #expect(try await couch.get("a").status == 200)
+    #expect(try await couch.get("a").outcome == .done)
   }
 
   @Test(
@@ -183,7 +183,7 @@ struct BulkDocumentsTests {
       {"new_edits":false,"docs":[{"_id":"a","_rev":"1-a"},
       {"_id":"d","_rev":"1-a","_attachments":{"f":{"stub":true}}}]}
       """)
-    #expect(answer.status == 201)
+    #expect(answer.outcome == .created)
     #expect(
       answer.json == [
         [
@@ -247,7 +247,7 @@ struct BulkDocumentsTests {
   @Test func allOrNothingWritesNothing() async throws {
     let couch = try await Couch()
     let answer = try await couch.bulk(#"{"docs":[{"_id":"a"}],"all_or_nothing":true}"#)
-    #expect(answer.status == 417)
+    #expect(answer.outcome == .refused)
     #expect(answer.json.array?.first?["error"] == "not_implemented")
     #expect(try await couch.ids() == "")
   }

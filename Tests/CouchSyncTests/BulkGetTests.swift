@@ -5,6 +5,8 @@ import Stores
 import Synchronization
 import Testing
 
+@testable import HTTPAPI
+
 /// The lengths of an answer while it grew.
 private final class Lengths: Sendable {
   private let counts = Mutex<[Int]>([])
@@ -74,7 +76,7 @@ struct BulkGetTests {
     }
     let lengths = Lengths()
     let database = CouchDatabase(
-      name: "db", store: couch.store, as: .server,
+      name: "db", store: couch.store, as: .server, saying: ErrorTable.couchWord,
       reserveAnswer: { count in
         lengths.append(count)
         return count < 1_000_000

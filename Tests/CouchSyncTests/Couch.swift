@@ -5,6 +5,8 @@ import StoreTesting
 import Stores
 import Testing
 
+@testable import HTTPAPI
+
 /// A database over a store in memory, with short forms of its requests.
 struct Couch: Sendable {
   let database: CouchDatabase
@@ -19,7 +21,7 @@ struct Couch: Sendable {
     store = DocumentStore(
       name: name, storage: storage, feed: ChangeFeed(), limits: limits,
       now: { Timestamp(milliseconds: 1_000) })
-    database = CouchDatabase(name: "db", store: store, as: .server)
+    database = CouchDatabase(name: "db", store: store, as: .server, saying: ErrorTable.couchWord)
   }
 
   /// Writes a document and returns its revision's text.
@@ -109,8 +111,9 @@ func refusal(_ call: () async throws -> some Any) async -> String {
     _ = try await call()
     return "none"
   } catch {
-    guard let couch = ServiceError(error)?.couch else { return "another error" }
-    return "\(couch.status) \(couch.error)"
+    guard let code = ServiceError(error)?.code else { return "another error" }
+    let (status, word) = ErrorTable.row(code, in: .couch)
+    return "\(status) \(word)"
   }
 }
 

@@ -21,7 +21,7 @@ struct DatabaseInfoTests {
   }
 
   @Test func fullCommitNamesTheSameStartTime() async throws {
-    #expect(CouchDatabase.fullCommit.status == 201)
+    #expect(CouchDatabase.fullCommit.outcome == .created)
     #expect(CouchDatabase.fullCommit.text == #"{"ok":true,"instance_start_time":"0"}"#)
   }
 

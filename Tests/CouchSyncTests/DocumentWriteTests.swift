@@ -18,7 +18,7 @@ struct DocumentWriteTests {
     let couch = try await Couch()
     let answer = try await put(couch, #"{"_id":"a","x":1}"#)
     let revision = try #require(answer.revision)
-    #expect(answer.status == 201)
+    #expect(answer.outcome == .created)
     #expect(answer.text == #"{"ok":true,"id":"a","rev":"\#(revision)"}"#)
   }
 
@@ -57,7 +57,7 @@ struct DocumentWriteTests {
     let couch = try await Couch()
     let first = try await couch.put("a")
     let answer = try await put(couch, #"{"_deleted":true,"why":"x"}"#, query: first)
-    #expect(answer.status == 200)
+    #expect(answer.outcome == .done)
     let tombstone = try #require(answer.json["rev"]?.string)
     #expect(try await couch.get("a", ("rev", tombstone)).json["why"] == "x")
   }
@@ -163,7 +163,7 @@ struct DocumentWriteTests {
     #expect(id.utf8.count == 32)
     #expect(try await couch.get(id).json["x"] == 1)
     let named = try await couch.database.post(json(#"{"_id":"a"}"#))
-    #expect(named.status == 201)
+    #expect(named.outcome == .created)
     #expect(named.json["id"] == "a")
     #expect(
       await refusal { try await couch.database.post(json(#"{"_id":"a"}"#)) } == "409 conflict")
@@ -191,7 +191,7 @@ struct DocumentWriteTests {
     try await couch.put("a", #"{"x":2}"#, rev: first)
     let answer = try await couch.database.copy(
       source, revision: RevisionID(first), to: target)
-    #expect(answer.status == 201)
+    #expect(answer.outcome == .created)
     #expect(try await couch.get("b").text.hasSuffix(#""x":1.0}"#))
     #expect(
       await refusal { try await couch.database.copy(source, to: target) } == "409 conflict")
@@ -208,7 +208,7 @@ struct DocumentWriteTests {
     let source = try DocumentName("a")
     let answer = try await couch.database.copy(
       source, revision: tombstone, to: CopyTarget("b", revision: nil))
-    #expect(answer.status == 201)
+    #expect(answer.outcome == .created)
     await #expect(throws: DocumentError.deleted) { try await couch.get("b") }
     let copy = try await couch.get("b", ("rev", answer.revision?.description ?? ""))
     #expect(copy.json["_deleted"] == true && copy.json["x"] == 1)

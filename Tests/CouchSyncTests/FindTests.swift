@@ -6,6 +6,8 @@ import StoreTesting
 import Stores
 import Testing
 
+@testable import HTTPAPI
+
 extension Couch {
   /// A new database in the test's own engine.
   init(_ engine: MemoryEngine, _ name: StoreName) async throws {
@@ -18,7 +20,7 @@ extension Couch {
     store = DocumentStore(
       name: .system, storage: storage, feed: ChangeFeed(), limits: .full,
       now: { Timestamp(milliseconds: 1_000) })
-    database = CouchDatabase(name: "db", store: store, as: .server)
+    database = CouchDatabase(name: "db", store: store, as: .server, saying: ErrorTable.couchWord)
   }
 
   func find(_ body: String) async throws -> CouchAnswer {
@@ -67,7 +69,7 @@ struct FindTests {
     let revision = try await couch.put("a", #"{"n":1.0,"t":"\u0041"}"#)
     try await couch.put("b", #"{"n":2}"#)
     let answer = try await couch.find(#"{"selector":{"n":1}}"#)
-    #expect(answer.status == 200)
+    #expect(answer.outcome == .done)
     let document = #"{"_id":"a","_rev":"\#(revision)","n":1.0,"t":"\u0041"}"#
     #expect(answer.text.hasPrefix(#"{"docs":[\#(document)],"bookmark":""#))
   }
@@ -209,7 +211,7 @@ struct FindTests {
     for number in 0..<140 { try await couch.put("d\(number)", body) }
     #expect(
       await refusal { try await couch.find(#"{"selector":{},"limit":200}"#) } == "413 too_large")
-    #expect(try await couch.find(#"{"selector":{},"limit":2}"#).status == 200)
+    #expect(try await couch.find(#"{"selector":{},"limit":2}"#).outcome == .done)
   }
 
   @Test func patternThatBacktrackingWouldNeverEndIsAnswered() async throws {

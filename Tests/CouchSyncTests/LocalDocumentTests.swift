@@ -23,7 +23,7 @@ struct LocalDocumentTests {
     let couch = try await Couch()
     let first = try await put(
       couch, "_local/x=.y", #"{"_id":"_local/x=.y","last_seq":"5-a","history":[{"last_seq":5.0}]}"#)
-    #expect(first.status == 201)
+    #expect(first.outcome == .created)
     #expect(first.text == #"{"ok":true,"id":"_local/x=.y","rev":"0-1"}"#)
     #expect(
       try await get(couch, "_local/x=.y").text
@@ -53,7 +53,7 @@ struct LocalDocumentTests {
   @Test func pathNamesTheDocumentWhateverItsBodySays() async throws {
     let couch = try await Couch()
     for id in ["_local/b", "b", "_local/a"] {
-      #expect(try await put(couch, "_local/a", #"{"_id":"\#(id)","x":1}"#).status == 201)
+      #expect(try await put(couch, "_local/a", #"{"_id":"\#(id)","x":1}"#).outcome == .created)
       #expect(try await get(couch, "_local/a").text == #"{"_id":"_local/a","_rev":"0-1","x":1}"#)
     }
     #expect(await refusal { try await get(couch, "_local/b") } == "404 not_found")
@@ -86,7 +86,7 @@ struct LocalDocumentTests {
       #expect(await refusal { try await get(couch, "_local/a") } == "404 not_found")
     }
     _ = try await put(couch, "_local/a", "{}")
-    #expect(try await put(couch, "_local/a", #"{"_rev":"0-1","_deleted":true}"#).status == 200)
+    #expect(try await put(couch, "_local/a", #"{"_rev":"0-1","_deleted":true}"#).outcome == .done)
   }
 
   @Test(arguments: ["", "1", "0-", "0-x", "1-1", "0--1", "0-99999999999999999999"])

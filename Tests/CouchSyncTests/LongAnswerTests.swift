@@ -5,6 +5,7 @@ import Stores
 import Testing
 
 @testable import CouchSync
+@testable import HTTPAPI
 
 /// Lists of documents that are longer than one part of an answer.
 @Suite struct LongAnswerTests {
@@ -86,7 +87,8 @@ import Testing
   @Test func partThatThereIsNoMemoryForIsRefused() async throws {
     let couch = try await Self.filled()
     let database = CouchDatabase(
-      name: "db", store: couch.store, as: .server, reserveAnswer: { $0 < 500_000 })
+      name: "db", store: couch.store, as: .server, saying: ErrorTable.couchWord,
+      reserveAnswer: { $0 < 500_000 })
     let asked = try AllDocumentsQuery(query([("include_docs", "true")]))
     #expect(await refusal { try await database.allDocuments(asked) } == "503 unavailable")
   }

@@ -14,7 +14,7 @@ struct PurgeTests {
     let revision = try await couch.put("a", #"{"x":1}"#)
     try await couch.put("b")
     let answer = try await purge(couch, #"{"a":["\#(revision)"]}"#)
-    #expect(answer.status == 201)
+    #expect(answer.outcome == .created)
     #expect(answer.text == #"{"purge_seq":null,"purged":{"a":["\#(revision)"]}}"#)
     #expect(await refusal { try await couch.get("a") } == "404 not_found")
     #expect(try await couch.ids() == "b")
@@ -64,7 +64,7 @@ struct PurgeTests {
     let third = try #require(bulk.json.array?.first?["rev"]?.string)
     try await couch.delete("a", rev: third)
     #expect(try await couch.put("a", #"{"x":1}"#).hasPrefix("5-"))
-    #expect(try await couch.get("a", ("open_revs", "all")).status == 200)
+    #expect(try await couch.get("a", ("open_revs", "all")).outcome == .done)
   }
 
   @Test func purgedConflictIsNotBroughtBackToTheDocumentThatIsLeft() async throws {
@@ -161,7 +161,7 @@ struct PurgeTests {
     let couch = try await Couch()
     try await couch.put("a")
     let answer = try await couch.database.compact()
-    #expect(answer.status == 202)
+    #expect(answer.outcome == .accepted)
     #expect(answer.text == #"{"ok":true}"#)
     #expect(try await couch.ids() == "a")
   }
@@ -183,7 +183,7 @@ struct PurgeTests {
         ["rev": .string(second), "status": "available"],
         ["rev": .string(first), "status": "missing"],
       ])
-    #expect(try await couch.get("b", ("rev", "1-z")).status == 200)
+    #expect(try await couch.get("b", ("rev", "1-z")).outcome == .done)
     #expect(try await couch.changes().rows == before.rows)
   }
 }

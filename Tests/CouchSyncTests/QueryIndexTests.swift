@@ -198,7 +198,7 @@ struct QueryIndexTests {
       try await couch.put("_design/d", body)
       Issue.record("it was written")
     } catch let error as ServiceError {
-      #expect(error.couch.status == 400 && error.couch.error == "invalid_design_doc")
+      #expect(error.code == .invalidDesign)
       #expect(error.reason == reason)
     }
     let element = #"{"docs":[{"_id":"_design/d",\#(body.dropFirst()),{"_id":"a"}]}"#

@@ -77,7 +77,10 @@ import Testing
 
   private static func say(_ security: String, in store: DocumentStore) async throws {
     let parsed = try ParsedJSON(Array(security.utf8), limits: .small).root
-    _ = try await CouchDatabase(name: "plans", store: store, as: .server).setSecurity(
+    _ = try await CouchDatabase(
+      name: "plans", store: store, as: .server, saying: ErrorTable.couchWord
+    )
+    .setSecurity(
       SecurityDocument(parsed))
   }
 }

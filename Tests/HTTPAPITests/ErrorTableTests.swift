@@ -1,5 +1,8 @@
 import Accounts
+import CouchQuery
+import CouchSync
 import Documents
+import Foundation
 import HTTPTypes
 import Hotels
 import Hummingbird
@@ -36,6 +39,9 @@ import Testing
     for code in DocumentError.Code.allCases {
       let (status, word) = try #require(table[code])
       expect(DocumentError(code, "why"), status, word)
+      let couch = ErrorTable.problem(for: DocumentError(code, "why"), in: .couch)
+      #expect(
+        (couch.status.code, couch.error) == (status, code == .invalidJSON ? "bad_request" : word))
       expect(ServiceError(DocumentError(code, "why")), status, word)
     }
   }
@@ -86,7 +92,7 @@ import Testing
     .issuerUnavailable: (503, "issuer_unavailable"), .keys: (503, "unavailable"),
   ]
 
-  @Test(arguments: ServiceError.Code.allCases)
+  @Test(arguments: ErrorTable.couch.keys)
   func everyCodeHasItsStatusAndWord(code: ServiceError.Code) throws {
     let error = ServiceError(code, "why", retryAfterSeconds: 7, detail: "a file's name")
     let said = ErrorTable.problem(for: error)
@@ -98,9 +104,32 @@ import Testing
     if said.status == .tooManyRequests { #expect(said.headers[.retryAfter] == "7") }
   }
 
+  /// Each code is declared in an extension of its target, so that no compiler knows all of them.
+  @Test func tableHasARowForEachDeclaredCode() throws {
+    let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(
+      path: "../../Sources")
+    let files = try #require(
+      FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+    var declared: Set<ServiceError.Code> = []
+    for case let file as URL in files where file.pathExtension == "swift" {
+      let parts = try String(contentsOf: file, encoding: .utf8)
+        .split(separator: "extension ServiceError.Code {").dropFirst()
+      for line in parts.flatMap({ $0.split(separator: "\n") }) {
+        if let found = line.firstMatch(of: /static let (\w+) = Self\("(\w+)"\)$/) {
+          #expect(found.1 == found.2)
+          #expect(declared.insert(ServiceError.Code(String(found.2))).inserted, "\(found.2)")
+        }
+      }
+    }
+    #expect(declared == Set(ErrorTable.couch.keys))
+    #expect(
+      ErrorTable.problem(for: ServiceError(.init("new"), "why")).status == .internalServerError)
+  }
+
   @Test func databasesSayAnErrorAsCouchDBDoes() {
     let table: [(ServiceError, Int, String, String)] = [
       (.absent, 404, "not_found", "Database does not exist."),
+      (ServiceError(.exists, "why"), 412, "file_exists", "why"),
       (ServiceError(.overloaded, "why"), 429, "too_many_requests", "why"),
       (ServiceError(.guestSpent, "why"), 401, "unauthorized", "why"),
       (ServiceError(.invalidJSON, "why"), 400, "bad_request", "why"),

@@ -1,6 +1,7 @@
 import Accounts
 import Documents
 import HTTPTypes
+import Hotels
 import Hummingbird
 import JSON
 import Lists

@@ -119,7 +119,9 @@ struct CouchChangesStream: Sendable {
       // Rewound: a new store has the same name. The client asks again with its last token, and the answer to that says
       // so.
       if !page.isRewound { return framed(page, of: position.query, hasRows: hasRows) }
-    } catch let error where [403, 404].contains(ServiceError(error)?.couch.status) {
+    } catch let error
+      where [403, 404].contains(ErrorTable.problem(for: error, in: .couch).status.code)
+    {
       // Since the last check the store or the permission is gone.
     }
     if feed.kind == .normal { throw IncompleteAnswer() }

@@ -96,7 +96,8 @@ struct CouchDatabaseAccess: Sendable {
   func make(_ text: String) async throws {
     let name = try Self.name(text)
     try await stores.withStore(.named(name)) { store in
-      try CouchDatabase(name: text, store: store, as: .server).requireNew()
+      try CouchDatabase(name: text, store: store, as: .server, saying: ErrorTable.couchWord)
+        .requireNew()
     }
   }
 

@@ -17,7 +17,7 @@ extension Response {
     if let revision = answer.revision { fields[.eTag] = "\"\(revision)\"" }
     if let location { fields[.location] = location }
     return .inPieces(
-      answer.pieces, status: .named(answer.status), type: type, headers: fields)
+      answer.pieces, status: answer.outcome.status, type: type, headers: fields)
   }
 
   /// `{"ok":true}`.
@@ -43,12 +43,24 @@ extension Response {
   }
 }
 
+extension CouchAnswer.Outcome {
+  /// The status of the answer.
+  fileprivate var status: HTTPResponse.Status {
+    switch self {
+    case .done: .ok
+    case .created: .created
+    case .accepted: .accepted
+    case .refused: .expectationFailed
+    }
+  }
+}
+
 extension CouchAnswer {
   /// The URL of a written document; nil if it was deleted.
   /// - Parameter database: the database's name, as sent.
   /// - Parameter url: the server's own.
   func location(in database: String, at url: String) -> String? {
-    guard status == 201 else { return nil }
+    guard outcome == .created else { return nil }
     return written.map { id in
       // The slash after `_design` and `_local` stays a slash.
       let text = id.text.utf8

@@ -149,7 +149,7 @@ struct CouchStore: Sendable {
     guard role.has(right) else { throw ServiceError.missing(right) }
     return CouchDatabase(
       name: database,
-      store: store ?? stores.absent(name), as: context,
+      store: store ?? stores.absent(name), as: context, saying: ErrorTable.couchWord,
       mayDesign: role.has(.design), rule: role.rule(noting: written),
       reserveAnswer: { [reservation] in reservation?.reserveAnswer($0) ?? true })
   }

@@ -1,16 +1,88 @@
+import Accounts
+import CouchQuery
 import CouchSync
 import HTTPServer
 import HTTPTypes
 import Hotels
 import Hummingbird
 import JSON
+import Lists
 import NIOCore
 import NIOHTTP1
 import Stores
 
-/// The one mapping of errors to a status and a text. `/couch` answers each code of ``ServiceError`` as CouchDB does
-/// (``ServiceError/couch``). `/v1` and `/api` do the same, except for the codes in ``row(_:)``.
+/// The one mapping of errors to a status and a text.
 enum ErrorTable {
+  /// The status and the word of a code.
+  typealias Row = (status: Int, word: String)
+
+  /// What `/couch` answers, as CouchDB does; `/v1` and `/api`, too, for codes that are not in ``others``.
+  ///
+  /// Source: CouchDB, "HTTP status codes" and "JSON structure reference: CouchDB error status".
+  static let couch: [ServiceError.Code: Row] = [
+    .badRequest: (400, "bad_request"), .invalidRevision: (400, "bad_request"),
+    .invalidJSON: (400, "bad_request"), .invalidUTF8: (400, "bad_request"),
+    .invalidQuery: (400, "query_parse_error"), .invalidArgument: (400, "bad_arg"),
+    .invalidID: (400, "illegal_docid"), .invalidDocument: (400, "doc_validation"),
+    .duplicateKey: (400, "duplicate_key"), .tooDeep: (400, "too_deep"),
+    .tooManyMembers: (400, "too_many_members"), .stringTooLong: (400, "string_too_long"),
+    .numberOutOfRange: (400, "number_out_of_range"),
+    .invalidDatabaseName: (400, "illegal_database_name"),
+    .databaseNameTooLong: (400, "database_name_too_long"),
+    .invalidBookmark: (400, "invalid_bookmark"), .invalidBoolean: (400, "invalid_boolean"),
+    .invalidBulkDocs: (400, "invalid_bulk_docs"), .invalidDesign: (400, "invalid_design_doc"),
+    .invalidDesignLanguage: (400, "invalid_ddoc_lang"), .invalidField: (400, "invalid_field"),
+    .invalidFieldName: (400, "invalid_field_name"), .invalidFields: (400, "invalid_fields"),
+    .invalidIndex: (400, "invalid_index"), .invalidIndexName: (400, "invalid_index_name"),
+    .invalidKey: (400, "invalid_key"), .invalidNonNegativeInteger: (400, "invalid_non_neg_integer"),
+    .invalidStaleValue: (400, "invalid_ok_or_false_value"),
+    .invalidOperator: (400, "invalid_operator"),
+    .invalidPartitionedValue: (400, "invalid_partitioned_value"),
+    .invalidPositiveInteger: (400, "invalid_pos_integer"),
+    .invalidSelector: (400, "invalid_selector"),
+    .invalidSelectorJSON: (400, "invalid_selector_json"),
+    .invalidSortField: (400, "invalid_sort_field"), .invalidSortJSON: (400, "invalid_sort_json"),
+    .invalidString: (400, "invalid_string"), .missingRequiredKey: (400, "missing_required_key"),
+    .noUsableIndex: (400, "no_usable_index"), .notSupported: (400, "not_supported"),
+    .selectorTooCostly: (400, "selector_too_costly"),
+    .unsupportedMixedSort: (400, "unsupported_mixed_sort"), .invalidName: (400, "invalid_username"),
+    .invalidPassword: (400, "invalid_password"),
+    .badCredentials: (401, "unauthorized"), .invalidToken: (401, "unauthorized"),
+    .expiredToken: (401, "unauthorized"), .guestSpent: (401, "unauthorized"),
+    .forbidden: (403, "forbidden"), .noPassword: (403, "forbidden"),
+    .accountNeeded: (403, "account_needed"),
+    .absent: (404, "not_found"), .missing: (404, "not_found"), .deleted: (404, "not_found"),
+    .unknownHotel: (404, "not_found"), .unknownUser: (404, "not_found"),
+    .conflict: (409, "conflict"), .occupied: (409, "conflict"), .taken: (409, "conflict"),
+    .tooManyLeaves: (409, "too_many_leaves"), .revisionCollision: (409, "rev_collision"),
+    .notEmpty: (409, "account_not_empty"), .beingFilled: (409, "import_running"),
+    .invitationGone: (410, "invitation_gone"), .undoOver: (410, "undo_over"),
+    .exists: (412, "file_exists"), .precondition: (412, "precondition_failed"),
+    .tooLarge: (413, "too_large"), .jsonTooLarge: (413, "too_large"),
+    .tooManyValues: (413, "too_large"), .documentTooLarge: (413, "document_too_large"),
+    .attachmentsUnsupported: (415, "bad_content_type"),
+    .notAtomic: (417, "not_implemented"),
+    .receiptMismatch: (422, "idempotency_key_reused"), .invalidExport: (422, "invalid_export"),
+    .importRefused: (422, "import_refused"),
+    .overloaded: (429, "too_many_requests"), .tooManyRequests: (429, "too_many_requests"),
+    .lockedOut: (429, "too_many_requests"), .tooMany: (429, "too_many_requests"),
+    .integrity: (500, "integrity_error"),
+    .notImplemented: (501, "not_implemented"),
+    .damaged: (503, "store_damaged"), .storage: (503, "storage_error"),
+    .readOnly: (503, "read_only"), .moved: (503, "stores_moved"),
+    .outcomeUnknown: (503, "outcome_unknown"), .issuerUnavailable: (503, "issuer_unavailable"),
+    .unavailable: (503, "unavailable"), .ended: (503, "unavailable"),
+    .hashingBusy: (503, "unavailable"), .keys: (503, "unavailable"),
+    .storageFull: (507, "insufficient_storage"), .quotaExceeded: (507, "quota_exceeded"),
+  ]
+
+  /// What `/v1` and `/api` answer to codes for which CouchDB's answer says too little.
+  private static let others: [ServiceError.Code: Row] = [
+    .invalidJSON: (400, "invalid_json"), .invalidUTF8: (400, "invalid_utf8"),
+    .guestSpent: (410, "guest_spent"), .jsonTooLarge: (413, "document_too_large"),
+    .overloaded: (429, "overloaded"),
+  ]
+
   /// The seconds of `Retry-After` if an error does not say how many.
   private static let retrySeconds = 1
 
@@ -36,7 +108,7 @@ enum ErrorTable {
 
   /// The problem for one of the service's own errors.
   private static func problem(of error: ServiceError, in dialect: Problem.Dialect) -> Problem {
-    let (status, code) = dialect == .couch ? error.couch : row(error)
+    let (status, word) = row(error.code, in: dialect)
     let reason =
       switch error.code {
       // Something absent and something of another person's get the same bytes.
@@ -51,17 +123,17 @@ enum ErrorTable {
       fields[.retryAfter] = String(max(1, error.retryAfterSeconds ?? retrySeconds))
     }
     if status == 401 { fields.append(contentsOf: Authentication.challenge) }
-    return Problem(.named(status), code, reason, headers: fields, detail: error.detail)
+    return Problem(.named(status), word, reason, headers: fields, detail: error.detail)
   }
 
-  /// The status and the error name in `/v1` and `/api`.
-  private static func row(_ error: ServiceError) -> (status: Int, error: String) {
-    switch error.code {
-    case .overloaded, .invalidJSON, .invalidUTF8: (error.couch.status, error.code.rawValue)
-    case .jsonTooLarge: (413, ServiceError.Code.documentTooLarge.rawValue)
-    case .guestSpent: (410, error.code.rawValue)
-    default: error.couch
-    }
+  /// The status and the word of a code. A code without a row is a fault of the server.
+  static func row(_ code: ServiceError.Code, in dialect: Problem.Dialect) -> Row {
+    (dialect == .couch ? nil : others[code]) ?? couch[code] ?? (500, "internal_error")
+  }
+
+  /// The word of a code within an answer of `/couch`.
+  @Sendable static func couchWord(_ code: ServiceError.Code) -> String {
+    row(code, in: .couch).word
   }
 
   /// Whether a later attempt may succeed.

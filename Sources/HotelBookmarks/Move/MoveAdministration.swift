@@ -82,7 +82,7 @@ package enum MoveAdministration {
         [
           "moved \(summary.stores) stores from \(from.description) to \(to.description); "
             + "\(summary.again) copies were made again because of changes",
-          "the server still answers reads and refuses changes (503 \(ServiceError.moved.code.rawValue)): "
+          "the server still answers reads and refuses changes (503 stores_moved): "
             + "stop it, and start servers with --database",
         ], false
       )

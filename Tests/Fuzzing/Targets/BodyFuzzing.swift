@@ -40,8 +40,7 @@ enum BodyFuzzing {
     do {
       try body()
     } catch {
-      let status = ServiceError(error)?.couch.status ?? 0
-      claim((400...501).contains(status) && status != 500, "a client's error")
+      claim(ServiceError(error)?.code.isOfStorage == false, "a client's error")
     }
   }
 

@@ -1,0 +1,10 @@
+package import Stores
+
+extension ServiceError.Code {
+  /// The bookmark is not in the state that the request requires.
+  package static let precondition = Self("precondition")
+  /// The hotel is unknown and is not bookmarked.
+  package static let unknownHotel = Self("unknownHotel")
+  /// A document with the hotel's id exists but is not a hotel.
+  package static let occupied = Self("occupied")
+}
