@@ -22,7 +22,7 @@ import Testing
     try await say(#"{"members":{"names":["member"]}}"#, in: stores)
     let store = try await access.store("plans", for: member, as: .server)
     let error = await #expect(throws: ServiceError.self) {
-      try await store.writing { _ in
+      try await store.write { _ in
         do { try await say("{}", in: stores) } catch { Issue.record(error) }
       }
     }

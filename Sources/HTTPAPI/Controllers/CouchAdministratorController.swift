@@ -134,7 +134,7 @@ struct CouchAdministratorController: Sendable {
     var rows: [(name: String, info: [UInt8]?)] = []
     for name in names {
       do {
-        let answer = try await databases.store(name, for: caller, as: context).reading {
+        let answer = try await databases.store(name, for: caller, as: context).read {
           database in try await database.info()
         }
         rows.append((name, answer.body))

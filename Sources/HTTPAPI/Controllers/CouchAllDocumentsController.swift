@@ -52,13 +52,13 @@ struct CouchAllDocumentsController: Sendable {
   ) async throws -> Response {
     let queries = try AllDocumentsQuery.list(try await call.couchObject(), scope: scope)
     return try await feeds.response(
-      try await store.reading { database in try await database.allDocuments(queries) }, call, store)
+      try await store.read { database in try await database.allDocuments(queries) }, call, store)
   }
 
   private func allDocuments(
     _ query: AllDocumentsQuery, _ call: Call, _ store: CouchStore
   ) async throws -> Response {
     try await feeds.response(
-      try await store.reading { database in try await database.allDocuments(query) }, call, store)
+      try await store.read { database in try await database.allDocuments(query) }, call, store)
   }
 }

@@ -18,12 +18,12 @@ struct CouchDatabaseController: Sendable {
   var routes: [Route] {
     [
       databases.route(.get, "") { _, store in
-        .couch(try await store.reading { database in try await database.info() })
+        .couch(try await store.read { database in try await database.info() })
       },
       databases.route(.post, "") { call, store in
         let parameters = try call.couchParameters()
         let body = try await call.couchPosted(store.documentLimits)
-        let answer = try await store.writing { database in
+        let answer = try await store.write { database in
           try await database.post(body)
         }
         return .couchWritten(answer, parameters, call, at: address.url(for: call))
@@ -31,7 +31,7 @@ struct CouchDatabaseController: Sendable {
       databases.route(.post, "/_bulk_docs") { call, store in
         let body = try await call.couchBulk(
           store.documentLimits, stored: store.storedBytes, bodyFiles)
-        let answer = try await store.writing { database in
+        let answer = try await store.write { database in
           switch body {
           case .short(let request): try await database.bulkDocuments(request)
           case .long(let request):

@@ -44,13 +44,13 @@ struct CouchDocumentController: Sendable {
     switch try DocumentName(call) {
     case .local(let id):
       return .couch(
-        try await store.reading { database in try await database.local(id) })
+        try await store.read { database in try await database.local(id) })
     case .document(let id):
       let query = try DocumentQuery(parameters)
       if let wanted = try OpenRevisions.parameter(parameters) {
         return try await openRevisions(of: id, wanted, query, call, store)
       }
-      let answer = try await store.reading { database in
+      let answer = try await store.read { database in
         try await database.document(id, query)
       }
       if let revision = answer.revision?.description,
@@ -76,7 +76,7 @@ struct CouchDocumentController: Sendable {
       let boundary = Hex.string(generator.next(), generator.next())
       (form, type) = (.multipart(boundary: boundary), "multipart/mixed; boundary=\"\(boundary)\"")
     }
-    let answer = try await store.reading { [form] database in
+    let answer = try await store.read { [form] database in
       try await database.openRevisions(id, wanted, query, as: form)
     }
     return try await feeds.response(answer, call, store, type: type)
@@ -89,14 +89,14 @@ struct CouchDocumentController: Sendable {
     switch name {
     case .local(let id):
       let write = try LocalWrite(body, limits: store.documentLimits)
-      let answer = try await store.writing { database in
+      let answer = try await store.write { database in
         try await database.putLocal(id, write)
       }
       return .couchWritten(answer, parameters, call, at: address.url(for: call))
     case .document(let id):
       let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
       let isNewEdit = try parameters.flag("new_edits", default: true)
-      let answer = try await store.writing { database in
+      let answer = try await store.write { database in
         try await database.put(id, body, base: base, isNewEdit: isNewEdit)
       }
       answer.warnOfUnrunRules(call)
@@ -109,13 +109,13 @@ struct CouchDocumentController: Sendable {
     switch try DocumentName(call) {
     case .local(let id):
       return .couch(
-        try await store.writing(creating: false) { database in
+        try await store.write(creating: false) { database in
           try await database.deleteLocal(id, revision: parameters["rev"])
         })
     case .document(let id):
       let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
       return .couch(
-        try await store.writing(creating: false) { database in
+        try await store.write(creating: false) { database in
           try await database.delete(id, base: base)
         })
     }
@@ -125,7 +125,7 @@ struct CouchDocumentController: Sendable {
     let base = try BaseRevision(
       query: call.couchParameters()["rev"], ifMatch: call[.ifMatch])
     let (source, target) = (try DocumentName(call), try CopyTarget(call))
-    let answer = try await store.writing(creating: false) { database in
+    let answer = try await store.write(creating: false) { database in
       try await database.copy(source, revision: base.revision, to: target)
     }
     let url = address.url(for: call)

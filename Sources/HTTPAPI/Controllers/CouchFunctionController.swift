@@ -24,7 +24,7 @@ struct CouchFunctionController: Sendable {
     databases.route(method, "/_design/{design}" + path) { call, store in
       let function = try DesignFunction(
         kind, try call.parameter("function"), in: try call.parameter("design"))
-      return try await store.reading { database in
+      return try await store.read { database in
         try await database.run(function)
       }
     }

@@ -15,14 +15,14 @@ struct CouchMaintenanceController: Sendable {
     [
       databases.route(.get, "/_security") { _, store in
         .couch(
-          try await store.reading { database in try await database.security() })
+          try await store.read { database in try await database.security() })
       },
       databases.route(.put, "/_security") { call, store in
         try await store.require(.secure)
         let bytes = try await call.body(upTo: JSONLimits.small.maximumBytes)
         let security = try SecurityDocument(try CouchBody.parse(bytes, limits: .small))
         return .couch(
-          try await store.writing(needing: .secure) { database in
+          try await store.write(needing: .secure) { database in
             try await database.setSecurity(security)
           })
       },
@@ -30,14 +30,14 @@ struct CouchMaintenanceController: Sendable {
         try await store.require(.purge)
         let request = try PurgeRequest(try await call.couchObject())
         return .couch(
-          try await store.writing(needing: .purge) { database in
+          try await store.write(needing: .purge) { database in
             try await database.purge(request)
           })
       },
       databases.route(.post, "/_compact") { _, store in try await Self.compact(store) },
       databases.route(.post, "/_compact/{design}") { call, store in
         let design = try DocumentID("_design/" + call.parameter("design"))
-        _ = try await store.reading(needing: .compact) { database in
+        _ = try await store.read(needing: .compact) { database in
           try await database.document(design)
         }
         // An index without a definition is removed together with the definition, so nothing remains to do.
@@ -49,7 +49,7 @@ struct CouchMaintenanceController: Sendable {
       },
       databases.route(.get, "/_revs_limit") { _, store in
         .couch(
-          try await store.reading { database in
+          try await store.read { database in
             try await database.revisionsLimit()
           })
       },
@@ -58,7 +58,7 @@ struct CouchMaintenanceController: Sendable {
         let bytes = try await call.body(upTo: JSONLimits.small.maximumBytes)
         let limit = try CouchBody.parse(bytes, limits: .small)
         return .couch(
-          try await store.writing(needing: .purge) { database in
+          try await store.write(needing: .purge) { database in
             try await database.setRevisionsLimit(limit)
           })
       },
@@ -69,7 +69,7 @@ struct CouchMaintenanceController: Sendable {
 
   private static func compact(_ store: CouchStore) async throws -> Response {
     .couch(
-      try await store.writing(needing: .compact, creating: false) { database in
+      try await store.write(needing: .compact, creating: false) { database in
         try await database.compact()
       })
   }

@@ -14,35 +14,35 @@ struct CouchQueryController: Sendable {
       databases.route(.post, "/_find") { call, store in
         let request = try FindRequest(try await call.couchObject())
         return .couch(
-          try await store.reading { database in
+          try await store.read { database in
             try await database.find(request)
           })
       },
       databases.route(.post, "/_explain") { call, store in
         let request = try FindRequest(try await call.couchObject())
         return .couch(
-          try await store.reading { database in
+          try await store.read { database in
             try await database.explain(request)
           })
       },
       databases.route(.get, "/_index") { call, store in
         let parameters = try call.couchParameters()
         return .couch(
-          try await store.reading { database in
+          try await store.read { database in
             try await database.queryIndexes(parameters)
           })
       },
       databases.route(.post, "/_index") { call, store in
         let request = try IndexRequest(try await call.couchObject())
         return .couch(
-          try await store.writing(needing: .design) { database in
+          try await store.write(needing: .design) { database in
             try await database.createIndex(request)
           })
       },
       databases.route(.post, "/_index/_bulk_delete") { call, store in
         let body = try await call.couchObject()
         return .couch(
-          try await store.writing(needing: .design, creating: false) { database in
+          try await store.write(needing: .design, creating: false) { database in
             try await database.deleteIndexes(body)
           })
       },
@@ -60,7 +60,7 @@ struct CouchQueryController: Sendable {
     let design = try call.parameter("design")
     let (type, name) = (try call.parameter("type"), try call.parameter("name"))
     return .couch(
-      try await store.writing(needing: .design, creating: false) { database in
+      try await store.write(needing: .design, creating: false) { database in
         try await database.deleteIndex(design: design, type: type, name: name)
       })
   }

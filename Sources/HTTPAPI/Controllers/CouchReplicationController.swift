@@ -18,19 +18,19 @@ struct CouchReplicationController: Sendable {
         let request = try BulkGetRequest(
           try await call.couchObject(), try call.couchParameters())
         return try await feeds.response(
-          try await store.reading { database in try await database.bulkGet(request) }, call, store)
+          try await store.read { database in try await database.bulkGet(request) }, call, store)
       },
       databases.route(.post, "/_revs_diff") { call, store in
         let request = try RevisionsRequest(try await call.couchObject())
         return .couch(
-          try await store.reading { database in
+          try await store.read { database in
             try await database.revisionsDifference(request)
           })
       },
       databases.route(.post, "/_missing_revs") { call, store in
         let request = try RevisionsRequest(try await call.couchObject())
         return .couch(
-          try await store.reading { database in
+          try await store.read { database in
             try await database.missingRevisions(request)
           })
       },
@@ -52,7 +52,7 @@ struct CouchReplicationController: Sendable {
     let query = try await ChangesQuery(
       parameters, body: body, lastEvent: feed.kind == .eventsource ? call[.lastEventID] : nil
     ).prepared()
-    let page = try await store.reading { database in
+    let page = try await store.read { database in
       try await database.changes(query)
     }
     if feed.isAnswered(by: page, query) { return .couch(page.answer) }

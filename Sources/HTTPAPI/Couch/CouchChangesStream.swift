@@ -115,7 +115,7 @@ struct CouchChangesStream: Sendable {
     after position: Position, hasRows: Bool
   ) async throws -> (rows: [UInt8], Position)? {
     do {
-      let page = try await store.reading { database in try await database.changes(position.query) }
+      let page = try await store.read { database in try await database.changes(position.query) }
       // Rewound: a new store has the same name. The client asks again with its last token, and the answer to that says
       // so.
       if !page.isRewound { return framed(page, of: position.query, hasRows: hasRows) }

@@ -59,7 +59,7 @@ struct CouchPartsStream: Sendable {
   }
 
   private func read(_ rest: AnswerRest) async throws -> ([[UInt8]], AnswerRest?) {
-    let answer = try await store.reading { database in try await database.answer(rest) }
+    let answer = try await store.read { database in try await database.answer(rest) }
     return (answer.pieces, answer.rest)
   }
 }

@@ -32,7 +32,7 @@ struct CouchStore: Sendable {
   ///   appears empty.
   /// - Throws: the errors of `use` and of opening a store, with CouchDB's texts; 404 for a database that is absent or
   ///   that the caller may not use; 403 without the right, and for a list that the caller was on.
-  func writing<Value>(
+  func write<Value>(
     needing right: CouchRole.Right = .use, creating: Bool = true,
     _ use: (CouchDatabase) async throws -> Value
   ) async throws -> Value {
@@ -61,9 +61,10 @@ struct CouchStore: Sendable {
     return id
   }
 
-  /// Lends the database for an operation that only reads. An absent store of the caller's own appears empty.
-  /// - Throws: the errors of ``writing(needing:creating:_:)``.
-  func reading<Value>(
+  /// Lends the database for an operation that changes no document; a query may bring its index up to date. An absent
+  /// store of the caller's own appears empty.
+  /// - Throws: the errors of ``write(needing:creating:_:)``.
+  func read<Value>(
     needing right: CouchRole.Right = .use,
     _ use: (CouchDatabase) async throws -> Value
   ) async throws -> Value {
@@ -73,9 +74,9 @@ struct CouchStore: Sendable {
   }
 
   /// Checks a right before anything is read of the request's body.
-  /// - Throws: the errors of ``writing(needing:creating:_:)``.
+  /// - Throws: the errors of ``write(needing:creating:_:)``.
   func require(_ right: CouchRole.Right) async throws {
-    try await reading(needing: right) { _ in }
+    try await read(needing: right) { _ in }
   }
 
   /// Creates the caller's own store.
@@ -84,7 +85,7 @@ struct CouchStore: Sendable {
     try await stores.withStore(name, creating: false) { store in
       guard store == nil else { throw ServiceError.databaseExists }
     }
-    try await writing { _ in }
+    try await write { _ in }
   }
 
   /// Whether the caller may still read, for work that lasts longer than a request.
