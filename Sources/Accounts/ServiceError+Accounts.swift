@@ -1,7 +1,6 @@
 package import Stores
 
 extension ServiceError.Code {
-  /// The text is not a valid user name.
   package static let invalidName = Self("invalidName")
   /// The password is too short or too long, is commonly known, or contains a NUL.
   package static let invalidPassword = Self("invalidPassword")
@@ -9,7 +8,6 @@ extension ServiceError.Code {
   package static let noPassword = Self("noPassword")
   /// Another user has this name.
   package static let taken = Self("taken")
-  /// The user is unknown or the password is wrong; the answer is the same for both.
   package static let badCredentials = Self("badCredentials")
   /// The token was not issued by this service, or was revoked.
   package static let invalidToken = Self("invalidToken")
@@ -18,13 +16,10 @@ extension ServiceError.Code {
   package static let lockedOut = Self("lockedOut")
   /// Too many requests of this kind from this address.
   package static let tooMany = Self("tooMany")
-  /// The guest has become another user's, or was erased.
   package static let guestSpent = Self("guestSpent")
   /// The user is unknown (command line only).
   package static let unknownUser = Self("unknownUser")
-  /// Too many passwords wait to be hashed.
   package static let hashingBusy = Self("hashingBusy")
-  /// The keys of a token's issuer are not available now.
   package static let issuerUnavailable = Self("issuerUnavailable")
   /// A file with keys or with the administrator's password is unusable.
   package static let keys = Self("keys")

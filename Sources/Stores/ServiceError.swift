@@ -38,9 +38,7 @@ extension ServiceError {
 
 extension ServiceError.Code {
   // Stores.
-  /// The store does not exist.
   package static let absent = Self("absent")
-  /// A store of this name already exists.
   package static let exists = Self("exists")
   /// The store's file is missing, empty, foreign or damaged. Its data is never shown as an empty store.
   package static let damaged = Self("damaged")
@@ -50,9 +48,7 @@ extension ServiceError.Code {
   package static let unavailable = Self("unavailable")
   /// Reading or writing failed in the storage.
   package static let storage = Self("storage")
-  /// The disk is full.
   package static let storageFull = Self("storageFull")
-  /// The disk is read-only.
   package static let readOnly = Self("readOnly")
   /// The stores are moved to another place, and no change is accepted here.
   package static let moved = Self("moved")
@@ -79,9 +75,7 @@ extension ServiceError.Code {
   package static let missing = Self("missing")
   /// The document is a tombstone.
   package static let deleted = Self("deleted")
-  /// The text is not a valid document id.
   package static let invalidID = Self("invalidID")
-  /// The text is not a valid revision.
   package static let invalidRevision = Self("invalidRevision")
   /// The document, or an object in its place, is invalid.
   package static let invalidDocument = Self("invalidDocument")
@@ -97,9 +91,7 @@ extension ServiceError.Code {
   package static let invalidUTF8 = Self("invalidUTF8")
   /// An object has the same name twice.
   package static let duplicateKey = Self("duplicateKey")
-  /// Values are nested too deeply.
   package static let tooDeep = Self("tooDeep")
-  /// An object or array has too many members.
   package static let tooManyMembers = Self("tooManyMembers")
   package static let stringTooLong = Self("stringTooLong")
   /// A number has too many digits.
@@ -115,9 +107,7 @@ extension ServiceError.Code {
   package static let invalidQuery = Self("invalidQuery")
   /// The request or its answer exceeds a limit.
   package static let tooLarge = Self("tooLarge")
-  /// The caller has no right to do this.
   package static let forbidden = Self("forbidden")
-  /// The service does not support this.
   package static let notImplemented = Self("notImplemented")
 
   // Writes that are repeated.
