@@ -71,8 +71,8 @@ let package = Package(
     floor("JSON", []),
     floor("Documents", ["JSON", crypto]),
     floor("IPAddresses", []),
-    .target(name: "CLanes"),
-    floor("Lanes", ["CLanes", deque]),
+    .target(name: "CScheduling"),
+    floor("Scheduling", ["CScheduling", deque]),
     .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
     floor("SQLite", ["CSQLite"]),
     .target(
@@ -83,44 +83,49 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Floor 1: stores.
-    floor("Stores", ["JSON", "Documents", "Lanes", crypto, deque, nioLocks]),
+    floor("Stores", ["JSON", "Documents", "Scheduling", crypto, deque, nioLocks]),
     floor("TestSupport", ["JSON", "Documents", nioLocks]),
     .target(name: "CXXHash"),
     floor(
       "StoreRecords",
-      ["CXXHash", "JSON", "Documents", "Lanes", "Stores", crypto, nioLocks]),
-    floor("StoreTesting", ["Documents", "Lanes", "Stores", "TestSupport", nioLocks]),
+      ["CXXHash", "JSON", "Documents", "Scheduling", "Stores", crypto, nioLocks]),
+    floor("StoreTesting", ["Documents", "Scheduling", "Stores", "TestSupport", nioLocks]),
 
     // Floor 2: use cases.
     floor(
-      "CouchQuery", ["JSON", "Documents", "Lanes", "Stores", "Text"]),
-    floor("CouchSync", ["JSON", "Documents", "Lanes", "Stores", "CouchQuery", trees]),
-    floor("Hotels", ["JSON", "Documents", "Lanes", "Stores", crypto, metrics]),
+      "CouchQuery", ["JSON", "Documents", "Scheduling", "Stores", "Text"]),
+    floor("CouchSync", ["JSON", "Documents", "Scheduling", "Stores", "CouchQuery", trees]),
+    floor("Hotels", ["JSON", "Documents", "Scheduling", "Stores", crypto, metrics]),
     floor(
       "ReadTesting",
-      ["JSON", "Documents", "Lanes", "Stores", "CouchQuery", "CouchSync", "Hotels", "StoreTesting"]),
+      [
+        "JSON", "Documents", "Scheduling", "Stores", "CouchQuery", "CouchSync", "Hotels",
+        "StoreTesting",
+      ]),
     floor(
       "Accounts",
       [
-        "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Text", crypto, cryptoExtras,
+        "JSON", "Documents", "IPAddresses", "Scheduling", "Stores", "Text", crypto, cryptoExtras,
       ]),
     floor(
-      "Lists", ["JSON", "Documents", "Lanes", "Stores", "Hotels", "Accounts", crypto, nioLocks]),
+      "Lists",
+      ["JSON", "Documents", "Scheduling", "Stores", "Hotels", "Accounts", crypto, nioLocks]),
 
     // Floor 3: adapters.
     floor(
       "SQLiteEngine",
-      ["JSON", "Documents", "Lanes", "Stores", "StoreRecords", "SQLite", crypto, nioLocks]),
+      ["JSON", "Documents", "Scheduling", "Stores", "StoreRecords", "SQLite", crypto, nioLocks]),
     floor(
       "PostgresEngine",
-      ["CPostgres", "Documents", "Lanes", "Stores", "StoreRecords", deque, nioLocks]),
+      ["CPostgres", "Documents", "Scheduling", "Stores", "StoreRecords", deque, nioLocks]),
     .target(name: "CEmbedded", exclude: ["hotels.ndjson", "NOTICE.md"]),
     .target(name: "Page", dependencies: ["CEmbedded"], exclude: ["Files"], swiftSettings: settings),
-    floor("Catalogue", ["JSON", "Documents", "Hotels", "Lanes", "SQLite", "CEmbedded"]),
+    floor("Catalogue", ["JSON", "Documents", "Hotels", "Scheduling", "SQLite", "CEmbedded"]),
     floor(
       "SearchProxy",
       [
-        "JSON", "Documents", "Hotels", "IPAddresses", "Lanes", "SQLite", logging, metrics, nioCore,
+        "JSON", "Documents", "Hotels", "IPAddresses", "Scheduling", "SQLite", logging, metrics,
+        nioCore,
         nioPosix,
         nioSSL,
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -129,7 +134,7 @@ let package = Package(
     floor(
       "HTTPServer",
       [
-        "CZlib", "IPAddresses", "Lanes", httpTypes, logging, nioCore, nioPosix, nioHTTPTypes,
+        "CZlib", "IPAddresses", "Scheduling", httpTypes, logging, nioCore, nioPosix, nioHTTPTypes,
         nioSSL,
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HummingbirdHTTP2", package: "hummingbird"),
@@ -141,7 +146,7 @@ let package = Package(
     floor(
       "HTTPAPI",
       [
-        "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "Lists",
+        "JSON", "Documents", "IPAddresses", "Scheduling", "Stores", "Hotels", "Accounts", "Lists",
         "CouchQuery", "CouchSync", "HTTPServer", crypto, logging, metrics,
         hummingbird, httpTypes, lifecycle, nioCore,
         .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -153,7 +158,7 @@ let package = Package(
     floor(
       "HotelBookmarks",
       [
-        "JSON", "Documents", "IPAddresses", "Lanes", "Stores", "Hotels", "Accounts", "Lists",
+        "JSON", "Documents", "IPAddresses", "Scheduling", "Stores", "Hotels", "Accounts", "Lists",
         "StoreRecords", "SQLiteEngine", "PostgresEngine",
         "Catalogue", "SearchProxy", "HTTPServer", "HTTPAPI", "Page", "CEmbedded", "CYAML", crypto,
         logging,
@@ -181,22 +186,25 @@ let package = Package(
     tests("Documents", ["Documents", "JSON", "TestSupport"]),
     tests("IPAddresses", ["IPAddresses"]),
     tests("Page", ["Page"]),
-    tests("Lanes", ["Lanes"]),
+    tests("Scheduling", ["Scheduling"]),
     tests("SQLite", ["SQLite", "TestSupport"]),
     tests("Text", ["Text"]),
     tests(
-      "Stores", ["Documents", "Lanes", "Stores", "StoreTesting", crypto, nioLocks, "TestSupport"]),
+      "Stores",
+      ["Documents", "Scheduling", "Stores", "StoreTesting", crypto, nioLocks, "TestSupport"]),
     tests(
       "CouchQuery",
-      ["JSON", "Documents", "Lanes", "Stores", "CouchQuery", "Text", "TestSupport"]),
+      ["JSON", "Documents", "Scheduling", "Stores", "CouchQuery", "Text", "TestSupport"]),
     tests(
       "CouchSync",
       [
-        "JSON", "Documents", "Lanes", "Stores", "CouchQuery", "CouchSync", "HTTPAPI", "ReadTesting",
+        "JSON", "Documents", "Scheduling", "Stores", "CouchQuery", "CouchSync", "HTTPAPI",
+        "ReadTesting",
         "SQLiteEngine", "StoreTesting", "TestSupport",
       ]),
     tests(
-      "Hotels", ["JSON", "Documents", "Lanes", "Stores", "Hotels", "StoreTesting", "TestSupport"]),
+      "Hotels",
+      ["JSON", "Documents", "Scheduling", "Stores", "Hotels", "StoreTesting", "TestSupport"]),
     tests(
       "Accounts",
       [
@@ -206,23 +214,25 @@ let package = Package(
     tests(
       "Lists",
       [
-        "JSON", "Documents", "Lanes", "Stores", "Hotels", "Accounts", "Lists", "StoreTesting",
+        "JSON", "Documents", "Scheduling", "Stores", "Hotels", "Accounts", "Lists", "StoreTesting",
         crypto, "TestSupport",
       ]),
     tests(
       "SQLiteEngine",
       [
-        "Documents", "Lanes", "Stores", "StoreRecords", "SQLite", "SQLiteEngine", "StoreTesting",
+        "Documents", "Scheduling", "Stores", "StoreRecords", "SQLite", "SQLiteEngine",
+        "StoreTesting",
         "TestSupport", nioLocks,
       ]),
     tests(
       "PostgresEngine",
       [
-        "CPostgres", "Documents", "Lanes", "Stores", "StoreRecords", "PostgresEngine",
+        "CPostgres", "Documents", "Scheduling", "Stores", "StoreRecords", "PostgresEngine",
         "ReadTesting", "SQLite", "SQLiteEngine", "StoreTesting", "TestSupport", nioLocks,
       ]),
     tests(
-      "Catalogue", ["JSON", "Documents", "Hotels", "Lanes", "Catalogue", "SQLite", "TestSupport"]),
+      "Catalogue",
+      ["JSON", "Documents", "Hotels", "Scheduling", "Catalogue", "SQLite", "TestSupport"]),
     tests(
       "SearchProxy",
       ["JSON", "Documents", "Hotels", "IPAddresses", "SearchProxy", "SQLite", "TestSupport"]),
@@ -238,7 +248,7 @@ let package = Package(
       "HTTPAPI",
       [
         "JSON", "Documents", "Stores", "Hotels", "Accounts", "Lists", "Catalogue", "CouchQuery",
-        "CouchSync", "HTTPServer", "HTTPAPI", "IPAddresses", "Lanes", "SQLiteEngine",
+        "CouchSync", "HTTPServer", "HTTPAPI", "IPAddresses", "Scheduling", "SQLiteEngine",
         "StoreTesting",
         hummingbird, httpTypes, logging,
         nioCore,
@@ -302,7 +312,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
   let sanitizers = ["-sanitize=fuzzer,address"]
   let instrumented = settings + [.unsafeFlags(sanitizers + ["-O"])]
   let whole = [
-    "JSON", "Documents", "IPAddresses", "Lanes", "Text", "Stores", "CouchQuery", "CouchSync",
+    "JSON", "Documents", "IPAddresses", "Scheduling", "Text", "Stores", "CouchQuery", "CouchSync",
     "Hotels",
   ]
   func readers(_ name: String, _ dependencies: [Target.Dependency], _ files: [String]) -> Target {
@@ -311,7 +321,9 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
       swiftSettings: instrumented)
   }
   package.products = []
-  package.targets.removeAll { !(whole + ["CICU", "CLanes", "CRE2", "CZlib"]).contains($0.name) }
+  package.targets.removeAll {
+    !(whole + ["CICU", "CScheduling", "CRE2", "CZlib"]).contains($0.name)
+  }
   for target in package.targets where whole.contains(target.name) {
     target.swiftSettings = instrumented
   }

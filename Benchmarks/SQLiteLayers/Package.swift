@@ -21,15 +21,15 @@ let package = Package(
   ],
   targets: [
     .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
-    .target(name: "CLanes"),
+    .target(name: "CScheduling"),
     .target(
-      name: "Lanes",
-      dependencies: ["CLanes", .product(name: "DequeModule", package: "swift-collections")],
+      name: "Scheduling",
+      dependencies: ["CScheduling", .product(name: "DequeModule", package: "swift-collections")],
       swiftSettings: settings),
-    .target(name: "SQLite", dependencies: ["CSQLite", "Lanes"], swiftSettings: settings),
+    .target(name: "SQLite", dependencies: ["CSQLite", "Scheduling"], swiftSettings: settings),
     .executableTarget(
       name: "SQLiteLayers",
-      dependencies: ["Lanes", "SQLite", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: ["Scheduling", "SQLite", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

@@ -1,6 +1,6 @@
 package import Documents
 import JSON
-import Lanes
+import Scheduling
 package import Stores
 
 /// Removing data that no one can use any more. Each call does a small part. The caller decides how fast it goes.

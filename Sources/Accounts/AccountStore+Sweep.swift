@@ -1,6 +1,6 @@
 import Documents
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// Documents that the system store keeps for a limited time.

@@ -2,7 +2,7 @@ import CryptoExtras
 import Documents
 import FoundationEssentials
 import JSON
-import Lanes
+import Scheduling
 package import Stores
 import Synchronization
 

@@ -4,7 +4,7 @@ import Documents
 import FoundationEssentials
 import IPAddresses
 import JSON
-import Lanes
+import Scheduling
 import Stores
 import Synchronization
 

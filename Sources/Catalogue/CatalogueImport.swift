@@ -1,8 +1,8 @@
 package import Documents
 import Glibc
 import JSON
-package import Lanes
 import SQLite
+package import Scheduling
 
 /// Makes a new catalogue from a file of hotels and replaces the old one in one step.
 ///

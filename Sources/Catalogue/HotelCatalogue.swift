@@ -1,7 +1,7 @@
 package import Documents
 package import Hotels
-import Lanes
 import SQLite
+import Scheduling
 
 /// The embedded upstream: full-text search over the hotels in `catalogue.sqlite` of the data directory.
 ///

@@ -1,8 +1,8 @@
 import Documents
 package import Hotels
 import JSON
-import Lanes
 import SQLite
+import Scheduling
 
 /// Searches a person's own hotels by the rules of the catalogue. It builds an index in memory for one search and
 /// discards it afterwards. The cost grows with the number of hotels, so it is only used when no upstream answers.

@@ -1,5 +1,5 @@
 import Glibc
-package import Lanes
+package import Scheduling
 
 /// The catalogue's file of a data directory: exchanged with other servers in pieces, and replaced by the former one.
 package struct StoredCatalogue: Sendable {

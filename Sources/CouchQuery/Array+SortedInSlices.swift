@@ -1,4 +1,4 @@
-import Lanes
+import Scheduling
 
 extension Array where Element: Sendable {
   /// The length of the runs that are sorted without giving way.

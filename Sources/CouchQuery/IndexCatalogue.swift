@@ -1,6 +1,6 @@
 import Documents
 package import JSON
-import Lanes
+import Scheduling
 package import Stores
 
 /// The design documents of a store, read in slices, and the ids of the indexes that have data there.

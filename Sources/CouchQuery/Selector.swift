@@ -1,6 +1,6 @@
 import Documents
 package import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// A query's conditions on documents, in CouchDB's selector language.

@@ -1,5 +1,5 @@
 package import JSON
-package import Lanes
+package import Scheduling
 import Stores
 import Text
 

@@ -1,6 +1,6 @@
 import Documents
 package import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// The parameters of `_all_docs`, `_design_docs` or `_local_docs`.

@@ -1,6 +1,6 @@
 import Documents
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// The text of an answer while it is written, in pieces, so that a text of many megabytes is never moved, copied or

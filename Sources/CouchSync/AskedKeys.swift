@@ -1,5 +1,5 @@
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// The keys that `_all_docs` requests, one after the other in the order of their rows.

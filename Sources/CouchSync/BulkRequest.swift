@@ -1,6 +1,6 @@
 import Documents
 package import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// The documents of one `_bulk_docs`.

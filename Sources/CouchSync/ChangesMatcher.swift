@@ -1,7 +1,7 @@
 import CouchQuery
 import Documents
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// Finds the revisions for the rows of `_changes`, and counts the cost.

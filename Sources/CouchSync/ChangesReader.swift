@@ -1,7 +1,7 @@
 import CouchQuery
 import Documents
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// Reads a page of `_changes` in slices, each from one snapshot of the store.

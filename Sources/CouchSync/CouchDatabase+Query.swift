@@ -1,7 +1,7 @@
 package import CouchQuery
 import Documents
 package import JSON
-import Lanes
+import Scheduling
 import Stores
 
 extension CouchDatabase {

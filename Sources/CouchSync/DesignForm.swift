@@ -1,6 +1,6 @@
 import Documents
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// The form of design documents. As in CouchDB, a client that writes one of another form gets an error. One that a peer

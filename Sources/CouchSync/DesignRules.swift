@@ -1,6 +1,6 @@
 import Documents
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// The rules of design documents, `validate_doc_update`. In CouchDB they protect data; here they are not run. A client

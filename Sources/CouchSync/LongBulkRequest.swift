@@ -1,6 +1,6 @@
 import Documents
 package import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// The documents of a `_bulk_docs` that is too long for memory. Its text has arrived and is read again in parts.

@@ -1,6 +1,6 @@
 import Documents
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// Answers `open_revs` in slices, each from one snapshot of the store.

@@ -1,6 +1,6 @@
 import CouchQuery
 import Documents
-import Lanes
+import Scheduling
 import Stores
 
 /// Reads the candidates of a query plan page by page, each page from the snapshot of the store at that moment.

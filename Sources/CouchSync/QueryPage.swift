@@ -1,7 +1,7 @@
 import CouchQuery
 import Documents
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// A page of a walk, read from one snapshot of the store until it is full.

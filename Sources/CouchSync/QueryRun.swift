@@ -1,7 +1,7 @@
 import CouchQuery
 import Documents
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// Builds the answer to a query from the candidates of its plan.

@@ -1,9 +1,9 @@
 import Glibc
 package import HTTPTypes
 import HummingbirdCore
-import Lanes
 import NIOCore
 import NIOHTTPTypes
+import Scheduling
 import Synchronization
 
 /// Writes one answer to a connection. An answer of known length that comes in one piece is written at once. Any other

@@ -1,6 +1,6 @@
 import Glibc
 package import IPAddresses
-import Lanes
+import Scheduling
 import Synchronization
 
 /// The files of bodies that are too long for memory, and the account of their bytes: of all files together, and of each

@@ -1,7 +1,7 @@
 import HTTPTypes
-import Lanes
 package import NIOCore
 import NIOHTTP1
+import Scheduling
 
 /// The time limits and rates of a connection.
 package struct ConnectionLimits: Sendable {

@@ -1,9 +1,9 @@
 import HTTPTypes
 import HummingbirdCore
-import Lanes
 package import Logging
 package import NIOCore
 import NIOHTTP1
+import Scheduling
 
 /// An HTTP/1 connection. It has the role of Hummingbird's own `HTTP1Channel`, with this server's limits and fewer steps
 /// for each request.

@@ -1,8 +1,8 @@
 package import HTTPTypes
 package import HummingbirdCore
-package import Lanes
 package import Logging
 package import NIOCore
+package import Scheduling
 
 /// The calls that a connection makes to the service behind it. The HTTP server itself contains no routes and no texts
 /// of answers.

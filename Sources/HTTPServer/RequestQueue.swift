@@ -1,7 +1,7 @@
 import HummingbirdCore
-import Lanes
 package import NIOCore
 import NIOHTTP1
+import Scheduling
 import Synchronization
 
 /// The requests of one HTTP/1 connection, for the task that answers them one after the other. It has the role of

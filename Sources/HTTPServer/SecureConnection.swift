@@ -1,12 +1,12 @@
 package import HummingbirdCore
 import HummingbirdHTTP2
-import Lanes
 package import Logging
 package import NIOCore
 import NIOHTTP2
 import NIOHTTPTypes
 import NIOSSL
 import NIOTLS
+import Scheduling
 
 /// A connection over TLS, which speaks HTTP/2 or HTTP/1.1 as the client prefers (ALPN, RFC 7301).
 ///

@@ -1,7 +1,7 @@
 import Crypto
 import Documents
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// Reads a page of bookmarks in slices, each from one state of the store. The list and the page's tag are those of

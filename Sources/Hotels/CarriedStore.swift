@@ -1,6 +1,6 @@
 import Documents
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// The contents of a guest's store that are copied when the guest becomes a user. A guest's store is small.

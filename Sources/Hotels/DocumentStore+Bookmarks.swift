@@ -1,6 +1,6 @@
 import Documents
-import Lanes
 import Metrics
+import Scheduling
 import Stores
 
 /// A rule about a store's bookmarks. It reads from the edit and records changes in it.

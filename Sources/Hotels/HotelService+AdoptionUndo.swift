@@ -1,6 +1,6 @@
 package import Documents
 import JSON
-import Lanes
+import Scheduling
 package import Stores
 
 /// A hotel that an account and a guest had both, with different values of a member. The account's stayed.

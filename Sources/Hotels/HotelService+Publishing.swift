@@ -1,6 +1,6 @@
 package import Documents
 import JSON
-import Lanes
+import Scheduling
 package import Stores
 
 /// A draft of a bookmark that is to be published in the shared list.

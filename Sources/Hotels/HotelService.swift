@@ -1,6 +1,6 @@
 package import Documents
 import JSON
-import Lanes
+import Scheduling
 package import Stores
 
 /// The use cases of bookmarks, over any store. The rules are in ``BookmarkEdit``. The service runs each rule in one

@@ -1,6 +1,6 @@
 import Documents
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// What an account's hotel becomes when a guest has the same hotel and joins the account.

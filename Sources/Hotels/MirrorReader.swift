@@ -1,5 +1,5 @@
 import Documents
-import Lanes
+import Scheduling
 import Stores
 
 /// Reads a page of the changes that a copy lacks, in slices. Each slice reads one state of the store, so a page may

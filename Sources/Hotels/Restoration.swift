@@ -1,6 +1,6 @@
 package import Documents
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// One step of an undo: the state in which a batch left one bookmark, and the state before it.

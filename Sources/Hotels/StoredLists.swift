@@ -1,6 +1,6 @@
 import Documents
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// The lists of a store that were read so far. A reading in slices parses each list once, because a revision's body never

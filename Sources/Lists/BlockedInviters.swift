@@ -1,7 +1,7 @@
 package import Accounts
 import Documents
 import JSON
-import Lanes
+import Scheduling
 package import Stores
 
 /// The people whose invitations by name an account does not see.

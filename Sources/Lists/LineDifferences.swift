@@ -1,4 +1,4 @@
-import Lanes
+import Scheduling
 
 /// A run of the base's lines that one side has replaced.
 struct LineHunk {

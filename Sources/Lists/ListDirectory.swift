@@ -1,7 +1,7 @@
 import Accounts
 import Documents
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// The members of all lists, stored in the system store, so that one commit changes both directions of a

@@ -1,7 +1,7 @@
 package import Documents
 package import Hotels
 import JSON
-import Lanes
+import Scheduling
 package import Stores
 
 /// A change of a list's document that only its author sees until it is published.

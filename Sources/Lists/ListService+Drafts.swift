@@ -1,7 +1,7 @@
 package import Documents
 package import Hotels
 import JSON
-import Lanes
+import Scheduling
 package import Stores
 
 /// A member's own drafts on a list. The caller has checked that the member may make them.

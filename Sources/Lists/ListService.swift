@@ -2,7 +2,7 @@ package import Accounts
 package import Documents
 package import Hotels
 import JSON
-import Lanes
+import Scheduling
 package import Stores
 
 /// Shared lists: their members, titles and descriptions.

@@ -1,6 +1,6 @@
 package import Documents
 import JSON
-import Lanes
+import Scheduling
 package import Stores
 
 package struct ObserverEvent: Sendable {

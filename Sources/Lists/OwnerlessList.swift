@@ -1,7 +1,7 @@
 import Accounts
 import Documents
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// A list whose owner was erased. Its members read and write it as before, but it gets no more bytes. They are all offered

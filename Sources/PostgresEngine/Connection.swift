@@ -1,6 +1,6 @@
 import CPostgres
 import Glibc
-import Lanes
+import Scheduling
 
 /// One connection to a PostgreSQL server. It sends several statements at once and reads their answers in order, with
 /// libpq's pipeline mode (<https://www.postgresql.org/docs/current/libpq-pipeline-mode.html>).

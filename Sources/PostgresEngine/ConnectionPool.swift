@@ -1,4 +1,4 @@
-import Lanes
+import Scheduling
 import StoreRecords
 import Stores
 import Synchronization

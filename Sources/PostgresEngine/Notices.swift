@@ -1,5 +1,5 @@
-import Lanes
 import NIOConcurrencyHelpers
+import Scheduling
 import Stores
 
 /// What nodes tell each other about stores, by `NOTIFY` and `LISTEN`.

@@ -1,5 +1,5 @@
-import Lanes
 import NIOConcurrencyHelpers
+import Scheduling
 
 /// Asks each host of the database what it is, several times a second and each on a thread of its own. So a node that only
 /// reads learns that another server has become the primary, and knows at any time whether it reaches the database.

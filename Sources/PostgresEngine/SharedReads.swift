@@ -1,6 +1,6 @@
 import DequeModule
-import Lanes
 import NIOConcurrencyHelpers
+import Scheduling
 
 /// Reads of one row each, by any requests. Those that come while others are under way share the next round trip.
 ///

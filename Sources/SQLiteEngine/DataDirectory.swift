@@ -1,8 +1,8 @@
 import Crypto
 import Documents
 import Glibc
-import Lanes
 import NIOConcurrencyHelpers
+import Scheduling
 import StoreRecords
 import Stores
 

@@ -1,6 +1,6 @@
 import Glibc
-import Lanes
 import SQLite
+import Scheduling
 
 /// The system calls for files that the engine needs. Each throws its own error.
 enum Disk {

@@ -1,6 +1,6 @@
 import Documents
-import Lanes
 import NIOConcurrencyHelpers
+import Scheduling
 import StoreRecords
 package import Stores
 

@@ -1,6 +1,6 @@
-import Lanes
 import NIOConcurrencyHelpers
 import SQLite
+import Scheduling
 import StoreRecords
 import Stores
 

@@ -1,6 +1,6 @@
 import Documents
-import Lanes
 import SQLite
+import Scheduling
 import StoreRecords
 import Stores
 

@@ -1,7 +1,7 @@
 import Glibc
-import Lanes
 import NIOConcurrencyHelpers
 import SQLite
+import Scheduling
 import StoreRecords
 import Stores
 

@@ -1,9 +1,9 @@
 import AsyncHTTPClient
 package import Hotels
-import Lanes
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import Scheduling
 
 /// The HTTP client for upstreams, with protection against untrusted servers: it follows no redirect, stores no
 /// cookie, sends no header of a person, and limits the time and the size of every answer.

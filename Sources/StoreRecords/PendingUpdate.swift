@@ -1,6 +1,6 @@
 package import Documents
-package import Lanes
 import NIOConcurrencyHelpers
+package import Scheduling
 package import Stores
 
 /// An update that waits for its commit, without the type of its rule's result.

@@ -1,5 +1,5 @@
 import Documents
-import Lanes
+import Scheduling
 import Stores
 
 /// A state of a store that can be read only for a while, as over a connection that is then lost. Each slice is over at

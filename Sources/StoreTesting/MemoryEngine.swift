@@ -1,6 +1,6 @@
 package import Documents
-import Lanes
 import NIOConcurrencyHelpers
+import Scheduling
 package import Stores
 import Synchronization
 

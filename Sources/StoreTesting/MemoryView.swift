@@ -1,5 +1,5 @@
 package import Documents
-package import Lanes
+package import Scheduling
 package import Stores
 
 /// One state of a store in memory.

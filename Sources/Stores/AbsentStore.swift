@@ -1,5 +1,5 @@
 import Documents
-import Lanes
+import Scheduling
 
 extension DatabaseManager {
   /// A substitute for a store that does not exist yet. Reads find nothing; an update that would write fails

@@ -1,6 +1,6 @@
 package import Documents
 import JSON
-import Lanes
+import Scheduling
 import Synchronization
 
 /// A revision whose body or history was damaged and could not be restored from other data. Its bytes are

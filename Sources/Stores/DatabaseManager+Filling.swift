@@ -1,6 +1,6 @@
 package import Documents
-import Lanes
 import NIOConcurrencyHelpers
+import Scheduling
 
 /// Fills a store with data that arrives in parts. Other callers see either all of the data or none.
 ///

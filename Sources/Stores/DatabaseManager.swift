@@ -1,6 +1,6 @@
 package import Documents
-import Lanes
 import NIOConcurrencyHelpers
+import Scheduling
 
 /// Opens stores and lends them to callers.
 ///
@@ -281,7 +281,7 @@ extension DatabaseManager {
     var timer: Task<Void, Never>?
     defer { timer?.cancel() }
     return await withTaskCancellationHandler {
-      await Lanes.Work.waiting {
+      await Scheduling.Work.waiting {
         await withCheckedContinuation { continuation in
           let (outcome, isCertain) = state.withLockedValue { state in
             state.waiting[ticket] = continuation
@@ -319,7 +319,7 @@ extension DatabaseManager {
       continuation?.resume(returning: answer)
     }
     for work in outcome.work {
-      _ = Lanes.Work.shared { await self.perform(work) }
+      _ = Scheduling.Work.shared { await self.perform(work) }
     }
   }
 

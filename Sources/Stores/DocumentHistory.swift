@@ -1,5 +1,5 @@
 package import Documents
-import Lanes
+import Scheduling
 
 /// One revision in a document's history.
 package struct PastRevision: Sendable, Equatable {

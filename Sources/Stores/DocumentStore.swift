@@ -1,5 +1,5 @@
 package import Documents
-import Lanes
+import Scheduling
 
 /// One store as use cases see it: an engine's storage, with the quota checked in every update, and the common
 /// operations on documents. A value; valid as long as its lease (see

@@ -1,6 +1,6 @@
 package import Documents
 import JSON
-import Lanes
+import Scheduling
 
 /// Purges what was deleted long ago: tombstones, and branches that end in a tombstone.
 ///

@@ -1,6 +1,6 @@
 import Documents
 import JSON
-import Lanes
+import Scheduling
 
 /// How many local documents one writer of a store may have, and which of them make room for new ones.
 ///

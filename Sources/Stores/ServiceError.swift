@@ -1,6 +1,6 @@
 package import Documents
 package import JSON
-import Lanes
+import Scheduling
 
 /// Why an operation failed: the only error type above the rules about documents.
 ///

@@ -1,5 +1,5 @@
 package import Documents
-package import Lanes
+package import Scheduling
 
 /// One state of one store, as a rule or a query reads it.
 ///

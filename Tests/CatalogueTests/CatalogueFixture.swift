@@ -1,8 +1,8 @@
 import Catalogue
 import Documents
 import Hotels
-import Lanes
 import SQLite
+import Scheduling
 import Synchronization
 import TestSupport
 

@@ -1,6 +1,6 @@
 import CouchQuery
 import JSON
-import Lanes
+import Scheduling
 import Stores
 import TestSupport
 import Testing

@@ -1,10 +1,10 @@
 import HTTPTypes
 import HummingbirdCore
-import Lanes
 import Logging
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
+import Scheduling
 import Testing
 
 @testable import HTTPServer

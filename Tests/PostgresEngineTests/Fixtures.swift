@@ -1,7 +1,7 @@
 import Documents
 import Foundation
-import Lanes
 import NIOConcurrencyHelpers
+import Scheduling
 import Stores
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import Lanes
+import Scheduling
 import Stores
 import Testing
 

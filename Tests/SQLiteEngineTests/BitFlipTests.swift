@@ -1,6 +1,6 @@
 import Documents
 import Foundation
-import Lanes
+import Scheduling
 import StoreTesting
 import Stores
 import TestSupport

@@ -1,5 +1,5 @@
 import Documents
-import Lanes
+import Scheduling
 import StoreTesting
 import Stores
 import TestSupport

@@ -1,7 +1,7 @@
 import Documents
 import Foundation
-import Lanes
 import SQLite
+import Scheduling
 import StoreTesting
 import Stores
 import TestSupport

@@ -1,5 +1,5 @@
-import Lanes
 import SQLite
+import Scheduling
 import StoreRecords
 import Stores
 import TestSupport

@@ -1,7 +1,7 @@
 import Documents
-import Lanes
 import NIOConcurrencyHelpers
 import SQLite
+import Scheduling
 import Stores
 import TestSupport
 import Testing

@@ -2,8 +2,8 @@ import Documents
 import HTTPTypes
 import Hummingbird
 import JSON
-import Lanes
 import NIOCore
+import Scheduling
 import Stores
 
 /// The jobs that the administrator starts, and their results.

@@ -4,8 +4,8 @@ import HTTPTypes
 import Hotels
 import Hummingbird
 import JSON
-import Lanes
 import Lists
+import Scheduling
 import Stores
 
 /// The content of a list: bookmarks, as below `/v1/bookmarks`, and notes.

@@ -3,9 +3,9 @@ import Documents
 import HTTPServer
 import HTTPTypes
 import Hummingbird
-import Lanes
 import Lists
 import NIOCore
+import Scheduling
 import Stores
 import Synchronization
 

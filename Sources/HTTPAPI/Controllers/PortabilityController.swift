@@ -5,9 +5,9 @@ import HTTPTypes
 import Hotels
 import Hummingbird
 import JSON
-import Lanes
 import Lists
 import NIOCore
+import Scheduling
 import Stores
 
 /// The caller's own data: exported as a stream, and imported from such a stream.

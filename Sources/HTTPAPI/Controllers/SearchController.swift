@@ -4,7 +4,7 @@ import HTTPTypes
 import Hotels
 import Hummingbird
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// Search for hotels through the upstream, and one hotel.

@@ -1,7 +1,7 @@
 import CouchSync
 import Hummingbird
-import Lanes
 import NIOCore
+import Scheduling
 import Stores
 import Synchronization
 

@@ -1,7 +1,7 @@
 import CouchSync
 import HTTPServer
 import JSON
-import Lanes
+import Scheduling
 import Stores
 import Synchronization
 

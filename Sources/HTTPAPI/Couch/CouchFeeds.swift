@@ -1,8 +1,8 @@
 import Accounts
 import HTTPServer
 import IPAddresses
-import Lanes
 import NIOCore
+import Scheduling
 import ServiceLifecycle
 import Stores
 import Synchronization

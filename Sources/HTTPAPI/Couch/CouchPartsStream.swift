@@ -2,8 +2,8 @@ import CouchSync
 import HTTPServer
 import HTTPTypes
 import Hummingbird
-import Lanes
 import NIOCore
+import Scheduling
 
 extension CouchFeeds {
   /// The response to a reading request. A short answer is sent with its length. A longer one is read and sent part by

@@ -3,8 +3,8 @@ import HTTPServer
 import HTTPTypes
 import Hummingbird
 import JSON
-import Lanes
 import NIOCore
+import Scheduling
 import Synchronization
 
 extension Response {

@@ -2,7 +2,7 @@ import Accounts
 import Documents
 import HTTPTypes
 import Hummingbird
-import Lanes
+import Scheduling
 import Stores
 
 /// Authenticates the caller: by a bearer token, a user name with a password, or the session cookie.

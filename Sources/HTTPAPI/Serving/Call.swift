@@ -5,9 +5,9 @@ import HTTPTypes
 package import Hummingbird
 import IPAddresses
 import JSON
-import Lanes
 package import Logging
 package import NIOCore
+import Scheduling
 import Stores
 
 /// A request in the form that handlers use.

@@ -1,7 +1,7 @@
 import HTTPServer
 import Hummingbird
-import Lanes
 import NIOCore
+import Scheduling
 import Stores
 
 /// Writes an export to a client, no faster than the client reads it. It ends when the client closes the connection. It

@@ -1,5 +1,5 @@
 import Hotels
-import Lanes
+import Scheduling
 import Stores
 import Synchronization
 

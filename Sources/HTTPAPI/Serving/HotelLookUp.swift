@@ -1,5 +1,5 @@
 import Hotels
-import Lanes
+import Scheduling
 import Stores
 
 /// Adds the facts of hotels that are to be bookmarked.

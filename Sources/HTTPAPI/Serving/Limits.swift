@@ -5,8 +5,8 @@ import Documents
 import HTTPServer
 import Hotels
 import JSON
-import Lanes
 import Lists
+import Scheduling
 import Stores
 
 /// All limits with their units, for `GET /v1/limits`.

@@ -4,7 +4,7 @@ import Glibc
 import HTTPServer
 import Hummingbird
 import JSON
-import Lanes
+import Scheduling
 import Stores
 
 /// The body of a `_bulk_docs`.

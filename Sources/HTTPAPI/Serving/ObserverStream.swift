@@ -3,9 +3,9 @@ import HTTPServer
 import HTTPTypes
 import Hummingbird
 import JSON
-import Lanes
 import Lists
 import NIOCore
+import Scheduling
 import Stores
 import Synchronization
 

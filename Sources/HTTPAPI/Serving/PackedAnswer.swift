@@ -1,7 +1,7 @@
 import HTTPServer
 import HTTPTypes
 import Hummingbird
-import Lanes
+import Scheduling
 
 extension Response {
   /// Shorter answers, in bytes, are sent without compression, because one packet holds them.

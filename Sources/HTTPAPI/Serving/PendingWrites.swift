@@ -1,6 +1,6 @@
 import HTTPTypes
 import IPAddresses
-import Lanes
+import Scheduling
 import Stores
 import Synchronization
 

@@ -1,8 +1,8 @@
 package import Accounts
 import HTTPTypes
 import IPAddresses
-package import Lanes
 import NIOConcurrencyHelpers
+package import Scheduling
 import Stores
 
 /// The accounts for the processor time of requests. There is one for each recently active address, and for each guest and

@@ -3,9 +3,9 @@ package import HTTPServer
 package import HTTPTypes
 package import Hummingbird
 import IPAddresses
-package import Lanes
 package import Logging
 package import NIOCore
+package import Scheduling
 
 /// The answers that connections ask for.
 extension RequestRouter: RequestAnswering {

@@ -3,10 +3,10 @@ import Documents
 import HTTPServer
 import HTTPTypes
 package import Hummingbird
-import Lanes
 import Logging
 import Metrics
 import NIOHTTP1
+import Scheduling
 import Stores
 import Synchronization
 

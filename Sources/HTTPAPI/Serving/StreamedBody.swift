@@ -1,6 +1,6 @@
 import HTTPServer
 import Hummingbird
-import Lanes
+import Scheduling
 
 /// A request's body as a stream, unpacked. The request is charged for its bytes as moved data.
 ///

@@ -4,8 +4,8 @@ import HTTPServer
 import HTTPTypes
 import Hummingbird
 import JSON
-import Lanes
 import NIOCore
+import Scheduling
 import Stores
 
 /// Carries out writes with options. A write with an idempotency key that was carried out before gets the earlier

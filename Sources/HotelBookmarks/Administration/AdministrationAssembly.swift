@@ -2,9 +2,9 @@ import Catalogue
 import Documents
 import Glibc
 import HTTPAPI
-import Lanes
 import Logging
 import SQLiteEngine
+import Scheduling
 import SearchProxy
 import ServiceLifecycle
 import Stores

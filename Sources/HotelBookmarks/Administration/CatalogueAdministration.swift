@@ -1,8 +1,8 @@
 import Catalogue
 import FoundationEssentials
 import Glibc
-import Lanes
 import SQLiteEngine
+import Scheduling
 
 /// Replaces the embedded upstream's hotels from the command line. A running server uses the new ones; with a database,
 /// all of its servers do.

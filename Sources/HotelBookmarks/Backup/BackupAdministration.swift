@@ -1,8 +1,8 @@
 import Accounts
 import FoundationEssentials
-import Lanes
 import PostgresEngine
 import SQLiteEngine
+import Scheduling
 import Stores
 
 /// Makes backups and repairs stores from the command line: through the server that uses the data directory, or directly

@@ -1,7 +1,7 @@
 import Glibc
-import Lanes
 import Logging
 import SQLiteEngine
+import Scheduling
 import ServiceLifecycle
 
 /// Serves the command line through the control socket, one connection after the other.

@@ -1,8 +1,8 @@
 import Accounts
 import FoundationEssentials
-import Lanes
 import PostgresEngine
 import SQLiteEngine
+import Scheduling
 import StoreRecords
 import Stores
 

@@ -1,6 +1,6 @@
 import Documents
-import Lanes
 import SQLiteEngine
+import Scheduling
 import Stores
 
 /// Repairing stores in use.

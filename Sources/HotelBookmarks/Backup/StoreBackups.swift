@@ -1,5 +1,5 @@
-import Lanes
 import SQLiteEngine
+import Scheduling
 import Stores
 
 /// Makes backups of stores in use, verifies them and repairs them.

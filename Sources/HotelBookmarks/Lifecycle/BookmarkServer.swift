@@ -3,11 +3,11 @@ import Catalogue
 import HTTPAPI
 import HTTPServer
 import Hummingbird
-import Lanes
 import Logging
 import Metrics
 import NIOCore
 import SQLiteEngine
+import Scheduling
 import ServiceLifecycle
 import Stores
 import UnixSignals

@@ -3,8 +3,8 @@ import Glibc
 import HTTPAPI
 import HTTPServer
 import HummingbirdCore
-import Lanes
 import Logging
+import Scheduling
 import ServiceLifecycle
 import Stores
 import UnixSignals

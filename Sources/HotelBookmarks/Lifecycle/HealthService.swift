@@ -1,8 +1,8 @@
 import HTTPAPI
 import HTTPServer
-import Lanes
 import Logging
 import NIOConcurrencyHelpers
+import Scheduling
 import ServiceLifecycle
 
 /// Renews the health that operators ask for, once a second. The disk, the metrics, the heap and the server's history

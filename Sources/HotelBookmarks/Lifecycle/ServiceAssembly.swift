@@ -6,11 +6,11 @@ import FoundationEssentials
 import HTTPAPI
 import HTTPServer
 import Hotels
-import Lanes
 import Lists
 import Logging
 import NIOPosix
 import Page
+import Scheduling
 import SearchProxy
 import ServiceLifecycle
 import Stores

@@ -1,7 +1,7 @@
 import Catalogue
-import Lanes
 import Logging
 import PostgresEngine
+import Scheduling
 import ServiceLifecycle
 import Stores
 

@@ -1,7 +1,7 @@
 import Accounts
 import Documents
 import JSON
-import Lanes
+import Scheduling
 
 /// The text that a person sees when the server has started.
 enum StartupBanner {

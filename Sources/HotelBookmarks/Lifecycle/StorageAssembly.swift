@@ -1,8 +1,8 @@
 import Accounts
 import Documents
-import Lanes
 import PostgresEngine
 import SQLiteEngine
+import Scheduling
 import StoreRecords
 import Stores
 

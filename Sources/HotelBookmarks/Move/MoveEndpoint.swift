@@ -1,7 +1,7 @@
 import Glibc
-import Lanes
 import PostgresEngine
 import SQLiteEngine
+import Scheduling
 import StoreRecords
 import Stores
 

@@ -1,9 +1,9 @@
 package import Documents
 import Glibc
 import JSON
-import Lanes
 package import Logging
 import NIOConcurrencyHelpers
+import Scheduling
 
 /// Writes log lines to standard error, which may be a pipe that no process reads. A request hands over its line and
 /// continues; a separate thread of the sink writes it.

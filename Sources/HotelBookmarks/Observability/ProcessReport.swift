@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import Lanes
 import SQLiteEngine
+import Scheduling
 
 /// The system's figures about this process, with the names of Prometheus' client libraries, and the version of the
 /// program.

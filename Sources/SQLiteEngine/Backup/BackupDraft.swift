@@ -1,7 +1,7 @@
 import Documents
 import Glibc
-import Lanes
 import SQLite
+import Scheduling
 import StoreRecords
 import Stores
 

@@ -2,8 +2,8 @@ private import Crypto
 package import Documents
 import Glibc
 import JSON
-package import Lanes
 import SQLite
+package import Scheduling
 import StoreRecords
 package import Stores
 

@@ -1,5 +1,5 @@
 import Glibc
-import Lanes
+import Scheduling
 import Stores
 
 /// The log of erased stores, `erasures.log`, with one store key a line. The log remains after the stores are erased, so

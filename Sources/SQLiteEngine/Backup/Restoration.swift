@@ -1,7 +1,7 @@
 import Documents
 import Glibc
-package import Lanes
 import SQLite
+package import Scheduling
 import StoreRecords
 package import Stores
 

@@ -1,5 +1,5 @@
 import Glibc
-import Lanes
+import Scheduling
 package import StoreRecords
 import Stores
 

@@ -1,5 +1,5 @@
 import Documents
-import Lanes
+import Scheduling
 package import StoreRecords
 package import Stores
 

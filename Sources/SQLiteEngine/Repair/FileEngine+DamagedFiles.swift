@@ -1,6 +1,6 @@
 import Documents
-package import Lanes
 import SQLite
+package import Scheduling
 import StoreRecords
 package import Stores
 

@@ -1,8 +1,8 @@
 private import Crypto
 import Documents
 import Glibc
-import Lanes
 import SQLite
+import Scheduling
 import StoreRecords
 import Stores
 

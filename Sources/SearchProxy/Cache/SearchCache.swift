@@ -1,9 +1,9 @@
 import Documents
 import Hotels
-import Lanes
 package import Logging
 import Metrics
 import SQLite
+import Scheduling
 
 /// A cache of upstreams' answers in one SQLite file of bounded size, so that they survive a restart. It contains
 /// blocks by search, and the hotels in them by id.

@@ -1,4 +1,4 @@
-import Lanes
+import Scheduling
 import Synchronization
 
 /// Limits how many operations run at once. Further callers wait in order, for a short time.

@@ -1,4 +1,4 @@
-import Lanes
+import Scheduling
 
 /// Decides whether an upstream may be asked: a pure state machine that receives the outcome of every call and the
 /// time.

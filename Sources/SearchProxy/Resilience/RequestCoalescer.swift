@@ -1,4 +1,4 @@
-import Lanes
+import Scheduling
 import Synchronization
 
 /// Work that many callers want at the same time and that is done once. A caller that asks for a key while its work

@@ -1,6 +1,6 @@
 import Documents
 import JSON
-import Lanes
+import Scheduling
 
 /// Reads an export into a store that no one else uses, while the bytes arrive.
 ///

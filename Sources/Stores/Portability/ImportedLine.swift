@@ -1,6 +1,6 @@
 import Documents
 import JSON
-import Lanes
+import Scheduling
 
 /// One parsed line of an export; see ``ExportFormat``.
 enum ImportedLine: Sendable {

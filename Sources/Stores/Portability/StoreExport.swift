@@ -1,6 +1,6 @@
 import Documents
 import JSON
-import Lanes
+import Scheduling
 
 /// A store that is exported piece by piece: documents by id in byte order, then notes.
 ///

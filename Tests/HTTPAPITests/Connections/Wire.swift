@@ -1,11 +1,11 @@
 import HTTPTypes
 import Hummingbird
-import Lanes
 import Logging
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 import NIOHTTPTypes
+import Scheduling
 
 @testable import HTTPAPI
 @testable import HTTPServer

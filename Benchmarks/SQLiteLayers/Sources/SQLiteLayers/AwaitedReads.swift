@@ -1,6 +1,6 @@
 import GRDB
-import Lanes
 import SQLite
+import Scheduling
 
 /// Reads as in a request: a task awaits them, and another thread runs them.
 protocol AwaitedReads: Sendable {

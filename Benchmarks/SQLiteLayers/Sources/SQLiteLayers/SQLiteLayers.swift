@@ -1,6 +1,6 @@
 import Foundation
-import Lanes
 import SQLite
+import Scheduling
 
 /// Measures the service's binding to SQLite and GRDB in turn, with the same workload.
 ///

@@ -1,4 +1,4 @@
-import CLanes
+import CScheduling
 
 /// The time for which the calling thread may work before it lets others use the processor.
 ///
@@ -64,7 +64,7 @@ package struct Slice: Sendable {
 /// The clock of slices and accounts: monotonic, so that a change of the system's time does not affect it.
 package enum SliceClock {
   /// Nanoseconds since an arbitrary moment.
-  package static var now: Int64 { clanes_now() }
+  package static var now: Int64 { cscheduling_now() }
 }
 
 /// The error of work that stops because its request has ended. ``Work/reason`` is the reason.

@@ -1,4 +1,4 @@
-import CLanes
+import CScheduling
 import Synchronization
 
 /// The work for one request: the account that pays, the cost so far, and whether the request has ended.
@@ -121,8 +121,8 @@ package final class Work: Sendable {
   }
 
   private func beginSlice() {
-    thread.store(clanes_thread(), ordering: .relaxed)
-    processor.store(clanes_processor_time(), ordering: .relaxed)
+    thread.store(cscheduling_thread(), ordering: .relaxed)
+    processor.store(cscheduling_processor_time(), ordering: .relaxed)
     begun.store(SliceClock.now, ordering: .relaxed)
   }
 
@@ -153,9 +153,9 @@ package final class Work: Sendable {
     let began = begun.exchange(0, ordering: .relaxed)
     guard began != 0 else { return }
     var time = SliceClock.now - began
-    if time > ThreadClock.short, thread.load(ordering: .relaxed) == clanes_thread() {
+    if time > ThreadClock.short, thread.load(ordering: .relaxed) == cscheduling_thread() {
       // Other threads may have used the processor meanwhile; elapsed time includes that, processor time does not.
-      time = min(time, clanes_processor_time() - processor.load(ordering: .relaxed))
+      time = min(time, cscheduling_processor_time() - processor.load(ordering: .relaxed))
     }
     charge(time)
     if !isOver { beginSlice() }

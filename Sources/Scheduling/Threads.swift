@@ -1,4 +1,4 @@
-import CLanes
+import CScheduling
 import Glibc
 
 /// Starting threads.
@@ -37,7 +37,7 @@ struct ThreadClock {
 
   /// The thread's processor time when it was last read, and the time that was measured since then without reading it,
   /// both in nanoseconds.
-  private var (processor, measured) = (clanes_processor_time(), Int64(0))
+  private var (processor, measured) = (cscheduling_processor_time(), Int64(0))
 
   /// The processor time since a moment of ``SliceClock``, in nanoseconds.
   /// - Parameter excluded: what does not count of it, such as waits for the disk.
@@ -48,7 +48,7 @@ struct ThreadClock {
       return elapsed
     }
     // Other threads may have used the processor meanwhile; elapsed time includes that, processor time does not.
-    let now = clanes_processor_time()
+    let now = cscheduling_processor_time()
     defer { (processor, measured) = (now, 0) }
     return min(elapsed, now - processor - measured)
   }

@@ -1,4 +1,4 @@
-import CLanes
+import CScheduling
 import Glibc
 
 /// The memory that the C library keeps for this process (malloc(3)).
@@ -34,7 +34,7 @@ package struct Heap: Sendable {
   /// default there are eight for each processor.
   package static func limitParts() {
     let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
-    clanes_limit_arenas(CInt(min(max(processors, 2), 4)))
+    cscheduling_limit_arenas(CInt(min(max(processors, 2), 4)))
   }
 
   /// Returns memory to the system when a load has fallen, or when stores were closed. The C library keeps what was freed
@@ -44,7 +44,7 @@ package struct Heap: Sendable {
   package mutating func note(_ bytes: Int) {
     seconds += 1
     let hasFallen = load.falls(to: bytes)
-    let isSmaller = seconds % Self.interval == 0 && used.falls(to: Int(clanes_heap_in_use()))
-    if hasFallen || isSmaller { clanes_trim_heap() }
+    let isSmaller = seconds % Self.interval == 0 && used.falls(to: Int(cscheduling_heap_in_use()))
+    if hasFallen || isSmaller { cscheduling_trim_heap() }
   }
 }

@@ -1,24 +1,24 @@
-#include "CLanes.h"
+#include "CScheduling.h"
 
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <time.h>
 
-void clanes_name_thread(const char *name) {
+void cscheduling_name_thread(const char *name) {
   prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
-void clanes_limit_arenas(int count) {
+void cscheduling_limit_arenas(int count) {
   mallopt(M_ARENA_MAX, count);
 }
 
-size_t clanes_heap_in_use(void) {
+size_t cscheduling_heap_in_use(void) {
   struct mallinfo2 heap = mallinfo2();
   return heap.uordblks + heap.hblkhd;
 }
 
-void clanes_trim_heap(void) {
+void cscheduling_trim_heap(void) {
   malloc_trim(0);
 }
 
@@ -28,14 +28,14 @@ static int64_t nanoseconds(clockid_t clock) {
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-int64_t clanes_now(void) {
+int64_t cscheduling_now(void) {
   return nanoseconds(CLOCK_MONOTONIC);
 }
 
-uintptr_t clanes_thread(void) {
+uintptr_t cscheduling_thread(void) {
   return (uintptr_t)pthread_self();
 }
 
-int64_t clanes_processor_time(void) {
+int64_t cscheduling_processor_time(void) {
   return nanoseconds(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -1,4 +1,4 @@
-import CLanes
+import CScheduling
 import Glibc
 
 /// Threads for calls that block, such as those of files and databases.
@@ -198,7 +198,7 @@ extension ThreadPool {
     argument in
     guard let argument else { return nil }
     let pool = Unmanaged<ThreadPool>.fromOpaque(argument).takeRetainedValue()
-    clanes_name_thread(pool.name)
+    cscheduling_name_thread(pool.name)
     pool.work(endsWhenIdle: false)
     return nil
   }

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Lanes
+import Scheduling
 import Testing
 
 @Suite(.timeLimit(.minutes(60))) struct ConfinedTests {

@@ -1,5 +1,5 @@
-#ifndef CLANES_H
-#define CLANES_H
+#ifndef CSCHEDULING_H
+#define CSCHEDULING_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -8,26 +8,26 @@
 
 /* Sets the name of the calling thread; Linux keeps the first 15 bytes. Swift can't import prctl, which takes variable
    arguments, and pthread_setname_np needs _GNU_SOURCE, which Swift does not define. */
-void clanes_name_thread(const char *name);
+void cscheduling_name_thread(const char *name);
 
 /* Limits how many parts the heap of this process has (M_ARENA_MAX of mallopt(3), which Swift can't import). */
-void clanes_limit_arenas(int count);
+void cscheduling_limit_arenas(int count);
 
 /* The bytes of the heap that are in use (mallinfo2(3)). */
-size_t clanes_heap_in_use(void);
+size_t cscheduling_heap_in_use(void);
 
 /* Returns the heap's free pages to the system (malloc_trim(3), a function of glibc that Swift can't import). */
-void clanes_trim_heap(void);
+void cscheduling_trim_heap(void);
 
 /* Nanoseconds of CLOCK_MONOTONIC. */
-int64_t clanes_now(void);
+int64_t cscheduling_now(void);
 
 /* A number that only the calling thread has. For Swift, pthread_self always returns the same: an asynchronous function
    may call it once and use the number on another thread. */
-uintptr_t clanes_thread(void);
+uintptr_t cscheduling_thread(void);
 
-/* The processor time of the calling thread, in nanoseconds. A system call, unlike clanes_now. */
-int64_t clanes_processor_time(void);
+/* The processor time of the calling thread, in nanoseconds. A system call, unlike cscheduling_now. */
+int64_t cscheduling_processor_time(void);
 
 #pragma clang assume_nonnull end
 

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Lanes
+import Scheduling
 import Synchronization
 import Testing
 

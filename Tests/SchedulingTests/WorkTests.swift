@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Lanes
+@testable import Scheduling
 
 @Suite struct WorkTests {
   private let seats = Seats(stores: .forStores())

@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 import Testing
 
-@testable import Lanes
+@testable import Scheduling
 
 /// Values that are confined to the threads for stores.
 @Suite(.timeLimit(.minutes(60))) struct StoreThreadsTests {
