@@ -25,7 +25,7 @@ struct EditLoop {
       return print("EditLoop DIRECTORY edit|bookmark|peer DOCUMENTS BEFORE COUNT")
     }
     let values = Array(arguments)
-    let engine = try await FileEngine.open(directory: values[0], lanes: 2)
+    let engine = try await FileEngine.open(directory: values[0], threads: 2)
     let clock: @Sendable () -> Timestamp = { Timestamp(seconds: 1_800_000_000) }
     let stores = DatabaseManager(engine: engine, maximumOpen: 4, now: clock)
     let edits = Edits(

@@ -24,7 +24,7 @@ final class StoreFixture: Sendable {
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true)
     body = try DocumentBody(parsing: InProcessBenchmarks.hotel)
-    engine = try await FileEngine.open(directory: directory + "/data", lanes: 2)
+    engine = try await FileEngine.open(directory: directory + "/data", threads: 2)
     guard let storage = try await engine.open(.system, creating: true) else {
       throw NoStore(reason: "no store in \(directory)")
     }

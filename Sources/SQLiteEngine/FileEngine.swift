@@ -51,14 +51,14 @@ package final class FileEngine: StorageEngine {
   }
 
   /// Opens a data directory with its own threads for the stores.
-  /// - Parameter lanes: the number of threads.
+  /// - Parameter threads: the number of threads.
   /// - Parameter isForMove: whether the directory may have a ``MoveMark``.
   /// - Throws: ``DataDirectoryError``; the process should then end.
   package static func open(
-    directory path: String, lanes: Int = ThreadPool.storeThreads, isForMove: Bool = false
+    directory path: String, threads: Int = ThreadPool.storeThreads, isForMove: Bool = false
   ) async throws(DataDirectoryError) -> FileEngine {
     try await FileEngine(
-      path, .forStores(processors: lanes, threads: lanes), isForMove: isForMove)
+      path, .forStores(processors: threads, threads: threads), isForMove: isForMove)
   }
 
   private init(

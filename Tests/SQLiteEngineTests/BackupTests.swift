@@ -279,7 +279,7 @@ import Testing
 
   @Test func compactionUnderACopyMakesItBeginAgain() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path + "/data", lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path + "/data", threads: 1)
     let storage = try await engine.store(user(1))
     let filler = String(repeating: "x", count: 8_000)
     for number in 0..<400 { try await storage.put("document-\(number)", #"{"x":"\#(filler)"}"#) }

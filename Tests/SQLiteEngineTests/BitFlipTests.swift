@@ -108,7 +108,7 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
 
   @Test(.bug(id: "F13")) func anyTurnedBitIsFoundOrHarmless() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let name = try user(1)
     let (file, sound, expected) = try await filledStore(name, of: engine, in: directory)
 
@@ -150,7 +150,7 @@ private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == 
     async throws
   {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let name = try user(1)
     let (file, sound, expected) = try await filledStore(name, of: engine, in: directory)
     let blank = try BlankDatabase(.store)

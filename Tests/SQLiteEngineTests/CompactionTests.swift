@@ -30,7 +30,7 @@ import Testing
 
   @Test func fileShrinksAndHoldsWhatItHeld() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(user(1))
     try await fill(storage, count: 200, keeping: 10)
     let file = try path(of: user(1), in: directory)
@@ -54,7 +54,7 @@ import Testing
 
   @Test func littleFreeSpaceLeavesTheFileAlone() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(user(1))
     try await fill(storage, count: 60, keeping: 40)
     let file = try path(of: user(1), in: directory)
@@ -71,7 +71,7 @@ import Testing
 
   @Test func readsAndWritesGoOnAroundIt() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(user(1))
     try await fill(storage, count: 200, keeping: 10)
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -92,7 +92,7 @@ import Testing
 
   @Test func whatACrashLeftOfACopyIsRemovedAndNeverTakenForTheStore() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(user(1))
     try await storage.put("a", #"{"kept":1}"#)
     let file = try path(of: user(1), in: directory)
@@ -114,7 +114,7 @@ import Testing
 
   @Test func copyThatCantBeWrittenLeavesTheStoreAsItWas() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(user(1))
     try await fill(storage, count: 200, keeping: 10)
     let file = try path(of: user(1), in: directory)

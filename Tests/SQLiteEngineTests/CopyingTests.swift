@@ -15,11 +15,11 @@ import Testing
   /// As after a crash between the rename of a copy and its registration.
   @Test func copyWithoutAnEntryIsRegisteredWhenItIsOpened() async throws {
     let (old, new) = (try TemporaryDirectory(), try TemporaryDirectory())
-    let source = try await FileEngine.open(directory: old.path, lanes: 1)
+    let source = try await FileEngine.open(directory: old.path, threads: 1)
     let storage = try await source.store(name)
     try await storage.put("a", #"{"n":1}"#)
     await storage.close()
-    let target = try await FileEngine.open(directory: new.path, lanes: 1)
+    let target = try await FileEngine.open(directory: new.path, threads: 1)
     let transfer = StoreTransfer(from: source, to: target)
     _ = try await transfer.copy(name)
     try await target.registry.set(nil, for: name.key)

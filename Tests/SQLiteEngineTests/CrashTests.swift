@@ -14,7 +14,7 @@ import Testing
         group.addTask {
           try await storage.put("document-\(number)", #"{"n":\#(number)}"#)
           let copy = try directory.copy()
-          let other = try await FileEngine.open(directory: copy.path, lanes: 1)
+          let other = try await FileEngine.open(directory: copy.path, threads: 1)
           let copied = try #require(try await other.open(name, creating: false))
           #expect(try await copied.body("document-\(number)") == #"{"n":\#(number)}"#)
           await copied.close()

@@ -15,7 +15,7 @@ import Testing
   /// bodies.
   private func filled(_ name: StoreName) async throws -> TemporaryDirectory {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let store = try await engine.store(name)
     for number in 0..<Self.count {
       let text = String(repeating: "x", count: number % 10 == 0 ? 9_000 : 200)
@@ -32,7 +32,7 @@ import Testing
   private func with<Value>(
     _ directory: TemporaryDirectory, _ body: (FileEngine) async throws -> Value
   ) async throws -> Value {
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let value = try await body(engine)
     await engine.close()
     return value
@@ -57,7 +57,7 @@ import Testing
   /// Makes a backup of the closed store.
   private func backUp(_ name: StoreName, of directory: TemporaryDirectory) async throws -> String {
     let backup = directory.path + ".backup"
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try #require(try await engine.open(name, creating: false))
     let threads = ThreadPool(name: "backup")
     let writer = Confined(BackupWriter(to: backup), to: threads)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct DataDirectoryTests {
   private func refusal(_ path: String) async -> DataDirectoryError.Code? {
     do throws(DataDirectoryError) {
-      await (try FileEngine.open(directory: path, lanes: 1)).close()
+      await (try FileEngine.open(directory: path, threads: 1)).close()
       return nil
     } catch {
       return error.code

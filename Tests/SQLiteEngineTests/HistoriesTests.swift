@@ -33,7 +33,7 @@ import Testing
   /// - Returns: the directory, and the document's history.
   private func filled(_ times: Int) async throws -> (TemporaryDirectory, RevisionTree) {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(name)
     try await edit(storage, times)
     let tree = try await tree(storage)
@@ -57,7 +57,7 @@ import Testing
   @Test func purgedDocumentLeavesNoPiece() async throws {
     let (directory, tree) = try await filled(200)
     #expect(tree.nodes.count == 200)
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(name)
     try await storage.update(loading: [Self.id], at: Timestamp(milliseconds: 2)) { changes in
       changes.purge(Purge(id: Self.id, tree: RevisionTree()))
@@ -108,7 +108,7 @@ import Testing
 
   @Test func undoneTransactionLeavesNoPiece() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try #require(try await engine.store(name) as? SQLiteStorage)
     try await edit(storage, 64)
     let before = try await tree(storage)
@@ -131,14 +131,14 @@ import Testing
   /// A copy of the files at any moment equals what a kill leaves.
   @Test func aKillBetweenTwoEditsLosesNeitherRowNorPiece() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(name)
     try await edit(storage, 60)
     for _ in 0..<40 {
       try await edit(storage, 1)
       let wanted = try await tree(storage)
       let copy = try directory.copy()
-      let other = try await FileEngine.open(directory: copy.path, lanes: 1)
+      let other = try await FileEngine.open(directory: copy.path, threads: 1)
       let copied = try #require(try await other.open(name, creating: false))
       #expect(try await tree(copied) == wanted)
       await copied.close()
@@ -191,7 +191,7 @@ import Testing
       _ = try DirectoryScrub().run(directory.path, findings.reporter)
       #expect(findings.all.contains { $0.reason.contains("change 200") }, "\(findings.all)")
 
-      let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+      let engine = try await FileEngine.open(directory: directory.path, threads: 1)
       let storage = try await engine.store(name)
       await #expect(throws: ServiceError.self) { try await self.tree(storage) }
       // An edit that needs no old revision succeeds.

@@ -9,7 +9,7 @@ import Testing
 @Suite struct InlineReadTests {
   @Test func inlineReadSeesWhatWasCommittedBefore() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(.system)
     for number in 0..<50 {
       let revision = try await storage.put("document-\(number)", #"{"n":\#(number)}"#)
@@ -25,7 +25,7 @@ import Testing
 
   @Test func inlineReadWaitsForItsTurnWhileTheStoreIsAtWork() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(.system)
     let released = DispatchSemaphore(value: 0)
     let holder = Task { try await storage.read { _ in released.wait() } }
@@ -43,7 +43,7 @@ import Testing
 
   @Test func inlineReadOfAClosedStoreFails() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(.system)
     await storage.close()
     await #expect(throws: ServiceError.self) {

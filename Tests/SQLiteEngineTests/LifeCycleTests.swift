@@ -28,7 +28,7 @@ import Testing
   private func withEngine<Value>(
     _ directory: TemporaryDirectory, _ use: (FileEngine) async throws -> Value
   ) async throws -> Value {
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 2)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 2)
     let value = try await use(engine)
     await engine.close()
     return value

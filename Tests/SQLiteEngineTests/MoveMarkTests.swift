@@ -12,7 +12,7 @@ import Testing
 
   private func refusal(_ directory: TemporaryDirectory) async -> DataDirectoryError? {
     do throws(DataDirectoryError) {
-      await (try FileEngine.open(directory: directory.path, lanes: 1)).close()
+      await (try FileEngine.open(directory: directory.path, threads: 1)).close()
       return nil
     } catch { return error }
   }
@@ -23,7 +23,7 @@ import Testing
       (moved, DataDirectoryError.Code.moved), (unfinished, .unfinishedMove),
     ] {
       let engine = try await FileEngine.open(
-        directory: directory.path, lanes: 1, isForMove: true)
+        directory: directory.path, threads: 1, isForMove: true)
       try await engine.setMoveMark(mark)
       #expect(try await engine.moveMark() == mark)
       await engine.close()
@@ -31,7 +31,7 @@ import Testing
       #expect(error?.code == code)
       #expect(error?.reason.contains(mark.detail) == true)
     }
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1, isForMove: true)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1, isForMove: true)
     try await engine.setMoveMark(nil)
     #expect(try await engine.moveMark() == nil)
     await engine.close()
@@ -61,13 +61,13 @@ import Testing
 
   @Test func movedStoresAreNoHindranceToANodeOfTheDatabase() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     await engine.close()
     do throws(DataDirectoryError) {
       try await NodeDirectory.open(directory.path).close()
       Issue.record("a directory with stores was taken")
     } catch { #expect(error.code == .hasStores) }
-    let mover = try await FileEngine.open(directory: directory.path, lanes: 1, isForMove: true)
+    let mover = try await FileEngine.open(directory: directory.path, threads: 1, isForMove: true)
     try await mover.setMoveMark(moved)
     await mover.close()
     try await NodeDirectory.open(directory.path).close()

@@ -13,7 +13,7 @@ import Testing
 
   @Test(.bug(id: "S17")) func tombstonesWithLongHistoriesComeToAnEnd() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(user(1))
     let store = DocumentStore(
       name: try user(1), storage: storage, feed: ChangeFeed(), limits: Self.limits,

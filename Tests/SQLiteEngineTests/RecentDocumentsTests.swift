@@ -129,7 +129,7 @@ import Testing
 
   @Test(.bug(id: "F07")) func whatIsTriedOnAFullDiskIsForgotten() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try #require(try await engine.store(.system) as? SQLiteStorage)
     var base: RevisionID?
     for number in 0..<30 {

@@ -8,13 +8,13 @@ import Testing
 @Suite struct RegistryRebuildTests {
   @Test func registryOfWhichNothingIsLeftKeepsTheErasedErased() async throws {
     let directory = try TemporaryDirectory()
-    var engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    var engine = try await FileEngine.open(directory: directory.path, threads: 1)
     for number in 1...3 { await (try await engine.store(user(number))).close() }
     try await engine.noteErasure(of: user(2))
     await engine.close()
     try remove(directory.path + "/registry.sqlite")
     #expect(try RegistryRebuild.run(directory.path)?.entries == 3)
-    engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let (second, third) = (
       try await engine.open(user(2), creating: false),
       try await engine.open(user(3), creating: false)
@@ -26,7 +26,7 @@ import Testing
 
   @Test(.bug(id: "F12")) func damagedRegistryIsMadeAnewOfTheFiles() async throws {
     let directory = try TemporaryDirectory()
-    var engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    var engine = try await FileEngine.open(directory: directory.path, threads: 1)
     for number in 1...40 { await (try await engine.store(user(number))).close() }
     try await engine.registry.set(.init(epoch: "1", isErasing: true), for: user(7).key)
     await engine.close()
@@ -41,7 +41,7 @@ import Testing
       let outcome = try #require(try RegistryRebuild.run(directory.path))
       #expect(outcome.entries == 40 && outcome.unknown.isEmpty)
       #expect(try RegistryRebuild.run(directory.path) == nil)
-      engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+      engine = try await FileEngine.open(directory: directory.path, threads: 1)
       let names = try await engine.names(in: "user", after: nil, limit: 100)
       #expect(names.count >= 39)
       let store = try #require(try await engine.open(user(3), creating: false))
@@ -52,7 +52,7 @@ import Testing
 
   @Test func entryInWhichOneByteIsWrongIsRepaired() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     await (try await engine.store(user(1))).close()
     try await engine.registry.set(.init(epoch: "1", isErasing: true), for: user(7).key)
     await engine.close()
@@ -63,7 +63,7 @@ import Testing
     bytes[offset + key.count] ^= 1
     try write(bytes, to: file)
     #expect(try RegistryRebuild.run(directory.path)?.entries == 2)
-    let again = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let again = try await FileEngine.open(directory: directory.path, threads: 1)
     #expect(try await again.open(user(7), creating: false) == nil)
     await again.close()
   }

@@ -97,7 +97,7 @@ import Testing
     extent: RepairOutcome.Extent, table: String, wrong: Int
   ) async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(user(1))
     let first = try await storage.put("note", #"{"n":1}"#, at: 7)
     let second = try await storage.put("note", #"{"n":2}"#, base: first, at: 8)
@@ -138,7 +138,7 @@ import Testing
 
   @Test func accountsAreOnlyComputedBack() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(.system)
     let first = try await storage.put("account", #"{"type":"user","epoch":1,"id":"first"}"#)
     try await storage.put("account", #"{"type":"user","epoch":2,"id":"second"}"#, base: first)

@@ -15,7 +15,7 @@ import Testing
 
   @Test func waitingUpdatesShareCommitsAndOneTooManyIsRefused() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(.system)
     let released = DispatchSemaphore(value: 0)
     let holder = hold(storage, released)
@@ -53,7 +53,7 @@ import Testing
 
   @Test func throwingRuleInABatchChangesNothing() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(.system)
     let base = try await storage.put("shared", "{}")
     // Every update names the same base, so exactly one of them succeeds, in whichever commit.
@@ -79,7 +79,7 @@ import Testing
 
   @Test func updateThatCannotBeWrittenLeavesTheOthersAlone() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(.system)
     try await storage.put("old", "{}")
     let released = DispatchSemaphore(value: 0)

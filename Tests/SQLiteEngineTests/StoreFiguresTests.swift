@@ -33,7 +33,7 @@ import Testing
 @Suite struct StoreFilesTests {
   @Test func figuresAreToldWithoutOpeningAndForgottenWithTheStore() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path + "/data", lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path + "/data", threads: 1)
     let name = try user(1)
     let store = try await engine.store(name)
     try await store.put("a", #"{"a":1}"#)

@@ -24,7 +24,7 @@ import Testing
 
   @Test func whileChangesAreRefusedNothingChangesAndAllCanBeRead() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let store = try await engine.store(name)
     let first = try await store.put("a", #"{"n":1}"#)
     await (try await engine.store(.staged(other))).close()
@@ -60,7 +60,7 @@ import Testing
   /// A damaged value stays as it is: a repair would make the store differ from its copy.
   @Test func whileChangesAreRefusedNothingIsRepaired() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let store = try await engine.store(name)
     try await store.put("a", #"{"name":"The Rotten Inn"}"#)
     await store.close()
@@ -99,7 +99,7 @@ import Testing
 
   @Test func changedStoresAreNotedAsLongAsSomebodyAsks() async throws {
     let directory = try TemporaryDirectory()
-    let engine = try await FileEngine.open(directory: directory.path, lanes: 1)
+    let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let access = engine.access
     let store = try await engine.store(name)
     access.noteChanges(true)

@@ -303,7 +303,7 @@ extension CopyTests {
 private func withEngine(
   _ directory: TemporaryDirectory, _ use: (FileEngine) async throws -> Void
 ) async throws {
-  let engine = try await FileEngine.open(directory: directory.path, lanes: 2)
+  let engine = try await FileEngine.open(directory: directory.path, threads: 2)
   do { try await use(engine) } catch {
     await engine.close()
     throw error
