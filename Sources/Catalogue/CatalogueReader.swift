@@ -72,6 +72,13 @@ struct CatalogueReader {
       of: try find(query, in: catalogue, within: limit, or: flag), for: query, in: catalogue)
   }
 
+  /// The page that a search has found before in the present file, as of a check within ``lookInterval``. It reads no
+  /// file.
+  func knownPage(for query: HotelQuery) -> HotelPage? {
+    guard let catalogue, let looked, now() - looked < Self.lookInterval else { return nil }
+    return recent.page(for: query, in: catalogue.identity)
+  }
+
   private mutating func find(
     _ query: HotelQuery, in catalogue: OpenCatalogue, within limit: Duration,
     or flag: InterruptionFlag
