@@ -1,7 +1,9 @@
+#define _GNU_SOURCE
 #include "CScheduling.h"
 
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -30,6 +32,11 @@ static int64_t nanoseconds(clockid_t clock) {
 
 int64_t cscheduling_now(void) {
   return nanoseconds(CLOCK_MONOTONIC);
+}
+
+int cscheduling_processors(void) {
+  cpu_set_t processors;
+  return sched_getaffinity(0, sizeof processors, &processors) == 0 ? CPU_COUNT(&processors) : 1;
 }
 
 uintptr_t cscheduling_thread(void) {

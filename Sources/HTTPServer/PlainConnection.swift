@@ -119,7 +119,7 @@ package struct PlainConnection: ServerChildChannel {
     while true {
       guard let request = try await value.nextSoon() else { return .quiet }
       let work = account.flatMap { answers.work(for: request, from: value.channel, on: $0) }
-      if let work { value.note(work) }
+      if let work { await value.begin(work) }
       let last = try await Work.$current.withValue(work) {
         try await answer(request, of: value, work, logger)
       }

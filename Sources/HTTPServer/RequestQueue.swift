@@ -54,6 +54,8 @@ package final class RequestQueue: ServerChildChannelValue {
     var isBodyFull = false
     /// The work for the request that is being answered.
     var work: Work?
+    /// The account that paid for the last request. The next request most probably belongs to it too, and waits on it.
+    var payer: ProcessorAccount?
     /// Whether the client sends nothing more, and whether it has gone.
     var (hasClosedItsSide, hasGone) = (false, false)
     var isReadPostponed = false
@@ -118,7 +120,10 @@ package final class RequestQueue: ServerChildChannelValue {
   private func wait(_ begin: (inout State) -> (() -> Void)?) {
     let (instead, mustRead, mustWatch) = state.withLock { state in
       state.reservation = nil
-      state.work = nil
+      if let work = state.work {
+        state.payer = work.account
+        state.work = nil
+      }
       let instead = begin(&state)
       var mustWatch = false
       if case .request? = state.waiting, !state.isWatched {
@@ -173,13 +178,15 @@ package final class RequestQueue: ServerChildChannelValue {
     return true
   }
 
-  /// Notes the work for the request that is being answered. It ends when the client has gone.
-  func note(_ work: Work) {
-    let (hasClosedItsSide, hasGone) = state.withLock { state in
+  /// Waits until the work for a request may begin. From now on it ends when the client has gone.
+  func begin(_ work: Work) async {
+    let (hasClosedItsSide, hasGone, payer) = state.withLock { state in
       state.work = work
-      return (state.hasClosedItsSide, state.hasGone)
+      return (state.hasClosedItsSide, state.hasGone, state.payer)
     }
     if hasGone { work.end(.gone) } else if hasClosedItsSide { work.clientClosedItsSide() }
+    // When the last payer is overdrawn, the account of the address waits instead until the principal is known.
+    await work.begin(on: payer.flatMap { $0.isOverdrawn ? nil : $0 })
   }
 
   /// The memory and the slot of the request that ``nextSoon()`` returned last. They are kept until the next wait.

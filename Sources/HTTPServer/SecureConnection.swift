@@ -49,6 +49,7 @@ package struct SecureConnection: ServerChildChannel {
         }
         let work = answers.work(for: request, from: channel, on: account)
         channel.closeFuture.whenComplete { _ in work?.end(.gone) }
+        await work?.begin()
         var writer = Optional(writer)
         try await Work.$current.withValue(work) {
           if let writer = writer.take() { try await responder(request, writer, channel) }

@@ -5,9 +5,11 @@
 /// who gets the next one. A flow is an address; a user is one flow across all addresses besides. SeatTable is a value
 /// behind the lock of ``Seats`` and has no clock of its own.
 struct SeatTable {
-  /// How long a place or a seat is held at most, in nanoseconds: two slices. Then another may have it, even if it was not
-  /// given back: its holder waits for something, or computes for too long.
-  static let longest = 2 * Slice.nanoseconds
+  /// How long a place or a seat is held at most, in nanoseconds: 100 milliseconds. Then another may have it, even if it
+  /// was not given back: its holder waits for something, or computes for too long. It is far longer than a slice, because
+  /// on a busy machine a holder may have waited for a processor; if its seat were given away then, ever more requests
+  /// would compute at once.
+  static let longest: Int64 = 100_000_000
 
   /// A place or a seat that was given.
   private struct Lease {
@@ -31,11 +33,16 @@ struct SeatTable {
   var nextEnd: Int64? { leases.lazy.map(\.end).min() }
 
   /// Gives a free slice or a seat to an account that comes now.
+  /// - Parameter mayBeFree: false for a slice that follows another of the same request: only a seat is given then.
   /// - Returns: the id of the lease, at least 1; nil when the account has to wait.
-  mutating func take(_ account: ProcessorAccount, at now: Int64) -> UInt64? {
+  mutating func take(
+    _ account: ProcessorAccount, at now: Int64, mayBeFree: Bool = true
+  ) -> UInt64? {
     leases.removeAll { $0.end <= now }
     let line = account.line(in: queue.name)
-    if mayHaveFreeSlice, !account.isOverdrawn, !hasLease(line) { return add(line, true, now) }
+    if mayBeFree, mayHaveFreeSlice, !account.isOverdrawn, !hasLease(line) {
+      return add(line, true, now)
+    }
     guard queue.isEmpty, maySit else { return nil }
     return add(line, false, now)
   }

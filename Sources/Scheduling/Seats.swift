@@ -25,7 +25,7 @@ package final class Seats: Sendable {
   private let waiting = Atomic(0)
 
   /// - Parameter stores: the threads that work at stores for these requests.
-  /// - Parameter processors: how many requests compute at once; by default the number of processors, at least 2.
+  /// - Parameter processors: how many requests compute at once; by default the number of processors.
   /// - Parameter requestLimit: the most that a request may cost, in nanoseconds of processor time.
   package init(
     stores: ThreadPool, processors: Int = Processors.count,
@@ -75,10 +75,16 @@ package final class Seats: Sendable {
   }
 
   /// Waits until the work may compute for a slice, and notes its lease.
-  func take(for work: Work) async {
-    let account = work.account
+  /// - Parameter account: on which it waits; nil for the work's own account.
+  /// - Parameter mayBeFree: whether it may be a free slice; false for one that follows another.
+  func take(
+    for work: Work, on account: ProcessorAccount? = nil, mayBeFree: Bool = true
+  ) async {
+    let account = account ?? work.account
     let now = SliceClock.now
-    if let id = state.withLock({ $0.table.take(account, at: now) }) { return work.sit(id) }
+    if let id = state.withLock({ $0.table.take(account, at: now, mayBeFree: mayBeFree) }) {
+      return work.sit(id)
+    }
     await withUnsafeContinuation { continuation in
       let mustWatch = state.withLock { state in
         state.table.push(

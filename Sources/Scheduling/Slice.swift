@@ -56,7 +56,7 @@ package struct Slice: Sendable {
   ///   waited too long.
   package static func begin() async throws(WorkEnded) {
     guard let work = Work.current else { return }
-    await work.begin()
+    await work.beginAsPrincipal()
     if work.hasEnded { throw WorkEnded() }
   }
 }

@@ -44,7 +44,7 @@ package final class ThreadPool: Sendable {
   }
 
   /// Makes the pool for work at stores. A process has one.
-  /// - Parameter processors: how many threads compute at once; by default the number of processors, at least 2.
+  /// - Parameter processors: how many threads compute at once; by default the number of processors.
   package static func forStores(
     processors: Int? = nil, threads: Int = ThreadPool.storeThreads
   ) -> ThreadPool {
@@ -235,8 +235,8 @@ extension ThreadPool {
   }
 }
 
-/// The processors of the machine.
+/// The processors that this process may use.
 package enum Processors {
-  /// How many there are, at least 2.
-  package static let count = max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+  /// How many there are, at least 1.
+  package static let count = max(1, Int(cscheduling_processors()))
 }

@@ -43,7 +43,7 @@ package final class Work: Sendable {
   private let processor = Atomic<Int64>(0)
   /// The lease of a place or a seat; 0 for none.
   private let lease = Atomic<UInt64>(0)
-  /// Whether the work needs a place or a seat to compute. What comes before is short.
+  /// Whether the work needs a place or a seat to compute.
   private let isSeated = Atomic(false)
 
   /// The request that the calling task works for; nil when it works for none.
@@ -127,9 +127,18 @@ package final class Work: Sendable {
   }
 
   /// Waits for the first place or seat.
-  func begin() async {
+  /// - Parameter account: on which it waits; nil for the account of the address, which pays until the principal is known.
+  package func begin(on account: ProcessorAccount? = nil) async {
     finish()
     isSeated.store(true, ordering: .relaxed)
+    await seats.take(for: self, on: account)
+    beginSlice()
+  }
+
+  /// Waits until the account of the principal is served, unless no request waits.
+  func beginAsPrincipal() async {
+    guard seats.isCrowded else { return }
+    finish()
     await resume()
   }
 
@@ -137,7 +146,10 @@ package final class Work: Sendable {
   func giveWay() async {
     guard isSliceOver else { return }
     finish()
-    await resume()
+    // Swift's pool runs other tasks first, also those that have a seat already.
+    await Task.yield()
+    if isSeated.load(ordering: .relaxed) { await seats.take(for: self, mayBeFree: false) }
+    beginSlice()
   }
 
   /// Whether the slice is over, or the request has ended.

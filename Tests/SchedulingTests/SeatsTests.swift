@@ -41,7 +41,7 @@ import Testing
     #expect(table.take(account, at: now) == nil)
   }
 
-  @Test func whatIsNotGivenBackEndsAfterTwoSlices() {
+  @Test func whatIsNotGivenBackEndsAfterAWhile() {
     var table = SeatTable(processors: 1)
     let account = ProcessorAccount()
     let given = (0..<2).compactMap { _ in table.take(account, at: now) }

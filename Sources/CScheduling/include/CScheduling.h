@@ -22,6 +22,9 @@ void cscheduling_trim_heap(void);
 /* Nanoseconds of CLOCK_MONOTONIC. */
 int64_t cscheduling_now(void);
 
+/* How many processors this process may use (sched_getaffinity(2)). */
+int cscheduling_processors(void);
+
 /* A number that only the calling thread has. For Swift, pthread_self always returns the same: an asynchronous function
    may call it once and use the number on another thread. */
 uintptr_t cscheduling_thread(void);

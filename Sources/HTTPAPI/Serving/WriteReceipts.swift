@@ -203,6 +203,7 @@ extension WriteReceipts {
   private func attempt(_ write: Write) async -> Problem? {
     let work = Work.current.map { Work($0.account, in: $0.seats) }
     defer { work?.finish() }
+    await work?.begin()
     return await Work.$current.withValue(work) { await attempt(write, work) }
   }
 
