@@ -33,7 +33,7 @@ package final class Confined<State>: @unchecked Sendable {
   package let threads: ThreadPool
   private var state: State
   private let clock: CallClock
-  private let queue = Mutex(Queue())
+  private let queue = Locked(Queue())
   // On the heap, because its address must never change.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   /// Whether a call runs or waits for the lock.
@@ -70,7 +70,7 @@ package final class Confined<State>: @unchecked Sendable {
   ) async throws(Failure) -> Value {
     let work = Work.current
     return try await Work.waiting {
-      await withUnsafeContinuation { continuation in
+      await withCheckedContinuation { continuation in
         enqueue(
           Call(work: work) { release in
             let result = Result { () throws(Failure) in try body(&self.state) }

@@ -214,7 +214,7 @@ struct PoolEntry: Sendable {
     /// A task that waits on an account for a permit of a ``FairSemaphore``.
     case permit(UnsafeContinuation<Int?, Never>, ProcessorAccount)
     /// A task that waits on an account for one of the ``Seats``.
-    case seat(UnsafeContinuation<Void, Never>, ProcessorAccount)
+    case seat(CheckedContinuation<Void, Never>, ProcessorAccount)
   }
 
   let kind: Kind

@@ -85,7 +85,7 @@ package final class Seats: Sendable {
     if let id = state.withLock({ $0.table.take(account, at: now, mayBeFree: mayBeFree) }) {
       return work.sit(id)
     }
-    await withUnsafeContinuation { continuation in
+    await withCheckedContinuation { continuation in
       let mustWatch = state.withLock { state in
         state.table.push(
           PoolEntry(kind: .seat(continuation, account), work: work, since: now), account, at: now)

@@ -68,7 +68,7 @@ package final class ThreadPool: Sendable {
   ) async throws(Failure) -> Value {
     let work = Work.current
     return try await Work.waiting {
-      await withUnsafeContinuation { continuation in
+      await withCheckedContinuation { continuation in
         push(for: work) { _, clock in
           let begun = SliceClock.now
           let result = Result(catching: body)
