@@ -204,7 +204,8 @@ extension ThreadPool {
   }
 
   private enum Turn: Sendable {
-    case run(PoolEntry)
+    /// Runs an entry; `more` wait.
+    case run(PoolEntry, more: Bool)
     case end([CheckedContinuation<Void, Never>])
   }
 
@@ -217,7 +218,7 @@ extension ThreadPool {
         hasRun = false
         if mayCompute(state), let entry = state.queue.pop(at: SliceClock.now) {
           state.computing += 1
-          return .run(entry)
+          return .run(entry, more: !state.queue.isEmpty)
         }
         guard state.queue.isEmpty, endsWhenIdle || state.isStopping else { return nil }
         state.threadCount -= 1
@@ -226,8 +227,10 @@ extension ThreadPool {
         return .end(state.stopCalls)
       }
       switch turn {
-      case .run(let entry):
+      case .run(let entry, let more):
         hasRun = true
+        // Entries that came before this thread had woken have called no other.
+        if more { start(state.update { state, idle in callThread(&state, idle) }) }
         if case .closure(let closure) = entry.kind { closure(self, &clock) }
       case .end(let stopCalls): return stopCalls.forEach { $0.resume() }
       }
