@@ -144,11 +144,11 @@ package final class Confined<State>: @unchecked Sendable {
     pthread_mutex_lock(mutex)
     let begun = clock.begin(pool)
     call.run {
-      let excluded = clock.end()
+      let (excluded, paid) = clock.end()
       isBusy.store(false, ordering: .relaxed)
       pthread_mutex_unlock(mutex)
       // Before the caller goes on, so that a reader of the request's cost sees it.
-      call.work?.charge(thread.time(since: begun, excluding: excluded))
+      call.work?.charge(thread.time(since: begun, excluding: excluded, paid: paid))
     }
   }
 }
@@ -162,18 +162,20 @@ package final class CallClock: @unchecked Sendable {
   private var pool: ThreadPool?
   /// How much of the time so far others pay, or nobody, in nanoseconds.
   private var excluded: Int64 = 0
+  /// The part of it that others pay.
+  private var paid: Int64 = 0
   /// How long the calls have waited for the disk or the network so far, in nanoseconds.
   package private(set) var waited: Int64 = 0
 
   fileprivate func begin(_ pool: ThreadPool) -> Int64 {
     self.pool = pool
-    excluded = 0
+    (excluded, paid) = (0, 0)
     return SliceClock.now
   }
 
-  fileprivate func end() -> Int64 {
+  fileprivate func end() -> (excluded: Int64, paid: Int64) {
     pool = nil
-    return excluded
+    return (excluded, paid)
   }
 
   /// Runs a part of a call that blocks without computing. Another thread may compute meanwhile.
@@ -197,6 +199,7 @@ package final class CallClock: @unchecked Sendable {
     defer {
       let time = SliceClock.now - begun - (excluded - before)
       excluded += time
+      paid += time
       for work in works {
         work?.charge(time / Int64(max(1, works.count)), isSlice: works.count == 1)
       }

@@ -40,16 +40,19 @@ struct ThreadClock {
   private var (processor, measured) = (cscheduling_processor_time(), Int64(0))
 
   /// The processor time since a moment of ``SliceClock``, in nanoseconds.
-  /// - Parameter excluded: what does not count of it, such as waits for the disk.
-  mutating func time(since begun: Int64, excluding excluded: Int64 = 0) -> Int64 {
+  /// - Parameter excluded: what does not count of it: waits, and what others pay.
+  /// - Parameter paid: the part of `excluded` that others pay, which took processor time.
+  mutating func time(
+    since begun: Int64, excluding excluded: Int64 = 0, paid: Int64 = 0
+  ) -> Int64 {
     let elapsed = SliceClock.now - begun - excluded
     guard elapsed > Self.short else {
-      measured += elapsed
+      measured += elapsed + paid
       return elapsed
     }
     // Other threads may have used the processor meanwhile; elapsed time includes that, processor time does not.
     let now = cscheduling_processor_time()
     defer { (processor, measured) = (now, 0) }
-    return min(elapsed, now - processor - measured)
+    return min(elapsed, max(0, now - processor - measured - paid))
   }
 }

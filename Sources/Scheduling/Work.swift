@@ -36,7 +36,7 @@ package final class Work: Sendable {
   private let moved = Atomic<Int64>(0)
   private let longest = Atomic<Int64>(0)
   private let isCounted: Bool
-  /// When the present slice began, in nanoseconds of ``SliceClock``; 0 while the work waits.
+  /// When the present slice began, in nanoseconds of ``SliceClock``; 0 before the first and while the work waits.
   private let begun = Atomic<Int64>(0)
   /// The thread on which it began, and that thread's processor time then, in nanoseconds.
   private let thread = Atomic<UInt>(0)
@@ -49,7 +49,8 @@ package final class Work: Sendable {
   /// The request that the calling task works for; nil when it works for none.
   @TaskLocal package static var current: Work?
 
-  /// Makes the work of a new request, which counts as running until it is deinitialised.
+  /// Makes the work of a new request, which counts as running until it is deinitialised. ``begin(on:)`` begins its first
+  /// slice.
   /// - Parameter address: the account that pays until the principal is known.
   /// - Parameter isCounted: false for work that does not end with one request.
   package init(_ address: ProcessorAccount, in seats: Seats, isCounted: Bool = true) {
@@ -57,7 +58,6 @@ package final class Work: Sendable {
     self.seats = seats
     self.isCounted = isCounted
     if isCounted { seats.counts.running.add(1, ordering: .relaxed) }
-    beginSlice()
   }
 
   deinit {
@@ -71,7 +71,10 @@ package final class Work: Sendable {
     _ body: @escaping @Sendable () async throws -> Value
   ) -> Task<Value, any Error> {
     let work = forShared
-    return Task { try await $current.withValue(work, operation: body) }
+    return Task {
+      work?.beginSlice()
+      return try await $current.withValue(work, operation: body)
+    }
   }
 
   /// Begins a task that can't fail, as ``shared(_:)`` does.
@@ -79,7 +82,10 @@ package final class Work: Sendable {
     _ body: @escaping @Sendable () async -> Value
   ) -> Task<Value, Never> {
     let work = forShared
-    return Task { await $current.withValue(work, operation: body) }
+    return Task {
+      work?.beginSlice()
+      return await $current.withValue(work, operation: body)
+    }
   }
 
   /// Begins a task for which no request pays.

@@ -71,9 +71,10 @@ import Testing
     let counts = await withTaskGroup(of: Int.self) { group in
       for _ in 0..<8 {
         group.addTask {
-          await Work.$current.withValue(Work(account, in: seats)) {
+          let work = Work(account, in: seats)
+          await work.begin()
+          return await Work.$current.withValue(work) {
             var slices = 0
-            try? await Slice.begin()
             for _ in 0..<20 {
               while Work.current?.isSliceOver == false {}
               try? await Slice.giveWay()

@@ -14,6 +14,7 @@ import Testing
     _ body: @Sendable (Work) async throws -> Value
   ) async throws -> Value {
     let work = Work(account, in: seats)
+    await work.begin()
     return try await Work.$current.withValue(work) { try await body(work) }
   }
 
