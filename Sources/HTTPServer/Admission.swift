@@ -10,7 +10,9 @@ import Synchronization
 /// It grows steadily otherwise, as TCP's congestion window does (RFC 5681).
 ///
 /// The bound applies to addresses with many requests. An address with at most ``fewRequests`` at once is admitted up to
-/// the ceiling, and a sixteenth of the ceiling is reserved for such addresses. So no address can exclude the others.
+/// the ceiling, and a sixteenth of the ceiling is reserved for such addresses. So no address can exclude the others. A
+/// connection may have as many requests as slots are free (as ``SharedMemory`` has it): so no HTTP/2 connection can
+/// exclude the others of its address.
 package final class Admission: Sendable {
   /// How often the delay is measured, in milliseconds.
   package static let intervalMilliseconds = 100
@@ -67,28 +69,34 @@ package final class Admission: Sendable {
   /// Admits a request if the bound allows it.
   /// - Parameter always: whether it is admitted in any case: operators need such requests during an overload.
   /// - Parameter address: the running requests of the client's address; nil for an address of many people.
-  /// - Returns: whether it is admitted; then call ``leave(from:)`` when it ends.
-  func enter(always: Bool, from address: AddressShare? = nil) -> Bool {
+  /// - Parameter connection: the running requests of an HTTP/2 connection; nil where requests follow each other.
+  /// - Returns: whether it is admitted; then call ``leave(from:on:)`` when it ends.
+  func enter(
+    always: Bool, from address: AddressShare? = nil, on connection: ConnectionShare? = nil
+  ) -> Bool {
     let count = running.add(1, ordering: .relaxed).newValue
     let own = address?.running.add(1, ordering: .relaxed).newValue
-    if always || count <= most(own) { return true }
-    leave(from: address)
+    let before = connection?.running.add(1, ordering: .relaxed).oldValue ?? 0
+    if always || count <= most(own, before) { return true }
+    leave(from: address, on: connection)
     refused.add(1, ordering: .relaxed)
     return false
   }
 
   /// How many requests may run, including the new one.
   /// - Parameter own: how many of them come from the same address, including the new one.
-  private func most(_ own: Int?) -> Int {
+  /// - Parameter before: how many of them came on the same connection before the new one.
+  private func most(_ own: Int?, _ before: Int) -> Int {
     let bound = bound.load(ordering: .relaxed)
-    guard let own else { return bound }
+    guard let own else { return bound - before }
     guard own > Self.fewRequests else { return ceiling }
-    return min(bound, ceiling - (ceiling < 64 ? 0 : ceiling / 16))
+    return min(bound, ceiling - (ceiling < 64 ? 0 : ceiling / 16)) - before
   }
 
   /// Ends a request.
-  func leave(from address: AddressShare? = nil) {
+  func leave(from address: AddressShare? = nil, on connection: ConnectionShare? = nil) {
     running.subtract(1, ordering: .relaxed)
+    connection?.running.subtract(1, ordering: .relaxed)
     guard let address else { return }
     // A request whose client has gone counts until it ends, together with later requests of that address.
     if address.running.subtract(1, ordering: .relaxed).newValue == 0 { forget(address) }
@@ -190,6 +198,13 @@ final class AddressShare: Sendable {
   fileprivate init(_ address: String) { self.address = address }
 }
 
+/// The running requests of one HTTP/2 connection, and what all of its streams, or an HTTP/1 connection, hold.
+final class ConnectionShare: Sendable {
+  fileprivate let running = Atomic(0)
+  let bodies = HeldBytes()
+  let answers = HeldBytes()
+}
+
 /// The memory and the slot that one request takes from ``Admission``. They are given back when neither the connection
 /// nor the handler refers to this object: the handler may still run after the client has closed the connection.
 package final class RequestReservation: Sendable {
@@ -198,15 +213,16 @@ package final class RequestReservation: Sendable {
 
   private let admission: Admission
   private let address: AddressShare?
-  /// The bytes of bodies on the whole connection; nil for a request without one.
-  private let connection: HeldBytes?
+  /// What the whole connection holds; nil for a request without one.
+  private let connection: ConnectionShare?
   private let bytes = Atomic(0)
   private let answerBytes = Atomic(0)
   private let hasSlot = Atomic(false)
 
   /// Makes a reservation without memory or slot.
   init(
-    _ admission: Admission, from address: AddressShare? = nil, on connection: HeldBytes? = nil
+    _ admission: Admission, from address: AddressShare? = nil,
+    on connection: ConnectionShare? = nil
   ) {
     self.admission = admission
     self.address = address
@@ -216,7 +232,7 @@ package final class RequestReservation: Sendable {
   deinit {
     releaseBody()
     releaseAnswer()
-    if hasSlot.load(ordering: .relaxed) { admission.leave(from: address) }
+    if hasSlot.load(ordering: .relaxed) { admission.leave(from: address, on: connection) }
   }
 
   /// The reservation of the request of an HTTP/2 stream.
@@ -234,14 +250,15 @@ package final class RequestReservation: Sendable {
   /// - Returns: whether there is memory for them.
   package func reserveBody(_ count: Int) -> Bool {
     guard count > 0 else { return true }
-    guard admission.reserveBody(count, from: address, on: connection) else { return false }
+    guard admission.reserveBody(count, from: address, on: connection?.bodies) else { return false }
     bytes.add(count, ordering: .relaxed)
     return true
   }
 
   /// Gives back the bytes of the body, because nothing refers to it any more.
   package func releaseBody() {
-    admission.releaseBody(bytes.exchange(0, ordering: .relaxed), from: address, on: connection)
+    admission.releaseBody(
+      bytes.exchange(0, ordering: .relaxed), from: address, on: connection?.bodies)
   }
 
   /// Counts an answer that is being built. A short one counts only when it is written.

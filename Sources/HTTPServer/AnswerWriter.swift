@@ -64,6 +64,17 @@ struct AnswerWriter: ResponseBodyWriter {
   }
 }
 
+extension Response {
+  /// Writes the answer to a connection or an HTTP/2 stream.
+  /// - Parameter date: supplies its `Date`.
+  /// - Throws: `ChannelError` where the connection is gone; the errors of the body.
+  func write(to channel: any Channel, on date: DateField) async throws {
+    var head = head
+    head.headerFields.append(date.now)
+    try await body.write(AnswerWriter(channel, head, hasLength: body.contentLength != nil))
+  }
+}
+
 /// Counts the pieces that are on their way to the event loop.
 private final class PiecesAhead: Sendable {
   private let count = Atomic(0)

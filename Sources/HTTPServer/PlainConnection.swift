@@ -71,15 +71,17 @@ package struct PlainConnection: ServerChildChannel {
         while try await value.waitForNext() {
           let last = try await inChildTask { try await answerAll(of: value, account, logger) }
           if case .stream(let response, let work) = last {
-            try await Work.$current.withValue(work) { try await write(response, to: channel) }
+            try await Work.$current.withValue(work) {
+              try await response.write(to: channel, on: date)
+            }
             work?.finish()
           }
           if last.closes { break }
         }
       } catch is HTTPParserError {
         // ``RequestLimitHandler`` replaces this by the right status and text.
-        try? await write(
-          Response(status: .badRequest, headers: [.connection: "close"]), to: channel)
+        let answer = Response(status: .badRequest, headers: [.connection: "close"])
+        try? await answer.write(to: channel, on: date)
       } catch {
         // The client is gone or does not read.
         return channel.close(promise: nil)
@@ -141,15 +143,8 @@ package struct PlainConnection: ServerChildChannel {
       if closes { response.headers[.connection] = "close" }
       return .stream(response, work)
     }
-    try await write(response, to: channel)
+    try await response.write(to: channel, on: date)
     work?.finish()
     return closes || response.headers.value(of: .connection) == "close" ? .close : nil
-  }
-
-  private func write(_ response: Response, to channel: any Channel) async throws {
-    var head = response.head
-    head.headerFields.append(date.now)
-    try await response.body.write(
-      AnswerWriter(channel, head, hasLength: response.body.contentLength != nil))
   }
 }

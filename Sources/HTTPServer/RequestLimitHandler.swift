@@ -39,7 +39,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     // The parent of a connection is the listening channel, which may be on another event loop.
     let parent = connection == nil ? context.channel.parent?.pipeline.syncOperations : nil
     let account = try? parent?.handler(type: ConnectionAccountHandler.self)
-    machine.begin(from: text.map { ClientAddress($0).prefix }, on: account?.bytes)
+    machine.begin(from: text.map { ClientAddress($0).prefix }, on: account?.share)
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { release() }

@@ -17,7 +17,8 @@ struct RequestLimitStateMachine {
   private let isStream: Bool
   /// The running requests of the client's address; nil for a proxy, which forwards requests of many people.
   private var address: AddressShare?
-  private var connectionBytes = ConnectionBytes()
+  /// What the connection has, with all of its streams.
+  private var connection = ConnectionShare()
 
   /// The request whose head was read last.
   private var last: OutstandingRequest?
@@ -67,10 +68,10 @@ struct RequestLimitStateMachine {
   /// Notes that the connection or stream begins.
   /// - Parameter text: the client's address; nil for a proxy.
   /// - Parameter connection: what the connection of a stream holds; nil for a connection of HTTP/1.
-  mutating func begin(from text: String?, on connection: ConnectionBytes? = nil) {
+  mutating func begin(from text: String?, on connection: ConnectionShare? = nil) {
     address = text.map(admission.share)
-    if let connection { connectionBytes = connection }
-    answerAccount.begin(from: address, on: connectionBytes.answers)
+    if let connection { self.connection = connection }
+    answerAccount.begin(from: address, on: self.connection.answers)
   }
 
   // MARK: Requests
@@ -98,7 +99,9 @@ struct RequestLimitStateMachine {
 
   /// Admits the request that was read last if there is a slot for it.
   mutating func admit(at now: NIODeadline) -> HeadAction {
-    guard let last, admission.enter(always: last.isAlwaysAdmitted, from: address) else {
+    guard let last,
+      admission.enter(always: last.isAlwaysAdmitted, from: address, on: connection)
+    else {
       refuse()
       return .refuse
     }
@@ -113,8 +116,7 @@ struct RequestLimitStateMachine {
   }
 
   private mutating func append(_ request: OutstandingRequest) -> RequestReservation {
-    let reservation = RequestReservation(
-      admission, from: address, on: connectionBytes.bodies)
+    let reservation = RequestReservation(admission, from: address, on: connection)
     var request = request
     request.reservation = reservation
     requests.append(request)
@@ -150,7 +152,7 @@ struct RequestLimitStateMachine {
     // A request behind another one uses the one slot of its connection. A request whose body was read as it came has
     // done its work. Both are always admitted.
     let always = outstanding > 1 || isStreamed || last?.isAlwaysAdmitted ?? true
-    holdsSlot = admission.enter(always: always, from: address)
+    holdsSlot = admission.enter(always: always, from: address, on: connection)
     return holdsSlot
   }
 
@@ -271,7 +273,7 @@ struct RequestLimitStateMachine {
       if pace != nil, outstanding == 1, awaitsBody {
         releaseSlot()
       } else if !holdsSlot {
-        holdsSlot = admission.enter(always: true, from: address)
+        holdsSlot = admission.enter(always: true, from: address, on: connection)
       }
       waiting = now
     }
@@ -293,7 +295,7 @@ struct RequestLimitStateMachine {
 
   /// Gives the slot among the running requests back.
   private mutating func releaseSlot() {
-    if holdsSlot { admission.leave(from: address) }
+    if holdsSlot { admission.leave(from: address, on: connection) }
     holdsSlot = false
   }
 

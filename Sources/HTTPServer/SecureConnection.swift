@@ -1,4 +1,4 @@
-package import HummingbirdCore
+import HummingbirdCore
 import HummingbirdHTTP2
 package import Logging
 package import NIOCore
@@ -26,12 +26,11 @@ package struct SecureConnection: ServerChildChannel {
   private let http2: HTTP2Channel
 
   /// - Parameter answers: the service that answers requests.
-  /// - Parameter responder: answers a request that came over HTTP/2.
   /// - Parameter certificates: the certificate that a new connection uses.
+  /// - Parameter logger: logs what requests over HTTP/2 report.
   package init(
-    answers: any RequestAnswering, responder: @escaping HTTPChannelHandler.Responder,
-    certificates: Certificates,
-    limits: ConnectionLimits = .init(), admission: Admission
+    answers: any RequestAnswering, certificates: Certificates, limits: ConnectionLimits = .init(),
+    admission: Admission, logger: Logger
   ) {
     self.certificates = certificates
     self.limits = limits
@@ -42,23 +41,37 @@ package struct SecureConnection: ServerChildChannel {
         RequestLimitHandler(limits, admission, answers), DisconnectHandler(),
       ],
       idleTimeout: .seconds(Int64(RequestLimits.idleSeconds)))
+    let date = DateField()
     http2 = HTTP2Channel(
-      responder: { (request, writer: consuming ResponseWriter, channel) in
-        guard let account = answers.account(of: channel) else {
-          return try await responder(request, writer, channel)
-        }
-        let work = answers.work(for: request, from: channel, on: account)
-        channel.closeFuture.whenComplete { _ in work?.end(.gone) }
-        await work?.begin()
-        var writer = Optional(writer)
-        try await Work.$current.withValue(work) {
-          if let writer = writer.take() { try await responder(request, writer, channel) }
-        }
+      responder: { (request, _: consuming ResponseWriter, stream) in
+        try await Self.answer(request, on: stream, answers, date, logger)
       },
       configuration: .init(
         idleTimeout: .seconds(RequestLimits.idleSeconds),
         gracefulCloseTimeout: .seconds(RequestLimits.headerSeconds),
         streamConfiguration: streams))
+  }
+
+  /// Answers the request of a stream.
+  /// - Throws: `ChannelError` for a stream that is closed; `HTTPParserError` for a body that is not valid HTTP.
+  private static func answer(
+    _ request: Request, on stream: any Channel, _ answers: any RequestAnswering,
+    _ date: DateField, _ logger: Logger
+  ) async throws {
+    let reservation = try await RequestReservation.forStream(stream)
+    let work = answers.account(of: stream).flatMap {
+      answers.work(for: request, from: stream, on: $0)
+    }
+    stream.closeFuture.whenComplete { _ in work?.end(.gone) }
+    await work?.begin()
+    defer { work?.finish() }
+    try await Work.$current.withValue(work) {
+      // In a child task, because the task of a stream with a feed waits for long.
+      let response = try await inChildTask {
+        try await answers.answer(request, on: stream, reservation: reservation, logger: logger)
+      }
+      try await response.write(to: stream, on: date)
+    }
   }
 
   /// Tells the client how long a head may be. Hummingbird sets no settings of its own.
@@ -102,7 +115,7 @@ package struct SecureConnection: ServerChildChannel {
 final class ConnectionAccountHandler: ChannelInboundHandler {
   typealias InboundIn = NIOAny
 
-  let bytes = ConnectionBytes()
+  let share = ConnectionShare()
 }
 
 /// Closes a connection whose TLS handshake takes too long, or that continues too long after the server has begun to

@@ -55,9 +55,3 @@ final class HeldBytes: Sendable {
 
   fileprivate func subtract(_ count: Int) { bytes.subtract(count, ordering: .relaxed) }
 }
-
-/// What one connection holds, with all of its streams.
-final class ConnectionBytes: Sendable {
-  let bodies = HeldBytes()
-  let answers = HeldBytes()
-}

@@ -43,12 +43,6 @@ import Testing
     #expect(writes == [])
   }
 
-  @Test func feedsSayThatTheyWait() async throws {
-    let feeds = try await routes(where: \.isFeed)
-    #expect(
-      feeds == ["GET /v1/changes", "GET /couch/{db}/_changes", "POST /couch/{db}/_changes"])
-  }
-
   /// What is answered out of turn must take no work that a client sizes.
   @Test func onlyOpenAnswersThatNoClientSizesAreFree() async throws {
     let free = try await routes { $0.cost == .free && $0.access != .open }

@@ -33,6 +33,21 @@ import Testing
     #expect(!admission.enter(always: false, from: admission.share(of: "192.0.2.2")))
   }
 
+  @Test func aConnectionLeavesSlotsToOthersOfItsAddress() {
+    let admission = Admission(atOnce: 1_024)
+    let address = admission.share(of: "192.0.2.1")
+    let hostile = (0..<RequestLimits.connectionsPerAddress).map { _ in ConnectionShare() }
+    for connection in hostile {
+      while admission.enter(always: false, from: address, on: connection) {}
+    }
+    let (one, other) = (ConnectionShare(), ConnectionShare())
+    // What one of many gives back goes to those that have little.
+    for _ in 0..<2 { admission.leave(from: address, on: hostile[0]) }
+    #expect(!admission.enter(always: false, from: address, on: hostile[0]))
+    #expect(admission.enter(always: false, from: address, on: one))
+    #expect(admission.enter(always: false, from: address, on: other))
+  }
+
   @Test func anAddressIsForgottenOnceNothingRunsForItAnyMore() {
     let admission = Admission()
     let share = admission.share(of: "192.0.2.1")

@@ -188,7 +188,7 @@ import Testing
   @Test func openStreamCountsAndIsClosedWithoutMemoryForIt() {
     let (one, little) = (RequestLimits.streamBytes, SharedMemory.little)
     let admission = Admission(answerMemory: little)
-    let connection = ConnectionBytes()
+    let connection = ConnectionShare()
     // Six streams with what they count for are little, a seventh is not.
     var streams = (0..<7).map { _ in machine(admission, isStream: true) }
     for index in streams.indices { streams[index].begin(from: "192.0.2.1", on: connection) }
@@ -214,7 +214,7 @@ import Testing
   }
 
   @Test func shortBodiesOfStreamsCountForTheirConnection() {
-    let (admission, connection) = (Admission(), ConnectionBytes())
+    let (admission, connection) = (Admission(), ConnectionShare())
     var (stream, plain) = (machine(admission, isStream: true), machine(admission))
     stream.begin(from: "192.0.2.1", on: connection)
     #expect(begins(Self.request(.put), &stream) && begins(Self.request(.put), &plain))

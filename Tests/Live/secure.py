@@ -39,9 +39,11 @@ def connect(server, *protocols, source=""):
 
 
 class Streams:
-    """An HTTP/2 connection. `ended` is the reason why the server ended it, or None."""
+    """An HTTP/2 connection. `ended` is the reason why the server ended it, or None. If `takes` is false, its window is
+    used up for ever once answers have filled it."""
 
-    def __init__(self, server, source=""):
+    def __init__(self, server, source="", takes=True):
+        self.takes = takes
         self.socket = connect(server, "h2", source=source)
         assert self.socket.selected_alpn_protocol() == "h2"
         config = h2.config.H2Configuration(validate_outbound_headers=False, header_encoding="utf-8")
@@ -102,7 +104,8 @@ class Streams:
             self.answers[event.stream_id] = dict(event.headers)
         elif isinstance(event, h2.events.DataReceived):
             self.bodies[event.stream_id] = self.bodies.get(event.stream_id, b"") + event.data
-            self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+            if self.takes:
+                self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
         elif isinstance(event, h2.events.StreamEnded):
             self.done.add(event.stream_id)
         elif isinstance(event, h2.events.StreamReset):

@@ -34,10 +34,10 @@ struct CouchReplicationController: Sendable {
             try await database.missingRevisions(request)
           })
       },
-      databases.route(.get, "/_changes", isFeed: true) { call, store in
+      databases.route(.get, "/_changes") { call, store in
         try await changes(call, body: nil, store)
       },
-      databases.route(.post, "/_changes", isFeed: true) { call, store in
+      databases.route(.post, "/_changes") { call, store in
         try await changes(call, body: try await call.couchObjectIfAny(), store)
       },
     ]

@@ -20,7 +20,7 @@ struct ObserverController: Sendable {
   let databases: CouchDatabaseAccess
 
   var routes: [Route] {
-    [Route(.get, "/v1/changes", access: .person, isFeed: true, run: observe)]
+    [Route(.get, "/v1/changes", access: .person, run: observe)]
   }
 
   private func observe(_ call: Call, _ person: Principal) async throws -> Response {

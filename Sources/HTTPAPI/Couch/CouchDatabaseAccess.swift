@@ -22,10 +22,10 @@ struct CouchDatabaseAccess: Sendable {
   /// A route below `/couch/{db}`, for callers who may use that database. For all others the database appears absent.
   /// - Parameter path: the rest of the path.
   func route(
-    _ method: HTTPRequest.Method, _ path: String, isFeed: Bool = false,
+    _ method: HTTPRequest.Method, _ path: String,
     _ run: @escaping @Sendable (Call, CouchStore) async throws -> Response
   ) -> Route {
-    Route(method, "/couch/{db}" + path, access: .signedIn, isFeed: isFeed) { call, caller in
+    Route(method, "/couch/{db}" + path, access: .signedIn) { call, caller in
       let name = try call.parameter("db")
       if let absent = CouchAbsence.error(at: name, call.arguments["docid"]) { throw absent }
       var store = try await store(name, for: caller, as: call.writeContext)

@@ -71,11 +71,6 @@ extension RequestRouter: RequestAnswering {
     return Work(processors.account(of: caller), in: processors.seats)
   }
 
-  /// Whether a request's route may be a feed.
-  func isFeed(_ request: Request) -> Bool {
-    table.find(request.uri.string)?.entry(for: request.method)?.route.isFeed ?? false
-  }
-
   package func isProxy(_ address: String) -> Bool { !proxies.isEmpty && proxies.contains(address) }
 }
 
@@ -92,28 +87,5 @@ extension Problem {
     fields[.xContentTypeOptions] = "nosniff"
     crossOrigin.decorate(&fields, origin: request?.headerFields[.origin])
     return (HTTPResponse(status: status, headerFields: fields), ByteBuffer(bytes: bytes))
-  }
-}
-
-/// Answers HTTP/2 requests, whose streams Hummingbird manages. It takes the ``RequestReservation`` from the stream's
-/// pipeline and keeps it until the handler has ended.
-package struct StreamResponder: HTTPResponder {
-  private let router: RequestRouter
-
-  /// - Parameter router: answers the requests.
-  package init(_ router: RequestRouter) { self.router = router }
-
-  /// Answers a request.
-  /// - Throws: the errors of ``RequestRouter``, and `ChannelError` for a stream that is already closed.
-  package func respond(to request: Request, context: CallContext) async throws -> Response {
-    let reservation = try await RequestReservation.forStream(context.channel)
-    let context = context.with(reservation: reservation)
-    guard router.isFeed(request) else {
-      return try await router.respond(to: request, context: context)
-    }
-    // A child task, so that the task of the stream keeps little memory while it waits.
-    return try await inChildTask { [router] in
-      try await router.respond(to: request, context: context)
-    }
   }
 }

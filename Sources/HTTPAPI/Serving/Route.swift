@@ -89,8 +89,6 @@ package struct Route: Sendable {
   let changes: Change
   /// What its work is charged to.
   let cost: Cost
-  /// Whether its answer may wait for changes, for as long as the client stays.
-  let isFeed: Bool
   /// How its errors are written.
   fileprivate(set) var dialect = Problem.Dialect.problem
   /// The handler. The principal is nil only where the access allows it.
@@ -102,8 +100,7 @@ package struct Route: Sendable {
   init<Caller: Sendable>(
     _ method: HTTPRequest.Method, _ template: String, access: Permit<Caller>,
     answer: Answer = .validated, completion: Completion = .withClient, changes: Change? = nil,
-    cost: Cost = .callers, isFeed: Bool = false,
-    run: @escaping @Sendable (Call, Caller) async throws -> Response
+    cost: Cost = .callers, run: @escaping @Sendable (Call, Caller) async throws -> Response
   ) {
     self.method = method
     self.template = template
@@ -113,7 +110,6 @@ package struct Route: Sendable {
     let isPersons = access.access == .person || access.access == .signedIn
     self.changes = changes ?? (isPersons && ![.get, .head].contains(method) ? .data : .nothing)
     self.cost = cost
-    self.isFeed = isFeed
     self.run = { call, principal in try await run(call, try access.caller(principal)) }
   }
 

@@ -133,8 +133,8 @@ package struct BookmarkServer: Sendable {
   ) -> some ApplicationProtocol {
     let (settings, announce, administrator) = (settings, announce, assembly.administrator)
     return Application(
-      responder: StreamResponder(router),
-      server: assembly.connections.server(router),
+      responder: router,
+      server: assembly.connections.server(router, logger),
       configuration: ApplicationConfiguration(
         address: .hostname(settings.hostname, port: settings.port),
         backlog: Self.backlog),

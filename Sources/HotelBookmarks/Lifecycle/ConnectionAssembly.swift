@@ -74,9 +74,8 @@ struct ConnectionAssembly: Sendable {
   private static func spare(descriptors: Int) -> Int { min(spareDescriptors, descriptors / 4) }
 
   /// Builds the HTTP server.
-  /// - Parameter answers: the service; over HTTP/2 Hummingbird asks it.
-  func server(_ answers: any RequestAnswering) -> HTTPServerBuilder {
-    HTTPServerBuilder { responder in
+  func server(_ answers: any RequestAnswering, _ logger: Logger) -> HTTPServerBuilder {
+    HTTPServerBuilder { _ in
       let (proxies, countsLoopback) = (proxies, caps.countsLoopback)
       let limits = ConnectionLimits(requestSeconds: caps.requestSeconds)
       guard let certificates else {
@@ -87,8 +86,8 @@ struct ConnectionAssembly: Sendable {
       }
       return CountedConnection(
         SecureConnection(
-          answers: answers, responder: responder, certificates: certificates, limits: limits,
-          admission: admission),
+          answers: answers, certificates: certificates, limits: limits, admission: admission,
+          logger: logger),
         ledger: ledger, isSecure: true, answers: answers
       ) { proxies.owner(of: $0, countsLoopback: countsLoopback) }
     }
