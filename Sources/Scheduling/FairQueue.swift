@@ -10,6 +10,10 @@ import DequeModule
 struct FairQueue {
   /// How long an overdrawn account waits behind the others before its request is ended, in nanoseconds.
   static let patience: Int64 = 5_000_000_000
+  /// How far an account that begins to wait may be ahead of those that have waited on, in nanoseconds: ten slices. So one
+  /// that uses little does not stand behind a slice of each of them, several times for each request, as long as it has
+  /// used less than they have. Linux' CFS gives such a credit to tasks that have slept.
+  static let credit = 10 * Slice.nanoseconds
 
   let name: AccountLine.Queue
 
@@ -37,14 +41,16 @@ struct FairQueue {
       accounts.append(upper)
       upper.servedAt = now
       _ = upper.settle(at: now)
-      upper.virtualTime = max(upper.virtualTime, served)
+      upper.virtualTime = max(upper.virtualTime, served - Self.credit)
     }
     if account !== upper, account.entries.isEmpty {
       upper.waitingBelow.append(account)
       _ = account.settle(at: now)
-      account.virtualTime = max(account.virtualTime, upper.servedBelow)
+      account.virtualTime = max(account.virtualTime, upper.servedBelow - Self.credit)
       if let user = account.user {
-        if user.waitingUsers == 0 { user.virtualTime = max(user.virtualTime, served) }
+        if user.waitingUsers == 0 {
+          user.virtualTime = max(user.virtualTime, served - Self.credit)
+        }
         user.waitingUsers += 1
         upper.waitingUsers += 1
       }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Who may compute at present, and who waits for that: Kubernetes' API Priority and Fairness with slices for requests.
 ///
 /// Each flow may have one free slice at a time, as long as it is not in debt; free slices together take as many places
@@ -5,10 +7,11 @@
 /// who gets the next one. A flow is an address; a user is one flow across all addresses besides. SeatTable is a value
 /// behind the lock of ``Seats`` and has no clock of its own.
 struct SeatTable {
-  /// How long a place or a seat is held at most, in nanoseconds: 100 milliseconds. Then another may have it, even if it
-  /// was not given back: its holder waits for something, or computes for too long. It is far longer than a slice, because
-  /// on a busy machine a holder may have waited for a processor; if its seat were given away then, ever more requests
-  /// would compute at once.
+  /// How long a place or a seat is held at most, in nanoseconds: 100 milliseconds from the beginning of its slice. Then
+  /// another may have it, even if it was not given back: its holder waits for something, or computes for too long. It is
+  /// far longer than a slice, because a holder may have waited for a processor. The time before the slice begins, when the
+  /// holder waits for a thread of Swift's pool, does not count: if seats were given away then, all requests would line up
+  /// there.
   static let longest: Int64 = 100_000_000
 
   /// A place or a seat that was given.
@@ -17,7 +20,13 @@ struct SeatTable {
     let address: AccountLine
     let user: AccountLine?
     let isFree: Bool
-    let end: Int64
+    let slice: SliceStart
+
+    /// When it ends; nil while the slice has not begun.
+    var end: Int64? {
+      let begun = slice.nanoseconds
+      return begun == 0 ? nil : begun + SeatTable.longest
+    }
   }
 
   private let processors: Int
@@ -29,22 +38,23 @@ struct SeatTable {
 
   init(processors: Int) { self.processors = max(1, processors) }
 
-  /// When the next lease ends at the latest; nil when there is none.
-  var nextEnd: Int64? { leases.lazy.map(\.end).min() }
+  /// When the next lease ends at the latest; nil when that is not known.
+  var nextEnd: Int64? { leases.lazy.compactMap(\.end).min() }
 
   /// Gives a free slice or a seat to an account that comes now.
+  /// - Parameter slice: when the slice begins.
   /// - Parameter mayBeFree: false for a slice that follows another of the same request: only a seat is given then.
   /// - Returns: the id of the lease, at least 1; nil when the account has to wait.
   mutating func take(
-    _ account: ProcessorAccount, at now: Int64, mayBeFree: Bool = true
+    _ account: ProcessorAccount, for slice: SliceStart, at now: Int64, mayBeFree: Bool = true
   ) -> UInt64? {
-    leases.removeAll { $0.end <= now }
+    removeEnded(at: now)
     let line = account.line(in: queue.name)
     if mayBeFree, mayHaveFreeSlice, !account.isOverdrawn, !hasLease(line) {
-      return add(line, true, now)
+      return add(line, true, slice)
     }
     guard queue.isEmpty, maySit else { return nil }
-    return add(line, false, now)
+    return add(line, false, slice)
   }
 
   /// Ends a lease. Has no effect when it has ended already.
@@ -65,14 +75,19 @@ struct SeatTable {
   /// Removes the next entry that may go on.
   /// - Returns: the entry and the id of its lease; nil when none waits or may go on.
   mutating func next(at now: Int64) -> (entry: PoolEntry, id: UInt64)? {
-    leases.removeAll { $0.end <= now }
+    removeEnded(at: now)
     guard !queue.isEmpty else { return nil }
     let isFree = !maySit
     guard !isFree || mayHaveFreeSlice,
       let entry = queue.pop(at: now, sparing: isFree ? leases.map(\.address) : nil)
     else { return nil }
     guard case .seat(_, let account) = entry.kind else { return nil }
-    return (entry, add(account.line(in: queue.name), isFree, now))
+    let slice = entry.work?.slice ?? SliceStart()
+    return (entry, add(account.line(in: queue.name), isFree, slice))
+  }
+
+  private mutating func removeEnded(at now: Int64) {
+    leases.removeAll { lease in lease.end.map { $0 <= now } ?? false }
   }
 
   private var mayHaveFreeSlice: Bool { leases.count(where: \.isFree) < processors }
@@ -87,12 +102,27 @@ struct SeatTable {
     }
   }
 
-  private mutating func add(_ line: AccountLine, _ isFree: Bool, _ now: Int64) -> UInt64 {
+  private mutating func add(_ line: AccountLine, _ isFree: Bool, _ slice: SliceStart) -> UInt64 {
     lastID += 1
     leases.append(
       Lease(
-        id: lastID, address: line.parent ?? line, user: line.user, isFree: isFree,
-        end: now + Self.longest))
+        id: lastID, address: line.parent ?? line, user: line.user, isFree: isFree, slice: slice))
     return lastID
   }
+}
+
+/// When the present slice of a request began.
+final class SliceStart: Sendable {
+  private let begun: Atomic<Int64>
+
+  /// - Parameter begun: 0 for a slice that has not begun.
+  init(_ begun: Int64 = 0) { self.begun = Atomic(begun) }
+
+  /// The moment in nanoseconds of ``SliceClock``; 0 while the request waits, and before its first slice.
+  var nanoseconds: Int64 { begun.load(ordering: .relaxed) }
+
+  func begin() { begun.store(SliceClock.now, ordering: .relaxed) }
+
+  /// - Returns: when the slice began; 0 if it has ended already.
+  func end() -> Int64 { begun.exchange(0, ordering: .relaxed) }
 }

@@ -77,14 +77,21 @@ package final class Seats: Sendable {
   /// Waits until the work may compute for a slice, and notes its lease.
   /// - Parameter account: on which it waits; nil for the work's own account.
   /// - Parameter mayBeFree: whether it may be a free slice; false for one that follows another.
+  /// - Returns: whether the task was suspended.
+  @discardableResult
   func take(
     for work: Work, on account: ProcessorAccount? = nil, mayBeFree: Bool = true
-  ) async {
+  ) async -> Bool {
     let account = account ?? work.account
     let now = SliceClock.now
-    if let id = state.withLock({ $0.table.take(account, at: now, mayBeFree: mayBeFree) }) {
-      return work.sit(id)
+    let lease = state.withLock {
+      $0.table.take(account, for: work.slice, at: now, mayBeFree: mayBeFree)
     }
+    if let lease {
+      work.sit(lease)
+      return false
+    }
+    var isSuspended = true
     await withCheckedContinuation { continuation in
       let mustWatch = state.withLock { state in
         state.table.push(
@@ -95,7 +102,9 @@ package final class Seats: Sendable {
       }
       serve()
       if mustWatch { watch() }
+      isSuspended = !work.isSeated
     }
+    return isSuspended
   }
 
   /// Ends a lease, and serves who waits.
@@ -139,7 +148,7 @@ package final class Seats: Sendable {
         let end = state.withLock { state -> Int64? in
           state.isWatched = !state.table.queue.isEmpty
           guard state.isWatched else { return nil }
-          return state.table.nextEnd ?? SliceClock.now
+          return state.table.nextEnd ?? SliceClock.now + Slice.nanoseconds
         }
         guard let end else { return }
         try? await Task.sleep(for: .nanoseconds(max(100_000, end - SliceClock.now)))

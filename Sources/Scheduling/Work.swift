@@ -28,6 +28,8 @@ package final class Work: Sendable {
   /// The account that pays until the principal is known.
   private let address: ProcessorAccount
   private let principal = AtomicLazyReference<ProcessorAccount>()
+  /// The account on which the first seat was waited for, if it was not that of the address.
+  private let expected = AtomicLazyReference<ProcessorAccount>()
   package let seats: Seats
   private let ending = Atomic(0)
   private let isBound = Atomic<Bool>(false)
@@ -36,15 +38,14 @@ package final class Work: Sendable {
   private let moved = Atomic<Int64>(0)
   private let longest = Atomic<Int64>(0)
   private let isCounted: Bool
-  /// When the present slice began, in nanoseconds of ``SliceClock``; 0 before the first and while the work waits.
-  private let begun = Atomic<Int64>(0)
-  /// The thread on which it began, and that thread's processor time then, in nanoseconds.
+  let slice = SliceStart()
+  /// The thread on which the slice began, and that thread's processor time then, in nanoseconds.
   private let thread = Atomic<UInt>(0)
   private let processor = Atomic<Int64>(0)
   /// The lease of a place or a seat; 0 for none.
   private let lease = Atomic<UInt64>(0)
   /// Whether the work needs a place or a seat to compute.
-  private let isSeated = Atomic(false)
+  private let needsSeat = Atomic(false)
 
   /// The request that the calling task works for; nil when it works for none.
   @TaskLocal package static var current: Work?
@@ -122,28 +123,29 @@ package final class Work: Sendable {
 
   /// Waits for a place or a seat if the work needs one, and begins a slice.
   package func resume() async {
-    if isSeated.load(ordering: .relaxed) { await seats.take(for: self) }
+    if needsSeat.load(ordering: .relaxed) { await seats.take(for: self) }
     beginSlice()
   }
 
   private func beginSlice() {
     thread.store(cscheduling_thread(), ordering: .relaxed)
     processor.store(cscheduling_processor_time(), ordering: .relaxed)
-    begun.store(SliceClock.now, ordering: .relaxed)
+    slice.begin()
   }
 
   /// Waits for the first place or seat.
   /// - Parameter account: on which it waits; nil for the account of the address, which pays until the principal is known.
   package func begin(on account: ProcessorAccount? = nil) async {
     finish()
-    isSeated.store(true, ordering: .relaxed)
+    needsSeat.store(true, ordering: .relaxed)
+    if let account { _ = expected.storeIfNil(account) }
     await seats.take(for: self, on: account)
     beginSlice()
   }
 
-  /// Waits until the account of the principal is served, unless no request waits.
+  /// Waits until the account of the principal is served, unless it was already, or no request waits.
   func beginAsPrincipal() async {
-    guard seats.isCrowded else { return }
+    guard seats.isCrowded, expected.load() !== account else { return }
     finish()
     await resume()
   }
@@ -152,23 +154,30 @@ package final class Work: Sendable {
   func giveWay() async {
     guard isSliceOver else { return }
     finish()
-    // Swift's pool runs other tasks first, also those that have a seat already.
-    await Task.yield()
-    if isSeated.load(ordering: .relaxed) { await seats.take(for: self, mayBeFree: false) }
+    var isSuspended = false
+    if needsSeat.load(ordering: .relaxed) {
+      isSuspended = await seats.take(for: self, mayBeFree: false)
+    }
+    // Only with the seat in hand, Swift's pool runs other tasks first. If all gave their seats back to line up there, each
+    // would find a seat free at its turn, and no queue but the pool's would ever form.
+    if !isSuspended { await Task.yield() }
     beginSlice()
   }
 
   /// Whether the slice is over, or the request has ended.
   package var isSliceOver: Bool {
-    hasEnded || SliceClock.now - begun.load(ordering: .relaxed) >= Slice.nanoseconds
+    hasEnded || SliceClock.now - slice.nanoseconds >= Slice.nanoseconds
   }
+
+  /// Whether the work has a place or a seat.
+  var isSeated: Bool { lease.load(ordering: .relaxed) != 0 }
 
   /// Notes the lease that the work got.
   func sit(_ id: UInt64) { lease.store(id, ordering: .relaxed) }
 
   /// Charges the time since the slice began or was charged last.
   package func settle(isOver: Bool = false) {
-    let began = begun.exchange(0, ordering: .relaxed)
+    let began = slice.end()
     guard began != 0 else { return }
     var time = SliceClock.now - began
     if time > ThreadClock.short, thread.load(ordering: .relaxed) == cscheduling_thread() {

@@ -2,6 +2,13 @@ import Testing
 
 @testable import Scheduling
 
+extension SeatTable {
+  /// A lease whose slice begins at once.
+  fileprivate mutating func take(_ account: ProcessorAccount, at now: Int64) -> UInt64? {
+    take(account, for: SliceStart(now), at: now)
+  }
+}
+
 @Suite struct SeatTableTests {
   private let now = SliceClock.now
 
@@ -52,6 +59,17 @@ import Testing
     for id in given { table.giveBack(id) }
     #expect(table.take(account, at: later) != nil)
     #expect(table.take(account, at: later) == nil)
+  }
+
+  @Test func whoWaitsForAThreadKeepsTheSeat() {
+    var table = SeatTable(processors: 1)
+    let account = ProcessorAccount()
+    let slices = [SliceStart(), SliceStart()]
+    for slice in slices { #expect(table.take(account, for: slice, at: now) != nil) }
+    #expect(table.take(account, at: .max) == nil)
+    slices[0].begin()
+    #expect(table.take(account, at: .max) != nil)
+    #expect(table.take(account, at: .max) == nil)
   }
 
   @Test func aReservedProcessorIsOneSeatFewerButNeverTheLast() {
