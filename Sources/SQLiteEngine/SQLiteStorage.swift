@@ -70,7 +70,7 @@ final class SQLiteStorage: StoreStorage {
   ) async throws -> Value {
     let others = inlineReads.add(1, ordering: .relaxed).oldValue
     defer { inlineReads.subtract(1, ordering: .relaxed) }
-    if others == 0, Work.current?.seats.isCrowded != true,
+    if others == 0,
       let outcome = file.runIfIdle({ file in file.readCached(for: Work.current, query) }) ?? nil
     {
       return try outcome.get()
