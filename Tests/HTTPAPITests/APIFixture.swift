@@ -109,26 +109,18 @@ struct APIFixture: Sendable {
     let stores = DatabaseManager(
       engine: engine, maximumOpen: 8, now: { clock.now },
       follower: follower ?? BookmarkMerge.follower(now: { clock.now }))
-    let hotels = HotelService(stores: stores, now: { clock.now })
-    let accounts = AccountService(
-      stores: stores, keys: try SigningKeys.temporary(now: clock.now), settings: settings,
-      now: { clock.now }, uptime: { clock.uptime }, hashing: { work in work() },
-      adoptGuest: { guest, user, claim in
-        try await hotels.adopt(guest: .guest(guest), into: .user(user), claim: claim).isWhole
-      }, lists: .ofLists(now: { clock.now }))
+    let cases = UseCases(
+      over: stores, keys: try SigningKeys.temporary(now: clock.now), settings: settings,
+      now: { clock.now }, uptime: { clock.uptime }, hashing: { work in work() })
     return HTTPService(
-      accounts: accounts, hotels: hotels,
-      lists: ListService(
-        stores: stores, accounts: accounts, hotels: hotels, now: { clock.now }),
-      search: search,
-      mirrorSearch: ScratchCatalogue(limit: .seconds(600)), stores: stores, engine: engine,
+      over: cases, search: search, mirrorSearch: ScratchCatalogue(limit: .seconds(600)),
+      engine: engine,
       crossOrigin: CrossOrigin(origins: origins, publicURL: publicURL),
       contract: Array("openapi: 3.1.0\n".utf8),
       contractJSON: Array(#"{"openapi":"3.1.0"}"#.utf8),
       page: page,
       metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL,
-      bodyFiles: bodyFiles, administration: .scripted(now: { clock.now }), pause: pause,
-      now: { clock.now })
+      bodyFiles: bodyFiles, administration: .scripted(now: { clock.now }), pause: pause)
   }
 
   /// Removes a store's tombstones that are at least this many days old, as the sweep does.

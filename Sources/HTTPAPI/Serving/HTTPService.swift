@@ -66,15 +66,14 @@ package struct HTTPService: Sendable {
   /// Updates the facts in bookmarks.
   let refresher: FactsRefresher
 
-  /// Makes a service from its parts.
+  /// Makes a service over its use cases.
   /// - Parameter publicURL: the URL by which clients reach this server, without a slash at the end; nil for the
   ///   request's own.
   /// - Parameter isSecure: whether clients reach this server over TLS without a proxy.
   /// - Parameter pause: waits between two attempts at an accepted write.
   package init(
-    accounts: AccountService, hotels: HotelService, lists: ListService,
-    search: any HotelSearching,
-    mirrorSearch: any MirrorSearching, stores: DatabaseManager, engine: any StorageEngine,
+    over cases: UseCases, search: any HotelSearching, mirrorSearch: any MirrorSearching,
+    engine: any StorageEngine,
     crossOrigin: CrossOrigin = CrossOrigin(),
     contract: [UInt8], contractJSON: [UInt8], page: WebPage = WebPage([]),
     metricsText: @escaping @Sendable () -> [UInt8],
@@ -83,23 +82,22 @@ package struct HTTPService: Sendable {
     connectionCaps: ConnectionCaps = ConnectionCaps(), setLimits: SetLimits = SetLimits(),
     processors: ProcessorAccounts? = nil,
     showsCost: Bool = false, bodyFiles: BodyFiles, administration: Administration,
-    pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) },
-    now: @escaping @Sendable () -> Timestamp
+    pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
   ) {
     self.pause = pause
-    self.accounts = accounts
-    self.hotels = hotels
-    self.lists = lists
+    accounts = cases.accounts
+    hotels = cases.hotels
+    lists = cases.lists
     self.search = search
     self.mirrorSearch = mirrorSearch
-    self.stores = stores
+    stores = cases.stores
     self.engine = engine
     self.crossOrigin = crossOrigin
     self.contract = contract
     self.contractJSON = PageFile(name: "openapi.json", bytes: contractJSON)
     self.page = page
     self.metricsText = metricsText
-    address = ServerAddress(publicURL: publicURL, isSecure: isSecure, now: now)
+    address = ServerAddress(publicURL: publicURL, isSecure: isSecure, now: cases.now)
     self.proxies = proxies
     self.connectionCaps = connectionCaps
     self.setLimits = setLimits
@@ -107,9 +105,11 @@ package struct HTTPService: Sendable {
     self.showsCost = showsCost
     self.bodyFiles = bodyFiles
     self.administration = administration
-    self.now = now
-    feeds = CouchFeeds(stores: stores) { [accounts] in await accounts.confirmProofs() }
-    refresher = FactsRefresher(hotels)
+    now = cases.now
+    feeds = CouchFeeds(stores: cases.stores) { [accounts = cases.accounts] in
+      await accounts.confirmProofs()
+    }
+    refresher = FactsRefresher(cases.hotels)
   }
 
   /// How many long answers are being written: `_changes`, observers and exports.

@@ -32,8 +32,7 @@ struct ServiceAssembly: Sendable {
   /// Makes backups and verifies stores; nil for stores in a database.
   let backups: StoreBackups?
   private let storage: StorageAssembly
-  private let accounts: AccountService
-  private let hotels: HotelService
+  private let cases: UseCases
   private let search: SearchAssembly
   private let hashingThreads: ThreadPool
 
@@ -51,8 +50,6 @@ struct ServiceAssembly: Sendable {
     let stores = Self.stores(over: storage, settings)
     self.stores = stores
     backups = storage.files.map { StoreBackups(engine: $0, stores: stores) }
-    let hotels = HotelService(stores: stores, now: now)
-    self.hotels = hotels
     var accountSettings = AccountSettings()
     accountSettings.guestsPerHour = settings.guestsPerHour
     accountSettings.guestBytesPerDay = settings.guestBytesPerDay
@@ -67,19 +64,13 @@ struct ServiceAssembly: Sendable {
     let threads = ThreadPool(name: "hash", threads: accountSettings.hashesAtOnce + 1)
     hashingThreads = threads
     keys = try await storage.keys(in: settings.data, stores)
-    let accounts = AccountService(
-      stores: stores,
-      keys: keys,
-      settings: accountSettings, now: now,
+    let cases = UseCases(
+      over: stores, keys: keys, settings: accountSettings,
+      ownedListBytes: settings.ownedListBytes, now: now,
       hashing: { work in await threads.run(work) },
-      adoptGuest: { guest, user, claim in
-        try await hotels.adopt(guest: .guest(guest), into: .user(user), claim: claim).isWhole
-      },
-      lists: .ofLists(now: now), issuerDocuments: IssuerAssembly(settings, logger: logger))
-    self.accounts = accounts
-    let lists = ListService(
-      stores: stores, accounts: accounts, hotels: hotels, ownedBytes: settings.ownedListBytes,
-      now: now)
+      issuerDocuments: IssuerAssembly(settings, logger: logger))
+    let accounts = cases.accounts
+    self.cases = cases
     users = UserCommands(accounts)
     try await administrator.checkName(accounts)
     let catalogue = storage.sharedCatalogue(in: settings.data)
@@ -92,8 +83,7 @@ struct ServiceAssembly: Sendable {
       settings: settings, metrics: metrics, search: search, connections: connections,
       backups: backups, catalogue: catalogue, logger: logger)
     http = HTTPService(
-      accounts: accounts, hotels: hotels, lists: lists, search: search.search,
-      mirrorSearch: search.mirror, stores: stores, engine: engine,
+      over: cases, search: search.search, mirrorSearch: search.mirror, engine: engine,
       crossOrigin: connections.crossOrigin, contract: Contract.text,
       contractJSON: try ContractJSON.bytes(ofYAML: Contract.text),
       page: WebPage(EmbeddedFile.all.map { ($0.name, $0.bytes) }),
@@ -102,11 +92,13 @@ struct ServiceAssembly: Sendable {
       connectionCaps: connections.caps, setLimits: settings.limits,
       processors: ProcessorAccounts(seats),
       showsCost: settings.showsCost, bodyFiles: BodyFiles(in: settings.data),
-      administration: administration.administration(), now: now)
+      administration: administration.administration())
     recovery = Recovery(
-      stores: stores, accounts: accounts, hotels: hotels, lists: lists, logger: logger)
+      stores: stores, accounts: accounts, hotels: cases.hotels, lists: cases.lists,
+      logger: logger)
     sweeper = Sweeper(
-      accounts: accounts, hotels: hotels, engine: engine, counts: SweepCounts(), logger: logger,
+      accounts: accounts, hotels: cases.hotels, engine: engine, counts: SweepCounts(),
+      logger: logger,
       tombstoneSeconds: Int64(settings.tombstoneDays) * 86_400, now: now, uptime: { .now },
       sleep: { (try? await Task.sleep(for: $0)) != nil })
     sweeper.counts.report(to: metrics)
@@ -171,7 +163,7 @@ struct ServiceAssembly: Sendable {
   @Sendable func reloadAdministrator() async throws {
     guard let found = try await administrator.shared?.storedPassword() else { return }
     let name = administrator.administrator.name.text
-    accounts.replaceAdministrator(
+    cases.accounts.replaceAdministrator(
       try Administrator(name: name, password: found.hash), epoch: found.epoch)
   }
 
