@@ -55,7 +55,7 @@ package final class RequestQueue: ServerChildChannelValue {
     /// The work for the request that is being answered.
     var work: Work?
     /// The account that paid for the last request. The next request most probably belongs to it too, and waits on it.
-    var payer: ProcessorAccount?
+    var lastAccount: ProcessorAccount?
     /// Whether the client sends nothing more, and whether it has gone.
     var (hasClosedItsSide, hasGone) = (false, false)
     var isReadPostponed = false
@@ -121,7 +121,7 @@ package final class RequestQueue: ServerChildChannelValue {
     let (instead, mustRead, mustWatch) = state.withLock { state in
       state.reservation = nil
       if let work = state.work {
-        state.payer = work.account
+        state.lastAccount = work.account
         state.work = nil
       }
       let instead = begin(&state)
@@ -180,13 +180,13 @@ package final class RequestQueue: ServerChildChannelValue {
 
   /// Waits until the work for a request may begin. From now on it ends when the client has gone.
   func begin(_ work: Work) async {
-    let (hasClosedItsSide, hasGone, payer) = state.withLock { state in
+    let (hasClosedItsSide, hasGone, lastAccount) = state.withLock { state in
       state.work = work
-      return (state.hasClosedItsSide, state.hasGone, state.payer)
+      return (state.hasClosedItsSide, state.hasGone, state.lastAccount)
     }
     if hasGone { work.end(.gone) } else if hasClosedItsSide { work.clientClosedItsSide() }
-    // When the last payer is overdrawn, the account of the address waits instead until the principal is known.
-    await work.begin(on: payer.flatMap { $0.isOverdrawn ? nil : $0 })
+    // When the last account is overdrawn, the account of the address waits instead until the principal is known.
+    await work.begin(on: lastAccount.flatMap { $0.isOverdrawn ? nil : $0 })
   }
 
   /// The memory and the slot of the request that ``nextSoon()`` returned last. They are kept until the next wait.

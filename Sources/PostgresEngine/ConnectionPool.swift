@@ -175,14 +175,14 @@ final class ConnectionPool: Sendable {
   var isFree: Bool { permits.isFree && !threads.isCrowded }
 
   /// Runs `body` on a connection, once.
-  /// - Parameter payer: on whose account it waits for a connection.
+  /// - Parameter flow: the flow that waits for a connection.
   /// - Throws: `overloaded` when too many callers wait; `unavailable` after ``close()``, and at once when a server is at
   ///   work for each connection without answering; ``PostgresError``.
   func once<Result: Sendable>(
-    for payer: FairSemaphore.Payer = .request,
+    for flow: FairSemaphore.Flow = .request,
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    let result = try await permits.withPermit(for: payer) { permit in
+    let result = try await permits.withPermit(for: flow) { permit in
       counters.inUse.add(1, ordering: .relaxed)
       defer { counters.inUse.subtract(1, ordering: .relaxed) }
       let session = sessions[permit]
@@ -212,17 +212,17 @@ final class ConnectionPool: Sendable {
 
   /// Runs `body`, and runs it again after a lost connection (on a new one) and after a deadlock. `body` must be
   /// repeatable.
-  /// - Parameter payer: as in ``once(for:_:)``. Work that does not wait on the account of the calling task's request is
+  /// - Parameter flow: as in ``once(for:_:)``. Work that does not wait on the account of the calling task's request is
   ///   repeated even if that request has ended.
   /// - Parameter since: when the caller began to wait.
   /// - Throws: as ``once(for:_:)``.
   func repeating<Result: Sendable>(
-    for payer: FairSemaphore.Payer = .request, since: ContinuousClock.Instant = .now,
+    for flow: FairSemaphore.Flow = .request, since: ContinuousClock.Instant = .now,
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    let isForOthers = if case .request = payer { false } else { true }
+    let isForOthers = if case .request = flow { false } else { true }
     while true {
-      do { return try await once(for: payer, body) } catch {
+      do { return try await once(for: flow, body) } catch {
         let patience = address.servers.isCutOff() ? Self.patienceCutOff : Self.patience
         guard Self.isWorthRepeating(error), ContinuousClock.now < since + patience,
           isForOthers || !Slice.isEnded, !Task.isCancelled

@@ -13,10 +13,10 @@ extension PostgresStorage {
   /// Commits the waiting updates. A new task commits those that have arrived meanwhile.
   func commitWaiting() async {
     await commitBatch()
-    guard inbox.isEmpty else { return scheduleNextCommit() }
+    guard waitingWrites.isEmpty else { return scheduleNextCommit() }
     isCommitting.store(false, ordering: .sequentiallyConsistent)
     // An update that arrived before the flag was cleared has not started a commit.
-    if !inbox.isEmpty, !isCommitting.exchange(true, ordering: .sequentiallyConsistent) {
+    if !waitingWrites.isEmpty, !isCommitting.exchange(true, ordering: .sequentiallyConsistent) {
       scheduleNextCommit()
     }
   }
@@ -26,13 +26,13 @@ extension PostgresStorage {
   private func commitBatch() async {
     let batch = Batch()
     do {
-      try await writePool.repeating(for: Self.payer(of: inbox.all)) { connection in
+      try await writePool.repeating(for: Self.flow(of: waitingWrites.all)) { connection in
         // Updates that arrive during the wait for a connection share the commit.
-        if batch.isEmpty { batch.fill(self.inbox.take(atMost: Self.updatesPerCommit)) }
+        if batch.isEmpty { batch.fill(self.waitingWrites.take(atMost: Self.updatesPerCommit)) }
         if !batch.isEmpty { try self.transact(batch, on: connection) }
       }
     } catch {
-      if batch.isEmpty { batch.fill(inbox.take(atMost: Self.updatesPerCommit)) }
+      if batch.isEmpty { batch.fill(waitingWrites.take(atMost: Self.updatesPerCommit)) }
       if batch.updates.count > 1, Self.mayBeCausedByOneUpdate(error) {
         for update in batch.updates { await commitAlone(update) }
       } else {
@@ -40,12 +40,12 @@ extension PostgresStorage {
       }
       return
     }
-    inbox.putBack(batch.rest)
+    waitingWrites.putBack(batch.rest)
   }
 
   /// On whose account updates wait for a connection: the first one's that is not overdrawn, so that nobody of a shared
   /// list makes the others wait.
-  private static func payer(of updates: [any PendingUpdate]) -> FairSemaphore.Payer {
+  private static func flow(of updates: [any PendingUpdate]) -> FairSemaphore.Flow {
     let accounts = updates.compactMap { $0.work?.account }
     let account = accounts.first { !$0.isOverdrawn } ?? accounts.first
     return account.map { .account($0) } ?? .everybody
@@ -66,7 +66,7 @@ extension PostgresStorage {
     let batch = Batch()
     batch.fill([update])
     do {
-      try await writePool.repeating(for: Self.payer(of: [update])) { connection in
+      try await writePool.repeating(for: Self.flow(of: [update])) { connection in
         try self.transact(batch, on: connection)
       }
     } catch { update.finish(.failure(ServiceError.translated(error))) }

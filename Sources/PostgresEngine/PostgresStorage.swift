@@ -31,7 +31,7 @@ final class PostgresStorage: StoreStorage {
   let writePool: ConnectionPool
   private let reads: SharedReads
   /// The updates that wait for a commit.
-  let inbox = Inbox<any PendingUpdate>(limit: StoreLimits.pendingUpdates)
+  let waitingWrites = WaitingWrites<any PendingUpdate>(limit: StoreLimits.pendingUpdates)
   /// Whether a commit is running or about to start.
   let isCommitting = Atomic<Bool>(false)
   /// The size of the store, as far as it is known.
@@ -128,7 +128,7 @@ final class PostgresStorage: StoreStorage {
   ) async throws -> Value {
     try requireOpen()
     let update = RuleUpdate(loading: ids, now: now, rule: rule)
-    guard inbox.append(update) else {
+    guard waitingWrites.append(update) else {
       throw ServiceError(.overloaded, "Too many changes of this database wait; try again soon")
     }
     // The first update starts the commit. Updates that arrive meanwhile share this commit or the next one.

@@ -41,7 +41,7 @@ final class Registry: Sendable {
   }
 
   // The queue needs no limit: it holds at most one write for each store that is being created or erased.
-  private let inbox = Inbox<Write>(limit: .max)
+  private let waitingWrites = WaitingWrites<Write>(limit: .max)
   private let file: Confined<RegistryFile>
 
   /// Creates a registry whose file is not open yet.
@@ -80,9 +80,9 @@ final class Registry: Sendable {
   /// Sets or removes an entry durably.
   func set(_ entry: Entry?, for key: String) async throws {
     let write = Write(key, entry)
-    guard inbox.append(write) else { throw ServiceError.closed }
-    await file.run { [inbox] file in
-      if !write.isDone { file.commitAll(inbox.take(atMost: .max)) }
+    guard waitingWrites.append(write) else { throw ServiceError.closed }
+    await file.run { [waitingWrites] file in
+      if !write.isDone { file.commitAll(waitingWrites.take(atMost: .max)) }
     }
     try write.result()
   }

@@ -16,7 +16,7 @@ final class SQLiteStorage: StoreStorage {
   let file: Confined<StoreFile>
   let counters: StorageCounters
   /// The updates that wait for a commit.
-  private let inbox = Inbox<any PendingUpdate>(limit: StoreLimits.pendingUpdates)
+  private let waitingWrites = WaitingWrites<any PendingUpdate>(limit: StoreLimits.pendingUpdates)
   /// Whether a commit is running or about to start.
   private let isCommitting = Atomic(false)
   /// Whether the engine has created the file just now.
@@ -62,9 +62,8 @@ final class SQLiteStorage: StoreStorage {
   /// Reads on the caller's thread. If the store is busy, or a page must be read from the disk, reads as ``read(_:)``
   /// does. Two switches between threads cost several times as much as such a read.
   ///
-  /// When several reads run at the same time, or other requests wait for a seat, they run on the pool: one after
-  /// another on one thread, with SQLite's code in that processor's cache, each takes less time than on its request's
-  /// thread.
+  /// When several reads run at the same time, they run on the pool: one after another on one thread, with SQLite's code
+  /// in that processor's cache, each takes less time than on its request's thread.
   func readInline<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws -> Value
   ) async throws -> Value {
@@ -83,7 +82,7 @@ final class SQLiteStorage: StoreStorage {
     _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value {
     let update = RuleUpdate(loading: ids, now: now, rule: rule)
-    guard inbox.append(update) else {
+    guard waitingWrites.append(update) else {
       throw ServiceError(.overloaded, "Too many changes of this database wait; try again soon")
     }
     // The first caller starts a commit. Callers that come before it ends share the next commit.
@@ -104,23 +103,23 @@ extension SQLiteStorage {
   /// Commits on a thread of the pool, behind the calls that wait by now. It waits on the account of the first update
   /// that is not overdrawn, so that nobody of a shared list makes the others wait.
   private func startCommit() {
-    let works = inbox.all.compactMap(\.work)
+    let works = waitingWrites.all.compactMap(\.work)
     let work = works.first { !$0.account.isOverdrawn } ?? works.first
     file.enqueue(for: work) { file in self.commitWaiting(file) }
   }
 
   private func commitWaiting(_ file: StoreFile) {
-    let batch = inbox.take(atMost: Self.updatesPerCommit)
+    let batch = waitingWrites.take(atMost: Self.updatesPerCommit)
     if !batch.isEmpty {
-      inbox.putBack(file.commit(batch))
+      waitingWrites.putBack(file.commit(batch))
       // The log is copied in a call of its own, so that the outcomes of this commit don't wait for it.
       if file.isLogLong { self.file.enqueue { file in file.copyLog() } }
       if file.isFreshlyWritten { self.file.enqueue { file in file.settle() } }
     }
-    guard inbox.isEmpty else { return startCommit() }
+    guard waitingWrites.isEmpty else { return startCommit() }
     isCommitting.store(false, ordering: .sequentiallyConsistent)
     // An update that arrived just before this line did not start a commit itself.
-    if !inbox.isEmpty, !isCommitting.exchange(true, ordering: .sequentiallyConsistent) {
+    if !waitingWrites.isEmpty, !isCommitting.exchange(true, ordering: .sequentiallyConsistent) {
       startCommit()
     }
   }

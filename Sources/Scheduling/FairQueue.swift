@@ -4,7 +4,7 @@ import DequeModule
 ///
 /// Accounts with a positive balance go before overdrawn accounts. Among equals, the next account is the one that has
 /// used least since it began to wait (start-time fair queueing). The queue applies this rule first among addresses, then
-/// among the accounts of the chosen address. A user at several addresses takes turns as one address does. Entries of a
+/// among the accounts of the chosen address. A user at several addresses takes turns as one address does. Waiters of a
 /// request that has ended go before all others, so that the request is cleaned up. FairQueue is a value behind a lock
 /// and has no clock of its own.
 struct FairQueue {
@@ -17,13 +17,13 @@ struct FairQueue {
 
   let name: AccountLine.Queue
 
-  /// The accounts of the upper level that have waiting entries.
+  /// The accounts of the upper level that have waiters.
   private var accounts: [AccountLine] = []
-  /// The entries of ended requests, which go before all others.
-  private var urgent = Deque<PoolEntry>()
+  /// The waiters of ended requests, which go before all others.
+  private var urgent = Deque<Waiter>()
   /// The virtual time of the account that was served last.
   private var served: Int64 = 0
-  /// How many entries wait.
+  /// How many wait.
   private(set) var count = 0
   /// How often a positive account was served while an overdrawn one waited.
   private(set) var servedBeforeOverdrawn = 0
@@ -32,9 +32,9 @@ struct FairQueue {
 
   var isEmpty: Bool { count == 0 }
 
-  mutating func push(_ entry: PoolEntry, _ account: ProcessorAccount, at now: Int64) {
+  mutating func push(_ waiter: Waiter, _ account: ProcessorAccount, at now: Int64) {
     count += 1
-    if let work = entry.work, work.hasEnded { return urgent.append(entry) }
+    if let work = waiter.work, work.hasEnded { return urgent.append(waiter) }
     let account = account.line(in: name)
     let upper = account.parent ?? account
     if upper.isIdle {
@@ -43,7 +43,7 @@ struct FairQueue {
       _ = upper.settle(at: now)
       upper.virtualTime = max(upper.virtualTime, served - Self.credit)
     }
-    if account !== upper, account.entries.isEmpty {
+    if account !== upper, account.waiters.isEmpty {
       upper.waitingBelow.append(account)
       _ = account.settle(at: now)
       account.virtualTime = max(account.virtualTime, upper.servedBelow - Self.credit)
@@ -55,17 +55,17 @@ struct FairQueue {
         upper.waitingUsers += 1
       }
     }
-    account.entries.append(entry)
+    account.waiters.append(waiter)
   }
 
-  /// Removes the next entry.
-  /// - Parameter spared: when not nil, the entries of these accounts of the upper level stay in the queue, and so do
+  /// Removes the next waiter.
+  /// - Parameter spared: when not nil, the waiters of these accounts of the upper level stay in the queue, and so do
   ///   those of overdrawn accounts that have not yet waited for ``patience``.
-  mutating func pop(at now: Int64, sparing spared: [AccountLine]? = nil) -> PoolEntry? {
+  mutating func pop(at now: Int64, sparing spared: [AccountLine]? = nil) -> Waiter? {
     guard count > 0 else { return nil }
-    if let entry = urgent.popFirst() {
+    if let waiter = urgent.popFirst() {
       count -= 1
-      return entry
+      return waiter
     }
     guard let choice = Self.next(of: accounts, at: now, sparing: spared) else { return nil }
     count -= 1
@@ -75,34 +75,34 @@ struct FairQueue {
     upper.servedAt = now
     let lower = choice.lower ?? Self.line(of: upper, rank, at: now)
     upper.servedBelow = max(upper.servedBelow, lower.virtualTime)
-    let entry = lower.entries.popFirst()
-    if lower !== upper, lower.entries.isEmpty { Self.remove(lower, from: upper) }
+    let waiter = lower.waiters.popFirst()
+    if lower !== upper, lower.waiters.isEmpty { Self.remove(lower, from: upper) }
     if upper.isIdle {
       accounts.swapAt(choice.index, accounts.count - 1)
       accounts.removeLast()
     }
-    if let entry, now - entry.since > Self.patience, rank != .positive {
-      entry.work?.end(.overdrawn)
+    if let waiter, now - waiter.since > Self.patience, rank != .positive {
+      waiter.work?.end(.overdrawn)
     }
-    return entry
+    return waiter
   }
 
-  /// Removes the newest entry of the address with the most entries, to make room for an entry of an account.
+  /// Removes the newest waiter of the address with the most waiters, to make room for a waiter of an account.
   /// - Returns: nil if that account's address would then have the most itself.
-  mutating func displace(for account: ProcessorAccount) -> PoolEntry? {
+  mutating func displace(for account: ProcessorAccount) -> Waiter? {
     let account = account.line(in: name)
     let own = account.parent ?? account
-    guard let upper = accounts.max(by: { $0.entryCount < $1.entryCount }),
-      upper.entryCount > own.entryCount + 1,
-      let lower = ([upper] + upper.waitingBelow).max(by: { $0.entries.count < $1.entries.count }),
-      let entry = lower.entries.popLast()
+    guard let upper = accounts.max(by: { $0.waiterCount < $1.waiterCount }),
+      upper.waiterCount > own.waiterCount + 1,
+      let lower = ([upper] + upper.waitingBelow).max(by: { $0.waiters.count < $1.waiters.count }),
+      let waiter = lower.waiters.popLast()
     else { return nil }
     count -= 1
-    if lower !== upper, lower.entries.isEmpty { Self.remove(lower, from: upper) }
-    return entry
+    if lower !== upper, lower.waiters.isEmpty { Self.remove(lower, from: upper) }
+    return waiter
   }
 
-  /// Removes a lower account without entries from those that wait, if it is among them.
+  /// Removes a lower account without waiters from those that wait, if it is among them.
   private static func remove(_ lower: AccountLine, from upper: AccountLine) {
     guard let index = upper.waitingBelow.firstIndex(where: { $0 === lower }) else { return }
     upper.waitingBelow.remove(at: index)
@@ -121,15 +121,15 @@ struct FairQueue {
     return next(of: upper.waitingBelow, at: now).map { upper.waitingBelow[$0.index] } ?? upper
   }
 
-  /// Moves the entries of an ended request before all others.
+  /// Moves the waiters of an ended request before all others.
   mutating func expedite(_ work: Work, _ account: ProcessorAccount) {
     let account = account.line(in: name)
     let upper = account.parent ?? account
     guard !upper.isIdle else { return }
     for line in account === upper ? [upper] : [upper, account] {
-      urgent.append(contentsOf: line.entries.filter { $0.work === work })
-      line.entries.removeAll { $0.work === work }
-      if line !== upper, line.entries.isEmpty { Self.remove(line, from: upper) }
+      urgent.append(contentsOf: line.waiters.filter { $0.work === work })
+      line.waiters.removeAll { $0.work === work }
+      if line !== upper, line.waiters.isEmpty { Self.remove(line, from: upper) }
     }
     if upper.isIdle { accounts.removeAll { $0 === upper } }
   }
@@ -211,8 +211,8 @@ struct FairQueue {
   }
 }
 
-/// An entry that waits for a thread of a pool, a permit of a ``FairSemaphore`` or a seat.
-struct PoolEntry: Sendable {
+/// What waits for a thread of a pool, a permit of a ``FairSemaphore`` or a seat.
+struct Waiter: Sendable {
   /// What waits.
   enum Kind: Sendable {
     /// What a thread of a ``ThreadPool`` runs.

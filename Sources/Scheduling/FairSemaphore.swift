@@ -17,8 +17,8 @@ package final class FairSemaphore: Sendable {
     case connections
   }
 
-  /// Who waits for a permit.
-  package enum Payer: Sendable {
+  /// What waits for a permit.
+  package enum Flow: Sendable {
     /// The calling task's request.
     case request
     /// An account, for work that is done for several requests. It does not end with one of them.
@@ -45,7 +45,7 @@ package final class FairSemaphore: Sendable {
   private let takesProcessor: Bool
   /// The account that pays for work that belongs to no request.
   private let system = ProcessorAccount(isLimited: false)
-  /// The account of ``Payer/everybody``. It is never charged, so it is next.
+  /// The account of ``Flow/everybody``. It is never charged, so it is next.
   private let everybody = ProcessorAccount(isLimited: false)
 
   /// Makes a semaphore.
@@ -71,9 +71,9 @@ package final class FairSemaphore: Sendable {
   /// - Returns: the result of `body`; nil when `queueLimit` callers wait already, and when the client has gone while
   ///   the call waited. Of too many callers the address with the most loses its last one.
   package func withPermit<Value, Failure: Error>(
-    for payer: Payer = .request, _ body: (Int) async throws(Failure) -> Value
+    for flow: Flow = .request, _ body: (Int) async throws(Failure) -> Value
   ) async throws(Failure) -> Value? {
-    guard let permit = await acquire(payer) else { return nil }
+    guard let permit = await acquire(flow) else { return nil }
     defer { release(permit) }
     let seats = takesProcessor ? Work.current?.seats : nil
     seats?.reserveProcessor(true)
@@ -84,10 +84,10 @@ package final class FairSemaphore: Sendable {
   /// Withdraws the permit of a running call: when the call ends, no caller gets it until ``restore(_:)``. If no other
   /// permit is left, the waiting callers get nil, as do all later ones.
   package func withdraw(_ permit: Int) {
-    let waiting = state.withLock { state -> [PoolEntry] in
+    let waiting = state.withLock { state -> [Waiter] in
       state.withdrawn.insert(permit)
       guard state.withdrawn.count == count else { return [] }
-      var waiting: [PoolEntry] = []
+      var waiting: [Waiter] = []
       while let next = state.queue.pop(at: SliceClock.now) { waiting.append(next) }
       return waiting
     }
@@ -117,9 +117,9 @@ package final class FairSemaphore: Sendable {
     return line.parent ?? line
   }
 
-  private func acquire(_ payer: Payer) async -> Int? {
+  private func acquire(_ flow: Flow) async -> Int? {
     let (work, account): (Work?, ProcessorAccount) =
-      switch payer {
+      switch flow {
       case .request: (Work.current, Work.current?.account ?? system)
       case .account(let account): (nil, account)
       case .everybody: (nil, everybody)
@@ -128,7 +128,7 @@ package final class FairSemaphore: Sendable {
     return await Work.waiting {
       await withUnsafeContinuation { continuation in
         let now = SliceClock.now
-        let (answer, displaced): (Int??, PoolEntry?) = state.withLock { state in
+        let (answer, displaced): (Int??, Waiter?) = state.withLock { state in
           let isAllowed =
             state.free.count > 1
             || !account.isOverdrawn && !state.holders.values.contains { $0 === holder }
@@ -137,13 +137,13 @@ package final class FairSemaphore: Sendable {
             return (permit, nil)
           }
           guard state.withdrawn.count < count else { return (.some(nil), nil) }
-          var displaced: PoolEntry?
+          var displaced: Waiter?
           if state.queue.count >= queueLimit {
             displaced = state.queue.displace(for: account)
             guard displaced != nil else { return (.some(nil), nil) }
           }
           state.queue.push(
-            PoolEntry(kind: .permit(continuation, account), work: work, since: now), account,
+            Waiter(kind: .permit(continuation, account), work: work, since: now), account,
             at: now)
           return (nil, displaced)
         }
@@ -162,8 +162,8 @@ package final class FairSemaphore: Sendable {
   }
 
   /// Gives a permit that became free to the next caller; keeps it free when it may not be given.
-  private func next(for permit: Int) -> PoolEntry? {
-    state.withLock { state -> PoolEntry? in
+  private func next(for permit: Int) -> Waiter? {
+    state.withLock { state -> Waiter? in
       state.holders[permit] = nil
       guard !state.withdrawn.contains(permit) else { return nil }
       let spared = state.free.isEmpty ? Array(state.holders.values) : nil

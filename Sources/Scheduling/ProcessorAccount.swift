@@ -17,7 +17,7 @@ package final class ProcessorAccount: Sendable {
 
   /// The address's account; nil for an account of the upper level.
   package let parent: ProcessorAccount?
-  /// The user's account, which no entry waits on; nil for one that is not a user's below an address.
+  /// The user's account, on which nothing waits; nil for one that is not a user's below an address.
   private let user: ProcessorAccount?
   private let spending: Spending
   private let lines: [AccountLine]
@@ -73,7 +73,7 @@ package final class ProcessorAccount: Sendable {
   }
 }
 
-/// An account's part in one queue: its waiting entries, and its balance as that queue last computed it.
+/// An account's part in one queue: its waiters, and its balance as that queue last computed it.
 ///
 /// Unchecked, because the compiler cannot see the lock. Proof: only ``FairQueue``, a value behind the lock of its pool,
 /// semaphore or seats, uses the variables. A line belongs to one queue, because a process has one queue of each name.
@@ -107,12 +107,12 @@ final class AccountLine: @unchecked Sendable {
   var servedAt: Int64 = 0
   /// The virtual time of the lower line that was served last.
   var servedBelow: Int64 = 0
-  /// The lower lines that have waiting entries.
+  /// The lower lines that have waiters.
   var waitingBelow: [AccountLine] = []
-  /// How many of them are users'. For a user's own line: below how many addresses entries wait.
+  /// How many of them are users'. For a user's own line: below how many addresses something waits.
   var waitingUsers = 0
-  /// The waiting entries, in order.
-  var entries = Deque<PoolEntry>()
+  /// The waiters, in order.
+  var waiters = Deque<Waiter>()
 
   init(
     _ spending: ProcessorAccount.Spending, below parent: AccountLine?, of user: AccountLine? = nil,
@@ -126,16 +126,16 @@ final class AccountLine: @unchecked Sendable {
     if user != nil { seen = spending.total.load(ordering: .relaxed) }
   }
 
-  /// Whether no entry waits here or below.
-  var isIdle: Bool { entries.isEmpty && waitingBelow.isEmpty }
+  /// Whether nothing waits here or below.
+  var isIdle: Bool { waiters.isEmpty && waitingBelow.isEmpty }
 
-  /// How many entries wait here and below.
-  var entryCount: Int { waitingBelow.reduce(entries.count) { $0 + $1.entries.count } }
+  /// How many wait here and below.
+  var waiterCount: Int { waitingBelow.reduce(waiters.count) { $0 + $1.waiters.count } }
 
-  /// Since when the first entry waits; `Int64.max` when none waits.
-  var waitsSince: Int64 { entries.first?.since ?? .max }
+  /// Since when the first waiter waits; `Int64.max` when none waits.
+  var waitsSince: Int64 { waiters.first?.since ?? .max }
 
-  /// Whether an entry here or below has waited since before `moment`.
+  /// Whether a waiter here or below has waited since before `moment`.
   func waitsLonger(than moment: Int64) -> Bool {
     waitsSince < moment || waitingBelow.contains { $0.waitsSince < moment }
   }

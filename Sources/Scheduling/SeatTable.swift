@@ -64,26 +64,26 @@ struct SeatTable {
     leases.removeLast()
   }
 
-  /// Adds an entry that waits.
-  mutating func push(_ entry: PoolEntry, _ account: ProcessorAccount, at now: Int64) {
-    queue.push(entry, account, at: now)
+  /// Adds a waiter.
+  mutating func push(_ waiter: Waiter, _ account: ProcessorAccount, at now: Int64) {
+    queue.push(waiter, account, at: now)
   }
 
-  /// Moves the entries of an ended request before all others.
+  /// Moves the waiters of an ended request before all others.
   mutating func expedite(_ work: Work) { queue.expedite(work, work.account) }
 
-  /// Removes the next entry that may go on.
-  /// - Returns: the entry and the id of its lease; nil when none waits or may go on.
-  mutating func next(at now: Int64) -> (entry: PoolEntry, id: UInt64)? {
+  /// Removes the next one that may go on.
+  /// - Returns: the waiter and the id of its lease; nil when none waits or may go on.
+  mutating func next(at now: Int64) -> (waiter: Waiter, id: UInt64)? {
     removeEnded(at: now)
     guard !queue.isEmpty else { return nil }
     let isFree = !maySit
     guard !isFree || mayHaveFreeSlice,
-      let entry = queue.pop(at: now, sparing: isFree ? leases.map(\.address) : nil)
+      let waiter = queue.pop(at: now, sparing: isFree ? leases.map(\.address) : nil)
     else { return nil }
-    guard case .seat(_, let account) = entry.kind else { return nil }
-    let slice = entry.work?.slice ?? SliceStart()
-    return (entry, add(account.line(in: queue.name), isFree, slice))
+    guard case .seat(_, let account) = waiter.kind else { return nil }
+    let slice = waiter.work?.slice ?? SliceStart()
+    return (waiter, add(account.line(in: queue.name), isFree, slice))
   }
 
   private mutating func removeEnded(at now: Int64) {

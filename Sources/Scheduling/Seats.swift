@@ -95,7 +95,7 @@ package final class Seats: Sendable {
     await withCheckedContinuation { continuation in
       let mustWatch = state.withLock { state in
         state.table.push(
-          PoolEntry(kind: .seat(continuation, account), work: work, since: now), account, at: now)
+          Waiter(kind: .seat(continuation, account), work: work, since: now), account, at: now)
         waiting.store(state.table.queue.count, ordering: .relaxed)
         defer { state.isWatched = true }
         return !state.isWatched
@@ -127,14 +127,14 @@ package final class Seats: Sendable {
   }
 
   private func serve() {
-    while let (entry, id) = next() {
-      guard case .seat(let continuation, _) = entry.kind else { continue }
-      entry.work?.sit(id)
+    while let (waiter, id) = next() {
+      guard case .seat(let continuation, _) = waiter.kind else { continue }
+      waiter.work?.sit(id)
       continuation.resume()
     }
   }
 
-  private func next() -> (entry: PoolEntry, id: UInt64)? {
+  private func next() -> (waiter: Waiter, id: UInt64)? {
     state.withLock { state in
       defer { waiting.store(state.table.queue.count, ordering: .relaxed) }
       return state.table.next(at: SliceClock.now)

@@ -89,10 +89,10 @@ package final class ThreadPool: Sendable {
   func push(
     for work: Work?, _ closure: @escaping @Sendable (ThreadPool, inout ThreadClock) -> Void
   ) {
-    let entry = PoolEntry(kind: .closure(closure), work: work, since: SliceClock.now)
+    let waiter = Waiter(kind: .closure(closure), work: work, since: SliceClock.now)
     start(
       state.update { state, idle in
-        state.queue.push(entry, isFair ? work?.account ?? system : system, at: entry.since)
+        state.queue.push(waiter, isFair ? work?.account ?? system : system, at: waiter.since)
         return callThread(&state, idle)
       })
   }
@@ -149,7 +149,7 @@ package final class ThreadPool: Sendable {
   var servedBeforeOverdrawn: Int { state.read { $0.queue.servedBeforeOverdrawn } }
   var lag: Duration { .nanoseconds(state.read { $0.queue.longestWait(at: SliceClock.now) }) }
 
-  /// Moves the entries of an ended request before all others.
+  /// Moves the waiters of an ended request before all others.
   func expedite(_ work: Work) {
     state.update { state, _ in
       state.queue.expedite(work, work.account)
@@ -173,7 +173,7 @@ extension ThreadPool {
     state.computing < max(1, processors - state.reserved)
   }
 
-  /// Wakes a thread if an entry waits for it. Call it under the lock.
+  /// Wakes a thread if a waiter waits for it. Call it under the lock.
   /// - Parameter idle: how many threads sleep.
   /// - Returns: whether a thread has to be started.
   private func callThread(
@@ -204,8 +204,8 @@ extension ThreadPool {
   }
 
   private enum Turn: Sendable {
-    /// Runs an entry; `more` wait.
-    case run(PoolEntry, more: Bool)
+    /// Runs a waiter; `more` wait.
+    case run(Waiter, more: Bool)
     case end([CheckedContinuation<Void, Never>])
   }
 
@@ -216,9 +216,9 @@ extension ThreadPool {
       let turn: Turn = state.waitUntil { state in
         if hasRun { state.computing -= 1 }
         hasRun = false
-        if mayCompute(state), let entry = state.queue.pop(at: SliceClock.now) {
+        if mayCompute(state), let waiter = state.queue.pop(at: SliceClock.now) {
           state.computing += 1
-          return .run(entry, more: !state.queue.isEmpty)
+          return .run(waiter, more: !state.queue.isEmpty)
         }
         guard state.queue.isEmpty, endsWhenIdle || state.isStopping else { return nil }
         state.threadCount -= 1
@@ -227,11 +227,11 @@ extension ThreadPool {
         return .end(state.stopCalls)
       }
       switch turn {
-      case .run(let entry, let more):
+      case .run(let waiter, let more):
         hasRun = true
-        // Entries that came before this thread had woken have called no other.
+        // Waiters that came before this thread had woken have called no other.
         if more { start(state.update { state, idle in callThread(&state, idle) }) }
-        if case .closure(let closure) = entry.kind { closure(self, &clock) }
+        if case .closure(let closure) = waiter.kind { closure(self, &clock) }
       case .end(let stopCalls): return stopCalls.forEach { $0.resume() }
       }
     }

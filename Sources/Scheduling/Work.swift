@@ -241,9 +241,9 @@ package final class Work: Sendable {
   func charge(_ nanoseconds: Int64, isSlice: Bool = true) {
     guard nanoseconds > 0 else { return }
     let total = used.add(nanoseconds, ordering: .relaxed).newValue
-    let payer = account
-    payer.spend(nanoseconds: nanoseconds)
-    seats.counts.note(nanoseconds, isPaid: !payer.isOverdrawn)
+    let account = account
+    account.spend(nanoseconds: nanoseconds)
+    seats.counts.note(nanoseconds, isPaid: !account.isOverdrawn)
     if isSlice, nanoseconds > longest.load(ordering: .relaxed) {
       longest.store(nanoseconds, ordering: .relaxed)
       seats.counts.note(slice: nanoseconds)

@@ -6,15 +6,15 @@ import Testing
   private let seats = Seats(stores: .forStores())
   private let second: Int64 = 1_000_000_000
 
-  /// A queue entry of a request on this account.
-  private func entry(_ account: ProcessorAccount, since: Int64) -> PoolEntry {
-    PoolEntry(kind: .closure { _, _ in }, work: Work(account, in: seats), since: since)
+  /// A queue waiter of a request on this account.
+  private func waiter(_ account: ProcessorAccount, since: Int64) -> Waiter {
+    Waiter(kind: .closure { _, _ in }, work: Work(account, in: seats), since: since)
   }
 
   /// The accounts in the order in which the queue serves them. Each spends a millisecond when it is served.
   private func order(_ queue: inout FairQueue, at now: Int64) -> [ProcessorAccount] {
     var served: [ProcessorAccount] = []
-    while let entry = queue.pop(at: now), let account = entry.work?.account {
+    while let waiter = queue.pop(at: now), let account = waiter.work?.account {
       account.spend(nanoseconds: 1_000_000)
       served.append(account)
     }
@@ -25,8 +25,8 @@ import Testing
     let now = SliceClock.now
     let (busy, quiet) = (ProcessorAccount(), ProcessorAccount())
     var queue = FairQueue()
-    for _ in 0..<10 { queue.push(entry(busy, since: now), busy, at: now) }
-    for _ in 0..<2 { queue.push(entry(quiet, since: now), quiet, at: now) }
+    for _ in 0..<10 { queue.push(waiter(busy, since: now), busy, at: now) }
+    for _ in 0..<2 { queue.push(waiter(quiet, since: now), quiet, at: now) }
     let served = order(&queue, at: now)
     #expect(served.count == 12)
     #expect(served.prefix(4).filter { $0 === quiet }.count == 2)
@@ -36,9 +36,9 @@ import Testing
     let now = SliceClock.now
     let (early, late) = (ProcessorAccount(), ProcessorAccount())
     var queue = FairQueue()
-    for _ in 0..<200 { queue.push(entry(early, since: now), early, at: now) }
+    for _ in 0..<200 { queue.push(waiter(early, since: now), early, at: now) }
     for _ in 0..<100 { queue.pop(at: now)?.work?.account.spend(nanoseconds: 1_000_000) }
-    for _ in 0..<60 { queue.push(entry(late, since: now), late, at: now) }
+    for _ in 0..<60 { queue.push(waiter(late, since: now), late, at: now) }
     let served = order(&queue, at: now).prefix(60)
     // Twenty milliseconds first, then every second one.
     #expect((38...42).contains(served.filter { $0 === late }.count))
@@ -50,8 +50,8 @@ import Testing
     let guests = (0..<50).map { _ in ProcessorAccount(below: crowd) }
     let lonely = ProcessorAccount(below: other)
     var queue = FairQueue()
-    for guest in guests { queue.push(entry(guest, since: now), guest, at: now) }
-    for _ in 0..<10 { queue.push(entry(lonely, since: now), lonely, at: now) }
+    for guest in guests { queue.push(waiter(guest, since: now), guest, at: now) }
+    for _ in 0..<10 { queue.push(waiter(lonely, since: now), lonely, at: now) }
     let served = order(&queue, at: now)
     #expect((9...10).contains(served.prefix(20).filter { $0 === lonely }.count))
   }
@@ -61,8 +61,8 @@ import Testing
     let address = ProcessorAccount()
     let (busy, honest) = (ProcessorAccount(below: address), ProcessorAccount(below: address))
     var queue = FairQueue()
-    for _ in 0..<10 { queue.push(entry(busy, since: now), busy, at: now) }
-    for _ in 0..<3 { queue.push(entry(honest, since: now), honest, at: now) }
+    for _ in 0..<10 { queue.push(waiter(busy, since: now), busy, at: now) }
+    for _ in 0..<3 { queue.push(waiter(honest, since: now), honest, at: now) }
     #expect(order(&queue, at: now).prefix(6).filter { $0 === honest }.count == 3)
   }
 
@@ -73,8 +73,8 @@ import Testing
     let users = (0..<50).map { _ in ProcessorAccount(below: crowd, of: ProcessorAccount()) }
     let lonely = ProcessorAccount(below: other, of: ProcessorAccount())
     var queue = FairQueue()
-    for user in users { queue.push(entry(user, since: now), user, at: now) }
-    for _ in 0..<10 { queue.push(entry(lonely, since: now), lonely, at: now) }
+    for user in users { queue.push(waiter(user, since: now), user, at: now) }
+    for _ in 0..<10 { queue.push(waiter(lonely, since: now), lonely, at: now) }
     let served = order(&queue, at: now)
     #expect((9...10).contains(served.prefix(20).filter { $0 === lonely }.count))
   }
@@ -85,8 +85,8 @@ import Testing
     let everywhere = (0..<20).map { _ in ProcessorAccount(below: ProcessorAccount(), of: user) }
     let other = ProcessorAccount(below: ProcessorAccount(), of: ProcessorAccount())
     var queue = FairQueue()
-    for one in everywhere { queue.push(entry(one, since: now), one, at: now) }
-    for _ in 0..<10 { queue.push(entry(other, since: now), other, at: now) }
+    for one in everywhere { queue.push(waiter(one, since: now), one, at: now) }
+    for _ in 0..<10 { queue.push(waiter(other, since: now), other, at: now) }
     let served = order(&queue, at: now)
     #expect((9...10).contains(served.prefix(20).filter { $0 === other }.count))
   }
@@ -101,8 +101,8 @@ import Testing
     let colleague = ProcessorAccount(below: office)
     away.spend(nanoseconds: ProcessorAccount.capacity + second)
     var queue = FairQueue()
-    queue.push(entry(there, since: now), there, at: now)
-    for _ in 0..<5 { queue.push(entry(colleague, since: now), colleague, at: now) }
+    queue.push(waiter(there, since: now), there, at: now)
+    for _ in 0..<5 { queue.push(waiter(colleague, since: now), colleague, at: now) }
     #expect(order(&queue, at: now).last === there)
     #expect(there.isOverdrawn && away.isOverdrawn && !office.isOverdrawn && !colleague.isOverdrawn)
   }
@@ -115,9 +115,9 @@ import Testing
     let colleague = ProcessorAccount(below: office)
     away.spend(nanoseconds: ProcessorAccount.capacity + second)
     var queue = FairQueue()
-    for _ in 0..<2 { queue.push(entry(colleague, since: now), colleague, at: now) }
+    for _ in 0..<2 { queue.push(waiter(colleague, since: now), colleague, at: now) }
     for _ in 0..<5 { queue.expedite(Work(there, in: seats), there) }
-    queue.push(entry(there, since: now), there, at: now)
+    queue.push(waiter(there, since: now), there, at: now)
     #expect(office.line(in: .requests).waitingUsers == 1)
     #expect(user.line(in: .requests).waitingUsers == 1)
     #expect(order(&queue, at: now).last === there)
@@ -129,13 +129,13 @@ import Testing
     let (crowd, other) = (ProcessorAccount(), ProcessorAccount())
     let (busy, quiet) = (ProcessorAccount(below: crowd), ProcessorAccount(below: crowd))
     var queue = FairQueue(.hashes)
-    queue.push(entry(quiet, since: now), quiet, at: now)
-    for since in 0..<2 { queue.push(entry(busy, since: now + Int64(since)), busy, at: now) }
+    queue.push(waiter(quiet, since: now), quiet, at: now)
+    for since in 0..<2 { queue.push(waiter(busy, since: now + Int64(since)), busy, at: now) }
     let refused = queue.displace(for: quiet)
     #expect(refused == nil)
     let displaced = queue.displace(for: other)
     #expect(displaced?.work?.account === busy && displaced?.since == now + 1)
-    queue.push(entry(other, since: now), other, at: now)
+    queue.push(waiter(other, since: now), other, at: now)
     let last = queue.displace(for: other)
     #expect(last == nil && queue.count == 3)
   }
@@ -145,8 +145,8 @@ import Testing
     let (spender, saver) = (ProcessorAccount(), ProcessorAccount())
     spender.spend(nanoseconds: ProcessorAccount.capacity + second)
     var queue = FairQueue()
-    queue.push(entry(spender, since: now), spender, at: now)
-    for _ in 0..<5 { queue.push(entry(saver, since: now), saver, at: now) }
+    queue.push(waiter(spender, since: now), spender, at: now)
+    for _ in 0..<5 { queue.push(waiter(saver, since: now), saver, at: now) }
     let served = order(&queue, at: now)
     #expect(served.last === spender)
     #expect(queue.servedBeforeOverdrawn == 5)
@@ -168,8 +168,8 @@ import Testing
     let (spender, saver) = (ProcessorAccount(), ProcessorAccount())
     spender.spend(nanoseconds: 2 * ProcessorAccount.capacity)
     var queue = FairQueue()
-    queue.push(entry(spender, since: now), spender, at: now)
-    queue.push(entry(saver, since: now), saver, at: now)
+    queue.push(waiter(spender, since: now), spender, at: now)
+    queue.push(waiter(saver, since: now), saver, at: now)
     let later = now + FairQueue.patience + 1
     let first = try #require(queue.pop(at: later)?.work)
     #expect(first.account === spender)
@@ -183,9 +183,9 @@ import Testing
     let now = SliceClock.now
     let (spender, saver) = (ProcessorAccount(), ProcessorAccount())
     spender.spend(nanoseconds: 2 * ProcessorAccount.capacity)
-    let given = entry(spender, since: now)
+    let given = waiter(spender, since: now)
     var queue = FairQueue()
-    queue.push(entry(saver, since: now), saver, at: now)
+    queue.push(waiter(saver, since: now), saver, at: now)
     queue.push(given, spender, at: now)
     let work = try #require(given.work)
     // Unlike the other reasons, this one does not change the queue of the seats.

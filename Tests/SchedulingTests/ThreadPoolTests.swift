@@ -176,7 +176,7 @@ import Testing
     while freed != nil { try? await Task.sleep(for: .milliseconds(1)) }
   }
 
-  /// A stopped pool's threads have ended when `stop` returns. Their entries in `/proc` disappear a moment later.
+  /// A stopped pool's threads have ended when `stop` returns. Their waiters in `/proc` disappear a moment later.
   private func expectNoThread(named name: String) async {
     while ThreadNames.now().contains(name) { try? await Task.sleep(for: .milliseconds(1)) }
   }

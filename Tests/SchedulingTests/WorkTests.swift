@@ -97,11 +97,11 @@ import Testing
         Work.current?.settle()
         // The end of the request does not end this task.
         Work.current?.end(.gone)
-        return (payer: Work.current?.account, hasEnded: Slice.isEnded)
+        return (account: Work.current?.account, hasEnded: Slice.isEnded)
       }
     }
-    let (payer, hasEnded) = await late.value
-    #expect(payer === account)
+    let (paying, hasEnded) = await late.value
+    #expect(paying === account)
     #expect(!hasEnded)
     #expect(account.nanosecondsSpent > 0)
   }

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 
 /// A queue of writes that wait for a shared commit, in the order of arrival.
-package final class Inbox<Write: Sendable>: Sendable {
+package final class WaitingWrites<Write: Sendable>: Sendable {
   private let waiting = NIOLockedValueBox<[Write]>([])
   private let limit: Int
 
