@@ -15,6 +15,12 @@ func floor(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
+/// A target that tests share.
+func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Tests/Support/" + name, swiftSettings: settings)
+}
+
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .testTarget(
     name: name + "Tests",
@@ -84,24 +90,16 @@ let package = Package(
 
     // Floor 1: stores.
     floor("Stores", ["JSON", "Documents", "Scheduling", crypto, deque, nioLocks]),
-    floor("TestSupport", ["JSON", "Documents", nioLocks]),
     .target(name: "CXXHash"),
     floor(
       "StoreRecords",
       ["CXXHash", "JSON", "Documents", "Scheduling", "Stores", crypto, nioLocks]),
-    floor("StoreTesting", ["Documents", "Scheduling", "Stores", "TestSupport", nioLocks]),
 
     // Floor 2: use cases.
     floor(
       "CouchQuery", ["JSON", "Documents", "Scheduling", "Stores", "Text"]),
     floor("CouchSync", ["JSON", "Documents", "Scheduling", "Stores", "CouchQuery", trees]),
     floor("Hotels", ["JSON", "Documents", "Scheduling", "Stores", crypto, metrics]),
-    floor(
-      "ReadTesting",
-      [
-        "JSON", "Documents", "Scheduling", "Stores", "CouchQuery", "CouchSync", "Hotels",
-        "StoreTesting",
-      ]),
     floor(
       "Accounts",
       [
@@ -182,6 +180,14 @@ let package = Package(
       ],
       swiftSettings: settings),
 
+    support("TestSupport", ["JSON", "Documents", nioLocks]),
+    support("StoreTesting", ["Documents", "Scheduling", "Stores", "TestSupport", nioLocks]),
+    support(
+      "ReadTesting",
+      [
+        "JSON", "Documents", "Scheduling", "Stores", "CouchQuery", "CouchSync", "Hotels",
+        "StoreTesting",
+      ]),
     tests("JSON", ["JSON", "TestSupport"]),
     tests("Documents", ["Documents", "JSON", "TestSupport"]),
     tests("IPAddresses", ["IPAddresses"]),
@@ -267,6 +273,16 @@ let package = Package(
         "SQLiteEngine", "StoreRecords", "StoreTesting", logging, coreMetrics, nioCore,
         "TestSupport",
       ]),
+    // The fuzz targets without the fuzzer, for their fixed slice.
+    .testTarget(
+      name: "FuzzingTests",
+      dependencies: [
+        "JSON", "Documents", "IPAddresses", "Stores", "CouchQuery", "CouchSync", "Hotels",
+        "Accounts", "SearchProxy", "HTTPServer", "HTTPAPI", "TestSupport",
+      ],
+      path: "Tests/Fuzzing",
+      exclude: ["CFuzzer", "Seeds", "words.dict", "Targets/Entry.swift", "Targets/main.swift"],
+      sources: ["Targets", "Tests"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17

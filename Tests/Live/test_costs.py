@@ -1,7 +1,7 @@
 """Requests of every operation over a store that is as hostile as the quotas allow, changed at random towards the most
 expensive ones. None fails, memory and work stay bounded, and in a release build none takes too much time.
 
-`BOOKMARKS_COSTS_SECONDS` sets the duration: by default two minutes, or an hour in the nightly run. The most expensive
+`BOOKMARKS_COSTS_SECONDS` sets the duration: by default forty seconds, or an hour in the nightly run. The most expensive
 requests are written to `.build/costs.md`.
 """
 import os
@@ -14,7 +14,7 @@ from hostile_store import HostileStore
 from people import Person
 from server import BINARY, ROOT
 
-SECONDS = float(os.environ.get("BOOKMARKS_COSTS_SECONDS") or (3600 if NIGHTLY else 120))
+SECONDS = float(os.environ.get("BOOKMARKS_COSTS_SECONDS") or (3600 if NIGHTLY else 40))
 RELEASE = bool(os.environ.get("BOOKMARKS_RELEASE")) or "/release/" in BINARY
 SLICE = 10
 """The longest slice in milliseconds that is allowed. The server aims at two."""

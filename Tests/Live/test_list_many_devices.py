@@ -56,6 +56,7 @@ async def wait_together(calls, change):
     return told
 
 
+@pytest.mark.nightly
 def test_five_thousand_devices_of_one_list_hear_of_a_change(start, descriptors):
     server = start()
     owner = Account(server)

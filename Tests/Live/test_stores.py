@@ -2,6 +2,8 @@
 import resource
 import subprocess
 
+import pytest
+
 from server import BINARY
 from waiting import PATIENCE
 
@@ -10,6 +12,7 @@ def descriptors(count):
     return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
 
 
+@pytest.mark.nightly
 def test_2000_stores_under_256_descriptors(start):
     server = start(limits=descriptors(256))
     import requests

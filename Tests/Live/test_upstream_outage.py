@@ -63,6 +63,7 @@ class Load:
                 self.slowest = max(self.slowest, time.monotonic() - began)
 
 
+@pytest.mark.nightly
 def test_dead_upstream_for_a_whole_load_run(start, stub, tmp_path):
     is_dead = []
 
