@@ -228,7 +228,7 @@ final class ConnectionPool: Sendable {
           isForOthers || !Slice.isEnded, !Task.isCancelled
         else { throw error }
       }
-      try? await Task.sleep(for: Self.pause)
+      await Work.waiting { try? await Task.sleep(for: Self.pause) }
     }
   }
 

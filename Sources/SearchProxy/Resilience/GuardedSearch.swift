@@ -1,6 +1,7 @@
 package import Hotels
 package import Logging
 import Metrics
+import Scheduling
 import Synchronization
 
 /// An upstream with protection in both directions: a deadline for the whole search, a limit on simultaneous calls,
@@ -133,7 +134,8 @@ package final class GuardedSearch: HotelSearching {
       guard error.mayRetry, admission != .probe, !Task.isCancelled,
         state.withLock({ $0.breaker.state == .closed && $0.budget.withdraw() })
       else { throw error }
-      try? await Task.sleep(for: .milliseconds(Int.random(in: settings.retryWait)))
+      let pause = Duration.milliseconds(Int.random(in: settings.retryWait))
+      await Work.waiting { try? await Task.sleep(for: pause) }
       guard !Task.isCancelled else { throw error }
       meter.count(.retried)
       logger.info(
