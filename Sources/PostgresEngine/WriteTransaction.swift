@@ -332,7 +332,7 @@ extension WriteTransaction: StoreTables {
 
   func noteMove(from old: Int64?, to new: Int64?) {}
 
-  func note(_ document: LoadedDocuments.Found, revisions: Int) {
+  func note(_ document: LoadedDocuments.Found) {
     documents[document.row.id] = document
   }
 

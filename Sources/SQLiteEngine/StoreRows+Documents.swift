@@ -27,7 +27,6 @@ extension StoreRows {
   /// A document with its body and its tree, as the writer needs it; nil when no document has the id.
   /// - Throws: `integrity` for columns that fail their checksum.
   func whole(_ id: DocumentID) throws -> LoadedDocuments.Found? {
-    if let known = recent[id] { return known }
     let found = try connection.statement(
       StoredDocument.selected, ", body, tree, arrival FROM documents WHERE id = ?1"
     ).first(.text(id.text)) { row in

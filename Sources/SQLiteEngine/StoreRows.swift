@@ -15,8 +15,6 @@ final class StoreRows: StoreTables {
   var tables: Set<DeferredTable>?
   /// The cached counts of changes, including writes of the open transaction.
   var counts = ChangeCounts()
-  /// The documents that were written last, including writes of the open transaction.
-  var recent = RecentDocuments()
   /// The cached size of the file.
   var fileSize = FileSize()
 
@@ -31,19 +29,10 @@ final class StoreRows: StoreTables {
   /// - Parameter new: nil for a document that was removed.
   func noteMove(from old: Int64?, to new: Int64?) { counts.move(from: old, to: new) }
 
-  /// Updates the cache after a document was written.
-  func note(_ document: LoadedDocuments.Found, revisions: Int) {
-    recent.replace(document, revisions: revisions)
-  }
-
-  /// Removes a document from the cache.
-  func forget(_ id: DocumentID) { recent.forget(id) }
-
   /// Empties the caches, because the open transaction is rolled back.
   func forgetTransaction() {
     tables = nil
     counts = ChangeCounts()
-    recent = RecentDocuments()
   }
 }
 

@@ -54,8 +54,14 @@ package protocol StoreTables {
   /// Records that a document's sequence number has changed: nil `old` for a new document, nil `new` for a
   /// removed one.
   func noteMove(from old: Int64?, to new: Int64?)
-  /// Records a document's new state and its number of revisions.
-  func note(_ document: LoadedDocuments.Found, revisions: Int)
+  /// Records a document's new state, for the further rules of the same transaction.
+  func note(_ document: LoadedDocuments.Found)
   /// Records that the known state of a document is no longer valid.
   func forget(_ id: DocumentID)
+}
+
+/// Tables that are read for each rule record nothing.
+extension StoreTables {
+  package func note(_ document: LoadedDocuments.Found) {}
+  package func forget(_ id: DocumentID) {}
 }

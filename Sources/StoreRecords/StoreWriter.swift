@@ -82,9 +82,7 @@ package struct StoreWriter<Tables: StoreTables> {
     header.lastSequence = sequence
     header.newest = sequence
     count(row, content.body.bytes, replacing: old)
-    rows.note(
-      LoadedDocuments.Found(row: row, body: content.body, tree: newest),
-      revisions: newest.count)
+    rows.note(LoadedDocuments.Found(row: row, body: content.body, tree: newest))
   }
 
   /// The bodies that a mutation adds to `bodies`: the former winner's if it is kept, the new revision's if it

@@ -8,8 +8,8 @@ import Testing
 
 @testable import SQLiteEngine
 
-/// Documents that are edited often are kept in memory. They must equal what the file contains.
-@Suite struct RecentDocumentsTests {
+/// A document that is edited again and again.
+@Suite struct OftenEditedDocumentTests {
   private let connection: Connection
   private let rows: StoreRows
   private let id = DocumentID(stored: "often")
@@ -47,67 +47,26 @@ import Testing
     StoreWriter(rows: rows, header: header ?? StoreHeader(key: "key", epoch: "epoch"))
   }
 
-  /// Expects that the document in memory equals the one that is read from the file.
-  private func expectWhatIsStored() throws {
-    let known = try #require(rows.recent[id])
-    rows.recent = RecentDocuments()
-    let stored = try #require(try rows.whole(id))
-    #expect(known !== stored)
-    #expect(known.row.checksum.value == stored.row.checksum.value)
-    #expect(known.body == stored.body)
-    #expect(try known.tree() == stored.tree())
-    #expect(try stored.tree().nodes.count <= 100)
-  }
-
-  @Test func whatIsAtHandIsWhatIsStored() throws {
+  @Test func formerBodiesAreStoredUpToTheLimit() throws {
     try connection.begin()
     var writer = writer()
-    for times in [20, 1, 60, 80, 3] {
-      try edit(times, &writer)
-      try expectWhatIsStored()
-    }
+    try edit(164, &writer)
     try connection.commit()
-    // As many former bodies are stored as the limit allows, and the header counts their bytes.
-    let first = try #require(try rows.whole(id)).row.first
+    let stored = try #require(try rows.whole(id))
+    #expect(try stored.tree().nodes.count <= 100)
+    // The header counts their bytes.
+    let first = stored.row.first
     #expect(try rows.bodies(of: first, below: .max).count == StoreLimits.storedAncestors)
     #expect(try rows.bodyBytes(of: first) == writer.header.otherBodyBytes)
   }
 
-  @Test func undoneTransactionIsForgotten() throws {
-    try connection.begin()
-    var writer = writer()
-    try edit(30, &writer)
-    try connection.commit()
-    let kept = try #require(try rows.whole(id)).row.revision
-    try connection.begin()
-    var undone = self.writer(writer.header)
-    try edit(1, &undone)
-    #expect(try rows.whole(id)?.row.revision != kept)
-    try connection.rollback()
-    rows.forgetTransaction()
-    #expect(try rows.whole(id)?.row.revision == kept)
-    try edit(1, &writer)
-    try expectWhatIsStored()
-  }
-
-  @Test func shortHistoriesAndLargeBodiesAreReadAnew() throws {
-    var writer = writer()
-    try edit(5, &writer)
-    #expect(rows.recent[id] == nil)
-    try edit(20, &writer)
-    #expect(rows.recent[id] != nil)
-    try edit(1, &writer, String(repeating: "x", count: 70_000))
-    #expect(rows.recent[id] == nil)
-  }
-
-  @Test func purgedDocumentIsForgotten() throws {
+  @Test func purgedDocumentLeavesNoBodies() throws {
     var writer = writer()
     try edit(30, &writer)
     let loaded = LoadedDocuments([id], in: rows)
     var changes = StoreChanges(of: view(writer, loaded))
     changes.purge(Purge(id: id, tree: RevisionTree()))
     try writer.write(changes, of: loaded, at: Timestamp(milliseconds: 1))
-    #expect(rows.recent[id] == nil)
     #expect(try rows.whole(id) == nil)
     #expect(writer.header.otherBodyBytes == 0)
   }
@@ -127,7 +86,7 @@ import Testing
     }
   }
 
-  @Test(.bug(id: "F07")) func whatIsTriedOnAFullDiskIsForgotten() async throws {
+  @Test(.bug(id: "F07")) func whatIsTriedOnAFullDiskLeavesNoTrace() async throws {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try #require(try await engine.store(.system) as? SQLiteStorage)
