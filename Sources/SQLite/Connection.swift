@@ -270,16 +270,6 @@ extension Connection {
 }
 
 extension Connection {
-  /// How many pages this connection has written, to the log or the file, since it was opened. The count restarts after
-  /// 2³¹. <https://sqlite.org/c3ref/c_dbstatus_options.html>
-  package func writtenPages() throws(SQLiteError) -> Int64 {
-    var count: Int32 = 0
-    var highest: Int32 = 0
-    try check(
-      sqlite3_db_status(try open, SQLITE_DBSTATUS_CACHE_WRITE, &count, &highest, 0))
-    return Int64(count)
-  }
-
   /// How long a call waits for another connection's lock before it throws `busy`, in
   /// milliseconds; 0 never waits. <https://sqlite.org/c3ref/busy_timeout.html>
   package func setBusyTimeout(milliseconds: Int32) throws(SQLiteError) {

@@ -279,25 +279,3 @@ enum TreeSynchronization {
     } catch { return error }
   }
 }
-
-/// The cached size of a store's file. SQLite is asked for it only when necessary, because it prepares a pragma again at
-/// each use, which takes some microseconds.
-struct FileSize {
-  /// The last counted size, and how many pages the connection had written by then. Each page written since may be a new
-  /// one.
-  private var counted: (bytes: Int64, pageBytes: Int64, writtenPages: Int64)?
-
-  /// Whether the pages in use hold more bytes than `limit`; free ones are counted only in a file of that size.
-  mutating func exceeds(_ limit: Int64, in connection: Connection) throws -> Bool {
-    let written = try connection.writtenPages()
-    if let counted, counted.writtenPages <= written {
-      let new = (written - counted.writtenPages) * counted.pageBytes
-      if counted.bytes + new <= limit { return false }
-    }
-    let pageBytes = try connection.pageSize()
-    let bytes = try connection.pageCount() * pageBytes
-    counted = (bytes, pageBytes, written)
-    guard bytes > limit else { return false }
-    return try bytes - connection.freePageCount() * pageBytes > limit
-  }
-}

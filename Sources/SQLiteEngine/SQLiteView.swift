@@ -182,7 +182,10 @@ struct SQLiteView: StoreView {
   }
 
   func holds(moreThan limit: Int64) throws -> Bool {
-    try rows.fileSize.exceeds(limit, in: rows.connection)
+    let bytes = try fileBytes()
+    guard bytes > limit else { return false }
+    // Free pages do not count.
+    return try bytes - rows.connection.freePageCount() * rows.connection.pageSize() > limit
   }
 
   func storedBytes(of id: DocumentID) throws -> Int64 {

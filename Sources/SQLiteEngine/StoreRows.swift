@@ -15,8 +15,6 @@ final class StoreRows: StoreTables {
   var tables: Set<DeferredTable>?
   /// The cached counts of changes, including writes of the open transaction.
   var counts = ChangeCounts()
-  /// The cached size of the file.
-  var fileSize = FileSize()
 
   /// Creates the rows of a connection's file.
   init(_ connection: Connection, as blank: BlankDatabase) {
