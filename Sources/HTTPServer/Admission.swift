@@ -1,4 +1,5 @@
 package import NIOCore
+import Scheduling
 import Synchronization
 
 /// Decides which requests are admitted. It bounds the number of running requests, less while the server is overloaded,
@@ -201,6 +202,8 @@ final class AddressShare: Sendable {
 /// The running requests of one HTTP/2 connection, and what all of its streams, or an HTTP/1 connection, hold.
 final class ConnectionShare: Sendable {
   fileprivate let running = Atomic(0)
+  /// The account that paid for the last request over HTTP/2.
+  fileprivate let lastAccount = Mutex<ProcessorAccount?>(nil)
   let bodies = HeldBytes()
   let answers = HeldBytes()
 }
@@ -275,6 +278,12 @@ package final class RequestReservation: Sendable {
   /// Gives back the bytes of the answer, because the connection counts them from now on.
   package func releaseAnswer() {
     admission.releaseAnswer(answerBytes.exchange(0, ordering: .relaxed), from: address)
+  }
+
+  /// The account that paid for the last request of this HTTP/2 connection.
+  var lastAccount: ProcessorAccount? {
+    get { connection?.lastAccount.withLock { $0 } }
+    set { connection?.lastAccount.withLock { $0 = newValue } }
   }
 
   /// Takes over the slot from a connection that is gone.

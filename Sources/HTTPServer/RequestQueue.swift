@@ -185,8 +185,7 @@ package final class RequestQueue: ServerChildChannelValue {
       return (state.hasClosedItsSide, state.hasGone, state.lastAccount)
     }
     if hasGone { work.end(.gone) } else if hasClosedItsSide { work.clientClosedItsSide() }
-    // When the last account is overdrawn, the account of the address waits instead until the principal is known.
-    await work.begin(on: lastAccount.flatMap { $0.isOverdrawn ? nil : $0 })
+    await work.begin(after: lastAccount)
   }
 
   /// The memory and the slot of the request that ``nextSoon()`` returned last. They are kept until the next wait.

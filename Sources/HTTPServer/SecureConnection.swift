@@ -63,8 +63,11 @@ package struct SecureConnection: ServerChildChannel {
       answers.work(for: request, from: stream, on: $0)
     }
     stream.closeFuture.whenComplete { _ in work?.end(.gone) }
-    await work?.begin()
-    defer { work?.finish() }
+    await work?.begin(after: reservation?.lastAccount)
+    defer {
+      if let work { reservation?.lastAccount = work.account }
+      work?.finish()
+    }
     try await Work.$current.withValue(work) {
       // In a child task, because the task of a stream with a feed waits for long.
       let response = try await inChildTask {

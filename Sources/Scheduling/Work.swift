@@ -50,7 +50,7 @@ package final class Work: Sendable {
   /// The request that the calling task works for; nil when it works for none.
   @TaskLocal package static var current: Work?
 
-  /// Makes the work of a new request, which counts as running until it is deinitialised. ``begin(on:)`` begins its first
+  /// Makes the work of a new request, which counts as running until it is deinitialised. ``begin(after:)`` begins its first
   /// slice.
   /// - Parameter address: the account that pays until the principal is known.
   /// - Parameter isCounted: false for work that does not end with one request.
@@ -134,10 +134,13 @@ package final class Work: Sendable {
   }
 
   /// Waits for the first place or seat.
-  /// - Parameter account: on which it waits; nil for the account of the address, which pays until the principal is known.
-  package func begin(on account: ProcessorAccount? = nil) async {
+  /// - Parameter last: the account that paid for the last request of the connection; nil for none. This request most
+  ///   probably belongs to it too, and waits on it. When it is overdrawn, the account of the address waits instead until
+  ///   the principal is known.
+  package func begin(after last: ProcessorAccount? = nil) async {
     finish()
     needsSeat.store(true, ordering: .relaxed)
+    let account = last.flatMap { $0.isOverdrawn ? nil : $0 }
     if let account { _ = expected.storeIfNil(account) }
     await seats.take(for: self, on: account)
     beginSlice()
