@@ -81,9 +81,9 @@ struct SeatTable {
     guard !isFree || mayHaveFreeSlice,
       let waiter = queue.pop(at: now, sparing: isFree ? leases.map(\.address) : nil)
     else { return nil }
-    guard case .seat(_, let account) = waiter.kind else { return nil }
-    let slice = waiter.work?.slice ?? SliceStart()
-    return (waiter, add(account.line(in: queue.name), isFree, slice))
+    // Who waits for a seat has a request, so that a lease never waits for a slice that nobody begins.
+    guard case .seat(_, let account) = waiter.kind, let work = waiter.work else { return nil }
+    return (waiter, add(account.line(in: queue.name), isFree, work.slice))
   }
 
   private mutating func removeEnded(at now: Int64) {

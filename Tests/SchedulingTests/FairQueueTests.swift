@@ -6,7 +6,7 @@ import Testing
   private let seats = Seats(stores: .forStores())
   private let second: Int64 = 1_000_000_000
 
-  /// A queue waiter of a request on this account.
+  /// A request of this account that waits.
   private func waiter(_ account: ProcessorAccount, since: Int64) -> Waiter {
     Waiter(kind: .closure { _, _ in }, work: Work(account, in: seats), since: since)
   }
