@@ -11,12 +11,12 @@ extension AccountService {
   ///   the undo.
   package func undoAdoption(
     of guest: AccountID, by person: Principal, as context: WriteContext,
-    _ takeBack: () async throws -> Void
+    answer: Answering<Void>? = nil, _ takeBack: () async throws -> Void
   ) async throws {
     let account = AccountKeys.user(try UserName(given: person.username ?? ""))
-    try await accounts.noteUndo(
-      of: guest, by: account, id: person.id, at: now(), as: context.withoutReceipt)
-    try await finishUndo(of: guest, by: account, id: person.id, as: context, takeBack)
+    try await accounts.noteUndo(of: guest, by: account, id: person.id, at: now(), as: context)
+    try await finishUndo(
+      of: guest, by: account, id: person.id, as: context, answer: answer, takeBack)
   }
 
   /// Finishes the undos that were interrupted when the service stopped. Runs at every start.
@@ -43,16 +43,14 @@ extension AccountService {
 
   private func finishUndo(
     of guest: AccountID, by account: DocumentID, id: AccountID, as context: WriteContext,
-    _ takeBack: () async throws -> Void
+    answer: Answering<Void>? = nil, _ takeBack: () async throws -> Void
   ) async throws {
     do { try await takeBack() } catch {
       // There is nothing to undo, or the time for it is over.
-      if Self.isRefusal(error) {
-        try await accounts.dropUndo(of: guest, as: context.withoutReceipt)
-      }
+      if Self.isRefusal(error) { try await accounts.dropUndo(of: guest, as: context) }
       throw error
     }
-    try await accounts.release(guest, by: account, id: id, as: context)
+    try await accounts.release(guest, by: account, id: id, as: context, answer: answer)
   }
 
   private static func isRefusal(_ error: any Error) -> Bool {
@@ -134,10 +132,13 @@ extension AccountStore {
   /// Ends an account's claim of a guest, whose tokens work again then, and deletes the record of the undo. Does nothing
   /// when that user has not adopted the guest.
   fileprivate func release(
-    _ guest: AccountID, by userID: DocumentID, id: AccountID, as context: WriteContext
+    _ guest: AccountID, by userID: DocumentID, id: AccountID, as context: WriteContext,
+    answer: Answering<Void>?
   ) async throws {
     let guestID = AccountKeys.guest(guest)
-    try await stores.update(.system, loading: [userID, guestID], as: context) { changes in
+    try await stores.update(
+      .system, loading: [userID, guestID], as: context, answer: answer
+    ) { changes in
       guard try Self.isTaken(guest, by: id, in: changes.view) else { return }
       changes.write(LocalEdit(UndoNote.id(of: guest), nil))
       // Nothing remains of the claim: a guest is known only while a user has it, or after its erasure.

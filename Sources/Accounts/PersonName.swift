@@ -66,7 +66,7 @@ extension AccountService {
   /// - Throws: `conflict` for everybody else; `invalidName`; `invalidToken` for an account that was just erased.
   package func setDisplayName(
     _ text: String?, of person: Principal, as context: WriteContext,
-    answer: @escaping Answering<Void> = { _ in nil }
+    answer: Answering<Void>? = nil
   ) async throws {
     guard let username = person.username, PersonName.isGenerated(username) else {
       throw ServiceError(

@@ -19,7 +19,7 @@ extension DocumentStore {
   /// - Throws: what the rule throws, in which case nothing is written; the store's errors.
   func change<Value: Sendable>(
     _ ids: Set<DocumentID>, at now: Timestamp, as context: WriteContext,
-    answer: @escaping Answering<Value> = { _ in nil }, _ rule: @escaping BookmarkRule<Value>
+    answer: Answering<Value>? = nil, _ rule: @escaping BookmarkRule<Value>
   ) async throws -> Value {
     var lists: ListReconciliation?
     for _ in 0..<Self.maximumAttempts {
@@ -70,11 +70,11 @@ extension DocumentStore {
   ///   throws.
   private func attempt<Value: Sendable>(
     _ ids: Set<DocumentID>, at now: Timestamp, as context: WriteContext,
-    merging lists: ListReconciliation?, answer: @escaping Answering<Value> = { _ in nil },
+    merging lists: ListReconciliation?, answer: Answering<Value>? = nil,
     _ rule: @escaping BookmarkRule<Value>
   ) async throws -> Value? {
     let ids = ids.union([BookmarkList.documentID])
-    let whole: Answering<(Value?, Int)> = { $0.0.flatMap(answer) }
+    let whole = answer.map { answer -> Answering<(Value?, Int)> in { $0.0.flatMap(answer) } }
     let (value, leftOut) = try await update(loading: ids, as: context, answer: whole) {
       changes -> (Value?, Int) in
       let view = changes.view

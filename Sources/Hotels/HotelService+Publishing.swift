@@ -30,20 +30,23 @@ extension HotelService {
   /// - Returns: the present bookmark; nil when the draft removed it.
   /// - Throws: `absent`, `occupied`, `quotaExceeded`, `invalidDocument`.
   package func publish(
-    _ publication: BookmarkPublication, in name: StoreName, as context: WriteContext
+    _ publication: BookmarkPublication, in name: StoreName, as context: WriteContext,
+    answer: Answering<Bookmark?>? = nil
   ) async throws -> Bookmark? {
     let id = publication.id
-    _ = try await change(name, creating: false, [id], as: context) { edit in
-      guard try edit.local(publication.receipt)?.body != publication.mark else { return }
-      if let body = try edit.merged(publication) {
-        _ = try edit.add(HotelAddition(facts: Hotel(id: id, body: body)).prepared())
-      } else {
-        _ = try edit.remove(id)
+    return try await change(name, creating: false, [id], as: context, answer: answer) { edit in
+      guard try edit.local(publication.receipt)?.body != publication.mark else {
+        return try edit.bookmark(id)
       }
       edit.locals.append(
         LocalEdit(publication.receipt, LocalDocument(revision: 1, body: publication.mark)))
-    }
-    return try await bookmark(id, in: name)
+      guard let body = try edit.merged(publication) else {
+        _ = try edit.remove(id)
+        return nil
+      }
+      let addition = HotelAddition(facts: Hotel(id: id, body: body))
+      return try edit.add(addition.prepared()).bookmark
+    } ?? nil
   }
 }
 

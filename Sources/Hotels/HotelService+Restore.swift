@@ -47,7 +47,7 @@ extension HotelService {
   package func restore(
     _ request: RestoreRequest, of id: DocumentID, in name: StoreName,
     condition: RevisionCondition = .none, as context: WriteContext,
-    answer: @escaping Answering<RestoreOutcome> = { _ in nil }
+    answer: Answering<RestoreOutcome>? = nil
   ) async throws -> RestoreOutcome {
     guard !id.isDesign else {
       throw ServiceError(

@@ -27,7 +27,7 @@ package struct HotelService: Sendable {
   /// - Throws: `precondition`, `invalidDocument`, `tooLarge`, `occupied`, `unknownHotel`, `store`.
   package func bookmark(
     _ addition: HotelAddition, in name: StoreName, condition: RevisionCondition = .none,
-    as context: WriteContext, answer: @escaping Answering<BookmarkOutcome> = { _ in nil }
+    as context: WriteContext, answer: Answering<BookmarkOutcome>? = nil
   ) async throws -> BookmarkOutcome {
     let id = addition.id
     let addition = try addition.prepared()
@@ -49,7 +49,7 @@ package struct HotelService: Sendable {
   /// - Throws: `precondition`, `store`.
   package func unbookmark(
     _ id: HotelID, in name: StoreName, condition: RevisionCondition = .none,
-    as context: WriteContext, answer: @escaping Answering<RevisionID?> = { _ in nil }
+    as context: WriteContext, answer: Answering<RevisionID?>? = nil
   ) async throws -> RevisionID? {
     let outcome = try await change(name, creating: false, [id], as: context, answer: answer) {
       edit in
@@ -65,7 +65,7 @@ package struct HotelService: Sendable {
   /// - Returns: nil for an absent store that is not created.
   func change<Value: Sendable>(
     _ name: StoreName, creating: Bool, _ hotels: some Sequence<HotelID>, as context: WriteContext,
-    answer: @escaping Answering<Value> = { _ in nil }, _ rule: @escaping BookmarkRule<Value>
+    answer: Answering<Value>? = nil, _ rule: @escaping BookmarkRule<Value>
   ) async throws -> Value? {
     let (ids, now) = (Set(hotels.map(\.documentID)), now())
     // A shared list's store is created with the list. A write that created it would bring back a list that was just
@@ -184,7 +184,7 @@ extension HotelService {
   /// - Throws: `invalidDocument`, `tooLarge`, `occupied`, `unknownHotel`, `store`.
   package func change(
     _ batch: BookmarkBatch, in name: StoreName, as context: WriteContext,
-    answer: @escaping Answering<BatchAnswer> = { _ in nil }
+    answer: Answering<BatchAnswer>? = nil
   ) async throws -> BatchAnswer {
     let batch = try batch.prepared()
     let mayCreate = batch.add.contains { $0.body != nil }

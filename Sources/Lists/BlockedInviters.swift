@@ -10,7 +10,7 @@ extension ListService {
   /// - Throws: `missing` for an invitation that is not open; `quotaExceeded` for too many blocked inviters.
   package func block(
     _ invitation: AccountID, by account: AccountID, as context: WriteContext,
-    answer: @escaping Answering<Void> = { _ in nil }
+    answer: Answering<Void>? = nil
   ) async throws {
     try await stores.update(.system, as: context, answer: answer) { changes in
       try changes.blockInviter(of: invitation, by: account)
@@ -21,7 +21,7 @@ extension ListService {
   /// - Throws: `missing` for a name that is not blocked.
   package func unblock(
     _ username: String, by account: AccountID, as context: WriteContext,
-    answer: @escaping Answering<Void> = { _ in nil }
+    answer: Answering<Void>? = nil
   ) async throws {
     guard let inviter = try await accounts.accountID(ofUser: username) else {
       throw ServiceError.notBlocked

@@ -204,7 +204,7 @@ extension ListDirectory {
     try root(of: membership)["made"]?.bool ?? false
   }
 
-  fileprivate static func member(
+  static func member(
     _ account: AccountID, _ note: LocalDocument, in view: any StoreView
   ) throws -> ListMember? {
     let root = try root(of: note)

@@ -15,9 +15,9 @@ package struct ListDocument: Sendable {
   package static let type = "wiki"
 
   /// The winner's revision.
-  let revision: RevisionID
+  private(set) var revision: RevisionID
   /// When the document was last written, by the server's clock.
-  let updated: Timestamp
+  private(set) var updated: Timestamp
   private(set) var members: JSONObject
 
   /// The document of a list; nil when it is missing or a tombstone.
@@ -52,16 +52,17 @@ package struct ListDocument: Sendable {
       ]))
   }
 
-  /// The document with another title or description; nil when nothing changes.
-  func changed(
-    title: String?, markdown: String?, at now: Timestamp
-  ) throws -> DocumentBody? {
+  /// Writes another title or description, unless nothing changes.
+  mutating func change(
+    title: String?, markdown: String?, in changes: inout StoreChanges, as id: DocumentID
+  ) throws {
     var next = members
     if let title { next["title"] = .string(title) }
     if let markdown { next["markdown"] = .string(markdown) }
-    guard next != members else { return nil }
-    next["updated_at"] = .string(now.rfc3339)
-    return try DocumentBody(.object(next))
+    guard next != members else { return }
+    next["updated_at"] = .string(changes.time.rfc3339)
+    revision = try changes.put(id, base: revision, body: DocumentBody(.object(next)))
+    (members, updated) = (next, changes.time)
   }
 
   /// Whether a revision of a list's document names anyone who is not one of these members.
@@ -124,9 +125,9 @@ package struct SharedList: Sendable {
   package let title: String
   /// The description, in markdown.
   package let markdown: String
-  package let members: ListMembers
+  package private(set) var members: ListMembers
   /// The role of the account that reads the list.
-  package let role: ListRole
+  package private(set) var role: ListRole
   /// When title, description or members last changed, by the server's clock.
   package let updatedAt: Timestamp
   /// An entity-tag without quotes that changes with all of the above. For `If-Match`, the role and
@@ -147,6 +148,14 @@ package struct SharedList: Sendable {
     updatedAt = document.updated
     let state = ListTag(revision: document.revision, version: members.head.version)
     tag = state.text + "+" + role.rawValue + members.displayNamesTag
+  }
+
+  /// The list as a member reads it who was added, or got another role.
+  func with(_ member: ListMember) -> SharedList {
+    var list = self
+    list.members = members.with(member)
+    list.role = member.role
+    return list
   }
 }
 

@@ -78,6 +78,15 @@ package struct ListDraft: Sendable {
     (createdAt, updatedAt) = (stored.created, stored.updated)
   }
 
+  /// Writes the draft's document.
+  /// - Parameter former: the document that it replaces, live or not.
+  mutating func write(over former: Document?, in changes: inout StoreChanges) throws {
+    let live = former.flatMap { $0.isDeleted ? nil : $0 }
+    let id = try Self.id(of: document, on: list)
+    revision = try changes.put(id, base: live?.revision, body: body())
+    (createdAt, updatedAt) = (live?.created ?? changes.time, changes.time)
+  }
+
   package static func isDraft(_ id: DocumentID) -> Bool {
     id.text.utf8.starts(with: HotelID.draftPrefix.utf8)
   }
@@ -118,8 +127,8 @@ package struct ListDraft: Sendable {
   package func note(over published: ListNote?) -> ListNote? {
     guard case .note(let title) = subject, let markdown, let revision else { return nil }
     return ListNote(
-      draft: title, markdown: markdown, revision: revision,
-      createdAt: published?.createdAt ?? createdAt, updatedAt: updatedAt)
+      title, markdown: markdown, revision: revision,
+      createdAt: published?.createdAt ?? createdAt, updatedAt: updatedAt, isDraft: true)
   }
 
   /// A note's text; nil when the draft removes the note.

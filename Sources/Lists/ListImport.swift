@@ -27,10 +27,9 @@ package final class ListImport: Sendable {
   /// The lists that were made, each with its id in the export.
   private let made = NIOLockedValueBox<[(list: AccountID, former: AccountID)]>([])
 
-  /// - Parameter context: that of the writes before the last one, by ``finish(as:)``, which is the one to be answered.
   package init(_ lists: ListService, for owner: ListMember, as context: WriteContext) {
     self.lists = lists
-    self.context = context.withoutReceipt
+    self.context = context
     self.owner = owner
     var generator = SystemRandomNumberGenerator()
     mark = .random(using: &generator)
@@ -126,11 +125,12 @@ package final class ListImport: Sendable {
   }
 
   /// Makes the lists visible, or erases them when the imported store did not replace the account's own.
+  /// - Parameter answer: makes the import's answer from the result.
   /// - Returns: whether the lists are visible.
   @discardableResult
-  package func finish(as context: WriteContext) async throws -> Bool {
+  package func finish(answer: Answering<Bool>? = nil) async throws -> Bool {
     let isDone = try await lists.finishImport(
-      ListKeys.imported(by: owner.account, marked: mark), as: context)
+      ListKeys.imported(by: owner.account, marked: mark), as: context, answer: answer)
     // The lists of an import that failed before it was recorded.
     let made = made.withLockedValue { $0.map(\.list) }
     for list in made where try await lists.directory.head(of: list) == nil {
@@ -155,7 +155,8 @@ extension ListService {
   /// - Returns: whether the imported store is the account's own, so that its lists are visible.
   @discardableResult
   func finishImport(
-    _ id: LocalID, begunBefore limit: Timestamp? = nil, as context: WriteContext
+    _ id: LocalID, begunBefore limit: Timestamp? = nil, as context: WriteContext,
+    answer: Answering<Bool>? = nil
   ) async throws -> Bool {
     guard let account = ListKeys.importer(of: id), let mark = ListKeys.last(of: id) else {
       return false
@@ -170,7 +171,7 @@ extension ListService {
     let name = note["username"]?.string ?? ""
     let at = Timestamp(milliseconds: Int64(note["at"]?.int ?? 0))
     if let limit, !isFilled, limit <= at { return false }
-    let isDone = try await stores.update(.system, as: context) { changes in
+    let isDone = try await stores.update(.system, as: context, answer: answer) { changes in
       // Another process may have completed it meanwhile.
       guard try changes.local(id) != nil else { return isFilled }
       let isDone = try isFilled && changes.hasUser(account, named: name)

@@ -19,15 +19,14 @@ package struct ListNote: Sendable, Equatable {
   package let createdAt: Timestamp
   package let updatedAt: Timestamp
   /// Whether it is a draft. Only its author sees a draft.
-  package private(set) var isDraft = false
+  package let isDraft: Bool
 
   init(
-    draft title: String, markdown: String, revision: RevisionID, createdAt: Timestamp,
-    updatedAt: Timestamp
+    _ title: String, markdown: String, revision: RevisionID, createdAt: Timestamp,
+    updatedAt: Timestamp, isDraft: Bool = false
   ) {
-    isDraft = true
     (self.title, self.markdown, self.revision) = (title, markdown, revision)
-    (self.createdAt, self.updatedAt) = (createdAt, updatedAt)
+    (self.createdAt, self.updatedAt, self.isDraft) = (createdAt, updatedAt, isDraft)
   }
 
   /// Reads a note; nil for a tombstone, and for a document that is not a note of the list.
@@ -37,11 +36,9 @@ package struct ListNote: Sendable, Equatable {
       throw ServiceError(.integrity, "The note can't be read")
     }
     guard root["type"]?.stringEquals(Self.type) == true else { return nil }
-    self.title = title
-    markdown = root["markdown"]?.string ?? ""
-    revision = document.revision
-    createdAt = document.created
-    updatedAt = document.updated
+    self.init(
+      title, markdown: root["markdown"]?.string ?? "", revision: document.revision,
+      createdAt: document.created, updatedAt: document.updated)
   }
 
   /// The id of a note's document.
@@ -85,19 +82,15 @@ extension ListService {
   ///   document that is not a note has the id.
   package func putNote(
     _ title: String, _ markdown: String, on list: AccountID, condition: RevisionCondition,
-    as context: WriteContext
+    as context: WriteContext, answer: Answering<(note: ListNote, isNew: Bool)>? = nil
   ) async throws -> (note: ListNote, isNew: Bool) {
-    let (name, now) = (list.text, now())
+    let name = list.text
     let id = try ListNote.id(title, in: name)
     let text = try ListText.markdown(markdown)
-    return try await stores.withExisting(.list(list)) { store in
-      let isNew = try await store.update(loading: [id], as: context) { changes in
-        try changes.putNote(id, title, text, in: name, condition, at: now)
-      }
-      guard let note = try await Self.note(id, of: name, in: store) else {
-        throw ServiceError.noNote
-      }
-      return (note, isNew)
+    return try await stores.update(
+      .list(list), creating: false, loading: [id], as: context, answer: answer
+    ) { changes in
+      try changes.putNote(id, title, text, in: name, condition)
     }
   }
 
@@ -105,7 +98,7 @@ extension ListService {
   /// - Throws: `absent`, `missing`, `precondition`.
   package func removeNote(
     _ title: String, of list: AccountID, condition: RevisionCondition, as context: WriteContext,
-    answer: @escaping Answering<Void> = { _ in nil }
+    answer: Answering<Void>? = nil
   ) async throws {
     let name = list.text
     let id = try ListNote.id(title, in: name)
@@ -168,22 +161,25 @@ extension ListService {
 
 extension StoreChanges {
   /// Writes a note's text, unless it is unchanged.
-  /// - Returns: whether the note is new.
+  /// - Returns: the note, and whether it is new.
   mutating func putNote(
     _ id: DocumentID, _ title: String, _ markdown: String, in list: String,
-    _ condition: RevisionCondition, at now: Timestamp
-  ) throws -> Bool {
+    _ condition: RevisionCondition
+  ) throws -> (note: ListNote, isNew: Bool) {
     let document = try view.document(id)
     let known = try document.flatMap { try ListNote($0, of: list) }
     if let document, !document.isDeleted, known == nil {
       throw ServiceError(.occupied, "The document with this id is not a note")
     }
     try condition.check(known?.revision, of: "note")
-    if known?.markdown.equalsBytes(of: markdown) == true { return false }
+    if let known, known.markdown.equalsBytes(of: markdown) { return (known, false) }
     let former = known == nil ? nil : try document.flatMap(Self.members)
-    let body = try ListNote.body(title, markdown, in: list, over: former, at: now)
-    try put(id, base: known?.revision, body: body)
-    return known == nil
+    let body = try ListNote.body(title, markdown, in: list, over: former, at: time)
+    let revision = try put(id, base: known?.revision, body: body)
+    let note = ListNote(
+      title, markdown: markdown, revision: revision, createdAt: known?.createdAt ?? time,
+      updatedAt: time)
+    return (note, known == nil)
   }
 
   private static func members(_ document: Document) throws -> JSONObject? {

@@ -60,6 +60,16 @@ package struct ListMembers: Sendable, Equatable {
     }
   }
 
+  /// The members with another one, or with another role of one. A former owner becomes an editor.
+  func with(_ member: ListMember) -> ListMembers {
+    let others = all.filter { $0.account != member.account }.map { other in
+      var other = other
+      if member.role == .owner, other.role == .owner { other.role = .editor }
+      return other
+    }
+    return ListMembers(head, all: others + [member])
+  }
+
   /// The owner; nil while the list has none; see ``OwnerlessList``.
   package var owner: ListMember? { all.first { $0.role == .owner } }
   /// All but the owner.

@@ -17,7 +17,7 @@ extension ListService {
   package func save(
     _ subject: ListDraft.Subject, _ content: DocumentBody?, on list: AccountID,
     of author: AccountID, base: ListDraft.Base, condition: RevisionCondition,
-    as context: WriteContext
+    as context: WriteContext, answer: Answering<(draft: ListDraft, isNew: Bool)>? = nil
   ) async throws -> (draft: ListDraft, isNew: Bool) {
     let published = try await publishedRevision(subject, on: list)
     let isFirst = try await draft(subject, on: list, of: author) == nil
@@ -30,7 +30,9 @@ extension ListService {
           + "or discard some")
     }
     let id = try ListDraft.id(of: try subject.document(in: list), on: list)
-    let isNew = try await stores.update(.user(author), loading: [id], as: context) { changes in
+    return try await stores.update(
+      .user(author), loading: [id], as: context, answer: answer
+    ) { changes in
       let stored = try changes.view.document(id)
       let known = stored.flatMap { ListDraft($0, of: list) }
       try condition.check(known.map { $0.content == nil ? nil : $0.revision } ?? published)
@@ -39,16 +41,10 @@ extension ListService {
         case .present: known == nil ? published : known?.base
         case .seen(let revision): revision
         }
-      let draft = try ListDraft(
-        of: subject, on: list, base: seen, content: content?.bytes)
-      let former = stored.flatMap { $0.isDeleted ? nil : $0.revision }
-      try changes.put(id, base: former, body: draft.body())
-      return known == nil
+      var draft = try ListDraft(of: subject, on: list, base: seen, content: content?.bytes)
+      try draft.write(over: stored, in: &changes)
+      return (draft, known == nil)
     }
-    guard let draft = try await draft(subject, on: list, of: author) else {
-      throw ServiceError.noDraft
-    }
-    return (draft, isNew)
   }
 
   /// One draft; nil when there is none, and for a title that no note can have.
@@ -78,7 +74,7 @@ extension ListService {
   /// - Throws: `missing` when there is none.
   package func discard(
     _ subject: ListDraft.Subject, on list: AccountID, of author: AccountID,
-    as context: WriteContext, answer: @escaping Answering<Void> = { _ in nil }
+    as context: WriteContext, answer: Answering<Void>? = nil
   ) async throws {
     guard let draft = try await draft(subject, on: list, of: author) else {
       throw ServiceError.noDraft
@@ -89,7 +85,7 @@ extension ListService {
   /// Removes a draft, unless it has changed since it was read.
   func remove(
     _ draft: ListDraft, of author: AccountID, as context: WriteContext,
-    answer: @escaping Answering<Void> = { _ in nil }
+    answer: Answering<Void>? = nil
   ) async throws {
     let id = try ListDraft.id(of: draft.document, on: draft.list)
     try await stores.withStore(.user(author), creating: false) { store in

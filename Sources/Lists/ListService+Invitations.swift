@@ -11,7 +11,7 @@ extension ListService {
   ///   time that is not allowed; `quotaExceeded`.
   package func invite(
     to list: AccountID, as role: ListRole, until expiresAt: Timestamp?, by owner: AccountID,
-    as context: WriteContext, answer: @escaping Answering<IssuedInvitation> = { _ in nil }
+    as context: WriteContext, answer: Answering<IssuedInvitation>? = nil
   ) async throws -> IssuedInvitation {
     try await requireOwner(owner, of: list)
     let now = now()
@@ -56,7 +56,7 @@ extension ListService {
   /// - Throws: `absent`; `forbidden` for everyone but the owner; `missing` for an invitation that is not open.
   package func withdraw(
     _ invitation: AccountID, to list: AccountID, by owner: AccountID, as context: WriteContext,
-    answer: @escaping Answering<Void> = { _ in nil }
+    answer: Answering<Void>? = nil
   ) async throws {
     try await requireOwner(owner, of: list)
     let now = now()
@@ -71,20 +71,58 @@ extension ListService {
 
   /// Adds an account to the list of an invitation; see ``StoreChanges/accept(token:by:_:at:)``.
   /// - Parameter token: the token of a link, or the id of the account's own invitation.
+  /// - Parameter answer: makes the answer from the list as it was read just before, and with the account's new role.
   /// - Throws: `missing` for an unknown token; `invitationGone`; `quotaExceeded`.
   package func accept(
-    _ token: String, by account: AccountID, _ username: String, as context: WriteContext
+    _ token: String, by account: AccountID, _ username: String, as context: WriteContext,
+    answer: Answering<SharedList>? = nil
   ) async throws -> SharedList {
-    let now = now()
-    let list = try await stores.update(.system, as: context) { [ownedBytes] changes in
-      guard let id = AccountID(token) else {
-        return try changes.accept(token: token, by: account, username, at: now)
+    let (now, invitation) = (now(), AccountID(token))
+    let known = try await list(invitedBy: token, for: account)
+    let whole = answer.map { answer -> Answering<AcceptedList> in
+      { accepted in
+        known.flatMap { known in
+          guard known.id == accepted.id, let member = accepted.member else { return nil }
+          return answer(known.with(member))
+        }
       }
-      return try changes.accept(
-        invitation: id, by: account, username, at: now, within: ownedBytes)
     }
-    try? await show(list)
-    return try await self.list(list, for: account)
+    let list = try await stores.update(.system, as: context, answer: whole) {
+      [ownedBytes] changes in
+      let list =
+        if let invitation {
+          try changes.accept(
+            invitation: invitation, by: account, username, at: now, within: ownedBytes)
+        } else {
+          try changes.accept(token: token, by: account, username, at: now)
+        }
+      return AcceptedList(id: list, member: try changes.member(account, of: list))
+    }
+    try? await show(list.id)
+    return try await self.list(list.id, for: account)
+  }
+
+  /// A list whose invitation was accepted, and the member that the account is now.
+  private struct AcceptedList {
+    let id: AccountID
+    let member: ListMember?
+  }
+
+  /// The list of an invitation before an account accepts it; nil if there is none.
+  private func list(
+    invitedBy token: String, for account: AccountID
+  ) async throws -> SharedList? {
+    let list = try await directory.read(orAbsent: nil) { view -> AccountID? in
+      guard let id = AccountID(token) else {
+        return try Invitation.stored(token: token, in: view)?.list
+      }
+      if try ListDirectory.role(of: account, in: id, view) != nil { return id }
+      return try PersonalInvitation.shown(to: account, in: view).first { $0.id == id }?.list
+    }
+    guard let list, let members = try await directory.members(of: list) else { return nil }
+    // A list that can't be read can be accepted nevertheless.
+    guard let document = try? await document(of: list) else { return nil }
+    return SharedList(list, document, members, role: .reader)
   }
 
   /// The lists without an owner that an account is offered, and its open invitations by name, newest first.
@@ -107,7 +145,7 @@ extension ListService {
   /// - Throws: `missing` for an invitation that is not open.
   package func decline(
     _ invitation: AccountID, by account: AccountID, as context: WriteContext,
-    answer: @escaping Answering<Void> = { _ in nil }
+    answer: Answering<Void>? = nil
   ) async throws {
     try await stores.update(.system, as: context, answer: answer) { changes in
       if try changes.role(of: account, in: invitation) != nil {

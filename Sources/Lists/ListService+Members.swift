@@ -19,7 +19,7 @@ extension ListService {
   @discardableResult
   package func putMember(
     _ username: String, role: ListRole, on list: AccountID, by owner: AccountID,
-    as context: WriteContext, answer: @escaping Answering<MemberOutcome> = { _ in nil }
+    as context: WriteContext, answer: Answering<MemberOutcome>? = nil
   ) async throws -> MemberOutcome {
     try await requireOwner(owner, of: list)
     let (account, name) = try await account(named: username, on: list)
@@ -45,7 +45,7 @@ extension ListService {
   ///   `missing` for a name that is not on the list.
   package func removeMember(
     _ username: String, from list: AccountID, by account: AccountID, as context: WriteContext,
-    answer: @escaping Answering<Void> = { _ in nil }
+    answer: Answering<Void>? = nil
   ) async throws {
     let role = try await requireMember(account, of: list)
     let member = try await member(named: username, on: list)
@@ -62,13 +62,13 @@ extension ListService {
       try changes.removeMember(member.account, from: list, at: now)
     }
     memberships.notify([member.account])
-    try? await removeDrafts(on: list, of: member.account, as: context.withoutReceipt)
+    try? await removeDrafts(on: list, of: member.account, as: context)
   }
 
   /// Takes back the invitation of a user by name.
   private func withdraw(
     _ username: String, from list: AccountID, by owner: AccountID, as context: WriteContext,
-    answer: @escaping Answering<Void>
+    answer: Answering<Void>?
   ) async throws {
     guard let account = try await accounts.accountID(ofUser: username) else {
       throw ServiceError.noMember
@@ -89,7 +89,7 @@ extension ListService {
   ///   the condition throws.
   package func offer(
     _ list: AccountID, to username: String, by owner: AccountID, condition: Condition? = nil,
-    as context: WriteContext
+    as context: WriteContext, answer: Answering<PersonalInvitation?>? = nil
   ) async throws -> PersonalInvitation? {
     try await requireOwner(owner, of: list)
     guard let member = try await member(named: username, on: list) else {
@@ -100,7 +100,7 @@ extension ListService {
     let offer = PersonalInvitation(
       of: member.account, member.username, to: list, title: document.title, as: .owner, by: owner,
       at: now(), using: &generator)
-    return try await stores.update(.system, as: context) { changes in
+    return try await stores.update(.system, as: context, answer: answer) { changes in
       guard let head = try ListDirectory.head(of: list, in: changes.view),
         try changes.role(of: owner, in: list) == .owner
       else { throw ServiceError.absent }

@@ -9,8 +9,16 @@ package enum Publication: Sendable {
   case bookmark(Bookmark?)
   /// The list's present note; nil when the draft removed it.
   case note(ListNote?)
-  /// The same lines of the list's note have changed since. Nothing was written.
-  case conflict(base: String?, theirs: ListNote?, mine: String?)
+}
+
+/// The same lines of the list's note have changed since the draft began. Nothing was written.
+package struct PublicationConflict: Error {
+  /// The text that the draft began from.
+  package let base: String?
+  /// The list's present note.
+  package let theirs: ListNote?
+  /// The draft's text.
+  package let mine: String?
 }
 
 /// Publishing a draft for all members.
@@ -22,23 +30,25 @@ package enum Publication: Sendable {
 /// draft stays visible, and no draft is published twice.
 extension ListService {
   /// Publishes a draft.
-  /// - Throws: `missing` when there is no draft; `absent`, `quotaExceeded`; the stores' errors, after which the
-  ///   caller may try again.
+  /// - Throws: ``PublicationConflict``; `missing` when there is no draft; `absent`, `quotaExceeded`; the stores' errors,
+  ///   after which the caller may try again.
   package func publish(
     _ subject: ListDraft.Subject, on list: AccountID, of author: AccountID,
-    as context: WriteContext
+    as context: WriteContext, answer: Answering<Publication>? = nil
   ) async throws -> Publication {
     guard let draft = try await draft(subject, on: list, of: author) else {
       throw ServiceError.noDraft
     }
-    let aside = context.withoutReceipt
-    try await note(publishing: draft, by: author, as: aside)
-    let publication = try await carryOut(draft, of: author, as: context)
-    if case .conflict = publication {} else { try await remove(draft, of: author, as: aside) }
-    try await stores.update(.system, as: aside) { changes in
-      changes.write(
-        LocalEdit(ListKeys.publishing(draft.document, on: list, by: author), nil))
+    try await note(publishing: draft, by: author, as: context)
+    let publication: Publication
+    do {
+      publication = try await carryOut(draft, of: author, as: context, answer: answer)
+    } catch let conflict as PublicationConflict {
+      try await endPublication(of: draft, by: author, as: context)
+      throw conflict
     }
+    try await remove(draft, of: author, as: context)
+    try await endPublication(of: draft, by: author, as: context)
     // A right that ended during the write: the answer is an error.
     try await requireWriter(author, of: list)
     return publication
@@ -57,8 +67,18 @@ extension ListService {
     }
   }
 
+  private func endPublication(
+    of draft: ListDraft, by author: AccountID, as context: WriteContext
+  ) async throws {
+    try await stores.update(.system, as: context) { changes in
+      changes.write(
+        LocalEdit(ListKeys.publishing(draft.document, on: draft.list, by: author), nil))
+    }
+  }
+
   private func carryOut(
-    _ draft: ListDraft, of author: AccountID, as context: WriteContext
+    _ draft: ListDraft, of author: AccountID, as context: WriteContext,
+    answer: Answering<Publication>?
   ) async throws -> Publication {
     let receipt = PublishedDraft(draft, by: author)
     switch draft.subject {
@@ -66,50 +86,52 @@ extension ListService {
       let change = BookmarkPublication(
         id: id, content: draft.content, base: draft.base, receipt: receipt.id,
         mark: receipt.mark)
-      return .bookmark(try await hotels.publish(change, in: .list(draft.list), as: context))
+      let whole = answer.map { answer -> Answering<Bookmark?> in { answer(.bookmark($0)) } }
+      return .bookmark(
+        try await hotels.publish(change, in: .list(draft.list), as: context, answer: whole))
     case .note(let title):
-      return try await publishNote(title, draft, receipt, as: context)
+      return .note(try await publishNote(title, draft, receipt, as: context, answer: answer))
     }
   }
 
   /// Merges the draft before the transaction, because a merge of long texts takes long, and checks in it that the note
   /// is still the one that was merged.
+  /// - Returns: the list's present note; nil when the draft removed it.
   private func publishNote(
-    _ title: String, _ draft: ListDraft, _ receipt: PublishedDraft, as context: WriteContext
-  ) async throws -> Publication {
-    let (name, now) = (draft.list.text, now())
+    _ title: String, _ draft: ListDraft, _ receipt: PublishedDraft, as context: WriteContext,
+    answer: Answering<Publication>?
+  ) async throws -> ListNote? {
+    let name = draft.list.text
+    let whole = answer.map { answer -> Answering<Attempt> in
+      { if case .published(let note) = $0 { answer(.note(note)) } else { nil } }
+    }
     return try await stores.withExisting(.list(draft.list)) { store in
       while true {
         let present = try await store.read { view in try NotePublication(draft, in: name, view) }
         let text = try await present.merged()
-        let outcome = try await store.update(loading: [draft.document], as: context) {
-          changes -> Outcome in
-          guard try changes.local(receipt.id)?.body != receipt.mark else { return .published }
-          guard try changes.revision(of: draft.document) == present.stored else { return .changed }
-          let conflict = try changes.publish(present, text, title, in: name, at: now)
-          if let conflict { return .conflict(conflict) }
+        let attempt = try await store.update(
+          loading: [draft.document], as: context, answer: whole
+        ) { changes -> Attempt in
+          let stored = try changes.view.document(draft.document)
+          guard try changes.local(receipt.id)?.body != receipt.mark else {
+            return .published(try stored.flatMap { try ListNote($0, of: name) })
+          }
+          guard stored?.revision == present.stored else { return .changed }
+          let note = try changes.publish(present, text, title, in: name)
           changes.write(LocalEdit(receipt.id, LocalDocument(revision: 1, body: receipt.mark)))
-          return .published
+          return .published(note)
         }
-        switch outcome {
-        case .changed: continue
-        case .conflict(let conflict): return conflict
-        case .published:
-          return .note(
-            try await store.readInline { view in
-              try view.document(draft.document).flatMap { try ListNote($0, of: name) }
-            })
-        }
+        if case .published(let note) = attempt { return note }
       }
     }
   }
 
   /// What became of an attempt to publish a note.
-  private enum Outcome {
-    case published
+  private enum Attempt {
+    /// It is the list's present note; nil when the draft removed it.
+    case published(ListNote?)
     /// The note was changed after it was merged.
     case changed
-    case conflict(Publication)
   }
 
   /// Removes the drafts that were published but not removed before the service stopped. Runs at every start.
@@ -211,29 +233,23 @@ private struct NotePublication: Sendable {
 }
 
 extension StoreChanges {
-  /// The revision of a document's winner.
-  fileprivate func revision(of id: DocumentID) throws -> RevisionID? {
-    try view.document(id)?.revision
-  }
-
   /// Writes the merged text of a note's draft to the list's note.
-  /// - Returns: the conflict, if both sides changed the same lines. Nothing is written then.
+  /// - Returns: the note; nil when the draft removes it.
+  /// - Throws: ``PublicationConflict``.
   fileprivate mutating func publish(
-    _ publication: NotePublication, _ text: String?, _ title: String, in list: String,
-    at now: Timestamp
-  ) throws -> Publication? {
+    _ publication: NotePublication, _ text: String?, _ title: String, in list: String
+  ) throws -> ListNote? {
     let (draft, theirs) = (publication.draft, publication.theirs)
-    let conflict = Publication.conflict(
+    let conflict = PublicationConflict(
       base: publication.base, theirs: theirs, mine: draft.markdown)
     guard draft.markdown != nil else {
-      guard publication.isUnchanged || theirs == nil else { return conflict }
+      guard publication.isUnchanged || theirs == nil else { throw conflict }
       if theirs != nil, let tree = try view.tree(draft.document) {
         write(try Edit.deleteAllLeaves(draft.document, in: tree, limit: historyLimits))
       }
       return nil
     }
-    guard let text else { return conflict }
-    _ = try putNote(draft.document, title, text, in: list, .none, at: now)
-    return nil
+    guard let text else { throw conflict }
+    return try putNote(draft.document, title, text, in: list, .none).note
   }
 }

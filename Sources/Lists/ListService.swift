@@ -58,7 +58,7 @@ package struct ListService: Sendable {
   ///   for others; the stores' errors.
   package func make(
     title: String, markdown: String, owner: ListMember, as context: WriteContext,
-    answer: @escaping Answering<SharedList> = { _ in nil }
+    answer: Answering<SharedList>? = nil
   ) async throws -> SharedList {
     try stores.requireSpaceForNewcomers()
     var generator = SystemRandomNumberGenerator()
@@ -67,11 +67,10 @@ package struct ListService: Sendable {
       title: ListText.title(title), markdown: ListText.markdown(markdown), owner: owner.username,
       at: now)
     let store = StoreName.list(list)
-    let aside = context.withoutReceipt
-    try await stores.update(.system, as: aside) { changes in try changes.noteErasure(of: store) }
+    try await stores.update(.system, as: context) { changes in try changes.noteErasure(of: store) }
     let id = ListDocument.id(of: list)
     let document = try await stores.withStore(store) { store in
-      try await store.update(loading: [id], as: aside) { changes in
+      try await store.update(loading: [id], as: context) { changes in
         _ = try changes.put(id, base: nil, body: body)
       }
       return try await store.readInline { view in try ListDocument(list, in: view) }
@@ -150,29 +149,31 @@ package struct ListService: Sendable {
 
   /// Changes the title or the description of a list.
   /// - Parameter condition: checked in the update that writes.
-  /// - Returns: the version of the members when the condition was checked.
+  /// - Returns: the list, with its members when the condition was checked.
   /// - Throws: `absent`; `forbidden` for a reader; `invalidDocument`, `documentTooLarge`; what the condition
   ///   throws.
   @discardableResult
   package func change(
     _ id: AccountID, by account: AccountID, title: String?, markdown: String?,
-    condition: @escaping Condition = { _ in }, as context: WriteContext
-  ) async throws -> Int {
+    condition: @escaping Condition = { _ in }, as context: WriteContext,
+    answer: Answering<SharedList>? = nil
+  ) async throws -> SharedList {
     let title = try title.map(ListText.title)
     let markdown = try markdown.map(ListText.markdown)
-    try await requireWriter(account, of: id)
-    guard let head = try await directory.head(of: id) else { throw ServiceError.absent }
-    let (document, now) = (ListDocument.id(of: id), now())
-    try await stores.update(.list(id), creating: false, loading: [document], as: context) {
-      changes in
-      guard let known = try ListDocument(id, in: changes.view) else { throw ServiceError.absent }
-      try condition(ListTag(revision: known.revision, version: head.version))
-      guard let body = try known.changed(title: title, markdown: markdown, at: now) else { return }
-      try changes.put(document, base: known.revision, body: body)
+    let role = try await requireWriter(account, of: id)
+    guard let members = try await directory.members(of: id) else { throw ServiceError.absent }
+    let document = ListDocument.id(of: id)
+    let list = try await stores.update(
+      .list(id), creating: false, loading: [document], as: context, answer: answer
+    ) { changes in
+      guard var known = try ListDocument(id, in: changes.view) else { throw ServiceError.absent }
+      try condition(ListTag(revision: known.revision, version: members.head.version))
+      try known.change(title: title, markdown: markdown, in: &changes, as: document)
+      return SharedList(id, known, members, role: role)
     }
     // A right that ended during the write: the answer is an error.
     try await requireWriter(account, of: id)
-    return head.version
+    return list
   }
 
   /// A list's own document.
@@ -191,13 +192,13 @@ package struct ListService: Sendable {
   /// - Throws: `absent`; `forbidden` for everyone but the owner; what the condition throws.
   package func end(
     _ id: AccountID, by account: AccountID, condition: Condition? = nil,
-    as context: WriteContext, answer: @escaping Answering<Void> = { _ in nil }
+    as context: WriteContext, answer: Answering<Void>? = nil
   ) async throws {
     try await requireOwner(account, of: id)
     let revision: RevisionID? =
       if condition == nil { nil } else { try await document(of: id).revision }
     let now = now()
-    let whole: Answering<EndedList> = { _ in answer(()) }
+    let whole = answer.map { answer -> Answering<EndedList> in { _ in answer(()) } }
     let ended = try await stores.update(.system, as: context, answer: whole) { changes in
       guard try changes.role(of: account, in: id) == .owner else { throw ServiceError.absent }
       guard let head = try ListDirectory.head(of: id, in: changes.view) else {
@@ -213,7 +214,7 @@ package struct ListService: Sendable {
     // ``catchUp()`` removes what is left after a failure.
     if !ended.isDone { _ = await removeRests() }
     // ``catchUp()`` removes the other members' drafts: the owner, who makes this request, can't limit their number.
-    try? await removeDrafts(on: id, of: account, as: context.withoutReceipt)
+    try? await removeDrafts(on: id, of: account, as: context)
   }
 
   /// Deletes all lists that an account owns, or offers them to the other members, one commit each. It runs before the
@@ -324,7 +325,8 @@ extension ListService {
   /// step has failed.
   /// - Returns: the failures.
   package func catchUp() async throws -> [any Error] {
-    try await showStaleLists() + endOwnerless() + removeRests() + removeEndedDrafts()
+    try await showStaleLists() + finishPublications(begunBefore: now().adding(seconds: -60))
+      + endOwnerless() + removeRests() + removeEndedDrafts()
   }
 
   /// Removes the records that are left of lists with many members, which have ended, in updates that take little time each.
@@ -364,5 +366,12 @@ extension StoreChanges {
   /// The role of an account on a list; nil when it is not a member.
   func role(of account: AccountID, in list: AccountID) throws -> ListRole? {
     try ListDirectory.role(of: account, in: list, view)
+  }
+
+  /// The member that an account is after this update; nil when it is none.
+  func member(_ account: AccountID, of list: AccountID) throws -> ListMember? {
+    try local(ListKeys.member(account, of: list)).flatMap { note in
+      try ListDirectory.member(account, note, in: view)
+    }
   }
 }

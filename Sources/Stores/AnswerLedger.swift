@@ -152,15 +152,7 @@ extension StoreChanges {
     for edit in ledger.edits { write(edit) }
   }
 
-  mutating func dropAnswer(_ name: WriteReceipt.Name) throws {
-    var ledger = try AnswerLedger(of: name.owner, in: view)
-    guard try removeContent(of: name, local(name.id), from: &ledger) else { return }
-    write(LocalEdit(name.id, nil))
-    for edit in ledger.edits { write(edit) }
-  }
-
-  /// Removes the content of an answer and takes both off the sums.
-  /// - Returns: whether there is a stored.
+  /// Removes the content of a former answer of this name and takes both off the sums.
   private mutating func removeContent(
     of name: WriteReceipt.Name, _ former: LocalDocument?, from ledger: inout AnswerLedger
   ) throws -> Bool {

@@ -192,7 +192,7 @@ extension DatabaseManager {
   @discardableResult
   package func update<Value: Sendable>(
     _ name: StoreName, creating: Bool = true, loading ids: Set<DocumentID> = [],
-    as context: WriteContext, answer: @escaping Answering<Value> = { _ in nil },
+    as context: WriteContext, answer: Answering<Value>? = nil,
     _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value {
     try await withStore(name, creating: creating) { store in

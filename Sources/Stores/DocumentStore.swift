@@ -100,17 +100,17 @@ package struct DocumentStore: Sendable {
 
   /// Commits what a rule records; see ``StoreStorage/update(loading:at:_:)``.
   ///
-  /// If the context has a receipt, the same commit stores the answer.
+  /// If the context has a receipt and the update makes an answer, the same commit stores it.
   /// - Parameter ids: the documents that the rule reads or changes, as far as they are known before.
   /// - Parameter context: who writes, what pays, until when, and what stores the answer.
-  /// - Parameter answer: makes the answer from the rule's outcome. Without one, the changed documents are stored.
+  /// - Parameter answer: makes the answer from the rule's outcome; nil for an update that is only a step of a write.
   /// - Throws: also `quotaExceeded` when documents are added or grow beyond the quota;
   ///   ``WriteReceipt/AnsweredBefore``, and `receiptMismatch`; `absent` for what a former member of a list writes that
   ///   would stay theirs; `unavailable` after the deadline.
   @discardableResult
   package func update<Value: Sendable>(
     loading ids: Set<DocumentID> = [], as context: WriteContext,
-    answer: @escaping Answering<Value> = { _ in nil },
+    answer: Answering<Value>? = nil,
     _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value {
     while true {
@@ -124,25 +124,25 @@ package struct DocumentStore: Sendable {
 
   private func updateOnce<Value: Sendable>(
     loading ids: Set<DocumentID>, as context: WriteContext,
-    answer: @escaping Answering<Value>,
+    answer: Answering<Value>?,
     _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value {
     let (limits, moment, concerns, name) = (limits, now(), follower.concerns, name)
-    let (receipt, deadline) = (context.receipt, context.deadline)
+    let (receipt, deadline) = (answer == nil ? nil : context.receipt, context.deadline)
     let meter = name.isGuest ? context.meter : nil
     // What the service writes by itself, such as the names of a list's members, is never refused.
     let room = context.author == .server ? nil : self.room
     let (value, changed, followed, kept, metered, left) = try await retryingAfterRepair {
       try await storage.update(loading: ids, at: moment) { changes in
         changes.historyLimits = limits.history
-        changes.author = context.author
+        (changes.author, changes.time) = (context.author, moment)
         try receipt?.checkEarlier(in: changes.view, of: name, at: moment)
         // The present time, because the update may have waited long for the storage.
         try deadline?.check(at: now(), isAnswering: receipt?.mayKeep(in: name) ?? false)
         let value = try rule(&changes)
         if receipt?.mayKeep(in: name) ?? false { try ListWriters.require(changes, in: name) }
         let kept = try receipt?.keep(
-          answer(value), in: &changes, of: name, within: limits, at: moment)
+          answer?(value), in: &changes, of: name, within: limits, at: moment)
         try LocalShare.settle(&changes, in: name, within: limits, at: moment)
         try PurgeMarks.note(in: &changes, at: moment)
         try Quota.check(&changes, against: limits)

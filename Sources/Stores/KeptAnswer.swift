@@ -29,9 +29,6 @@ package struct KeptAnswer: Sendable, Equatable {
   package let body: [UInt8]
   /// The changes of the write, in the order of their sequence numbers.
   package internal(set) var changes: [Change] = []
-  /// Whether this is only the list of changes: the process that carries the write out has not stored the complete
-  /// answer yet, or has stopped before that.
-  package private(set) var isPartial = false
   /// Whether only this is known: the write was carried out, with this status. Its body was a secret, or has made room for
   /// newer answers. Of ``fields`` only `Location` is left.
   package private(set) var isGone = false
@@ -43,18 +40,6 @@ package struct KeptAnswer: Sendable, Equatable {
   }
 
   package var isRejection: Bool { status >= 400 }
-
-  /// Creates an answer that only says that the write was carried out and what it changed.
-  init(of changes: [Change]) {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.name("changed")
-    Self.append(changes, to: &writer)
-    writer.endObject()
-    self.init(status: 200, body: writer.bytes)
-    self.changes = changes
-    isPartial = true
-  }
 
   /// Creates an answer of which only the status and what was made are known.
   /// - Parameter location: the path of what was made.

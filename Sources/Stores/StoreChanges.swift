@@ -14,6 +14,8 @@ package struct StoreChanges {
   /// What the store holds: what earlier updates wrote, without what this update records.
   package let view: any StoreView
   package var author = Author.server
+  /// When the update's documents count as written.
+  package var time = Timestamp(milliseconds: 0)
   /// How much history ``put(_:base:body:isDeleted:)`` and ``delete(_:base:)`` keep of a document.
   package var historyLimits = HistoryLimits.standard
   /// The next states of documents, in order. Each takes the next sequence number.

@@ -5,8 +5,7 @@ import JSON
 ///
 /// It is a local document:
 /// `{"request":hex,"expires":ms,"accepted":ms,"status":201,"location":path}` with one of
-/// - the content, if it is short: `"fields":[name,value…],"changed":[{"id","rev"}…],"body":text`, and `"partial":true`
-///   for an answer that is not complete;
+/// - the content, if it is short: `"fields":[name,value…],"changed":[{"id","rev"}…],"body":text`;
 /// - `"apart":true`: the content is a local document of its own, which can go before this one does;
 /// - `"gone":true`: there is no content.
 struct StoredAnswer {
@@ -80,7 +79,6 @@ struct StoredAnswer {
     writer.endArray()
     writer.name("changed")
     KeptAnswer.append(answer.changes, to: &writer)
-    if answer.isPartial { writer.member("partial", true) }
     if !answer.body.isEmpty {
       writer.member("body", String(decoding: answer.body, as: UTF8.self))
     }
@@ -129,11 +127,7 @@ extension KeptAnswer {
         else { return nil }
         return Change(id: DocumentID(stored: id), revision: revision)
       } ?? []
-    if root["partial"]?.bool == true {
-      self.init(of: changes)
-    } else {
-      self.init(status: status, fields: fields, body: body)
-      self.changes = changes
-    }
+    self.init(status: status, fields: fields, body: body)
+    self.changes = changes
   }
 }

@@ -7,7 +7,7 @@ package struct WriteContext: Sendable {
   let meter: WriteMeter?
   /// Until when an accepted write may be carried out; nil for no limit.
   package var deadline: WriteDeadline?
-  /// What stores the answer in the same transaction; nil when no answer is to be stored.
+  /// What stores the answer in the transaction of the update that makes it; nil when no answer is to be stored.
   package var receipt: WriteReceipt?
 
   /// The context of a request's writes.
@@ -24,11 +24,6 @@ package struct WriteContext: Sendable {
   /// What the service writes by itself.
   package static let server = WriteContext(author: .server)
 
-  /// For a step before or after the update that is to be answered. What the step writes gets no stored answer.
-  package var withoutReceipt: WriteContext {
-    WriteContext(author: author, meter: meter, deadline: deadline)
-  }
-
   /// For what the service writes by itself because of this write, such as a merge: its author is the server, and no
   /// stored answer belongs to it.
   package var maintenance: WriteContext {
@@ -36,6 +31,6 @@ package struct WriteContext: Sendable {
   }
 }
 
-/// Makes the answer to a write from the outcome of its update; nil for an outcome that is not the write's. It runs in
-/// the transaction, if an answer is to be stored (``WriteReceipt``).
+/// Makes the answer to a write from the outcome of its update; nil for an outcome that is not the write's, such as a
+/// conflict. It runs in the transaction, if an answer is to be stored (``WriteReceipt``).
 package typealias Answering<Outcome> = @Sendable (Outcome) -> KeptAnswer?

@@ -8,10 +8,8 @@ import NIOConcurrencyHelpers
 /// repeated. A receipt never reports a write as committed that is not in the store.
 ///
 /// ``WriteContext`` carries it to the updates. The update whose `answer` closure makes the answer stores it as a local
-/// document in its own transaction. A use case that makes no answer in an update is handled too: its first update that
-/// writes anything stores the changed documents, and the complete answer follows in another update
-/// (``DocumentStore/keep(_:of:as:)``). If the server stops between the two, only the changed documents are known, and not
-/// the complete answer.
+/// document in its own transaction. The other updates of the write are steps before and after that one; each of them may
+/// run again when the write is repeated.
 package final class WriteReceipt: Sendable {
   /// The key of a stored answer: its owner, and one of the owner's writes.
   package struct Name: Hashable, Sendable {
@@ -33,16 +31,8 @@ package final class WriteReceipt: Sendable {
     package let answer: KeptAnswer
   }
 
-  /// A stored answer and its store.
-  package struct Kept: Sendable {
-    package let store: StoreName
-    package let answer: KeptAnswer
-    /// Whether this is the answer of the use case, and not only the list of changes.
-    package let isWhole: Bool
-  }
-
   private struct State {
-    var kept: Kept?
+    var kept: KeptAnswer?
     var isOver = false
 
     /// Whether the next update may store the answer.
@@ -75,8 +65,8 @@ package final class WriteReceipt: Sendable {
     self.accepted = accepted
   }
 
-  /// What is stored so far; nil for a write that has changed nothing.
-  package var kept: Kept? { state.withLockedValue { $0.kept } }
+  /// The answer that is stored; nil if none is.
+  package var kept: KeptAnswer? { state.withLockedValue { $0.kept } }
 
   /// Ends the receipt. What a task writes after the request has ended is not part of it.
   package func end() { state.withLockedValue { $0.isOver = true } }
@@ -98,24 +88,20 @@ package final class WriteReceipt: Sendable {
     throw AnsweredBefore(answer: try stored.answer(to: request))
   }
 
-  /// Stores the answer with an update's own changes, if the update is the one that is to be answered.
+  /// Stores the answer with an update's own changes.
   /// - Parameter answer: the update's answer; nil if it makes none.
   /// - Returns: what is stored; nil for an update without a stored answer.
   func keep(
     _ answer: @autoclosure () -> KeptAnswer?, in changes: inout StoreChanges, of store: StoreName,
     within limits: StoreLimits, at now: Timestamp
-  ) throws -> Kept? {
-    guard mayKeep(in: store) else { return nil }
-    let changed = changes.mutations.map { mutation in
+  ) throws -> KeptAnswer? {
+    guard mayKeep(in: store), var answer = answer() else { return nil }
+    answer.changes = changes.mutations.map { mutation in
       KeptAnswer.Change(id: mutation.id, revision: mutation.revision)
     }
-    let whole = answer()
-    guard whole != nil || !changes.isEmpty else { return nil }
-    var answer = whole ?? KeptAnswer(of: changed)
-    answer.changes = changed
     let stored = stored(answer, at: now)
     try changes.keep(stored, as: name, within: limits)
-    return Kept(store: store, answer: stored.answer, isWhole: whole != nil)
+    return stored.answer
   }
 
   fileprivate func stored(_ answer: KeptAnswer, at now: Timestamp) -> StoredAnswer {
@@ -125,11 +111,11 @@ package final class WriteReceipt: Sendable {
   }
 
   /// Records that the update that stores the answer is committed.
-  func didKeep(_ kept: Kept) { state.withLockedValue { $0.kept = kept } }
+  func didKeep(_ kept: KeptAnswer) { state.withLockedValue { $0.kept = kept } }
 }
 
 /// Until when an accepted write may be carried out. It holds for the update that stores the answer, and for all updates
-/// before it, also those aside from the receipt, until one of them has changed something.
+/// before it, until one of them has changed something.
 package final class WriteDeadline: Sendable {
   private let time: Timestamp
   private let hasBegun = NIOLockedValueBox(false)
@@ -191,21 +177,16 @@ extension DocumentStore {
     }
   }
 
-  /// Stores an answer that no update has stored, or replaces the one that an update has stored.
+  /// Stores the answer to a write that no update has stored: of one that was refused, or that had nothing to write.
   ///
   /// A refusal never replaces an answer that is not a refusal, because a request that failed may still have
-  /// been carried out. The list of changes stays as it was.
-  /// - Parameter answer: nil to remove the stored answer.
-  /// - Parameter context: without a receipt.
+  /// been carried out.
   /// - Throws: the errors of ``update(loading:as:answer:_:)``.
   package func keep(
-    _ answer: KeptAnswer?, of receipt: WriteReceipt, as context: WriteContext
+    _ answer: KeptAnswer, of receipt: WriteReceipt, as context: WriteContext
   ) async throws {
-    let (name, moment) = (receipt.name, now())
-    let (changed, limits) = (receipt.kept?.answer.changes ?? [], quota)
+    let (name, moment, limits) = (receipt.name, now(), quota)
     try await update(as: context) { changes in
-      guard var answer else { return try changes.dropAnswer(name) }
-      answer.changes = changed
       if answer.isRejection {
         let stored = try changes.view.storedAnswer(name, at: moment)
         guard stored?.answer.isRejection ?? true else { return }

@@ -73,8 +73,8 @@ import Testing
       // Another server may have come as far, with a store of its own.
       try await fixture.stores.withStore(.list(other)) { try await second.prepare($0) }
     }
-    try await second.finish(as: .server)
-    try await first.finish(as: .server)
+    try await second.finish()
+    try await first.finish()
     let lists = try await fixture.lists.directory.lists(of: owner, after: nil, limit: 10)
     #expect(lists.count == 1)
     #expect(try await fixture.stores.erase(.list(other)))

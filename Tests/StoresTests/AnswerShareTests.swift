@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func answerThatIsReplacedOrRemovedIsNotCountedTwice() async throws {
+  @Test func answerThatIsReplacedIsNotCountedTwice() async throws {
     try await withStore(receipts: 2, bytes: 2_000) { store async throws in
       let one = try person(1)
       try await write(store, one, 0, bytes: 1_000)
@@ -78,9 +78,8 @@ import Testing
         let body = [UInt8](repeating: 0x31, count: 1_000)
         try await store.keep(KeptAnswer(status: 200, body: body), of: receipt(one, 0), as: .server)
       }
-      try await store.keep(nil, of: receipt(one, 0), as: .server)
-      #expect(try await bytes(store, one) == 0)
-      for number in 1..<3 { try await write(store, one, number, bytes: 500) }
+      try await write(store, one, 1, bytes: 500)
+      #expect(try await answer(store, one, 0)?.isGone == false)
       #expect(try await answer(store, one, 1)?.isGone == false)
     }
   }

@@ -19,7 +19,7 @@ import Testing
       let kept = try #require(try await store.answer(kept: receipt.name, to: receipt.request))
       #expect(kept.status == 201 && kept.body == revision.json)
       #expect(kept.changes == [KeptAnswer.Change(id: id, revision: revision)])
-      #expect(receipt.kept?.isWhole == true && receipt.kept?.store == .system)
+      #expect(receipt.kept == kept)
     }
   }
 
@@ -28,12 +28,12 @@ import Testing
       let (first, again) = (try receipt(), try receipt())
       try await store.update(as: context(first), answer: done) { _ in }
       await #expect(throws: WriteReceipt.AnsweredBefore.self) {
-        try await store.put(id, base: nil, body: .empty, as: context(again))
+        try await write(to: store, as: context(again))
       }
       #expect(try await store.document(id) == nil)
       let other = try receipt(request: 2)
       await #expect(throws: ServiceError.receiptMismatch) {
-        try await store.update(as: context(other)) { _ in }
+        try await write(to: store, as: context(other))
       }
       await #expect(throws: ServiceError.receiptMismatch) {
         try await store.answer(kept: other.name, to: other.request)
@@ -56,7 +56,7 @@ import Testing
       try await store.keep(refusal, of: receipt, as: .server)
       #expect(try await store.answer(kept: receipt.name)?.isRejection == true)
       let other = try self.receipt(request: 2)
-      try await store.put(id, base: nil, body: .empty, as: context(other))
+      try await write(to: store, as: context(other))
       try await store.keep(KeptAnswer(status: 503), of: receipt, as: .server)
       #expect(try await store.answer(kept: receipt.name)?.isRejection == false)
     }
@@ -66,7 +66,7 @@ import Testing
     try await withStore { store async throws in
       let receipt = try receipt()
       let context = context(receipt)
-      try await store.put(id, base: nil, body: .empty, as: context.withoutReceipt)
+      try await store.put(id, base: nil, body: .empty, as: context)
       try await store.update(as: context) { _ in 0 }
       #expect(receipt.kept == nil)
       let answer: Answering<Int> = { KeptAnswer(status: 200, body: Array("\($0)".utf8)) }
@@ -75,33 +75,14 @@ import Testing
     }
   }
 
-  @Test func useCaseThatSaysNothingOfItsAnswerIsNotedWithItsFirstChange() async throws {
-    try await withStore { store async throws in
-      let receipt = try receipt()
-      try await store.update(as: context(receipt)) { _ in }
-      #expect(receipt.kept == nil)
-      let revision = try await store.put(id, base: nil, body: .empty, as: context(receipt))
-      let noted = try #require(try await store.answer(kept: receipt.name))
-      #expect(noted.changes == [KeptAnswer.Change(id: id, revision: revision)])
-      #expect(receipt.kept?.isWhole == false)
-      let answer = KeptAnswer(status: 201, body: Array("[1]".utf8))
-      try await store.keep(answer, of: receipt, as: .server)
-      let kept = try #require(try await store.answer(kept: receipt.name))
-      #expect(kept.status == 201 && kept.changes.map(\.id) == [id])
-      try await store.keep(nil, of: receipt, as: .server)
-      #expect(try await store.answer(kept: receipt.name) == nil)
-    }
-  }
-
   @Test func otherStoresAndWhatFollowsTheRequestAreNoPartOfIt() async throws {
     try await withStore { store async throws in
       let foreign = try receipt(in: [])
-      try await store.put(id, base: nil, body: .empty, as: context(foreign))
+      try await write(to: store, as: context(foreign))
       #expect(foreign.kept == nil)
       let late = try receipt()
       late.end()
-      let other = DocumentID(stored: "b")
-      try await store.put(other, base: nil, body: .empty, as: context(late))
+      try await write(DocumentID(stored: "b"), to: store, as: context(late))
       #expect(late.kept == nil)
       #expect(try await store.answer(kept: late.name) == nil)
     }
@@ -130,19 +111,15 @@ import Testing
       let (past, ahead) = (
         store.now().adding(seconds: -1), store.now().adding(seconds: 60)
       )
-      for isAside in [false, true] {
-        let context = context(try receipt(), until: past)
-        await #expect(throws: ServiceError.late) {
-          try await store.put(
-            id, base: nil, body: .empty, as: isAside ? context.withoutReceipt : context)
-        }
-        #expect(try await store.document(id) == nil)
+      let late = context(try receipt(), until: past)
+      await #expect(throws: ServiceError.late) { try await write(to: store, as: late) }
+      await #expect(throws: ServiceError.late) {
+        try await store.put(id, base: nil, body: .empty, as: late)
       }
-      try await store.put(id, base: nil, body: .empty, as: context(receipt(), until: ahead))
+      #expect(try await store.document(id) == nil)
+      try await write(to: store, as: context(receipt(), until: ahead))
       await #expect(throws: WriteReceipt.AnsweredBefore.self) {
-        try await store.update(as: context(receipt(), until: past)) { changes in
-          try changes.delete(id, base: nil)
-        }
+        try await write(to: store, as: context(receipt(), until: past))
       }
     }
   }
@@ -170,7 +147,7 @@ import Testing
       #expect(try await store.answer(kept: name, accepted: first)?.status == 412)
       #expect(try await store.answer(kept: name, accepted: second) == nil)
       let carriedOut = try receipt(accepted: first)
-      try await store.put(id, base: nil, body: .empty, as: context(carriedOut))
+      try await write(to: store, as: context(carriedOut))
       #expect(try await store.answer(kept: name, accepted: second)?.isRejection == false)
     }
   }
@@ -185,6 +162,15 @@ import Testing
   }
 
   private let done: Answering<Void> = { _ in KeptAnswer(status: 200) }
+
+  /// Creates a document in an update that makes an answer.
+  private func write(
+    _ id: DocumentID = DocumentID(stored: "a"), to store: DocumentStore, as context: WriteContext
+  ) async throws {
+    try await store.update(as: context, answer: done) { changes in
+      try changes.put(id, base: nil, body: .empty)
+    }
+  }
 
   private func context(_ receipt: WriteReceipt, until time: Timestamp? = nil) -> WriteContext {
     WriteContext(author: .server, deadline: time.map { WriteDeadline($0) }, receipt: receipt)

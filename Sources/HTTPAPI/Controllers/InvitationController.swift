@@ -74,9 +74,12 @@ struct InvitationController: Sendable {
         guard person.kind == .user, let username = person.username else {
           throw ServiceError.accountNeeded
         }
+        let url = address.url(for: call)
+        // The stored answer has no tag: the list's own document, which names the members, is written afterwards.
         let list = try await lists.accept(
-          try call.parameter("token"), by: person.id, username, as: call.writeContext)
-        return .list(list, at: address.url(for: call))
+          try call.parameter("token"), by: person.id, username, as: call.writeContext
+        ) { list in WriteAnswer.list(list, at: url, tagged: false).kept }
+        return WriteAnswer.list(list, at: url).response
       },
       Route(
         .post, "/v1/invitations/{invitationID}/decline", access: .person, answer: .kept,

@@ -142,11 +142,15 @@ struct ListContentController: Sendable {
     }
     try await list.store.requireStillAllowed()
     if isDraft { return try await drafts.saveNote(markdown, call, list) }
-    let (note, isNew) = try await lists.putNote(
-      title, markdown, on: list.id, condition: condition, as: call.writeContext)
-    var fields = HTTPFields.tagged(note.revision.description)
-    if isNew { fields[.location] = list.store.path + "/notes/" + title.urlSegment }
-    return .json(isNew ? .created : .ok, headers: fields) { $0.note(note) }
+    let answer = { @Sendable (note: ListNote, isNew: Bool) in
+      var fields = HTTPFields.tagged(note.revision.description)
+      if isNew { fields[.location] = list.store.path + "/notes/" + title.urlSegment }
+      return WriteAnswer.json(isNew ? .created : .ok, headers: fields) { $0.note(note) }
+    }
+    return try await .written(as: answer) { answer in
+      try await lists.putNote(
+        title, markdown, on: list.id, condition: condition, as: call.writeContext, answer: answer)
+    }
   }
 
   /// Answers a list's bookmarks with the person's own drafts applied, and with who added each bookmark.

@@ -69,14 +69,7 @@ struct ListController: Sendable {
     }
     let markdown = try body.text("markdown") ?? ""
     let url = address.url(for: call)
-    let answer = { @Sendable (list: SharedList) in
-      var fields = HTTPFields.tagged(list.tag)
-      fields[.location] = "/v1/lists/" + list.id.text
-      return WriteAnswer.json(.created, headers: fields) { writer in
-        writer.list(list, at: url)
-      }
-    }
-    return try await .written(as: answer) { answer in
+    return try await .written(as: { .list($0, at: url, isNew: true) }) { answer in
       try await lists.make(
         title: title, markdown: markdown, owner: owner, as: call.writeContext, answer: answer)
     }
@@ -87,7 +80,7 @@ struct ListController: Sendable {
     if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(list.tag) {
       return .empty(.notModified, headers: .tagged(list.tag))
     }
-    return .list(list, at: address.url(for: call))
+    return WriteAnswer.list(list, at: address.url(for: call)).response
   }
 
   private func change(_ call: Call, _ person: Principal) async throws -> Response {
@@ -99,24 +92,28 @@ struct ListController: Sendable {
       throw Problem(.badRequest, "bad_request", "The body needs title, markdown or owner")
     }
     var condition = try Self.listCondition(call)
+    let url = address.url(for: call)
+    let change = { @Sendable [condition] (answer: Answering<SharedList>?) in
+      try await lists.change(
+        id, by: person.id, title: title, markdown: markdown, condition: condition ?? { _ in },
+        as: call.writeContext, answer: answer)
+    }
+    guard let owner else {
+      return try await .written(as: { .list($0, at: url) }) { try await change($0) }
+    }
     if title != nil || markdown != nil {
       // The request is done only when the list is offered as well.
-      let version = try await lists.change(
-        id, by: person.id, title: title, markdown: markdown, condition: condition ?? { _ in },
-        as: owner == nil ? call.writeContext : call.writeContext.withoutReceipt)
+      let version = try await change(nil).members.head.version
       // This request has changed the document, so it compares only the version that it has written.
       if call[.ifMatch] != nil {
         condition = { tag in guard tag.version == version else { throw Self.changedList } }
       }
     }
-    if let owner,
-      let offer = try await lists.offer(
-        id, to: owner, by: person.id, condition: condition, as: call.writeContext)
-    {
-      return WriteAnswer.member(.invited(offer)).response
-    }
-    let list = try await lists.list(id, for: person.id)
-    return .list(list, at: address.url(for: call))
+    let offer = try await lists.offer(
+      id, to: owner, by: person.id, condition: condition, as: call.writeContext
+    ) { offer in offer.map { WriteAnswer.member(.invited($0)).kept } }
+    if let offer { return WriteAnswer.member(.invited(offer)).response }
+    return WriteAnswer.list(try await lists.list(id, for: person.id), at: url).response
   }
 
   /// The condition of `If-Match` on the list's state; it throws 412 for another state. Nil without the header.
@@ -140,11 +137,15 @@ extension Call {
   }
 }
 
-extension Response {
+extension WriteAnswer {
   /// The answer with a list.
   /// - Parameter url: the server's own.
-  static func list(_ list: SharedList, at url: String) -> Response {
-    .json(headers: .tagged(list.tag)) { $0.list(list, at: url) }
+  static func list(
+    _ list: SharedList, at url: String, isNew: Bool = false, tagged isTagged: Bool = true
+  ) -> WriteAnswer {
+    var fields: HTTPFields = isTagged ? .tagged(list.tag) : [:]
+    if isNew { fields[.location] = "/v1/lists/" + list.id.text }
+    return .json(isNew ? .created : .ok, headers: fields) { $0.list(list, at: url) }
   }
 }
 

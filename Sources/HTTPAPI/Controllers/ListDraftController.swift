@@ -67,10 +67,7 @@ struct ListDraftController: Sendable {
     let (base, condition) = (try Self.base(call), try RevisionCondition(call))
     guard !isRemoved else {
       try await requireBookmark(id, list)
-      _ = try await lists.save(
-        .bookmark(id), nil, on: list.id, of: list.writer.id, base: base, condition: condition,
-        as: call.writeContext)
-      return .empty(.noContent)
+      return try await save(.bookmark(id), nil, call, list, base, condition)
     }
     let (additions, failure) = try await lookUp.find([try await call.hotelToPut(id)])
     guard let addition = additions.first else { throw Problem.notFound }
@@ -79,13 +76,32 @@ struct ListDraftController: Sendable {
     do { body = try addition.bodyOfDraft() } catch {
       throw HotelLookUp.refusal(error, instead: failure)
     }
-    let (draft, isNew) = try await lists.save(
-      .bookmark(id), body, on: list.id, of: list.writer.id, base: base, condition: condition,
-      as: call.writeContext)
-    guard let bookmark = draft.bookmark(over: nil) else { throw Problem.notFound }
-    return .json(
-      bookmark.bytes, status: isNew ? .created : .ok,
-      headers: .tagged(EntityTags.tag(bookmark.revision.description, of: list.writer.id.text)))
+    return try await save(.bookmark(id), body, call, list, base, condition)
+  }
+
+  private func save(
+    _ subject: ListDraft.Subject, _ content: DocumentBody?, _ call: Call, _ list: WrittenList,
+    _ base: ListDraft.Base, _ condition: RevisionCondition
+  ) async throws -> Response {
+    let author = list.writer.id
+    return try await .written(as: { Self.answer($0.draft, isNew: $0.isNew, to: author) }) {
+      answer in
+      try await lists.save(
+        subject, content, on: list.id, of: author, base: base, condition: condition,
+        as: call.writeContext, answer: answer)
+    }
+  }
+
+  private static func answer(_ draft: ListDraft, isNew: Bool, to author: AccountID) -> WriteAnswer {
+    guard draft.content != nil, let revision = draft.revision else { return .noContent() }
+    let status = isNew ? HTTPResponse.Status.created : .ok
+    let fields = HTTPFields.tagged(EntityTags.tag(revision.description, of: author.text))
+    if let bookmark = draft.bookmark(over: nil) {
+      return WriteAnswer(status, headers: fields, body: bookmark.bytes)
+    }
+    return .json(status, headers: fields) { writer in
+      if let note = draft.note(over: nil) { writer.note(note) }
+    }
   }
 
   /// Saves a note, or its removal, as a draft.
@@ -97,13 +113,8 @@ struct ListDraftController: Sendable {
     let (base, condition) = (try Self.base(call), try RevisionCondition(call))
     if markdown == nil { _ = try await note(title, of: list.id, for: list.writer) }
     let content: JSONValue? = markdown.map { ["markdown": .string($0)] }
-    let (draft, isNew) = try await lists.save(
-      .note(title), try content.map { try DocumentBody($0) }, on: list.id, of: list.writer.id,
-      base: base, condition: condition, as: call.writeContext)
-    guard let note = draft.note(over: nil) else { return .empty(.noContent) }
-    let fields = HTTPFields.tagged(
-      EntityTags.tag(note.revision.description, of: list.writer.id.text))
-    return .json(isNew ? .created : .ok, headers: fields) { $0.note(note) }
+    return try await save(
+      .note(title), try content.map { try DocumentBody($0) }, call, list, base, condition)
   }
 
   /// A list's note, with the person's own draft applied.
@@ -144,34 +155,39 @@ struct ListDraftController: Sendable {
   ) async throws -> Response {
     let id = try await call.listID(for: person, in: lists)
     try await lists.requireWriter(person.id, of: id)
-    switch try await lists.publish(
-      subject, on: id, of: person.id, as: call.writeContext)
-    {
-    case .bookmark(let bookmark?):
-      return .json(
-        bookmark.bytes, headers: .tagged(bookmark.revision.description))
-    case .note(let note?):
-      return .json(headers: .tagged(note.revision.description)) {
-        $0.note(note)
+    do {
+      return try await .written(as: Self.answer) { answer in
+        try await lists.publish(
+          subject, on: id, of: person.id, as: call.writeContext, answer: answer)
       }
-    case .bookmark(nil), .note(nil): return .json { $0.member("deleted", true) }
-    case .conflict(let base, let theirs, let mine):
-      throw Self.conflict(base, theirs, mine)
+    } catch let conflict as PublicationConflict {
+      throw Self.problem(of: conflict)
+    }
+  }
+
+  @Sendable private static func answer(_ publication: Publication) -> WriteAnswer {
+    switch publication {
+    case .bookmark(let bookmark?):
+      return WriteAnswer(
+        .ok, headers: .tagged(bookmark.revision.description), body: bookmark.bytes)
+    case .note(let note?):
+      return .json(.ok, headers: .tagged(note.revision.description)) { $0.note(note) }
+    case .bookmark(nil), .note(nil):
+      return .json(.ok, headers: [:]) { $0.member("deleted", true) }
     }
   }
 
   /// The 409 with all three texts, so that the author can merge them.
-  private static func conflict(
-    _ base: String?, _ theirs: ListNote?, _ mine: String?
-  ) -> Problem {
+  private static func problem(of conflict: PublicationConflict) -> Problem {
     var problem = Problem(
       .conflict, "conflict",
       "Somebody has changed the same lines: save the draft anew, put together from these")
+    let theirs = conflict.theirs
     problem.members = [
-      "base": base.map { .string($0) } ?? .null,
+      "base": conflict.base.map { .string($0) } ?? .null,
       "theirs": theirs.map { .string($0.markdown) } ?? .null,
       "theirsRev": theirs.map { .string($0.revision.description) } ?? .null,
-      "mine": mine.map { .string($0) } ?? .null,
+      "mine": conflict.mine.map { .string($0) } ?? .null,
     ]
     return problem
   }

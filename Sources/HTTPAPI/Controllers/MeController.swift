@@ -38,10 +38,13 @@ struct MeController: Sendable {
       Route(.delete, "/v1/me/adoptions/{id}", access: .person, answer: .kept, completion: .always) {
         call, person in
         guard let guest = AccountID(try call.parameter("id")) else { throw Problem.notFound }
-        try await accounts.undoAdoption(of: guest, by: person, as: call.writeContext) {
-          try await hotels.undoAdoption(of: guest, in: person.store, as: call.writeContext)
+        return try await .written(as: WriteAnswer.noContent) { answer in
+          try await accounts.undoAdoption(
+            of: guest, by: person, as: call.writeContext, answer: answer
+          ) {
+            try await hotels.undoAdoption(of: guest, in: person.store, as: call.writeContext)
+          }
         }
-        return .empty(.noContent)
       },
       Route(
         .put, "/v1/me/password", access: .signedIn, answer: .uncached, completion: .always,

@@ -32,12 +32,11 @@ struct PortabilityController: Sendable {
           throw ServiceError(
             .accountNeeded, "An export is read into a user's account: sign up first")
         }
-        let counts = try await fill(with: call, for: person) {
+        return try await fill(with: call, for: person) {
           guard try await accounts.isStillValid(person) else {
             throw ServiceError.invalidToken("ended")
           }
         }
-        return .json(headers: [.cacheControl: Response.uncached]) { counts.write(to: &$0) }
       },
     ]
   }
@@ -74,7 +73,7 @@ struct PortabilityController: Sendable {
   /// - Parameter permit: throws if the caller's permission has ended. It runs before others can see the store.
   private func fill(
     with call: Call, for person: Principal, permit: () async throws -> Void
-  ) async throws -> ExportCounts {
+  ) async throws -> Response {
     _ = try call.query()
     guard let owner = ListMember(person, as: .owner, at: now()) else { throw Problem.notFound }
     let place = try imports.take(from: call.address, as: person.id.text)
@@ -82,13 +81,18 @@ struct PortabilityController: Sendable {
     let imported = ListImport(lists, for: owner, as: call.writeContext)
     do {
       let counts = try await fill(with: call, person.store, imported, in: place, permit: permit)
+      let answer = WriteAnswer.json(.ok, headers: [:]) { counts.write(to: &$0) }
       // Another import without documents may have taken the place of this one.
-      guard try await imported.finish(as: call.writeContext) else { throw ServiceError.beingFilled }
-      return counts
+      guard try await imported.finish(answer: { $0 ? answer.kept : nil }) else {
+        throw ServiceError.beingFilled
+      }
+      var response = answer.response
+      response.headers[.cacheControl] = Response.uncached
+      return response
     } catch {
       // A task of its own, because the request may have ended. If the cleanup fails now, the next start repeats it.
       await Work.shared {
-        _ = try? await imported.finish(as: call.writeContext.withoutReceipt)
+        _ = try? await imported.finish()
       }.value
       throw error
     }
@@ -99,8 +103,7 @@ struct PortabilityController: Sendable {
     permit: () async throws -> Void
   ) async throws -> ExportCounts {
     try await stores.fill(name) { store in
-      let context = call.writeContext.withoutReceipt
-      var reading = AccountImport(into: store, as: context, .ofBookmarks) { list in
+      var reading = AccountImport(into: store, as: call.writeContext, .ofBookmarks) { list in
         try await imported.target(of: list)
       }
       var (reserved, renewed) = (0, now())

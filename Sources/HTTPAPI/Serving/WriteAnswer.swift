@@ -61,10 +61,10 @@ struct WriteAnswer: Sendable {
 }
 
 extension Response {
-  /// Answers a write that consists of one update.
+  /// Answers a write.
   /// - Parameter encode: makes the answer, from the outcome alone.
-  /// - Parameter useCase: does the write and returns the outcome of its update. It passes `answer` to that update, which
-  ///   stores the answer if it is to be kept (``WriteReceipt``).
+  /// - Parameter useCase: does the write and returns the outcome of its decisive update. It passes `answer` to that
+  ///   update, which stores the answer if it is to be kept (``WriteReceipt``).
   /// - Throws: the errors of `useCase`.
   static func written<Outcome: Sendable>(
     as encode: @escaping @Sendable (Outcome) -> WriteAnswer,

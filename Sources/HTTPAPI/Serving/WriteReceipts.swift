@@ -64,35 +64,14 @@ struct WriteReceipts: Sendable {
   private func earlier(_ write: Write) async throws -> Response? {
     let answer = try await answer(of: write.name, to: write.request, in: write.stores)
     guard let answer, !answer.isRejection else { return nil }
-    return try await repeated(answer, write)
+    return try Self.repeated(answer)
   }
 
   /// The answer to a request that was carried out before.
   /// - Throws: ``Problem`` 409 if only that is known.
-  private func repeated(_ answer: KeptAnswer, _ write: Write) async throws -> Response {
-    let answer = try await completed(answer, write)
+  private static func repeated(_ answer: KeptAnswer) throws -> Response {
     guard !answer.isGone else { throw Problem.answerGone(answer) }
     return WriteAnswer(answer).response
-  }
-
-  /// How often, and with which pauses, a complete answer is looked for: for 5 seconds in all.
-  private static let (lookUps, lookUpPause) = (100, Duration.milliseconds(50))
-
-  /// The complete answer to a write that another server is carrying out. If it does not come, the other server may have
-  /// stopped; then only the changes are known.
-  private func completed(_ answer: KeptAnswer, _ write: Write) async throws -> KeptAnswer {
-    guard stores.isShared, answer.isPartial else { return answer }
-    for _ in 0..<Self.lookUps {
-      await Work.waiting { await pause(Self.lookUpPause) }
-      if Slice.isEnded { throw ServiceError.ended }
-      guard let known = try await self.answer(of: write.name, in: write.stores) else {
-        throw ServiceError(
-          .unavailable, "Another server could not complete the write; send it again",
-          retryAfterSeconds: 1)
-      }
-      if !known.isPartial { return known }
-    }
-    return answer
   }
 
   /// Carries a write out and keeps its answer.
@@ -106,32 +85,14 @@ struct WriteReceipts: Sendable {
     call.writeContext.receipt = receipt
     call.writeContext.deadline = write.deadline
     do {
-      let response = try await write.route.run(call, write.principal)
-      guard let kept = receipt.kept, !kept.isWhole else { return (response, receipt.kept != nil) }
-      // The write is committed, even if its answer can't be kept.
-      let answer = try await response.collected()
-      await keep(answer.kept, of: receipt, in: kept.store, as: write.call.writeContext)
-      return (response, true)
+      return (try await write.route.run(call, write.principal), receipt.kept != nil)
     } catch let earlier as WriteReceipt.AnsweredBefore {
-      return (try await repeated(earlier.answer, write), true)
+      return (try Self.repeated(earlier.answer), true)
     } catch {
-      guard let kept = receipt.kept else { throw error }
       // The write is committed, whatever failed after it.
-      if kept.isWhole { return (try await repeated(kept.answer, write), true) }
-      await keep(nil, of: receipt, in: kept.store, as: write.call.writeContext)
-      throw error
+      guard let kept = receipt.kept else { throw error }
+      return (try Self.repeated(kept), true)
     }
-  }
-
-  /// - Returns: false if the store is absent or can't keep the answer.
-  @discardableResult
-  private func keep(
-    _ answer: KeptAnswer?, of receipt: WriteReceipt, in name: StoreName, as context: WriteContext
-  ) async -> Bool {
-    let isKept = try? await stores.withStore(name, creating: false) { store in
-      try await store?.keep(answer, of: receipt, as: context) != nil
-    }
-    return isKept == true
   }
 }
 
@@ -231,9 +192,10 @@ extension WriteReceipts {
   private func keepResult(_ answer: KeptAnswer, of write: Write) async {
     let receipt = WriteReceipt(
       write.name, request: write.request, in: [], accepted: write.receipt?.issued)
-    let isKept = await keep(
-      answer, of: receipt, in: write.principal.store, as: write.call.writeContext)
-    if !isKept, let id = write.receipt { pending.remember(id, answer) }
+    let isKept = try? await stores.withStore(write.principal.store, creating: false) { store in
+      try await store?.keep(answer, of: receipt, as: write.call.writeContext) != nil
+    }
+    if isKept != true, let id = write.receipt { pending.remember(id, answer) }
   }
 
   /// The kept answer to a write. An answer of a write that was carried out has priority over a refusal; see
