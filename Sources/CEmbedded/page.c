@@ -9,6 +9,9 @@
 BYTES index_html[] = {
 #embed "../Page/Files/index.html"
 };
+BYTES annotate_js[] = {
+#embed "../Page/Files/annotate.js"
+};
 BYTES app_css[] = {
 #embed "../Page/Files/app.css"
 };
@@ -35,6 +38,15 @@ BYTES client_js[] = {
 };
 BYTES dom_js[] = {
 #embed "../Page/Files/dom.js"
+};
+BYTES geo_js[] = {
+#embed "../Page/Files/geo.js"
+};
+BYTES icon_192_png[] = {
+#embed "../Page/Files/icon-192.png"
+};
+BYTES icon_512_png[] = {
+#embed "../Page/Files/icon-512.png"
 };
 BYTES icon_svg[] = {
 #embed "../Page/Files/icon.svg"
@@ -93,8 +105,14 @@ BYTES offline_tabs_js[] = {
 BYTES offline_view_js[] = {
 #embed "../Page/Files/offline/view.js"
 };
+BYTES offline_words_js[] = {
+#embed "../Page/Files/offline/words.js"
+};
 BYTES people_js[] = {
 #embed "../Page/Files/people.js"
+};
+BYTES reasons_js[] = {
+#embed "../Page/Files/reasons.js"
 };
 BYTES router_js[] = {
 #embed "../Page/Files/router.js"
@@ -104,6 +122,12 @@ BYTES states_js[] = {
 };
 BYTES sync_js[] = {
 #embed "../Page/Files/sync.js"
+};
+BYTES tiles_js[] = {
+#embed "../Page/Files/tiles.js"
+};
+BYTES to_lists_js[] = {
+#embed "../Page/Files/to-lists.js"
 };
 BYTES view_account_js[] = {
 #embed "../Page/Files/view-account.js"
@@ -143,6 +167,9 @@ BYTES view_nowhere_js[] = {
 };
 BYTES view_outbox_js[] = {
 #embed "../Page/Files/view-outbox.js"
+};
+BYTES view_reset_js[] = {
+#embed "../Page/Files/view-reset.js"
 };
 BYTES view_search_js[] = {
 #embed "../Page/Files/view-search.js"
@@ -209,6 +236,7 @@ BYTES admin_js[] = {
 
 static const cembedded_page_file files[] = {
     FILE("index.html", index_html),
+    FILE("annotate.js", annotate_js),
     FILE("app.css", app_css),
     FILE("app.js", app_js),
     FILE("app.webmanifest", app_webmanifest),
@@ -218,6 +246,9 @@ static const cembedded_page_file files[] = {
     FILE("cards.js", cards_js),
     FILE("client.js", client_js),
     FILE("dom.js", dom_js),
+    FILE("geo.js", geo_js),
+    FILE("icon-192.png", icon_192_png),
+    FILE("icon-512.png", icon_512_png),
     FILE("icon.svg", icon_svg),
     FILE("markdown.js", markdown_js),
     FILE("messages.js", messages_js),
@@ -237,10 +268,14 @@ static const cembedded_page_file files[] = {
     FILE("offline/synchroniser.js", offline_synchroniser_js),
     FILE("offline/tabs.js", offline_tabs_js),
     FILE("offline/view.js", offline_view_js),
+    FILE("offline/words.js", offline_words_js),
     FILE("people.js", people_js),
+    FILE("reasons.js", reasons_js),
     FILE("router.js", router_js),
     FILE("states.js", states_js),
     FILE("sync.js", sync_js),
+    FILE("tiles.js", tiles_js),
+    FILE("to-lists.js", to_lists_js),
     FILE("view-account.js", view_account_js),
     FILE("view-bookmarks.js", view_bookmarks_js),
     FILE("view-drafts.js", view_drafts_js),
@@ -254,6 +289,7 @@ static const cembedded_page_file files[] = {
     FILE("view-note.js", view_note_js),
     FILE("view-nowhere.js", view_nowhere_js),
     FILE("view-outbox.js", view_outbox_js),
+    FILE("view-reset.js", view_reset_js),
     FILE("view-search.js", view_search_js),
     FILE("worker.js", worker_js),
     FILE("docs-contract.js", docs_contract_js),

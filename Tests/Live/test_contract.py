@@ -8,7 +8,7 @@ import yaml
 # Every URL of the web page answers a browser that opens it directly.
 PAGES = [
     "/", "/hotels/h", "/bookmarks", "/bookmarks/h/history", "/lists", "/lists/l", "/lists/l/notes/n",
-    "/lists/l/members", "/lists/l/drafts", "/invitations/t", "/outbox", "/account", "/log-in", "/sign-up", "/docs",
+    "/lists/l/members", "/lists/l/drafts", "/invitations/t", "/outbox", "/account", "/log-in", "/sign-up", "/reset", "/docs",
     "/admin", "/offline.js", "/worker.js", "/page/none/index.html", "/page/none/offline/none",
     "/shell.json"]
 

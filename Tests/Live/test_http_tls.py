@@ -120,8 +120,10 @@ def test_refused_body_without_an_end_ends_its_stream_alone(secure):
         assert streams.answer("GET", "/v1/limits")[0] == 200
 
 
-def test_cookie_is_for_tls_alone(secure):
+def test_cookie_is_for_tls_alone_and_so_is_the_host_from_then_on(secure):
     with Streams(secure) as streams:
+        for path in ("/healthz", "/v1/limits", "/", "/v1/absent"):
+            assert streams.answer("GET", path)[1]["strict-transport-security"] == "max-age=31536000"
         body = json.dumps({"username": "ann", "password": "long enough"}).encode()
         status, fields, _ = streams.answer("POST", "/v1/users", ("content-type", "application/json"), body=body)
         assert status == 201 and "; Secure" in fields["set-cookie"]

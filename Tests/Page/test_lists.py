@@ -145,8 +145,8 @@ def test_a_hotels_draft_is_seen_by_all_once_it_is_published(browser):
     name = other.find(".hotel h2").text
     other.press(name)
     other.says("Put it on a list")
-    other.click(other.find("input[name='draft']"))
-    other.press("Put it there")
+    other.click(other.find("summary"))
+    other.press("Put it there as a draft")
     other.says("for your eyes only")
     other.synced()
     other.visit(path).says(name, "Draft: only you see it")

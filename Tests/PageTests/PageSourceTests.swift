@@ -43,7 +43,7 @@ import Testing
     let docs = bytes { $0.hasPrefix("docs") }
     let admin = bytes { $0.hasPrefix("admin") }
     let app = bytes { !$0.hasPrefix("docs") && !$0.hasPrefix("admin") }
-    #expect((1..<167 * 1024).contains(app), "\(app)")
+    #expect((1..<200_000).contains(app), "\(app)")
     #expect((1..<100 * 1024).contains(docs), "\(docs)")
     #expect((1..<100 * 1024).contains(admin), "\(admin)")
   }

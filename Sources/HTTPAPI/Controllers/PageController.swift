@@ -35,6 +35,7 @@ struct PageController: Sendable {
     ("/lists/{id}/members", "index.html"), ("/lists/{id}/drafts", "index.html"),
     ("/invitations/{token}", "index.html"), ("/outbox", "index.html"),
     ("/account", "index.html"), ("/log-in", "index.html"), ("/sign-up", "index.html"),
+    ("/reset", "index.html"),
     ("/docs", "docs.html"), ("/admin", "admin.html"),
     ("/offline.js", WebPage.module), ("/worker.js", WebPage.worker),
     ("/shell.json", WebPage.shell),

@@ -120,7 +120,7 @@ package struct HTTPService: Sendable {
     RequestRouter(
       routes: routes, crossOrigin: crossOrigin, proxies: proxies, authentication: authentication,
       renewal: renewal, health: health, receipts: receipts, processors: processors,
-      showsCost: showsCost, answers: answers)
+      showsCost: showsCost, answers: answers, address: address)
   }
 }
 

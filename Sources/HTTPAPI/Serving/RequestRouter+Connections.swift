@@ -31,7 +31,7 @@ extension RequestRouter: RequestAnswering {
     var fields = answer.fields
     fields[.contentLength] = String(answer.body.readableBytes)
     crossOrigin.decorate(&fields, origin: head.headerFields.value(of: .origin))
-    fields.append(Self.noSniffing)
+    fields.append(contentsOf: self.fields)
     fields.append(date.now)
     entry.metrics.record(status: answer.status.code, duration: ContinuousClock.now - start)
     return (

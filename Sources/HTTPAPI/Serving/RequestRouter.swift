@@ -31,13 +31,17 @@ package struct RequestRouter: HTTPResponder {
   private let receipts: WriteReceipts
   private let answers: AnswerCounts
   private let unrouted = RequestMetrics(template: "none")
+  /// The fields of all answers.
+  let fields: HTTPFields
 
   init(
     routes: [Route], crossOrigin: CrossOrigin, proxies: TrustedProxies,
     authentication: Authentication, renewal: SessionRenewal, health: Health,
     receipts: WriteReceipts,
-    processors: ProcessorAccounts? = nil, showsCost: Bool = false, answers: AnswerCounts
+    processors: ProcessorAccounts? = nil, showsCost: Bool = false, answers: AnswerCounts,
+    address: ServerAddress
   ) {
+    fields = address.answerFields
     self.answers = answers
     self.receipts = receipts
     self.renewal = renewal
@@ -89,7 +93,7 @@ package struct RequestRouter: HTTPResponder {
     // The client would read a body as the next answer.
     if request.method == .head { response = response.createHeadResponse() }
     crossOrigin.decorate(&response.headers, origin: request.headers.value(of: .origin))
-    response.headers.append(Self.noSniffing)
+    response.headers.append(contentsOf: fields)
     if dialect == .couch { CouchHead.addRequestID(to: &response.headers, of: request) }
     if showsCost, let work { response.headers[.serverTiming] = EndedWork.timing(work) }
     answers.count(response.status.code)
@@ -229,8 +233,6 @@ package struct RequestRouter: HTTPResponder {
     var generator = SystemRandomNumberGenerator()
     return Hex.string(generator.next(), generator.next())
   }
-
-  static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
 
   /// The methods for `Allow`: HEAD wherever GET is allowed, and OPTIONS always.
   private static func list(_ methods: [String]) -> String {

@@ -17,10 +17,20 @@ struct ServerAddress: Sendable {
     publicURL ?? (isSecure ? "https://" : "http://") + (call.request.head.authority ?? "localhost")
   }
 
+  /// Whether clients use TLS, here or at a proxy.
+  private var usesTLS: Bool { publicURL?.hasPrefix("https:") ?? isSecure }
+
+  /// The fields of all answers. With TLS, a browser that was here once uses only TLS for a year (RFC 6797).
+  var answerFields: HTTPFields {
+    var fields: HTTPFields = [.xContentTypeOptions: "nosniff"]
+    if usesTLS { fields[.strictTransportSecurity] = "max-age=31536000" }
+    return fields
+  }
+
   /// The session cookie, which a browser sends only to this site, and only over TLS if clients use TLS.
   func cookie(_ token: IssuedToken) -> String {
     let seconds = max(0, token.expiresAt.seconds - now().seconds)
-    let secure = (publicURL?.hasPrefix("https:") ?? isSecure) ? "; Secure" : ""
+    let secure = usesTLS ? "; Secure" : ""
     return "\(SentCredentials.cookieName)=\(token.token.exposed); Path=/; Max-Age=\(seconds); "
       + "HttpOnly; SameSite=Strict" + secure
   }

@@ -1,6 +1,7 @@
 import { client } from "./client.js"
 import { h, time } from "./dom.js"
-import { personName } from "./people.js"
+import { isIssued, personName } from "./people.js"
+import { reason } from "./reasons.js"
 import { failure } from "./states.js"
 import { toast } from "./messages.js"
 import { preload, rewrite, route, start, render } from "./router.js"
@@ -22,6 +23,7 @@ route("/outbox", () => import("./view-outbox.js"))
 route("/account", () => import("./view-account.js"))
 route("/log-in", () => import("./view-enter.js"))
 route("/sign-up", () => import("./view-enter.js"))
+route("/reset", () => import("./view-reset.js"))
 
 /** How long before a guest's data is erased the page warns, in milliseconds: 7 days. */
 const warning = 7 * 86_400_000
@@ -40,11 +42,26 @@ function showPerson() {
     banner.replaceChildren("Something between this browser and the server answers in its place. It may ask you to log in. What you change here is kept. ",
       h("a", { href: network, target: "_self" }, "Open its page"))
   } else if (state === "ended") {
-    banner.replaceChildren("You have been logged out. What you changed here is kept until you log in again. ", h("a", { href: "/log-in" }, "Log in"))
+    if (!banner.contains(document.activeElement)) banner.replaceChildren("You have been logged out. What you changed here is kept until you log in again. ", again())
   } else if (isNearEnd()) {
     banner.replaceChildren("Your bookmarks have not been used at the server for a long time. It erases them on ", time(keptUntil),
       " unless you open this page with a network before. ", h("a", { href: "/account" }, "Your account"))
   }
+}
+
+/** Logs the same user in again, without leaving the view. */
+function again() {
+  const { username } = client.session
+  if (isIssued(username)) return h("a", { href: "/log-in" }, "Log in")
+  const word = h("input", { id: "again", type: "password", required: true, autocomplete: "current-password", placeholder: "Password", "aria-label": `Password of ${username}`, "aria-describedby": "again-told" })
+  const told = h("span.wrong", { id: "again-told", role: "alert" })
+  return h("form.row", { onsubmit: async event => {
+    event.preventDefault()
+    told.textContent = ""
+    await client.logIn({ username, password: word.value }).catch(error => {
+      told.textContent = error.code === "unauthorized" ? "The password is wrong." : reason(error)
+    })
+  } }, h("input.unseen", { autocomplete: "username", value: username, readonly: true, tabindex: "-1", "aria-hidden": "true" }), word, h("button", "Log in"), told)
 }
 
 /** Asks the server, and with that uses the session, which keeps the guest's data. */
@@ -59,11 +76,11 @@ client.addEventListener("session", () => {
   if (former && former !== person) render()
 })
 client.addEventListener("rejected", ({ detail }) => {
-  toast(`${detail.label ?? "A change"}: ${detail.reason ?? "it was refused"}`, {
+  toast(`${detail.label ?? "A change"}: ${reason(detail)}`, {
     label: "Look", run: () => import("./router.js").then(({ go }) => go("/outbox"))
   })
 })
-client.addEventListener("failure", ({ detail }) => toast(detail.reason ?? detail.message))
+client.addEventListener("failure", ({ detail }) => toast(reason(detail)))
 client.addEventListener("update", () => toast("There is a new version of this page.", { label: "Reload", run: () => location.reload() }))
 
 client.addEventListener("sync", ({ detail }) => {

@@ -1,7 +1,8 @@
 import { art } from "./art.js"
-import { client } from "./client.js"
+import { client, isLoggedIn } from "./client.js"
 import { h, icon } from "./dom.js"
 import { announce, toast } from "./messages.js"
+import { reason } from "./reasons.js"
 
 /** Hotels as cards, and the bookmark button. */
 
@@ -59,18 +60,22 @@ export function keepButton(hotel, isKept, { wide = false } = {}) {
       } else await remove(hotel.id, name)
     } catch (error) {
       show(!wanted)
-      toast(`${name}: ${error.reason ?? error.message}`)
+      toast(`${name}: ${reason(error)}`)
     }
   })
   return button
 }
+
+/** The button that puts a hotel on lists. */
+const listButton = hotel => h("button", { "aria-label": `Lists of ${nameOf(hotel)}`, onclick: async () =>
+  (await import("./to-lists.js")).putOnLists(hotel) }, icon("plus"), "List")
 
 /** Removes a bookmark and offers to undo that. */
 export async function remove(id, name, options = {}) {
   const entry = await client.unbookmark(id, options)
   toast(`${name} is no longer bookmarked.`, entry.undoable ? {
     label: "Undo",
-    run: () => client.undo(entry.id).then(() => announce(`${name} is bookmarked again`), error => toast(error.reason ?? error.message))
+    run: () => client.undo(entry.id).then(() => announce(`${name} is bookmarked again`), error => toast(reason(error)))
   } : undefined)
   client.settled(entry.id).catch(() => renewKeepButtons())
 }
@@ -83,10 +88,10 @@ export async function renewKeepButtons() {
 
 /**
  * @param {object} hotel
- * @param {{kept?: boolean, level?: string, signs?: Node[], end?: Node[], keep?: boolean}} [options] `signs` are above
- *   the name, `end` are buttons below.
+ * @param {{kept?: boolean, level?: string, signs?: Node[], words?: Node[], end?: Node[], keep?: boolean}} [options] `signs`
+ *   are above the name, `words` are the user's own, `end` are buttons below.
  */
-export function card(hotel, { kept = false, signs = [], end = [], keep = true, level = "h3" } = {}) {
+export function card(hotel, { kept = false, signs = [], words = [], end = [], keep = true, level = "h3" } = {}) {
   const name = nameOf(hotel), place = placeOf(hotel), amenities = amenitiesOf(hotel)
   const distance = typeof hotel.distance === "number" ? `${kilometres.format(hotel.distance)} km away` : ""
   return h("li.hotel", { "data-id": hotel.id },
@@ -94,9 +99,9 @@ export function card(hotel, { kept = false, signs = [], end = [], keep = true, l
     keep ? keepButton(hotel, kept) : null,
     h("div.text",
       signs.length ? h("p.row", signs) : null,
-      h(level, null, h("a", { href: `/hotels/${encodeURIComponent(hotel.id)}` }, name)),
-      h("p.place", [place, distance].filter(Boolean).join(" · ") || "Somewhere"),
-      text(hotel.description) ? h("p.about", text(hotel.description)) : null,
-      amenities.length ? chips(amenities, chipsShown) : null,
-      h("div.end", end)))
+      h(level, { dir: "auto" }, h("a", { href: `/hotels/${encodeURIComponent(hotel.id)}` }, name)),
+      h("p.place", { dir: "auto" }, [place, distance].filter(Boolean).join(" · ") || "Somewhere"),
+      text(hotel.description) ? h("p.about", { dir: "auto" }, text(hotel.description)) : null,
+      amenities.length ? chips(amenities, chipsShown) : null, words,
+      h("div.end", end, keep && isLoggedIn() ? listButton(hotel) : null)))
 }

@@ -1,8 +1,8 @@
 import { h, safeURL } from "./dom.js"
 
 /**
- * Renders Markdown: headings, paragraphs, lists, quotes, rules, code, emphasis, strong and deleted text, and links. It
- * creates elements and never parses HTML, so a tag in a note appears as text. Images become links, so that nothing is
+ * Renders Markdown: headings, paragraphs, lists, boxes to tick, tables, quotes, rules, code, emphasis, strong and deleted
+ * text, and links. It creates elements and never parses HTML, so a tag in a note appears as text. Images become links, so that nothing is
  * fetched from another server.
  *
  * The work grows linearly with the text: each place is looked at a fixed number of times. A text that takes longer than
@@ -16,8 +16,8 @@ const deepestBlock = 6
 /** Milliseconds after which a text is shown as it was written. */
 const longest = 50
 
-/** The time until which rendering may go on. */
-let end = Infinity
+/** The time until which rendering may go on, how many boxes there are so far, and what is called when one is ticked. */
+let end = Infinity, boxes = 0, ticking
 class TooLong extends Error {}
 
 function link(address, text) {
@@ -39,8 +39,9 @@ class Finder {
   }
 }
 
-const address = /https?:\/\/[^\s<>()"]*[^\s<>()".,;:!?]/y
-const target = /\(([^()\s]+)\)/y
+/** With parentheses in pairs, as addresses of encyclopedias have them. */
+const address = /https?:\/\/(?:[^\s<>()"]|\([^\s<>()"]*\))*(?:[^\s<>()".,;:!?]|\([^\s<>()"]*\))/y
+const target = /\(((?:[^()\s]|\([^()\s]*\))+)\)/y
 const emphasis = /[*_](?=\S)([^*_]+)[*_](?!\w)/y
 
 const at = (pattern, text, index) => ((pattern.lastIndex = index), pattern.exec(text))
@@ -127,10 +128,43 @@ function list(lines, tag, start, depth) {
   const items = []
   while (lines.areLeft && start.test(lines.first)) {
     const first = lines.pass().replace(start, "")
+    const state = box.exec(first)
+    const words = state ? [ticks(state[1] !== " ", first.slice(state[0].length))] : inline(first)
     const more = lines.take(line => /^\s{2,}\S/.test(line)).map(line => line.replace(/^ {1,4}|^\t/, ""))
-    items.push(h("li", inline(first), more.length ? blocks(more, depth + 1) : null))
+    items.push(h("li", { dir: "auto", class: state && "task" }, words, more.length ? blocks(more, depth + 1) : null))
   }
   return h(tag, null, items)
+}
+
+const box = /^\[([ xX])\]\s/
+
+function ticks(isTicked, text) {
+  const number = boxes++, tick = ticking
+  return h("label.check", h("input", { type: "checkbox", checked: isTicked, disabled: !tick, onchange: () => tick(number, isTicked) }), h("span", inline(text.trim())))
+}
+
+/** The text with another state of one of its boxes; unchanged if that box is not as it was shown. */
+export function ticked(text, number, wasTicked) {
+  let isCode = false, count = 0
+  return text.split("\n").map(line => {
+    if (starts.fence.test(line)) isCode = !isCode
+    const found = !isCode && /^[\s>]*(?:[-*+]|\d{1,9}[.)])\s+\[([ xX])\]\s/.exec(line)
+    if (!found || count++ !== number || (found[1] !== " ") !== wasTicked) return line
+    const place = found[0].length - 3
+    return line.slice(0, place) + (wasTicked ? " " : "x") + line.slice(place + 1)
+  }).join("\n")
+}
+
+const cells = line => line.trim().replace(/^\|/, "").replace(/\|$/, "").split("|").map(cell => cell.trim())
+const isLine = line => line.includes("-") && cells(line).every(cell => /^:?-+:?$/.test(cell))
+
+/** A table: a row, a line of dashes, and further rows. */
+function table(lines) {
+  const head = cells(lines.pass())
+  const sides = cells(lines.pass()).map(cell => ({ class: cell.endsWith(":") ? cell.startsWith(":") ? "middle" : "last" : null }))
+  const row = (tag, texts) => h("tr", head.map((_, at) => h(tag, { dir: "auto", ...sides[at] }, inline(texts[at] ?? ""))))
+  const rows = lines.take(line => line.includes("|") && line.trim())
+  return h("div.wide", { tabindex: "0", role: "region", "aria-label": "Table" }, h("table", h("thead", row("th", head)), h("tbody", rows.map(line => row("td", cells(line))))))
 }
 
 /** A heading's text, without the marks before and behind it. */
@@ -152,9 +186,10 @@ function block(lines, depth) {
   if (starts.heading.test(line)) {
     lines.pass()
     // Level 1 is the page's heading, and level 2 is the note's title.
-    return h(`h${Math.min(/^#+/.exec(line)[0].length + 2, 6)}`, null, inline(headingText(line)))
+    return h(`h${Math.min(/^#+/.exec(line)[0].length + 2, 6)}`, { dir: "auto" }, inline(headingText(line)))
   }
   if (starts.rule.test(line)) return lines.pass() && h("hr")
+  if (line.includes("|") && isLine(lines.all[lines.index + 1] ?? "") && cells(line).length === cells(lines.all[lines.index + 1]).length) return table(lines)
   if (depth < deepestBlock) {
     if (starts.quote.test(line)) {
       return h("blockquote", blocks(lines.take(other => starts.quote.test(other)).map(it => it.replace(starts.quote, "")), depth + 1))
@@ -163,7 +198,7 @@ function block(lines, depth) {
     if (starts.number.test(line)) return list(lines, "ol", starts.number, depth)
   }
   const words = [lines.pass(), ...lines.take(other => other.trim() && !Object.values(starts).some(start => start.test(other)))]
-  return h("p", words.map((text, index) => [index ? h("br") : null, inline(text.trim())]))
+  return h("p", { dir: "auto" }, words.map((text, index) => [index ? h("br") : null, inline(text.trim())]))
 }
 
 function blocks(all, depth) {
@@ -179,15 +214,16 @@ function blocks(all, depth) {
  * Renders a text.
  * @param {string} text
  * @param {number} [milliseconds] How long it may take; after it the text is shown as it was written.
+ * @param {(number: number, wasTicked: boolean) => void} [tick] Called when the reader ticks a box; see {@link ticked}.
  * @returns {HTMLElement}
  */
-export function markdown(text, milliseconds = longest) {
+export function markdown(text, milliseconds = longest, tick) {
   const words = String(text ?? "").replace(/\r\n?/g, "\n")
-  end = performance.now() + milliseconds
+  ;[end, boxes, ticking] = [performance.now() + milliseconds, 0, tick]
   try {
     return h("div.prose", blocks(words.split("\n"), 0))
   } catch (error) {
     if (!(error instanceof TooLong)) throw error
-    return h("div.prose.written", words)
+    return h("div.prose.written", { dir: "auto" }, words)
   }
 }

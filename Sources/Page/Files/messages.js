@@ -1,4 +1,5 @@
 import { h } from "./dom.js"
+import { reason } from "./reasons.js"
 
 /** Messages to the user: to screen readers, at the bottom of the page, and in dialogs. */
 
@@ -46,7 +47,8 @@ export function ask({ title, text, yes, danger = false, body }) {
       h("form", { method: "dialog" },
         h("h2", { id: "question" }, title), h("p.lead", text), body,
         h("div.row",
-          h("button", { value: "no", autofocus: true }, "Cancel"),
+          // No button for the form: Enter in a field means yes.
+          h("button", { autofocus: !body || danger, onclick: () => dialog.close("no") }, "Cancel"),
           h("button", { value: "yes", class: danger ? "danger" : "main" }, yes))))
     document.body.append(dialog)
     dialog.showModal()
@@ -58,7 +60,7 @@ export async function attempt(work) {
   try {
     return await work()
   } catch (error) {
-    toast(error?.reason ?? error?.message ?? String(error))
+    toast(reason(error))
     return undefined
   }
 }

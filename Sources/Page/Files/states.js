@@ -1,4 +1,5 @@
 import { h, svg } from "./dom.js"
+import { reason } from "./reasons.js"
 
 /** Content for views that wait, are empty, or have failed. */
 
@@ -35,10 +36,4 @@ export function failure(error, again) {
     h("p.muted", reason(error)),
     h("div.row", again ? h("button.main", { onclick: again }, "Try again") : null,
       h("a.button", { href: "/bookmarks" }, "Bookmarked hotels")))
-}
-
-/** The reason of an error as a sentence for the user. */
-export function reason(error) {
-  const text = error?.reason ?? error?.message ?? String(error)
-  return text ? text.replace(/[^.!?]$/, "$&.") : "No reason was given."
 }

@@ -3,7 +3,7 @@ import { h, plural, time } from "./dom.js"
 import { ask, attempt, toast } from "./messages.js"
 import { isIssued, personName } from "./people.js"
 import { go, render } from "./router.js"
-import { reason } from "./states.js"
+import { reason } from "./reasons.js"
 
 /** The account: who the user is, and actions on the account and its data. */
 export async function show(_, signal) {
@@ -22,7 +22,7 @@ export async function show(_, signal) {
       adoptions.length ? h("section.panel.stack", h("h2", "Taken over from a guest"), h("ul.rows", adoptions.map(adoptionRow))) : null,
       isLoggedIn() ? isIssued(session.username) ? naming(session) : password() : null,
       session.state === "active" ? h("section.panel.stack", h("h2", "Take it with you"), h("p.muted", "A file with all that you have here. It can be read in again at this or another server."),
-        h("p", h("a.button", { href: "/v1/me/export", download: "hotel-bookmarks.ndjson" }, "Save my data"))) : null,
+        h("div.row", h("a.button", { href: "/v1/me/export", download: "hotel-bookmarks.ndjson" }, "Save my data"), isUser() ? reading(me) : null)) : null,
       session.state === "none" ? null : leaving(session))
   }
 }
@@ -60,6 +60,20 @@ function adoptionRow(adoption) {
       toast("It is undone.")
       await render()
     }) }, "Undo"))
+}
+
+/** Reads such a file into an empty account. */
+function reading(me) {
+  const file = h("input.unseen", { id: "file", type: "file", accept: ".ndjson,.gz,application/x-ndjson", onchange: () => attempt(async () => {
+    const [chosen] = file.files
+    file.value = ""
+    if (!chosen) return
+    const { documents } = await client.importData(chosen)
+    toast(`${plural(documents, "document")} of the file ${documents === 1 ? "is" : "are"} here now.`)
+    await render()
+  }) })
+  if (me.usage?.documents) return h("p.muted.small", "A saved file can be read into a new account, before anything is in it.")
+  return [file, h("button", { onclick: () => file.click() }, "Read a saved file in")]
 }
 
 /** What a user of another issuer is called. */

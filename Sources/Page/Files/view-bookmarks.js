@@ -1,67 +1,124 @@
 import { card, nameOf } from "./cards.js"
 import { client, follow, isUser } from "./client.js"
-import { h, plural } from "./dom.js"
+import { h, plural, time } from "./dom.js"
+import { annotation } from "./offline/actions.js"
+import { find } from "./offline/words.js"
+import { rewrite } from "./router.js"
 import { empty, waits } from "./states.js"
+import { toast } from "./messages.js"
+import { annotate } from "./annotate.js"
+import { Tiles } from "./tiles.js"
+import { distance, locate, pointOf } from "./geo.js"
+
+const collator = new Intl.Collator(undefined, { numeric: true, ignorePunctuation: true })
+
+/** The orders, and how each compares two bookmarks. */
+const orders = {
+  newest: ["Newest first", () => 0],
+  name: ["Name", (one, other) => collator.compare(nameOf(one.hotel), nameOf(other.hotel))],
+  place: ["Place", (one, other) => collator.compare(sortedPlace(one.hotel), sortedPlace(other.hotel)) || orders.name[1](one, other)],
+  near: ["Nearest first"]
+}
+
+const sortedPlace = hotel => [hotel.country, hotel.state, hotel.city].filter(part => typeof part === "string").join(" ") || "\uFFFF"
 
 /** Bookmarked hotels, newest first; also without a network. */
-export async function show(_, signal) {
+export async function show({ query }, signal) {
+  const state = { words: query.get("q") ?? "", order: query.get("order") ?? "newest", tag: query.get("tag") ?? "" }
+  let all = [], here
   const count = h("p.lead", { "aria-live": "polite" })
   const content = h("div.section")
-  let shown = new Map()
+  const tiles = new Tiles("Bookmarked hotels", bookmark => bookmarkCard(bookmark, here), signal)
+  const words = h("input", { id: "words", type: "search", value: state.words, autocomplete: "off", oninput: () => { state.words = words.value; arrange() } })
+  const order = h("select", { id: "order", onchange: () => choose(order.value) }, Object.entries(orders).map(([value, [label]]) =>
+    h("option", { value, selected: state.order === value }, label)))
+  const tags = h("div.row.tags", { role: "group", "aria-label": "Your tags" })
+  const tools = h("div.tools", { hidden: true },
+    h("label", { for: "words" }, "Find"), words, h("label", "Order", order), tags)
+
+  async function choose(value) {
+    if (value === "near" && !here) here = await locate().catch(error => { toast(error.message) })
+    state.order = order.value = value === "near" && !here ? "newest" : value
+    arrange()
+  }
+
+  function showTags() {
+    const names = [...new Set(all.flatMap(bookmark => annotation(bookmark.hotel).tags))].sort(collator.compare)
+    if (state.tag && !names.includes(state.tag)) state.tag = ""
+    tags.replaceChildren(...names.map(name => h("button.chip", { "aria-pressed": String(name === state.tag), onclick: event => {
+      state.tag = name === state.tag ? "" : name
+      arrange()
+      for (const button of tags.children) button.setAttribute("aria-pressed", String(button === event.target && state.tag === name))
+    } }, name)))
+  }
+
+  /** Shows the bookmarks with the words and the tag, in the order. */
+  function arrange() {
+    let found = state.tag ? all.filter(bookmark => annotation(bookmark.hotel).tags.includes(state.tag)) : all
+    if (state.words.trim()) {
+      const hotels = new Set(find(found.map(bookmark => bookmark.hotel), { description: state.words }).hotels)
+      found = found.filter(bookmark => hotels.has(bookmark.hotel))
+    }
+    const compare = state.order === "near" ? (one, other) => distance(here, one.hotel) - distance(here, other.hotel) : orders[state.order]?.[1]
+    if (state.order !== "newest" && compare) found = found.toSorted(compare)
+    const query = new URLSearchParams({ ...(state.words.trim() && { q: state.words }), ...(state.order !== "newest" && { order: state.order }), ...(state.tag && { tag: state.tag }) }).toString()
+    rewrite(query ? `/bookmarks?${query}` : "/bookmarks")
+    count.textContent = !all.length ? "" : found.length === all.length ? `${plural(all.length, "hotel")}, here and on every device that you use`
+      : `${plural(found.length, "hotel")} of ${all.length.toLocaleString("en-GB")}`
+    tools.hidden = all.length < 2
+    if (found.length) {
+      if (tiles.node.parentNode !== content) content.replaceChildren(tiles.node)
+      return tiles.show(found)
+    }
+    tiles.show([])
+    content.replaceChildren(all.length ? empty("No bookmark has that", "Other words find others.", h("button", { onclick: () => {
+      words.value = state.words = state.tag = ""
+      showTags()
+      arrange()
+    } }, "Show all"))
+      : empty("Nothing bookmarked yet", "Hotels that you bookmark are kept here, also when you are offline.", h("a.button.main", { href: "/" }, "Find a hotel")))
+  }
 
   async function renew() {
-    const bookmarks = await client.bookmarks()
+    const former = new Map(all.map(bookmark => [bookmark.id, bookmark]))
+    const next = await client.bookmarks()
     if (signal.aborted) return
-    count.textContent = bookmarks.length ? `${plural(bookmarks.length, "hotel")}, here and on every device that you use` : ""
-    // An unchanged card keeps its element, so that the focus and the layout stay.
-    const next = new Map(bookmarks.map(bookmark => {
-      const look = JSON.stringify(bookmark)
-      const known = shown.get(bookmark.id)
-      return [bookmark.id, known?.look === look ? known : { look, node: bookmarkCard(bookmark) }]
-    }))
-    const hadFocus = content.contains(document.activeElement) ? document.activeElement.closest("[data-id]")?.dataset.id : undefined
-    const place = [...shown.keys()].indexOf(hadFocus)
-    shown = next
-    if (!bookmarks.length) {
-      content.replaceChildren(empty("Nothing bookmarked yet", "Hotels that you bookmark are kept here, also when you are offline.",
-        h("a.button.main", { href: "/" }, "Find a hotel")))
-    } else {
-      const list = content.querySelector("ul.hotels") ?? h("ul.hotels", { "aria-label": "Bookmarked hotels" })
-      arrange(list, [...next.values()].map(it => it.node))
-      if (list.parentNode !== content) content.replaceChildren(list)
-    }
-    if (hadFocus !== undefined && !content.contains(document.activeElement)) refocus(next, place)
+    // An unchanged bookmark stays the same object, so that its card and its words stay too.
+    all = next.map(bookmark => {
+      const known = former.get(bookmark.id)
+      return known && known.rev === bookmark.rev && !known.pending && !bookmark.pending ? known : bookmark
+    })
+    order.options[3].hidden = !all.some(bookmark => pointOf(bookmark.hotel))
+    showTags()
+    const hadFocus = content.contains(document.activeElement)
+    const place = hadFocus ? tiles.place(document.activeElement) : -1
+    arrange()
+    if (hadFocus && !content.contains(document.activeElement)) (tiles.at(place)?.querySelector("button.keep") ?? content.querySelector("a"))?.focus()
   }
 
-  function refocus(next, place) {
-    const nodes = [...next.values()]
-    const node = nodes[Math.min(place, nodes.length - 1)]?.node
-    if (node) node.querySelector("button.keep").focus()
-    else content.querySelector("a")?.focus()
-  }
-
+  if (state.order === "near") state.order = "newest"
   follow(["own"], signal, renew)
   await renew()
   return {
     title: "Bookmarked hotels", place: "bookmarks",
-    node: h("div", h("h1", "Bookmarked hotels"), count,
-      isUser() ? null : h("p.note.section", "You are here as a guest. ",
-        h("a", { href: "/sign-up" }, "Sign up"), " to have your bookmarks on other devices too. What you have bookmarked comes along."),
-      content)
+    node: h("div", h("h1", "Bookmarked hotels"), count, isUser() ? null : guests(), tools, content)
   }
 }
 
-/** Puts a parent's elements into this order, moves only those in a wrong position, and removes all others. */
-export function arrange(parent, nodes) {
-  nodes.forEach((node, at) => { if (parent.children[at] !== node) parent.insertBefore(node, parent.children[at] ?? null) })
-  while (parent.childElementCount > nodes.length) parent.lastElementChild.remove()
+function guests() {
+  const { keptUntil } = client.session
+  return h("p.note.section", "You are here as a guest. ", keptUntil ? ["Your bookmarks are kept until ", time(keptUntil), ", and longer with each visit. "] : null,
+    h("a", { href: "/sign-up" }, "Sign up"), " to keep them for good and to have them on other devices. What you have bookmarked comes along.")
 }
 
-function bookmarkCard(bookmark) {
-  const hotel = { ...bookmark.hotel, id: bookmark.id }
+function bookmarkCard(bookmark, here) {
+  const hotel = { ...bookmark.hotel, id: bookmark.id }, { note, tags } = annotation(hotel), name = nameOf(hotel)
+  if (here && pointOf(hotel)) hotel.distance = distance(here, hotel)
   return card(hotel, {
     kept: true, level: "h2",
     signs: bookmark.pending ? [waits(bookmark)] : [],
-    end: [h("a.button", { href: `/bookmarks/${encodeURIComponent(bookmark.id)}/history`, "aria-label": `History of ${nameOf(hotel)}` }, "History")]
+    words: [tags.length ? h("ul.chips", { "aria-label": "Your tags" }, tags.map(tag => h("li.mine", tag))) : null, note ? h("p.mine", { dir: "auto" }, note) : null],
+    end: [h("button", { "aria-label": `Your note on ${name}`, onclick: () => annotate(bookmark) }, note || tags.length ? "Edit note" : "Add note"),
+      h("a.button", { href: `/bookmarks/${encodeURIComponent(bookmark.id)}/history`, "aria-label": `History of ${name}` }, "History")]
   })
 }

@@ -3,7 +3,7 @@ import { h, plural } from "./dom.js"
 import { ask, toast } from "./messages.js"
 import { isIssued, personName } from "./people.js"
 import { go, render } from "./router.js"
-import { reason } from "./states.js"
+import { reason } from "./reasons.js"
 
 /**
  * Signing up and logging in. The account takes over the guest's bookmarks in both cases. A user whose session has ended
@@ -65,7 +65,7 @@ export async function show({ query }, signal) {
   const said = await lead(text)
   const told = h("p", { id: "told", class: "wrong", role: "alert" })
   const known = !isNew && isUser() && !isIssued(client.session.username) ? client.session.username : ""
-  const name = h("input", { id: "name", name: "username", value: known, required: true, autocomplete: "username", autocapitalize: "none", spellcheck: "false", maxlength: 64, "aria-describedby": "told" })
+  const name = h("input", { id: "name", name: "username", value: known, required: true, autocomplete: "username", autocapitalize: "none", spellcheck: "false", "aria-describedby": "told" })
   const word = h("input", { id: "password", name: "password", type: "password", required: true, autocomplete: text.autocomplete, "aria-describedby": isNew ? "told rule" : "told" })
   const yes = h("button.main", text.yes)
   const form = h("form.form.section", {
@@ -86,6 +86,7 @@ export async function show({ query }, signal) {
     }
   }, told, h("div", h("label", { for: "name" }, "Name"), name),
   h("div", h("label", { for: "password" }, "Password"), word, isNew ? h("p.hint", { id: "rule" }, "Eight characters or more; a few words are easier to remember than signs.") : null),
+  isNew ? null : h("p.muted.small", "Forgot the password? Whoever runs this server can give you a link with which you choose another one."),
   h("div.row", yes, h("a.button", { href: text.other[0] + (query.has("then") ? `?then=${encodeURIComponent(query.get("then"))}` : "") }, text.other[1])))
   return {
     title: text.title, place: "account",

@@ -1,29 +1,48 @@
+import { annotate } from "./annotate.js"
 import { art } from "./art.js"
 import { amenitiesOf, chips, keepButton, nameOf, placeOf, renewKeepButtons, text } from "./cards.js"
 import { client, follow, isUser } from "./client.js"
-import { h, safeURL } from "./dom.js"
+import { h, icon, safeURL } from "./dom.js"
 import { attempt, toast } from "./messages.js"
+import { annotation } from "./offline/actions.js"
+import { listsOf, putOnLists } from "./to-lists.js"
 
 /** One hotel, and the lists to which the user can add it. */
 export async function show({ id }, signal) {
-  const [hotel, bookmarks, lists] = await Promise.all([client.hotel(id, { signal }), client.bookmarks(), client.lists()])
-  const kept = bookmarks.some(bookmark => bookmark.id === hotel.id)
+  const [hotel, bookmarks, known] = await Promise.all([client.hotel(id, { signal }), client.bookmarks(), listsOf(id)])
+  const own = bookmarks.find(bookmark => bookmark.id === hotel.id), kept = Boolean(own)
   const name = nameOf(hotel), amenities = amenitiesOf(hotel)
   const history = h("a.button", { href: `/bookmarks/${encodeURIComponent(hotel.id)}/history`, hidden: !kept }, "History")
+  const words = h("div", ownWords(own))
   follow(["own"], signal, async () => {
     await renewKeepButtons()
-    history.hidden = !(await client.bookmarks()).some(bookmark => bookmark.id === hotel.id)
+    const present = (await client.bookmarks()).find(bookmark => bookmark.id === hotel.id)
+    history.hidden = !present
+    words.replaceChildren(...ownWords(present))
   })
+  const lists = h("div.panels")
+  const renewLists = (now) => lists.replaceChildren(onLists(now, hotel, async () => renewLists(await listsOf(hotel.id))))
+  renewLists(known)
   const node = h("article", null,
     h("div.hero", art(hotel)),
     h("div.pair",
       h("div.stack",
-        h("h1", name), h("p.lead", placeOf(hotel)),
+        h("h1", { dir: "auto" }, name), h("p.lead", { dir: "auto" }, placeOf(hotel)),
         h("div.row", keepButton(hotel, kept, { wide: true }), history),
-        text(hotel.description) ? h("p", text(hotel.description)) : null,
+        words,
+        text(hotel.description) ? h("p", { dir: "auto" }, text(hotel.description)) : null,
         amenities.length ? h("div", h("h2", "What it has"), chips(amenities)) : null),
-      h("div", facts(hotel), onLists(hotel, lists))))
+      h("div", facts(hotel), lists)))
   return { title: name, place: "search", node }
+}
+
+/** The user's own words on a bookmark, as elements. */
+function ownWords(bookmark) {
+  if (!bookmark) return []
+  const { note, tags } = annotation(bookmark.hotel)
+  return [h("section.panel.stack", h("h2", "Your note"), tags.length ? h("ul.chips", { "aria-label": "Your tags" }, tags.map(tag => h("li.mine", tag))) : null,
+    note ? h("p.mine", { dir: "auto" }, note) : h("p.muted", "Only you see what you write here."),
+    h("div.row", h("button", { onclick: () => annotate(bookmark) }, note || tags.length ? "Edit note" : "Add note")))]
 }
 
 function facts(hotel) {
@@ -36,33 +55,32 @@ function facts(hotel) {
     ["Price", text(hotel.price)], ["Check-in", text(hotel.checkin)], ["Check-out", text(hotel.checkout)]
   ].filter(([, value]) => value)
   return h("section.panel", { "aria-label": "Address and contact" },
-    rows.length ? h("dl.facts", rows.map(([label, value]) => [h("dt", label), h("dd", value)]))
+    rows.length ? h("dl.facts", rows.map(([label, value]) => [h("dt", label), h("dd", { dir: "auto" }, value)]))
       : h("p.muted", "Nothing more is known."))
 }
 
-function onLists(hotel, lists) {
-  const own = lists.filter(list => list.role !== "reader")
+function onLists(known, hotel, renew) {
   if (!isUser()) {
     return h("section.panel.stack", h("h2", "Planning with others?"),
       h("p.muted", "With an account you can put hotels on lists that you share."),
       h("a.button", { href: "/sign-up" }, "Sign up"))
   }
-  if (!own.length) {
-    return h("section.panel.stack", h("h2", "Lists"), h("p.muted", "Put this hotel on a list that you share."),
-      h("a.button", { href: "/lists" }, "Make a list"))
-  }
-  const select = h("select", { id: "to-list", name: "list" }, own.map(list => h("option", { value: list.id }, list.title)))
-  const draft = h("input", { type: "checkbox", name: "draft" })
-  return h("section.panel", h("h2", "Put it on a list"),
-    h("form.stack", {
-      onsubmit: event => {
-        event.preventDefault()
-        const list = own.find(it => it.id === select.value)
-        attempt(async () => {
-          await client.bookmark(hotel, { list: list.id, draft: draft.checked })
-          toast(`It is on “${list.title}” now${draft.checked ? ", for your eyes only" : ""}.`)
-        })
-      }
-    }, h("div", h("label", { for: "to-list" }, "List"), select),
-    h("label.check", draft, "Only I see it for now"), h("button.main", "Put it there")))
+  const on = known.filter(({ isOn }) => isOn)
+  return h("section.panel.stack", h("h2", "Lists"),
+    on.length ? h("ul.rows", on.map(({ list }) => h("li", h("a", { href: `/lists/${encodeURIComponent(list.id)}`, dir: "auto" }, list.title))))
+      : h("p.muted", "It is on none of your lists."),
+    h("div.row", h("button", { onclick: async () => { if (await putOnLists(hotel)) await renew() } }, icon("plus"), on.length ? "Change its lists" : "Put it on a list")),
+    on.length || !known.length ? null : draftForm(known, hotel))
+}
+
+/** Puts the hotel on a list as a draft. */
+function draftForm(known, hotel) {
+  const select = h("select", { id: "to-list", name: "list" }, known.map(({ list }) => h("option", { value: list.id }, list.title)))
+  return h("details", h("summary", "For your eyes only, for now"), h("form.stack", { onsubmit: event => {
+    event.preventDefault()
+    attempt(async () => {
+      await client.bookmark(hotel, { list: select.value, draft: true })
+      toast(`It is on “${known.find(({ list }) => list.id === select.value).list.title}” now, for your eyes only.`)
+    })
+  } }, h("div", h("label", { for: "to-list" }, "List"), select), h("button", "Put it there as a draft")))
 }

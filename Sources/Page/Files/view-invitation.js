@@ -1,7 +1,7 @@
 import { client, isUser } from "./client.js"
 import { h } from "./dom.js"
 import { go } from "./router.js"
-import { reason } from "./states.js"
+import { reason } from "./reasons.js"
 
 /** The page of an invitation to a list. */
 export async function show({ token }) {

@@ -6,7 +6,7 @@ import { attempt, toast } from "./messages.js"
 import { personName } from "./people.js"
 import { go, rewrite } from "./router.js"
 import { empty, waits } from "./states.js"
-import { arrange } from "./view-bookmarks.js"
+import { arrange } from "./tiles.js"
 
 /** One list: its hotels and notes. A reader sees no controls to change it. */
 export async function show({ id }, signal) {
@@ -42,7 +42,7 @@ export async function show({ id }, signal) {
   }
 
   function editor(list) {
-    const name = h("input", { id: "list-title", required: true, maxlength: 200, value: list.title })
+    const name = h("input", { id: "list-title", dir: "auto", required: true, maxlength: 200, value: list.title })
     const words = h("textarea", { id: "list-words", value: list.markdown })
     const end = () => { editing = false; return renew() }
     return h("form.stack.panel.narrow", {
@@ -93,7 +93,7 @@ export function head(list, current) {
   const path = listPath(list.id)
   const tab = (name, href, text) => h("a", { href, "aria-current": name === current ? "page" : null }, text)
   return [
-    h("a.crumb", { href: "/lists" }, "Lists"), h("h1", list.title),
+    h("a.crumb", { href: "/lists" }, "Lists"), h("h1", { dir: "auto" }, list.title),
     list.pending ? h("p.row", waits(list)) : null,
     h("nav.tabs", { "aria-label": "This list" }, tab("hotels", path, "Hotels and notes"), tab("members", `${path}/members`, "People"),
       list.role === "reader" ? null : tab("drafts", `${path}/drafts`, "Drafts"))
@@ -127,7 +127,7 @@ const listPath = id => `/lists/${encodeURIComponent(id)}`
 function notesPart(list, notes) {
   if (!notes.length) return h("p.muted", "No notes yet.")
   return h("ul.rows", notes.map(note => h("li", h("div.what",
-    h("p", h("a", { href: notePath(list.id, note.title) }, note.title), note.draft ? [" ", h("span.chip.draft", "Draft")] : null,
+    h("p", h("a", { href: notePath(list.id, note.title), dir: "auto" }, note.title), note.draft ? [" ", h("span.chip.draft", "Draft")] : null,
       " ", waits(note)),
     h("p.muted.small", "Changed ", time(note.updatedAt))))))
 }

@@ -66,7 +66,7 @@ export function faces(members, most = 5) {
 export const roleNames = { owner: "Owner", editor: "Can change", reader: "Can read" }
 
 function ticket(list) {
-  return h("li.ticket", h("h2", h("a", { href: `/lists/${encodeURIComponent(list.id)}` }, list.title)),
+  return h("li.ticket", h("h2", { dir: "auto" }, h("a", { href: `/lists/${encodeURIComponent(list.id)}` }, list.title)),
     h("p.muted.small", `${plural(list.members.length, "person", "people")} · ${list.role === "owner" ? "yours" : roleNames[list.role].toLowerCase()}`,
       " ", waits(list)),
     faces(list.members))

@@ -1,6 +1,6 @@
 import { client, follow } from "./client.js"
 import { h, time } from "./dom.js"
-import { markdown } from "./markdown.js"
+import { markdown, ticked } from "./markdown.js"
 import { announce, ask, attempt, toast } from "./messages.js"
 import { go, rewrite } from "./router.js"
 import { empty, waits } from "./states.js"
@@ -19,7 +19,7 @@ export async function show({ id, title, query }, signal) {
     chosen = refused?.id
     // Keep the user's merge of a conflict when the list changes.
     if (chosen && chosen === former) return
-    const top = [h("a.crumb", { href: path }, list.title), h("h1", title)]
+    const top = [h("a.crumb", { href: path, dir: "auto" }, list.title), h("h1", { dir: "auto" }, title)]
     if (refused) return node.replaceChildren(...top, await conflict(list, refused, note))
     if (editing && mayWrite) return node.replaceChildren(...top, editor(list, note))
     if (!note) return node.replaceChildren(...top, empty("No such note", "No member has written it yet, or it was removed."), mayWrite ? begin() : "")
@@ -34,12 +34,15 @@ export async function show({ id, title, query }, signal) {
     return [
       h("p.row.muted.small", h("span", "Changed ", time(note.updatedAt)), note.draft ? h("span.chip.draft", "Draft: only you see it") : null,
         waits(note)),
-      h("div.section", markdown(note.markdown)),
+      h("div.section", markdown(note.markdown, undefined, mayWrite ? (number, was) => tick(list, note, number, was) : undefined)),
       mayWrite ? h("div.row.section", h("button.main", { onclick: edit }, "Change"),
         note.draft ? h("button", { onclick: () => publish(list) }, "Show to everybody") : null,
         h("button.danger", { onclick: () => remove(list, note) }, note.draft ? "Throw the draft away" : "Remove")) : null
     ].filter(Boolean)
   }
+
+  const tick = (list, note, number, was) => attempt(() => client.putNote(list.id, title, ticked(note.markdown, number, was),
+    { draft: Boolean(note.draft), base: note.draft ? undefined : note.rev ?? null })).then(renew)
 
   const publish = list => attempt(async () => {
     await client.settled((await client.publish(list.id, draft)).id)
@@ -53,7 +56,7 @@ export async function show({ id, title, query }, signal) {
   })
 
   function editor(list, note) {
-    const words = h("textarea", { id: "words", value: note?.markdown ?? "", rows: 16, oninput: () => { if (!preview.hidden) show() } })
+    const words = h("textarea", { id: "words", dir: "auto", value: note?.markdown ?? "", rows: 16, oninput: () => { if (!preview.hidden) show() } })
     const preview = h("div.panel", { hidden: true, "aria-label": "How it will look", role: "region" })
     const show = () => preview.replaceChildren(markdown(words.value))
     const toggle = h("button", { "aria-expanded": "false", onclick: () => { preview.hidden = !preview.hidden; toggle.setAttribute("aria-expanded", String(!preview.hidden)); show() } }, "Preview")
@@ -63,7 +66,7 @@ export async function show({ id, title, query }, signal) {
       await done()
     })
     return h("form.stack.section.narrow", { onsubmit: event => { event.preventDefault(); save(Boolean(note?.draft)) } },
-      h("div", h("label", { for: "words" }, "Note"), words, h("p.hint", "# Heading, **strong**, * list item, [link](https://…)")), preview,
+      h("div", h("label", { for: "words" }, "Note"), words, h("p.hint", "# Heading, **strong**, * list item, * [ ] box to tick, [link](https://…)")), preview,
       h("div.row", h("button.main", note?.draft ? "Save the draft" : "Save for everybody"),
         note?.draft ? null : h("button", { onclick: () => save(true) }, "Keep as a draft"), toggle, h("button.quiet", { onclick: done }, "Cancel")))
   }
@@ -71,8 +74,8 @@ export async function show({ id, title, query }, signal) {
   async function conflict(list, entry, note) {
     const { theirs } = entry, mine = (entry.body ?? note)?.markdown
     const base = entry.base ? await client.revision(`${list.id}:${title}`, entry.base, { list: list.id }).then(it => it.markdown, () => "") : theirs?.base
-    const words = h("textarea", { id: "merged", value: mine, rows: 12 })
-    const version = (label, text) => h("div", h("h3", label), h("pre", { tabindex: "0", "aria-label": label }, text || "(empty)"))
+    const words = h("textarea", { id: "merged", dir: "auto", value: mine, rows: 12 })
+    const version = (label, text) => h("div", h("h3", label), h("pre", { tabindex: "0", dir: "auto", "aria-label": label }, text || "(empty)"))
     const keep = text => attempt(async () => {
       await client.drop(entry.id)
       if (text !== null) await client.putNote(list.id, title, text, { base: theirs?.rev ?? null })

@@ -1,6 +1,7 @@
 import { client, hear } from "./client.js"
 import { h, time } from "./dom.js"
 import { announce, attempt } from "./messages.js"
+import { reason } from "./reasons.js"
 import { empty } from "./states.js"
 import { words } from "./sync.js"
 import { notePath } from "./view-list.js"
@@ -12,7 +13,7 @@ const states = { pending: "Waits", transit: "On its way", delivered: "Delivered"
 const sentences = {
   bookmark: (what, where) => where ? `Put ${what} on ${where}` : `Bookmark ${what}`,
   unbookmark: (what, where) => where ? `Take ${what} off ${where}` : `Remove the bookmark of ${what}`,
-  undo: what => `Bring back ${what}`, restore: what => `Bring back an earlier state of ${what}`,
+  annotate: what => `Write your note on ${what}`, undo: what => `Bring back ${what}`, restore: what => `Bring back an earlier state of ${what}`,
   makeList: what => `Make the list ${what}`, changeList: (_, where) => `Change ${where}`, endList: (_, where) => `End ${where}`,
   leaveList: (_, where) => `Leave ${where}`, setMember: (what, where) => `Change what ${what} may do on ${where}`,
   removeMember: (what, where) => `Remove ${what} from ${where}`, putNote: (what, where) => `Write the note ${what} on ${where}`,
@@ -50,7 +51,7 @@ export async function show(_, signal) {
       h("div.what", h("p", sentence),
         h("p.muted.small", time(entry.createdAt), entry.attempts > 1 ? ` · tried ${entry.attempts} times` : null,
           entry.state === "pending" && entry.nextAttemptAt ? [" · next try ", time(entry.nextAttemptAt)] : null),
-        entry.reason && entry.state !== "delivered" ? h("p", { class: isStuck ? "wrong" : "muted" }, entry.reason) : null,
+        entry.reason && entry.state !== "delivered" ? h("p", { class: isStuck ? "wrong" : "muted" }, reason(entry)) : null,
         entry.theirs && entry.list ? h("p", h("a", { href: notePath(entry.list, entry.subject) }, "Look at both and put them together")) : null),
       h("span.state", { "data-state": entry.state }, states[entry.state] ?? entry.state),
       isStuck ? h("div.row",

@@ -3,7 +3,8 @@ import { client, follow } from "./client.js"
 import { h, icon, plural } from "./dom.js"
 import { announce, toast } from "./messages.js"
 import { rewrite } from "./router.js"
-import { empty, failure, ghosts, reason } from "./states.js"
+import { reason } from "./reasons.js"
+import { empty, failure, ghosts } from "./states.js"
 
 /** The first page: search while typing. The URL has the words, the order and the number of loaded pages. */
 

@@ -1,5 +1,5 @@
 import { below } from "./database.js"
-import { segment } from "./server.js"
+import { call, segment } from "./server.js"
 
 /**
  * All kinds of changes: the request of each, how it changes the results of reads while it waits, and how the answer
@@ -12,12 +12,42 @@ import { segment } from "./server.js"
  * @property {(transaction, entry, answer) => Promise} [keep] Applies the server's answer to the copy.
  * @property {(entry) => string[]} [pull] The parts of the copy to fetch before the entry is
  *   `delivered`.
+ * @property {(entry) => Promise<object>} [join] After 412: what the entry becomes when it is joined with what another
+ *   device has written meanwhile.
  */
 
 const place = entry => entry.list ?? "own"
 const root = entry => entry.list ? `/v1/lists/${segment(entry.list)}` : "/v1"
 const draft = ({ draft, base }) => draft ? "?draft=true" + (base === undefined ? "" : `&base=${base ?? "none"}`) : ""
 const within = (entry, rest) => `${place(entry)}/${rest}`
+/** Changes of the same target that wait and were not sent yet build on the revision that was just written. */
+async function rebase(transaction, entry, change) {
+  for (const other of await transaction.all("outbox")) {
+    if (other.target !== entry.target || other.id <= entry.id || other.attempts > 0 || other.base !== entry.base) continue
+    await transaction.put("outbox", { ...other, ...change(other) })
+  }
+}
+
+/** A hotel with the user's own words. Empty ones are left out. */
+export function annotated(hotel, { note, tags }) {
+  const { myNote, myTags, ...said } = hotel
+  return { ...said, ...(note && { myNote: note }), ...(tags.length && { myTags: tags }) }
+}
+
+/** The user's own words on a hotel. Other apps may have written members of any type. */
+export const annotation = ({ myNote, myTags }) => ({
+  note: typeof myNote === "string" ? myNote : "",
+  tags: (Array.isArray(myTags) ? myTags : []).filter(tag => typeof tag === "string" && tag.trim())
+})
+
+/** Joins the words of two devices that began with the same: nothing that one of them has added is lost. */
+export function joined(before, theirs, mine) {
+  const note = theirs.note === before.note || theirs.note === mine.note ? mine.note
+    : mine.note === before.note ? theirs.note : [theirs.note, mine.note].filter(Boolean).join("\n")
+  const kept = theirs.tags.filter(tag => mine.tags.includes(tag) || !before.tags.includes(tag))
+  return { note, tags: [...new Set([...kept, ...mine.tags.filter(tag => !before.tags.includes(tag))])] }
+}
+
 const content = entry => entry.list ? [`${entry.list}/bookmarks`, `${entry.list}/notes`, `${entry.list}/drafts`] : ["own"]
 
 /** @type {Object<string, Action>} */
@@ -42,8 +72,27 @@ export const actions = {
       const bookmark = { ...answer, place: place(entry) }
       if (entry.draft) bookmark.draft = true
       await transaction.put("bookmarks", bookmark)
+      if (!entry.draft) await rebase(transaction, entry, other => other.action === "annotate" ? { base: answer.rev } : {})
       if (order.ids.includes(entry.subject)) return
       await transaction.put("orders", { ...order, ids: [entry.subject, ...order.ids] })
+    }
+  },
+
+  annotate: {
+    target: entry => within(entry, `bookmarks/${entry.subject}`),
+    request: entry => ["PUT", `${root(entry)}/bookmarks/${segment(entry.subject)}`],
+    show(state, entry) {
+      const known = state.bookmarks.get(entry.subject)
+      if (known) state.bookmarks.set(entry.subject, { ...known, hotel: annotated(known.hotel, annotation(entry.body)), pending: true })
+    },
+    async keep(transaction, entry, answer) {
+      await transaction.put("bookmarks", { ...answer, place: place(entry) })
+      await rebase(transaction, entry, () => ({ base: answer.rev }))
+    },
+    async join(entry) {
+      const { body: present } = await call("GET", this.request(entry)[1])
+      const words = joined(entry.former, annotation(present.hotel), annotation(entry.body))
+      return { base: present.rev, former: annotation(present.hotel), body: annotated(present.hotel, words) }
     }
   },
 
@@ -169,12 +218,7 @@ export const actions = {
       const note = { ...answer, list: entry.list }
       if (entry.draft) note.draft = true
       await transaction.put("notes", note)
-      // Changes of this note that wait and were not sent yet now build on the revision that was just written.
-      for (const other of await transaction.all("outbox")) {
-        if (other.target !== entry.target || other.id <= entry.id || other.attempts > 0) continue
-        if (other.base !== entry.base) continue
-        await transaction.put("outbox", { ...other, base: entry.draft ? entry.base : answer.rev })
-      }
+      if (!entry.draft) await rebase(transaction, entry, () => ({ base: answer.rev }))
     }
   },
 
@@ -210,6 +254,7 @@ export const actions = {
 /** The header fields of an entry's request. They are the same at every attempt, as `Idempotency-Key` requires. */
 export function fields(entry) {
   const headers = { "idempotency-key": entry.key }
+  if (entry.action === "annotate") return entry.base ? { ...headers, "if-match": `"${entry.base}"` } : headers
   if (entry.action !== "putNote" || entry.draft) return headers
   return entry.base ? { ...headers, "if-match": `"${entry.base}"` } : { ...headers, "if-none-match": "*" }
 }

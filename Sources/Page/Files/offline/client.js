@@ -1,6 +1,7 @@
 import { Copy } from "./copy.js"
 import { Parts } from "./parts.js"
-import { randomID, segment } from "./server.js"
+import { call, randomID, segment } from "./server.js"
+import { annotated, annotation } from "./actions.js"
 import { OfflineError } from "./error.js"
 import { hotel, search } from "./hotels.js"
 import { registerWorker } from "./shell.js"
@@ -73,6 +74,9 @@ export class Client extends EventTarget {
    */
   erase({ lists = "delete" } = {}) { return this.#parts.session.leave({ erase: lists }) }
 
+  /** Sets another password with the token of the operator's link. @throws {OfflineError} Also `unauthorized`. */
+  async resetPassword({ token, password }) { await call("POST", "/v1/password-resets", { body: { token, password } }) }
+
   /** Changes the password; every other session ends. */
   async changePassword({ currentPassword, password }) {
     await this.#parts.ask("PUT", "/v1/me/password", { body: { currentPassword, password } })
@@ -86,6 +90,17 @@ export class Client extends EventTarget {
 
   /** The account: `{id, kind, username, displayName?, usage, quota, expiresAt}`. */
   async me() { return (await this.#parts.ask("GET", "/v1/me")).body }
+
+  /**
+   * Reads an export into a user's empty account: `{documents, tombstones, bodies, notes}`.
+   * @param {File} file As `GET /v1/me/export` answers it, packed with gzip if its name ends so.
+   */
+  async importData(file) {
+    const headers = { "content-type": "application/x-ndjson", ...(/\.gz$/i.test(file.name) && { "content-encoding": "gzip" }) }
+    const { body } = await call("POST", "/v1/me/import", { file, headers, timeout: 600_000 })
+    await this.#parts.pull("own", "lists")
+    return body
+  }
 
   /** The adoptions of guests' bookmarks: `{id, bookmarks, time, undoableUntil, differing: {id, rev}[]}[]`. */
   async adoptions() { return (await this.#parts.ask("GET", "/v1/me/adoptions")).body.adoptions }
@@ -137,6 +152,20 @@ export class Client extends EventTarget {
     return this.#write({
       action: "unbookmark", subject: id, label: former?.hotel.name ?? id, former, undoable: !draft && !!former, list, draft,
       base: await this.#seen(list, "bookmarks", id), body: draft ? undefined : { remove: [id] }
+    })
+  }
+
+  /**
+   * Writes the user's own words on a bookmark, its hotel's `myNote` and `myTags`. They are joined with what another device
+   * has written meanwhile. @param {string} id @param {{note: string, tags: string[]}} words @returns {Promise<Entry>}
+   * @throws {OfflineError} `not_stored`
+   */
+  async annotate(id, words) {
+    const known = (await this.#parts.view.place()).bookmarks.get(id)
+    if (!known) throw new OfflineError("not_stored", "This hotel is not bookmarked.")
+    return this.#write({
+      action: "annotate", subject: id, label: known.hotel.name ?? id, base: known.rev, former: annotation(known.hotel),
+      body: annotated(known.hotel, words)
     })
   }
 

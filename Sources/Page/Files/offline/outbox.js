@@ -175,6 +175,10 @@ export class Outbox {
       if (error.status === 429) this.#pausedUntil = next
       return put({ ...said, failures, state: "pending", nextAttemptAt: new Date(next).toISOString() })
     }
+    if (error.status === 412 && actions[entry.action].join) {
+      const next = await actions[entry.action].join(entry).catch(other => other.isOffline ? {} : undefined)
+      if (next) return put({ ...next, key: randomID(), state: "pending", attempts: 0 })
+    }
     const rejected = [{ ...entry, ...said, state: "rejected", theirs: await theirs(entry, error) }]
     await this.#database.write(["outbox"], async transaction => {
       if (entry.action === "makeList") {

@@ -7,7 +7,8 @@ const timeout = 30_000
  * Sends one request to the server, with the session's cookie.
  * @param {string} method
  * @param {string} path
- * @param {{body?: object, headers?: object, signal?: AbortSignal, timeout?: number}} [options]
+ * @param {{body?: object, file?: Blob, headers?: object, signal?: AbortSignal, timeout?: number}} [options] `file`: a body
+ *   of the type that `headers` say.
  * @returns {Promise<{status: number, body: any}>} `body` is null if there is none.
  * @throws {OfflineError} `offline`, `intercepted`, or the server's problem. If `signal` is aborted, it throws the signal's
  *   reason.
@@ -23,7 +24,7 @@ export async function call(method, path, options = {}) {
   try {
     const answer = await fetch(path, {
       method, headers, signal: limit.signal, credentials: "same-origin", cache: "no-store", redirect: "manual",
-      body: options.body === undefined ? undefined : JSON.stringify(options.body)
+      body: options.file ?? (options.body === undefined ? undefined : JSON.stringify(options.body))
     })
     const text = await answer.text()
     if (!answer.ok) throw problem(answer, text)

@@ -1,0 +1,23 @@
+import { nameOf } from "./cards.js"
+import { client } from "./client.js"
+import { h } from "./dom.js"
+import { ask, attempt, announce } from "./messages.js"
+import { annotation } from "./offline/actions.js"
+
+/** Asks for the user's own note and tags on a bookmark, and keeps them. */
+export async function annotate(bookmark) {
+  const { note, tags } = annotation(bookmark.hotel), name = nameOf(bookmark.hotel)
+  const text = h("textarea", { id: "my-note", rows: 5, maxlength: 4000, dir: "auto", value: note })
+  const names = h("input", { id: "my-tags", value: tags.join(", "), maxlength: 500, dir: "auto", "aria-describedby": "tags-rule" })
+  const yes = await ask({
+    title: name, text: "Only you see this, on all your devices.", yes: "Keep",
+    body: h("div.stack", h("div", h("label", { for: "my-note" }, "Your note"), text),
+      h("div", h("label", { for: "my-tags" }, "Your tags"), names, h("p.hint", { id: "tags-rule" }, "Words with commas between them, such as: summer, with the children")))
+  })
+  if (!yes) return
+  const said = [...new Set(names.value.split(",").map(tag => tag.trim()).filter(Boolean))]
+  await attempt(async () => {
+    await client.annotate(bookmark.id, { note: text.value.trim(), tags: said })
+    announce(`Your note on ${name} is kept`)
+  })
+}

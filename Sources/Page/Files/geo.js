@@ -1,0 +1,24 @@
+/** Places on the earth: where hotels and the user are. */
+
+/** A hotel's point, `{lat, lon}`; null if it has none. */
+export function pointOf({ geo } = {}) {
+  const [lat, lon] = [geo?.lat, geo?.lon ?? geo?.lng].map(Number)
+  return Math.abs(lat) <= 90 && Math.abs(lon) <= 180 && (lat || lon) ? { lat, lon } : null
+}
+
+/** Kilometres from a point to a hotel, by the haversine formula; infinite for a hotel without a point. */
+export function distance(from, hotel) {
+  const to = pointOf(hotel)
+  if (!to) return Infinity
+  const rad = degrees => degrees * Math.PI / 180, half = angle => Math.sin(rad(angle) / 2) ** 2
+  return 12742 * Math.asin(Math.sqrt(half(to.lat - from.lat) + Math.cos(rad(from.lat)) * Math.cos(rad(to.lat)) * half(to.lon - from.lon)))
+}
+
+/** Where the user is. @returns {Promise<{lat: number, lon: number}>} @throws {Error} with a text for the user */
+export function locate() {
+  return new Promise((resolve, reject) => {
+    if (!navigator.geolocation) return reject(new Error("This browser does not say where you are."))
+    navigator.geolocation.getCurrentPosition(({ coords }) => resolve({ lat: coords.latitude, lon: coords.longitude }),
+      () => reject(new Error("This browser was not allowed to say where you are.")), { timeout: 10_000, maximumAge: 300_000 })
+  })
+}

@@ -1,0 +1,94 @@
+/** Searches on the device, by the rules of the server's `FoldedText`, `IndexedText` and `WordQuery`. */
+const letters = new Map("æae œoe øo łl đd ðd þth ßss ıi ħh ŧt ŋn ĸq əe ɛe ɔo ƒf ƙk ƴy ɓb ɗd ɖd ƀb ƶz ƚl ǥg ɨi ɫl ςσ ٱا ىي یي کك ةه ہه ھه"
+  .split(" ").map(([from, ...to]) => [from, to.join("")]))
+const stopWords = ["a an the and or of at in on to with for by near from de la le les du des et der die das und im am mit el los las del y lo gli di", "hotel hotels"]
+  .map(words => words.split(" "))
+const equals = ["st,saint,sankt", "ste,sainte", "mt,mount", "b b,bnb,b n b,b and b,bed breakfast,bed and breakfast"].map(forms => forms.split(","))
+/** Letters of scripts that put no spaces between words. */
+const run = "[\\u0E01-\\u0EFF\\u1000-\\u109F\\u1780-\\u17FF\\u3005-\\u3007\\u3021-\\u318E\\u31A0-\\u9FFF\\uA960-\\uA97F\\uAA60-\\uAA7F\\uAC00-\\uD7FF\\uF900-\\uFAFF\\u{1B000}-\\u{1B16F}\\u{20000}-\\u{3FFFF}]"
+const parts = new RegExp(`(?:(?=[\\p{L}\\p{N}\\p{M}])${run})+|(?:(?!${run}|[\\u02B0-\\u02FF])[\\p{L}\\p{N}])+|(?=\\p{Emoji})\\p{So}`, "gu")
+const isRun = part => new RegExp(`^${run}`, "u").test(part)
+
+/** A decimal digit of any script. Their blocks of ten begin at a code that ends in 0 or 6. */
+function digit(character) {
+  const code = character.codePointAt(0), low = code & 15
+  return low < 6 || low < 10 && /\p{Nd}/u.test(String.fromCodePoint(code - low)) ? low : low - 6
+}
+
+function fold(text, isExpanded) {
+  let folded = text.normalize("NFKD").toLowerCase().replace(/ (?=\p{M})/gu, "'")
+  if (isExpanded) folded = folded.replace(/([aou])\u0308/g, "$1e").replace(/a\u030A/g, "aa").replace(/ø/g, "oe")
+  return folded.replace(/[\p{Cf}\u0640]|(?![\u3099\u309A])\p{M}/gu, "").replace(/\p{Nd}/gu, digit)
+    .replace(/[^\0-\x7F]/gu, letter => letters.get(letter) ?? letter).normalize("NFC")
+}
+
+/** @returns {string[][]} For each term its parts. */
+const terms = (text, isExpanded) => fold(text, isExpanded).split(/[\s\p{Cc}]+/u).map(term => term.match(parts) ?? []).filter(term => term.length)
+
+/** The words of the index for a part: of a run, each character with the next. */
+const words = part => isRun(part) ? [...part].map((one, at, all) => one + (all[at + 1] ?? "")) : [part]
+
+const joins = term => term.flatMap((_, at) => [2, 3, 4].filter(count => at + count <= term.length)
+  .map(count => term.slice(at, at + count)).filter(some => !some.some(isRun)).map(some => some.join("")))
+
+/** What a text is searched in. */
+function hay(text) {
+  const plain = terms(text), other = terms(text, true)
+  let all = ` ${plain.flat().flatMap(words).join(" ")} § ${[...[...plain, ...other].flatMap(joins), ...other.flat().flatMap(words)].join(" ")} `
+  for (const forms of equals) if (forms.some(form => all.includes(` ${form} `))) all += forms.join(" § ") + " "
+  return all
+}
+
+/** @returns {string[][]} For each word of a query the forms of which a hotel must have one as the beginning of a word. */
+function wanted(text) {
+  const expanded = terms(text, true)
+  let all = terms(text).map((term, at) => ({ term, other: expanded[at] }))
+  for (const stops of stopWords) {
+    const rest = all.filter(({ term }) => term.length > 1 || !stops.includes(term[0]))
+    if (rest.length) all = rest
+  }
+  all = all.reduce((done, word) => {
+    const before = done.at(-1)?.term, forms = before?.length === 1 && word.term.length === 1 && equals.find(it => it.includes(before[0] + " " + word.term[0]))
+    return forms ? [...done.slice(0, -1), { forms }] : [...done, word]
+  }, [])
+  const single = ({ term = [] } = {}) => term.length === 1 && !isRun(term[0]) ? term[0] : ""
+  return all.map((word, at) => {
+    if (word.forms) return word.forms
+    const forms = [word.term, word.other].flatMap(term => {
+      const phrase = term.flatMap(words)
+      if (isRun(term.at(-1)) && [...term.at(-1)].length > 1) phrase.pop()
+      return [phrase.join(" "), ...term.some(isRun) ? [] : [term.join("")]]
+    })
+    const own = single(word), before = single(all[at - 1]), after = single(all[at + 1])
+    for (let end = 2; end < own.length - 1; end++) forms.push(own.slice(0, end) + " " + own.slice(end))
+    return own ? [...forms, ...before ? [before + own] : [], ...after ? [own + after] : []] : forms
+  })
+}
+
+const textOf = (hotel, ...names) => names.flatMap(name => hotel[name] ?? []).filter(text => typeof text === "string").join(" | ")
+
+/** What a hotel was searched in, for the next search of the same object. */
+const hays = new WeakMap()
+
+function searched(hotel) {
+  const where = hay(textOf(hotel, "address", "city", "state", "country"))
+  const what = hay(textOf(hotel, "name", "title", "alias", "description", "amenities", "myNote", "myTags")) + where
+  hays.set(hotel, { what, where })
+  return { what, where }
+}
+
+/**
+ * Finds hotels with all words. If no hotel has all, `matched` is `most` and those with most of them are found.
+ * @returns {{hotels: object[], matched?: string}}
+ */
+export function find(hotels, { description = "", location = "" }) {
+  const texts = [description, location].map(String), queries = texts.map(wanted)
+  if (queries.some((query, at) => !query.length && texts[at].trim())) return { hotels: [] }
+  const count = (text, query) => query.length && query.filter(forms => forms.some(form => text.includes(" " + form))).length
+  const counted = hotels.map(hotel => {
+    const { what, where } = hays.get(hotel) ?? searched(hotel)
+    return count(what, queries[0]) + count(where, queries[1])
+  })
+  const all = queries.flat().length, most = counted.reduce((one, other) => Math.max(one, other), 0)
+  return { hotels: most || !all ? hotels.filter((_, at) => counted[at] === most) : [], matched: most < all && most ? "most" : undefined }
+}

@@ -1,0 +1,36 @@
+import { nameOf } from "./cards.js"
+import { client } from "./client.js"
+import { h } from "./dom.js"
+import { ask, attempt, toast } from "./messages.js"
+
+/** The lists on which a hotel is, of those to which the user may write, and whether it is on each. */
+export async function listsOf(id) {
+  const lists = (await client.lists()).filter(list => list.role !== "reader")
+  return Promise.all(lists.map(async list => ({
+    list, isOn: (await client.bookmarks({ list: list.id })).some(bookmark => bookmark.id === id)
+  })))
+}
+
+/** Asks on which lists a hotel is to be, and puts it there, or takes it off. */
+export async function putOnLists(hotel) {
+  const name = nameOf(hotel), known = await listsOf(hotel.id)
+  const boxes = known.map(({ list, isOn }) => ({ list, isOn, box: h("input", { type: "checkbox", checked: isOn }) }))
+  const title = h("input", { id: "other-list", maxlength: 200, dir: "auto", placeholder: "Cornwall in May" })
+  const yes = await ask({
+    title: name, text: known.length ? "Which lists is it on?" : "Put it on a list that you share.", yes: "Keep",
+    body: h("div.stack", boxes.map(({ list, box }) => h("label.check", box, h("span", { dir: "auto" }, list.title))),
+      h("div", h("label", { for: "other-list" }, "A new list"), title))
+  })
+  if (!yes) return false
+  return await attempt(async () => {
+    for (const { list, isOn, box } of boxes) {
+      if (box.checked && !isOn) await client.bookmark(hotel, { list: list.id })
+      if (!box.checked && isOn) await client.unbookmark(hotel.id, { list: list.id })
+    }
+    const text = title.value.trim()
+    if (text) await client.bookmark(hotel, { list: (await client.makeList({ title: text })).list })
+    const on = [...boxes.filter(({ box }) => box.checked).map(({ list }) => list.title), ...(text ? [text] : [])]
+    toast(on.length ? `${name} is on ${on.map(title => `“${title}”`).join(", ")}.` : `${name} is on none of your lists.`)
+    return true
+  })
+}

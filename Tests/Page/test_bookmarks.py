@@ -1,0 +1,154 @@
+"""Bookmarks by the hundred: words of one's own, finding, sorting, and a page that has only what is seen."""
+import subprocess
+
+import pytest
+import requests
+
+from browsing import CLIENT
+from people import some_name
+from server import BINARY
+from test_app import first_hotels
+
+WIDE, NARROW = {"width": 1200}, {"width": 390, "height": 844}
+
+
+def kept_by_a_user(browser, server, count, **options):
+    """A browser of a user who has so many bookmarks, and the user's token."""
+    name, page = some_name(), browser(**options)
+    token = requests.post(server.url + "/v1/users", json={"username": name, "password": "a good password"}).json()["token"]
+    fields = {"Authorization": "Bearer " + token}
+    hotels = [{
+        "id": f"m{number}", "name": ["Écluse", "Zebra", "The Anchor"][number % 3] + f" {number}", "city": ["Paris", "Köln"][number % 2],
+        "country": "France" if number % 2 == 0 else "Germany", "description": "pool" if number % 5 == 0 else "garden",
+        "geo": {"lat": 40 + number % 10, "lon": 2}} for number in range(count)]
+    for start in range(0, count, 100):
+        answer = requests.post(server.url + "/v1/bookmarks", json={"add": hotels[start:start + 100]}, headers=fields)
+        assert answer.status_code == 200
+    page.visit("/log-in")
+    page.enter(name, "a good password", "Log in")
+    page.visit("/bookmarks").says(f"{count} hotels")
+    return page, fields
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_hundreds_of_bookmarks_are_found_and_sorted_and_few_are_in_the_page(browser, server, size):
+    page, _ = kept_by_a_user(browser, server, 300, **size)
+    assert len(page.bookmarked()) < 100
+    page.driver.execute_script("window.scrollTo(0, document.body.scrollHeight)")
+    page.until(lambda: any(name.endswith(" 0") for name in page.bookmarked()))
+    assert len(page.bookmarked()) < 100
+    page.driver.execute_script("window.scrollTo(0, 0)")
+    page.write("#words", "ecluse pool koln")
+    page.says("10 hotels of 300")
+    assert all("Écluse" in name for name in page.bookmarked())
+    page.choose("#order", "name")
+    page.until(lambda: page.bookmarked()[0] == "Écluse 15")
+    page.reload()
+    page.until(lambda: page.bookmarked()[:2] == ["Écluse 15", "Écluse 45"])
+    page.write("#words", "castle")
+    page.says("No bookmark has that")
+    page.press("Show all")
+    page.until(lambda: page.bookmarked()[0] == "Écluse 0")
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_note_and_tags_are_kept_offline_too_and_come_to_the_other_device(browser, server, size):
+    page, fields = kept_by_a_user(browser, server, 3, **size)
+    page.offline()
+    page.press("Your note on The Anchor 2")
+    page.write("#my-note", "Ask for the room above the garden")
+    page.write("#my-tags", "summer, kids, summer")
+    page.press("Keep")
+    page.says("Ask for the room above the garden", "summer", "Waits to be sent")
+    page.offline(False)
+    page.driver.execute_async_script(f"{CLIENT}.then(({{ client }}) => client.syncNow()).finally(arguments[0])")
+    page.synced()
+    hotel = requests.get(server.url + "/v1/bookmarks/m2", headers=fields).json()["hotel"]
+    assert (hotel["myNote"], hotel["myTags"], hotel["city"]) == ("Ask for the room above the garden", ["summer", "kids"], "Paris")
+    page.press("kids")
+    page.says("1 hotel of 3")
+    page.visit("/hotels/m2").says("Your note", "Ask for the room above the garden")
+
+
+def test_words_of_two_devices_are_joined(browser, server):
+    page, fields = kept_by_a_user(browser, server, 2)
+    page.offline()
+    page.press("Your note on Zebra 1")
+    page.write("#my-note", "Quiet")
+    page.write("#my-tags", "north, work")
+    page.press("Keep")
+    page.says("Quiet")
+    known = requests.get(server.url + "/v1/bookmarks/m1", headers=fields).json()
+    other = requests.put(server.url + "/v1/bookmarks/m1", headers={**fields, "If-Match": f'"{known["rev"]}"'},
+                         json={**known["hotel"], "myNote": "Good breakfast", "myTags": ["south"]})
+    assert other.status_code == 200
+    page.offline(False)
+    page.driver.execute_async_script(f"{CLIENT}.then(({{ client }}) => client.syncNow()).finally(arguments[0])")
+    page.synced()
+    page.says("Good breakfast", "Quiet", "north", "south", "work")
+    hotel = requests.get(server.url + "/v1/bookmarks/m1", headers=fields).json()["hotel"]
+    assert (hotel["myNote"], hotel["myTags"]) == ("Good breakfast\nQuiet", ["south", "north", "work"])
+
+
+def test_hotel_is_put_on_lists_from_its_card(browser, server):
+    page = browser()
+    page.sign_up(some_name())
+    page.visit("/?where=Paris")
+    name = page.find(".hotel h2").text
+    page.press(f"Lists of {name}")
+    page.write("#other-list", "Paris in May")
+    page.press("Keep")
+    page.says(f"{name} is on “Paris in May”")
+    page.synced()
+    page.press(name)
+    page.says("Change its lists", "Paris in May")
+    page.press("Change its lists")
+    page.click(page.find("dialog input[type=checkbox]"))
+    page.press("Keep")
+    page.says("It is on none of your lists")
+
+
+def test_link_of_the_operator_sets_another_password(browser, own_server):
+    name, page = some_name(), browser(at=own_server)
+    page.sign_up(name)
+    told = subprocess.run([BINARY, "user", "reset", name, "--data", str(own_server.data)], capture_output=True, text=True, check=True)
+    link = told.stdout.split()[-1]
+    other = browser(at=own_server)
+    other.visit("/log-in").says("Whoever runs this server")
+    other.visit("/reset#" + link.rpartition("#")[2]).says("Another password")
+    other.write("#password", "a much better one")
+    other.press("Keep this password")
+    other.says("Log in with it")
+    other.enter(name, "a much better one", "Log in")
+    other.visit("/reset#" + link.rpartition("#")[2])
+    other.write("#password", "a third one")
+    other.press("Keep this password")
+    other.says("used before")
+
+
+def test_saved_file_is_read_into_a_new_account(browser, server, tmp_path):
+    page = browser()
+    names = first_hotels(page, "Paris", 2)
+    saved = page.driver.execute_async_script("fetch('/v1/me/export').then(it => it.text()).then(arguments[0])")
+    (tmp_path / "saved.ndjson").write_text(saved)
+    other = browser()
+    other.sign_up(some_name())
+    other.visit("/account").says("Read a saved file in")
+    other.find("#file").send_keys(str(tmp_path / "saved.ndjson"))
+    other.says("of the file are here now")
+    other.visit("/bookmarks")
+    other.until(lambda: sorted(other.bookmarked()) == sorted(names))
+
+
+def test_box_of_a_note_is_ticked_for_everybody(browser, server):
+    page, fields = kept_by_a_user(browser, server, 1)
+    made = requests.post(server.url + "/v1/lists", json={"title": "Rome"}, headers=fields).json()
+    path = f"{server.url}/v1/lists/{made['id']}/notes/Plan"
+    text = "```\n- [ ] code\n```\n- [ ] book\n- [x] pack\n\n|what|price|\n|--|--:|\n|bed|12|\n\n[city](https://example.org/Rome_(city))"
+    requests.put(path, json={"markdown": text}, headers=fields)
+    page.visit(f"/lists/{made['id']}")
+    page.press("Plan")
+    page.says("bed", "12")
+    assert page.find(".prose a").get_attribute("href") == "https://example.org/Rome_(city)"
+    page.click(page.find(".task input"))
+    page.until(lambda: requests.get(path, headers=fields).json()["markdown"] == text.replace("[ ] book", "[x] book"))
