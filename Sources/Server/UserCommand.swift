@@ -73,7 +73,7 @@ struct UserCommand: AsyncParsableCommand {
 
     func run() async throws {
       do {
-        print(try await UserAdministration(location.location).perform(.resetPassword(name: name)))
+        print(try await UserAdministration(location.location).resetPassword(of: name))
       } catch {
         throw Failure.start(error)
       }
@@ -89,7 +89,7 @@ struct UserCommand: AsyncParsableCommand {
 
     func run() async throws {
       do {
-        _ = try await UserAdministration(location.location).perform(.list) { print($0) }
+        for line in try await UserAdministration(location.location).list() { print(line) }
       } catch { throw Failure.start(error) }
     }
   }
@@ -103,9 +103,10 @@ struct UserCommand: AsyncParsableCommand {
     @OptionGroup var location: LocationOptions
 
     func run() async throws {
-      do { print(try await UserAdministration(location.location).perform(.delete(user))) } catch {
-        throw Failure.start(error)
-      }
+      do {
+        try await UserAdministration(location.location).delete(user)
+        print("deleted")
+      } catch { throw Failure.start(error) }
     }
   }
 }

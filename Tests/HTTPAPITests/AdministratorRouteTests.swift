@@ -12,7 +12,14 @@ import Testing
     (.get, "/v1/admin/connections"), (.get, "/v1/admin/history"), (.post, "/v1/admin/backups"),
     (.post, "/v1/admin/verifications"), (.post, "/v1/admin/catalogue"), (.get, "/v1/admin/jobs"),
     (.post, "/v1/admin/catalogue/undo"),
-    (.get, "/v1/admin/jobs/00000000000000000000000000000000"),
+    (.get, "/v1/admin/jobs/00000000000000000000000000000000"), (.post, "/v1/admin/repairs"),
+    (.post, "/v1/admin/users"), (.delete, "/v1/admin/users/member"),
+  ]
+
+  /// What is only for the control socket, also not for the administrator with a password.
+  private static let socketOnly: [(HTTPRequest.Method, String)] = [
+    (.post, "/v1/admin/replacements"), (.post, "/v1/admin/moves"),
+    (.put, "/v1/admin/users/member/password"), (.post, "/v1/admin/users/member/password-resets"),
   ]
 
   /// An answer without what differs between any two.
@@ -26,7 +33,7 @@ import Testing
 
   @Test func nobodyElseLearnsThatAnythingIsThere() async throws {
     try await AccountAPIFixture.open { api in
-      for (method, path) in Self.operations {
+      for (method, path) in Self.operations + Self.socketOnly {
         for person in AccountAPIFixture.Person.allCases where person != .administrator {
           let absent = try await api.call(person, method, "/v1/absent")
           let reply = try await api.call(person, method, path)
@@ -44,6 +51,19 @@ import Testing
     }
   }
 
+  @Test func whatIsForTheControlSocketIsNotThereForTheAdministratorElsewhere() async throws {
+    try await AccountAPIFixture.open { api in
+      for (method, path) in Self.socketOnly {
+        let absent = try await api.call(.administrator, method, "/v1/absent")
+        let reply = try await api.call(.administrator, method, path)
+        #expect(Self.body(reply) == Self.body(absent), "\(method) \(path)")
+      }
+      let named = try await api.call(
+        .administrator, .post, "/v1/admin/backups", body: #"{"path":"/tmp/b"}"#)
+      #expect(named.status == 403 && named.error == "forbidden")
+    }
+  }
+
   @Test func otherMethodsAreNotThereForAnybody() async throws {
     try await AccountAPIFixture.open { api in
       for method in [HTTPRequest.Method.patch, .delete, .put] {
@@ -52,6 +72,24 @@ import Testing
           Self.body(try await api.call(.guest, method, "/v1/admin/stores")) == Self.body(absent))
         #expect(try await api.call(.administrator, method, "/v1/admin/stores").status == 404)
       }
+    }
+  }
+
+  @Test func usersAreMadeAndErased() async throws {
+    try await AccountAPIFixture.open { api in
+      let body = APIFixture.credentials("Ada")
+      let made = try await api.call(.administrator, .post, "/v1/admin/users", body: body)
+      #expect(made.status == 201)
+      let token = try #require(try await api.api.call(.post, "/v1/sessions", body: body)["token"])
+      let me = try await api.api.call(.get, "/v1/me", token: token)
+      #expect(me["id"] == made["id"])
+      let again = try await api.call(.administrator, .post, "/v1/admin/users", body: body)
+      #expect(again.status == 409)
+      let erased = try await api.call(.administrator, .delete, "/v1/admin/users/ada")
+      #expect(erased.status == 204)
+      #expect(try await api.api.call(.get, "/v1/me", token: token).status == 401)
+      let twice = try await api.call(.administrator, .delete, "/v1/admin/users/ada")
+      #expect(twice.status == 404 && twice["reason"] == "There is no user of this name or id.")
     }
   }
 
@@ -142,6 +180,46 @@ import Testing
       #expect(ended.json["state"] == "failed")
       let late = try await api.call(.administrator, .post, "/v1/admin/backups")
       #expect(late.status == 503)
+    }
+  }
+
+  /// The lines of a job that the administrator follows.
+  private static func follow(_ name: String, _ api: AccountAPIFixture) async throws -> [Reply] {
+    var fields: HTTPFields = [.accept: "application/x-ndjson"]
+    fields[.authorization] = "Bearer " + (try api.token(.administrator))
+    let reply = try await api.api.send(.post, "/v1/admin/" + name, body: nil, headers: fields)
+    #expect(reply.status == 200 && reply.mediaType == "application/x-ndjson")
+    return reply.lines
+  }
+
+  @Test func aJobThatIsFollowedIsToldLineByLine() async throws {
+    try await AccountAPIFixture.open { api in
+      let damaged = try await Self.follow("verifications", api)
+      #expect(damaged.map { $0.json["finding"] } == ["a file: a damage", nil])
+      #expect(damaged.last?.json["state"] == "done" && damaged.last?.json["damaged"] == true)
+      #expect(damaged.last?.json["result"] == "1 damage" && damaged.last?.json["error"] == nil)
+      let failed = try #require(try await Self.follow("repairs", api).last)
+      #expect(failed.json["state"] == "failed" && failed.json["error"] == "configuration")
+      #expect(failed.json["result"] == "The stores are elsewhere")
+    }
+  }
+
+  @Test func aJobEndsWithTheRequestThatFollowsIt() async throws {
+    try await AccountAPIFixture.open { api in
+      let following = Task { try await Self.follow("backups", api) }
+      var job: JSONValue?
+      while job?["done"] != 1 {
+        await Task.yield()
+        let jobs = try await api.call(.administrator, .get, "/v1/admin/jobs")
+        job = jobs.json["jobs"]?.array?.first
+      }
+      following.cancel()
+      while job?["state"] != "failed" {
+        await Task.yield()
+        let jobs = try await api.call(.administrator, .get, "/v1/admin/jobs")
+        job = jobs.json["jobs"]?.array?.first
+      }
+      _ = try? await following.value
     }
   }
 

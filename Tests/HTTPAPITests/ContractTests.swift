@@ -21,7 +21,7 @@ import Testing
       let name: Comment = "\(route.method.rawValue) \(route.template)"
       let operation = try #require(contract.operation(route.method, route.template), name)
       switch route.access {
-      case .open: #expect(operation["security"] == [[:]], name)
+      case .open, .controlSocket: #expect(operation["security"] == [[:]], name)
       case .anyone: #expect(operation["security"] == nil, name)
       case .person, .signedIn, .administrator:
         let alternatives = operation["security"]?.array ?? []
@@ -56,7 +56,8 @@ import Testing
   @Test func wherePeopleCallTheContractKnowsTheirRefusals() async throws {
     let contract = try Contract.shared.get()
     for route in try await APIFixture.service().routes
-    where ![.open, .administrator].contains(route.access) && route.dialect != .couch {
+    where ![.open, .administrator, .controlSocket].contains(route.access) && route.dialect != .couch
+    {
       let responses = contract.operation(route.method, route.template)?["responses"]
       for status in ["401", "410", "414", "429", "503"] {
         #expect(

@@ -98,7 +98,9 @@ import Testing
         "POST /v1/lists/{listID}/invitations", "DELETE /v1/me", "PUT /v1/me/password",
         "POST /v1/password-resets",
         "POST /v1/admin/backups", "POST /v1/admin/verifications", "POST /v1/admin/catalogue",
-        "POST /v1/admin/catalogue/undo",
+        "POST /v1/admin/catalogue/undo", "POST /v1/admin/repairs", "POST /v1/admin/replacements",
+        "POST /v1/admin/moves", "POST /v1/admin/users", "DELETE /v1/admin/users/{user}",
+        "PUT /v1/admin/users/{user}/password", "POST /v1/admin/users/{user}/password-resets",
       ])
     // The contract names both header fields and 202 for every route that supports them.
     let contract = try Contract.shared.get()

@@ -30,6 +30,19 @@ import Testing
         "DELETE \(list)/invitations/{invitationID}", "POST /v1/invitations/{token}/accept",
         "POST /v1/invitations/{invitationID}/decline", "POST /v1/invitations/{invitationID}/block",
         "POST \(list)/bookmarks/{hotelID}/publish", "POST \(list)/notes/{title}/publish",
+        "POST /v1/admin/users", "DELETE /v1/admin/users/{user}",
+        "PUT /v1/admin/users/{user}/password",
+      ])
+  }
+
+  /// What names a path or another server, and what would let the administrator act as a user.
+  @Test func onlyTheControlSocketIsTrustedWithPathsPlacesAndPasswords() async throws {
+    let trusted = try await routes { $0.access == .controlSocket }
+    let user = "/v1/admin/users/{user}"
+    #expect(
+      trusted == [
+        "POST /v1/admin/replacements", "POST /v1/admin/moves", "PUT \(user)/password",
+        "POST \(user)/password-resets",
       ])
   }
 
@@ -56,7 +69,9 @@ import Testing
   }
 
   @Test func answerThatNoCacheMayKeepSaysSo() async throws {
-    let uncached = try await routes { $0.answer.isUncached && $0.access != .administrator }
+    let uncached = try await routes {
+      $0.answer.isUncached && ![.administrator, .controlSocket].contains($0.access)
+    }
     #expect(
       uncached == [
         "POST /v1/guests", "POST /v1/users", "POST /v1/sessions", "GET /v1/me", "GET /v1/me/export",
@@ -66,7 +81,9 @@ import Testing
         "POST /api/user/signup", "POST /api/user/login", "POST /api/tenants/{tenant}/user/signup",
         "POST /api/tenants/{tenant}/user/login",
       ])
-    let cached = try await routes { $0.access == .administrator && $0.answer != .uncached }
+    let cached = try await routes {
+      [.administrator, .controlSocket].contains($0.access) && $0.answer != .uncached
+    }
     #expect(cached == [])
     try await APIFixture.open { api in
       let guest = try await api.call(.post, "/v1/guests")

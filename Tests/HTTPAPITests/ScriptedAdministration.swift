@@ -1,3 +1,4 @@
+import Accounts
 import Documents
 import HTTPTypes
 import Stores
@@ -5,8 +6,8 @@ import Stores
 @testable import HTTPAPI
 
 extension Administration {
-  /// An administration for tests. Its backup runs until it is cancelled, its verification finds one damage, and its
-  /// import counts bytes.
+  /// An administration for tests. Its backup runs until it is cancelled, its verification finds one damage, its repair
+  /// needs another configuration, its moves tell what they were given, and its import counts bytes.
   static func scripted(now: @escaping @Sendable () -> Timestamp) -> Administration {
     Administration(
       history: HistoryRecorder(), jobs: AdministrationJobs(now: now),
@@ -20,28 +21,47 @@ extension Administration {
         traffic.addresses = [("192.0.2.1", 2)]
         return traffic
       },
-      backUp: { report in
-        report.progress(1, of: 3)
-        try await Task.sleep(for: .seconds(3_600))
-        return "never"
-      },
-      verify: { report in
-        report.finding("a file: a damage")
-        return "1 damage"
-      },
-      importCatalogue: { options, pieces, report in
-        var count = 0
-        for try await piece in pieces {
-          count += piece.count
-          report.progress(count, of: nil)
+      perform: { work in { report in try await perform(work, report) } },
+      move: { url, password in
+        { report in
+          report.progress(3, of: 9)
+          report.finding("a line")
+          return .init("\(url) \(password?.exposed ?? "none")")
         }
-        guard count > 0 else { throw ServiceError(.importRefused, "There is no hotel") }
-        return "\(count) bytes\(options.isStrict ? ", strictly" : "")"
-          + (options.isForced ? ", replacing" : "")
+      },
+      importCatalogue: { options, pieces in
+        { report in
+          var count = 0
+          for try await piece in pieces {
+            count += piece.count
+            report.progress(count, of: nil)
+          }
+          guard count > 0 else { throw ServiceError(.importRefused, "There is no hotel") }
+          return .init(
+            "\(count) bytes\(options.isStrict ? ", strictly" : "")"
+              + (options.isForced ? ", replacing" : ""))
+        }
       },
       undoCatalogue: { report in
         report.finding("one finding")
         throw ServiceError(.undoOver, "There is no former catalogue")
       })
+  }
+
+  private static func perform(
+    _ work: StoreWork, _ report: AdministrationJobs.Report
+  ) async throws -> AdministrationJobs.Outcome {
+    switch work {
+    case .backup:
+      report.progress(1, of: 3)
+      try await Task.sleep(for: .seconds(3_600))
+      return .init("never")
+    case .verification:
+      report.finding("a file: a damage")
+      return .init("1 damage", isDamaged: true)
+    case .repair: throw ServiceError(.configuration, "The stores are elsewhere")
+    case .replacement(let store, let backup):
+      return .init("\(store) from \(backup ?? "nothing")")
+    }
   }
 }

@@ -2,7 +2,6 @@ import Accounts
 import IPAddresses
 import SQLiteEngine
 import Stores
-import Synchronization
 import TestSupport
 import Testing
 
@@ -81,15 +80,13 @@ import Testing
     let users = UserAdministration(StorageLocation(data: directory.path))
     let anna = try await users.add("anna", password: "long enough")
     let bert = try await users.add("Bert", password: "long enough")
-    let lines = Mutex<[String]>([])
-    let words = try await users.perform(.list) { line in lines.withLock { $0.append(line) } }
-    #expect(words == "2 users")
-    #expect(lines.withLock { $0.map { $0.split(separator: " ").last } } == ["Bert", "anna"])
-    #expect(lines.withLock { $0.first?.hasPrefix(bert) } == true)
-    #expect(try await users.perform(.delete("bert")) == "deleted")
-    #expect(try await users.perform(.delete(anna)) == "deleted")
-    #expect(try await users.perform(.list) == "0 users")
-    #expect(try await Self.code { _ = try await users.perform(.delete("anna")) } == .unknownUser)
+    let lines = try await users.list()
+    #expect(lines.map { $0.split(separator: " ").last } == ["Bert", "anna"])
+    #expect(lines.first?.hasPrefix(bert) == true)
+    try await users.delete("bert")
+    try await users.delete(anna)
+    #expect(try await users.list() == [])
+    #expect(try await Self.code { try await users.delete("anna") } == .unknownUser)
     _ = try await users.add("anna", password: "long enough")
   }
 

@@ -1,9 +1,11 @@
 """The administrator's operations over HTTP, on a real server."""
+import json
 import pathlib
 import subprocess
 import time
 import uuid
 
+import control
 from server import BINARY
 from waiting import PATIENCE, wait_until
 
@@ -83,9 +85,52 @@ def test_an_import_replaces_the_hotels_and_a_bad_one_leaves_them(administrator):
     assert administrator.server.call("GET", "/v1/hotels?description=" + name).json()["hotels"]
 
 
+def test_the_control_socket_needs_no_password_and_is_trusted_with_more(administrator, tmp_path):
+    server, name = administrator.server, "control-" + uuid.uuid4().hex
+    over = control.session(server)
+    credentials = {"username": name, "password": "a good password"}
+    trusted = [
+        ("POST", "/v1/admin/moves", {"database": "/no/url"}), ("POST", "/v1/admin/replacements", {"store": "no/store"}),
+        ("POST", f"/v1/admin/users/{name}/password-resets", None),
+        ("PUT", f"/v1/admin/users/{name}/password", {"password": "another password"})]
+    with over:
+        assert server.call("GET", "/v1/admin/stores", session=over).status_code == 200
+        for path in ("/v1/me", "/couch/_all_dbs"):
+            assert server.call("GET", path, session=over).status_code == 401
+        made = server.call("POST", "/v1/admin/users", session=over, json=credentials)
+        assert made.status_code == 201
+        assert server.call("GET", "/v1/admin/users", session=over).text.count(made.json()["id"]) == 1
+        for method, path, body in trusted:
+            assert server.call(method, path, json=body).status_code == 404
+            ask(administrator, method, path, status=404, json=body)
+            assert server.call(method, path, session=over, json=body).status_code < 300
+            wait_until(lambda: ask(administrator, "GET", "/v1/admin/jobs")["jobs"][0]["state"] != "running")
+        ask(administrator, "POST", "/v1/admin/backups", status=403, json={"path": str(tmp_path / "backup")})
+        assert server.call("POST", "/v1/sessions", json=credentials).status_code == 401
+        credentials["password"] = "another password"
+        assert server.call("POST", "/v1/sessions", json=credentials).status_code == 200
+        assert server.call("DELETE", "/v1/admin/users/" + name, session=over).status_code == 204
+    assert not (tmp_path / "backup").exists()
+    assert server.call("POST", "/v1/sessions", json=credentials).status_code == 401
+
+
+def test_a_job_is_followed_line_by_line(administrator, tmp_path):
+    with control.session(administrator.server) as over:
+        answer = administrator.server.call(
+            "POST", "/v1/admin/backups", session=over, headers={"Accept": "application/x-ndjson"},
+            json={"path": str(tmp_path / "backup")})
+    lines = [json.loads(line) for line in answer.text.splitlines()]
+    assert lines[-1]["state"] == "done" and not lines[-1]["damaged"], lines[-1]
+    assert lines[-2] == {"done": lines[-1]["total"], "total": lines[-1]["total"]}
+    assert (tmp_path / "backup" / "manifest.ndjson").exists()
+    assert ask(administrator, "GET", "/v1/admin/jobs")["jobs"][0] == lines[-1]
+
+
 def test_everything_else_answers_as_documented(administrator):
     for name in ("stores?limit=1", "users?limit=1", "lists", "sessions", "upstreams", "connections", "jobs"):
         ask(administrator, "GET", "/v1/admin/" + name)
     wait_until(lambda: ask(administrator, "GET", "/v1/admin/history")["samples"], "no sample")
     for name in ("stores?kind=none", "stores?after=none", "history?after=none", "users?limit=0", "backups?x=1"):
         ask(administrator, "POST" if name[0] == "b" else "GET", "/v1/admin/" + name, status=400)
+    job = finished(administrator, started(administrator, "/v1/admin/repairs"))
+    assert job["state"] == "done" and not job["damaged"], job

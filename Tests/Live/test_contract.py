@@ -33,8 +33,11 @@ def administration():
     for name in ("stores", "users", "guests", "lists", "sessions", "upstreams", "connections", "history", "jobs",
                  "jobs/" + "0" * 32):
         yield "GET", "/v1/admin/" + name, {}
-    for name in ("backups", "verifications", "catalogue", "catalogue/undo"):
+    for name in ("backups", "verifications", "catalogue", "catalogue/undo", "repairs", "replacements", "moves", "users",
+                 "users/nobody/password-resets"):
         yield "POST", "/v1/admin/" + name, {}
+    yield "DELETE", "/v1/admin/users/nobody", {}
+    yield "PUT", "/v1/admin/users/nobody/password", {}
 
 
 def test_contract_as_json_says_the_same_in_the_same_order(shared):

@@ -1,3 +1,5 @@
+package import Accounts
+
 /// What the administrator can see and start. The composition root supplies it; HTTPAPI does not know the
 /// implementations.
 package struct Administration: Sendable {
@@ -72,8 +74,9 @@ package struct Administration: Sendable {
 
   /// Bytes that arrive in pieces.
   package typealias Pieces = any AsyncSequence<[UInt8], any Error> & Sendable
-  /// Work that reports its progress and returns a line about its result.
-  package typealias Work = @Sendable (AdministrationJobs.Report) async throws -> String
+  /// Work that reports its progress.
+  package typealias Work =
+    @Sendable (AdministrationJobs.Report) async throws -> AdministrationJobs.Outcome
 
   /// What the server did in the last hour.
   package let history: HistoryRecorder
@@ -85,13 +88,12 @@ package struct Administration: Sendable {
   package let cache: @Sendable () async -> Cache?
   /// Connections and requests, with the given number of addresses.
   package let traffic: @Sendable (_ addresses: Int) -> Traffic
-  /// Makes a backup.
-  package let backUp: Work
-  /// Verifies all stores.
-  package let verify: Work
+  /// Does work on stores in files.
+  package let perform: @Sendable (StoreWork) -> Work
+  /// Moves all stores to a database, given by its URL.
+  package let move: @Sendable (_ database: String, _ password: Secret?) -> Work
   /// Replaces the hotels of the catalogue.
-  package let importCatalogue:
-    @Sendable (ImportOptions, _ pieces: Pieces, AdministrationJobs.Report) async throws -> String
+  package let importCatalogue: @Sendable (ImportOptions, _ pieces: Pieces) -> Work
   /// Brings back the catalogue that the last import replaced.
   package let undoCatalogue: Work
 
@@ -99,12 +101,10 @@ package struct Administration: Sendable {
   package init(
     history: HistoryRecorder, jobs: AdministrationJobs,
     upstreams: @escaping @Sendable () -> [Upstream], cache: @escaping @Sendable () async -> Cache?,
-    traffic: @escaping @Sendable (Int) -> Traffic, backUp: @escaping Work,
-    verify: @escaping Work,
-    importCatalogue:
-      @escaping @Sendable (
-        ImportOptions, Pieces, AdministrationJobs.Report
-      ) async throws -> String,
+    traffic: @escaping @Sendable (Int) -> Traffic,
+    perform: @escaping @Sendable (StoreWork) -> Work,
+    move: @escaping @Sendable (String, Secret?) -> Work,
+    importCatalogue: @escaping @Sendable (ImportOptions, Pieces) -> Work,
     undoCatalogue: @escaping Work
   ) {
     self.history = history
@@ -112,8 +112,8 @@ package struct Administration: Sendable {
     self.upstreams = upstreams
     self.cache = cache
     self.traffic = traffic
-    self.backUp = backUp
-    self.verify = verify
+    self.perform = perform
+    self.move = move
     self.importCatalogue = importCatalogue
     self.undoCatalogue = undoCatalogue
   }

@@ -1,5 +1,6 @@
 package import Documents
 import HTTPTypes
+import JSON
 import Synchronization
 
 /// Long work that the administrator has started. Only one job runs at a time, so that the disk stays usable for others.
@@ -10,14 +11,34 @@ package final class AdministrationJobs: Sendable {
   /// How many lines about findings a job remembers; further ones are only counted.
   package static let maximumFindings = 100
 
+  /// How many lines wait at most for a client that follows a job and does not read.
+  static let maximumLines = 10_000
+
+  /// What a client that follows a job is told, each an object in JSON.
+  typealias Lines = AsyncStream<[UInt8]>
+
   /// The kind of work.
   package enum Kind: String, Sendable {
-    case backup, verification, catalogue
+    case backup, verification, repair, replacement, move, catalogue
   }
 
   /// The state of a job.
   package enum State: String, Sendable {
     case running, done, failed
+  }
+
+  /// How work ended that did not fail.
+  package struct Outcome: Sendable {
+    /// One line.
+    package let message: String
+    /// Whether there is damage, or something is lost.
+    package let isDamaged: Bool
+
+    /// Makes an outcome.
+    package init(_ message: String, isDamaged: Bool = false) {
+      self.message = message
+      self.isDamaged = isDamaged
+    }
   }
 
   /// One job.
@@ -38,6 +59,10 @@ package final class AdministrationJobs: Sendable {
     package fileprivate(set) var total: Int?
     /// The result, or the reason of the failure.
     package fileprivate(set) var message = ""
+    /// Whether there is damage, or something is lost.
+    package fileprivate(set) var isDamaged = false
+    /// The name of the problem if it failed, as in an answer.
+    package fileprivate(set) var error: String?
     /// The findings, one line each.
     package fileprivate(set) var findings: [String] = []
     /// How many findings there are.
@@ -48,12 +73,17 @@ package final class AdministrationJobs: Sendable {
   package struct Report: Sendable {
     fileprivate let jobs: AdministrationJobs
     fileprivate let id: String
+    fileprivate let lines: Lines.Continuation?
 
     /// Reports how much is done.
     package func progress(_ done: Int, of total: Int?) {
       jobs.change(id) { job in
         job.done = done
         job.total = total
+      }
+      say { writer in
+        writer.member("done", done)
+        if let total { writer.member("total", total) }
       }
     }
 
@@ -63,6 +93,16 @@ package final class AdministrationJobs: Sendable {
         job.findingCount += 1
         if job.findings.count < AdministrationJobs.maximumFindings { job.findings.append(line) }
       }
+      say { $0.member("finding", line) }
+    }
+
+    private func say(_ write: (inout JSONWriter) -> Void) {
+      guard let lines else { return }
+      var writer = JSONWriter()
+      writer.beginObject()
+      write(&writer)
+      writer.endObject()
+      lines.yield(writer.bytes)
     }
   }
 
@@ -89,29 +129,39 @@ package final class AdministrationJobs: Sendable {
   }
 
   /// Starts work that continues after the answer.
-  /// - Parameter work: returns a line about the result; its error becomes the reason of the failure.
+  /// - Parameter lines: receives what the work reports, and its end.
+  /// - Parameter work: its error becomes the reason of the failure.
   /// - Throws: ``Problem`` 409 while another job runs, 503 while the server stops.
   func start(
-    _ kind: Kind, _ work: @escaping @Sendable (Report) async throws -> String
+    _ kind: Kind, reportingTo lines: Lines.Continuation? = nil,
+    _ work: @escaping Administration.Work
   ) throws -> Job {
     try begin(kind) { id in
       // Detached: the work belongs to no request, because the request is answered before the work is done.
-      Task.detached { _ = await self.perform(id, work) }
+      Task.detached {
+        _ = await self.perform(Report(jobs: self, id: id, lines: lines), work)
+        lines?.finish()
+      }
     }
   }
 
   /// Runs work within a request. The work ends when the client closes the connection.
   /// - Returns: the finished job, and the error if it failed.
-  /// - Throws: the errors of ``start(_:_:)``.
+  /// - Throws: the errors of ``start(_:reportingTo:_:)``.
   func run(
-    _ kind: Kind, _ work: @Sendable (Report) async throws -> String
+    _ kind: Kind, _ work: Administration.Work
   ) async throws -> (job: Job, failure: (any Error)?) {
     let job = try begin(kind) { _ in nil }
-    let failure = await perform(job.id, work)
+    let failure = await perform(Report(jobs: self, id: job.id, lines: nil), work)
     return (self.job(job.id) ?? job, failure)
   }
 
-  /// Refuses further work, cancels a job of ``start(_:_:)`` that is running, and waits for its end.
+  /// Cancels a job of ``start(_:reportingTo:_:)``, unless it has ended.
+  func cancel(_ id: String) {
+    kept.withLock { $0.jobs.last?.id == id ? $0.running : nil }?.cancel()
+  }
+
+  /// Refuses further work, cancels a job of ``start(_:reportingTo:_:)`` that is running, and waits for its end.
   package func stop() async {
     let running = kept.withLock { kept in
       kept.isStopping = true
@@ -143,18 +193,20 @@ package final class AdministrationJobs: Sendable {
 
   /// - Returns: the error if the work failed.
   private func perform(
-    _ id: String, _ work: @Sendable (Report) async throws -> String
+    _ report: Report, _ work: Administration.Work
   ) async -> (any Error)? {
-    let (state, message): (State, String)
+    let outcome: Outcome
     var failure: (any Error)?
-    do { (state, message) = (.done, try await work(Report(jobs: self, id: id))) } catch {
-      (state, message) = (.failed, Self.message(error))
+    do { outcome = try await work(report) } catch {
+      outcome = Outcome(Self.message(error))
       failure = error
     }
-    let end = now()
-    change(id) { job in
-      job.state = state
-      job.message = message
+    let (end, error) = (now(), failure.map { ErrorTable.problem(for: $0).error })
+    change(report.id) { job in
+      job.state = error == nil ? .done : .failed
+      job.message = outcome.message
+      job.isDamaged = outcome.isDamaged
+      job.error = error
       job.endedAt = end
     }
     return failure

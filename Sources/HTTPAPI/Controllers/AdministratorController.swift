@@ -169,10 +169,11 @@ struct AdministratorController: Sendable {
 extension Route {
   /// A route of the administrator's. No cache may keep its answers, which are about other people and the server.
   static func administrator(
-    _ method: HTTPRequest.Method, _ template: String,
+    _ method: HTTPRequest.Method, _ template: String, access: Permit<Void> = .administrator,
+    completion: Completion = .withClient,
     _ run: @escaping @Sendable (Call) async throws -> Response
   ) -> Route {
-    Route(method, template, access: .administrator, answer: .uncached) { call, _ in
+    Route(method, template, access: access, answer: .uncached, completion: completion) { call, _ in
       try await run(call)
     }
   }

@@ -1,4 +1,6 @@
+import Accounts
 import Documents
+import HTTPServer
 import HTTPTypes
 import Hummingbird
 import JSON
@@ -13,10 +15,29 @@ struct AdministratorJobController: Sendable {
   var routes: [Route] {
     [
       .administrator(.post, "/v1/admin/backups") { call in
-        try start(.backup, administration.backUp, call)
+        let path = try await Self.body(call).flatMap { try Self.path("path", in: $0) }
+        guard path == nil || call.context.isFromControlSocket else {
+          throw Problem(
+            .forbidden, "forbidden", "Only over the control socket a request may name a path")
+        }
+        return try start(.backup(to: path), call)
       },
-      .administrator(.post, "/v1/admin/verifications") { call in
-        try start(.verification, administration.verify, call)
+      .administrator(.post, "/v1/admin/verifications") { call in try start(.verification, call) },
+      .administrator(.post, "/v1/admin/repairs") { call in try start(.repair, call) },
+      .administrator(.post, "/v1/admin/replacements", access: .controlSocket) { call in
+        let body = try await call.json(.small)
+        return try start(
+          .replacement(
+            of: try CredentialsBody.text("store", in: body),
+            from: try Self.path("backup", in: body)),
+          call)
+      },
+      .administrator(.post, "/v1/admin/moves", access: .controlSocket) { call in
+        let body = try await call.json(.small)
+        let password =
+          body["password"] == nil ? nil : Secret(try CredentialsBody.text("password", in: body))
+        let url = try CredentialsBody.text("database", in: body)
+        return try start(.move, call, administration.move(url, password))
       },
       .administrator(.post, "/v1/admin/catalogue", importHotels),
       .administrator(.post, "/v1/admin/catalogue/undo") { call in
@@ -41,11 +62,63 @@ struct AdministratorJobController: Sendable {
     ]
   }
 
+  private func start(_ work: StoreWork, _ call: Call) throws -> Response {
+    try start(work.kind, call, administration.perform(work))
+  }
+
+  /// Starts a job. It continues after the answer, unless the client follows it: then it ends with the connection.
   private func start(
-    _ kind: AdministrationJobs.Kind, _ work: @escaping Administration.Work, _ call: Call
+    _ kind: AdministrationJobs.Kind, _ call: Call, _ work: @escaping Administration.Work
   ) throws -> Response {
     _ = try call.query()
-    return Self.answer(try administration.jobs.start(kind, work), .accepted)
+    guard call[.accept]?.lowercased().contains("application/x-ndjson") ?? false else {
+      return Self.answer(try administration.jobs.start(kind, work), .accepted)
+    }
+    let (lines, feed) = AdministrationJobs.Lines.makeStream(
+      bufferingPolicy: .bufferingOldest(AdministrationJobs.maximumLines))
+    let job = try administration.jobs.start(kind, reportingTo: feed, work)
+    return follow(job, lines, call.context.channel)
+  }
+
+  /// The lines of a job as they come, and the job at its end.
+  private func follow(
+    _ job: AdministrationJobs.Job, _ lines: AdministrationJobs.Lines, _ channel: any Channel
+  ) -> Response {
+    let jobs = administration.jobs
+    let body = ResponseBody { writer in
+      DisconnectHandler.onDisconnect(of: channel) { jobs.cancel(job.id) }
+      try await withTaskCancellationHandler {
+        // The empty write sends the head.
+        try await writer.write(ByteBuffer())
+        while let line = await Work.waiting({ await lines.first { _ in true } }) {
+          try await writer.write(ByteBuffer(bytes: line + [UInt8(ascii: "\n")]))
+        }
+        var last = JSONWriter()
+        (jobs.job(job.id) ?? job).write(to: &last)
+        try await writer.write(ByteBuffer(bytes: last.bytes + [UInt8(ascii: "\n")]))
+        try await writer.finish(nil)
+      } onCancel: {
+        jobs.cancel(job.id)
+      }
+    }
+    return Response(status: .ok, headers: [.contentType: "application/x-ndjson"], body: body)
+  }
+
+  /// The body as JSON; nil if there is none.
+  private static func body(_ call: Call) async throws -> JSONNode? {
+    let bytes = try await call.body(upTo: JSONLimits.small.maximumBytes)
+    return bytes.isEmpty ? nil : try await call.json(bytes, .small)
+  }
+
+  /// A path on the server's disk; nil if it is absent.
+  /// - Throws: ``Problem`` 400 for a relative path.
+  private static func path(_ name: String, in body: JSONNode) throws(Problem) -> String? {
+    guard body[name] != nil else { return nil }
+    let path = try CredentialsBody.text(name, in: body)
+    guard path.utf8.first == UInt8(ascii: "/") else {
+      throw Problem(.badRequest, "bad_request", "\(name) must be an absolute path")
+    }
+    return path
   }
 
   private static func answer(
@@ -66,10 +139,8 @@ struct AdministratorJobController: Sendable {
     }
     let options = Administration.ImportOptions(
       isStrict: query["strict"] == "true", isForced: query["replace"] == "true")
-    let body = try call.streamedBody()
-    return try await runWithin { report in
-      try await administration.importCatalogue(options, body, report)
-    }
+    return try await runWithin(
+      administration.importCatalogue(options, try call.streamedBody()))
   }
 
   /// Changes the catalogue within the request.
@@ -97,6 +168,8 @@ extension AdministrationJobs.Job {
     writer.member("done", done)
     if let total { writer.member("total", total) }
     writer.member("result", message)
+    writer.member("damaged", isDamaged)
+    if let error { writer.member("error", error) }
     writer.member("findingCount", findingCount)
     writer.name("findings")
     writer.beginArray()

@@ -56,6 +56,7 @@ enum ErrorTable {
     .conflict: (409, "conflict"), .occupied: (409, "conflict"), .taken: (409, "conflict"),
     .tooManyLeaves: (409, "too_many_leaves"), .revisionCollision: (409, "rev_collision"),
     .notEmpty: (409, "account_not_empty"), .beingFilled: (409, "import_running"),
+    .configuration: (409, "configuration"),
     .invitationGone: (410, "invitation_gone"), .undoOver: (410, "undo_over"),
     .exists: (412, "file_exists"), .precondition: (412, "precondition_failed"),
     .tooLarge: (413, "too_large"), .jsonTooLarge: (413, "too_large"),

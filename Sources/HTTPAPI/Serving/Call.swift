@@ -230,7 +230,7 @@ struct Call: Sendable {
 extension String {
   /// The text as one segment of a path. All bytes but RFC 3986's unreserved ones are percent-encoded, and so are the
   /// segments `.` and `..`.
-  var urlSegment: String {
+  package var urlSegment: String {
     if utf8.count <= 2, utf8.allSatisfy({ $0 == 0x2E }) {
       return String(repeating: "%2E", count: utf8.count)
     }
@@ -245,19 +245,14 @@ package struct CallContext: InitializableFromSource {
   /// The connection.
   package let channel: any Channel
   /// The memory and the slot of the request; nil if nothing is accounted for, as in tests without a socket.
-  private(set) var reservation: RequestReservation?
+  var reservation: RequestReservation?
+  /// Whether the request came over the control socket, so that its sender counts as the administrator.
+  var isFromControlSocket = false
 
   /// Made for each request, by Hummingbird or by an HTTP/1 connection.
   package init(source: ApplicationRequestContextSource) {
     logger = source.logger
     channel = source.channel
-  }
-
-  /// The same context with a reservation.
-  func with(reservation: RequestReservation?) -> CallContext {
-    var context = self
-    context.reservation = reservation
-    return context
   }
 
   /// The peer's address; nil for a pipe, as in tests without a socket.

@@ -59,6 +59,7 @@ extension HTTPService {
 
   private var administratorRoutes: [Route] {
     AdministratorController(accounts: accounts, lists: lists, stores: stores, engine: engine).routes
+      + AdministratorUserController(accounts: accounts).routes
       + AdministratorJobController(administration: administration).routes
       + ServerStateController(administration: administration, stores: stores, feeds: feeds).routes
   }

@@ -12,8 +12,10 @@ extension RequestRouter: RequestAnswering {
   package func answer(
     _ request: Request, on channel: any Channel, reservation: RequestReservation?, logger: Logger
   ) async throws -> Response {
-    let context = CallContext(source: .init(channel: channel, logger: logger))
-    return try await respond(to: request, context: context.with(reservation: reservation))
+    var context = CallContext(source: .init(channel: channel, logger: logger))
+    context.reservation = reservation
+    context.isFromControlSocket = isForControlSocket
+    return try await respond(to: request, context: context)
   }
 
   /// Answers an operator's question, with the same answer, fields and metrics as ``respond(to:context:)``.
@@ -56,8 +58,10 @@ extension RequestRouter: RequestAnswering {
     Problem(refusal).message(to: request, crossOrigin)
   }
 
+  /// - Returns: nil also for the control socket: no client's load delays what an operator asks for there.
   package func account(of channel: any Channel) -> ProcessorAccount? {
-    processors?.account(of: ClientAddress(channel.remoteAddress?.ipAddress ?? "local"))
+    guard !isForControlSocket else { return nil }
+    return processors?.account(of: ClientAddress(channel.remoteAddress?.ipAddress ?? "local"))
   }
 
   package func work(

@@ -30,6 +30,8 @@ package struct RequestRouter: HTTPResponder {
   private let showsCost: Bool
   private let receipts: WriteReceipts
   private let answers: AnswerCounts
+  /// Whether it answers the connections of the control socket.
+  private(set) var isForControlSocket = false
   private let unrouted = RequestMetrics(template: "none")
   /// The fields of all answers.
   let fields: HTTPFields
@@ -53,6 +55,13 @@ package struct RequestRouter: HTTPResponder {
     self.proxies = proxies
     self.authentication = authentication
     table = RouteTable(routes)
+  }
+
+  /// The same router for the connections of the control socket. Their clients count as the administrator.
+  package func forControlSocket() -> RequestRouter {
+    var router = self
+    router.isForControlSocket = true
+    return router
   }
 
   /// Answers a request.
@@ -102,7 +111,8 @@ package struct RequestRouter: HTTPResponder {
     return response
   }
 
-  /// The caller of a route; nil for nobody. From here on the request's work is charged to the caller's account.
+  /// The caller of a route; nil for nobody, and for the administrator over the control socket. From here on the
+  /// request's work is charged to the caller's account.
   /// - Throws: the errors of ``Authentication/principal(of:isOptional:)``; 401 and 404 for nobody with access.
   private func caller(of call: Call, _ route: Route, _ work: Work?) async throws -> Principal? {
     func principal(isOptional: Bool = false) async throws -> Principal? {
@@ -119,9 +129,11 @@ package struct RequestRouter: HTTPResponder {
     case .person, .signedIn:
       guard let principal = try await principal() else { throw Authentication.required }
       return principal
-    case .administrator:
+    case .administrator, .controlSocket:
+      if call.context.isFromControlSocket { return nil }
       // Valid or not, the credentials of anyone else get the same answer as an absent path.
-      guard let principal = try? await principal(), principal.kind == .administrator
+      guard route.access == .administrator, let principal = try? await principal(),
+        principal.kind == .administrator
       else { throw Problem.notFound }
       return principal
     }
@@ -244,7 +256,9 @@ package struct RequestRouter: HTTPResponder {
   private func methodProblem(for request: Request, in dialect: Problem.Dialect) -> Problem? {
     let path = request.uri.path
     // The administrator's routes stay hidden.
-    let fitting = routes.filter { $0.access != .administrator && $0.matches(path) }
+    let fitting = routes.filter {
+      ![.administrator, .controlSocket].contains($0.access) && $0.matches(path)
+    }
     guard let fewest = fitting.map(\.parameterCount).min() else { return nil }
     let methods = fitting.filter { $0.parameterCount == fewest }.map(\.method.rawValue)
     let list = Self.list(methods)

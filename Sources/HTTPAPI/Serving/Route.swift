@@ -17,8 +17,11 @@ package struct Route: Sendable {
     case person
     /// A guest, a user or the administrator.
     case signedIn
-    /// The administrator; for everybody else the path appears absent.
+    /// The administrator, by credentials or over the control socket; for everybody else the path appears absent.
     case administrator
+    /// The administrator over the control socket; for everybody else the path appears absent. For what names a path or
+    /// another server, and for what would let the administrator act as a user.
+    case controlSocket
   }
 
   /// An access with the type of the caller that its handlers get.
@@ -129,6 +132,8 @@ package struct Route: Sendable {
 
 extension Route.Permit where Caller == Void {
   static var open: Self { Self(access: .open) { _ in } }
+  static var administrator: Self { Self(access: .administrator) { _ in } }
+  static var controlSocket: Self { Self(access: .controlSocket) { _ in } }
 }
 
 extension Route.Permit where Caller == Principal? {
@@ -138,7 +143,6 @@ extension Route.Permit where Caller == Principal? {
 extension Route.Permit where Caller == Principal {
   static var person: Self { Self(.person) }
   static var signedIn: Self { Self(.signedIn) }
-  static var administrator: Self { Self(.administrator) }
 
   private init(_ access: Route.Access) {
     self.init(access: access) { principal in

@@ -89,7 +89,7 @@ extension Call {
   /// - Parameter reservation: the memory for that work.
   func detached(reservation: RequestReservation?) -> Call {
     var call = self
-    call.context = context.with(reservation: reservation)
+    call.context.reservation = reservation
     return call
   }
 }

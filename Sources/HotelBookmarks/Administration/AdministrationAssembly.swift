@@ -1,6 +1,6 @@
+import Accounts
 import Catalogue
 import Documents
-import Glibc
 import HTTPAPI
 import Logging
 import SQLiteEngine
@@ -27,10 +27,10 @@ struct AdministrationAssembly: Sendable {
       history: HistoryRecorder(), jobs: AdministrationJobs(now: SystemClock.now),
       upstreams: { upstreams }, cache: { await cache() },
       traffic: { connections.traffic(addresses: $0) },
-      backUp: { report in try await backUp(report) },
-      verify: { report in try await verify(report) },
-      importCatalogue: { options, pieces, report in
-        try await importHotels(options, pieces, report)
+      perform: { work in { report in try await perform(work, report) } },
+      move: { url, password in { report in try await move(to: url, password, report) } },
+      importCatalogue: { options, pieces in
+        { report in try await importHotels(options, pieces, report) }
       },
       undoCatalogue: { _ in try await undoCatalogue() })
   }
@@ -68,50 +68,50 @@ struct AdministrationAssembly: Sendable {
 
   // MARK: Work
 
-  /// Makes a backup in the directory of backups, named after the time.
-  private func backUp(_ report: AdministrationJobs.Report) async throws -> String {
+  private func perform(
+    _ work: StoreWork, _ report: AdministrationJobs.Report
+  ) async throws -> AdministrationJobs.Outcome {
     try await translating {
-      let backups = try StoreBackups.requireFiles(backups)
-      let directory = DataFiles.backups(in: backups.directory)
-      let isThere = await ThreadPool.with(name: "backup-place") { threads in
-        await threads.run { Self.makeDirectory(directory) }
+      let reporter = ScrubReporter {
+        report.finding("\($0.file): \($0.reason)")
+      } progress: {
+        report.progress($0, of: $1)
       }
-      guard isThere else { throw ServiceError(.unavailable, "\(directory) can't be made") }
-      let name = SystemClock.now().rfc3339.filter { $0 != ":" }
-      let summary = try await backups.backUp(to: directory + "/" + name, Self.reporter(report))
-      logger.info(
-        "a backup was made",
-        metadata: ["files": "\(summary.files)", "bytes": "\(summary.bytes)"])
-      return "\(name): \(summary.message)"
+      let outcome = try await StoreBackups.requireFiles(backups).perform(work, reporter)
+      if case .backup = work {
+        logger.info("a backup was made", metadata: ["detail": "\(outcome.message)"])
+      }
+      return outcome
     }
   }
 
-  /// - Returns: whether the directory exists, perhaps through an operator's symbolic link.
-  private static func makeDirectory(_ path: String) -> Bool {
-    if mkdir(path, 0o700) == 0 { return true }
-    var status = stat()
-    return errno == EEXIST && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-  }
-
-  private func verify(_ report: AdministrationJobs.Report) async throws -> String {
+  private func move(
+    to url: String, _ password: Secret?, _ report: AdministrationJobs.Report
+  ) async throws -> AdministrationJobs.Outcome {
     try await translating {
-      let backups = try StoreBackups.requireFiles(backups)
-      return Verification.message(for: try await backups.verify(Self.reporter(report)))
-    }
-  }
-
-  private static func reporter(_ report: AdministrationJobs.Report) -> ScrubReporter {
-    ScrubReporter {
-      report.finding("\($0.file): \($0.reason)")
-    } progress: {
-      report.progress($0, of: $1)
+      guard MoveEndpoint.isURL(url) else {
+        throw MoveError("A server moves its stores to a postgres:// URL only")
+      }
+      let to = try MoveEndpoint(url, password: password?.exposed)
+      let shown = LiveMove.Report {
+        report.progress($0, of: $1)
+      } line: {
+        report.finding($0)
+      }
+      let outcome = try await MoveAdministration.moveWhileServing(backups, to: to, shown)
+      if !outcome.isDamaged {
+        logger.warning(
+          "the stores were moved; nothing can be changed here any more",
+          metadata: ["detail": "\(to.description)"])
+      }
+      return .init(outcome.lines.joined(separator: "\n"), isDamaged: outcome.isDamaged)
     }
   }
 
   private func importHotels(
     _ options: Administration.ImportOptions, _ pieces: Administration.Pieces,
     _ report: AdministrationJobs.Report
-  ) async throws -> String {
+  ) async throws -> AdministrationJobs.Outcome {
     try backups?.engine.access.requireAllowed()
     // What the import replaces, and is compared with, is what all servers have.
     if let catalogue { _ = try await translating { try await catalogue.catchUp() } }
@@ -130,21 +130,21 @@ struct AdministrationAssembly: Sendable {
       // A move that is under way may have taken the former catalogue.
       try backups?.engine.access.requireAllowed()
       try await catalogue?.publishImport()
-      return "\(summary.hotels) hotels, \(summary.progress.badRows) bad rows left out"
+      return .init("\(summary.hotels) hotels, \(summary.progress.badRows) bad rows left out")
     }
   }
 
-  private func undoCatalogue() async throws -> String {
+  private func undoCatalogue() async throws -> AdministrationJobs.Outcome {
     try await translating {
       try backups?.engine.access.requireAllowed()
       guard let catalogue else {
-        return try await CatalogueAdministration.undo(inDirectory: settings.data)
+        return .init(try await CatalogueAdministration.undo(inDirectory: settings.data))
       }
       let scratch = try ScratchDirectory.make()
       defer { ScratchDirectory.remove(scratch) }
       let origin = try await SharedCatalogue(database: catalogue.database, data: scratch).undo()
       try await catalogue.catchUp()
-      return CatalogueAdministration.isBack(origin)
+      return .init(CatalogueAdministration.isBack(origin))
     }
   }
 
@@ -159,7 +159,9 @@ struct AdministrationAssembly: Sendable {
   }
 
   private static func code(for error: any Error) -> ServiceError.Code {
-    guard let error = error as? CatalogueError else { return .unavailable }
+    guard let error = error as? CatalogueError else {
+      return StartFailure.isConfiguration(error) ? .configuration : .unavailable
+    }
     return switch error.code {
     case .malformed, .truncated, .badRow, .empty, .doubtful: .importRefused
     case .noFormer: .undoOver

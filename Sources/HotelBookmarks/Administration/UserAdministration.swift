@@ -1,6 +1,8 @@
 import Accounts
 import Glibc
+import HTTPAPI
 import JSON
+import NIOHTTP1
 import NIOPosix
 import SQLiteEngine
 import Stores
@@ -18,33 +20,66 @@ package struct UserAdministration: Sendable {
   /// - Throws: `DataDirectoryError` if there is no data directory; `ServiceError` for an invalid name or password, or
   ///   ``BackupError`` with the server's reason if a server refuses it.
   package func add(_ name: String, password: String) async throws -> String {
-    try await perform(.add(name: name, password: password))
+    let user: KeyValuePairs = ["username": name, "password": password as String?]
+    if let answer = try await askServer(.POST, "", user) { return answer["id"]?.string ?? "" }
+    return try await run { accounts in
+      try await accounts.addUser(username: name, password: Secret(password)).text
+    }
   }
 
   /// Changes the password of a user; the user's sessions end.
   /// - Throws: the errors of ``add(_:password:)``; `ServiceError` for an unknown user.
   package func changePassword(of name: String, to password: String) async throws {
-    _ = try await perform(.changePassword(name: name, password: password))
+    let path = "/\(name.urlSegment)/password"
+    guard try await askServer(.PUT, path, ["password": password]) == nil else { return }
+    try await run { try await $0.changePassword(username: name, password: Secret(password)) }
   }
 
-  /// Carries out a request.
-  /// - Parameter print: receives a line for each user of a list.
-  /// - Returns: one line about the result.
-  /// - Throws: the errors of ``add(_:password:)``.
-  package func perform(
-    _ request: UserRequest, _ print: @escaping @Sendable (String) -> Void = { _ in }
-  ) async throws -> String {
-    let report = BackupAdministration.Report(progress: { _, _ in }, finding: print)
-    let answer =
-      location.database == nil
-      ? await BackupAdministration.ask(.user(request), in: location.data, report) : nil
-    switch answer {
-    case .result(let message, _): return message
-    case .failure(let reason, _): throw BackupError(.failed, reason)
-    case .progress, .finding, .text:
-      throw BackupError(.failed, "The server ended before it was done")
-    case nil: return try await run { try await UserCommands($0).perform(request) { print($0) } }
+  /// Makes a token with which a user can choose another password, once.
+  /// - Throws: as ``changePassword(of:to:)`` does.
+  package func resetPassword(of name: String) async throws -> String {
+    let path = "/\(name.urlSegment)/password-resets"
+    if let answer = try await askServer(.POST, path) { return answer["token"]?.string ?? "" }
+    return try await run { try await $0.passwordReset(for: name).token.exposed }
+  }
+
+  /// All users, one line each, in the order of their names.
+  /// - Throws: as ``add(_:password:)`` does.
+  package func list() async throws -> [String] {
+    var users: [(name: String?, id: String?, createdAt: String)] = []
+    if var page = try await askServer(.GET, "") {
+      while true {
+        if let rows = page["users"]?.elements {
+          users += rows.map {
+            ($0["username"]?.string, $0["id"]?.string, $0["createdAt"]?.string ?? "")
+          }
+        }
+        guard let next = page["next"]?.string,
+          let following = try await askServer(.GET, "?after=\(next.urlSegment)")
+        else { break }
+        page = following
+      }
+    } else {
+      users = try await run { try await $0.users() }.map { ($0.name, $0.id?.text, $0.createdAt) }
     }
+    return users.sorted { ($0.name ?? "", $0.createdAt) < ($1.name ?? "", $1.createdAt) }.map {
+      [$0.id ?? "damaged", $0.createdAt, $0.name ?? "-"].joined(separator: " ")
+    }
+  }
+
+  /// Erases a user, given by name or id.
+  /// - Throws: as ``changePassword(of:to:)`` does.
+  package func delete(_ user: String) async throws {
+    guard try await askServer(.DELETE, "/" + user.urlSegment) == nil else { return }
+    try await run { try await $0.eraseUser(user) }
+  }
+
+  /// - Returns: nil if no server uses the data directory.
+  private func askServer(
+    _ method: HTTPMethod, _ path: String, _ body: KeyValuePairs<String, String?> = [:]
+  ) async throws -> ControlClient.Answer? {
+    guard location.database == nil else { return nil }
+    return try await ControlClient.call(method, "/v1/admin/users" + path, body, in: location.data)
   }
 
   /// Runs work on the accounts of a directory that no server uses, or of a database.
@@ -65,90 +100,6 @@ package struct UserAdministration: Sendable {
     } catch { result = .failure(error) }
     try? await threads.shutdownGracefully()
     return try result.get()
-  }
-}
-
-/// Manages users, in a running server or without one.
-struct UserCommands: Sendable {
-  private let accounts: AccountService
-
-  init(_ accounts: AccountService) { self.accounts = accounts }
-
-  /// Carries out a request.
-  /// - Parameter print: receives a line for each user of a list.
-  /// - Returns: one line about the result.
-  /// - Throws: `ServiceError`.
-  func perform(
-    _ request: UserRequest, _ print: (String) async -> Void
-  ) async throws -> String {
-    switch request {
-    case .list:
-      let users = try await accounts.users().sorted {
-        ($0.name ?? "", $0.createdAt) < ($1.name ?? "", $1.createdAt)
-      }
-      for user in users {
-        await print(
-          [user.id?.text ?? "damaged", user.createdAt, user.name ?? "-"].joined(separator: " "))
-      }
-      return "\(users.count) users"
-    case .add(let name, let password):
-      return try await accounts.addUser(username: name, password: Secret(password)).text
-    case .changePassword(let name, let password):
-      try await accounts.changePassword(username: name, password: Secret(password))
-      return "changed"
-    case .resetPassword(let name):
-      return try await accounts.passwordReset(for: name).token.exposed
-    case .delete(let user):
-      try await accounts.eraseUser(user)
-      return "deleted"
-    }
-  }
-}
-
-/// The command line's requests about users.
-package enum UserRequest: Sendable, Equatable {
-  /// List all users, one line each.
-  case list
-  case add(name: String, password: String)
-  /// Change the password of a user; the user's sessions end.
-  case changePassword(name: String, password: String)
-  /// Make a token with which a user can choose another password, once.
-  case resetPassword(name: String)
-  /// Erase a user, given by name or id.
-  case delete(String)
-
-  /// Writes the members of the request's line.
-  func write(to writer: inout JSONWriter) {
-    switch self {
-    case .list: writer.member("do", "user list")
-    case .add(let name, let password):
-      writer.member("do", "user add")
-      writer.member("name", name)
-      writer.member("password", password)
-    case .changePassword(let name, let password):
-      writer.member("do", "user password")
-      writer.member("name", name)
-      writer.member("password", password)
-    case .resetPassword(let name):
-      writer.member("do", "user reset")
-      writer.member("name", name)
-    case .delete(let user):
-      writer.member("do", "user delete")
-      writer.member("name", user)
-    }
-  }
-
-  /// Reads these members; nil for an unknown request.
-  init?(_ root: JSONNode) {
-    switch (root["do"]?.string, root["name"]?.string, root["password"]?.string) {
-    case ("user list"?, nil, nil): self = .list
-    case ("user add"?, let name?, let password?): self = .add(name: name, password: password)
-    case ("user password"?, let name?, let password?):
-      self = .changePassword(name: name, password: password)
-    case ("user reset"?, let name?, nil): self = .resetPassword(name: name)
-    case ("user delete"?, let user?, nil): self = .delete(user)
-    default: return nil
-    }
   }
 }
 

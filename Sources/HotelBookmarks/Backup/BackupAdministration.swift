@@ -1,5 +1,7 @@
 import Accounts
 import FoundationEssentials
+import HTTPAPI
+import JSON
 import PostgresEngine
 import SQLiteEngine
 import Scheduling
@@ -39,14 +41,11 @@ package enum BackupAdministration {
       }
     }
 
-    /// Reports a line of a server.
-    func take(_ line: ControlLine) {
-      switch line {
-      case .progress(let done, let total): stores(done, of: total)
-      case .finding(let file, let reason): finding("\(file): \(reason)")
-      case .text(let line): finding(line)
-      case .result, .failure: break
-      }
+    /// Reports a line of a server's answer. Its last line, the job at its end, is no report.
+    @Sendable func take(_ line: JSONNode) {
+      guard line["id"] == nil else { return }
+      if let text = line["finding"]?.string { finding(text) }
+      if let done = line["done"]?.int, let total = line["total"]?.int { stores(done, of: total) }
     }
   }
 
@@ -69,13 +68,9 @@ package enum BackupAdministration {
   package static func backUp(
     _ data: String, to path: String, _ report: Report
   ) async throws -> (message: String, isDamaged: Bool) {
-    let path = absolute(path)
-    if let answer = try await askServer(.backup(to: path), in: data, report) { return answer }
-    let summary = try await offline(data) { backups in
-      try await backups.backUp(to: path, report.reporter)
-    }
-    report.progress(1, "")
-    return (summary.message, summary.isDamaged)
+    let work = StoreWork.backup(to: absolute(path))
+    if let answer = try await ControlClient.perform(work, in: data, report) { return answer }
+    return try await offline(work, data, report)
   }
 
   /// Repairs all stores of a data directory or a database.
@@ -96,12 +91,11 @@ package enum BackupAdministration {
   package static func repair(
     _ data: String, _ report: Report
   ) async throws -> (message: String, isDamaged: Bool) {
-    if let answer = try await askServer(.repair, in: data, report) { return answer }
+    if let answer = try await ControlClient.perform(.repair, in: data, report) { return answer }
     let registry = try RegistryRebuild.run(absolute(data))
     if let registry { report.finding("registry.sqlite: \(registry.message)") }
     for file in registry?.unknown ?? [] { report.finding("\(file): nothing tells whose it is") }
-    let outcome = try await offline(data) { backups in try await backups.repair(report.reporter) }
-    report.progress(1, "")
+    let outcome = try await offline(.repair, data, report)
     return (outcome.message, outcome.isDamaged || registry?.unknown.isEmpty == false)
   }
 
@@ -114,53 +108,25 @@ package enum BackupAdministration {
     guard location.database == nil else {
       throw BackupError(.failed, "The stores are in a database: one store can't be replaced there")
     }
-    let backup = backup.map(absolute)
-    let request = ControlPeer.Request.replace(store: store, from: backup)
-    if let answer = try await askServer(request, in: location.data, report) { return answer }
-    let outcome = try await offline(location.data) { backups in
-      try await backups.replace(store, from: backup, report.reporter)
+    let work = StoreWork.replacement(of: store, from: backup.map(absolute))
+    if let answer = try await ControlClient.perform(work, in: location.data, report) {
+      return answer
     }
-    report.progress(1, "")
-    return (outcome.message, outcome.isDamaged)
-  }
-
-  /// Sends a request to the server that uses a data directory.
-  /// - Returns: the server's result; nil if no server uses the directory.
-  /// - Throws: ``BackupError`` with the server's reason; ``SettingsError`` if something has to be configured first.
-  static func askServer(
-    _ request: ControlPeer.Request, in data: String, _ report: Report
-  ) async throws -> (message: String, isDamaged: Bool)? {
-    switch await ask(request, in: data, report) {
-    case nil: return nil
-    case .result(let message, let isDamaged):
-      report.progress(1, "")
-      return (message, isDamaged)
-    case .failure(let reason, isConfiguration: true): throw SettingsError(description: reason)
-    case .failure(let reason, isConfiguration: false): throw BackupError(.failed, reason)
-    case .progress, .finding, .text:
-      throw BackupError(.failed, "The server ended before it was done")
-    }
+    return try await offline(work, location.data, report)
   }
 
   /// Works on the stores of a data directory that no server uses.
-  /// - Throws: `DataDirectoryError`, and the errors of `work`.
-  static func offline<Value>(
-    _ data: String, _ work: (StoreBackups) async throws -> Value
-  ) async throws -> Value {
-    try await StorageAssembly.with(StorageLocation(data: data)) { storage, stores in
+  /// - Throws: `DataDirectoryError`, and the errors of ``StoreBackups/perform(_:_:)``.
+  private static func offline(
+    _ work: StoreWork, _ data: String, _ report: Report
+  ) async throws -> (message: String, isDamaged: Bool) {
+    let outcome = try await StorageAssembly.with(StorageLocation(data: data)) { storage, stores in
       let files = try StoreBackups.requireFiles(storage.files)
-      return try await work(StoreBackups(engine: files, stores: stores))
+      let backups = StoreBackups(engine: files, stores: stores)
+      return try await backups.perform(work, report.reporter)
     }
-  }
-
-  /// Sends a request to the server that uses a data directory.
-  /// - Returns: the last line; nil if no server uses the directory.
-  static func ask(
-    _ request: ControlPeer.Request, in data: String, _ report: Report
-  ) async -> ControlLine? {
-    await ThreadPool.with(name: "control") { threads in
-      await threads.run { ControlClient.ask(request, in: data) { report.take($0) } }
-    }
+    report.progress(1, "")
+    return (outcome.message, outcome.isDamaged)
   }
 
   /// The absolute path, without slashes at the end.
@@ -234,14 +200,14 @@ package enum Verification {
       }
       return (counts.findings == 0 ? .sound : .damaged, message(for: counts))
     } catch {
-      guard error.code == .inUse,
-        let line = await BackupAdministration.ask(.verify, in: directory, report)
-      else { return (.impossible, StartFailure.line(error)) }
-      switch line {
-      case .result(let message, let isDamaged): return (isDamaged ? .damaged : .sound, message)
-      case .failure(let reason, _): return (.impossible, reason)
-      case .progress, .finding, .text: return (.impossible, "The server ended before it was done")
-      }
+      guard error.code == .inUse else { return (.impossible, StartFailure.line(error)) }
+      let failure: any Error
+      do {
+        let answer = try await ControlClient.perform(.verification, in: directory, report)
+        if let answer { return (answer.isDamaged ? .damaged : .sound, answer.message) }
+        failure = error
+      } catch let error { failure = error }
+      return (.impossible, StartFailure.line(failure))
     }
   }
 

@@ -1,3 +1,6 @@
+import Documents
+import Glibc
+import HTTPAPI
 import SQLiteEngine
 import Scheduling
 import Stores
@@ -38,6 +41,53 @@ struct StoreBackups: Sendable {
     var missing = 0
     /// Findings of damage inside stores that are in the backup.
     var damages = 0
+
+    /// Whether anything in the data directory is damaged.
+    var isDamaged: Bool { missing > 0 || damages > 0 }
+
+    /// The result as text.
+    var message: String {
+      let missing = missing > 0 ? ", \(missing) damaged stores left out" : ""
+      let damages = damages > 0 ? ", \(damages) damages in stores that are in it" : ""
+      return "\(files) files, \(bytes) bytes\(missing)\(damages)"
+    }
+  }
+
+  /// Does work on the stores, for a server or for a command without one.
+  /// - Throws: ``BackupError``, `ServiceError`, `CancellationError`.
+  func perform(
+    _ work: StoreWork, _ reporter: ScrubReporter
+  ) async throws -> AdministrationJobs.Outcome {
+    switch work {
+    case .backup(nil):
+      let name = SystemClock.now().rfc3339.filter { $0 != ":" }
+      let path = DataFiles.backups(in: directory)
+      let isThere = await ThreadPool.with(name: "backup-place") { threads in
+        await threads.run { Self.makeDirectory(path) }
+      }
+      guard isThere else { throw BackupError(.unreachable, "\(path) can't be made") }
+      let outcome = try await perform(.backup(to: path + "/" + name), reporter)
+      return .init("\(name): \(outcome.message)", isDamaged: outcome.isDamaged)
+    case .backup(let path?):
+      let summary = try await backUp(to: path, reporter)
+      return .init(summary.message, isDamaged: summary.isDamaged)
+    case .verification:
+      let counts = try await verify(reporter)
+      return .init(Verification.message(for: counts), isDamaged: counts.findings > 0)
+    case .repair:
+      let repair = try await repair(reporter)
+      return .init(repair.message, isDamaged: repair.isDamaged)
+    case .replacement(let store, let backup):
+      let repair = try await replace(store, from: backup, reporter)
+      return .init(repair.message, isDamaged: repair.isDamaged)
+    }
+  }
+
+  /// - Returns: whether the directory exists, perhaps through an operator's symbolic link.
+  private static func makeDirectory(_ path: String) -> Bool {
+    if mkdir(path, 0o700) == 0 { return true }
+    var status = stat()
+    return errno == EEXIST && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
   /// Makes a backup. Every copy is verified. A store with damage inside is copied as it is.

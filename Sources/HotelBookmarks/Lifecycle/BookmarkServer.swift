@@ -80,8 +80,6 @@ package struct BookmarkServer: Sendable {
         keys: assembly.keys, isShared: storage.engine.isShared,
         reloadAdministrator: assembly.reloadAdministrator, logger: logger),
       AdmissionService(admission: assembly.connections.admission, seats: assembly.seats),
-      ControlService(
-        directory: settings.data, backups: assembly.backups, users: assembly.users, logger: logger),
       SweepService(sweeper: assembly.sweeper),
       RecoveryService(recovery: assembly.recovery, logger: logger, now: storage.now),
       ListMaintenanceService(lists: assembly.http.lists, logger: logger),
@@ -95,6 +93,7 @@ package struct BookmarkServer: Sendable {
     if let catalogue = storage.sharedCatalogue(in: settings.data) {
       services.append(SharedCatalogueService(catalogue: catalogue, logger: logger))
     }
+    if let control = ControlService(in: settings.data, router, logger) { services.append(control) }
     if let operations { services.append(OperationsService(listener: operations)) }
     if let certificates = assembly.connections.certificates {
       services.append(CertificateService(certificates: certificates, logger: logger))

@@ -26,7 +26,6 @@ struct ServiceAssembly: Sendable {
   let sweeper: Sweeper
   /// Finishes what was left undone.
   let recovery: Recovery
-  let users: UserCommands
   /// Where requests wait until they may compute.
   let seats: Seats
   /// Makes backups and verifies stores; nil for stores in a database.
@@ -71,7 +70,6 @@ struct ServiceAssembly: Sendable {
       issuerDocuments: IssuerAssembly(settings, logger: logger))
     let accounts = cases.accounts
     self.cases = cases
-    users = UserCommands(accounts)
     try await administrator.checkName(accounts)
     let catalogue = storage.sharedCatalogue(in: settings.data)
     do { try await catalogue?.catchUp() } catch {

@@ -27,8 +27,9 @@ package enum MoveAdministration {
     }
     if let path = from.path {
       try FileEngine.requireDirectory(path)
-      let request = ControlPeer.Request.move(to: target, password: password)
-      if let answer = try await BackupAdministration.askServer(request, in: path, report) {
+      let answer = try await ControlClient.run(
+        "moves", ["database": target, "password": password], in: path, report)
+      if let answer {
         return (answer.message.split(separator: "\n").map(String.init), answer.isDamaged)
       }
     }

@@ -2,7 +2,7 @@
 import { h } from "./dom.js"
 import { ask, bytes, count, moment, Refusal } from "./admin-api.js"
 
-const titles = { backup: "Backup", verification: "Check of all stores", catalogue: "Import of hotels" }
+const titles = { backup: "Backup", verification: "Check of all stores", repair: "Repair", replacement: "Replacement of a store", move: "Move to a database", catalogue: "Import of hotels" }
 const tones = { running: "busy", done: "good", failed: "bad" }
 
 /** @param {function(string): void} say shows a text to the user */

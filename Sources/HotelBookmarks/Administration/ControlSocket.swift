@@ -1,24 +1,18 @@
 import Glibc
 
-/// A socket in the data directory through which the command line talks to a running server. It is a stream of lines,
-/// each a JSON object.
+/// A socket in the data directory over which a running server serves its routes to the operators of its machine.
 ///
 /// The file has mode 0600 in a directory of the owner's, so only those who may read the data can connect.
 enum ControlSocket {
-  /// The longest request, in bytes.
-  static let maximumRequest = 1 << 16
-  /// How many connections may wait; one is served at a time.
-  private static let backlog: Int32 = 8
-
-  /// Creates the socket and listens. It replaces a socket of an earlier process.
+  /// Creates the socket. It replaces a socket of an earlier process.
   /// - Returns: the descriptor; nil with the call that failed.
-  static func listen(at path: String) -> (descriptor: Int32?, failure: String) {
+  static func bind(to path: String) -> (descriptor: Int32?, failure: String) {
     unlink(path)
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return (nil, failure("socket")) }
-    let isBound = withAddress(of: path) { bind(descriptor, $0, $1) == 0 }
-    // No client can connect before `listen`, so the mode is right for the first connection already.
-    guard isBound, chmod(path, 0o600) == 0, Glibc.listen(descriptor, backlog) == 0 else {
+    let isBound = withAddress(of: path) { Glibc.bind(descriptor, $0, $1) == 0 }
+    // No client can connect before the server listens, so the mode is right for the first connection already.
+    guard isBound, chmod(path, 0o600) == 0 else {
       let message = failure("bind")
       close(descriptor)
       unlink(path)
@@ -37,22 +31,6 @@ enum ControlSocket {
       return nil
     }
     return descriptor
-  }
-
-  /// Waits for a connection; nil after the socket was shut down.
-  static func accept(_ descriptor: Int32) -> Int32? {
-    while true {
-      let peer = Glibc.accept(descriptor, nil, nil)
-      if peer >= 0 {
-        _ = fcntl(peer, F_SETFD, FD_CLOEXEC)
-        return peer
-      }
-      switch errno {
-      case EINTR, ECONNABORTED: continue
-      case EMFILE, ENFILE, ENOBUFS, ENOMEM: usleep(100_000)
-      default: return nil
-      }
-    }
   }
 
   /// Calls `body` with the address of a path. If the path is too long for an address, the address uses the descriptor
