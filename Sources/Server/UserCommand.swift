@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import HotelBookmarks
 
 /// Commands for users, also while a server runs.
@@ -22,9 +23,24 @@ struct UserCommand: AsyncParsableCommand {
       if let passwordFile {
         text = try String(contentsOfFile: passwordFile, encoding: .utf8)
       } else {
-        text = readLine(strippingNewline: false) ?? ""
+        text = isatty(STDIN_FILENO) == 1 ? Self.typed() : readLine(strippingNewline: false) ?? ""
       }
       return PasswordFile.trimmed(text)
+    }
+
+    /// Reads a line from the terminal, which does not show it.
+    private static func typed() -> String {
+      var shown = termios()
+      guard tcgetattr(STDIN_FILENO, &shown) == 0 else { return readLine() ?? "" }
+      var hidden = shown
+      hidden.c_lflag &= ~tcflag_t(ECHO)
+      fputs("Password: ", stderr)
+      tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+      defer {
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown)
+        fputs("\n", stderr)
+      }
+      return readLine() ?? ""
     }
   }
 
@@ -58,22 +74,27 @@ struct UserCommand: AsyncParsableCommand {
     }
   }
 
-  /// Prints a token for choosing another password.
+  /// Prints a link for choosing another password.
   struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Print a token with which a user who forgot the password sets a new one.",
+      abstract: "Print a link with which a user who forgot the password sets a new one.",
       discussion: """
-        It works once, within a day, and only until the password changes. The user sends it with \
-        POST /v1/password-resets {"token":…,"password":…}.
+        It works once, within a day, and only until the password changes. Without a public URL, put the server's \
+        address before it. What stands behind the # is the token of POST /v1/password-resets.
         """)
 
     @Argument(help: "The user's name.")
     var name: String
+    @Option(help: .setting(.publicURL)) var publicUrl: String?
     @OptionGroup var location: LocationOptions
 
     func run() async throws {
       do {
-        print(try await UserAdministration(location.location).resetPassword(of: name))
+        let token = try await UserAdministration(location.location).resetPassword(of: name)
+        let url =
+          publicUrl ?? ProcessInfo.processInfo.environment[SettingKey.publicURL.environmentName]
+          ?? ""
+        print((url.hasSuffix("/") ? String(url.dropLast()) : url) + "/reset#" + token)
       } catch {
         throw Failure.start(error)
       }
