@@ -202,14 +202,14 @@ extension CatalogueSearch {
 
 /// The values of a hotel by which searches are ordered by price and by distance.
 struct SortKeys {
-  /// The first number in the hotel's price; nil when there is none.
+  /// The first number in the hotel's price; nil when there is none. See ``Price``.
   let price: Double?
   /// The hotel's position.
   let location: GeoPoint?
 
   /// Reads a hotel's object. The price is a number or a text such as `£1,250.50 a night`.
   init(_ hotel: JSONNode) {
-    price = hotel["price"]?.double ?? hotel["price"]?.string.flatMap(Self.firstNumber)
+    price = hotel["price"]?.double ?? hotel["price"]?.string.flatMap(Price.number(in:))
     location = GeoPoint(ofHotel: hotel)
   }
 
@@ -225,21 +225,6 @@ struct SortKeys {
     ).run(
       .integer(seq), .text(name), value(price), value(vector?.x), value(vector?.y),
       value(vector?.z))
-  }
-
-  /// The first number of a text: digits, with commas between thousands removed, and decimals after a point.
-  static func firstNumber(_ text: String) -> Double? {
-    func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-    let rest = text.utf8.drop { !isDigit($0) }
-    let whole = rest.prefix { isDigit($0) || $0 == UInt8(ascii: ",") }
-    var digits = whole.filter(isDigit)
-    let behind = rest.dropFirst(whole.count)
-    let decimals = behind.dropFirst().prefix(while: isDigit)
-    if behind.first == UInt8(ascii: "."), !decimals.isEmpty {
-      digits.append(UInt8(ascii: "."))
-      digits += decimals
-    }
-    return Double(String(decoding: digits, as: UTF8.self))
   }
 }
 
