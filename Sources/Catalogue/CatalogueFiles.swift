@@ -11,6 +11,8 @@ struct CatalogueFiles: Sendable {
   var former: String { directory + "/catalogue.sqlite.former" }
   /// The catalogue that an import writes. The next import removes what an aborted one left.
   var draft: String { directory + "/catalogue.sqlite.new" }
+  /// The name of an import's file without a name while it is made; see ``ImportSpool``.
+  var spool: String { directory + "/catalogue.spool" }
   /// The file with the version of the shared catalogue that the directory has; see ``StoredCatalogue``.
   var sharedVersion: String { directory + "/catalogue.version" }
   /// The file whose lock the running import holds. Only one import can run.
@@ -29,6 +31,7 @@ struct CatalogueFiles: Sendable {
   /// Deletes the files of a draft, if there are any.
   func removeDraft() {
     for suffix in ["", "-journal", "-wal", "-shm"] { unlink(draft + suffix) }
+    unlink(spool)
   }
 
   /// Replaces the catalogue by the finished draft. After a power failure there is either the complete old one or

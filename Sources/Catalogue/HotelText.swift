@@ -4,7 +4,7 @@ import JSON
 /// The texts of a hotel that searches read, field by field.
 struct HotelText: Sendable {
   let name: String
-  /// The heading under which the hotel was listed, and its alias.
+  /// The heading under which the hotel was listed, its alias, and its category.
   let title: String
   let description: String
   /// Its amenities: the strings of `amenities`, and the names of the members that are `true`, for example
@@ -33,7 +33,8 @@ struct HotelText: Sendable {
       }
     }
     self.name = text["name"] ?? ""
-    title = [text["title"], text["alias"]].compactMap { $0 }.joined(separator: "\n")
+    title = [text["title"], text["alias"], text["category"]].compactMap { $0 }.joined(
+      separator: "\n")
     description = text["description"] ?? ""
     self.amenities = (amenities + [text["amenities"]].compactMap { $0 }).joined(separator: "\n")
     address = text["address"] ?? ""

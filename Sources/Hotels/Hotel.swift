@@ -94,6 +94,12 @@ package struct Hotel: Sendable {
     return try checked("hotel_" + Hex.string(Array(SHA256.hash(data: body.digest)).prefix(8)))
   }
 
+  /// The id of a hotel that has none, from facts that stay the same: its name and its place. Case does not matter.
+  package static func id(ofFacts facts: [String]) -> String {
+    let text = JSONValue.array(facts.map { .string($0.lowercased()) }).bytes
+    return "hotel_" + Hex.string(Array(SHA256.hash(data: text)).prefix(8))
+  }
+
   /// `hotelhotel_N` and a bare decimal number become `hotel_N`; any other id stays as it is.
   package static func canonical(_ id: String) -> String {
     let bytes = id.utf8

@@ -123,6 +123,20 @@ extension DataDirectory {
       .noData, "\(path) is no data directory: it has no registry; serve makes one")
   }
 
+  /// Creates the directory if only the last element of its path is missing, unless it is a data directory already.
+  /// - Throws: as ``requireThere(_:)`` for a directory with other files than those of a catalogue; as ``prepared(_:)``.
+  static func prepareForFiles(_ path: String) throws(DataDirectoryError) {
+    let missing: DataDirectoryError
+    do throws(DataDirectoryError) { return try requireThere(path) } catch { missing = error }
+    guard missing.code == .noData else { throw missing }
+    let real = try prepared(path)
+    let names: [String]
+    do throws(SystemError) { names = try Disk.names(in: real) ?? [] } catch {
+      throw unreachable(error)
+    }
+    guard names.allSatisfy({ $0.hasPrefix("catalogue.") }) else { throw missing }
+  }
+
   /// Checks that a version of the service may use the directory, and durably writes this version to the format file
   /// before any of its data is written.
   /// - Throws: as ``requireKnown(_:version:)`` does.

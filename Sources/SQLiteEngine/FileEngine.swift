@@ -50,6 +50,13 @@ package final class FileEngine: StorageEngine {
     try DataDirectory.requireThere(path)
   }
 
+  /// Creates a directory, in which a later start makes the stores, for files beside them. Takes an existing data
+  /// directory, an empty one, and one that only has such files.
+  /// - Throws: ``DataDirectoryError``: `noData` for a directory with anything else.
+  package static func prepareDirectory(_ path: String) throws(DataDirectoryError) {
+    try DataDirectory.prepareForFiles(path)
+  }
+
   /// Opens a data directory with its own threads for the stores.
   /// - Parameter threads: the number of threads.
   /// - Parameter isForMove: whether the directory may have a ``MoveMark``.

@@ -25,9 +25,8 @@ import Testing
     #"{"id":"hotel_9"}"#,
     #"{"id":{},"name":"x"}"#,
     #"{"id":"_x","name":"x"}"#,
-    #"{"id":"airline_9","type":"airline","name":"x"}"#,
     "{\"id\":\"hotel_9\",\"name\":\"x\"\u{1}}",
-    "7", "null", "[1]", "{}", "}", "garbage", "\"text\"", tooLong, tooDeep,
+    "7", "true", "[1]", "{}", "}", "garbage", "\"text\"", tooLong, tooDeep,
   ]
 
   @Test(arguments: bad)
@@ -48,7 +47,7 @@ import Testing
 
   @Test func badElementsOfAnArrayArePassedOver() async throws {
     let elements = [
-      Self.good[0], "null", "7", "\"a,]b\"", "[1,[2]]", #"{"id":1,"id":2,"name":"x"}"#,
+      Self.good[0], "true", "7", "\"a,]b\"", "[1,[2]]", #"{"id":1,"id":2,"name":"x"}"#,
       Self.good[1],
       "{}", " ", #"{"id":"hotel_9","name":"\#(Self.long)"}"#, "tru", Self.good[2],
     ]
@@ -68,7 +67,7 @@ import Testing
       [Self.good[0], #"{"name":"x"#, Self.good[1], "}", #"{"a":"\"}{","name":"é"}"#, Self.good[2]]
         .joined(separator: "\n"),
     ]
-    try await CatalogueFixture.run { fixture async throws in
+    try await CatalogueFixture.run(rows: Self.good) { fixture async throws in
       for text in texts {
         let whole = try await fixture.importing(text, onBadRow: .skip)
         for chunk in 1...text.utf8.count {

@@ -52,16 +52,19 @@ final class CatalogueFixture: Sendable {
   /// Imports a text, split into chunks of `chunk` bytes.
   func importing(
     _ text: String, onBadRow policy: BadRowPolicy = .refuse, isForced: Bool = true,
-    chunk: Int = 1 << 16, report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
+    isDryRun: Bool = false, chunk: Int = 1 << 16,
+    report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
   ) async throws(CatalogueError) -> ImportSummary {
     try await importing(
-      Array(text.utf8), onBadRow: policy, isForced: isForced, chunk: chunk, report: report)
+      Array(text.utf8), onBadRow: policy, isForced: isForced, isDryRun: isDryRun, chunk: chunk,
+      report: report)
   }
 
   /// Imports bytes, split into chunks of `chunk` bytes.
   func importing(
     _ bytes: [UInt8], onBadRow policy: BadRowPolicy = .refuse, isForced: Bool = true,
-    chunk: Int = 1 << 16, report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
+    isDryRun: Bool = false, chunk: Int = 1 << 16,
+    report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
   ) async throws(CatalogueError) -> ImportSummary {
     let chunks = AsyncStream<[UInt8]> { continuation in
       var rest = bytes[...]
@@ -71,18 +74,24 @@ final class CatalogueFixture: Sendable {
       }
       continuation.finish()
     }
-    return try await importer(onBadRow: policy, isForced: isForced, report: report)
-      .run(reading: chunks)
+    return try await importer(
+      onBadRow: policy, isForced: isForced, isDryRun: isDryRun, report: report
+    ).run(reading: chunks)
+  }
+
+  /// Imports a file.
+  func importing(file path: String) async throws(CatalogueError) -> ImportSummary {
+    try await importer().run(reading: FilePieces(path: path, on: threads))
   }
 
   /// An import into the catalogue's directory.
   func importer(
-    onBadRow policy: BadRowPolicy = .refuse, isForced: Bool = true,
+    onBadRow policy: BadRowPolicy = .refuse, isForced: Bool = true, isDryRun: Bool = false,
     report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
   ) -> CatalogueImport {
     CatalogueImport(
       into: directory.path, on: threads, name: "hotels.json", at: Self.date, onBadRow: policy,
-      isForced: isForced, report: report)
+      isForced: isForced, isDryRun: isDryRun, report: report)
   }
 
   /// Brings the former catalogue back, and reads it.

@@ -16,7 +16,7 @@ import Testing
       [UInt8](Data(contentsOf: URL(fileURLWithPath: directory + "/golden-searches.json"))),
       limits: .request)
     try await CatalogueFixture.run { fixture async throws in
-      let summary = try await fixture.importer().run(file: directory + "/hotels.json")
+      let summary = try await fixture.importing(file: directory + "/hotels.json")
       #expect(summary.progress.badRows == 0 && summary.progress.replaced == 0)
       var count = 0
       for search in searches.root.elements {

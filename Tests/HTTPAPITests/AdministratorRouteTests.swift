@@ -231,6 +231,9 @@ import Testing
       let forced = try await api.call(
         .administrator, .post, "/v1/admin/catalogue?replace=true", body: #"{"id":"a"}"#)
       #expect(forced.json["result"] == "10 bytes, replacing")
+      let tried = try await api.call(
+        .administrator, .post, "/v1/admin/catalogue?dryRun=true", body: #"{"id":"a"}"#)
+      #expect(tried.json["result"] == "10 bytes, trying")
     }
   }
 

@@ -39,7 +39,7 @@ extension Administration {
           guard count > 0 else { throw ServiceError(.importRefused, "There is no hotel") }
           return .init(
             "\(count) bytes\(options.isStrict ? ", strictly" : "")"
-              + (options.isForced ? ", replacing" : ""))
+              + (options.isForced ? ", replacing" : "") + (options.isDryRun ? ", trying" : ""))
         }
       },
       undoCatalogue: { report in

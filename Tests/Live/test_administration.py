@@ -1,4 +1,5 @@
 """The administrator's operations over HTTP, on a real server."""
+import gzip
 import json
 import pathlib
 import subprocess
@@ -124,6 +125,19 @@ def test_a_job_is_followed_line_by_line(administrator, tmp_path):
     assert lines[-2] == {"done": lines[-1]["total"], "total": lines[-1]["total"]}
     assert (tmp_path / "backup" / "manifest.ndjson").exists()
     assert ask(administrator, "GET", "/v1/admin/jobs")["jobs"][0] == lines[-1]
+
+
+def test_a_dry_run_shows_what_would_become_of_a_file_and_changes_nothing(administrator):
+    word = "dry" + uuid.uuid4().hex[:8]
+    table = f"id,hotel_name,lat,lng,stars\n1,{word},51.5,-0.1,4\n" + "".join(f"{each},B,1,2,3\n" for each in range(2, 20)) + "20,,1,2,3\n"
+    for body, more in ((table.encode(), {}), (gzip.compress(table.encode()), {}), (gzip.compress(table.encode()), {"Content-Encoding": "gzip"})):
+        job = ask(administrator, "POST", "/v1/admin/catalogue?dryRun=true&replace=true", data=body, headers={"Content-Type": "text/csv", **more})
+        assert job["state"] == "done" and job["result"].startswith("Dry run: 19 hotels; 1 rows left out"), job
+        assert "column hotel_name became name in 19 rows" in job["findings"]
+        assert sum(each.startswith("hotel ") for each in job["findings"]) == 5
+        assert [each for each in job["findings"] if each.startswith("fault")] == [
+            "fault: The row has no name. First in row 20, line 21; 1 row."]
+    assert not administrator.server.call("GET", "/v1/hotels?description=" + word).json()["hotels"]
 
 
 def test_everything_else_answers_as_documented(administrator):

@@ -1,4 +1,5 @@
 """An operator's commands, and a log that cannot be written."""
+import gzip
 import json
 import os
 import re
@@ -50,7 +51,7 @@ def test_nodes_on_kubernetes_believe_the_ingress_alone():
 
 
 @pytest.mark.parametrize("arguments", [
-    ["user", "add", "bob"], ["user", "password", "bob"], ["catalogue", "import", "-"], ["keys", "rotate"],
+    ["user", "add", "bob"], ["user", "password", "bob"], ["catalogue", "undo"], ["keys", "rotate"],
     ["admin", "reset-password"], ["backup", "nowhere"], ["repair"]])
 @pytest.mark.parametrize("is_there", [False, True])
 def test_only_serve_makes_a_data_directory(tmp_path, arguments, is_there):
@@ -200,6 +201,27 @@ def test_bad_row_is_named_once_with_its_line(start, tmp_path):
     ended = run("catalogue", "import", rows, "--data", server.data, "--strict")
     assert ended.returncode == 65 and "line 2: Row 2: " in ended.stderr, ended.stderr
     assert ended.stderr.count("line 2") == 1
+
+
+def test_hotels_can_be_imported_before_the_first_start(start, tmp_path):
+    data = tmp_path / "first"
+    table = tmp_path / "hotels.csv.gz"
+    table.write_bytes(gzip.compress("id;Hotel Name;City;Price\r\n7;Hôtel d'Alger;Paris;€ 247,47\r\n".encode("utf-8-sig")))
+    tried = run("catalogue", "import", table, "--data", data, "--dry-run")
+    assert tried.returncode == 0 and "column Hotel Name became name" in tried.stdout and not data.exists(), tried
+    made = run("catalogue", "import", table, "--data", data)
+    assert made.returncode == 0 and made.stdout.startswith("imported 1 hotels"), made
+    [hotel] = start(data=data).call("GET", "/v1/hotels?description=alger").json()["hotels"]
+    assert (hotel["id"], hotel["name"], hotel["city"]) == ("hotel_7", "Hôtel d'Alger", "Paris")
+    for name, body, word in (("bomb.gz", gzip.compress(b"[\"" + b"x" * (16 << 20)), "unpacks"), ("cut.gz", table.read_bytes()[:40], "gzip"),
+                             ("other.json", '{"name":"Hôtel"}'.encode("latin-1"), "UTF-8")):
+        (tmp_path / name).write_bytes(body)
+        refused = run("catalogue", "import", tmp_path / name, "--data", data)
+        assert refused.returncode == 65 and word in refused.stderr, refused
+    (tmp_path / "typo").mkdir()
+    (tmp_path / "typo" / "thesis.txt").write_text("x")
+    refused = run("catalogue", "import", table, "--data", tmp_path / "typo")
+    assert refused.returncode == 78 and "no data directory" in refused.stderr, refused
 
 
 def test_an_import_that_looks_like_a_mistake_is_refused_and_one_that_was_can_be_undone(start, tmp_path):

@@ -70,6 +70,8 @@ package struct Administration: Sendable {
     package let isStrict: Bool
     /// Whether a file that looks like a mistake replaces the catalogue, too.
     package let isForced: Bool
+    /// Whether the catalogue stays as it is, and only the findings are of interest.
+    package let isDryRun: Bool
   }
 
   /// Bytes that arrive in pieces.

@@ -133,12 +133,14 @@ struct AdministratorJobController: Sendable {
 
   /// Imports hotels as they arrive. The answer comes at the end. Meanwhile the list of jobs shows the progress.
   private func importHotels(_ call: Call) async throws -> Response {
-    let query = try call.query("strict", "replace")
-    for name in ["strict", "replace"] where !["true", "false", nil].contains(query[name]) {
+    let query = try call.query("strict", "replace", "dryRun")
+    for name in ["strict", "replace", "dryRun"] where !["true", "false", nil].contains(query[name])
+    {
       throw Problem(.badRequest, "invalid_parameter", "\(name) must be true or false")
     }
     let options = Administration.ImportOptions(
-      isStrict: query["strict"] == "true", isForced: query["replace"] == "true")
+      isStrict: query["strict"] == "true", isForced: query["replace"] == "true",
+      isDryRun: query["dryRun"] == "true")
     return try await runWithin(
       administration.importCatalogue(options, try call.streamedBody()))
   }

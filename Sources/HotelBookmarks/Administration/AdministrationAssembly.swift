@@ -119,18 +119,25 @@ struct AdministrationAssembly: Sendable {
       let summary = try await ThreadPool.with(name: "import") { threads in
         try await CatalogueImport(
           into: settings.data, on: threads, name: "uploaded", at: SystemClock.now(),
-          onBadRow: options.isStrict ? .refuse : .skip, isForced: options.isForced
+          onBadRow: options.isStrict ? .refuse : .skip, isForced: options.isForced,
+          isDryRun: options.isDryRun
         ) { event in
           switch event {
           case .progress(let state): report.progress(state.bytes, of: nil)
+          // A dry run tells each kind of fault once.
+          case .badRow where options.isDryRun: break
           case .badRow(let row): report.finding("line \(row.line): \(row.reason)")
           }
-        }.run(reading: pieces)
+        }.run(reading: UnpackedPieces(pieces))
+      }
+      guard !options.isDryRun else {
+        for line in summary.found.lines { report.finding(line) }
+        return "Dry run: \(summary.counts)"
       }
       // A move that is under way may have taken the former catalogue.
       try backups?.engine.access.requireAllowed()
       try await catalogue?.publishImport()
-      return .init("\(summary.hotels) hotels, \(summary.progress.badRows) bad rows left out")
+      return .init(summary.counts)
     }
   }
 

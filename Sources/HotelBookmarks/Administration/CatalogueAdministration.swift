@@ -7,46 +7,56 @@ import Scheduling
 /// Replaces the embedded upstream's hotels from the command line. A running server uses the new ones; with a database,
 /// all of its servers do.
 package enum CatalogueAdministration {
-  /// Imports a JSON array or NDJSON.
+  /// Imports a file of hotels. Creates the data directory if only the last element of its path is missing, as a server
+  /// does.
   /// - Parameter file: a path, or `-` for standard input.
-  /// - Parameter strict: whether one bad row refuses the whole file.
-  /// - Parameter replaces: whether the file replaces the catalogue also if it looks like a mistake.
   /// - Parameter progress: receives the progress from 0 to 1 (nil if it is unknown), and words.
   /// - Parameter badRow: receives a line for each bad row.
-  /// - Returns: one line that says what was imported.
-  /// - Throws: `DataDirectoryError` if there is no data directory, or its stores were moved; `CatalogueError`, after which
-  ///   the old catalogue remains.
+  /// - Returns: what was imported; after a dry run also what it shows.
+  /// - Throws: `DataDirectoryError` for a directory that is no data directory, or whose stores were moved;
+  ///   `CatalogueError`, after which the old catalogue remains.
   package static func importHotels(
-    from file: String, into location: StorageLocation, strict: Bool, replaces: Bool,
+    from file: String, into location: StorageLocation, _ choices: ImportChoices,
     progress: @escaping @Sendable (Double?, String) -> Void,
     badRow: @escaping @Sendable (String) -> Void
   ) async throws -> String {
     let data: String
-    if location.database == nil {
-      data = location.data
-      try FileEngine.requireDirectory(data)
-      try FileEngine.requireNoMoveMark(data)
-    } else {
+    var isScratch = location.database != nil
+    if location.database != nil {
       data = try ScratchDirectory.make()
       try await prepareScratch(data, from: location)
+    } else if choices.isDryRun, (try? FileEngine.requireDirectory(location.data)) == nil {
+      // There is nothing to compare with, and nothing is made.
+      (data, isScratch) = (try ScratchDirectory.make(), true)
+    } else {
+      data = location.data
+      try FileEngine.prepareDirectory(data)
+      try FileEngine.requireNoMoveMark(data)
     }
-    defer { if location.database != nil { ScratchDirectory.remove(data) } }
+    defer { if isScratch { ScratchDirectory.remove(data) } }
     let path = file == "-" ? "/dev/stdin" : file
     var status = stat()
     let size = stat(path, &status) == 0 ? Int(status.st_size) : nil
     let summary = try await ThreadPool.with(name: "import") { threads in
       try await CatalogueImport(
         into: data, on: threads, name: path.split(separator: "/").last.map(String.init) ?? path,
-        at: SystemClock.now(), onBadRow: strict ? .refuse : .skip, isForced: replaces
+        at: SystemClock.now(), onBadRow: choices.isStrict ? .refuse : .skip,
+        isForced: choices.isForced, isDryRun: choices.isDryRun
       ) { event in
         switch event {
         case .progress(let state):
           let fraction = size.flatMap { $0 > 0 ? min(0.99, Double(state.bytes) / Double($0)) : nil }
           progress(fraction, "\(state.rows) hotels")
-        case .badRow(let row):
-          badRow("line \(row.line): \(row.reason)")
+        // A dry run tells each kind of fault once.
+        case .badRow where choices.isDryRun: break
+        case .badRow(let row): badRow("line \(row.line): \(row.reason)")
         }
-      }.run(file: path)
+      }.run(reading: UnpackedPieces(FilePieces(path: path, on: threads)))
+    }
+    if choices.isDryRun {
+      progress(1, "\(summary.progress.rows) hotels")
+      return (summary.found.lines + ["dry run, nothing was replaced: " + summary.counts])
+        .joined(separator: "\n")
     }
     // A move that ended meanwhile may have taken the former catalogue.
     if location.database == nil { try FileEngine.requireNoMoveMark(data) }
@@ -56,9 +66,8 @@ package enum CatalogueAdministration {
       }
     }
     progress(1, "\(summary.progress.rows) hotels")
-    return "imported \(summary.hotels) hotels; \(summary.progress.badRows) bad rows left out, "
-      + "\(summary.progress.replaced) replaced by a later row of the same id; "
-      + "`catalogue undo` brings the former catalogue back"
+    return "imported " + summary.counts
+      + (summary.hasFormer ? "; `catalogue undo` brings the former catalogue back" : "")
   }
 
   /// Puts the database's catalogue into a directory, or the program's own if the database has none: what an import there
@@ -110,6 +119,20 @@ package enum CatalogueAdministration {
   /// The line about a catalogue that was brought back.
   static func isBack(_ origin: CatalogueOrigin) -> String {
     "the former catalogue is back: \(origin.rows) hotels"
+  }
+}
+
+/// How a file of hotels is imported.
+package struct ImportChoices: Sendable {
+  /// Whether one bad row refuses the whole file.
+  let isStrict: Bool
+  /// Whether the file replaces the catalogue also if it looks like a mistake.
+  let isForced: Bool
+  /// Whether the catalogue stays as it is.
+  let isDryRun: Bool
+
+  package init(isStrict: Bool, isForced: Bool, isDryRun: Bool) {
+    (self.isStrict, self.isForced, self.isDryRun) = (isStrict, isForced, isDryRun)
   }
 }
 

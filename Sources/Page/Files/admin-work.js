@@ -22,23 +22,25 @@ export async function work(place, signal, say) {
     } catch (error) { say(error.message) }
     isBusy = await look()
   }
-  const file = h("input", { type: "file", id: "file", accept: ".json,.ndjson,.jsonl", "aria-describedby": "file-hint" })
+  const file = h("input", { type: "file", id: "file", accept: ".json,.ndjson,.jsonl,.geojson,.csv,.tsv,.txt,.gz", "aria-describedby": "file-hint" })
   const strict = h("input", { type: "checkbox", id: "strict" })
   const replace = h("input", { type: "checkbox", id: "replace" })
+  const dry = h("input", { type: "checkbox", id: "dry" })
   const sending = h("p", { class: "hint", role: "status" })
   const upload = h("form", {
     class: "work", onsubmit: async event => {
       event.preventDefault()
       if (!file.files[0]) { sending.textContent = "Choose a file first."; return }
       isBusy = true
-      await importFile(file.files[0], strict.checked, replace.checked, sending)
+      await importFile(file.files[0], `strict=${strict.checked}&replace=${replace.checked}&dryRun=${dry.checked}`, sending)
       isBusy = await look()
     },
   }, h("h2", null, "Hotels of the catalogue"),
-  h("p", { id: "file-hint" }, "Replaces the hotels that this server searches in by those of a file: a JSON array, or a hotel a line. People go on searching in the old ones until the new ones are there."),
+  h("p", { id: "file-hint" }, "Replaces the hotels that this server searches in by those of a file: JSON, GeoJSON or CSV, perhaps packed with gzip. People go on searching in the old ones until the new ones are there."),
   h("div", null, h("label", { for: "file" }, "File"), file),
   h("label", { class: "check" }, strict, "One bad row refuses the file"),
-  h("label", { class: "check" }, replace, "Import also a file that looks like a mistake"), sending,
+  h("label", { class: "check" }, replace, "Import also a file that looks like a mistake"),
+  h("label", { class: "check" }, dry, "Only show what would become of the file"), sending,
   h("div", { class: "row" }, h("button", { class: "main", type: "submit" }, "Import"),
     h("button", { type: "button", onclick: () => start("/v1/admin/catalogue/undo", "The former hotels are back.") }, "Bring back the former hotels")))
   place.replaceChildren(h("h1", { tabindex: "-1" }, "Work"),
@@ -67,10 +69,10 @@ function view(job) {
 }
 
 /** Sends a file and shows how many bytes are sent. `XMLHttpRequest`, because `fetch` does not report that. */
-function importFile(file, isStrict, isForced, sending) {
+function importFile(file, query, sending) {
   return new Promise(resolve => {
     const request = new XMLHttpRequest()
-    request.open("POST", `/v1/admin/catalogue?strict=${isStrict}&replace=${isForced}`)
+    request.open("POST", "/v1/admin/catalogue?" + query)
     request.setRequestHeader("Content-Type", "application/x-ndjson")
     request.upload.onprogress = event => { sending.textContent = `${bytes(event.loaded)} of ${bytes(event.total)} sent` }
     request.onload = () => {

@@ -1,15 +1,15 @@
-/// Finds the rows in a JSON array or in a sequence of objects (one on each line, pretty-printed or merely
-/// concatenated), chunk by chunk. It keeps at most one row in memory.
+/// Finds the rows in a JSON array, in a sequence of objects (one on each line, pretty-printed or merely concatenated) or
+/// in a map from id to object, chunk by chunk. It keeps at most one row in memory.
 ///
 /// It recognises only strings, escapes and brackets; the parser checks the text of a row. The chunk boundaries do
 /// not affect the result. In a sequence of objects, a row without an end is dropped when the next line starts an
-/// object, so that one broken line costs one row. In an array nothing shows where the next row would start, so a
+/// object, so that one broken line costs one row. In an array or a map nothing shows where the next row would start, so a
 /// mismatched bracket makes the whole file invalid.
 struct RowSplitter {
   /// The longest row, in bytes: 256 KiB, about a hundred times the usual length.
   static let maximumRowBytes = 256 * 1024
 
-  private enum Shape { case undecided, array, objects }
+  private enum Shape { case undecided, array, objects, map }
 
   private enum State {
     /// Before a row.
@@ -18,7 +18,7 @@ struct RowSplitter {
     case row
     /// In a sequence of objects: after a broken row, before the next line that starts with an object.
     case lost
-    /// After the array.
+    /// After the array or the map.
     case ended
   }
 
@@ -26,14 +26,26 @@ struct RowSplitter {
   private var state = State.between
   private var text: [UInt8] = []
   private var isTooLong = false
-  private var scan = RowScan(isElement: false)
+  private var scan = RowScan(endedBy: nil)
   private var isAfterComma = false
   private var isAtLineStart = true
-  private var isFirstByte = true
-  private var rowLine = 1
+  private var isOpen = false
+  private var rowLine: Int
   private var ordinal = 0
   /// The line of the next byte, from 1.
-  private(set) var line = 1
+  private(set) var line: Int
+
+  /// Makes a splitter of a text.
+  /// - Parameter isMap: whether the text is a map from id to object, which looks like one object.
+  /// - Parameter line: the line on which the text starts.
+  init(isMap: Bool = false, line: Int = 1) {
+    shape = isMap ? .map : .undecided
+    (self.line, rowLine) = (line, line)
+  }
+
+  /// Whether a byte may stand between rows: white space, or the separator of RFC 7464's sequences.
+  @inline(__always)
+  static func isSpace(_ byte: UInt8) -> Bool { RowScan.isSpace(byte) || byte == 0x1E }
 
   /// The next row that ends in `chunk`, searched from `position`, which is moved on; nil at the end of the chunk.
   /// - Throws: `malformed` for a text that is neither an array nor a sequence of objects.
@@ -95,16 +107,17 @@ struct RowSplitter {
         .truncated, "The file ends inside row \(ordinal), which starts here.",
         line: rowLine)
     }
-    if shape == .array, state != .ended {
+    if shape == .array || shape == .map, state != .ended {
       throw CatalogueError(.truncated, "The file ends inside its JSON array.", line: line)
     }
   }
 
   /// Processes a byte between rows. Returns a broken row if the byte can't start one there.
   private mutating func begin(_ byte: UInt8) throws(CatalogueError) -> SplitRow? {
-    if isFirstByte { try refuseMark(byte) }
-    guard !RowScan.isSpace(byte) else { return nil }
+    guard !Self.isSpace(byte) else { return nil }
     switch (shape, byte) {
+    case (.map, UInt8(ascii: "{")) where !isOpen: isOpen = true
+    case (.map, UInt8(ascii: "}")) where !isAfterComma: state = .ended
     case (.undecided, UInt8(ascii: "[")):
       shape = .array
     case (.undecided, UInt8(ascii: "{")), (.objects, UInt8(ascii: "{")):
@@ -117,12 +130,13 @@ struct RowSplitter {
       return breakRow("The row is not a JSON object.", then: .lost)
     case (.array, UInt8(ascii: "]")) where !isAfterComma:
       state = .ended
-    case (.array, UInt8(ascii: "]")), (.array, UInt8(ascii: ",")):
+    case (.array, UInt8(ascii: "]")), (.array, UInt8(ascii: ",")), (.map, UInt8(ascii: "}")),
+      (.map, UInt8(ascii: ",")):
       beginRow()
       isAfterComma = true
       return breakRow(
         "A value is missing beside a comma.", then: byte == UInt8(ascii: ",") ? .between : .ended)
-    case (.array, _):
+    case (.array, _), (.map, _):
       beginRow()
     }
     return nil
@@ -132,13 +146,23 @@ struct RowSplitter {
     (state, rowLine) = (.row, line)
     ordinal &+= 1
     (text, isTooLong, isAfterComma) = ([], false, false)
-    scan = RowScan(isElement: shape == .array)
+    switch shape {
+    case .array: scan = RowScan(endedBy: UInt8(ascii: "]"))
+    case .map: scan = RowScan(endedBy: UInt8(ascii: "}"))
+    case .undecided, .objects: scan = RowScan(endedBy: nil)
+    }
   }
 
   private mutating func endRow(then next: State) -> SplitRow {
     state = next
     defer { text = [] }
-    return SplitRow(ordinal: ordinal, line: rowLine, content: isTooLong ? .tooLong : .text(text))
+    guard !isTooLong else { return SplitRow(ordinal: ordinal, line: rowLine, content: .tooLong) }
+    guard shape == .map else {
+      return SplitRow(ordinal: ordinal, line: rowLine, content: .text(text))
+    }
+    return SplitRow(
+      ordinal: ordinal, line: rowLine,
+      content: .member([UInt8(ascii: "{")] + text + [UInt8(ascii: "}")]))
   }
 
   private mutating func breakRow(_ reason: String, then next: State) -> SplitRow {
@@ -169,15 +193,8 @@ struct RowSplitter {
   @inline(__always)
   private mutating func advance(_ byte: UInt8, _ position: inout Int) {
     position &+= 1
-    isFirstByte = false
     isAtLineStart = byte == 0x0A
     if isAtLineStart { line &+= 1 }
-  }
-
-  /// Refuses the first byte of a byte order mark. No JSON text can start with one.
-  private func refuseMark(_ byte: UInt8) throws(CatalogueError) {
-    guard byte == 0xEF || byte == 0xFE || byte == 0xFF else { return }
-    throw malformed("The file starts with a byte order mark; save it as UTF-8 without one.")
   }
 
   private func malformed(_ reason: String) -> CatalogueError {
@@ -190,6 +207,10 @@ struct SplitRow: Sendable, Equatable {
   enum Content: Sendable, Equatable {
     /// The text of the row. It may not be valid JSON.
     case text([UInt8])
+    /// A member of a map, as an object: its name is the hotel's id. It may not be valid JSON.
+    case member([UInt8])
+    /// A row in another one; see ``NestedRows``.
+    case inner([UInt8])
     /// A row of more than ``RowSplitter/maximumRowBytes``.
     case tooLong
     /// Not a row, or a row without an end; the sentence gives the reason.
@@ -236,17 +257,21 @@ struct RowScan {
     }
   }
 
-  private let isElement: Bool
+  /// The bracket of the array or the map around the row; nil if there is none.
+  private let closing: UInt8?
   private var brackets = BracketStack()
   private var isInString = false
   private var isEscaped = false
   /// The last byte outside of strings that is not white space.
   private var previous: UInt8 = 0
 
-  /// Makes the scan of a row that starts at the next byte. The row is an array's element of any kind, or an object.
-  init(isElement: Bool) {
-    self.isElement = isElement
+  /// Makes the scan of a row that starts at the next byte.
+  /// - Parameter closing: the bracket that may follow an array's element or a map's member; nil for an object by itself.
+  init(endedBy closing: UInt8?) {
+    self.closing = closing
   }
+
+  private var isElement: Bool { closing != nil }
 
   /// Whether all bytes until one of ``endsPlainText(_:)`` have no meaning.
   var isInPlainText: Bool { isInString && !isEscaped }
@@ -273,7 +298,7 @@ struct RowScan {
     case UInt8(ascii: "{"), UInt8(ascii: "["):
       if isAtLineStart, isNextObject(byte) { return .breaks(.noEnd) }
       brackets.open(byte)
-    case UInt8(ascii: "]") where isElement && brackets.isEmpty:
+    case closing where brackets.isEmpty:
       return .endsBefore
     case UInt8(ascii: "}"), UInt8(ascii: "]"):
       guard brackets.close(byte) else { return .breaks(.bracket) }

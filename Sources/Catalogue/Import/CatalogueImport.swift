@@ -6,21 +6,18 @@ package import Scheduling
 
 /// Makes a new catalogue from a file of hotels and replaces the old one in one step.
 ///
-/// The file is a JSON array of objects, or a sequence of objects (one on each line, or pretty-printed). It may have
-/// any size; the memory in use does not grow with it. Searches use the old catalogue until the new one replaces it,
-/// and keep using it if the import fails. The import may run in another process than the searches. The catalogue that
-/// was replaced is kept until the next import; see ``StoredCatalogue/undo()``.
+/// The file is JSON or a table; see ``ImportSource``. Its hotels may have other names and forms than the documented ones;
+/// see ``HotelForm``. It may have any size; the memory in use does not grow with it. Searches use the old catalogue until
+/// the new one replaces it, and keep using it if the import fails. The import may run in another process than the
+/// searches. The catalogue that was replaced is kept until the next import; see ``StoredCatalogue/undo()``.
 package struct CatalogueImport: Sendable {
-  /// The number of bytes in one read of a file.
-  package static let chunkBytes = 256 * 1024
-
   private let files: CatalogueFiles
   /// All of the work blocks, so it runs here.
   private let threads: ThreadPool
   private let name: String
   private let date: Timestamp
   private let policy: BadRowPolicy
-  private let isForced: Bool
+  private let replacement: Replacement
   private let report: @Sendable (ImportEvent) -> Void
 
   /// Makes an import, but does not start it.
@@ -30,10 +27,12 @@ package struct CatalogueImport: Sendable {
   ///   - name: the origin that is stored in the catalogue, for example the file's name.
   ///   - date: the time of the import.
   ///   - isForced: whether an import that ``ImportCheck`` would refuse replaces the catalogue, too.
+  ///   - isDryRun: whether the catalogue stays as it is.
   ///   - report: called there with progress and bad rows.
   package init(
     into directory: String, on threads: ThreadPool, name: String, at date: Timestamp,
     onBadRow policy: BadRowPolicy = .refuse, isForced: Bool = false,
+    isDryRun: Bool = false,
     report: @escaping @Sendable (ImportEvent) -> Void = { _ in }
   ) {
     files = CatalogueFiles(directory: directory)
@@ -41,7 +40,7 @@ package struct CatalogueImport: Sendable {
     self.name = name
     self.date = date
     self.policy = policy
-    self.isForced = isForced
+    replacement = isDryRun ? .tried(isForced: isForced) : .imported(isForced: isForced)
     self.report = report
   }
 
@@ -55,18 +54,6 @@ package struct CatalogueImport: Sendable {
     return try await run { try await iterator.next(isolation: #isolation) }
   }
 
-  /// Imports the file at `path`, which may be a pipe.
-  /// - Throws: as ``run(reading:)``; `unreadable` for a file that can't be read.
-  package func run(file path: String) async throws(CatalogueError) -> ImportSummary {
-    let file = try await threads.run { () throws(CatalogueError) in
-      let file = open(path, O_RDONLY | O_CLOEXEC)
-      guard file >= 0 else { throw Self.unreadable(errno) }
-      return file
-    }
-    defer { close(file) }
-    return try await run { try await threads.run { try Self.chunk(of: file) } }
-  }
-
   /// Imports chunks until there is none.
   private func run(
     _ next: () async throws -> [UInt8]?
@@ -75,7 +62,7 @@ package struct CatalogueImport: Sendable {
       Confined(
         try ImportRun(
           into: files, kind: .imported, name: name, date: date, onBadRow: policy,
-          as: .imported(isForced: isForced), report: report), to: threads)
+          as: replacement, report: report), to: threads)
     }
     do {
       while let chunk = try await next() {
@@ -91,19 +78,6 @@ package struct CatalogueImport: Sendable {
     }
   }
 
-  /// The next bytes of a file; nil at its end.
-  private static func chunk(of file: Int32) throws(CatalogueError) -> [UInt8]? {
-    var failure: Int32?
-    let bytes = [UInt8](unsafeUninitializedCapacity: chunkBytes) { buffer, count in
-      repeat {
-        count = read(file, buffer.baseAddress, buffer.count)
-      } while count < 0 && errno == EINTR
-      if count < 0 { (failure, count) = (errno, 0) }
-    }
-    if let failure { throw unreadable(failure) }
-    return bytes.isEmpty ? nil : bytes
-  }
-
   private static func translated(_ error: any Error) -> CatalogueError {
     switch error {
     case let error as CatalogueError: error
@@ -112,10 +86,6 @@ package struct CatalogueImport: Sendable {
       CatalogueError(
         .unreadable, "The bytes to import can't be read.", detail: String(reflecting: error))
     }
-  }
-
-  private static func unreadable(_ code: Int32) -> CatalogueError {
-    CatalogueError(.unreadable, "The file to import can't be read.", detail: "errno \(code)")
   }
 }
 
@@ -136,6 +106,8 @@ package struct ImportProgress: Sendable, Equatable {
   package internal(set) var replaced = 0
   /// The number of rows skipped.
   package internal(set) var badRows = 0
+  /// The number of rows that are no hotels and no faults either, such as airports.
+  package internal(set) var otherRows = 0
 }
 
 /// A row that is not a valid hotel.
@@ -164,6 +136,24 @@ package struct ImportSummary: Sendable, Equatable {
   package let progress: ImportProgress
   /// The first bad rows, in order.
   package let badRows: [BadRow]
+  /// What became of the rows' members, and what else was found.
+  package let found: ImportReport
+  /// Whether there is a former catalogue that can be brought back.
+  package let hasFormer: Bool
+}
+
+extension ImportSummary {
+  /// The numbers, in one line.
+  package var counts: String {
+    let left = progress.badRows + progress.otherRows
+    let what = [
+      progress.badRows > 0 ? "bad (\(progress.badRows))" : "", found.otherRows,
+    ].filter { !$0.isEmpty }.joined(separator: ", ")
+    let values = found.leftOutValues
+    return "\(hotels) hotels; \(left) rows left out" + (what.isEmpty ? "" : ": \(what)")
+      + "; \(progress.replaced) replaced by a later row of the same id"
+      + (values.isEmpty ? "" : "; values left out: \(values)")
+  }
 }
 
 /// The exclusive right to write the draft, among all processes. It ends with the last reference, or when the

@@ -1,0 +1,87 @@
+import JSON
+
+/// The forms in which files have a hotel's amenities.
+enum AmenityForms {
+  /// The amenities in a value: texts, objects with a name, flags, groups of those, or one text. Nil for anything else.
+  static func texts(_ value: JSONValue) -> [String]? {
+    switch value {
+    case .array(let values):
+      let texts = values.compactMap(one)
+      return texts.isEmpty && !values.isEmpty ? nil : texts
+    case .object(let object):
+      let texts = object.members.flatMap { flag($0.name, $0.value) }
+      return texts.isEmpty && !object.isEmpty ? nil : texts
+    case .string(let text): return split(text)
+    default: return nil
+    }
+  }
+
+  private static func one(_ value: JSONValue) -> String? {
+    switch value {
+    case .string(let text):
+      let plain = HTMLText.plain(text).trimmed
+      return plain.isEmpty ? nil : plain
+    case .object(let object):
+      // schema.org's LocationFeatureSpecification has a flag beside the name.
+      guard object["value"]?.bool != false, object["available"]?.bool != false else { return nil }
+      for name in ["name", "title", "label", "text", "amenity", "description", "value", "code"] {
+        if let text = object[name]?.string { return one(.string(text)) }
+      }
+      return nil
+    default: return nil
+    }
+  }
+
+  /// The amenities of one member: `"wifi": true`, one under its number, or a group with a list of them.
+  private static func flag(_ name: String, _ value: JSONValue) -> [String] {
+    switch value {
+    case .bool(true): [words(name)]
+    case .array(let values): values.compactMap(one)
+    case .object: [one(value)].compactMap(\.self)
+    case .string(let text):
+      ["yes", "true", "y", "1"].contains(text.lowercased()) ? [words(name)] : []
+    default: []
+    }
+  }
+
+  private static func words(_ name: String) -> String {
+    String(decoding: name.utf8.map { $0 == UInt8(ascii: "_") ? 0x20 : $0 }, as: UTF8.self)
+  }
+
+  /// The parts of one text: a list as JSON, Python or PostgreSQL write it, or parts between bars, semicolons, lines or
+  /// commas.
+  private static func split(_ text: String) -> [String] {
+    var text = HTMLText.plain(text).trimmed
+    if let value = try? JSONValue(parsing: Array(text.utf8), limits: .small),
+      value.array != nil || value.object != nil
+    {
+      return texts(value) ?? []
+    }
+    for (open, close) in [("[", "]"), ("{", "}")]
+    where text.hasPrefix(open) && text.hasSuffix(close) {
+      text = String(text.dropFirst().dropLast())
+    }
+    let separators: [Character] = ["|", ";", "\n", ","]
+    let separator = separators.first { text.contains($0) } ?? ","
+    return text.split(separator: separator).map { part in
+      let part = String(part).trimmed
+      let isQuoted =
+        part.count > 1 && part.first == part.last && (part.first == "'" || part.first == "\"")
+      return isQuoted ? String(part.dropFirst().dropLast()).trimmed : part
+    }.filter { !$0.isEmpty }
+  }
+}
+
+extension String {
+  /// The text without white space around it.
+  var trimmed: String {
+    func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+      scalar.properties.isWhitespace || scalar.value == 0xFEFF
+    }
+    let scalars = unicodeScalars
+    guard let first = scalars.firstIndex(where: { !isSpace($0) }),
+      let last = scalars.lastIndex(where: { !isSpace($0) })
+    else { return "" }
+    return String(scalars[first...last])
+  }
+}

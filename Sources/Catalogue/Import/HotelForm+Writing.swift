@@ -1,0 +1,184 @@
+import Documents
+import JSON
+
+/// Writing the hotel with the documented names.
+extension HotelForm {
+  /// A member of the hotel, made of members of the row.
+  private struct Made {
+    let name: String
+    let value: JSONValue
+    /// The names of the members that it is made of.
+    let from: [String]
+
+    /// Whether it is made of a member, or of one within it.
+    func isMade(of name: String) -> Bool {
+      from.contains { $0.equalsBytes(of: name) || $0.hasPrefix(name + ".") }
+    }
+  }
+
+  /// The members that are texts, with their documented names.
+  private static let textNames: [(meaning: HotelAliases.Meaning, name: String)] = [
+    (.name, "name"), (.description, "description"), (.city, "city"), (.state, "state"),
+    (.country, "country"), (.postcode, "postcode"), (.phone, "phone"), (.url, "url"),
+    (.email, "email"),
+  ]
+  /// Documented members. If one can't be read, it has no place in a hotel; see `HotelShape`.
+  private static let documented: Set<String> = [
+    "name", "title", "description", "address", "city", "state", "country", "phone", "url",
+    "amenities", "geo", "bookmarked", "type",
+  ]
+  /// Members of a row around the hotel that say nothing about it.
+  private static let structure: Set<String> = [
+    "type", "key", "value", "rev", "kind", "etag", "geometry", "sort", "seq", "changes", "version",
+    "timestamp", "user", "uid", "changeset",
+  ]
+
+  /// Writes the members in the order of the row.
+  mutating func write(_ row: JSONObject) {
+    var made = Self.textNames.compactMap { text($0.meaning, as: $0.name) }
+    made += [title(row), address(), position(), amenities(), price(), category(row)].compactMap {
+      $0
+    }
+    let fresh = Set(made.map(\.name))
+    let all = made
+    for (name, value) in row.members {
+      let here = made.filter {
+        $0.from.first.map { $0 == name || $0.hasPrefix(name + ".") } ?? false
+      }
+      made.removeAll { here.map(\.name).contains($0.name) }
+      for new in here { append(new) }
+      if all.contains(where: { $0.isMade(of: name) }) {
+        noteRest(of: name, value, all)
+      } else if Self.isID(name) || value == .null {
+        continue
+      } else if fresh.contains(name) || Self.documented.contains(name)
+        || name.utf8.first == UInt8(ascii: "_")
+      {
+        columns.append(Column(name: name, outcome: .leftOut))
+      } else {
+        hotel.append(name, value)
+        columns.append(Column(name: name, outcome: .kept))
+      }
+    }
+    for new in made { append(new) }
+  }
+
+  private mutating func append(_ new: Made) {
+    hotel.append(new.name, new.value)
+    for name in new.from {
+      let outcome: Column.Outcome = name == new.name ? .kept : .became(new.name)
+      columns.append(Column(name: name, outcome: outcome))
+    }
+  }
+
+  /// Notes the members of an address that were not read.
+  private mutating func noteRest(of name: String, _ value: JSONValue, _ made: [Made]) {
+    guard let object = value.object, !made.contains(where: { $0.from.contains(name) }) else {
+      return
+    }
+    for inner in object.members where inner.value != .null {
+      let path = name + "." + inner.name
+      guard !made.contains(where: { $0.from.contains(path) }),
+        HotelAliases.letters(of: inner.name.utf8) != "type"
+      else { continue }
+      columns.append(Column(name: path, outcome: .leftOut))
+    }
+  }
+
+  /// Notes what stands around the hotel and was not read.
+  mutating func noteOutside(_ outside: [JSONObject]) {
+    let read = Set(sources.values.map(\.name))
+    for object in outside {
+      for (name, value) in object.members where value != .null {
+        guard !Self.structure.contains(name), !Self.isID(name), !read.contains(name),
+          name.utf8.first != UInt8(ascii: "_")
+        else { continue }
+        columns.append(Column(name: name, outcome: .leftOut))
+      }
+    }
+  }
+
+  private static func isID(_ name: String) -> Bool {
+    ["_id", "_rev", "id", "docid"].contains(name)
+  }
+
+  // MARK: One member each
+
+  private func text(_ meaning: HotelAliases.Meaning, as name: String) -> Made? {
+    guard let source = sources[meaning], let text = TextForms.text(source.value) else { return nil }
+    return Made(name: name, value: .string(text), from: [source.name])
+  }
+
+  /// The heading under which a hotel is listed, if it is not the hotel's name.
+  private func title(_ row: JSONObject) -> Made? {
+    guard let value = row["title"], sources[.name]?.name != "title",
+      let text = TextForms.text(value)
+    else { return nil }
+    return Made(name: "title", value: .string(text), from: ["title"])
+  }
+
+  /// The address: a text, else the street and the number.
+  private func address() -> Made? {
+    if let made = text(.address, as: "address") { return made }
+    guard let street = sources[.street], let name = TextForms.text(street.value) else { return nil }
+    guard let number = sources[.houseNumber], let digits = TextForms.text(number.value) else {
+      return Made(name: "address", value: .string(name), from: [street.name])
+    }
+    let country = sources[.country].flatMap { TextForms.text($0.value) } ?? ""
+    let isFirst = TextForms.hasNumberFirst(country)
+    return Made(
+      name: "address", value: .string(isFirst ? digits + " " + name : name + " " + digits),
+      from: [street.name, number.name])
+  }
+
+  private func position() -> Made? {
+    if let source = sources[.position] {
+      let isAsDocumented =
+        source.name == "geo" && source.value["lat"]?.number != nil
+        && source.value["lon"]?.number != nil
+      guard !isAsDocumented else {
+        return Made(name: "geo", value: source.value, from: [source.name])
+      }
+      if let point = PositionForms.point(source.value, named: source.name) {
+        return Made(name: "geo", value: point.value, from: [source.name])
+      }
+    }
+    guard let latitude = sources[.latitude], let longitude = sources[.longitude],
+      let point = PositionForms.Point(latitude.value, longitude.value)
+    else { return nil }
+    return Made(name: "geo", value: point.value, from: [latitude.name, longitude.name])
+  }
+
+  private func amenities() -> Made? {
+    guard let source = sources[.amenities], let texts = AmenityForms.texts(source.value) else {
+      return nil
+    }
+    return Made(
+      name: "amenities", value: .array(texts.map { .string($0) }), from: [source.name])
+  }
+
+  private func price() -> Made? {
+    guard let source = sources[.price] else { return nil }
+    let value = TextForms.price(source.value).map { JSONValue.string($0) } ?? source.value
+    return Made(name: "price", value: value, from: [source.name])
+  }
+
+  /// The words for the kind of hotel, such as `Resort`; a row that only says `Hotel` gets the documented `type`.
+  private func category(_ row: JSONObject) -> Made? {
+    var (words, names): ([String], [String]) = ([], [])
+    for (name, value) in row.members
+    where HotelAliases.match(name.utf8)?.meaning == .category {
+      guard let text = TextForms.text(value), !HotelKinds.isHotel(text) else { continue }
+      names.append(name)
+      if !words.contains(text) { words.append(text) }
+    }
+    guard words.isEmpty else {
+      let type = row["type"] != nil && !names.contains("type") ? ["type"] : []
+      return Made(
+        name: "category", value: .string(words.joined(separator: ", ")), from: names + type)
+    }
+    return row["type"].flatMap(TextForms.text).map { _ in
+      Made(name: "type", value: "hotel", from: ["type"])
+    }
+  }
+}

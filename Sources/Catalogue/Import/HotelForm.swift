@@ -1,0 +1,118 @@
+import Documents
+import Hotels
+import JSON
+
+/// A hotel as a file has it, under whatever names and in whatever forms, and what becomes of its members.
+struct HotelForm {
+  /// What became of a row's members.
+  var columns: [Column] = []
+  /// The hotel with the documented names and forms. Members without a meaning here are kept as they are.
+  var hotel = JSONObject()
+
+  /// What became of a member.
+  struct Column: Sendable, Equatable, Hashable {
+    enum Outcome: Sendable, Equatable, Hashable {
+      /// It is now under this name.
+      case became(String)
+      case kept
+      /// It is not in the catalogue.
+      case leftOut
+    }
+
+    /// The member's name; `address.city` for one within another.
+    let name: String
+    let outcome: Outcome
+  }
+
+  /// A member that may have a meaning.
+  struct Source {
+    let name: String
+    let value: JSONValue
+    let match: HotelAliases.Match
+  }
+
+  private(set) var sources: [HotelAliases.Meaning: Source] = [:]
+
+  /// Reads the members of a hotel.
+  /// - Parameter outside: what stands around the hotel in its row; see ``WrappedRow``.
+  init(_ row: JSONObject, outside: [JSONObject]) {
+    for (name, value) in row.members where value != .null { find(name, value) }
+    for object in outside {
+      for (name, value) in object.members where value != .null { findOutside(name, value) }
+    }
+    write(row)
+    noteOutside(outside)
+  }
+
+  // MARK: Finding what members mean
+
+  private mutating func find(_ name: String, _ value: JSONValue) {
+    guard let match = HotelAliases.match(name.utf8) else {
+      if HotelAliases.isContainer(name) { findWithin(name, value) }
+      return
+    }
+    if match.meaning == .position || match.meaning == .address { findWithin(name, value) }
+    guard Self.reads(value, as: match.meaning, named: name) else {
+      // A location in words is an address.
+      if match.meaning == .position, let text = value.string, !text.trimmed.isEmpty,
+        HotelAliases.letters(of: name.utf8) == "location"
+      {
+        offer(Source(name: name, value: value, match: .init(meaning: .address, rank: 50)))
+      }
+      return
+    }
+    offer(Source(name: name, value: value, match: match))
+  }
+
+  /// Finds members of an address or a location.
+  private mutating func findWithin(_ outer: String, _ value: JSONValue) {
+    guard let object = value.object else { return }
+    for (name, value) in object.members where value != .null {
+      // A prefix leaves out the meanings that only a hotel itself has.
+      guard let match = HotelAliases.match("address\(name)".utf8), match.meaning != .position,
+        Self.reads(value, as: match.meaning, named: name)
+      else { continue }
+      offer(Source(name: outer + "." + name, value: value, match: match))
+    }
+  }
+
+  private mutating func findOutside(_ name: String, _ value: JSONValue) {
+    guard let match = HotelAliases.match(name.utf8), Self.outer.contains(match.meaning),
+      Self.reads(value, as: match.meaning, named: name)
+    else { return }
+    let rank = match.rank + Self.rankOutside
+    offer(Source(name: name, value: value, match: .init(meaning: match.meaning, rank: rank)))
+  }
+
+  /// Sets the id under which the hotel is in the catalogue.
+  mutating func setID(_ id: String) {
+    var members = hotel.members
+    members.insert(("id", .string(id)), at: 0)
+    hotel = JSONObject(members.map { ($0.name, $0.value) })
+  }
+
+  private mutating func offer(_ source: Source) {
+    if let other = sources[source.match.meaning], other.match.rank <= source.match.rank { return }
+    sources[source.match.meaning] = source
+  }
+
+  /// What is also read from around the hotel.
+  private static let outer: Set<HotelAliases.Meaning> = [.position, .latitude, .longitude]
+  private static let rankOutside = 1_000
+
+  /// Whether a value can have a meaning.
+  private static func reads(
+    _ value: JSONValue, as meaning: HotelAliases.Meaning, named name: String
+  ) -> Bool {
+    switch meaning {
+    case .id: false
+    case .position: PositionForms.point(value, named: name) != nil
+    case .latitude, .longitude: PositionForms.degrees(value) != nil
+    case .amenities: AmenityForms.texts(value) != nil
+    case .category: TextForms.text(value) != nil
+    case .price: value.number != nil || value.string != nil || TextForms.price(value) != nil
+    case .name: value.number == nil && TextForms.text(value)?.isEmpty == false
+    default: TextForms.text(value)?.isEmpty == false
+    }
+  }
+}

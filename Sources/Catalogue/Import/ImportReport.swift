@@ -1,0 +1,97 @@
+/// What an import has found in a file, in numbers that stay small however large the file is.
+package struct ImportReport: Sendable, Equatable {
+  /// The most different columns that are counted by name.
+  static let maximumColumns = 500
+  /// The most kinds of faults and of other rows that are counted by name.
+  static let maximumKinds = 50
+  /// How many hotels a dry run shows.
+  package static let shownHotels = 5
+
+  /// A kind of fault.
+  struct Fault: Sendable, Equatable {
+    let kind: String
+    /// The first row with it.
+    let first: BadRow
+    var rows = 1
+  }
+
+  /// What became of the members of the rows, in the order in which they were seen, and in how many rows.
+  private(set) var columns: [(column: HotelForm.Column, rows: Int)] = []
+  private(set) var faults: [Fault] = []
+  /// What the rows are about that are no hotels, and how many there are.
+  private(set) var others: [(kind: String, rows: Int)] = []
+  /// The first hotels, as JSON.
+  private(set) var hotels: [String] = []
+  /// The first row that is not UTF-8, and how many there are.
+  private(set) var notUTF8: (first: BadRow, rows: Int)?
+
+  private var indexes: [HotelForm.Column: Int] = [:]
+
+  mutating func add(_ columns: [HotelForm.Column]) {
+    for column in columns {
+      if let index = indexes[column] {
+        self.columns[index].rows += 1
+      } else if self.columns.count < Self.maximumColumns {
+        indexes[column] = self.columns.count
+        self.columns.append((column, 1))
+      }
+    }
+  }
+
+  mutating func add(hotel: [UInt8]) {
+    guard hotels.count < Self.shownHotels else { return }
+    hotels.append(String(decoding: hotel, as: UTF8.self))
+  }
+
+  mutating func add(_ fault: RowFault, _ row: BadRow) {
+    if fault.isEncoding { notUTF8 = notUTF8.map { ($0.first, $0.rows + 1) } ?? (row, 1) }
+    if let index = faults.firstIndex(where: { $0.kind == fault.kind }) {
+      faults[index].rows += 1
+    } else if faults.count < Self.maximumKinds {
+      faults.append(Fault(kind: fault.kind, first: row))
+    }
+  }
+
+  mutating func add(other kind: String) {
+    if let index = others.firstIndex(where: { $0.kind == kind }) {
+      others[index].rows += 1
+    } else if others.count < Self.maximumKinds {
+      others.append((kind, 1))
+    }
+  }
+
+  package static func == (one: ImportReport, other: ImportReport) -> Bool {
+    one.lines == other.lines && one.leftOutValues == other.leftOutValues
+  }
+}
+
+extension ImportReport {
+  /// The members that are not in the catalogue, with the number of rows that had them; empty if there are none.
+  package var leftOutValues: String {
+    columns.filter { $0.column.outcome == .leftOut }
+      .map { "\($0.column.name) (\($0.rows))" }.joined(separator: ", ")
+  }
+
+  /// What the rows are about that are no hotels; empty if there are none.
+  package var otherRows: String {
+    others.map { "\($0.kind) (\($0.rows))" }.joined(separator: ", ")
+  }
+
+  /// What a dry run shows: the first hotels, what each column became, and each kind of fault once.
+  package var lines: [String] {
+    hotels.enumerated().map { "hotel \($0.offset + 1): \($0.element)" }
+      + columns.map { entry in
+        let rows = "\(entry.rows) \(entry.rows == 1 ? "row" : "rows")"
+        return switch entry.column.outcome {
+        case .became(let name): "column \(entry.column.name) became \(name) in \(rows)"
+        case .kept: "column \(entry.column.name) is kept in \(rows)"
+        case .leftOut: "column \(entry.column.name) is left out in \(rows)"
+        }
+      }
+      + others.map { "left out: \($0.kind) in \($0.rows) \($0.rows == 1 ? "row" : "rows")" }
+      + faults.map {
+        "fault: \($0.first.reason) First in row \($0.first.ordinal), line \($0.first.line); "
+          + "\($0.rows) \($0.rows == 1 ? "row" : "rows")."
+      }
+  }
+}

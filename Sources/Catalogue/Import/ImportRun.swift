@@ -1,0 +1,143 @@
+import Documents
+import Hotels
+import SQLite
+
+/// One import, from its first byte until the new catalogue replaces the old one. All calls block. Not `Sendable`.
+final class ImportRun {
+  private let files: CatalogueFiles
+  /// Nil at the end.
+  private var lock: ImportLock?
+  private let writer: CatalogueWriter
+  private let origin: (kind: CatalogueOrigin.Kind, name: String, date: Timestamp)
+  private let policy: BadRowPolicy
+  private let replacement: Replacement
+  private let report: (ImportEvent) -> Void
+  private var source: ImportSource
+  private var progress = ImportProgress()
+  private var found = ImportReport()
+  private var badRows: [BadRow] = []
+
+  /// Takes the import lock and starts a draft.
+  /// - Throws: `busy`, `storageFull`, `unavailable`.
+  init(
+    into files: CatalogueFiles, kind: CatalogueOrigin.Kind, name: String, date: Timestamp,
+    onBadRow policy: BadRowPolicy, as replacement: Replacement = .rebuilt,
+    report: @escaping (ImportEvent) -> Void
+  ) throws(CatalogueError) {
+    self.files = files
+    self.origin = (kind, name, date)
+    self.policy = policy
+    self.replacement = replacement
+    self.report = report
+    source = ImportSource(spool: files.spool)
+    lock = try ImportLock(files)
+    files.removeDraft()
+    do {
+      writer = try CatalogueWriter(path: files.draft)
+    } catch {
+      files.removeDraft()
+      throw CatalogueError(error)
+    }
+  }
+
+  /// Imports the next bytes.
+  /// - Throws: `malformed`, `badRow`, `storageFull`, `unavailable`. The caller must then call ``abandon()``.
+  func take(_ chunk: [UInt8]) throws(CatalogueError) {
+    try source.append(chunk)
+    while let row = try source.next() { try take(row) }
+    progress.bytes += chunk.count
+    report(.progress(progress))
+  }
+
+  /// Ends the import and replaces the old catalogue by the new one, unless this is a dry run.
+  /// - Throws: `malformed`, `truncated`, `empty`, `doubtful`, `storageFull`, `unavailable`. The caller must then call
+  ///   ``abandon()``.
+  func finish() throws(CatalogueError) -> ImportSummary {
+    try source.end()
+    while let row = try source.next() { try take(row) }
+    if let row = try source.finish() { try take(row) }
+    let hotels = progress.rows - progress.replaced
+    let check = ImportCheck(progress: progress, found: found, hotels: hotels)
+    switch replacement {
+    case .rebuilt: try check.requireHotels()
+    case .imported(let isForced), .tried(let isForced):
+      if !isForced { try check.requireUTF8() }
+      try check.requireHotels()
+      if !isForced {
+        // A former catalogue that can't be read is no measure.
+        try check.requireLikely(after: try? OpenCatalogue.origin(ofFile: files.database))
+      }
+    }
+    if case .tried = replacement {
+      abandon()
+    } else {
+      try publish(hotels)
+    }
+    return ImportSummary(
+      hotels: hotels, progress: progress, badRows: badRows, found: found,
+      hasFormer: files.hasFormer)
+  }
+
+  private func publish(_ hotels: Int) throws(CatalogueError) {
+    let origin = CatalogueOrigin(
+      kind: origin.kind, name: origin.name, rows: hotels, date: origin.date)
+    try CatalogueError.translating { try writer.finish(origin) }
+    if case .imported = replacement { try files.keepFormer() }
+    try files.publishDraft()
+    lock = nil
+  }
+
+  /// Removes the draft.
+  func abandon() {
+    files.removeDraft()
+    lock = nil
+  }
+
+  private func take(_ row: SplitRow) throws(CatalogueError) {
+    switch row.content {
+    case .text(let text):
+      let read = HotelRow(text, isKeyed: false)
+      if case .fault(let fault) = read, fault.mayHaveRows, let inner = NestedRows(text) {
+        for row in inner.rows(of: row) { try take(row) }
+      } else {
+        try take(read, row)
+      }
+    case .inner(let text): try take(HotelRow(text, isKeyed: false), row)
+    case .member(let text): try take(HotelRow(text, isKeyed: true), row)
+    case .tooLong:
+      try refuse(row, RowFault("The row has more than \(RowSplitter.maximumRowBytes) bytes."))
+    case .broken(let reason):
+      try refuse(row, RowFault(reason))
+    }
+  }
+
+  private func take(_ hotel: HotelRow, _ row: SplitRow) throws(CatalogueError) {
+    switch hotel {
+    case .hotel(let hotel, let text, let columns):
+      let replaced = try CatalogueError.translating {
+        try writer.put(hotel, text)
+      }
+      progress.rows += 1
+      if replaced { progress.replaced += 1 }
+      found.add(columns)
+      found.add(hotel: hotel.body.bytes)
+    case .nothing: break
+    case .other(let kind):
+      progress.otherRows += 1
+      found.add(other: kind)
+    case .fault(let fault): try refuse(row, fault)
+    }
+  }
+
+  private func refuse(_ row: SplitRow, _ fault: RowFault) throws(CatalogueError) {
+    guard policy == .skip else {
+      throw CatalogueError(
+        .badRow, "Row \(row.ordinal): \(fault.reason)", line: row.line)
+    }
+    let bad = BadRow(ordinal: row.ordinal, line: row.line, reason: fault.reason)
+    progress.badRows += 1
+    found.add(fault, bad)
+    if badRows.count < ImportSummary.maximumBadRows { badRows.append(bad) }
+    report(.badRow(bad))
+  }
+}

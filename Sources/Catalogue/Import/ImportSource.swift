@@ -1,0 +1,165 @@
+import Glibc
+
+/// The rows of a file of any form, chunk by chunk: JSON objects one after another, an array, an object that has the hotels
+/// somewhere inside, or a table.
+///
+/// Rows of the first two and of tables are found as the bytes arrive. An object can only be searched when it is complete:
+/// until then it is in memory, and from ``RowSplitter/maximumRowBytes`` on in a file beside the draft.
+struct ImportSource {
+  private enum Form {
+    /// The first bytes don't say it yet.
+    case unknown
+    case rows
+    case table
+    /// An object that may be the only one.
+    case object
+  }
+
+  private var form = Form.unknown
+  /// Bytes that were not looked at yet.
+  private var chunk: [UInt8] = []
+  private var position = 0
+  private var splitter = RowSplitter()
+  private var table = TableReader(line: 1)
+  /// Follows the first object, to see whether another one comes after it.
+  private var probe = RowSplitter()
+  private var isFirstObjectEnded = false
+  /// Whether there is more than one object.
+  private var isSequence = false
+  private var isStartChecked = false
+  private let spool: ImportSpool
+  /// The part of the spooled file that has the rows and was not read yet.
+  private var rest: Range<Int>?
+  private var line = 1
+
+  /// - Parameter path: where a large object is kept until it is complete.
+  init(spool path: String) { spool = ImportSpool(path: path) }
+
+  /// Adds the next bytes. All rows of the earlier ones must have been taken.
+  /// - Throws: `malformed` for a text of no known form; `storageFull`, `unavailable`.
+  mutating func append(_ bytes: [UInt8]) throws(CatalogueError) {
+    switch form {
+    case .rows, .table: (chunk, position) = (bytes, 0)
+    case .unknown:
+      chunk += bytes
+      try decide(isEnd: false)
+    case .object: try appendToObject(bytes)
+    }
+  }
+
+  /// Ends the text. Rows may follow.
+  mutating func end() throws(CatalogueError) {
+    if form == .unknown { try decide(isEnd: true) }
+    guard form == .object else { return }
+    try searchObject()
+  }
+
+  /// The next row; nil if more bytes are needed.
+  /// - Throws: `malformed`, `unavailable`.
+  mutating func next() throws(CatalogueError) -> SplitRow? {
+    while true {
+      switch form {
+      case .unknown, .object: return nil
+      case .table: return try table.next(in: chunk, from: &position)
+      case .rows:
+        if let row = try splitter.next(in: chunk, from: &position) { return row }
+        guard let rest, !rest.isEmpty else { return nil }
+        (chunk, position) = (try spool.read(rest, atMost: FilePieces.pieceBytes), 0)
+        self.rest = rest.lowerBound + chunk.count..<rest.upperBound
+      }
+    }
+  }
+
+  /// Ends the rows.
+  /// - Returns: the last row of a table without a line end.
+  /// - Throws: `truncated`.
+  mutating func finish() throws(CatalogueError) -> SplitRow? {
+    switch form {
+    case .table: return try table.finish()
+    case .rows: try splitter.finish()
+    case .unknown, .object: break
+    }
+    return nil
+  }
+
+  // MARK: Finding the form
+
+  private mutating func decide(isEnd: Bool) throws(CatalogueError) {
+    guard isEnd || chunk.count >= FileStart.longestMark else { return }
+    if !isStartChecked {
+      chunk.removeFirst(try FileStart.markLength(of: chunk))
+      isStartChecked = true
+    }
+    let start = chunk.firstIndex { !RowSplitter.isSpace($0) }
+    // Lines without content are dropped. A table's first value may start with a tab.
+    let first = chunk[..<(start ?? chunk.endIndex)].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+    line += chunk[..<first].count { $0 == 0x0A }
+    chunk.removeFirst(first)
+    guard chunk.count <= RowSplitter.maximumRowBytes || start != nil else {
+      throw TableReader.notATable(line: line)
+    }
+    guard let start else { return }
+    switch chunk[start - first] {
+    case UInt8(ascii: "["):
+      splitter = RowSplitter(line: line)
+      form = .rows
+    case UInt8(ascii: "{"):
+      form = .object
+      splitter = RowSplitter(line: line)
+      let bytes = chunk
+      chunk = []
+      try appendToObject(bytes)
+    default:
+      table = TableReader(line: line)
+      form = .table
+    }
+  }
+
+  private mutating func appendToObject(_ bytes: [UInt8]) throws(CatalogueError) {
+    if !isSequence { isSequence = try !continuesObject(bytes) }
+    guard !spool.isOpen else { return try spool.write(bytes) }
+    chunk += bytes
+    if isSequence {
+      form = .rows
+    } else if chunk.count > RowSplitter.maximumRowBytes {
+      try spool.write(chunk)
+      chunk = []
+    }
+  }
+
+  /// Whether nothing but the first object has been seen, up to the end of these bytes.
+  private mutating func continuesObject(_ bytes: [UInt8]) throws(CatalogueError) -> Bool {
+    var offset = 0
+    if !isFirstObjectEnded {
+      guard let row = try probe.next(in: bytes, from: &offset) else { return true }
+      isFirstObjectEnded = true
+      if case .broken = row.content { return false }
+    }
+    return !bytes[offset...].contains { !RowSplitter.isSpace($0) }
+  }
+
+  /// Finds the rows in the only object, or takes it as the only row.
+  private mutating func searchObject() throws(CatalogueError) {
+    form = .rows
+    guard spool.isOpen else {
+      var outline = ObjectOutline(line: line)
+      try outline.take(chunk)
+      guard let rows = try outline.rows() else { return }
+      chunk = Array(chunk[rows.range])
+      splitter = RowSplitter(isMap: rows.isMap, line: rows.line)
+      return
+    }
+    let all = 0..<spool.count
+    rest = all
+    guard !isSequence else { return }
+    var (outline, offset) = (ObjectOutline(line: line), 0)
+    while offset < all.upperBound {
+      let bytes = try spool.read(offset..<all.upperBound, atMost: FilePieces.pieceBytes)
+      try outline.take(bytes)
+      offset += bytes.count
+    }
+    guard let rows = try outline.rows() else { return }
+    rest = rows.range
+    splitter = RowSplitter(isMap: rows.isMap, line: rows.line)
+  }
+}

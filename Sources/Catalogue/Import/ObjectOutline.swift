@@ -1,0 +1,285 @@
+/// Finds the hotels in one JSON object, chunk by chunk: a list of objects, or a map from id to hotel.
+///
+/// It recognises only strings, names and brackets; ``RowSplitter`` and the parser check the rows. Its memory is bounded.
+struct ObjectOutline {
+  /// Where the hotels are.
+  struct Rows: Equatable {
+    /// The names of the members that lead there.
+    let path: [String]
+    /// The offsets of the list's or the map's brackets.
+    let range: Range<Int>
+    /// The line of the first bracket.
+    let line: Int
+    /// Whether it is a map from id to hotel.
+    let isMap: Bool
+    /// Whether objects in it have names.
+    let hasNames: Bool
+  }
+
+  /// What is known about an object that may be a hotel.
+  enum Likeness: Int, Comparable {
+    case none, hasName, hasNameAndPlace
+
+    static func < (one: Likeness, other: Likeness) -> Bool { one.rawValue < other.rawValue }
+  }
+
+  /// An open bracket.
+  private struct Frame {
+    let isArray: Bool
+    let name: String
+    let start: Int
+    let line: Int
+    var (hasName, hasPlace) = (false, false)
+    /// How many objects and other values are directly inside.
+    var (objects, others) = (0, 0)
+    /// How many of the objects are hotels by themselves, and the most that is known about one.
+    var (hotels, most) = (0, Likeness.none)
+    /// As ``most``, with a hotel that is wrapped once.
+    var mostWrapped = Likeness.none
+    /// The name of the last object.
+    var lastObject = ""
+
+    init(isArray: Bool, name: String, start: Int, line: Int) {
+      self.isArray = isArray
+      self.name = name
+      self.start = start
+      self.line = line
+    }
+
+    var likeness: Likeness { hasName ? hasPlace ? .hasNameAndPlace : .hasName : .none }
+  }
+
+  private struct Candidate {
+    let rows: Rows
+    let rank: OutlineRank
+  }
+
+  /// How many levels are looked at. Deeper brackets are only counted.
+  private static let deepest = 16
+  /// The most bytes of a name that are kept.
+  private static let longestName = 128
+  /// The most lists and maps that are remembered.
+  private static let mostCandidates = 64
+
+  private var frames: [Frame] = []
+  private var deeper = 0
+  private var candidates: [Candidate] = []
+  private var root = Likeness.none
+  private var isEnded = false
+  private var (isInString, isEscaped, isName, isAfterColon) = (false, false, false, false)
+  private var name: [UInt8] = []
+  /// The offset of the byte that is looked at.
+  private var offset = 0
+  private var line: Int
+
+  /// Makes an outline of a text that starts on a line.
+  init(line: Int) { self.line = line }
+
+  /// Looks at the next bytes.
+  /// - Throws: `malformed` for brackets that do not match.
+  mutating func take(_ bytes: [UInt8]) throws(CatalogueError) {
+    let base = offset
+    var index = 0
+    while index < bytes.count {
+      // Most bytes are in texts, and mean nothing.
+      if isInString, !isName, !isEscaped {
+        while index < bytes.count, !RowScan.endsPlainText(bytes[index]) { index &+= 1 }
+        guard index < bytes.count else { break }
+      }
+      offset = base + index
+      let byte = bytes[index]
+      if isInString { takeInString(byte) } else { try take(byte) }
+      if byte == 0x0A { line &+= 1 }
+      index &+= 1
+    }
+    offset = base + bytes.count
+  }
+
+  /// Where the hotels are; nil if the whole object is one hotel, or nothing that is known.
+  /// - Throws: `truncated` inside of the object; `malformed` for several lists that may be meant.
+  func rows() throws(CatalogueError) -> Rows? {
+    guard isEnded else {
+      throw CatalogueError(.truncated, "The file ends inside its JSON object.", line: line)
+    }
+    let found = candidates.sorted { $0.rank < $1.rank }
+    guard let best = found.first else { return nil }
+    if root > .none, best.rank.kind != .hotels || !best.rank.isKnown { return nil }
+    let equal = found.filter { !(best.rank < $0.rank) }
+    guard equal.count == 1 || best.rank.kind == .nothing else {
+      let names = equal.prefix(5).map { $0.rows.path.joined(separator: ".") }
+      throw CatalogueError(
+        .malformed,
+        "The file has several lists that may be the hotels: \(names.joined(separator: ", ")). "
+          + "Keep one, or name it hotels.")
+    }
+    return best.rows
+  }
+
+  // MARK: Bytes
+
+  private mutating func takeInString(_ byte: UInt8) {
+    if isEscaped {
+      isEscaped = false
+    } else if byte == UInt8(ascii: "\\") {
+      isEscaped = true
+    } else if byte == UInt8(ascii: "\"") {
+      isInString = false
+      return
+    }
+    if isName, name.count < Self.longestName { name.append(byte) }
+  }
+
+  private mutating func take(_ byte: UInt8) throws(CatalogueError) {
+    switch byte {
+    case UInt8(ascii: "\""):
+      isInString = true
+      isName = deeper == 0 && frames.last?.isArray == false && !isAfterColon
+      if isName { name = [] } else { countValue() }
+    case UInt8(ascii: ":"):
+      isAfterColon = true
+      noteMember()
+    case UInt8(ascii: ","): isAfterColon = false
+    case UInt8(ascii: "{"), UInt8(ascii: "["): open(byte)
+    case UInt8(ascii: "}"), UInt8(ascii: "]"): try close(byte)
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "t"), UInt8(ascii: "f"),
+      UInt8(ascii: "n"):
+      countValue()
+    default: break
+    }
+  }
+
+  /// Notes a value in an array that is no object. Only whether there are some is of interest.
+  private mutating func countValue() {
+    guard deeper == 0, let last = frames.indices.last, frames[last].isArray else { return }
+    frames[last].others += 1
+  }
+
+  /// Notes what a member says about its object.
+  private mutating func noteMember() {
+    guard deeper == 0, let last = frames.indices.last, !frames[last].isArray else { return }
+    switch HotelAliases.match(name)?.meaning {
+    case .name: frames[last].hasName = true
+    case .address, .street, .city, .country, .position, .latitude, .postcode:
+      frames[last].hasPlace = true
+    default: break
+    }
+  }
+
+  // MARK: Brackets
+
+  private mutating func open(_ byte: UInt8) {
+    guard deeper == 0, frames.count < Self.deepest else {
+      deeper += 1
+      return
+    }
+    let isMember = frames.last.map { !$0.isArray } ?? false
+    frames.append(
+      Frame(
+        isArray: byte == UInt8(ascii: "["),
+        name: isMember ? String(decoding: name, as: UTF8.self) : "", start: offset, line: line))
+    isAfterColon = false
+  }
+
+  private mutating func close(_ byte: UInt8) throws(CatalogueError) {
+    guard deeper == 0 else {
+      deeper -= 1
+      return
+    }
+    guard let frame = frames.popLast(), frame.isArray == (byte == UInt8(ascii: "]")) else {
+      throw CatalogueError(.malformed, "A bracket does not match.", line: line)
+    }
+    consider(frame)
+    if frames.isEmpty { (isEnded, root) = (true, frame.likeness) }
+    guard !frame.isArray, let last = frames.indices.last else { return }
+    frames[last].objects += 1
+    frames[last].lastObject = frame.name
+    if frame.likeness > .none { frames[last].hotels += 1 }
+    frames[last].most = max(frames[last].most, frame.likeness)
+    frames[last].mostWrapped = max(frames[last].mostWrapped, frame.likeness, frame.most)
+  }
+
+  /// Remembers a list or a map that has ended, unless it is inside of a row.
+  private mutating func consider(_ frame: Frame) {
+    guard !frames.contains(where: \.isArray) else { return }
+    let path = frames.dropFirst().map(\.name) + (frames.isEmpty ? [] : [frame.name])
+    if frame.likeness == .hasNameAndPlace { forgetInside(path) }
+    let isMap = !frame.isArray
+    if isMap {
+      guard frame.likeness == .none, frame.hotels > 0, frame.hotels * 2 >= frame.objects,
+        frame.objects > 1 || !WrappedRow.isWrapper(frame.lastObject)
+      else { return }
+    }
+    let rank = OutlineRank(
+      path: path, objects: frame.objects, others: frame.others,
+      likeness: isMap ? frame.most : frame.mostWrapped, isMap: isMap)
+    guard rank.kind < .values || rank.isKnown else { return }
+    let rows = Rows(
+      path: path, range: frame.start..<offset + 1, line: frame.line, isMap: isMap,
+      hasNames: rank.kind == .hotels)
+    candidates.append(Candidate(rows: rows, rank: rank))
+    if candidates.count > Self.mostCandidates {
+      candidates.sort { $0.rank < $1.rank }
+      candidates.removeLast()
+    }
+  }
+
+  /// Forgets what is inside of a hotel, such as its rooms, but not a list of hotels.
+  private mutating func forgetInside(_ path: [String]) {
+    candidates.removeAll {
+      $0.rows.path.starts(with: path) && !($0.rank.isHotels && $0.rank.kind == .hotels)
+    }
+  }
+}
+
+/// Which of several lists and maps has the hotels: the least.
+struct OutlineRank: Comparable {
+  /// What is inside.
+  enum Kind: Int, Comparable {
+    /// Objects with names.
+    case hotels
+    case objects
+    /// Values that are no objects.
+    case values
+    case nothing
+
+    static func < (one: Kind, other: Kind) -> Bool { one.rawValue < other.rawValue }
+  }
+
+  let kind: Kind
+  /// The place of the best name of the path in ``names``, and that of the last one.
+  private let (best, last): (Int, Int)
+  private let likeness: ObjectOutline.Likeness
+  private let isMap: Bool
+
+  init(
+    path: [String], objects: Int, others: Int, likeness: ObjectOutline.Likeness, isMap: Bool
+  ) {
+    kind = likeness > .none ? .hotels : objects > 0 ? .objects : others > 0 ? .values : .nothing
+    let places = path.map { name in
+      Self.names.firstIndex(of: HotelAliases.letters(of: name.utf8)) ?? Self.names.count
+    }
+    best = places.min() ?? Self.names.count
+    last = places.last ?? Self.names.count
+    self.likeness = likeness
+    self.isMap = isMap
+  }
+
+  /// Whether a name of the path is known.
+  var isKnown: Bool { best < Self.names.count }
+  /// Whether the path says that these are the hotels.
+  var isHotels: Bool { best == 0 }
+
+  static func < (one: OutlineRank, other: OutlineRank) -> Bool { one.key < other.key }
+
+  private var key: (Int, Int, Int, Int, Int) {
+    (kind.rawValue, best, last, -likeness.rawValue, isMap ? 1 : 0)
+  }
+
+  /// Names of lists, the most likely first.
+  private static let names = [
+    "hotels", "hotel", "hotellist", "properties", "accommodations", "listings", "lodgings",
+    "features", "elements", "data", "value", "results", "records", "docs", "documents", "rows",
+    "hits", "items", "result", "values", "entries", "nodes", "edges", "places", "businesses",
+    "bookmarks", "content", "list", "graph", "response",
+  ]
+}

@@ -1,0 +1,150 @@
+import Hotels
+import JSON
+
+/// The forms in which files have a hotel's position.
+enum PositionForms {
+  /// The position in a value: an object with a latitude and a longitude, a GeoJSON or ArcGIS point, an array, or a text.
+  /// Nil for anything else.
+  /// - Parameter name: the member's name. In an array under `latlng`, the latitude comes first.
+  static func point(_ value: JSONValue, named name: String = "") -> Point? {
+    switch value {
+    case .object(let object): point(object)
+    case .array(let values):
+      point(values, isLatitudeFirst: HotelAliases.letters(of: name.utf8).hasPrefix("lat"))
+    case .string(let text): point(text)
+    default: nil
+    }
+  }
+
+  /// A position, with its numbers as they were written if they were numbers.
+  struct Point: Equatable {
+    let latitude: JSONNumber
+    let longitude: JSONNumber
+
+    /// The position of two values; nil if one is no number or out of bounds.
+    init?(_ latitude: JSONValue, _ longitude: JSONValue) {
+      guard let north = PositionForms.degrees(latitude),
+        let east = PositionForms.degrees(longitude),
+        let (y, x) = (north.double, east.double) as? (Double, Double),
+        GeoPoint(latitude: y, longitude: x) != nil
+      else { return nil }
+      (self.latitude, self.longitude) = (north, east)
+    }
+
+    /// The member `geo`.
+    var value: JSONValue { ["lat": .number(latitude), "lon": .number(longitude)] }
+  }
+
+  private static func point(_ object: JSONObject) -> Point? {
+    var (latitude, longitude): (JSONValue?, JSONValue?)
+    for (name, value) in object.members {
+      switch HotelAliases.match(name.utf8)?.meaning {
+      case .latitude: latitude = latitude ?? value
+      case .longitude: longitude = longitude ?? value
+      default: continue
+      }
+    }
+    if let latitude, let longitude { return Point(latitude, longitude) }
+    if let x = object["x"], let y = object["y"] { return Point(y, x) }
+    // GeoJSON's coordinates, and objects such as Google's `geometry.location`.
+    for name in ["coordinates", "location", "geopoint", "point", "center"] {
+      guard let inner = object[name] else { continue }
+      return point(inner)
+    }
+    return nil
+  }
+
+  /// Two numbers in GeoJSON's order, longitude first (RFC 7946 section 3.1.1), and perhaps a height. If they can only be
+  /// meant in the other order, they are taken so.
+  private static func point(_ values: [JSONValue], isLatitudeFirst: Bool) -> Point? {
+    if values.first?.array != nil { return center(of: values) }
+    guard (2...3).contains(values.count) else { return nil }
+    let (first, second) = (Point(values[1], values[0]), Point(values[0], values[1]))
+    return isLatitudeFirst ? second ?? first : first ?? second
+  }
+
+  /// The centre of an area or a line: of the least and the greatest numbers.
+  private static func center(of values: [JSONValue]) -> Point? {
+    var (south, west, north, east) = (90.0, 180.0, -90.0, -180.0)
+    var rest = values
+    while let value = rest.popLast()?.array {
+      if value.first?.array != nil {
+        rest += value
+        continue
+      }
+      guard value.count >= 2, let x = value[0].number?.double, let y = value[1].number?.double
+      else {
+        return nil
+      }
+      (south, north) = (min(south, y), max(north, y))
+      (west, east) = (min(west, x), max(east, x))
+    }
+    guard rest.isEmpty, let y = JSONNumber(text: "\(rounded((south + north) / 2))"),
+      let x = JSONNumber(text: "\(rounded((west + east) / 2))")
+    else { return nil }
+    return Point(.number(y), .number(x))
+  }
+
+  /// Seven decimals are a centimetre.
+  private static func rounded(_ degrees: Double) -> Double {
+    (degrees * 10_000_000).rounded() / 10_000_000
+  }
+
+  /// `51.5,-0.1`, `51.5 -0.1`, `51,5; -0,1` or well-known text: `POINT (-0.1 51.5)`.
+  private static func point(_ text: String) -> Point? {
+    if let open = text.firstIndex(of: "("), let close = text.lastIndex(of: ")"), open < close,
+      text[..<open].uppercased().contains("POINT")
+    {
+      let numbers = text[text.index(after: open)..<close].split(separator: " ")
+      guard numbers.count >= 2 else { return nil }
+      return Point(.string(String(numbers[1])), .string(String(numbers[0])))
+    }
+    if text.utf8.first == UInt8(ascii: "[") || text.utf8.first == UInt8(ascii: "{") {
+      guard let value = try? JSONValue(parsing: Array(text.utf8), limits: .small),
+        value.string == nil
+      else { return nil }
+      return point(value)
+    }
+    let trimmed = text.filter { !"()[]".contains($0) }
+    for separator in [";", ",", " ", "|"] {
+      let parts = trimmed.components(separatedBy: separator)
+      guard parts.count == 2 else { continue }
+      return Point(.string(parts[0]), .string(parts[1]))
+    }
+    return nil
+  }
+
+  /// Degrees as a number or as a text: `48.866`, `48,866`, `48.866°`, `2.33 W`.
+  static func degrees(_ value: JSONValue) -> JSONNumber? {
+    if let number = value.number { return number }
+    guard let text = value.string else { return nil }
+    var isNegative = false
+    var digits: [UInt8] = []
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "0"..."9", "+", "-": digits.append(UInt8(ascii: scalar))
+      case "\u{2212}": digits.append(UInt8(ascii: "-"))
+      case ".", ",": digits.append(UInt8(ascii: "."))
+      case "e" where !digits.isEmpty: digits.append(UInt8(ascii: "e"))
+      case "S", "W", "s", "w": isNegative = true
+      case "N", "E", "n", " ", "°", "º", "\u{A0}": continue
+      default: return nil
+      }
+    }
+    guard !digits.isEmpty, let number = Double(String(decoding: digits, as: UTF8.self)),
+      number.isFinite
+    else { return nil }
+    return JSONNumber(text: "\(isNegative ? -abs(number) : number)")
+  }
+}
+
+extension String {
+  /// The parts between separators, as they are.
+  fileprivate func components(separatedBy separator: String) -> [String] {
+    split(separator: separator, omittingEmptySubsequences: false)
+      .map { part in
+        String(part.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+      }
+      .filter { separator == " " ? !$0.isEmpty : true }
+  }
+}

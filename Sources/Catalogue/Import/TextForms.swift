@@ -1,0 +1,82 @@
+import JSON
+
+/// The forms in which files have a text.
+enum TextForms {
+  /// The text of a value: a string without HTML, a number, texts after one another, or one of an object's texts. Nil for
+  /// anything else.
+  static func text(_ value: JSONValue) -> String? {
+    switch value {
+    case .string(let text): return plain(text)
+    case .number(let number): return number.text
+    case .array(let values):
+      let texts = values.compactMap(text).filter { !$0.isEmpty }
+      return texts.isEmpty ? nil : texts.joined(separator: ", ")
+    case .object(let object):
+      for name in names {
+        if let text = object[name]?.string { return plain(text) }
+      }
+      // One text for each language: `{"fr": …, "de": …}`.
+      let isByLanguage = object.members.allSatisfy {
+        $0.name.utf8.count <= 5 && $0.value.string != nil
+      }
+      return isByLanguage ? object.members.first?.value.string.map(plain) : nil
+    case .null, .bool: return nil
+    }
+  }
+
+  /// A text without HTML and without white space around it.
+  static func plain(_ text: String) -> String { HTMLText.plain(text).trimmed }
+
+  /// The members of an object that hold its text. XML that became JSON has it under `#text` or `$t`.
+  private static let names = [
+    "en", "en-US", "en-GB", "en_US", "en_GB", "text", "#text", "$t", "_text", "_", "@value",
+    "value", "plain", "rendered", "content", "formatted", "name", "title", "label", "default",
+  ]
+
+  /// The text of a price that is an object with an amount; nil for anything else.
+  static func price(_ value: JSONValue) -> String? {
+    guard let object = value.object else { return nil }
+    for name in ["amount", "value", "price", "total", "min", "from", "base"] {
+      guard let amount = object[name], let text = amount.number?.text ?? amount.string else {
+        continue
+      }
+      let currency = (object["currency"] ?? object["currencyCode"] ?? object["currency_code"])?
+        .string
+      return currency.map { $0 + " " + text } ?? text
+    }
+    return nil
+  }
+
+  /// Whether an address has the house's number before its street.
+  static func hasNumberFirst(_ country: String) -> Bool {
+    let country = HotelAliases.letters(of: country.utf8)
+    return country.isEmpty || numberFirst.contains(country)
+  }
+
+  /// Countries whose addresses have the number first.
+  private static let numberFirst: Set<String> = [
+    "fr", "france", "gb", "uk", "unitedkingdom", "greatbritain", "england", "scotland", "wales",
+    "ie", "ireland", "us", "usa", "unitedstates", "unitedstatesofamerica", "ca", "canada", "au",
+    "australia", "nz", "newzealand", "za", "southafrica", "in", "india", "lu", "luxembourg", "mc",
+    "monaco", "vn", "vietnam", "việtnam", "th", "thailand", "sg", "singapore", "my", "malaysia",
+    "ph", "philippines", "ma", "morocco", "maroc", "eg", "egypt", "ke", "kenya",
+  ]
+}
+
+/// The words for what a row is about.
+enum HotelKinds {
+  /// Whether a word says no more than that it is a hotel, or what the file's format calls any row.
+  static func isHotel(_ word: String) -> Bool {
+    ["hotel", "hotels", "feature", "node", "way", "relation", "document", ""].contains(
+      HotelAliases.letters(of: word.utf8))
+  }
+
+  /// What a row is about if it is no hotel: the other kinds of documents of a travel-sample, and a list of bookmarks.
+  /// Nil for any other word.
+  static func other(_ word: String) -> String? {
+    let letters = HotelAliases.letters(of: word.utf8)
+    return others.first { letters == $0 || letters == $0 + "s" }
+  }
+
+  private static let others = ["airline", "airport", "route", "landmark", "bookmarkedhotels"]
+}

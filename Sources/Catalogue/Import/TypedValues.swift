@@ -1,0 +1,48 @@
+import JSON
+
+/// Values that an export wraps in an object that says their type: MongoDB's `{"$oid": …}` and `{"$numberLong": "1"}`,
+/// Firestore's `{"stringValue": …}`, DynamoDB's `{"S": …}`.
+///
+/// - MongoDB: <https://www.mongodb.com/docs/manual/reference/mongodb-extended-json/>
+/// - Firestore: <https://firebase.google.com/docs/firestore/reference/rest/v1/Value>
+/// - DynamoDB: <https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_AttributeValue.html>
+enum TypedValues {
+  /// The value without such objects, at all levels.
+  static func plain(_ value: JSONValue) -> JSONValue {
+    switch value {
+    case .array(let values): .array(values.map(plain))
+    case .object(let object): unwrapped(object) ?? .object(plain(object))
+    default: value
+    }
+  }
+
+  /// The object with plain values.
+  static func plain(_ object: JSONObject) -> JSONObject {
+    // Most values are no objects, so most rows need no copy.
+    let needsCopy = object.members.contains { $0.value.object != nil || $0.value.array != nil }
+    guard needsCopy else { return object }
+    var result = JSONObject()
+    for (name, value) in object.members { result.append(name, plain(value)) }
+    return result
+  }
+
+  private static func unwrapped(_ object: JSONObject) -> JSONValue? {
+    guard object.count == 1, let (name, value) = object.members.first else { return nil }
+    switch name {
+    case "$oid", "$uuid", "$date", "stringValue", "timestampValue", "referenceValue", "S",
+      "booleanValue", "BOOL", "doubleValue":
+      // DynamoDB's names are short. A text under them is a text, so nothing else is lost.
+      return value.object == nil || name.utf8.first == UInt8(ascii: "$") ? plain(value) : nil
+    case "$numberInt", "$numberLong", "$numberDouble", "$numberDecimal", "integerValue", "N":
+      guard let text = value.string else { return value.number.map { .number($0) } }
+      return JSONNumber(text: text).map { .number($0) } ?? .string(text)
+    case "nullValue", "NULL": return .null
+    case "geoPointValue": return plain(value)
+    case "arrayValue": return .array((value["values"]?.array ?? []).map(plain))
+    case "mapValue": return .object(plain(value["fields"]?.object ?? JSONObject()))
+    case "L", "SS", "NS": return value.array.map { .array($0.map(plain)) }
+    case "M": return value.object.map { .object(plain($0)) }
+    default: return nil
+    }
+  }
+}

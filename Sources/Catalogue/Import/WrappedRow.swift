@@ -1,0 +1,96 @@
+import JSON
+
+/// A row whose hotel is one level or two deeper: `{"_source": {…}}`, `{"doc": {…}}`, `{"hotel": {…}}`, a GeoJSON feature.
+struct WrappedRow {
+  /// The hotel's members.
+  private(set) var hotel: JSONObject
+  /// What stands beside the hotel, from the inside to the outside. Ids and positions are taken from there.
+  private(set) var outside: [JSONObject] = []
+  /// The name of the only member around the hotel; nil if there was another form. In a map it is the id.
+  private(set) var key: String?
+
+  /// Finds the hotel in a row.
+  init(_ row: JSONObject) {
+    hotel = row
+    while outside.count < Self.deepest, let name = Self.wrapper(in: hotel),
+      let inner = hotel[name]?.object
+    {
+      if outside.isEmpty, hotel.count == 1 { key = name }
+      var rest = hotel
+      rest[name] = nil
+      outside.append(rest)
+      hotel = inner
+    }
+  }
+
+  /// How many wrappers are removed at most.
+  private static let deepest = 3
+
+  /// The name of the member with the hotel; nil if the object is the hotel itself.
+  private static func wrapper(in object: JSONObject) -> String? {
+    for name in certain where object[name]?.object != nil { return name }
+    if object["properties"]?.object != nil, object["type"]?.string == "Feature" {
+      return "properties"
+    }
+    if object["tags"]?.object != nil, isElement(object) { return "tags" }
+    // Firestore's names are paths of documents.
+    if object["fields"]?.object != nil, object["name"]?.string?.hasPrefix("projects/") == true {
+      return "fields"
+    }
+    guard !hasName(object) else { return nil }
+    let objects = object.members.filter { $0.value.object != nil }
+    for name in likely {
+      let found = objects.first { HotelAliases.letters(of: $0.name.utf8) == name }
+      if let found, hasName(found.value) || found.value.object.flatMap(wrapper) != nil {
+        return found.name
+      }
+    }
+    let named = objects.filter { hasName($0.value) }
+    if named.count == 1, !isPart(named[0].name), !hasPlace(object) { return named[0].name }
+    return object.count == 1 ? objects.first?.name : nil
+  }
+
+  /// Names that never are a hotel's own.
+  private static let certain = ["_source", "_doc"]
+  /// Names of wrappers, the most likely first.
+  private static let likely = [
+    "doc", "fields", "attributes", "properties", "tags", "node", "hotel", "source", "document",
+    "item", "record", "data", "value", "row", "ok", "entity", "result", "content", "json",
+  ]
+  /// Whether a member's name is that of a wrapper, not a hotel's id.
+  static func isWrapper(_ name: String) -> Bool {
+    certain.contains(name) || likely.contains(HotelAliases.letters(of: name.utf8))
+  }
+
+  /// Whether an element of OpenStreetMap. <https://wiki.openstreetmap.org/wiki/Elements>
+  static func isElement(_ object: JSONObject) -> Bool {
+    guard let type = object["type"]?.string else { return false }
+    return ["node", "way", "relation"].contains(type)
+  }
+
+  /// Whether the member describes a part of the hotel that has a name of its own, such as its chain.
+  private static func isPart(_ name: String) -> Bool {
+    [
+      "chain", "brand", "owner", "address", "location", "city", "country", "region", "state",
+      "contact", "host", "manager", "category", "geo",
+    ].contains(HotelAliases.letters(of: name.utf8))
+  }
+
+  /// Whether the object says where something is, so that it is the hotel itself although it has no name.
+  private static func hasPlace(_ object: JSONObject) -> Bool {
+    object.members.contains {
+      [.address, .street, .city].contains(HotelAliases.match($0.name.utf8)?.meaning)
+    }
+  }
+
+  private static func hasName(_ value: JSONValue) -> Bool { value.object.map(hasName) ?? false }
+
+  /// Whether there is a name, or what was meant as one.
+  static func hasName(_ object: JSONObject) -> Bool {
+    object.members.contains { name, value in
+      guard HotelAliases.match(name.utf8)?.meaning == .name, value != .null else { return false }
+      // Under `hotel` is a hotel, or its name.
+      return value.object == nil || HotelAliases.letters(of: name.utf8) != "hotel"
+    }
+  }
+}

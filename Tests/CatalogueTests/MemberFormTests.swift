@@ -1,0 +1,149 @@
+import Documents
+import Hotels
+import JSON
+import Testing
+
+@testable import Catalogue
+
+/// The forms of a hotel's members, one row each, and the hotel that it must become.
+@Suite struct MemberFormTests {
+  /// A row and the members that the hotel must have, both as JSON.
+  static let rows: [(String, String)] = [
+    (#"{"hotel_name":"A"}"#, #"{"name":"A"}"#), (#"{"HOTELNAME":"A"}"#, #"{"name":"A"}"#),
+    (#"{"title":"A"}"#, #"{"name":"A"}"#),
+    (#"{"name":"A","title":"Paris"}"#, #"{"name":"A","title":"Paris"}"#),
+    (#"{"name":{"fr":"A","en":"B"}}"#, #"{"name":"B"}"#),
+    (#"{"displayName":{"text":"A","languageCode":"fr"}}"#, #"{"name":"A"}"#),
+    (#"{"name":"A","lat":51.5,"lng":-0.1}"#, #"{"geo":{"lat":51.5,"lon":-0.1}}"#),
+    (#"{"name":"A","latitude":"51.5","longitude":"-0.1"}"#, #"{"geo":{"lat":51.5,"lon":-0.1}}"#),
+    (#"{"name":"A","geo":{"lat":"51.5","lng":"-0.1"}}"#, #"{"geo":{"lat":51.5,"lon":-0.1}}"#),
+    (#"{"name":"A","geo":"51.5,-0.1"}"#, #"{"geo":{"lat":51.5,"lon":-0.1}}"#),
+    (
+      #"{"name":"A","location":{"type":"Point","coordinates":[-0.1,51.5]}}"#,
+      #"{"geo":{"lat":51.5,"lon":-0.1}}"#
+    ),
+    (#"{"name":"A","coordinates":[-0.1,51.5]}"#, #"{"geo":{"lat":51.5,"lon":-0.1}}"#),
+    (#"{"name":"A","latlng":[51.5,-0.1]}"#, #"{"geo":{"lat":51.5,"lon":-0.1}}"#),
+    (
+      #"{"name":"A","geometry":{"location":{"lat":51.5,"lng":-0.1}}}"#,
+      #"{"geo":{"lat":51.5,"lon":-0.1}}"#
+    ),
+    (#"{"name":"A","_geoloc":{"lat":51.5,"lng":-0.1}}"#, #"{"geo":{"lat":51.5,"lon":-0.1}}"#),
+    (
+      #"{"name":"A","geometry":{"type":"Polygon","coordinates":[[[-0.2,51],[0,51],[0,52],[-0.2,51]]]}}"#,
+      #"{"geo":{"lat":51.5,"lon":-0.1}}"#
+    ),
+    (#"{"name":"A","position":"51.5 N, 0.1 W"}"#, #"{"geo":{"lat":51.5,"lon":-0.1}}"#),
+    (#"{"name":"A","geo":{"lat":95,"lon":1}}"#, #"{"geo":null}"#),
+    (
+      #"{"name":"A","geo":{"lat":51.5,"lon":-0.1,"accuracy":"ROOFTOP"}}"#,
+      #"{"geo":{"lat":51.5,"lon":-0.1,"accuracy":"ROOFTOP"}}"#
+    ),
+    (
+      #"{"name":"A","address":{"street":"B 1","city":"C","country":"D","postalCode":"E"}}"#,
+      #"{"address":"B 1","city":"C","country":"D","postcode":"E"}"#
+    ),
+    (
+      #"{"name":"A","address":{"@type":"PostalAddress","streetAddress":"B 1","addressLocality":"C","addressRegion":"S","addressCountry":{"name":"D"}}}"#,
+      #"{"address":"B 1","city":"C","state":"S","country":"D"}"#
+    ),
+    (
+      #"{"name":"A","location":{"address1":"B 1","city":"C","lat":51.5,"lng":-0.1}}"#,
+      #"{"address":"B 1","city":"C","geo":{"lat":51.5,"lon":-0.1}}"#
+    ),
+    (#"{"name":"A","address":["B 1","1000 C"]}"#, #"{"address":"B 1, 1000 C"}"#),
+    (
+      #"{"name":"A","addr:street":"rue B","addr:housenumber":"3","addr:country":"FR"}"#,
+      #"{"address":"3 rue B","country":"FR"}"#
+    ),
+    (
+      #"{"name":"A","addr:street":"Bstraße","addr:housenumber":"3","addr:country":"DE"}"#,
+      #"{"address":"Bstraße 3"}"#
+    ),
+    (
+      #"{"name":"A","contact":{"phone":12345,"website":"https://a.example"}}"#,
+      #"{"phone":"12345","url":"https://a.example"}"#
+    ),
+    (#"{"name":"A","location":"Rue B, Paris"}"#, #"{"address":"Rue B, Paris"}"#),
+    (#"{"name":"A","type":"Hotel"}"#, #"{"type":"hotel"}"#),
+    (#"{"name":"A","type":"Resort"}"#, #"{"category":"Resort","type":null}"#),
+    (#"{"name":"A","tourism":"guest_house"}"#, #"{"category":"guest_house"}"#),
+    (#"{"name":"A","@type":["Hotel","Resort"]}"#, #"{"category":"Hotel, Resort"}"#),
+    (#"{"name":"A","amenities":"wifi, pool"}"#, #"{"amenities":["wifi","pool"]}"#),
+    (#"{"name":"A","facilities":"['wifi', 'pool']"}"#, #"{"amenities":["wifi","pool"]}"#),
+    (
+      #"{"name":"A","amenities":[{"name":"wifi"},{"name":"pool","value":false}]}"#,
+      #"{"amenities":["wifi"]}"#
+    ),
+    (#"{"name":"A","amenities":{"free_wifi":true,"pool":false}}"#, #"{"amenities":["free wifi"]}"#),
+    (
+      #"{"name":"A","description":"<p>A &amp; B <b>pool</b></p>"}"#,
+      #"{"description":"A & B pool"}"#
+    ),
+    (
+      #"{"name":"A","description":"x<br/>y<script>1<2</script> &eacute;&#233;&#xE9; &lt; 3"}"#,
+      #"{"description":"x y ééé < 3"}"#
+    ),
+    (#"{"name":"A","description":"&lt;p&gt;x&lt;/p&gt;"}"#, #"{"description":"x"}"#),
+    (#"{"name":"Bed & Breakfast <3, A<B"}"#, #"{"name":"Bed & Breakfast <3, A<B"}"#),
+    (#"{"name":"A","nightly_rate":{"amount":247.5,"currency":"EUR"}}"#, #"{"price":"EUR 247.5"}"#),
+    (#"{"name":"A","stars":4,"x":{"y":1}}"#, #"{"stars":4,"x":{"y":1}}"#),
+  ]
+
+  @Test(arguments: rows)
+  func aMemberGetsItsDocumentedForm(_ row: String, _ expected: String) throws {
+    guard case .hotel(let hotel, _, _) = HotelRow(Array(row.utf8), isKeyed: false) else {
+      Issue.record("no hotel")
+      return
+    }
+    let members = try ParsedJSON(hotel.body.bytes, limits: .document).root
+    for (name, value) in try JSONValue(parsing: Array(expected.utf8), limits: .small).object?
+      .members ?? []
+    {
+      #expect((members[name]?.value ?? .null).bytes == value.bytes, "\(members.value)")
+    }
+  }
+
+  @Test(
+    arguments: [
+      (#""id":1.0"#, "hotel_1"), (#""id":-5"#, "hotel_-5"), (#""id":"7""#, "hotel_7"),
+      (#""id":"3.0""#, "hotel_3"), (#""id":1e3"#, "hotel_1000"), (#""_id":{"$oid":"5f"}"#, "5f"),
+      (#""id":12345678901234567890123"#, "hotel_12345678901234567890123"),
+      (#""hotelId":"H-1""#, "H-1"), (#""id":null,"docid":"x""#, "x"),
+      (#""_id":{"$numberLong":"12"}"#, "hotel_12"),
+    ])
+  func idsOfAllKindsAreRead(_ member: String, _ id: String) {
+    #expect(Self.id(#"{\#(member),"name":"A"}"#) == id)
+  }
+
+  @Test(arguments: [#""id":{}"#, #""id":1.5"#, #""id":true"#, #""id":"_x""#])
+  func whatIsNoIDIsAFault(_ member: String) {
+    #expect(Self.id(#"{\#(member),"name":"A"}"#) == nil)
+  }
+
+  @Test func anIDWithoutOneComesFromNameAndPlace() {
+    let id = Self.id(#"{"name":"A","address":"B 1","city":"C","price":1,"x":1}"#)
+    #expect(id?.hasPrefix("hotel_") == true && id?.count == 22)
+    #expect(id == Self.id(#"{"price":2,"city":"C","hotelName":"A","address":"B 1"}"#))
+    #expect(id != Self.id(#"{"name":"A","address":"B 1","city":"D"}"#))
+    #expect(
+      Self.id(#"{"name":"A","lat":1,"lon":2}"#) != Self.id(#"{"name":"A","lat":1,"lon":3}"#))
+  }
+
+  private static func id(_ row: String) -> String? {
+    guard case .hotel(let hotel, _, _) = HotelRow(Array(row.utf8), isKeyed: false) else {
+      return nil
+    }
+    return hotel.id.text
+  }
+
+  @Test func whatIsLeftOutIsNamed() {
+    let row = #"{"id":1,"name":"A","address":{"city":"C","floor":{}},"phone":true,"_x":1}"#
+    guard case .hotel(_, _, let columns) = HotelRow(Array(row.utf8), isKeyed: false) else {
+      Issue.record("no hotel")
+      return
+    }
+    let names = columns.filter { $0.outcome == .leftOut }.map(\.name)
+    #expect(names == ["address.floor", "phone", "_x"])
+  }
+}
