@@ -132,7 +132,7 @@ struct AdministrationAssembly: Sendable {
       }
       guard !options.isDryRun else {
         for line in summary.found.lines { report.finding(line) }
-        return "Dry run: \(summary.counts)"
+        return .init("Dry run: \(summary.counts)")
       }
       // A move that is under way may have taken the former catalogue.
       try backups?.engine.access.requireAllowed()
