@@ -20,14 +20,14 @@ extension InProcessBenchmarks {
   /// The costs of readers of changes: the wake-up, the read, and both after a write.
   static func registerFeeds() {
     Benchmark("change feed: wake 100 readers") { benchmark in
-      let feed = ChangeFeed()
-      var readers = (0..<100).map { _ in feed.wakeUps().makeAsyncIterator() }
-      // A new reader gets its first wake-up at once.
-      for index in readers.indices { await readers[index].next() }
+      let subscriptions = Subscriptions()
+      let readers = (0..<100).map { _ in reader(in: subscriptions) }
+      // A new reader has news at once.
+      for reader in readers { _ = await reader.next(by: nil) }
       benchmark.startMeasurement()
       for _ in benchmark.scaledIterations {
-        feed.wake()
-        for index in readers.indices { await readers[index].next() }
+        subscriptions.wake(.system)
+        for reader in readers { _ = await reader.next(by: nil) }
       }
       benchmark.stopMeasurement()
     }
@@ -35,14 +35,23 @@ extension InProcessBenchmarks {
       blackHole(try await fixture.changes(100))
     }
     register("change feed: a write, its wake-up, its change", documents: 100) { fixture in
-      let feed = ChangeFeed()
-      var reader = feed.wakeUps().makeAsyncIterator()
-      await reader.next()
+      let subscriptions = Subscriptions()
+      let reader = reader(in: subscriptions)
+      _ = await reader.next(by: nil)
       try await fixture.write()
-      feed.wake()
-      await reader.next()
+      subscriptions.wake(.system)
+      _ = await reader.next(by: nil)
       blackHole(try await fixture.changes(1))
     }
+  }
+
+  private static func reader(in subscriptions: Subscriptions) -> Subscription {
+    let reader = Subscription(
+      to: .store(.system), waits: true,
+      for: Subscription.Reader(
+        author: .server, right: "", mayRead: { true }, closeConnection: {}))
+    subscriptions.add(reader)
+    return reader
   }
 
   /// Registers a benchmark with its own store, which is created before it and removed after it.

@@ -92,7 +92,7 @@ extension AccountService {
     guard let user = try await accounts.changePassword(name, hash, inEpoch: epoch) else {
       return nil
     }
-    proofs.end { $0.id == user.id }
+    endProofs(of: .user(user.id))
     return user
   }
 
@@ -146,7 +146,7 @@ extension AccountService {
     guard let user = try await accounts.changePassword(name, hash) else {
       throw ServiceError(.unknownUser, "There is no user of this name.")
     }
-    proofs.end { $0.id == user.id }
+    endProofs(of: .user(user.id))
   }
 
   /// The account with a user name, for the members of lists; nil when there is none.

@@ -1,4 +1,4 @@
-import Documents
+package import Documents
 import Stores
 import Synchronization
 
@@ -36,15 +36,19 @@ extension AccountService {
     return try tokens.verify(token, for: purpose, at: now())
   }
 
-  /// Whether a principal that was authenticated earlier is still valid. For work that lives longer than a request:
-  /// a feed asks every second. Reads the store only after a proof has ended, for example by a log-out or an
-  /// erasure.
+  /// When the proof of a principal ends by itself; nil for a password's.
+  package func end(of principal: Principal) -> Timestamp? {
+    principal.expiresAt?.adding(seconds: settings.skew)
+  }
+
+  /// Whether a principal that was authenticated earlier is still valid. For work that lives longer than a request.
+  /// Reads the store only after a proof has ended, for example by a log-out or an erasure.
   /// - Parameter isExact: whether to ask the database if several servers use it. Otherwise what another server has done
   ///   within the last second may be unknown.
   /// - Throws: the store's errors.
   package func isStillValid(_ principal: Principal, isExact: Bool = false) async throws -> Bool {
     let now = now()
-    if let end = principal.expiresAt, end.adding(seconds: settings.skew) <= now { return false }
+    if let end = end(of: principal), end <= now { return false }
     if let key = principal.keyID, !tokens.isGood(key, at: now) { return false }
     let asks = isExact && settings.isShared
     if !asks, proofs.wasLookedUp(principal) { return true }
@@ -107,7 +111,7 @@ extension AccountService {
     // The last renewal may have been issued just now. The skew applies on both sides.
     let longest = tokens.lifetime(of: principal.kind) + 2 * settings.skew
     try await accounts.revoke(session, forgottenAt: now().adding(seconds: longest))
-    proofs.end { $0.tokenID == session }
+    endProofs(of: principal.author, session: session)
   }
 
   /// Ends every session of a principal, the present one too, durably and in this process at once. A password stays
@@ -121,14 +125,14 @@ extension AccountService {
       let name = try UserName(given: principal.username ?? "")
       try await accounts.endSessions(of: name, id: principal.id)
     }
-    proofs.end { $0.id == principal.id }
+    endProofs(of: principal.author)
   }
 
   /// Takes another password of the administrator. If it differs, the sessions with the old one end.
   /// - Parameter epoch: the epoch of the tokens (``SharedAdministrator``).
   package func replaceAdministrator(_ administrator: Administrator, epoch: Int) {
     guard self.administrator.replace(administrator, epoch: epoch) else { return }
-    proofs.end { $0.kind == .administrator }
+    endProofs(of: .administrator)
   }
 
   func standing(

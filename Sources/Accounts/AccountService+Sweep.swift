@@ -197,12 +197,12 @@ extension AccountService {
     if let name = try? UserName(user), let known = try await accounts.user(name.usualSpelling) {
       let id = known.document.id
       let ended = try await accounts.endUser(known.name ?? name, id: id)
-      proofs.end { $0.id == id }
+      endProofs(of: .user(id))
       return ended
     }
     guard let id = AccountID(user) else { return [] }
     let ended = try await accounts.endUsers([id])
-    proofs.end { $0.id == id }
+    endProofs(of: .user(id))
     return ended
   }
 }

@@ -129,14 +129,13 @@ extension AccountService {
 }
 
 extension AccountService {
-  /// Looks whether another process has changed an account. If none has, the cached proofs stay valid for another second,
-  /// without a look at each of them. Does nothing if no other process changes accounts.
-  package func confirmProofs() async {
-    guard settings.isShared else { return }
-    let asked = uptime()
-    do { proofs.confirm(try await accounts.stores.position(of: .system), asked: asked) } catch {
-      // Each proof is then looked at by itself.
+  /// Ends the cached proofs of a person, and those of their answers that wait, after a session or more has ended durably.
+  /// - Parameter session: the only session that has ended; nil for all of them.
+  func endProofs(of person: Author, session: String? = nil) {
+    proofs.end { principal in
+      session.map { principal.tokenID == $0 } ?? (principal.author == person)
     }
+    accounts.stores.subscriptions.checkRights(of: [person])
   }
 
   /// When an account was created, RFC 3339; nil for a guest, about whom nothing is stored.
@@ -228,7 +227,7 @@ extension AccountService {
   func carry(
     _ guest: AccountID, into user: AccountID, _ account: DocumentID
   ) async throws {
-    proofs.end { $0.id == guest }
+    endProofs(of: .guest(guest))
     guard let claim = try await accounts.presentClaim(of: guest, by: user) else { return }
     guard try await adoptGuest(guest, user, claim) else { return }
     try await accounts.completeAdoption(of: guest, by: account, id: user)
@@ -257,7 +256,7 @@ extension AccountService {
     case .administrator:
       return
     }
-    proofs.end { $0.id == principal.id }
+    endProofs(of: principal.author)
     for store in ended { try await accounts.erase(store) }
   }
 

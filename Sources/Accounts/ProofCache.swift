@@ -6,8 +6,7 @@ import Synchronization
 /// Caches verified proofs, so that most requests need neither a signature check nor a read of the store. Every use
 /// checks the proof's time again. Whatever ends a session or an account must call ``end(where:)``.
 ///
-/// Where other processes change accounts, too, a proof is used for a second after a look at the system store. Such a look
-/// concerns one principal, or finds that nothing has changed since the looks at all of them (``confirm(_:asked:)``).
+/// Where other processes change accounts, too, a proof is used for a second after a look at the system store.
 final class ProofCache: Sendable {
   struct Proof: Sendable {
     let principal: Principal
@@ -31,8 +30,6 @@ final class ProofCache: Sendable {
   struct Moment: Sendable {
     /// A counter of ended proofs. A verification during which the counter has changed must not be cached.
     fileprivate var ends: UInt64 = 0
-    /// A counter of changes of the system store by other processes, as far as this one knows them.
-    fileprivate var changes: UInt64 = 0
     fileprivate var time = ContinuousClock.now
   }
 
@@ -41,10 +38,7 @@ final class ProofCache: Sendable {
     var passwords = BoundedLRU<ProofKey, Proof>(capacity: AccountSettings.cachedPasswords)
     var lookedUp = BoundedLRU<String, Moment>(capacity: AccountSettings.cachedTokens)
     var ends: UInt64 = 0
-    var changes: UInt64 = 0
     var keys: UInt64 = 0
-    /// The position of the system store, and when it was last found to be there.
-    var position: (StorePosition?, asked: ContinuousClock.Instant)?
   }
 
   private let keys: SigningKeys
@@ -65,26 +59,8 @@ final class ProofCache: Sendable {
   }
 
   /// Whether a look at the system store was long enough ago to need another one.
-  private func isOld(_ check: Moment, _ state: State) -> Bool {
-    guard let longest else { return false }
-    var time = check.time
-    if let position = state.position, check.changes == state.changes {
-      time = max(time, position.asked)
-    }
-    return uptime() - time > longest
-  }
-
-  /// Takes the position of the system store: if it is the last known one, what was verified since then is still valid.
-  /// - Parameter asked: a time before the store was asked.
-  func confirm(_ position: StorePosition?, asked: ContinuousClock.Instant) {
-    state.withLock { state in
-      if let known = state.position, known.0 == position {
-        state.position = (position, max(known.asked, asked))
-      } else {
-        state.position = (position, asked)
-        state.changes += 1
-      }
-    }
+  private func isOld(_ check: Moment) -> Bool {
+    longest.map { uptime() - check.time > $0 } ?? false
   }
 
   /// The principal of a cached proof that is valid now; nil for none.
@@ -98,7 +74,7 @@ final class ProofCache: Sendable {
         state.ends += 1
       }
       let proof = kind == .token ? state.tokens[key] : state.passwords[key]
-      return proof.flatMap { now < $0.goodUntil && !isOld($0.checked, state) ? $0.principal : nil }
+      return proof.flatMap { now < $0.goodUntil && !isOld($0.checked) ? $0.principal : nil }
     }
   }
 
@@ -109,7 +85,7 @@ final class ProofCache: Sendable {
 
   var moment: Moment {
     let time = uptime()
-    return state.withLock { Moment(ends: $0.ends, changes: $0.changes, time: time) }
+    return state.withLock { Moment(ends: $0.ends, time: time) }
   }
 
   /// Caches a proof, unless any proof has ended since `moment`.
@@ -151,7 +127,7 @@ final class ProofCache: Sendable {
   func wasLookedUp(_ principal: Principal) -> Bool {
     state.withLock { state in
       state.lookedUp[Self.name(principal)].map {
-        $0.ends == state.ends && !isOld($0, state)
+        $0.ends == state.ends && !isOld($0)
       } ?? false
     }
   }

@@ -132,7 +132,7 @@ package final class SigningKeys: Sendable {
   }
 
   /// Changes whenever a key is added or removed.
-  var generation: UInt64 { state.withLock { $0.generation } }
+  package var generation: UInt64 { state.withLock { $0.generation } }
 
   /// The key that signs.
   var current: SigningKey? { state.withLock { $0.keys.first { $0.until == nil } } }

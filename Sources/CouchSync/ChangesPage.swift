@@ -2,47 +2,70 @@ import Documents
 import JSON
 import Stores
 
-/// Rows of `_changes` in one text, each one JSON object. The text is kept in pieces, so that a copy that grows doesn't copy
-/// all of it.
-package struct ChangesRows: RandomAccessCollection, Sendable, Equatable {
-  /// The text between two rows of a normal answer.
+/// Rows of `_changes` in one text, each one JSON object in its frame. The text is kept in pieces, so that a copy that grows
+/// doesn't copy all of it.
+package struct ChangesRows: Sendable, Equatable {
+  /// What is around the rows.
+  package enum Frame: Sendable {
+    /// ``separator`` between two of them, as between elements of an array.
+    case array
+    /// Each is a line.
+    case lines
+    /// Each is an event with its sequence as id. Source: the HTML standard, "Server-sent events".
+    case events
+  }
+
+  /// The text between two rows of an array.
   package static let separator = Array(",\n".utf8)
+  private static let beginOfEvent = Array("data: ".utf8)
   /// When ``writer`` has this many bytes, they become a piece: 64 KiB.
   private static let pieceBytes = 64 << 10
 
-  /// Whole rows, each piece after the first with the separator before its first row.
+  private let frame: Frame
+  /// Whole rows, each piece after the first with what comes before its first row.
   private var written: [[UInt8]] = []
   /// The number of bytes in ``written``.
   private var writtenCount = 0
   private var writer = JSONWriter()
-  /// Where each row ends: in which piece, and at which byte of it.
-  private var ends: [(piece: Int, byte: Int)] = []
+  /// The number of rows.
+  package private(set) var count = 0
 
-  init() {}
+  init(in frame: Frame) { self.frame = frame }
 
-  /// The rows with ``separator`` between them, in pieces.
-  package var pieces: [[UInt8]] { written + [writer.bytes] }
+  /// The rows in their frames, in pieces.
+  package var pieces: [[UInt8]] { isEmpty ? [] : written + [writer.bytes] }
   package var byteCount: Int { writtenCount + writer.bytes.count }
-  package var startIndex: Int { 0 }
-  package var endIndex: Int { ends.count }
+  package var isEmpty: Bool { count == 0 }
 
-  /// The bytes of one row.
-  package subscript(index: Int) -> ArraySlice<UInt8> {
-    let end = ends[index]
-    let bytes = end.piece < written.count ? written[end.piece] : writer.bytes
-    guard index > 0 else { return bytes[..<end.byte] }
-    let before = ends[index - 1]
-    return bytes[((before.piece == end.piece ? before.byte : 0) + Self.separator.count)..<end.byte]
-  }
-
-  mutating func append(_ write: (inout JSONWriter) throws -> Void) rethrows {
+  /// Appends a row.
+  /// - Parameter sequence: appends its sequence, which needs no escapes.
+  /// - Parameter write: writes the members after the sequence.
+  mutating func append(
+    _ sequence: (inout [UInt8]) -> Void, _ write: (inout JSONWriter) throws -> Void
+  ) rethrows {
     if writer.bytes.count >= Self.pieceBytes {
       writtenCount += writer.bytes.count
       written.append(writer.take(reserving: 0))
     }
-    if !isEmpty { writer.beginText(after: Self.separator) }
+    switch frame {
+    case .array: writer.beginText(after: isEmpty ? [] : Self.separator)
+    case .lines: writer.beginText(after: [])
+    case .events: writer.beginText(after: Self.beginOfEvent)
+    }
+    writer.beginObject()
+    writer.name("seq")
+    writer.plainString(sequence)
     try write(&writer)
-    ends.append((written.count, writer.bytes.count))
+    writer.endObject()
+    if frame != .array { writer.beginText(after: [0x0A]) }
+    if frame == .events {
+      writer.raw { bytes in
+        bytes += "id: ".utf8
+        sequence(&bytes)
+        bytes += "\n\n".utf8
+      }
+    }
+    count += 1
   }
 
   package static func == (left: ChangesRows, right: ChangesRows) -> Bool {
@@ -93,7 +116,7 @@ package struct ChangesPage: Sendable {
   /// The whole answer, when this page is its only page.
   package var answer: CouchAnswer {
     let pieces = rows.pieces
-    guard pieces.count > 1 else { return CouchAnswer(Self.opening + pieces[0] + closing) }
+    guard pieces.count > 1 else { return CouchAnswer(Self.opening + pieces.joined() + closing) }
     return CouchAnswer(.done, inPieces: [Self.opening] + pieces + [closing])
   }
 }

@@ -29,6 +29,8 @@ package struct ChangesQuery: Sendable {
   package private(set) var filter: ChangesFilter
   /// The extra members of a row's document.
   let extras: DocumentExtras
+  /// What is around the rows.
+  package var frame = ChangesRows.Frame.array
   /// The last sequence when the first page was read, so that the answer ends while others write.
   private(set) var end: Int64?
 

@@ -12,7 +12,7 @@ struct ChangesReader: Sendable {
   private let query: ChangesQuery
   private let tag: StoreTag
   private var matcher: ChangesMatcher
-  private var rows = ChangesRows()
+  private var rows: ChangesRows
   private var scanned = 0
   /// Whether the selector had no time left for the next change.
   private var isCut = false
@@ -30,6 +30,7 @@ struct ChangesReader: Sendable {
   init(_ query: ChangesQuery, of tag: StoreTag) {
     self.query = query
     self.tag = tag
+    rows = ChangesRows(in: query.frame)
     matcher = ChangesMatcher(query)
   }
 
@@ -192,13 +193,10 @@ struct ChangesReader: Sendable {
     _ view: any StoreView
   ) throws {
     let (query, tokenSuffix) = (query, tokenSuffix)
-    try rows.append { writer in
-      writer.beginObject()
-      writer.name("seq")
-      writer.plainString { bytes in
-        bytes += String(change.sequence).utf8
-        bytes += tokenSuffix
-      }
+    try rows.append { bytes in
+      bytes += String(change.sequence).utf8
+      bytes += tokenSuffix
+    } _: { writer in
       writer.member("id", change.id.text)
       writer.name("changes")
       writer.beginArray()
@@ -215,7 +213,6 @@ struct ChangesReader: Sendable {
         try DocumentReader(document, tree: tree, in: view, extras: query.extras)
           .appendWinner(to: &writer)
       }
-      writer.endObject()
     }
   }
 }

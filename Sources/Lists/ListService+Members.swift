@@ -61,7 +61,7 @@ extension ListService {
       }
       try changes.removeMember(member.account, from: list, at: now)
     }
-    memberships.notify([member.account])
+    tell([member.account])
     try? await removeDrafts(on: list, of: member.account, as: context)
   }
 

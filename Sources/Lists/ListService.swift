@@ -18,8 +18,6 @@ package struct ListService: Sendable {
   let hotels: HotelService
   let ownedBytes: Int64
   let now: @Sendable () -> Timestamp
-  /// Notifies observers when their memberships may have changed.
-  package let memberships = MembershipWatch()
 
   /// Makes a service over all stores.
   /// - Parameter ownedBytes: the bytes of all lists of one owner.
@@ -34,6 +32,11 @@ package struct ListService: Sendable {
     self.ownedBytes = ownedBytes
     self.now = now
     directory = ListDirectory(stores: stores)
+  }
+
+  /// Tells the answers of accounts that wait that memberships have changed.
+  func tell(_ accounts: some Sequence<AccountID>) {
+    stores.subscriptions.checkRights(of: accounts.map { Author.user($0) })
   }
 
   /// The role of an account on a list; nil when the account is not a member or the list is absent. Every request
@@ -209,7 +212,7 @@ package struct ListService: Sendable {
       }
       return try changes.endList(id, of: account, at: now)
     }
-    memberships.notify(ended.members)
+    tell(ended.members)
     for store in ended.stores { try await accounts.erase(store: store) }
     // ``catchUp()`` removes what is left after a failure.
     if !ended.isDone { _ = await removeRests() }
@@ -282,7 +285,7 @@ extension ListService {
     repeat {
       guard let members = try await directory.members(of: list) else { return }
       version = members.head.version
-      memberships.notify(members.all.map(\.account))
+      tell(members.all.map(\.account))
       isNamed = try await write(members, of: list, isThorough: isThorough) || isNamed
     } while try await directory.head(of: list)?.version ?? version != version
     guard isThorough || !isNamed else { return }
@@ -340,7 +343,7 @@ extension ListService {
           if removed.isDone { changes.write(LocalEdit(ListKeys.ended(list), nil)) }
           return removed
         }
-        memberships.notify(removed.members)
+        tell(removed.members)
         try await Slice.giveWay()
       }
       return []

@@ -76,7 +76,7 @@ extension ListService {
           let end = try ListDirectory.head(of: list, in: changes.view)?.endsAt
           return end.map { $0 <= now } ?? false ? try changes.endList(list, at: now) : EndedList()
         }
-        memberships.notify(ended.members)
+        tell(ended.members)
         for store in ended.stores { try await accounts.erase(store: store) }
         try await Slice.giveWay()
       }

@@ -9,8 +9,7 @@ extension DatabaseManager {
   /// epoch of the substitute differs from the epoch of every store, so that a sequence number from it is
   /// known to be outdated when the store exists.
   package nonisolated func absent(_ name: StoreName) -> DocumentStore {
-    DocumentStore(
-      name: name, storage: AbsentStorage(), feed: ChangeFeed(), limits: limits(name), now: now)
+    DocumentStore(name: name, storage: AbsentStorage(), limits: limits(name), now: now)
   }
 }
 

@@ -121,7 +121,7 @@ extension DocumentStore {
       try await storage.repair(extent, at: now(), pause: pause)
     }
     guard outcome.hasChanged else { return outcome }
-    feed.wake()
+    subscriptions.wake(name)
     // The next read of the document does what could not be done now. An error here does not undo the repair.
     if !outcome.lost.isEmpty {
       try? await follower.restore(self, outcome.lost)

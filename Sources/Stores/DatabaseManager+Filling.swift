@@ -91,8 +91,7 @@ extension DatabaseManager {
     guard let storage = try await engine.open(name, creating: true) else {
       throw ServiceError.notMade
     }
-    let store = DocumentStore(
-      name: name, storage: storage, feed: ChangeFeed(), limits: limits(name), now: now)
+    let store = DocumentStore(name: name, storage: storage, limits: limits(name), now: now)
     do {
       let value = try await use(store)
       await storage.close()

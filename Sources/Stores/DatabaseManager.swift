@@ -25,6 +25,8 @@ package final class DatabaseManager: Sendable {
   let leaseWait: Duration
   let sweepInterval: Duration
   let state: NIOLockedValueBox<State>
+  /// The readers of changes. They hold no lease, and lease a store for each page.
+  package let subscriptions = Subscriptions()
 
   /// An open store. A class, so that a lease is one reference.
   final class OpenStore: Sendable {
@@ -38,7 +40,6 @@ package final class DatabaseManager: Sendable {
   struct State: Sendable {
     /// Which stores are open, and which callers wait for them.
     var stores: OpenStores<OpenStore>
-    var feeds = ChangeFeeds()
     /// The continuations of the waiting callers, by ticket.
     var waiting: [UInt64: CheckedContinuation<OpenStores<OpenStore>.Answer, Never>] = [:]
     var filling: Set<StoreName> = []
@@ -91,13 +92,7 @@ package final class DatabaseManager: Sendable {
     guard engine.hasSpaceForNewcomers else { throw ServiceError.noSpaceForNewcomers }
   }
 
-  /// The change feed of a store. It stays the same while the store is closed and opened again, and ends when
-  /// the store is erased. A reader of the feed holds no lease; it leases the store for each page.
-  package func feed(for name: StoreName) -> ChangeFeed {
-    state.withLockedValue { $0.feeds.feed(for: name) }
-  }
-
-  /// Erases a store: waits until it is not in use, ends its feed, closes it and erases it. A caller that asks
+  /// Erases a store: waits until it is not in use, tells its readers, closes it and erases it. A caller that asks
   /// for the store meanwhile waits; after that the store is absent, or the caller creates a new one.
   /// - Parameter isNoted: whether to record the erasure, so that an older backup does not bring the store
   ///   back. A store that is erased only because of its age needs no record: after a restore it is erased
@@ -113,15 +108,14 @@ package final class DatabaseManager: Sendable {
     }
   }
 
-  /// Ends every feed, refuses new leases, waits until all leases are given back, and closes every store. The
+  /// Ends every subscription, refuses new leases, waits until all leases are given back, and closes every store. The
   /// engine stays open: its owner closes it afterwards.
   package func close() async {
-    let feeds = state.withLockedValue { $0.feeds.removeAll() }
-    for feed in feeds { feed.finish() }
+    subscriptions.close()
     _ = await stopStores()
   }
 
-  /// Closes idle stores, and wakes the feeds of stores that other processes change, until the task is cancelled.
+  /// Closes idle stores, and tells the readers of stores that other processes change, until the task is cancelled.
   package func run() async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.closeIdle() }
@@ -133,11 +127,7 @@ package final class DatabaseManager: Sendable {
 
   private func closeIdle() async {
     while (try? await clock.sleep(for: sweepInterval)) != nil {
-      let outcome = state.withLockedValue { state in
-        state.feeds.sweep()
-        return state.stores.sweep()
-      }
-      settle(outcome)
+      settle(state.withLockedValue { $0.stores.sweep() })
     }
   }
 
@@ -145,7 +135,6 @@ package final class DatabaseManager: Sendable {
   package var openCount: Int { state.withLockedValue { $0.stores.openCount } }
   package var leasedCount: Int { state.withLockedValue { $0.stores.leasedCount } }
   package var waitingCount: Int { state.withLockedValue { $0.stores.waitingCount } }
-  package var feedCount: Int { state.withLockedValue { $0.feeds.count } }
 }
 
 extension DatabaseManager {
@@ -244,8 +233,8 @@ extension DatabaseManager {
     case .leased, .absent, .erased, .stopped: throw ServiceError.stopping
     }
     defer {
-      // An old feed would continue with sequence numbers that mean other changes now.
-      state.withLockedValue { $0.feeds.remove(name) }?.finish()
+      // The sequence numbers of a reader mean other changes now.
+      subscriptions.end(name)
       settle(state.withLockedValue { $0.stores.didUseAlone(name) })
     }
     return try await work()
@@ -332,9 +321,9 @@ extension DatabaseManager {
       await open.store.storage.close()
       settle(state.withLockedValue { $0.stores.didClose(name) })
     case .erase(let name):
-      state.withLockedValue { $0.feeds.remove(name) }?.finish()
       let result: Result<Bool, any Error>
       do { result = .success(try await engine.erase(name)) } catch { result = .failure(error) }
+      subscriptions.end(name)
       settle(state.withLockedValue { $0.stores.didErase(name, result) })
     }
   }
@@ -348,8 +337,8 @@ extension DatabaseManager {
       }
       let store = DocumentStore(
         name: name, storage: storage,
-        feed: state.withLockedValue { $0.feeds.feed(for: name) }, limits: limits(name), now: now,
-        follower: follower, room: room(of: name))
+        subscriptions: subscriptions, limits: limits(name), now: now, follower: follower,
+        room: room(of: name))
       return .success(OpenStore(store))
     } catch {
       return .failure(error)

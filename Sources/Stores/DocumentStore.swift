@@ -7,7 +7,7 @@ import Scheduling
 package struct DocumentStore: Sendable {
   package let name: StoreName
   let storage: any StoreStorage
-  let feed: ChangeFeed
+  let subscriptions: Subscriptions
   private let limits: StoreLimits
   /// What the store was given of an account; nil for a store with limits of its own only.
   private let room: StoreRoom?
@@ -17,18 +17,19 @@ package struct DocumentStore: Sendable {
   let health: StorageHealth
 
   /// Creates a store over its storage.
+  /// - Parameter subscriptions: whom to tell of commits.
   /// - Parameter now: the clock that gives documents their times.
   /// - Parameter follower: the rule that runs after commits.
   package init(
-    name: StoreName, storage: any StoreStorage, feed: ChangeFeed, limits: StoreLimits,
-    now: @escaping @Sendable () -> Timestamp, follower: CommitFollower = .none,
-    room: StoreRoom? = nil
+    name: StoreName, storage: any StoreStorage, subscriptions: Subscriptions = Subscriptions(),
+    limits: StoreLimits, now: @escaping @Sendable () -> Timestamp,
+    follower: CommitFollower = .none, room: StoreRoom? = nil
   ) {
     self.room = room
     self.name = name
     self.storage = storage
     health = StorageHealth(isNew: storage.isNew)
-    self.feed = feed
+    self.subscriptions = subscriptions
     self.limits = limits
     self.now = now
     self.follower = follower
@@ -159,7 +160,7 @@ package struct DocumentStore: Sendable {
     meter?.note(metered)
     if let left { try? await room?.ask(for: left, at: moment) }
     if let kept { receipt?.didKeep(kept) }
-    if changed.documents { feed.wake() }
+    if changed.documents { subscriptions.wake(name) }
     // An error of the follower does not undo this commit. The follower does the rest after the next such
     // commit.
     if !followed.isEmpty {

@@ -95,6 +95,6 @@ struct ChangesSelectorTests {
     let couch = try await Couch()
     try await couch.put("a", #"{"n":1.0}"#)
     let page = try await selected(couch, #"{"n":1}"#, ("include_docs", "true"))
-    #expect(String(decoding: page.rows[0], as: UTF8.self).hasSuffix(#""n":1.0}}"#))
+    #expect(String(decoding: page.rows.pieces[0], as: UTF8.self).hasSuffix(#""n":1.0}}"#))
   }
 }

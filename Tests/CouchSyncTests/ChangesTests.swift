@@ -92,7 +92,7 @@ struct ChangesTests {
     try await couch.graft("a", "1-b", body: #","x":2"#)
     let page = try await couch.changes(("include_docs", "true"), ("conflicts", "true"))
     #expect(
-      String(decoding: page.rows[0], as: UTF8.self)
+      String(decoding: page.rows.pieces[0], as: UTF8.self)
         .hasSuffix(#""doc":{"_id":"a","_rev":"1-b","_conflicts":["1-a"],"x":2}}"#))
   }
 

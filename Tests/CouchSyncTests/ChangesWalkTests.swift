@@ -33,11 +33,11 @@ struct ChangesWalkTests {
   @Test(arguments: [nil, 1, 7, 499, 500, 501, 1_000, 1_199, 1_200, 5_000])
   func theWayDownIsTheWayUpReversed(limit: Int?) async throws {
     let couch = try await long()
-    let up = try await pages(couch, []).flatMap { $0.rows }
+    let up = try await pages(couch, []).flatMap { $0.values }
     var parameters = [("descending", "true")]
     if let limit { parameters.append(("limit", "\(limit)")) }
     let down = try await pages(couch, parameters)
-    #expect(down.flatMap { $0.rows } == Array(up.reversed().prefix(limit ?? .max)))
+    #expect(down.flatMap { $0.values } == Array(up.reversed().prefix(limit ?? .max)))
     #expect(down.last?.isComplete == true)
     #expect(down.last?.pending == 0)
   }

@@ -19,7 +19,7 @@ struct Couch: Sendable {
     let storage = try #require(try await engine.open(name, creating: true) as? MemoryStorage)
     reads = storage.reads
     store = DocumentStore(
-      name: name, storage: storage, feed: ChangeFeed(), limits: limits,
+      name: name, storage: storage, limits: limits,
       now: { Timestamp(milliseconds: 1_000) })
     database = CouchDatabase(name: "db", store: store, as: .server, saying: ErrorTable.couchWord)
   }
@@ -127,6 +127,6 @@ extension ChangesPage {
   var ids: String { values.compactMap { $0["id"]?.string }.joined(separator: " ") }
   /// The rows as values.
   var values: [JSONValue] {
-    rows.map { (try? JSONValue(parsing: Array($0), limits: .request)) ?? .null }
+    (try? JSONValue(parsing: answer.body, limits: .request))?["results"]?.array ?? []
   }
 }

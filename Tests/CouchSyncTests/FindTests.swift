@@ -18,7 +18,7 @@ extension Couch {
   init(_ storage: any StoreStorage) {
     reads = ReadCounter()
     store = DocumentStore(
-      name: .system, storage: storage, feed: ChangeFeed(), limits: .full,
+      name: .system, storage: storage, limits: .full,
       now: { Timestamp(milliseconds: 1_000) })
     database = CouchDatabase(name: "db", store: store, as: .server, saying: ErrorTable.couchWord)
   }

@@ -205,7 +205,7 @@ import Testing
       let (token, path, since) = try await database(api)
       let feed = path + "/_changes?feed=longpoll&heartbeat=60000&since=" + since
       try await withThrowingTaskGroup(of: Int.self) { group in
-        for _ in 0..<CouchFeeds.perPrincipal + 1 {
+        for _ in 0..<Feeds.perPrincipal + 1 {
           group.addTask { try await api.call(.get, feed, token: token).status }
         }
         var statuses: [Int] = []
@@ -217,7 +217,7 @@ import Testing
           }
         }
         #expect(statuses.count { $0 == 429 } == 1)
-        #expect(statuses.count { $0 == 200 } == CouchFeeds.perPrincipal)
+        #expect(statuses.count { $0 == 200 } == Feeds.perPrincipal)
       }
       let later = try await api.call(.get, feed + "&limit=0", token: token)
       #expect(later.status == 200)
@@ -229,7 +229,7 @@ import Testing
     try await APIFixture.open { api in
       let (token, path, since) = try await database(api)
       let feed = path + "/_changes?feed=longpoll&timeout=1&since=" + since
-      for _ in 0..<CouchFeeds.perPrincipal + 4 {
+      for _ in 0..<Feeds.perPrincipal + 4 {
         #expect(try await api.call(.head, feed, token: token).status == 200)
       }
       #expect(try await api.call(.get, feed, token: token).status == 200)

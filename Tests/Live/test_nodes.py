@@ -171,6 +171,30 @@ def test_a_feed_hears_of_changes_even_if_every_notice_is_lost(nodes, database):
         killer.join()
 
 
+@pytest.mark.parametrize("what", ["session", "membership"])
+def test_a_feed_ends_with_a_right_that_ends_on_another_node(nodes, what):
+    first, second = nodes(2)
+    owner, token = sign_up(first, "owner"), sign_up(first, "anna")
+    store = first.call("GET", "/v1/me", token).json()["store"]
+    path = "/v1/lists/" + first.call("POST", "/v1/lists", owner, json={"title": "Rome"}).json()["id"]
+    invitation = first.call("POST", path + "/invitations", owner, json={"role": "reader"}).json()["token"]
+    assert first.call("POST", f"/v1/invitations/{invitation}/accept", token).status_code == 200
+    if what == "membership":
+        store = "list-" + path[10:]
+    feed = requests.get(
+        f"{second.url}/couch/{store}/_changes", timeout=PATIENCE, stream=True,
+        params={"feed": "continuous", "heartbeat": 100, "since": "now"}, headers={"Authorization": "Bearer " + token})
+    with feed:
+        lines = feed.iter_lines(chunk_size=1)
+        # It has waited for longer than a proof is used without a look.
+        assert [next(lines) for _ in range(15)] == [b""] * 15
+        if what == "membership":
+            assert first.call("DELETE", path + "/members/anna", owner).status_code == 204
+        else:
+            assert first.call("DELETE", "/v1/sessions", token).status_code == 204
+        assert b"last_seq" in b"".join(lines)
+
+
 def test_one_key_is_applied_once_whichever_node_gets_it(nodes):
     servers = nodes(3)
     token = sign_up(servers[0], "anna")

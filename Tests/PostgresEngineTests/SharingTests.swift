@@ -1,5 +1,7 @@
 import Documents
+import NIOConcurrencyHelpers
 import Scheduling
+import StoreTesting
 import Stores
 import TestSupport
 import Testing
@@ -178,20 +180,42 @@ import Testing
     }
   }
 
-  @Test func aManagerWakesFeedsOfStoresThatAnotherNodeChanges() async throws {
+  @Test func aManagerWakesReadersOfStoresThatAnotherNodeChanges() async throws {
     try await withNodes { first, second in
       let name = try user(1)
       _ = try await first.store(name)
       let manager = DatabaseManager(
         engine: second, maximumOpen: 10, now: { Timestamp(milliseconds: 1) })
       let running = Task { await manager.run() }
-      var wakeUps = manager.feed(for: name).wakeUps().makeAsyncIterator()
-      #expect(await wakeUps.next() != nil)
+      let reader = await manager.subscribe(to: name)
       // The wake-up comes from the listener's first report or from this change.
       try await first.store(name).put("a", "{}")
-      #expect(await wakeUps.next() != nil)
+      #expect(await reader.news() != nil)
       _ = try await first.erase(name)
-      while await wakeUps.next() != nil {}
+      #expect(await reader.lastWake() == .end)
+      running.cancel()
+      await running.value
+      await manager.close()
+    }
+  }
+
+  @Test func aManagerLooksAtRightsAfterAnotherNodeHasChangedAccounts() async throws {
+    try await withNodes { first, second in
+      let accounts = try await first.store(.system)
+      let manager = DatabaseManager(
+        engine: second, maximumOpen: 10, now: { Timestamp(milliseconds: 1) })
+      let running = Task { await manager.run() }
+      let holds = NIOLockedValueBox(true)
+      let reader = Subscription(
+        testing: .person(reading: [try user(1)]), mayRead: { holds.withLockedValue { $0 } })
+      manager.subscriptions.add(reader)
+      while await reader.news()?.rights != true {}
+      try await accounts.put("a", "{}")
+      while await reader.news()?.rights != true {}
+      holds.withLockedValue { $0 = false }
+      try await accounts.put("b", "{}")
+      #expect(await reader.lastWake() == .end)
+      #expect(reader.end == .notAllowed)
       running.cancel()
       await running.value
       await manager.close()

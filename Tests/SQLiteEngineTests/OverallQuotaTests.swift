@@ -16,7 +16,7 @@ import Testing
     let engine = try await FileEngine.open(directory: directory.path, threads: 1)
     let storage = try await engine.store(user(1))
     let store = DocumentStore(
-      name: try user(1), storage: storage, feed: ChangeFeed(), limits: Self.limits,
+      name: try user(1), storage: storage, limits: Self.limits,
       now: { Timestamp(milliseconds: 1) })
     let first = try await store.put(DocumentID("kept"), base: nil, body: .empty)
     var taken = 0

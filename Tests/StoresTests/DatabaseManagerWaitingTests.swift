@@ -83,10 +83,9 @@ import Testing
     await manager.close()
   }
 
-  @Test(.bug(id: "S20")) func erasureWaitsForLeasesAndEndsTheFeed() async throws {
+  @Test(.bug(id: "S20")) func erasureWaitsForLeasesAndEndsReaders() async throws {
     let manager = manager(of: engine, maximumOpen: 2, clock: clock)
-    let feed = manager.feed(for: .system)
-    let readers = feed.wakeUps()
+    let reader = await manager.subscribe(to: .system)
     let erasure = try await manager.withStore(.system) { store async throws in
       _ = try await store.put(id, base: nil, body: .empty)
       let erasure = Task { try await manager.erase(.system) }
@@ -96,9 +95,9 @@ import Testing
       return erasure
     }
     #expect(try await erasure.value)
-    for await _ in readers {}
-    #expect(feed.readerCount == 0)
-    #expect(manager.feed(for: .system) !== feed)
+    #expect(await reader.lastWake() == .end)
+    #expect(reader.end == .erased)
+    #expect(await manager.subscribe(to: .system).end == nil)
     #expect(try await !manager.erase(.system))
     #expect(engine.tally.violations == 0)
     await manager.close()
@@ -151,19 +150,18 @@ import Testing
     #expect(engine.tally.open == 0)
   }
 
-  @Test func aFeedOutlivesTheStoreItIsOf() async throws {
+  @Test func aReaderOutlivesTheClosingOfItsStore() async throws {
     let manager = manager(of: engine, maximumOpen: 1, clock: clock)
-    var wakeUps = manager.feed(for: .system).wakeUps().makeAsyncIterator()
-    #expect(await wakeUps.next() != nil)
+    let reader = await manager.subscribe(to: .system)
     for number in 0..<100 {
       try await manager.withStore(try other(number)) { _ in }
     }
     try await manager.withStore(.system) { store async throws in
       _ = try await store.put(id, base: nil, body: .empty)
     }
-    #expect(await wakeUps.next() != nil)
+    #expect(await reader.news() != nil)
     await manager.close()
-    #expect(await wakeUps.next() == nil)
+    #expect(await reader.lastWake() == .end)
   }
 
   @Test func idleStoresAreClosedByTheLoop() async throws {
@@ -185,11 +183,10 @@ import Testing
 
   @Test func closingWaitsForLeasesAndRefusesNewOnes() async throws {
     let manager = manager(of: engine, maximumOpen: 4, clock: clock)
-    let feed = manager.feed(for: .system)
+    let reader = await manager.subscribe(to: .system)
     let closing = try await manager.withStore(.system) { store async throws in
-      let readers = feed.wakeUps()
       let closing = Task { await manager.close() }
-      for await _ in readers {}
+      #expect(await reader.lastWake() == .end)
       while await code({ try await manager.withStore(.system) { _ in } }) == nil {
         await Task.yield()
       }
@@ -200,7 +197,7 @@ import Testing
     await closing.value
     #expect(engine.tally.open == 0)
     #expect(await code { try await manager.erase(.system) } == .unavailable)
-    for await _ in manager.feed(for: .system).wakeUps() {}
+    #expect(await manager.subscribe(to: .system).end == .stopping)
     await manager.close()
   }
 

@@ -46,43 +46,36 @@ import Testing
 
   @Test func aRefusalAndAnEmptyUpdateWakeNobody() async throws {
     let manager = manager(of: engine, maximumOpen: 1)
+    let reader = await manager.subscribe(to: .system)
     try await manager.withStore(.system) { store async throws in
-      let wakeUps = store.feed.wakeUps()
-      var reader = wakeUps.makeAsyncIterator()
-      _ = await reader.next()
       let base = RevisionID(generation: 9, digest: "x")
       #expect(await rule { try await store.put(id, base: base, body: .empty) } == .conflict)
       try await store.update { _ in 1 }
-      manager.feed(for: .system).finish()
-      #expect(await reader.next() == nil)
     }
+    let next = Task { await reader.next(by: nil) }
+    try await Task.sleep(for: .milliseconds(20))
+    reader.end(.stopping)
+    #expect(await next.value == .end)
     await manager.close()
   }
 
-  @Test func aCommitWakesReaders() async throws {
-    try await withStore { store async throws in
-      var reader = store.feed.wakeUps().makeAsyncIterator()
-      _ = await reader.next()
+  @Test func aCommitAndAPurgeWakeReaders() async throws {
+    let manager = manager(of: engine, maximumOpen: 1)
+    let reader = await manager.subscribe(to: .system)
+    try await manager.withStore(.system) { store async throws in
       try await store.put(id, base: nil, body: .empty)
-      #expect(await reader.next() != nil)
-    }
-  }
-
-  @Test func aPurgeWakesReadersAndIsCounted() async throws {
-    try await withStore { store async throws in
-      try await store.put(id, base: nil, body: .empty)
-      var reader = store.feed.wakeUps().makeAsyncIterator()
-      _ = await reader.next()
+      #expect(await reader.news() != nil)
       #expect(try await purgeCount(store) == 0)
       for expected in Int64(1)...2 {
         try await store.update(loading: [id]) { [id] changes in
           changes.purge(Purge(id: id, tree: RevisionTree()))
         }
-        #expect(await reader.next() != nil)
+        #expect(await reader.news() != nil)
         #expect(try await purgeCount(store) == expected)
       }
       #expect(try await store.document(id) == nil)
     }
+    await manager.close()
   }
 
   private func purgeCount(_ store: DocumentStore) async throws -> Int64 {

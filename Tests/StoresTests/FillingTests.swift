@@ -14,15 +14,13 @@ import Testing
   @Test func nobodySeesAnythingBeforeTheEnd() async throws {
     let manager = manager(of: engine, maximumOpen: 4)
     let name = try name()
-    let feed = manager.feed(for: name)
-    var wakes = feed.wakeUps().makeAsyncIterator()
-    #expect(await wakes.next() != nil)
+    let reader = await manager.subscribe(to: name)
     try await manager.fill(name) { store in
       try await store.put(id, base: nil, body: .empty)
       #expect(try await manager.withStore(name, creating: false) { $0 == nil })
       #expect(try await engine.names(in: "user", after: nil, limit: 9).isEmpty)
     }
-    #expect(await wakes.next() == nil, "feeds of the empty store end")
+    #expect(await reader.lastWake() == .end, "readers of the empty store end")
     try await manager.withExisting(name) { store async throws in
       #expect(try await store.document(id) != nil)
     }

@@ -161,7 +161,7 @@ import Testing
   private func read(_ bytes: [UInt8], limits: StoreLimits = .full) async throws -> DocumentStore {
     let storage = try #require(try await MemoryEngine().open(.system, creating: true))
     let store = DocumentStore(
-      name: .system, storage: storage, feed: ChangeFeed(), limits: limits,
+      name: .system, storage: storage, limits: limits,
       now: { Timestamp(seconds: 1_800_000_000) })
     var reading = AccountImport(into: store, as: .server, RandomStore.notes)
     try await reading.take(bytes)

@@ -8,7 +8,7 @@ import Hummingbird
 struct CouchAllDocumentsController: Sendable {
   let databases: CouchDatabaseAccess
   /// The long answers.
-  let feeds: CouchFeeds
+  let feeds: Feeds
 
   var routes: [Route] {
     [
@@ -51,14 +51,14 @@ struct CouchAllDocumentsController: Sendable {
     _ scope: AllDocumentsQuery.Scope, _ call: Call, _ store: CouchStore
   ) async throws -> Response {
     let queries = try AllDocumentsQuery.list(try await call.couchObject(), scope: scope)
-    return try await feeds.response(
+    return try feeds.response(
       try await store.read { database in try await database.allDocuments(queries) }, call, store)
   }
 
   private func allDocuments(
     _ query: AllDocumentsQuery, _ call: Call, _ store: CouchStore
   ) async throws -> Response {
-    try await feeds.response(
+    try feeds.response(
       try await store.read { database in try await database.allDocuments(query) }, call, store)
   }
 }

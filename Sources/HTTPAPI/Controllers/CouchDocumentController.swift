@@ -11,7 +11,7 @@ struct CouchDocumentController: Sendable {
   let databases: CouchDatabaseAccess
   let address: ServerAddress
   /// The long answers.
-  let feeds: CouchFeeds
+  let feeds: Feeds
 
   var routes: [Route] {
     ["/{docid}", "/_design/{design}", "/_local/{local}"].flatMap { path in
@@ -79,7 +79,7 @@ struct CouchDocumentController: Sendable {
     let answer = try await store.read { [form] database in
       try await database.openRevisions(id, wanted, query, as: form)
     }
-    return try await feeds.response(answer, call, store, type: type)
+    return try feeds.response(answer, call, store, type: type)
   }
 
   private func put(_ call: Call, _ store: CouchStore) async throws -> Response {

@@ -21,10 +21,11 @@ struct CouchMaintenanceController: Sendable {
         try await store.require(.secure)
         let bytes = try await call.body(upTo: JSONLimits.small.maximumBytes)
         let security = try SecurityDocument(try CouchBody.parse(bytes, limits: .small))
-        return .couch(
-          try await store.write(needing: .secure) { database in
-            try await database.setSecurity(security)
-          })
+        let answer = try await store.write(needing: .secure) { database in
+          try await database.setSecurity(security)
+        }
+        store.stores.subscriptions.checkRights(in: store.name)
+        return .couch(answer)
       },
       databases.route(.post, "/_purge") { call, store in
         try await store.require(.purge)

@@ -10,14 +10,14 @@ import JSON
 struct CouchReplicationController: Sendable {
   let databases: CouchDatabaseAccess
   /// The long answers.
-  let feeds: CouchFeeds
+  let feeds: Feeds
 
   var routes: [Route] {
     [
       databases.route(.post, "/_bulk_get") { call, store in
         let request = try BulkGetRequest(
           try await call.couchObject(), try call.couchParameters())
-        return try await feeds.response(
+        return try feeds.response(
           try await store.read { database in try await database.bulkGet(request) }, call, store)
       },
       databases.route(.post, "/_revs_diff") { call, store in
@@ -49,28 +49,17 @@ struct CouchReplicationController: Sendable {
   ) async throws -> Response {
     let parameters = try call.couchParameters()
     let feed = try CouchFeed(parameters)
-    let query = try await ChangesQuery(
+    var query = try await ChangesQuery(
       parameters, body: body, lastEvent: feed.kind == .eventsource ? call[.lastEventID] : nil
     ).prepared()
-    let page = try await store.read { database in
-      try await database.changes(query)
-    }
+    query.frame = feed.frame
+    let page = try await store.read { [query] database in try await database.changes(query) }
     if feed.isAnswered(by: page, query) { return .couch(page.answer) }
-    let registration = try await feeds.add(
-      CouchFeedReader(call, store, waits: feed.kind != .normal))
-    // Captures the signal only. The channel may keep this closure longer than the answer, and the answer's end gives
-    // the slot back.
-    DisconnectHandler.onDisconnect(of: call.context.channel) { [signal = registration.signal] in
-      signal.end(.clientLeft)
-    }
-    let stream = CouchChangesStream(
-      store: store, feed: feed, registration: registration, query: query,
-      firstPage: .init(page))
-    return Response(
-      status: .ok,
-      headers: [
+    return try feeds.response(
+      CouchChanges(of: store, in: feed, query, first: page), to: call, from: store,
+      waits: feed.kind != .normal,
+      [
         .contentType: feed.contentType, .cacheControl: feed.cacheControl, .accelBuffering: "no",
-      ],
-      body: ResponseBody { writer in try await stream.write(to: &writer) })
+      ])
   }
 }

@@ -1,13 +1,9 @@
 import Accounts
 import Documents
-import HTTPServer
 import HTTPTypes
 import Hummingbird
 import Lists
-import NIOCore
-import Scheduling
 import Stores
-import Synchronization
 
 /// A stream of changes: one for the caller's own store and all of the caller's lists.
 ///
@@ -15,7 +11,7 @@ import Synchronization
 struct ObserverController: Sendable {
   let lists: ListService
   /// The streams that are being written.
-  let feeds: CouchFeeds
+  let feeds: Feeds
   /// Gives each person their own store.
   let databases: CouchDatabaseAccess
 
@@ -29,27 +25,11 @@ struct ObserverController: Sendable {
       Duration.milliseconds(try query.int("timeout", in: 0...86_400_000, default: 0))
     }
     let observer = try await observer(query, call, person)
-    let registration = try await feeds.add(reader(call, person))
-    for store in observer.stores where store != person.store { await registration.follow(store) }
-    DisconnectHandler.onDisconnect(of: call.context.channel) { [signal = registration.signal] in
-      signal.end(.clientLeft)
-    }
-    let memberships = MembershipFlag()
-    let watcher =
-      person.kind == .user
-      ? lists.memberships.watch(person.id) { [signal = registration.signal] in
-        memberships.raise()
-        signal.change()
-      } : nil
-    let stream = ObserverStream(
-      observer: observer, registration: registration, memberships: memberships, watcher: watcher,
-      timeout: timeout)
-    return Response(
-      status: .ok,
-      headers: [
-        .contentType: "text/event-stream", .cacheControl: "no-cache", .accelBuffering: "no",
-      ],
-      body: ResponseBody { writer in try await stream.write(to: &writer) })
+    return try feeds.response(
+      ObserverForm(observer, timeout: timeout), to: call,
+      from: databases.own(of: person, as: call.writeContext),
+      as: .person(reading: Set(observer.stores)), waits: true,
+      [.contentType: "text/event-stream", .cacheControl: "no-cache", .accelBuffering: "no"])
   }
 
   private func observer(
@@ -79,12 +59,5 @@ struct ObserverController: Sendable {
       return try await .going(
         on: token, lists, account: account, own: person.store, filter)
     }
-  }
-
-  private func reader(_ call: Call, _ person: Principal) -> CouchFeedReader {
-    let own = databases.own(of: person, as: call.writeContext)
-    var reader = CouchFeedReader(call, own, waits: true)
-    reader.observes = true
-    return reader
   }
 }

@@ -18,7 +18,7 @@ struct PortabilityController: Sendable {
   /// The imports that are under way.
   let imports: ImportPlaces
   /// The streams that are being written.
-  let feeds: CouchFeeds
+  let feeds: Feeds
   /// Gives each person their own store.
   let databases: CouchDatabaseAccess
   let now: @Sendable () -> Timestamp
@@ -55,18 +55,11 @@ struct PortabilityController: Sendable {
     var export = AccountExport(
       of: account, made: now(), from: stores, sections, .ofBookmarks)
     let first = try await export.next() ?? []
-    let registration = try await feeds.add(
-      CouchFeedReader(call, databases.own(of: person, as: call.writeContext), waits: false))
-    DisconnectHandler.onDisconnect(of: call.context.channel) { [signal = registration.signal] in
-      signal.end(.clientLeft)
-    }
     var fields: HTTPFields = [.contentType: "application/x-ndjson", .vary: "Accept-Encoding"]
     if call.takesGzip { fields[.contentEncoding] = "gzip" }
-    let stream = ExportStream(
-      export: export, first: first, registration: registration, isPacked: call.takesGzip)
-    return Response(
-      status: .ok, headers: fields,
-      body: ResponseBody { writer in try await stream.write(to: &writer) })
+    return try feeds.response(
+      ExportForm(export, first: first, isPacked: call.takesGzip), to: call,
+      from: databases.own(of: person, as: call.writeContext), waits: false, fields)
   }
 
   /// Fills a store with the content of an export.

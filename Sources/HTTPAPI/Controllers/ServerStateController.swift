@@ -9,7 +9,7 @@ struct ServerStateController: Sendable {
   let administration: Administration
   let stores: DatabaseManager
   /// The streams that are being written.
-  let feeds: CouchFeeds
+  let feeds: Feeds
 
   var routes: [Route] {
     [

@@ -88,18 +88,25 @@ struct CouchStore: Sendable {
     try await write { _ in }
   }
 
-  /// Whether the caller may still read, for work that lasts longer than a request.
+  /// The caller as the reader of an answer that lasts longer than a request.
+  func reader(closing connection: @escaping @Sendable () -> Void) -> Subscription.Reader {
+    Subscription.Reader(
+      author: caller.author, right: right, goodUntil: accounts.end(of: caller),
+      mayRead: { try await isStillAllowed() }, closeConnection: connection)
+  }
+
+  /// Whether the caller may still read. What another server has done counts, too.
   /// - Throws: the stores' errors.
-  func isStillAllowed() async throws -> Bool {
-    guard try await accounts.isStillValid(caller) else { return false }
+  private func isStillAllowed() async throws -> Bool {
+    guard try await accounts.isStillValid(caller, isExact: true) else { return false }
     guard !isOwn else { return true }
     return try await stores.withStore(name, creating: false) { store in
       try await role(in: store) != nil
     }
   }
 
-  /// Identifies the caller's permission: the same text for the same credentials and the same store.
-  var permission: String {
+  /// Identifies the caller's right: the same text for the same credentials and the same store.
+  private var right: String {
     [
       name.key, caller.kind.rawValue, caller.id.text, caller.tokenID ?? "", "\(caller.epoch)",
       caller.keyID?.text ?? "", caller.expiresAt.map { "\($0.milliseconds)" } ?? "",

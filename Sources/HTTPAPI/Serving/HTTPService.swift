@@ -62,7 +62,7 @@ package struct HTTPService: Sendable {
   /// The imports that are under way.
   let imports = ImportPlaces()
   /// The long answers: `_changes`, observers and exports.
-  let feeds: CouchFeeds
+  let feeds: Feeds
   /// Updates the facts in bookmarks.
   let refresher: FactsRefresher
 
@@ -106,9 +106,7 @@ package struct HTTPService: Sendable {
     self.bodyFiles = bodyFiles
     self.administration = administration
     now = cases.now
-    feeds = CouchFeeds(stores: cases.stores) { [accounts = cases.accounts] in
-      await accounts.confirmProofs()
-    }
+    feeds = Feeds(of: cases.stores.subscriptions, now: cases.now)
     refresher = FactsRefresher(cases.hotels)
   }
 

@@ -242,13 +242,13 @@ enum Limits {
   ]
 
   private static let feeds: [(String, Int, String)] = [
-    ("feeds", CouchFeeds.total, "feeds that wait"),
-    ("feedsPerPrincipal", CouchFeeds.perPrincipal, "feeds that wait"),
-    ("feedsPerAddress", CouchFeeds.perAddress, "feeds that wait"),
+    ("feeds", Feeds.total, "feeds that wait"),
+    ("feedsPerPrincipal", Feeds.perPrincipal, "feeds that wait"),
+    ("feedsPerAddress", Feeds.perAddress, "feeds that wait"),
     ("feedHeartbeatMinimum", CouchFeed.shortestBeat, "milliseconds"),
     ("feedHeartbeatMaximum", CouchFeed.longestBeat, "milliseconds"),
     ("feedTimeout", CouchFeed.longestWait, "milliseconds"),
-    ("feedWriteBytes", CouchChangesStream.chunkBytes, "bytes a client takes in idleSeconds"),
+    ("feedWriteBytes", Feeds.chunkBytes, "bytes a client takes in idleSeconds"),
     ("changesPageRows", CouchLimits.pageRows, "rows"),
     ("changesPageBytes", CouchLimits.pageBytes, "bytes of rows"),
     ("changesPageScan", CouchLimits.pageScan, "changes looked at"),

@@ -78,7 +78,8 @@ package struct BookmarkServer: Sendable {
       HealthService(assembly: assembly, logger: logger),
       KeyService(
         keys: assembly.keys, isShared: storage.engine.isShared,
-        reloadAdministrator: assembly.reloadAdministrator, logger: logger),
+        reloadAdministrator: assembly.reloadAdministrator,
+        subscriptions: assembly.stores.subscriptions, logger: logger),
       AdmissionService(admission: assembly.connections.admission, seats: assembly.seats),
       SweepService(sweeper: assembly.sweeper),
       RecoveryService(recovery: assembly.recovery, logger: logger, now: storage.now),
@@ -86,9 +87,6 @@ package struct BookmarkServer: Sendable {
     ]
     if let backups = assembly.backups {
       services.append(ScrubService(backups: backups, logger: logger))
-    }
-    if storage.engine.isShared {
-      services.append(MembershipService(stores: assembly.stores, lists: assembly.http.lists))
     }
     if let catalogue = storage.sharedCatalogue(in: settings.data) {
       services.append(SharedCatalogueService(catalogue: catalogue, logger: logger))

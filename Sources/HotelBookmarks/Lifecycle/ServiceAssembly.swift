@@ -182,6 +182,8 @@ struct KeyService: Service {
   let isShared: Bool
   /// Takes the shared administrator's password.
   let reloadAdministrator: @Sendable () async throws -> Void
+  /// The answers that wait, whose tokens may have been signed by a key that is removed.
+  let subscriptions: Subscriptions
   let logger: Logger
 
   /// How often they are loaded. A removed key may be accepted until then: for 30 seconds if the command line has
@@ -190,9 +192,12 @@ struct KeyService: Service {
 
   func run() async throws {
     await cancelWhenGracefulShutdown {
+      var generation = keys.generation
       while (try? await Task.sleep(for: interval)) != nil {
         do {
           try await keys.reload()
+          if keys.generation != generation { subscriptions.checkAllRights() }
+          generation = keys.generation
           try await reloadAdministrator()
         } catch {
           logger.error(
@@ -225,24 +230,6 @@ struct ListMaintenanceService: Service {
           logger.warning(
             "the work on lists failed and will be repeated", metadata: ["detail": "\(error)"])
         }
-      }
-    }
-  }
-}
-
-/// Tells observers that another server may have changed the members of a list.
-struct MembershipService: Service {
-  /// The shortest time between two reports: half a second, because each observer reads its lists again.
-  private static let interval = Duration.milliseconds(500)
-
-  let stores: DatabaseManager
-  let lists: ListService
-
-  func run() async throws {
-    await cancelWhenGracefulShutdown {
-      for await _ in stores.feed(for: .system).wakeUps() {
-        lists.memberships.notifyAll()
-        guard (try? await Task.sleep(for: Self.interval)) != nil else { return }
       }
     }
   }
