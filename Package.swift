@@ -118,7 +118,8 @@ let package = Package(
       ["CPostgres", "Documents", "Scheduling", "Stores", "StoreRecords", deque, nioLocks]),
     .target(name: "CEmbedded", exclude: ["hotels.ndjson", "NOTICE.md"]),
     .target(name: "Page", dependencies: ["CEmbedded"], exclude: ["Files"], swiftSettings: settings),
-    floor("Catalogue", ["JSON", "Documents", "Hotels", "Scheduling", "SQLite", "CEmbedded"]),
+    floor(
+      "Catalogue", ["JSON", "Documents", "Hotels", "Scheduling", "SQLite", "Text", "CEmbedded"]),
     floor(
       "SearchProxy",
       [

@@ -1,9 +1,15 @@
 #include "CICU.h"
 
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unicode/ucal.h>
 #include <unicode/uchar.h>
 #include <unicode/ucol.h>
+#include <unicode/uenum.h>
+#include <unicode/uloc.h>
 #include <unicode/unorm2.h>
+#include <unicode/ures.h>
 #include <unicode/uscript.h>
 #include <unicode/uspoof.h>
 #include <unicode/uversion.h>
@@ -56,15 +62,70 @@ int32_t cicu_script(uint32_t scalar) {
 }
 
 int32_t cicu_normalize(
-    int8_t compatible, const uint16_t *text, int32_t length, uint16_t *result, int32_t room,
+    int32_t form, const uint16_t *text, int32_t length, uint16_t *result, int32_t room,
     int32_t *status) {
   UErrorCode code = U_ZERO_ERROR;
-  const UNormalizer2 *form =
-      compatible ? unorm2_getNFKCInstance(&code) : unorm2_getNFCInstance(&code);
+  const UNormalizer2 *normalizer = form == 0 ? unorm2_getNFCInstance(&code)
+                                   : form == 1 ? unorm2_getNFKCInstance(&code)
+                                               : unorm2_getNFKDInstance(&code);
   int32_t count = unorm2_normalize(
-      form, (const UChar *)text, length, (UChar *)result, room, &code);
+      normalizer, (const UChar *)text, length, (UChar *)result, room, &code);
   *status = code;
   return count;
+}
+
+const char *const *cicu_regions(void) { return uloc_getISOCountries(); }
+
+const char *cicu_region_three(const char *region) {
+  char locale[16];
+  snprintf(locale, sizeof locale, "und_%s", region);
+  return uloc_getISO3Country(locale);
+}
+
+int32_t cicu_locale_count(void) { return uloc_countAvailable(); }
+
+const char *cicu_locale(int32_t index) { return uloc_getAvailable(index); }
+
+void cicu_locale_region(const char *locale, char *region) {
+  UErrorCode code = U_ZERO_ERROR;
+  int32_t length = uloc_getCountry(locale, region, 4, &code);
+  region[U_SUCCESS(code) && length < 4 ? length : 0] = 0;
+}
+
+int32_t cicu_region_name(const char *region, const char *locale, uint16_t *name, int32_t room) {
+  UErrorCode code = U_ZERO_ERROR;
+  char wanted[16];
+  snprintf(wanted, sizeof wanted, "und_%s", region);
+  int32_t length = uloc_getDisplayCountry(wanted, locale, (UChar *)name, room, &code);
+  return code == U_ZERO_ERROR ? length : 0;
+}
+
+int32_t cicu_zone_city(const char *zone, const char *locale, uint16_t *name, int32_t room) {
+  UErrorCode code = U_ZERO_ERROR;
+  char key[64];
+  snprintf(key, sizeof key, "%s", zone);
+  for (char *slash = key; (slash = strchr(slash, '/')); slash++) *slash = ':';
+  /* The tree of ICU's data with the names of zones; CLDR calls such a city the exemplar city of its zone. */
+  UResourceBundle *tree = ures_open(U_ICUDATA_NAME "-zone", locale, &code);
+  UResourceBundle *zones = ures_getByKey(tree, "zoneStrings", NULL, &code);
+  UResourceBundle *entry = ures_getByKey(zones, key, NULL, &code);
+  int32_t length = 0;
+  const UChar *found = ures_getStringByKey(entry, "ec", &length, &code);
+  if (U_FAILURE(code) || length > room) length = 0;
+  if (length > 0) memcpy(name, found, (size_t)length * sizeof *name);
+  ures_close(entry);
+  ures_close(zones);
+  ures_close(tree);
+  return length;
+}
+
+void cicu_zones(const char *region, void *context, void (*take)(void *context, const char *zone)) {
+  UErrorCode code = U_ZERO_ERROR;
+  UEnumeration *zones =
+      ucal_openTimeZoneIDEnumeration(UCAL_ZONE_TYPE_CANONICAL_LOCATION, region, NULL, &code);
+  const char *zone;
+  while (U_SUCCESS(code) && (zone = uenum_next(zones, NULL, &code))) take(context, zone);
+  uenum_close(zones);
 }
 
 cicu_checker *cicu_checker_open(int32_t *status) {

@@ -3,12 +3,16 @@
 #include <math.h>
 #include <string.h>
 
-/* FTS5's bm25() (https://sqlite.org/fts5.html#the_bm25_function) as a separate auxiliary function, with one change.
+/* FTS5's bm25() (https://sqlite.org/fts5.html#the_bm25_function) as a separate auxiliary function, with two changes.
+   First, a row with the first phrase of the expression comes before all rows without it. Second, the cost is limited.
    Before its first row bm25() counts all rows of each phrase in one call that can't be interrupted: for 26 words that
    each occur in 50,000 hotels this takes a tenth of a second. This function counts at most `most_counted` rows of a
    phrase. It then estimates the number of all rows from the last counted id, because ids count from 1. */
 
 enum { most_counted = 4096 };
+
+/* More than the sum for all phrases of an expression can be. */
+static const double first_phrase = 1e6;
 
 /* The two constants of BM25 (k1 and b): how soon further occurrences of a word stop to count, and how much the length
    of a text lowers its score. */
@@ -95,7 +99,7 @@ static int score(
   if (result == SQLITE_OK) result = api->xColumnSize(context, -1, &length);
   if (result != SQLITE_OK) return result;
   double penalty = 1 - length_weight + length_weight * length / data->average_length;
-  *answer = 0;
+  *answer = data->phrases > 0 && data->frequency[0] > 0 ? -first_phrase : 0;
   for (int i = 0; i < data->phrases; i++) {
     double often = data->frequency[i];
     *answer -= data->weight[i] * often * (saturation + 1) / (often + saturation * penalty);

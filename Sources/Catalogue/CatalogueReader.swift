@@ -98,9 +98,26 @@ struct CatalogueReader {
     let hasMore = found.rows.count > query.limit && following <= HotelQuery.maximumOffset
     var hotels: [Hotel] = []
     for row in found.rows.prefix(query.limit) { hotels.append(try Self.hotel(of: row)) }
-    let page = HotelPage(hotels: hotels, next: hasMore ? following : nil, total: found.total)
+    let page = HotelPage(
+      hotels: hotels, next: hasMore ? following : nil, total: found.total,
+      hasMostOnly: found.hasMostOnly)
     recent.keep(page, for: query, in: catalogue.identity)
     return page
+  }
+
+  /// The places with a name that begins so; see ``PlaceTable``.
+  mutating func places(
+    beginning prefix: String, limit: Int, within time: Duration, or flag: InterruptionFlag
+  ) throws(SearchError) -> PlacePage {
+    let connection = try current().connection
+    let end = ContinuousClock.now + time
+    return try reading {
+      try connection.bounded(until: end, or: flag) {
+        PlacePage(
+          places: try PlaceTable.places(beginning: prefix, limit: limit, in: connection),
+          orders: try PlaceTable.orders(in: connection))
+      }
+    }
   }
 
   /// The hotel with an id in its canonical spelling.

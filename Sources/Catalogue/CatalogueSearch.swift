@@ -10,9 +10,8 @@ struct CatalogueSearch {
   /// The search looks for corrected words only when fewer hotels than this have the exact words.
   static let enough = 100
 
-  private let connection: Connection
-  private let query: HotelQuery
-  private let exact: MatchExpression
+  let connection: Connection
+  let query: HotelQuery
   private let known: Vocabulary.Known
 
   /// Makes a search, but does not run it.
@@ -23,7 +22,6 @@ struct CatalogueSearch {
     self.connection = connection
     self.known = known
     self.query = query
-    exact = MatchExpression(query)
   }
 
   /// The point from which distances are measured.
@@ -36,26 +34,33 @@ struct CatalogueSearch {
     var rows: [OpenCatalogue.HotelRow]
     /// How many hotels match in total; nil when counting would take too long.
     var total: Int?
+    /// Whether no hotel has all words, so that these have most of them.
+    var hasMostOnly = false
   }
 
   /// Runs the search.
   /// - Parameter all: the number of hotels in the catalogue.
   func find(amongAll all: Int) throws -> Found {
-    switch (exact, query.matching) {
-    case (.none, _): return Found(rows: [], total: 0)
-    case (.all, .words): return Found(rows: try self.all(), total: all)
-    case (.all, .phrase): return Found(rows: try allUnsorted(), total: all)
-    case (.matching(let expression), .phrase):
-      return Found(
-        rows: try phrases(expression),
-        total: try unlessInterrupted { try count(inPhrases: expression) })
-    case (.matching(let expression), .words): return try findByWords(expression)
+    guard query.matching == .words else {
+      switch MatchExpression(query) {
+      case .none: return Found(rows: [], total: 0)
+      case .all: return Found(rows: try allUnsorted(), total: all)
+      case .matching(let expression):
+        return Found(
+          rows: try phrases(expression),
+          total: try unlessInterrupted { try count(inPhrases: expression) })
+      }
     }
+    guard let words = WordQuery(query) else { return Found(rows: [], total: 0) }
+    return words.isEmpty ? Found(rows: try self.all(), total: all) : try find(words)
   }
 
-  private func findByWords(_ expression: String) throws -> Found {
+  private func find(_ words: WordQuery) throws -> Found {
+    let vocabulary = Vocabulary(connection, known)
+    let exact = try words.joinedAndApart(by: vocabulary)
+    let expression = exact.expression
     var found = Found(
-      rows: try words(expression, without: [], limit: query.limit + 1, offset: query.offset))
+      rows: try self.words(expression, limit: query.limit + 1, offset: query.offset))
     guard let first = try unlessInterrupted({ try first(inWords: expression) }) else {
       return found
     }
@@ -64,15 +69,21 @@ struct CatalogueSearch {
       return found
     }
     found.total = first.count
-    guard let wider = try corrected() else { return found }
-    if found.rows.count <= query.limit {
-      found.rows += try words(
-        wider, without: first, limit: query.limit + 1 - found.rows.count,
-        offset: max(0, query.offset - first.count))
+    let corrected = try exact.corrected(by: vocabulary)
+    if let corrected {
+      let wider = corrected.expression
+      if found.rows.count <= query.limit {
+        found.rows += try self.words(
+          wider, without: first, limit: query.limit + 1 - found.rows.count,
+          offset: max(0, query.offset - first.count))
+      }
+      // Hotels with the exact words also match the wider expression.
+      found.total = try unlessInterrupted { try count(inWords: wider) }
     }
-    // Hotels with the exact words also match the wider expression.
-    found.total = try unlessInterrupted { try count(inWords: wider) }
-    return found
+    guard found.total == 0 else { return found }
+    let most = try unlessInterrupted { try self.most(of: corrected ?? exact) }
+    // Nobody knows then whether a hotel has most of the words.
+    return most ?? Found(rows: [], total: nil)
   }
 
   /// - Returns: nil when the search's time limit was reached first.
@@ -80,16 +91,6 @@ struct CatalogueSearch {
     do { return try query() } catch let error as SQLiteError where error.code == .interrupted {
       return nil
     }
-  }
-
-  /// The expression with corrected words; nil when there are no corrections.
-  private func corrected() throws -> String? {
-    let vocabulary = Vocabulary(connection, known)
-    let others = try vocabulary.alternatives(to: MatchExpression.words(of: query))
-    guard !others.isEmpty,
-      case .matching(let wider) = MatchExpression(query, alternatives: others)
-    else { return nil }
-    return wider
   }
 }
 
@@ -103,7 +104,7 @@ extension CatalogueSearch {
   private func all() throws -> [OpenCatalogue.HotelRow] {
     if query.order == .relevance || query.order == .name {
       return try connection.statement(
-        "SELECT id, body FROM hotel ORDER BY name COLLATE NOCASE, id LIMIT ?1 OFFSET ?2"
+        "SELECT id, body FROM hotel ORDER BY name, id LIMIT ?1 OFFSET ?2"
       ).all(.integer(query.limit + 1), .integer(query.offset), row: OpenCatalogue.HotelRow.init)
     }
     let isByPrice = query.order == .price
@@ -121,17 +122,23 @@ extension CatalogueSearch {
       .real(from.x), .real(from.y), .real(from.z), row: OpenCatalogue.HotelRow.init)
   }
 
-  private func words(
-    _ expression: String, without known: [Int64], limit: Int, offset: Int
+  /// The hotels that match an expression.
+  /// - Parameter known: numbers of hotels in the catalogue's order.
+  /// - Parameter isOnly: whether only these may be found, or all but these.
+  func words(
+    _ expression: String, without known: [Int64] = [], isOnly: Bool = false, limit: Int,
+    offset: Int
   ) throws -> [OpenCatalogue.HotelRow] {
     let list = Binding.text("[" + known.map(String.init).joined(separator: ",") + "]")
+    let isIn = Binding.integer(isOnly ? 1 : 0)
     guard query.order != .relevance else {
       return try connection.statement(
         """
         SELECT hotel.id, hotel.body FROM (
           SELECT seq, score FROM (
-            SELECT rowid AS seq, relevance(words, 10, 4, 1, 3, 1, 4, 2, 1) AS score
-            FROM words WHERE words MATCH ?1 AND rowid NOT IN (SELECT value FROM json_each(?4))
+            SELECT rowid AS seq, relevance(words, 10, 4, 1, 3, 1, 4, 2, 1, 0.5) AS score
+            FROM words
+            WHERE words MATCH ?1 AND (rowid IN (SELECT value FROM json_each(?4))) = ?6
             ORDER BY rowid LIMIT ?5
           ) ORDER BY score, seq LIMIT ?2 OFFSET ?3
         ) AS found CROSS JOIN hotel ON hotel.seq = found.seq
@@ -139,7 +146,7 @@ extension CatalogueSearch {
         """
       ).all(
         .text(expression), .integer(limit), .integer(offset), list, .integer(Self.mostOrdered),
-        row: OpenCatalogue.HotelRow.init)
+        isIn, row: OpenCatalogue.HotelRow.init)
     }
     let order = query.order.rawValue
     return try connection.statement(
@@ -150,19 +157,18 @@ extension CatalogueSearch {
           END AS sort_key
         FROM (
           SELECT rowid AS seq FROM words
-          WHERE words MATCH ?1 AND rowid NOT IN (SELECT value FROM json_each(?4))
+          WHERE words MATCH ?1 AND (rowid IN (SELECT value FROM json_each(?4))) = ?10
           ORDER BY rowid LIMIT ?5
         ) AS matching CROSS JOIN sorting ON sorting.seq = matching.seq
-        ORDER BY sort_key IS NULL, sort_key,
-          CASE ?6 WHEN 'name' THEN sorting.name END COLLATE NOCASE, sorting.seq
+        ORDER BY sort_key IS NULL, sort_key, CASE ?6 WHEN 'name' THEN sorting.name END, sorting.seq
         LIMIT ?2 OFFSET ?3
       ) AS found CROSS JOIN hotel ON hotel.seq = found.seq
       ORDER BY found.sort_key IS NULL, found.sort_key,
-        CASE ?6 WHEN 'name' THEN found.name END COLLATE NOCASE, found.seq
+        CASE ?6 WHEN 'name' THEN found.name END, found.seq
       """
     ).all(
       .text(expression), .integer(limit), .integer(offset), list, .integer(Self.mostOrdered),
-      .text(order), .real(from.x), .real(from.y), .real(from.z),
+      .text(order), .real(from.x), .real(from.y), .real(from.z), isIn,
       row: OpenCatalogue.HotelRow.init)
   }
 
@@ -187,7 +193,7 @@ extension CatalogueSearch {
     ).all(.text(expression), .integer(Self.enough)) { row in row.int64(0) }
   }
 
-  private func count(inWords expression: String) throws -> Int {
+  func count(inWords expression: String) throws -> Int {
     try connection.statement("SELECT count(*) FROM words WHERE words MATCH ?1").first(
       .text(expression)
     ) { row in Int(clamping: row.int64(0)) } ?? 0
@@ -197,34 +203,6 @@ extension CatalogueSearch {
     try connection.statement("SELECT count(*) FROM phrases WHERE phrases MATCH ?1").first(
       .text(expression)
     ) { row in Int(clamping: row.int64(0)) } ?? 0
-  }
-}
-
-/// The values of a hotel by which searches are ordered by price and by distance.
-struct SortKeys {
-  /// The first number in the hotel's price; nil when there is none. See ``Price``.
-  let price: Double?
-  /// The hotel's position.
-  let location: GeoPoint?
-
-  /// Reads a hotel's object. The price is a number or a text such as `£1,250.50 a night`.
-  init(_ hotel: JSONNode) {
-    price = hotel["price"]?.double ?? hotel["price"]?.string.flatMap(Price.number(in:))
-    location = GeoPoint(ofHotel: hotel)
-  }
-
-  /// Writes the values for the hotel with this number in the catalogue's order.
-  func write(as seq: Int64, named name: String, in connection: Connection) throws {
-    let vector = location?.vector
-    func value(_ number: Double?) -> Binding { number.map { .real($0) } ?? .null }
-    try connection.statement(
-      """
-      INSERT OR REPLACE INTO sorting (seq, name, price, x, y, z)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-      """
-    ).run(
-      .integer(seq), .text(name), value(price), value(vector?.x), value(vector?.y),
-      value(vector?.z))
   }
 }
 

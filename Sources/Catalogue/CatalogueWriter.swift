@@ -47,12 +47,13 @@ final class CatalogueWriter {
       INSERT INTO hotel (id, name, body) VALUES (?1, ?2, ?3)
       ON CONFLICT (id) DO NOTHING RETURNING seq
       """
-    ).first(.text(hotel.id.text), .text(text.name), .bytes(hotel.body.bytes)) {
+    ).first(.text(hotel.id.text), .bytes(text.keys.name), .bytes(hotel.body.bytes)) {
       row in row.int64(0)
     }
     if let added {
       try index(text, as: added)
-      try text.keys.write(as: added, named: text.name, in: connection)
+      try text.keys.write(as: added, in: connection)
+      try PlaceTable.count(text, by: 1, in: connection)
       return false
     }
     try replace(hotel, text)
@@ -71,6 +72,7 @@ final class CatalogueWriter {
       INSERT INTO phrases (phrases) VALUES ('optimize');
       """)
     try Vocabulary.write(in: connection)
+    try PlaceTable.writeNames(in: connection)
     try CatalogueSchema.createNameIndex(in: connection)
     try connection.commit()
     try connection.close()
@@ -83,24 +85,27 @@ final class CatalogueWriter {
     guard let old, let body = try? ParsedJSON(old.body, limits: .document) else {
       throw SQLiteError(.corrupt, message: "a hotel that was just written can't be read")
     }
-    try unindex(HotelText(body.root), as: old.seq)
+    let former = HotelText(body.root)
+    try unindex(former, as: old.seq)
+    try PlaceTable.count(former, by: -1, in: connection)
     try connection.statement("UPDATE hotel SET name = ?1, body = ?2 WHERE seq = ?3").run(
-      .text(text.name), .bytes(hotel.body.bytes), .integer(old.seq))
+      .bytes(text.keys.name), .bytes(hotel.body.bytes), .integer(old.seq))
     try index(text, as: old.seq)
-    try text.keys.write(as: old.seq, named: text.name, in: connection)
+    try text.keys.write(as: old.seq, in: connection)
+    try PlaceTable.count(text, by: 1, in: connection)
   }
 
   private func index(_ text: HotelText, as seq: Int64) throws {
     try connection.statement(
       """
       INSERT INTO words
-        (rowid, name, title, description, amenities, address, city, state, country)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+        (rowid, name, title, description, amenities, address, city, state, country, place)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
       """
     ).run(
-      .integer(seq), .text(text.name), .text(text.title), .text(text.description),
-      .text(text.amenities), .text(text.address), .text(text.city), .text(text.state),
-      .text(text.country))
+      .integer(seq), Self.words(text.name), Self.words(text.title), Self.words(text.description),
+      Self.words(text.amenities), Self.words(text.address), Self.words(text.city),
+      Self.words(text.state), Self.words(text.country), Self.names(text))
     try connection.statement(
       """
       INSERT INTO phrases (rowid, name, description, address, city, state, country)
@@ -118,13 +123,13 @@ final class CatalogueWriter {
     try connection.statement(
       """
       INSERT INTO words
-        (words, rowid, name, title, description, amenities, address, city, state, country)
-      VALUES ('delete', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+        (words, rowid, name, title, description, amenities, address, city, state, country, place)
+      VALUES ('delete', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
       """
     ).run(
-      .integer(seq), .text(text.name), .text(text.title), .text(text.description),
-      .text(text.amenities), .text(text.address), .text(text.city), .text(text.state),
-      .text(text.country))
+      .integer(seq), Self.words(text.name), Self.words(text.title), Self.words(text.description),
+      Self.words(text.amenities), Self.words(text.address), Self.words(text.city),
+      Self.words(text.state), Self.words(text.country), Self.names(text))
     try connection.statement(
       """
       INSERT INTO phrases (phrases, rowid, name, description, address, city, state, country)
@@ -137,4 +142,10 @@ final class CatalogueWriter {
   }
 
   private static func phrase(_ text: String) -> Binding { .text(PhraseWords.indexed(text)) }
+
+  private static func words(_ text: String) -> Binding { .text(IndexedText.text(text)) }
+
+  private static func names(_ text: HotelText) -> Binding {
+    .text(IndexedText.names(PlaceNames.all.names(of: text)))
+  }
 }

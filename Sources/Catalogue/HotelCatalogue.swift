@@ -73,20 +73,42 @@ package final class HotelCatalogue: HotelSearching {
     if let page = readers[0].runIfIdle({ reader in reader.knownPage(for: query) }) ?? nil {
       return page
     }
-    let page = try await semaphore.withPermit { index throws(SearchError) in
+    let limit = limit
+    return try await reading { reader, flag throws(SearchError) in
+      try reader.search(query, within: limit, or: flag)
+    }
+  }
+
+  /// The places of the hotels with a name that begins so, those with most hotels first. If there is none, those with a
+  /// name that begins almost so. An empty beginning is that of all names.
+  /// - Throws: as ``search(_:)``.
+  package func places(
+    beginning prefix: String, limit count: Int
+  ) async throws(SearchError) -> PlacePage {
+    let limit = limit
+    return try await reading { reader, flag throws(SearchError) in
+      try reader.places(beginning: prefix, limit: count, within: limit, or: flag)
+    }
+  }
+
+  /// Waits for a reader, and reads until the task ends.
+  private func reading<Answer: Sendable>(
+    _ read:
+      @escaping @Sendable (inout CatalogueReader, InterruptionFlag) throws(SearchError) ->
+      Answer
+  ) async throws(SearchError) -> Answer {
+    let answer = try await semaphore.withPermit { index throws(SearchError) in
       // The caller may have left while it waited.
       if Slice.isEnded || Task.isCancelled { throw .interrupted }
-      let (reader, limit) = (readers[index], limit)
+      let reader = readers[index]
       return try await SearchError.endingWithTask { flag throws(SearchError) in
-        try await reader.run { reader throws(SearchError) in
-          try reader.search(query, within: limit, or: flag)
-        }
+        try await reader.run { reader throws(SearchError) in try read(&reader, flag) }
       }
     }
-    guard let page else {
+    guard let answer else {
       throw SearchError(.unavailable, "Too many searches wait at the moment; try again.")
     }
-    return page
+    return answer
   }
 
   /// The hotel with an id, in any of its spellings; nil if there is none.

@@ -1,31 +1,34 @@
 import Documents
 import SQLite
 
-/// The words of all hotels, to correct misspelt words and plurals in a search: "swiming", "pools".
+/// The words of all hotels, as ``IndexedText`` has them, to find what a search means: "swiming", "pools", "guesthouse".
+/// Runs of scripts without spaces are left out.
 ///
 /// Another word may replace a query's word if more than four times as many hotels have it and it differs by a
 /// plural ending or by few letters: one from five letters on, two from eight on. The first letter must be the same,
-/// which limits the number of words to compare. Only words of ASCII letters and digits are looked up.
+/// which limits the number of words to compare.
 struct Vocabulary {
   /// How many words of a query are looked up, and how many alternatives each may have.
   static let (mostWords, mostAlternatives) = (8, 4)
   /// The alternative must occur in more than this many times as many hotels.
   private static let gain: Int64 = 4
-  /// The longest word that is looked up, in bytes.
+  /// The longest word that is looked up, in characters.
   private static let longestWord = 24
+  /// The longest word that is kept.
+  private static let longestTerm = 40
 
   /// The alternatives that were found for words of earlier searches. A catalogue's file never changes, so they stay
   /// right. Confined to the reader that has the catalogue open.
   final class Known {
     /// How many words are known at most; then all are forgotten.
     private static let limit = 4_096
-    private var alternatives: [String: [String]] = [:]
+    private var words: [String: [String]] = [:]
 
-    func alternatives(to word: String, _ find: () throws -> [String]) rethrows -> [String] {
-      if let found = alternatives[word] { return found }
+    func words(_ key: String, _ find: () throws -> [String]) rethrows -> [String] {
+      if let found = words[key] { return found }
       let found = try find()
-      if alternatives.count == Self.limit { alternatives = [:] }
-      alternatives[word] = found
+      if words.count == Self.limit { words = [:] }
+      words[key] = found
       return found
     }
   }
@@ -45,32 +48,63 @@ struct Vocabulary {
       """
       CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, words, row);
       INSERT INTO vocabulary (term, hotels)
-      SELECT term, doc FROM temp.terms WHERE length(term) BETWEEN 3 AND 26;
+      SELECT term, doc FROM temp.terms
+      WHERE length(term) BETWEEN 2 AND 40 AND (term < '§' OR term > '§') AND term < char(0xE00);
       DROP TABLE temp.terms;
       """)
   }
 
-  /// The alternatives of words. Words without any are left out.
-  func alternatives(to words: [String]) throws -> [String: [String]] {
-    var found: [String: [String]] = [:]
-    for word in words.prefix(Self.mostWords) where found[word] == nil {
-      let letters = Array(word.utf8).map { $0 | ((0x41...0x5A).contains($0) ? 0x20 : 0) }
-      guard (3...Self.longestWord).contains(letters.count),
-        letters.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) })
-      else { continue }
-      let text = String(decoding: letters, as: UTF8.self)
-      let others = try known.alternatives(to: text) { try likely(letters, text) }
-      if !others.isEmpty { found[word] = others }
+  /// Whether a hotel has a word, or a word that begins so.
+  func has(_ word: String, isPrefix: Bool) throws -> Bool {
+    guard word.unicodeScalars.count <= Self.longestTerm else { return false }
+    let first = try connection.statement(
+      "SELECT term FROM vocabulary WHERE term >= ?1 ORDER BY term LIMIT 1"
+    ).first(.text(word)) { row in try row.string(0) }
+    guard let first else { return false }
+    return isPrefix ? first.utf8.starts(with: word.utf8) : first.equalsBytes(of: word)
+  }
+
+  /// The two words that hotels have of which a word may consist, with a space between them: "guest house". The pairs
+  /// whose rarer word most hotels have come first.
+  func pairs(in word: String) throws -> [String] {
+    let letters = Array(word.unicodeScalars)
+    guard (4...Self.longestWord).contains(letters.count) else { return [] }
+    return try known.words("+" + word) {
+      var found: [(pair: String, hotels: Int64)] = []
+      for end in 2...(letters.count - 2) {
+        let (first, second) = (Self.text(letters[..<end]), Self.text(letters[end...]))
+        let hotels = min(try self.hotels(first), try self.hotels(second))
+        if hotels > 0 { found.append((first + " " + second, hotels)) }
+      }
+      return found.sorted { ($1.hotels, $0.pair) < ($0.hotels, $1.pair) }
+        .prefix(Self.mostAlternatives).map(\.pair)
     }
-    return found
+  }
+
+  /// Words that may be meant by a word.
+  func alternatives(to word: String) throws -> [String] {
+    let letters = Array(word.unicodeScalars)
+    guard (3...Self.longestWord).contains(letters.count), letters[0].value < 0xE00 else {
+      return []
+    }
+    return try known.words(word) { try likely(letters, word) }
+  }
+
+  private func hotels(_ word: String) throws -> Int64 {
+    try connection.statement("SELECT hotels FROM vocabulary WHERE term = ?1").first(.text(word)) {
+      row in row.int64(0)
+    } ?? 0
+  }
+
+  private static func text(_ letters: some Sequence<Unicode.Scalar>) -> String {
+    var text = String.UnicodeScalarView()
+    text.append(contentsOf: letters)
+    return String(text)
   }
 
   /// The most likely alternatives first: by fewer differences, then by more hotels.
-  private func likely(_ word: [UInt8], _ text: String) throws -> [String] {
-    let own =
-      try connection.statement("SELECT hotels FROM vocabulary WHERE term = ?1").first(.text(text)) {
-        row in row.int64(0)
-      } ?? 0
+  private func likely(_ word: [Unicode.Scalar], _ text: String) throws -> [String] {
+    let own = try hotels(text)
     var found: [(term: String, differences: Int, hotels: Int64)] = []
     let rows = try connection.statement(
       """
@@ -78,11 +112,13 @@ struct Vocabulary {
       WHERE term >= ?1 AND term < ?2 AND length(term) BETWEEN ?3 AND ?4 AND hotels > ?5
       """
     ).all(
-      .text(String(text.prefix(1))), .text(Self.next(word[0])), .integer(word.count - 2),
+      .text(Self.text(word.prefix(1))), .text(Self.next(word[0])), .integer(word.count - 2),
       .integer(word.count + 2), .integer(Int(clamping: own * Self.gain))
     ) { row in (term: try row.string(0), hotels: row.int64(1)) }
     for row in rows where !row.term.equalsBytes(of: text) {
-      guard let differences = Self.differences(word, Array(row.term.utf8)) else { continue }
+      guard let differences = Self.differences(word, Array(row.term.unicodeScalars)) else {
+        continue
+      }
       found.append((row.term, differences, row.hotels))
     }
     found.sort {
@@ -92,29 +128,28 @@ struct Vocabulary {
   }
 
   /// The end of the range of texts that start with a letter or digit.
-  private static func next(_ first: UInt8) -> String {
-    String(decoding: [first + 1], as: UTF8.self)
+  private static func next(_ first: Unicode.Scalar) -> String {
+    Unicode.Scalar(first.value + 1).map { String($0) } ?? ""
   }
 
   /// The number of differences between a word and an alternative: 0 for a plural; nil for too many.
-  static func differences(_ word: [UInt8], _ other: [UInt8]) -> Int? {
+  static func differences(_ word: [Unicode.Scalar], _ other: [Unicode.Scalar]) -> Int? {
     if isPlural(word, of: other) || isPlural(other, of: word) { return 0 }
     let allowed = word.count < 5 ? 0 : word.count < 8 ? 1 : 2
     let distance = editDistance(word, other)
     return distance <= allowed ? distance : nil
   }
 
-  private static func isPlural(_ plural: [UInt8], of word: [UInt8]) -> Bool {
+  private static func isPlural(_ plural: [Unicode.Scalar], of word: [Unicode.Scalar]) -> Bool {
     let ending = plural.dropFirst(word.count)
     if plural.starts(with: word) {
-      return ending.elementsEqual("s".utf8) || ending.elementsEqual("es".utf8)
+      return ending.elementsEqual("s".unicodeScalars) || ending.elementsEqual("es".unicodeScalars)
     }
-    return word.last == UInt8(ascii: "y") && plural.count == word.count + 2
-      && plural.starts(with: word.dropLast()) && plural.suffix(3).elementsEqual("ies".utf8)
+    return word.last == "y" && plural.elementsEqual(word.dropLast() + "ies".unicodeScalars)
   }
 
   /// The number of letters to insert, delete, change or swap with a neighbour (optimal string alignment).
-  static func editDistance(_ first: [UInt8], _ second: [UInt8]) -> Int {
+  static func editDistance(_ first: [Unicode.Scalar], _ second: [Unicode.Scalar]) -> Int {
     var (before, last) = ([Int](), Array(0...second.count))
     for (i, letter) in first.enumerated() {
       var row = [i + 1]

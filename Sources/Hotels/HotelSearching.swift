@@ -12,6 +12,10 @@ package protocol HotelSearching: Sendable {
   /// One hotel that a recent search returned, without a request to the upstream; nil when no search returned it.
   func shown(_ id: HotelID) async -> Hotel?
 
+  /// The places of the hotels with a name that begins so, and the orders in which these hotels can be sorted.
+  /// - Parameter limit: the most places, 1 to ``PlacePage/maximumLimit``.
+  func places(beginning prefix: String, limit: Int) async throws(SearchError) -> PlacePage
+
   /// Throws when searches would fail now. Used for the readiness check.
   func checkReady() async throws(SearchError)
 }
@@ -20,6 +24,10 @@ extension HotelSearching {
   /// `relevance` only.
   package var orders: Set<HotelQuery.Order> { [.relevance] }
   package func shown(_ id: HotelID) async -> Hotel? { nil }
+  /// No places: an upstream over a network does not list them.
+  package func places(beginning prefix: String, limit: Int) async throws(SearchError) -> PlacePage {
+    PlacePage(places: [], orders: orders)
+  }
 }
 
 /// The port that finds hotels among a person's own bookmarks by the same rules, when no upstream answers.
@@ -51,6 +59,8 @@ package struct HotelPage: Sendable {
   package let next: Int?
   /// How many hotels match in total; nil when that is not known.
   package let total: Int?
+  /// Whether no hotel has all words of the query, so that these have most of them.
+  package let hasMostOnly: Bool
   /// The source of the answer.
   package let source: Source
   /// The age of the answer in seconds; nil for a new one.
@@ -60,12 +70,13 @@ package struct HotelPage: Sendable {
 
   /// Makes a page.
   package init(
-    hotels: [Hotel], next: Int?, total: Int? = nil, source: Source = .upstream, age: Int? = nil,
-    cacheNote: String? = nil
+    hotels: [Hotel], next: Int?, total: Int? = nil, hasMostOnly: Bool = false,
+    source: Source = .upstream, age: Int? = nil, cacheNote: String? = nil
   ) {
     self.hotels = hotels
     self.next = next
     self.total = total
+    self.hasMostOnly = hasMostOnly
     self.source = source
     self.age = age
     self.cacheNote = cacheNote

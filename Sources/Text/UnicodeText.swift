@@ -8,6 +8,17 @@ package enum NormalForm: Sendable {
   case canonical
   /// Normal form KC: variants of a character, such as a full-width letter and the plain one, also become the same.
   case compatible
+  /// Normal form KD: as KC, and each accent is a character of its own.
+  case compatibleDecomposed
+
+  /// ICU's number in `cicu_normalize`.
+  fileprivate var number: Int32 {
+    switch self {
+    case .canonical: 0
+    case .compatible: 1
+    case .compatibleDecomposed: 2
+    }
+  }
 }
 
 extension String {
@@ -25,7 +36,7 @@ extension String {
       var result = [UInt16](repeating: 0, count: capacity)
       let count = Int(
         cicu_normalize(
-          form == .compatible ? 1 : 0, text, Int32(clamping: text.count), &result,
+          form.number, text, Int32(clamping: text.count), &result,
           Int32(clamping: capacity), &status))
       if status <= 0, (0...capacity).contains(count) {
         return String(decoding: result.prefix(count), as: UTF16.self)

@@ -81,6 +81,8 @@ def test_every_operation_answers_as_documented(shared):
         ("POST", "/v1/password-resets", {"json": {"token": "nobody's", "password": "another one"}}),
         ("GET", "/v1/hotels?description=pool", {}), ("GET", "/v1/hotels?limit=0", {}),
         ("GET", "/v1/hotels/hotel_25510", {}), ("GET", "/v1/hotels/none", {}),
+        ("GET", "/v1/hotels?description=pool+xyzzy", {}), ("GET", "/v1/places", {}),
+        ("GET", "/v1/places?prefix=lond&limit=2", {}), ("GET", "/v1/places?limit=51", {}),
         ("PUT", "/v1/bookmarks/hotel_25510", {"token": guest}),
         ("GET", "/v1/bookmarks/hotel_25510", {"token": guest}),
         ("GET", "/v1/bookmarks", {"token": guest}), ("GET", "/v1/mirror", {"token": guest}),

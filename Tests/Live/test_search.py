@@ -1,4 +1,7 @@
 """Search over HTTP: order, counts, typing errors, and what an upstream does not support."""
+import re
+import unicodedata
+
 import pytest
 
 from searching import answered
@@ -20,8 +23,15 @@ def test_total_counts_the_hotels_of_all_pages(shared):
     assert len(seen) == first["total"]
 
 
+def in_order(name):
+    """A name without marks, punctuation and a leading article."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    words = re.findall("[a-z0-9]+", plain)
+    return words[1:] if len(words) > 1 and words[0] in ("the", "a", "an", "le", "la", "les", "l") else words
+
+
 def test_hotels_come_by_name_and_by_distance(shared):
-    names = [hotel["name"].lower() for hotel in search(shared, sort="name", limit=50).json()["hotels"]]
+    names = [in_order(hotel["name"]) for hotel in search(shared, sort="name", limit=50).json()["hotels"]]
     assert names == sorted(names)
     near = search(shared, near="51.5,-0.12", limit=100).json()["hotels"]
     assert near == search(shared, near="51.5,-0.12", sort="distance", limit=100).json()["hotels"]
@@ -37,6 +47,27 @@ def test_hotels_come_by_name_and_by_distance(shared):
 @pytest.mark.parametrize("text", ["breakfasts", "breakfst", "resturant"])
 def test_a_plural_or_a_typing_error_still_finds(shared, text):
     assert search(shared, description=text).json()["total"] > 0
+
+
+def test_an_answer_says_that_no_hotel_has_all_words(shared):
+    page = search(shared, description="xyzzy pool", location="california").json()
+    assert page["matched"] == "most" and page["hotels"] and page["total"] >= len(page["hotels"])
+    assert "matched" not in search(shared, description="pool", location="california").json()
+    assert search(shared, description="xyzzy").json() == {"source": "upstream", "total": 0, "hotels": []}
+
+
+def test_places_are_completed_from_the_catalogue(shared):
+    def names(**parameters):
+        return [place["name"] for place in shared.call("GET", "/v1/places", params=parameters).json()["places"]]
+
+    assert names(prefix="san fr") == ["San Francisco"]
+    assert names(prefix="uk") == names(prefix="Engl") == ["United Kingdom"]
+    first = shared.call("GET", "/v1/places", params={"limit": 3}).json()
+    assert [place["hotels"] for place in first["places"]] == sorted(
+        (place["hotels"] for place in first["places"]), reverse=True)
+    assert {"relevance", "name", "distance"} <= set(first["sorts"])
+    for wrong in ({"limit": 0}, {"limit": 51}, {"prefix": "x" * 129}, {"colour": "red"}):
+        assert shared.call("GET", "/v1/places", params=wrong).status_code == 400
 
 
 @pytest.mark.parametrize("parameters", [

@@ -52,11 +52,35 @@ int32_t cicu_script(uint32_t scalar);
 
 /* Normal forms. */
 
-/* Writes the text in normal form C, or KC if `compatible` is not 0, and returns its length. When the length is more
-   than `room`, the result is not complete. Lengths are in UTF-16 code units. */
+/* Writes the text in a normal form and returns its length. The forms are 0 for C, 1 for KC, 2 for KD. When the length
+   is more than `room`, the result is not complete. Lengths are in UTF-16 code units. */
 int32_t cicu_normalize(
-    int8_t compatible, const uint16_t *text, int32_t length, uint16_t *result, int32_t room,
+    int32_t form, const uint16_t *text, int32_t length, uint16_t *result, int32_t room,
     int32_t *status);
+
+/* Names of places. A name is written in UTF-16; its length is returned, 0 if there is none. */
+
+/* The region codes of ISO 3166 with two letters; NULL ends them. */
+const char *const *cicu_regions(void);
+
+/* The code of a region with three letters. */
+const char *cicu_region_three(const char *region);
+
+/* The number of locales that ICU has, and each of them by its index. */
+int32_t cicu_locale_count(void);
+const char *cicu_locale(int32_t index);
+
+/* The region of a locale, such as AT of de_AT. `region` has room for 4 bytes; it is empty if there is none. */
+void cicu_locale_region(const char *locale, char *region);
+
+/* The name of a region in a language. */
+int32_t cicu_region_name(const char *region, const char *locale, uint16_t *name, int32_t room);
+
+/* The name of the city of a time zone such as Europe/Vienna, as the locale's own data has it. */
+int32_t cicu_zone_city(const char *zone, const char *locale, uint16_t *name, int32_t room);
+
+/* Calls `take` with the id of each time zone that has a city in the region. */
+void cicu_zones(const char *region, void *context, void (*take)(void *context, const char *zone));
 
 /* Texts that look alike. Lengths are in bytes of UTF-8. */
 

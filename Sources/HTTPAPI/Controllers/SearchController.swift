@@ -21,6 +21,7 @@ struct SearchController: Sendable {
     [
       Route(.get, "/v1/hotels", access: .anyone, run: searchHotels),
       Route(.get, "/v1/hotels/{hotelID}", access: .anyone, run: hotel),
+      Route(.get, "/v1/places", access: .anyone, run: places),
     ]
   }
 
@@ -49,6 +50,7 @@ struct SearchController: Sendable {
     writer.beginObject()
     writer.member("source", page.source.rawValue)
     if let total = page.total { writer.member("total", total) }
+    if page.hasMostOnly { writer.member("matched", "most") }
     writer.name("hotels")
     writer.beginArray()
     for hotel in page.hotels {
@@ -58,6 +60,37 @@ struct SearchController: Sendable {
     if let next = page.next { writer.member("next", next) }
     writer.endObject()
     return try await .packed(writer.bytes, headers: page.freshness, for: call)
+  }
+
+  /// What one can search for: the places of the hotels.
+  private func places(_ call: Call, _ person: Principal?) async throws -> Response {
+    let query = try call.query("prefix", "limit")
+    let page = try await search.places(
+      beginning: try query.text("prefix", maximumBytes: PlacePage.maximumPrefixBytes) ?? "",
+      limit: try query.int(
+        "limit", in: 1...PlacePage.maximumLimit, default: PlacePage.defaultLimit))
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("places")
+    writer.beginArray()
+    for place in page.places {
+      writer.beginObject()
+      writer.member("kind", place.kind.rawValue)
+      writer.member("name", place.name)
+      if !place.state.isEmpty { writer.member("state", place.state) }
+      if !place.country.isEmpty { writer.member("country", place.country) }
+      writer.member("hotels", place.hotels)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.name("sorts")
+    writer.beginArray()
+    for order in HotelQuery.Order.allCases where page.orders.contains(order) {
+      writer.string(order.rawValue)
+    }
+    writer.endArray()
+    writer.endObject()
+    return .json(writer.bytes)
   }
 
   /// The order that a query names. With `near` but without `sort` it is by distance.

@@ -80,6 +80,10 @@ package final class CachedSearch: HotelSearching {
     return kept.hotel
   }
 
+  package func places(beginning prefix: String, limit: Int) async throws(SearchError) -> PlacePage {
+    try await base.places(beginning: prefix, limit: limit)
+  }
+
   /// Whether the upstream is ready. Cached answers do not count.
   package func checkReady() async throws(SearchError) { try await base.checkReady() }
 

@@ -39,6 +39,15 @@ package struct FallbackSearch: HotelSearching {
     }
   }
 
+  /// The places of the first upstream that lists any.
+  package func places(beginning prefix: String, limit: Int) async throws(SearchError) -> PlacePage {
+    for upstream in upstreams {
+      let page = try await upstream.places(beginning: prefix, limit: limit)
+      if !page.places.isEmpty { return PlacePage(places: page.places, orders: orders) }
+    }
+    return PlacePage(places: [], orders: orders)
+  }
+
   /// Succeeds when any upstream is ready.
   package func checkReady() async throws(SearchError) {
     try await first { upstream throws(SearchError) in try await upstream.checkReady() }

@@ -1,0 +1,95 @@
+import Text
+
+/// The words under which the index `words` has a text, each followed by a space.
+///
+/// First come the words in order. After ``gap``, which no query contains, come further forms of them:
+/// - the parts of a term joined: `wifi` of `Wi-Fi`, `us` of `U.S.`, `ocallaghans` of `O'Callaghan's`;
+/// - words with an umlaut as they are written without one: `zuerich` of `Zürich`;
+/// - what ``EqualWords`` regards as equal: `saint` of `St`.
+enum IndexedText {
+  /// The text between the words and their further forms. It equals no word.
+  static let gap = "§"
+  /// The most parts of a term that are joined. A longer term is a URL or no word.
+  static let mostJoined = 4
+
+  static func text(_ text: String) -> String {
+    guard !text.isEmpty else { return "" }
+    let folded = FoldedText(text)
+    let words = folded.terms.flatMap(\.parts).flatMap(\.words)
+    var forms = folded.terms.flatMap { joined($0.parts) }
+    let expanded = text.utf8.allSatisfy { $0 < 0x80 } ? folded : FoldedText(text, .expanded)
+    if expanded != folded {
+      for (plain, other) in zip(folded.terms, expanded.terms) where plain != other {
+        forms += other.parts.flatMap(\.words) + joined(other.parts)
+      }
+    }
+    for equal in EqualWords.forms(in: words) { forms += [gap] + equal }
+    if !forms.isEmpty { forms.insert(gap, at: 0) }
+    return (words + forms).joined(separator: " ")
+  }
+
+  /// The words under which the names of a place are indexed. A name is one word, so that "great" does not find what is
+  /// in Great Britain.
+  static func names(_ names: Set<String>) -> String {
+    names.sorted().flatMap { name in
+      let parts = FoldedText(name).terms.flatMap(\.parts)
+      return [gap] + (Self.hasOnlyWords(parts) ? [name] : parts.flatMap(\.words))
+    }.joined(separator: " ")
+  }
+
+  /// The joined forms of neighbouring parts of a term.
+  private static func joined(_ parts: [FoldedText.Part]) -> [String] {
+    guard parts.count > 1 else { return [] }
+    return parts.indices.flatMap { first -> [String] in
+      let last = min(first + mostJoined, parts.count)
+      guard last - first > 1 else { return [] }
+      return (first + 2...last).compactMap { end in
+        let some = parts[first..<end]
+        return hasOnlyWords(some) ? some.map(\.text).joined() : nil
+      }
+    }
+  }
+
+  static func hasOnlyWords(_ parts: some Sequence<FoldedText.Part>) -> Bool {
+    parts.allSatisfy { if case .word = $0 { true } else { false } }
+  }
+}
+
+/// Abbreviations that names of hotels and addresses have: a hotel with one form is also found by the others.
+enum EqualWords {
+  private static let groups: [[[String]]] = [
+    [["st"], ["saint"], ["sankt"]], [["ste"], ["sainte"]], [["mt"], ["mount"]],
+    [
+      ["b", "b"], ["bnb"], ["b", "n", "b"], ["b", "and", "b"], ["bed", "breakfast"],
+      ["bed", "and", "breakfast"],
+    ],
+  ]
+
+  /// The groups of each first word, with the words that follow it.
+  private static let byFirst: [String: [(rest: ArraySlice<String>, group: Int)]] = {
+    var found: [String: [(rest: ArraySlice<String>, group: Int)]] = [:]
+    for (number, group) in groups.enumerated() {
+      for form in group {
+        if let first = form.first { found[first, default: []].append((form.dropFirst(), number)) }
+      }
+    }
+    return found
+  }()
+
+  /// The forms of an abbreviation of two words, such as "b b"; nil for any other two words.
+  static func forms(ofPair first: String, _ second: String) -> [[String]]? {
+    byFirst[first]?.first { $0.rest.elementsEqual([second]) }.map { groups[$0.group] }
+  }
+
+  /// All forms of the abbreviations that occur.
+  static func forms(in words: [String]) -> [[String]] {
+    var found: Set<Int> = []
+    for (index, word) in words.enumerated() {
+      for (rest, group) in byFirst[word] ?? []
+      where words[(index + 1)...].starts(with: rest) {
+        found.insert(group)
+      }
+    }
+    return found.sorted().flatMap { groups[$0] }
+  }
+}

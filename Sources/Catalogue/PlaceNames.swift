@@ -1,0 +1,106 @@
+import Text
+
+/// The names under which people look for the place of a hotel: a country's codes, its English and own names and its
+/// nicknames; a city's English and own names. All are ``key(_:)``.
+struct PlaceNames: Sendable {
+  /// The names of all countries, made at the first use.
+  static let all = PlaceNames()
+
+  /// The names of a country, by its code.
+  private var countries: [String: Set<String>] = [:]
+  /// The code of a country, by each of its names.
+  private var codes: [String: String] = [:]
+  /// The names of a city, by its country's code, a space, and each of its names.
+  private var cities: [String: Set<String>] = [:]
+
+  private init() {
+    let regions = RegionNames.all()
+    for region in regions {
+      add(region.names, toCountry: region.code)
+      for city in region.cities { add(city.names, in: region.code, city.foreignNames) }
+    }
+    for line in Self.nicknames {
+      let fields = line.split(separator: "|").map(String.init)
+      add(Array(fields.dropFirst()), toCountry: fields[0])
+    }
+    // A country's own names come before another's name in a foreign language.
+    for region in regions { know(Self.joined(region.foreignNames), asCountry: region.code) }
+    for line in CityNames.lines {
+      let fields = line.split(separator: "|").map(String.init)
+      add(Array(fields.dropFirst()), in: fields[0])
+    }
+  }
+
+  /// A name without spaces and stop words, by which names are compared.
+  static func key(_ name: String) -> String {
+    SearchStopWords.without(FoldedText(name).terms, \.parts).flatMap(\.parts).map(\.text).joined()
+  }
+
+  private static func joined(_ names: [String]) -> Set<String> {
+    Set(names.map { Self.key($0) }.filter { !$0.isEmpty })
+  }
+
+  private mutating func add(_ names: [String], toCountry code: String) {
+    let names = Self.joined(names)
+    countries[code, default: []].formUnion(names)
+    know(names, asCountry: code)
+  }
+
+  private mutating func know(_ names: Set<String>, asCountry code: String) {
+    for name in names where codes[name] == nil { codes[name] = code }
+  }
+
+  private mutating func add(_ names: [String], in code: String, _ foreignNames: [String] = []) {
+    var names = Self.joined(names)
+    // The lists overlap: ICU's cities and ours.
+    for name in names { names.formUnion(cities[code + " " + name] ?? []) }
+    for name in names.union(Self.joined(foreignNames)) { cities[code + " " + name] = names }
+    if code == "HK" || code == "MO" {
+      for name in names.union(Self.joined(foreignNames)) { cities["CN " + name] = names }
+    }
+  }
+
+  /// The other names of a hotel's place.
+  func names(of hotel: HotelText) -> Set<String> {
+    names(ofCountry: hotel.country).union(names(ofCity: hotel.city, in: hotel.country))
+  }
+
+  /// The other names of a country as a hotel has it; empty for an unknown one.
+  func names(ofCountry country: String) -> Set<String> {
+    code(of: country).flatMap { countries[$0] } ?? []
+  }
+
+  /// The other names of a city in such a country; empty for an unknown one.
+  func names(ofCity city: String, in country: String) -> Set<String> {
+    guard !city.isEmpty, let code = code(of: country) else { return [] }
+    let name = Self.key(city)
+    let short = Self.endings.lazy.filter { name.hasSuffix($0) }
+      .map { String(name.dropLast($0.count)) }
+    // "Wien, Innere Stadt".
+    let first = city.split(separator: ",").first.map { Self.key(String($0)) } ?? ""
+    for name in [name, first] + short {
+      if let names = cities[code + " " + name] { return names }
+    }
+    return []
+  }
+
+  private func code(of country: String) -> String? { codes[Self.key(country)] }
+
+  /// What says only that a name is a city's or a province's: 東京都.
+  private static let endings = ["都", "市", "区", "府", "県", "县", "시", "도", "특별시", "광역시", "มหานคร"]
+    .map { Self.key($0) }
+
+  /// What people call countries beside the names of CLDR. Parts of the United Kingdom stand for all of it, because
+  /// hotels have it as their country.
+  private static let nicknames = [
+    "GB|UK|Great Britain|Britain|England|Scotland|Wales|Northern Ireland|Cymru",
+    "US|United States of America|America|The States", "NL|Holland|The Netherlands",
+    "AE|UAE|Emirates", "CZ|Czech Republic|Czechia|Česko", "KR|Korea|Republic of Korea",
+    "RU|Russian Federation", "TR|Turkey|Türkiye", "MM|Burma", "CI|Ivory Coast", "SZ|Swaziland",
+    "MK|Macedonia", "VA|Vatican|Holy See", "CV|Cape Verde", "HK|Hong Kong", "MO|Macau|Macao",
+    "CD|DR Congo", "BA|Bosnia", "TT|Trinidad", "LA|Laos", "TL|East Timor", "SY|Syria",
+    "IR|Persia", "PS|Palestine", "CN|PRC|Mainland China", "VN|Viet Nam", "BN|Brunei",
+    "MD|Moldova", "TZ|Tanzania", "BO|Bolivia", "VE|Venezuela", "IE|Eire", "GR|Hellas",
+    "CH|Helvetia", "AG|Antigua", "KN|St Kitts", "VC|St Vincent", "LC|St Lucia",
+  ]
+}

@@ -1,0 +1,130 @@
+import Documents
+import Hotels
+import SQLite
+import Text
+
+/// The places of a catalogue's hotels, for people who type one.
+enum PlaceTable {
+  /// How many names are compared with a mistyped one.
+  private static let mostCompared = 2_000
+  /// The shortest beginning in which a mistake is looked for, in characters.
+  private static let leastCorrected = 4
+
+  /// Adds a hotel's places, or removes them.
+  static func count(_ hotel: HotelText, by change: Int, in connection: Connection) throws {
+    let country = hotel.country
+    try count(.country, country, "", "", by: change, in: connection)
+    try count(.state, hotel.state, "", country, by: change, in: connection)
+    try count(.city, hotel.city, hotel.state, country, by: change, in: connection)
+  }
+
+  private static func count(
+    _ kind: Place.Kind, _ name: String, _ state: String, _ country: String, by change: Int,
+    in connection: Connection
+  ) throws {
+    let key = PlaceNames.key(name)
+    guard !key.isEmpty else { return }
+    let keys = [kind.rawValue, key, PlaceNames.key(state), PlaceNames.key(country)]
+    try connection.statement(
+      """
+      INSERT INTO place (kind, key, name, state, country, hotels) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+      ON CONFLICT (key) DO UPDATE SET hotels = hotels + ?6
+      """
+    ).run(
+      .text(kind.rawValue), .text(keys.joined(separator: "/")), .text(name), .text(state),
+      .text(country), .integer(change))
+  }
+
+  /// Writes the names of all places once all hotels are counted.
+  static func writeNames(in connection: Connection) throws {
+    try connection.execute("DELETE FROM place WHERE hotels <= 0")
+    let places = try connection.statement("SELECT id, kind, name, country FROM place").all { row in
+      (
+        id: row.int64(0), kind: try row.string(1), name: try row.string(2),
+        country: try row.string(3)
+      )
+    }
+    let insert = try connection.statement(
+      "INSERT OR IGNORE INTO place_name (name, place) VALUES (?1, ?2)")
+    for place in places {
+      var names: Set<String> = [PlaceNames.key(place.name)]
+      if place.kind == Place.Kind.country.rawValue {
+        names.formUnion(PlaceNames.all.names(ofCountry: place.name))
+      } else if place.kind == Place.Kind.city.rawValue {
+        names.formUnion(PlaceNames.all.names(ofCity: place.name, in: place.country))
+      }
+      let expanded = FoldedText(place.name, .expanded).terms.flatMap(\.parts).map(\.text)
+      names.insert(expanded.joined())
+      for name in names { try insert.run(.text(name), .integer(place.id)) }
+    }
+  }
+
+  /// The places with a name that begins so, those with most hotels first. If there is none, those with a name that
+  /// begins almost so.
+  static func places(
+    beginning text: String, limit: Int, in connection: Connection
+  ) throws -> [Place] {
+    let prefix = PlaceNames.key(text)
+    guard !prefix.isEmpty || text.utf8.allSatisfy({ $0 <= 0x20 }) else { return [] }
+    let found = try places(named: [prefix], limit: limit, in: connection)
+    guard found.isEmpty else { return found }
+    return try places(named: similar(to: prefix, in: connection), limit: limit, in: connection)
+  }
+
+  private static func places(
+    named prefixes: [String], limit: Int, in connection: Connection
+  ) throws -> [Place] {
+    var places: [Place] = []
+    for prefix in prefixes where places.count < limit {
+      places += try connection.statement(
+        """
+        SELECT kind, name, state, country, hotels FROM place
+        WHERE id IN (SELECT place FROM place_name WHERE name >= ?1 AND name < ?1 || char(0x10FFFF))
+        ORDER BY hotels DESC, id LIMIT ?2
+        """
+      ).all(.text(prefix), .integer(limit - places.count)) { row in
+        Place(
+          kind: Place.Kind(rawValue: try row.string(0)) ?? .city, name: try row.string(1),
+          state: try row.string(2), country: try row.string(3), hotels: Int(clamping: row.int64(4)))
+      }
+    }
+    return places
+  }
+
+  /// The orders in which the hotels can be sorted.
+  static func orders(in connection: Connection) throws -> Set<HotelQuery.Order> {
+    let found = try connection.statement(
+      """
+      SELECT EXISTS (SELECT 1 FROM sorting WHERE price IS NOT NULL),
+        EXISTS (SELECT 1 FROM sorting WHERE x IS NOT NULL)
+      """
+    ).first { row in (price: row.int64(0) != 0, position: row.int64(1) != 0) }
+    var orders: Set<HotelQuery.Order> = [.relevance, .name]
+    if found?.price == true { orders.insert(.price) }
+    if found?.position == true { orders.insert(.distance) }
+    return orders
+  }
+
+  /// The beginnings of names that differ least.
+  private static func similar(to prefix: String, in connection: Connection) throws -> [String] {
+    let letters = Array(prefix.unicodeScalars)
+    guard letters.count >= leastCorrected, let first = prefix.first else { return [] }
+    let names = try connection.statement(
+      """
+      SELECT DISTINCT name FROM place_name WHERE name >= ?1 AND name < ?1 || char(0x10FFFF) LIMIT ?2
+      """
+    ).all(.text(String(first)), .integer(mostCompared)) { row in try row.string(0) }
+    let beginnings = names.compactMap { name -> (text: String, differences: Int)? in
+      let scalars = Array(name.unicodeScalars)
+      // A letter may be missing or too much, so the beginning may be a letter longer or shorter.
+      return (letters.count - 1...letters.count + 1).filter { $0 <= scalars.count }.compactMap {
+        count in
+        Vocabulary.differences(letters, Array(scalars[..<count])).map {
+          (String(String.UnicodeScalarView(scalars[..<count])), $0)
+        }
+      }.min { $0.1 < $1.1 }
+    }
+    let least = beginnings.map(\.differences).min()
+    return Set(beginnings.filter { $0.differences == least }.map(\.text)).sorted()
+  }
+}

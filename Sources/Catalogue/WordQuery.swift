@@ -1,0 +1,215 @@
+import Hotels
+import Text
+
+/// A search by words: what a hotel must have, in the language of FTS5.
+///
+/// Everything from a client's text is inside double quotes and consists of letters and digits, so nothing in it can act
+/// as an operator. <https://sqlite.org/fts5.html#full_text_query_syntax>
+struct WordQuery {
+  /// The columns with what a hotel says of itself, those with its place, and that with other names of its place.
+  private static let (all, place, names) = (
+    "{name title description amenities address city state country}",
+    "{address city state country place}", "{place}"
+  )
+
+  /// One spelling of a word.
+  private struct Form: Hashable {
+    /// Words of the index, with spaces between them.
+    let text: String
+    /// Whether the last one may go on, as the last word of a text does while it is typed.
+    let isPrefix: Bool
+  }
+
+  /// What a hotel must have for one word of a query.
+  private struct Word {
+    /// The first form is the word as it is.
+    var forms: [Form]
+    /// The folded word; nil for a term of several parts.
+    let single: String?
+  }
+
+  private struct Text {
+    let isAboutPlace: Bool
+    /// The whole text, stop words included.
+    let phrase: String
+    var words: [Word]
+
+    /// The expression for hotels with some form of a word.
+    func expression(of word: Word) -> String {
+      let forms = word.forms.map(WordQuery.quoted).joined(separator: " OR ")
+      guard !isAboutPlace else { return "(\(WordQuery.place) : (\(forms)))" }
+      // The beginning of a name that the hotel does not write itself would find too much.
+      let whole = word.forms.map { WordQuery.quoted(Form(text: $0.text, isPrefix: false)) }
+      let known = whole.joined(separator: " OR ")
+      return "((\(WordQuery.all) : (\(forms))) OR (\(WordQuery.names) : (\(known))))"
+    }
+  }
+
+  private var texts: [Text] = []
+
+  /// Splits the texts of a query; nil when one has neither a letter nor a digit, which no hotel matches.
+  init?(_ query: HotelQuery) {
+    for (text, isAboutPlace) in [(query.description, false), (query.location, true)] {
+      guard let text else { continue }
+      let plain = FoldedText(text).terms
+      guard !plain.isEmpty else { return nil }
+      let expanded = FoldedText(text, .expanded).terms
+      let words = SearchStopWords.without(Array(zip(plain, expanded))) { $0.0.parts }
+        .map { term, expanded in
+          Self.word(term, expanded, isLast: !term.isClosed && term == plain.last)
+        }
+      texts.append(
+        Text(
+          isAboutPlace: isAboutPlace, phrase: Self.phrase(plain.flatMap(\.parts)),
+          words: Self.pairsJoined(words)))
+    }
+  }
+
+  /// Whether the query has no text: it matches all hotels.
+  var isEmpty: Bool { texts.isEmpty }
+
+  /// The expression for hotels with all words. Its first phrase is the first text as it is; the function `relevance`
+  /// puts the hotels with this phrase first.
+  var expression: String {
+    texts.map { text in
+      let columns = text.isAboutPlace ? Self.place : Self.all
+      let phrase = Self.quoted(Form(text: text.phrase, isPrefix: false))
+      let words = text.words.map(text.expression).joined(separator: " AND ")
+      return "((\(columns) : \(phrase)) OR (\(words)))"
+    }.joined(separator: " AND ")
+  }
+
+  /// Whether the query is one term.
+  var isOneTerm: Bool { texts.count == 1 && texts[0].words.count == 1 }
+
+  /// The expression for each word, and for each part of a term, alone.
+  var parts: [String] {
+    var known: Set<String> = []
+    return texts.flatMap { text in
+      text.words.flatMap { word -> [String] in
+        // A single letter of `O'Callaghan` says nothing.
+        let parts = word.forms[0].text.split(separator: " ").filter { $0.utf8.count > 1 }
+        guard word.single == nil, !parts.isEmpty else { return [text.expression(of: word)] }
+        return parts.map { part in
+          text.expression(
+            of: Word(forms: [Form(text: String(part), isPrefix: false)], single: nil))
+        }
+      }
+    }.filter { known.insert($0).inserted }
+  }
+
+  /// Adds to each word the forms that are no mistakes: it is written apart in a hotel, or as one word with its
+  /// neighbours.
+  func joinedAndApart(by vocabulary: Vocabulary) throws -> WordQuery {
+    var query = self
+    for text in texts.indices {
+      let words = texts[text].words
+      for (index, word) in words.enumerated().prefix(Vocabulary.mostWords) {
+        guard let single = word.single else { continue }
+        for pair in try vocabulary.pairs(in: single) {
+          query.texts[text].words[index].forms.append(Form(text: pair, isPrefix: false))
+        }
+        for end in index + 1..<max(index + 1, min(index + IndexedText.mostJoined, words.count)) {
+          let some = words[index...end]
+          guard some.allSatisfy({ $0.single != nil }) else { break }
+          let joined = Form(
+            text: some.compactMap(\.single).joined(), isPrefix: words[end].forms[0].isPrefix)
+          guard try vocabulary.has(joined.text, isPrefix: joined.isPrefix) else { continue }
+          for member in index...end { query.texts[text].words[member].forms.append(joined) }
+        }
+      }
+    }
+    return query
+  }
+
+  /// The query with corrected words beside its own; nil when there is nothing to correct.
+  func corrected(by vocabulary: Vocabulary) throws -> WordQuery? {
+    var query = self
+    var (looked, isCorrected) = (0, false)
+    for text in texts.indices {
+      for (index, word) in texts[text].words.enumerated() {
+        guard let single = word.single, looked < Vocabulary.mostWords else { continue }
+        looked += 1
+        for other in try vocabulary.alternatives(to: single) {
+          query.texts[text].words[index].forms.append(Form(text: other, isPrefix: false))
+          isCorrected = true
+        }
+      }
+    }
+    return isCorrected ? query : nil
+  }
+
+  /// The words without repetitions, and with pairs such as "b & b" as one word.
+  private static func pairsJoined(_ words: [Word]) -> [Word] {
+    var known: Set<Form> = []
+    var joined: [Word] = []
+    for word in words {
+      if let last = joined.last?.single, let single = word.single,
+        let forms = EqualWords.forms(ofPair: last, single)
+      {
+        joined.removeLast()
+        let texts = forms.map { $0.joined(separator: " ") }
+        joined.append(
+          Word(forms: texts.map { Form(text: $0, isPrefix: false) }, single: nil))
+      } else {
+        joined.append(word)
+      }
+    }
+    return joined.filter { known.insert($0.forms[0]).inserted }
+  }
+
+  private static func word(
+    _ term: FoldedText.Term, _ expanded: FoldedText.Term, isLast: Bool
+  ) -> Word {
+    let phrase = phrase(term.parts)
+    var forms = [phrase, Self.phrase(expanded.parts)]
+    if term.parts.count > 1, IndexedText.hasOnlyWords(term.parts) {
+      forms += [term.parts, expanded.parts].map { $0.map(\.text).joined() }
+    }
+    // A single character of a run is the beginning of the words that the index has.
+    let isEnd = isLast && (term.parts.count == 1 || term.parts.last?.text.utf8.count != 1)
+    let isCharacter = !IndexedText.hasOnlyWords(term.parts) && !phrase.contains(" ")
+    let single = term.parts.count == 1 && IndexedText.hasOnlyWords(term.parts) ? phrase : nil
+    var known: Set<String> = []
+    return Word(
+      forms: forms.filter { known.insert($0).inserted }
+        .map { Form(text: $0, isPrefix: isEnd || isCharacter) },
+      single: single)
+  }
+
+  /// The words of the index for parts in a row. The last character of the last run is the beginning of a word.
+  private static func phrase(_ parts: [FoldedText.Part]) -> String {
+    var words = parts.flatMap(\.words)
+    if case .run(let text) = parts.last, text.unicodeScalars.count > 1 { words.removeLast() }
+    return words.joined(separator: " ")
+  }
+
+  private static func quoted(_ form: Form) -> String {
+    "\"" + form.text + "\"" + (form.isPrefix ? " *" : "")
+  }
+}
+
+/// Words that people write around what they look for. A search without them finds the same and more.
+enum SearchStopWords {
+  /// Words of English, French, German, Spanish and Italian that stand before a noun or between two.
+  private static let small = Set(
+    """
+    a an the and or of at in on to with for by near from de la le les du des et der die das und im am mit el los las \
+    del y lo gli di
+    """.split(separator: " ").map(String.init))
+  /// What every result is.
+  private static let kinds: Set<String> = ["hotel", "hotels"]
+
+  /// The terms that count. If all are stop words, they count.
+  static func without<Term>(
+    _ terms: [Term], _ parts: (Term) -> [FoldedText.Part]
+  ) -> [Term] {
+    [small, kinds].reduce(terms) { terms, words in
+      let rest = terms.filter { term in
+        let parts = parts(term)
+        return parts.count > 1 || parts.contains { !words.contains($0.text) }
+      }
+      return rest.isEmpty ? terms : rest
+    }
+  }
+}
