@@ -34,6 +34,20 @@ def test_guest_searches_and_bookmarks_without_a_form(browser):
     assert page.driver.execute_script("return document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })") == "{}"
 
 
+def test_places_are_completed_and_an_empty_answer_says_what_there_is(browser):
+    page = browser().visit("/")
+    page.until(lambda: "United Kingdom" in page.find("#where").get_attribute("placeholder"))
+    page.write("#where", "calif")
+    page.until(lambda: "California" in [option.get_attribute("value") for option in page.all("#places option")])
+    page.write("#where", "xyzzy")
+    page.says("There are hotels in these places")
+    page.press("France")
+    page.until(lambda: page.all(".hotel h2") and "where=France" in page.driver.current_url)
+    page.visit("/?what=pool+xyzzy")
+    page.says("No hotel has all of it")
+    page.find(".hotel h2")
+
+
 def test_more_hotels_come_and_a_reload_brings_them_back(browser):
     page = browser().visit("/?where=California")
     page.find(".hotel h2")

@@ -83,6 +83,7 @@ export { Client, OfflineError }
  *   could not be reached or could not search.
  * @property {(Hotel & {bookmarked: boolean})[]} hotels
  * @property {number} [total]
+ * @property {"most"} [matched] No hotel has all words; these have most of them.
  * @property {number} [next] The next page's `offset`; absent at the end.
  * @property {string} [reason] The cause of the source `device`.
  */

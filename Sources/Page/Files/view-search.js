@@ -25,15 +25,16 @@ export async function show({ query }, signal) {
     what: query.get("what") ?? "", where: query.get("where") ?? "", sort: query.get("sort") ?? "",
     near: query.get("near") ?? "", pages: Math.min(Math.max(1, Number(query.get("pages")) || 1), mostPages)
   }
-  let running = new AbortController(), timer, next
+  let running = new AbortController(), timer, next, known = []
   const results = h("ul.hotels", { "aria-label": "Hotels" })
   const place = h("div", ghosts())
   const count = h("p.count")
   const more = h("div.more")
-  const field = (name, label, hint) => h("div", h("label", { for: name }, label),
+  const options = h("datalist", { id: "places" })
+  const field = (name, label, hint, list) => h("div", h("label", { for: name }, label),
     h("input", {
-      id: name, name, type: "search", value: state[name], placeholder: hint, maxlength: 200, enterkeyhint: "search",
-      oninput: event => { state[name] = event.target.value; later() }
+      id: name, name, type: "search", value: state[name], placeholder: hint, maxlength: 200, enterkeyhint: "search", list,
+      oninput: event => { state[name] = event.target.value; later(name) }
     }))
   const sort = h("select", { name: "sort", onchange: () => { state.sort = sort.value; begin() } },
     [["", "Best match"], ["name", "Name"], ["price", "Price"], ["distance", "Distance"]].map(([value, label]) =>
@@ -50,9 +51,20 @@ export async function show({ query }, signal) {
     description: state.what.trim(), location: state.where.trim(), sort: state.sort, near: state.near, limit, offset
   }, { signal: running.signal })
 
+  /** The places of the hotels, or none: a search does without. */
+  const places = (prefix, limit) => client.places({ prefix, limit }, { signal }).catch(() => ({ places: [], sorts: [] }))
+
+  /** Completes the place that is being typed. */
+  async function complete() {
+    const typed = state.where.trim(), found = typed ? (await places(typed, 8)).places : []
+    // A browser shows only options with the typed text; the name may be in another language.
+    if (typed === state.where.trim()) options.replaceChildren(...found.map(({ name, country }) =>
+      h("option", { value: name, label: [name, country, typed].filter(Boolean).join(" · ") })))
+  }
+
   function tell(answer, total) {
     const found = answer.total ?? total
-    const number = answer.next !== undefined && answer.total === undefined ? `More than ${plural(found, "hotel")}` : plural(found, "hotel")
+    const number = answer.matched ? `No hotel has all of it. With most of it: ${plural(found, "hotel")}` : answer.next !== undefined && answer.total === undefined ? `More than ${plural(found, "hotel")}` : plural(found, "hotel")
     count.replaceChildren(h("strong", number), " ", h("span.source", { "data-source": answer.source }, sources[answer.source] ?? answer.source))
     announce(`${number} found. ${answer.source === "upstream" ? "" : sources[answer.source] ?? ""}`)
   }
@@ -82,7 +94,8 @@ export async function show({ query }, signal) {
       results.replaceChildren()
       put({ ...answer, hotels })
       tell(answer, hotels.length)
-      place.replaceChildren(hotels.length ? results : empty("No hotel matches", "Try fewer or other words, or leave one of the two fields empty.",
+      place.replaceChildren(hotels.length ? results : empty("No hotel matches", known.length ? "There are hotels in these places:" : "Try other words.",
+        known.map(({ name }) => h("button", { onclick: () => go(name) }, name)),
         h("button", { onclick: clear }, "Start again")))
     } catch (error) {
       if (mine.aborted) return
@@ -111,9 +124,15 @@ export async function show({ query }, signal) {
     }
   }
 
-  function later() {
+  function later(name) {
     clearTimeout(timer)
-    timer = setTimeout(() => begin(), pause)
+    timer = setTimeout(() => { begin(); if (name === "where") complete() }, pause)
+  }
+
+  function go(where) {
+    state.what = form.elements.what.value = ""
+    state.where = form.elements.where.value = where
+    begin()
   }
 
   function clear() {
@@ -152,7 +171,7 @@ export async function show({ query }, signal) {
   }
 
   const form = h("form.finder", { role: "search", "aria-label": "Hotels", autocomplete: "off", onsubmit: event => { event.preventDefault(); clearTimeout(timer); begin() } },
-    field("what", "What are you looking for?", "Pool, breakfast, sea view …"), field("where", "Where?", "Paris, San Francisco, Wales …"),
+    field("what", "What are you looking for?", "Pool, breakfast, sea view …"), field("where", "Where?", "A city or a country", "places"), options,
     h("button.main", icon("bed"), "Search"))
   const node = h("div", null,
     h("h1", "Where would you like to wake up?"),
@@ -160,6 +179,12 @@ export async function show({ query }, signal) {
     form, h("div.tools", count, near, h("label", "Order", sort)), place, more)
   follow(["own"], signal, renewKeepButtons)
   signal.addEventListener("abort", () => { clearTimeout(timer); running.abort() })
+  places("", 6).then(({ places, sorts }) => {
+    known = places
+    if (known.length) form.elements.where.placeholder = known.slice(0, 3).map(({ name }) => name).join(", ") + " …"
+    for (const option of sort.options) option.hidden = sorts.length > 0 && option.value !== "" && !sorts.includes(option.value)
+    near.hidden = sort.querySelector("[value=distance]").hidden
+  })
   await Promise.race([begin({ pages: state.pages }), new Promise(done => setTimeout(done, 120))])
   return { title: "Hotel Bookmarks", place: "search", node }
 }

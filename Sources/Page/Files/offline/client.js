@@ -3,7 +3,7 @@ import { Parts } from "./parts.js"
 import { call, randomID, segment } from "./server.js"
 import { annotated, annotation } from "./actions.js"
 import { OfflineError } from "./error.js"
-import { hotel, search } from "./hotels.js"
+import { hotel, places, search } from "./hotels.js"
 import { registerWorker } from "./shell.js"
 
 /**
@@ -119,6 +119,12 @@ export class Client extends EventTarget {
    * @returns {Promise<SearchAnswer>} @throws {OfflineError} The server's, or the signal's reason.
    */
   search(query = {}, { signal } = {}) { return search(this.#parts.view, query, signal) }
+
+  /**
+   * The places of the server's hotels, to complete one. @param {{prefix?: string, limit?: number}} query
+   * @returns {Promise<{places: object[], sorts: string[]}>} @throws {OfflineError} The server's, or `offline`.
+   */
+  places(query = {}, { signal } = {}) { return places(query, signal) }
 
   /**
    * One hotel, from the server or this browser's copy. @param {string} id @param {{signal?: AbortSignal}} [options]

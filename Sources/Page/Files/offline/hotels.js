@@ -24,6 +24,11 @@ export async function search(view, query, signal) {
   return { ...answer, hotels }
 }
 
+/** The places of the server's hotels. */
+export async function places(query, signal) {
+  return (await call("GET", `/v1/places?${new URLSearchParams(query)}`, { signal })).body
+}
+
 /** One hotel, from the server or else from the local copy. */
 export async function hotel(view, id, signal) {
   try {

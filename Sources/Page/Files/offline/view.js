@@ -1,6 +1,7 @@
 import { actions, isShown } from "./actions.js"
 import { below } from "./database.js"
 import { OfflineError } from "./error.js"
+import { find } from "./words.js"
 
 /** The reads: the copy as the server confirmed it, with the changes of the outbox applied to it. */
 export class View {
@@ -75,7 +76,7 @@ export class View {
     return all.find(bookmark => bookmark.id === id)?.hotel
   }
 
-  /** Searches the copy. Each word of the query must be the beginning of a word of the hotel. */
+  /** Searches the copy. */
   async search({ description = "", location = "", limit = 20, offset = 0 }) {
     const own = [...(await this.place()).bookmarks.values()]
     const all = await this.#database.read(["bookmarks"], transaction => transaction.all("bookmarks"))
@@ -83,15 +84,8 @@ export class View {
     for (const { id, hotel } of [...own, ...all.filter(it => it.place !== "own")]) {
       if (!hotels.has(id)) hotels.set(id, { ...hotel, id })
     }
-    const what = hotel => text(hotel.name, hotel.title, hotel.description, ...[hotel.amenities ?? []].flat())
-    const where = hotel => text(hotel.address, hotel.city, hotel.state, hotel.country)
-    const found = [...hotels.values()].filter(hotel =>
-      matches(what(hotel) + " " + where(hotel), description) && matches(where(hotel), location))
+    const { hotels: found, matched } = find([...hotels.values()], { description, location })
     const end = Number(offset) + Number(limit)
-    return { total: found.length, hotels: found.slice(offset, end), next: end < found.length ? end : undefined }
+    return { total: found.length, matched, hotels: found.slice(offset, end), next: end < found.length ? end : undefined }
   }
 }
-
-const folded = words => words.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase()
-const text = (...parts) => " " + folded(parts.filter(part => typeof part === "string").join(" ")).replace(/[^\p{L}\p{N}]+/gu, " ")
-const matches = (hay, words) => folded(String(words)).split(/[^\p{L}\p{N}]+/u).filter(Boolean).every(word => hay.includes(" " + word))

@@ -1,0 +1,24 @@
+"""The device finds what people mean: the cases of Tests/Fixtures/searches.json that need no list of words or places."""
+import json
+from pathlib import Path
+
+from offline_fixtures import browsers, service  # noqa: F401
+
+TABLE = json.loads((Path(__file__).parent.parent / "Fixtures/searches.json").read_text())
+
+FIND = """
+    const { version } = await (await fetch("/shell.json")).json()
+    const { find } = await import(`/page/${version}/offline/words.js`)
+    return args.cases.map(({ field, query }) => {
+        const { hotels, matched } = find(args.hotels, { [field]: query })
+        return { query, finds: hotels.map(({ id }) => id).sort((one, other) => one - other), matched: matched ?? null }
+    })
+"""
+
+
+def test_the_device_finds_by_the_servers_rules(browsers):
+    cases = [case for case in TABLE["cases"] if case.get("on") != "server"]
+    assert len(cases) >= 200
+    found = browsers().open().run(FIND, cases=cases, hotels=TABLE["hotels"])
+    assert found == [
+        {"query": case["query"], "finds": sorted(case["finds"]), "matched": case.get("matched")} for case in cases]
