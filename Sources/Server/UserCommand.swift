@@ -28,17 +28,21 @@ struct UserCommand: AsyncParsableCommand {
       return PasswordFile.trimmed(text)
     }
 
+    private static func say(_ text: String) {
+      _ = text.withCString { write(STDERR_FILENO, $0, text.utf8.count) }
+    }
+
     /// Reads a line from the terminal, which does not show it.
     private static func typed() -> String {
       var shown = termios()
       guard tcgetattr(STDIN_FILENO, &shown) == 0 else { return readLine() ?? "" }
       var hidden = shown
       hidden.c_lflag &= ~tcflag_t(ECHO)
-      fputs("Password: ", stderr)
+      say("Password: ")
       tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
       defer {
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown)
-        fputs("\n", stderr)
+        say("\n")
       }
       return readLine() ?? ""
     }
@@ -85,7 +89,8 @@ struct UserCommand: AsyncParsableCommand {
 
     @Argument(help: "The user's name.")
     var name: String
-    @Option(help: .setting(.publicURL)) var publicUrl: String?
+    @Option(help: "The URL by which people reach the server. Default: HOTEL_BOOKMARKS_PUBLIC_URL")
+    var publicUrl: String?
     @OptionGroup var location: LocationOptions
 
     func run() async throws {
