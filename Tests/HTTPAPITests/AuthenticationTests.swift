@@ -21,7 +21,8 @@ import Testing
       let reply = try await api.call(.get, "/v1/me", headers: [.authorization: field])
       #expect(reply.status == 401)
       #expect(reply.error == "unauthorized")
-      #expect(reply.headers[.wwwAuthenticate]?.contains("Basic") == true)
+      // With `Basic` beside it, `URLSession` on Linux would never end the request.
+      #expect(reply.headers[.wwwAuthenticate] == #"Bearer realm="hotel-bookmarks""#)
     }
   }
 

@@ -18,7 +18,7 @@ ENDING = {"eraseMe", "logOut", "couchLogOut", "signUp"}
 """Operations that end the caller's token. Each of these requests is sent by a new guest."""
 STREAMS = {"couchGetChanges", "couchPostChanges", "getMirror"}
 """Operations that transfer much data."""
-LATE = {"searchHotels", "getHotel", "listPlaces", "travelSearchV1", "travelSearchV2", "travelSearchV2Anywhere", "putBookmark"}
+LATE = {"searchHotels", "getHotel", "listPlaces", "travelFindHotelsAsRows", "travelFindHotels", "travelFindHotelsAnywhere", "putBookmark"}
 """Operations that may fail with 503 or 504 because a search took too long."""
 REFUSED = {501, 507}
 """Statuses that are no failure: 501 for what the contract leaves out, 507 for a full store."""

@@ -109,11 +109,12 @@ struct ListController: Sendable {
         condition = { tag in guard tag.version == version else { throw Self.changedList } }
       }
     }
+    let list = try await lists.list(id, for: person.id)
     let offer = try await lists.offer(
       id, to: owner, by: person.id, condition: condition, as: call.writeContext
-    ) { offer in offer.map { WriteAnswer.member(.invited($0)).kept } }
-    if let offer { return WriteAnswer.member(.invited(offer)).response }
-    return WriteAnswer.list(try await lists.list(id, for: person.id), at: url).response
+    ) { offer in offer.map { WriteAnswer.offer($0, of: list, at: url).kept } }
+    if let offer { return WriteAnswer.offer(offer, of: list, at: url).response }
+    return WriteAnswer.list(list, at: url).response
   }
 
   /// The condition of `If-Match` on the list's state; it throws 412 for another state. Nil without the header.
@@ -147,6 +148,18 @@ extension WriteAnswer {
     if isNew { fields[.location] = "/v1/lists/" + list.id.text }
     return .json(isNew ? .created : .ok, headers: fields) { $0.list(list, at: url) }
   }
+
+  /// The answer to an offer of a list: the invitation, and what the list still says. Clients of a generator read every
+  /// answer of an operation as one type, here a list; `id` is the invitation's.
+  /// - Parameter url: the server's own.
+  static func offer(
+    _ invitation: PersonalInvitation, of list: SharedList, at url: String
+  ) -> WriteAnswer {
+    .json(.accepted, headers: [.cacheControl: Response.uncached]) { writer in
+      writer.invited(invitation)
+      writer.state(of: list, at: url)
+    }
+  }
 }
 
 extension JSONWriter {
@@ -154,10 +167,17 @@ extension JSONWriter {
   /// - Parameter url: the server's own.
   fileprivate mutating func list(_ list: SharedList, at url: String) {
     member("id", list.id.text)
+    member("role", list.role.rawValue)
+    member("createdAt", list.members.head.createdAt.rfc3339)
+    state(of: list, at: url)
+  }
+
+  /// Writes what a list says of itself, without `id`, `role` and `createdAt`.
+  /// - Parameter url: the server's own.
+  fileprivate mutating func state(of list: SharedList, at url: String) {
     member("title", list.title)
     member("markdown", list.markdown)
     member("owner", list.members.owner?.username ?? "")
-    member("role", list.role.rawValue)
     array("members", of: list.members.all) { member, writer in
       writer.beginObject()
       writer.person(member.name)
@@ -165,7 +185,6 @@ extension JSONWriter {
       writer.member("joinedAt", member.joinedAt.rfc3339)
       writer.endObject()
     }
-    member("createdAt", list.members.head.createdAt.rfc3339)
     member("updatedAt", list.updatedAt.rfc3339)
     member("couch", url + "/couch/list-" + list.id.text)
   }

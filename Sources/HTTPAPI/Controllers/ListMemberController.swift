@@ -44,12 +44,19 @@ extension WriteAnswer {
   @Sendable static func member(_ outcome: ListService.MemberOutcome) -> WriteAnswer {
     guard case .invited(let invitation) = outcome else { return WriteAnswer(.noContent) }
     return .json(.accepted, headers: [.cacheControl: Response.uncached]) { writer in
-      writer.member("id", invitation.id.text)
-      writer.member("status", "invited")
-      writer.member("username", invitation.username)
-      writer.member("role", invitation.role.rawValue)
-      writer.member("createdAt", invitation.createdAt.rfc3339)
-      writer.member("expiresAt", invitation.expiresAt.rfc3339)
+      writer.invited(invitation)
     }
+  }
+}
+
+extension JSONWriter {
+  /// Writes the members of an invitation by name.
+  mutating func invited(_ invitation: PersonalInvitation) {
+    member("id", invitation.id.text)
+    member("status", "invited")
+    member("username", invitation.username)
+    member("role", invitation.role.rawValue)
+    member("createdAt", invitation.createdAt.rfc3339)
+    member("expiresAt", invitation.expiresAt.rfc3339)
   }
 }

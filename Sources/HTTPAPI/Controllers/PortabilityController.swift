@@ -55,11 +55,20 @@ struct PortabilityController: Sendable {
     var export = AccountExport(
       of: account, made: now(), from: stores, sections, .ofBookmarks)
     let first = try await export.next() ?? []
-    var fields: HTTPFields = [.contentType: "application/x-ndjson", .vary: "Accept-Encoding"]
+    var fields: HTTPFields = [
+      .contentType: Self.mediaType(for: call), .vary: "Accept, Accept-Encoding",
+    ]
     if call.takesGzip { fields[.contentEncoding] = "gzip" }
     return try feeds.response(
       ExportForm(export, first: first, isPacked: call.takesGzip), to: call,
       from: databases.own(of: person, as: call.writeContext), waits: false, fields)
+  }
+
+  /// `application/octet-stream` for a client that accepts it and no lines of JSON, as some generators' clients do.
+  private static func mediaType(for call: Call) -> String {
+    let (lines, bytes) = ("application/x-ndjson", "application/octet-stream")
+    let accepted = call[.accept]?.lowercased() ?? lines
+    return accepted.contains(bytes) && !accepted.contains(lines) ? bytes : lines
   }
 
   /// Fills a store with the content of an export.

@@ -44,7 +44,7 @@ struct TravelSampleController: Sendable {
 
   /// The other routes of that back end, which this server does not offer.
   private static let notOffered: [(HTTPRequest.Method, String)] = [
-    (.get, "/api/airports"), (.get, "/api/flightPaths/{from}/{to}"),
+    (.get, "/api/airports"), (.get, "/api/flightPaths/{origin}/{destination}"),
     (.get, "/api/user/{username}/flights"), (.post, "/api/user/{username}/flights"),
     (.get, "/api/tenants/{tenant}/user/{username}/flights"),
     (.put, "/api/tenants/{tenant}/user/{username}/flights"),

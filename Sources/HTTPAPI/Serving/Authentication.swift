@@ -120,8 +120,12 @@ struct Authentication: Sendable {
 
   static let challenge: HTTPFields = [
     .wwwAuthenticate:
-      #"Bearer realm="hotel-bookmarks", Basic realm="hotel-bookmarks", charset="UTF-8""#
+      #"\#(bearerChallenge), Basic realm="hotel-bookmarks", charset="UTF-8""#
   ]
+
+  /// The challenge outside `/couch`. `Basic` is understood there but not offered: a browser would ask for a password in
+  /// a window of its own, and `URLSession` on Linux never ends a request that is answered with it.
+  static let bearerChallenge = #"Bearer realm="hotel-bookmarks""#
 
   private static let malformed = Problem(
     .unauthorized, "unauthorized", "Authorization must be Bearer or Basic", headers: challenge)
