@@ -63,8 +63,8 @@ import Testing
     let paid = try await routes { $0.cost == .callers && $0.access == .open && $0.method == .get }
     #expect(
       paid == [
-        "GET /api/hotel/{description}/{location}", "GET /api/hotels/{description}",
-        "GET /api/hotels/{description}/{location}",
+        "GET /api/hotel/{description}", "GET /api/hotel/{description}/{location}",
+        "GET /api/hotels/{description}", "GET /api/hotels/{description}/{location}",
       ])
   }
 

@@ -19,6 +19,7 @@ struct TravelSampleController: Sendable {
     }
     let routes: [Route] = [
       find("/api/hotel/{description}/{location}", firstGeneration),
+      find("/api/hotel/{description}", firstGeneration),
       find("/api/hotels/{description}/{location}", secondGeneration),
       find("/api/hotels/{description}", secondGeneration),
       Route(.get, "/api/hotels", access: .open, cost: .free) { _, _ in Self.rejected },
@@ -55,7 +56,8 @@ struct TravelSampleController: Sendable {
     "Of the travel-sample's routes, hotels and users are offered; airports, flights and bookings are not"
   )
 
-  /// Version 1: `{"data":[…]}` with seven fields for each hotel, and `source`.
+  /// Version 1: `{"data":[…]}` with seven fields for each hotel. Apps read the body as a dictionary of arrays, so it has
+  /// no other member.
   private func firstGeneration(_ call: Call) async throws -> Response {
     let page = try await hotels(call)
     return try .json(headers: page.freshness) { writer in
@@ -70,7 +72,6 @@ struct TravelSampleController: Sendable {
         writer.endObject()
       }
       writer.endArray()
-      writer.member("source", page.source.rawValue)
     }
   }
 
