@@ -181,6 +181,9 @@ def test_export_is_read_into_another_account_with_the_generated_client(shared, p
     body = python(".types").File(payload=export.payload)
     assert python(accounts + ".import_me").sync(client=second, body=body).documents == 2
     assert python(bookmarks + ".get_bookmark").sync(RITZ, client=second).id == RITZ
+    octets = {"Accept": "application/octet-stream"}
+    again = shared.call("GET", "/v1/me/export", tokens[0], headers=octets)
+    assert again.headers["Content-Type"] == octets["Accept"]
     login = models.LogIn(username="nobody", password="a wrong password")
     refused = python(accounts + ".log_in").sync(client=python("").Client(shared.url), body=login)
     assert refused.status == 401
