@@ -64,12 +64,19 @@ final class LongAnswer<Form: LongAnswerForm>: Sendable {
   private let subscription: Subscription
   private let feeds: Feeds
   /// The form until it is written, because the connection keeps this object for as long as the answer takes.
-  private let form: Mutex<Form?>
+  private let form: Mutex<Kept?>
+
+  /// A form behind a reference, so that the frames of the waiting task stay small.
+  private final class Kept: Sendable {
+    let form: Form
+
+    init(_ form: Form) { self.form = form }
+  }
 
   /// An answer that has its place among the feeds.
   init(_ form: Form, for subscription: Subscription, in feeds: Feeds) {
     (self.subscription, self.feeds) = (subscription, feeds)
-    self.form = Mutex(form)
+    self.form = Mutex(Kept(form))
   }
 
   deinit { feeds.remove(subscription) }
@@ -90,17 +97,17 @@ final class LongAnswer<Form: LongAnswerForm>: Sendable {
   /// - Throws: the errors of reading and of the connection; ``IncompleteAnswer``.
   @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
     defer { feeds.remove(subscription) }
-    guard var form = take() else { throw IncompleteAnswer() }
+    guard var kept = take() else { throw IncompleteAnswer() }
     // The empty write sends the head.
     try await writer.write(ByteBuffer())
     var (news, moments) = (Subscription.News?.some(.init()), Moments())
     var closing: [UInt8]?
     while let told = news {
       let part: LongAnswerPart
-      (form, part) = try await inChildTask { [form] in
-        var next = form
-        let part = try await next.next(after: told)
-        return (next, part)
+      (kept, part) = try await inChildTask { [kept] in
+        var form = kept.form
+        let part = try await form.next(after: told)
+        return (Kept(form), part)
       }
       if let stores = part.stores { feeds.follow(stores, subscription) }
       if !part.pieces.isEmpty {
@@ -110,8 +117,8 @@ final class LongAnswer<Form: LongAnswerForm>: Sendable {
       closing = part.closing
       switch part.following {
       case .nothing: news = nil
-      case .more: news = try await isOver(form.rhythm, &moments, &writer) ? nil : .init()
-      case .news: news = try await wait(form.rhythm, &moments, &writer)
+      case .more: news = try await isOver(kept.form.rhythm, &moments, &writer) ? nil : .init()
+      case .news: news = try await wait(kept.form.rhythm, &moments, &writer)
       }
     }
     guard let closing else { throw IncompleteAnswer() }
@@ -119,7 +126,7 @@ final class LongAnswer<Form: LongAnswerForm>: Sendable {
     try await writer.finish(nil)
   }
 
-  private func take() -> Form? {
+  private func take() -> Kept? {
     form.withLock { form in
       defer { form = nil }
       return form
