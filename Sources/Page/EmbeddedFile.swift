@@ -27,7 +27,7 @@ package struct EmbeddedFile: Sendable {
 /// below; the browser tests load each of them.
 package enum PageSource {
   /// A JavaScript file without comment lines, empty lines and indentation, and without line breaks after `{`,
-  /// `(`, `[` and `,`, where they have no meaning.
+  /// `(`, `[` and `,` and before `}`, `)` and `]`, where they have no meaning.
   ///
   /// A line is a comment if it begins with `//`, `/*`, `* ` or `*/`, or is `*`. No template literal may
   /// contain a line break. A line that contains `//` keeps its line break, because a comment may end there.
@@ -36,8 +36,10 @@ package enum PageSource {
       !line.starts(with: "//".utf8) && !line.starts(with: "/*".utf8)
         && !line.elementsEqual("*".utf8) && !line.starts(with: "* ".utf8)
         && !line.starts(with: "*/".utf8)
-    } goesOn: { line in
-      guard let last = line.last, "{([,".utf8.contains(last) else { return false }
+    } goesOn: { line, next in
+      guard let last = line.last,
+        "{([,".utf8.contains(last) || next.first.map("})]".utf8.contains) ?? false
+      else { return false }
       return !zip(line, line.dropFirst()).contains { $0 == $1 && $0 == UInt8(ascii: "/") }
     }
   }
@@ -50,7 +52,7 @@ package enum PageSource {
   package static func style(_ text: [UInt8]) -> [UInt8] {
     let lines = joined(text) {
       !$0.starts(with: "/*".utf8) || !$0.suffix(2).elementsEqual("*/".utf8)
-    } goesOn: { _ in
+    } goesOn: { _, _ in
       false
     }
     var style: [UInt8] = []
@@ -77,15 +79,17 @@ package enum PageSource {
 
   private static func joined(
     _ text: [UInt8], where isKept: (ArraySlice<UInt8>) -> Bool,
-    goesOn: (ArraySlice<UInt8>) -> Bool
+    goesOn: (_ line: ArraySlice<UInt8>, _ next: ArraySlice<UInt8>) -> Bool
   ) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.count)
-    for line in text.split(separator: UInt8(ascii: "\n")) {
-      let line = line.drop { $0 == UInt8(ascii: " ") }
-      guard !line.isEmpty, isKept(line) else { continue }
+    let lines = text.split(separator: UInt8(ascii: "\n"))
+      .map { line in line.drop { $0 == UInt8(ascii: " ") } }
+      .filter { !$0.isEmpty && isKept($0) }
+    for (index, line) in lines.enumerated() {
       result += line
-      if !goesOn(line) { result.append(UInt8(ascii: "\n")) }
+      let next = index + 1 < lines.count ? lines[index + 1] : []
+      if !goesOn(line, next) { result.append(UInt8(ascii: "\n")) }
     }
     return result
   }

@@ -17,8 +17,7 @@ from waiting import PATIENCE, wait_until
 from server import BINARY, Server
 
 pytestmark = pytest.mark.skipif(postgres.programs() is None, reason="Scripts/setup --tests installs PostgreSQL")
-PASSWORD = "correct horse battery"
-ADMIN = "long enough for an administrator"
+PASSWORD, ADMIN = "correct horse battery", "long enough for an administrator"
 HOTELS = ["hotel_40", "hotel_64", "hotel_25510"]
 
 
@@ -188,10 +187,8 @@ def test_a_feed_ends_with_a_right_that_ends_on_another_node(nodes, what):
         lines = feed.iter_lines(chunk_size=1)
         # It has waited for longer than a proof is used without a look.
         assert [next(lines) for _ in range(15)] == [b""] * 15
-        if what == "membership":
-            assert first.call("DELETE", path + "/members/anna", owner).status_code == 204
-        else:
-            assert first.call("DELETE", "/v1/sessions", token).status_code == 204
+        ending, by = (path + "/members/anna", owner) if what == "membership" else ("/v1/sessions", token)
+        assert first.call("DELETE", ending, by).status_code == 204
         assert b"last_seq" in b"".join(lines)
 
 

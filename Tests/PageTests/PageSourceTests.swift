@@ -22,7 +22,7 @@ import Testing
     let served = PageSource.script(Array(source.utf8))
     #expect(
       String(decoding: served, as: UTF8.self)
-        == "export const a = {b: 2 * 3, // kept,\nc: \"//\",\nd: [4,5]\n}\nconst e = a\n")
+        == "export const a = {b: 2 * 3, // kept,\nc: \"//\",\nd: [4,5]}\nconst e = a\n")
   }
 
   @Test func aStyleSheetKeepsTheSpacesThatMeanSomething() {
