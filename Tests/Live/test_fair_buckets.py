@@ -46,6 +46,7 @@ def test_the_overdrawn_wait_and_are_told_when_to_come_again(start):
     watched.rests(server)
 
 
+@pytest.mark.nightly
 def test_with_nobody_waiting_nothing_is_refused(start):
     """One request at a time overdraws an account, and is still answered."""
     server = start("--guests-per-hour", "100000")

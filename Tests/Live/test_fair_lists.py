@@ -21,6 +21,7 @@ def test_a_list_of_many_merges_holds_nobody_up(start):
     assert set(statuses) <= {200, 400, 429, 503}, statuses
 
 
+@pytest.mark.nightly
 def test_a_new_device_pulls_a_list_of_many_merges(start):
     server = start("--guests-per-hour", "100000")
     person = Person(server, HOSTILE)

@@ -20,6 +20,7 @@ def test_batches_with_many_keys_hold_nobody_up(start):
     assert set(statuses) <= {200, 409, 413, 429, 503, 507}, statuses
 
 
+@pytest.mark.nightly
 def test_receipts_stay_within_a_guests_quota(start):
     server = start("--guests-per-hour", "100000")
     person, rows = Person(server, HOSTILE), watched.limits(server)
