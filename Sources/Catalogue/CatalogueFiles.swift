@@ -85,6 +85,18 @@ struct CatalogueFiles: Sendable {
     return CatalogueOrigin.Kind(applicationID: Int32(bitPattern: id))
   }
 
+  /// Writes all bytes to an open file.
+  /// - Throws: `storageFull`, `unavailable`.
+  static func write(_ bytes: [UInt8], to file: Int32) throws(CatalogueError) {
+    var written = 0
+    while written < bytes.count {
+      let count = bytes[written...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw failure("write") }
+      written += count
+    }
+  }
+
   /// The error of the system call that has just failed.
   static func failure(_ call: String) -> CatalogueError {
     let code = errno

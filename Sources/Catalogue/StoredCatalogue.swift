@@ -134,15 +134,7 @@ private struct CatalogueCopy {
   }
 
   func append(_ piece: [UInt8]) throws(CatalogueError) {
-    var written = 0
-    while written < piece.count {
-      let count = piece[written...].withUnsafeBytes {
-        Glibc.write(file, $0.baseAddress, $0.count)
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw CatalogueFiles.failure("write") }
-      written += count
-    }
+    try CatalogueFiles.write(piece, to: file)
   }
 
   mutating func publish() throws(CatalogueError) {

@@ -26,15 +26,7 @@ final class ImportSpool {
       guard isOpen else { throw CatalogueFiles.failure("open") }
       unlink(path)
     }
-    var written = 0
-    while written < bytes.count {
-      let result = bytes[written...].withUnsafeBytes {
-        Glibc.write(file, $0.baseAddress, $0.count)
-      }
-      if result < 0, errno == EINTR { continue }
-      guard result > 0 else { throw CatalogueFiles.failure("write") }
-      written += result
-    }
+    try CatalogueFiles.write(bytes, to: file)
     count += bytes.count
   }
 
