@@ -27,12 +27,13 @@ package struct EmbeddedFile: Sendable {
 /// below; the browser tests load each of them.
 package enum PageSource {
   /// A JavaScript file without comment lines, empty lines and indentation, and without line breaks after `{`,
-  /// `(`, `[` and `,` and before `}`, `)` and `]`, where they have no meaning.
+  /// `(`, `[` and `,` and before `}`, `)` and `]`, where they have no meaning, and without spaces around ``operators``.
   ///
   /// A line is a comment if it begins with `//`, `/*`, `* ` or `*/`, or is `*`. No template literal may
-  /// contain a line break. A line that contains `//` keeps its line break, because a comment may end there.
+  /// contain a line break, and no text one of these operators between spaces. A line that contains `//` keeps its line
+  /// break, because a comment may end there.
   package static func script(_ text: [UInt8]) -> [UInt8] {
-    joined(text) { line in
+    joined(text, part: withoutSpaces) { line in
       !line.starts(with: "//".utf8) && !line.starts(with: "/*".utf8)
         && !line.elementsEqual("*".utf8) && !line.starts(with: "* ".utf8)
         && !line.starts(with: "*/".utf8)
@@ -44,13 +45,31 @@ package enum PageSource {
     }
   }
 
+  /// The operators around which a script needs no spaces.
+  private static let operators = Set(
+    ["=", "=>", "===", "!==", "&&", "||", "??"].map { [UInt8]($0.utf8) })
+
+  private static func withoutSpaces(_ line: ArraySlice<UInt8>) -> [UInt8] {
+    let words = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+      .map(Array.init)
+    var result: [UInt8] = []
+    var needsSpace = false
+    for word in words {
+      let isOperator = operators.contains(word)
+      if needsSpace, !isOperator { result.append(UInt8(ascii: " ")) }
+      result += word
+      needsSpace = !isOperator
+    }
+    return result
+  }
+
   /// A style sheet without comment lines, empty lines, indentation and line breaks after `}`. Also removed
   /// are spaces after `:`, `;`, `,`, `{`, `}` and before `{` and `}`, and a `;` before `}`.
   ///
   /// No string in a sheet may contain such a space. A space before `:` stays, because it has a meaning in a
   /// selector.
   package static func style(_ text: [UInt8]) -> [UInt8] {
-    let lines = joined(text) {
+    let lines = joined(text, part: Array.init) {
       !$0.starts(with: "/*".utf8) || !$0.suffix(2).elementsEqual("*/".utf8)
     } goesOn: { _, _ in
       false
@@ -78,7 +97,8 @@ package enum PageSource {
   }
 
   private static func joined(
-    _ text: [UInt8], where isKept: (ArraySlice<UInt8>) -> Bool,
+    _ text: [UInt8], part: (ArraySlice<UInt8>) -> [UInt8],
+    where isKept: (ArraySlice<UInt8>) -> Bool,
     goesOn: (_ line: ArraySlice<UInt8>, _ next: ArraySlice<UInt8>) -> Bool
   ) -> [UInt8] {
     var result: [UInt8] = []
@@ -87,7 +107,7 @@ package enum PageSource {
       .map { line in line.drop { $0 == UInt8(ascii: " ") } }
       .filter { !$0.isEmpty && isKept($0) }
     for (index, line) in lines.enumerated() {
-      result += line
+      result += part(line)
       let next = index + 1 < lines.count ? lines[index + 1] : []
       if !goesOn(line, next) { result.append(UInt8(ascii: "\n")) }
     }

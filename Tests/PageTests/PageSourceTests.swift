@@ -3,7 +3,7 @@ import Testing
 @testable import Page
 
 @Suite struct PageSourceTests {
-  @Test func aScriptLosesCommentsAndIndentation() {
+  @Test func aScriptLosesCommentsIndentationAndSpacesAroundOperators() {
     let source = """
       /**
        * Says what.
@@ -17,12 +17,14 @@ import Testing
           5]
       }
 
-      const e = a
+      const e = f => f?.a === "b  c" && f
+        || a
       """
     let served = PageSource.script(Array(source.utf8))
     #expect(
       String(decoding: served, as: UTF8.self)
-        == "export const a = {b: 2 * 3, // kept,\nc: \"//\",\nd: [4,5]}\nconst e = a\n")
+        == "export const a={b: 2 * 3, // kept,\nc: \"//\",\nd: [4,5]}\nconst e=f=>f?.a===\"b  c\"&&f\n||a\n"
+    )
   }
 
   @Test func aStyleSheetKeepsTheSpacesThatMeanSomething() {
