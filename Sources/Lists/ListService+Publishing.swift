@@ -11,16 +11,6 @@ package enum Publication: Sendable {
   case note(ListNote?)
 }
 
-/// The same lines of the list's note have changed since the draft began. Nothing was written.
-package struct PublicationConflict: Error {
-  /// The text that the draft began from.
-  package let base: String?
-  /// The list's present note.
-  package let theirs: ListNote?
-  /// The draft's text.
-  package let mine: String?
-}
-
 /// Publishing a draft for all members.
 ///
 /// One commit of the list's store contains the change and a record of it: the local document
@@ -30,7 +20,7 @@ package struct PublicationConflict: Error {
 /// draft stays visible, and no draft is published twice.
 extension ListService {
   /// Publishes a draft.
-  /// - Throws: ``PublicationConflict``; `missing` when there is no draft; `absent`, `quotaExceeded`; the stores' errors,
+  /// - Throws: ``NoteConflict``; `missing` when there is no draft; `absent`, `quotaExceeded`; the stores' errors,
   ///   after which the caller may try again.
   package func publish(
     _ subject: ListDraft.Subject, on list: AccountID, of author: AccountID,
@@ -43,7 +33,7 @@ extension ListService {
     let publication: Publication
     do {
       publication = try await carryOut(draft, of: author, as: context, answer: answer)
-    } catch let conflict as PublicationConflict {
+    } catch let conflict as NoteConflict {
       try await endPublication(of: draft, by: author, as: context)
       throw conflict
     }
@@ -90,48 +80,19 @@ extension ListService {
       return .bookmark(
         try await hotels.publish(change, in: .list(draft.list), as: context, answer: whole))
     case .note(let title):
-      return .note(try await publishNote(title, draft, receipt, as: context, answer: answer))
-    }
-  }
-
-  /// Merges the draft before the transaction, because a merge of long texts takes long, and checks in it that the note
-  /// is still the one that was merged.
-  /// - Returns: the list's present note; nil when the draft removed it.
-  private func publishNote(
-    _ title: String, _ draft: ListDraft, _ receipt: PublishedDraft, as context: WriteContext,
-    answer: Answering<Publication>?
-  ) async throws -> ListNote? {
-    let name = draft.list.text
-    let whole = answer.map { answer -> Answering<Attempt> in
-      { if case .published(let note) = $0 { answer(.note(note)) } else { nil } }
-    }
-    return try await stores.withExisting(.list(draft.list)) { store in
-      while true {
-        let present = try await store.read { view in try NotePublication(draft, in: name, view) }
-        let text = try await present.merged()
-        let attempt = try await store.update(
-          loading: [draft.document], as: context, answer: whole
-        ) { changes -> Attempt in
-          let stored = try changes.view.document(draft.document)
-          guard try changes.local(receipt.id)?.body != receipt.mark else {
-            return .published(try stored.flatMap { try ListNote($0, of: name) })
-          }
-          guard stored?.revision == present.stored else { return .changed }
-          let note = try changes.publish(present, text, title, in: name)
-          changes.write(LocalEdit(receipt.id, LocalDocument(revision: 1, body: receipt.mark)))
-          return .published(note)
+      let change = NoteChange(
+        title, draft.markdown, in: draft.list.text, id: draft.document, base: draft.base)
+      return try await write(change, on: draft.list, as: context, answer: answer) {
+        changes, merge in
+        guard try changes.local(receipt.id)?.body != receipt.mark else {
+          let stored = try changes.view.document(change.id)
+          return .note(try stored.flatMap { try ListNote($0, of: change.list) })
         }
-        if case .published(let note) = attempt { return note }
+        guard let written = try changes.write(merge, .none) else { return nil }
+        changes.write(LocalEdit(receipt.id, LocalDocument(revision: 1, body: receipt.mark)))
+        return .note(written.note)
       }
     }
-  }
-
-  /// What became of an attempt to publish a note.
-  private enum Attempt {
-    /// It is the list's present note; nil when the draft removed it.
-    case published(ListNote?)
-    /// The note was changed after it was merged.
-    case changed
   }
 
   /// Removes the drafts that were published but not removed before the service stopped. Runs at every start.
@@ -192,64 +153,5 @@ struct PublishedDraft: Sendable {
     id = LocalID(
       receipt: "published/" + author.text + "/" + Hex.digest(of: draft.document.text, digits: 32))
     mark = Array((draft.revision?.description ?? "").utf8)
-  }
-}
-
-/// A note's draft, and the note that it is published to.
-private struct NotePublication: Sendable {
-  let draft: ListDraft
-  /// The list's present note; nil when there is none.
-  let theirs: ListNote?
-  /// The revision of the note's document, which may be a tombstone.
-  let stored: RevisionID?
-  /// The text that the draft began from.
-  let base: String?
-
-  /// - Throws: `occupied` when a document that is no note has the note's id.
-  init(_ draft: ListDraft, in list: String, _ view: any StoreView) throws {
-    self.draft = draft
-    let document = try view.document(draft.document)
-    stored = document?.revision
-    theirs = try document.flatMap { try ListNote($0, of: list) }
-    if let document, !document.isDeleted, theirs == nil {
-      throw ServiceError(.occupied, "The document with this id is not a note")
-    }
-    base = try draft.base.flatMap { try view.body(draft.document, $0) }
-      .flatMap { try ParsedJSON($0, limits: .stored).root["markdown"]?.string }
-  }
-
-  /// Whether the note is unchanged since the draft began.
-  var isUnchanged: Bool { theirs?.revision == draft.base }
-
-  /// The draft's text with what others have changed since; nil if both sides changed the same lines, and for a draft that
-  /// removes the note.
-  func merged() async throws -> String? {
-    guard let mine = draft.markdown, !isUnchanged else { return draft.markdown }
-    if let theirs, let base {
-      return try await LineMerge.merged(base: base, theirs: theirs.markdown, mine: mine)
-    }
-    return theirs?.markdown.equalsBytes(of: mine) == true ? mine : nil
-  }
-}
-
-extension StoreChanges {
-  /// Writes the merged text of a note's draft to the list's note.
-  /// - Returns: the note; nil when the draft removes it.
-  /// - Throws: ``PublicationConflict``.
-  fileprivate mutating func publish(
-    _ publication: NotePublication, _ text: String?, _ title: String, in list: String
-  ) throws -> ListNote? {
-    let (draft, theirs) = (publication.draft, publication.theirs)
-    let conflict = PublicationConflict(
-      base: publication.base, theirs: theirs, mine: draft.markdown)
-    guard draft.markdown != nil else {
-      guard publication.isUnchanged || theirs == nil else { throw conflict }
-      if theirs != nil, let tree = try view.tree(draft.document) {
-        write(try Edit.deleteAllLeaves(draft.document, in: tree, limit: historyLimits))
-      }
-      return nil
-    }
-    guard let text else { throw conflict }
-    return try putNote(draft.document, title, text, in: list, .none).note
   }
 }

@@ -54,11 +54,43 @@ def test_a_note_changed_while_it_is_being_written_is_not_overwritten(browser):
     change(owner, "We leave on Tuesday.")
     saved(owner, "We leave on Tuesday.")
     copied(other, path, "We leave on Tuesday.")
+    other.says("Somebody has changed this note meanwhile")
+    other.click(other.find("details summary"))
+    assert other.find("details pre mark").text == "We leave on Tuesday."
+    assert other.find("#words").get_attribute("value") == "We leave on Sunday."
     other.press("Save for everybody")
     assert versions(other) == ["We leave on Monday.", "We leave on Tuesday.", "We leave on Sunday."]
+    assert [it.text for it in other.all(".versions mark")] == ["We leave on Tuesday.", "We leave on Sunday."]
     other.press("Keep theirs")
     other.says("We leave on Tuesday.")
     saved(owner, "We leave on Tuesday.")
+
+
+@pytest.mark.parametrize("is_offline", [False, True])
+def test_other_lines_that_two_people_have_changed_are_both_kept(browser, is_offline):
+    owner, other, path = begun(browser)
+    change(owner, "We leave on Monday.\n\nBring:\n\nTea.")
+    copied(other, path, "We leave on Monday.\n\nBring:\n\nTea.")
+    other.reload()
+    other.offline(is_offline)
+    other.press("Change")
+    other.write("#words", "We leave on Monday.\n\nBring:\n\nTea and bread.")
+    change(owner, "We leave on Tuesday.\n\nBring:\n\nTea.")
+    saved(owner, "We leave on Tuesday.\n\nBring:\n\nTea.")
+    if not is_offline:
+        other.says("Somebody has changed this note meanwhile")
+    other.press("Save for everybody")
+    if is_offline:
+        # A second change before the first is sent.
+        other.says("Waits to be sent")
+        change(other, "We leave on Monday.\n\nBring:\n\nTea, bread and jam.")
+        other.offline(False)
+    end = "Tea, bread and jam." if is_offline else "Tea and bread."
+    saved(other, f"We leave on Tuesday.\n\nBring:\n\n{end}")
+    for page in [owner, other]:
+        page.says("We leave on Tuesday.", end)
+    other.synced()
+    other.visit("/outbox").says_not("Refused")
 
 
 @pytest.mark.parametrize("choice", ["Save this", "Keep theirs"])

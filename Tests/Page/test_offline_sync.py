@@ -118,7 +118,7 @@ def test_a_note_that_somebody_changed_is_refused_with_theirs(browsers):
         await client.putNote(args.list, 'Plan', 'mine')
         await client.syncNow()""", list=list)
     entry = browser.entries()[-1]
-    assert (entry["state"], entry["status"], entry["theirs"]["markdown"]) == ("rejected", 412, "theirs")
+    assert (entry["state"], entry["status"], entry["theirs"]["markdown"]) == ("rejected", 409, "theirs")
     browser.run("await client.change(args.id, { markdown: 'both' }); await client.syncNow()", id=entry["id"])
     assert browser.run("return (await client.notes(args.list))[0].markdown", list=list) == "both"
 

@@ -135,7 +135,7 @@ struct ListContentController: Sendable {
   private func putNote(_ call: Call, _ list: WrittenList) async throws -> Response {
     let title = try call.parameter("title")
     let condition = try RevisionCondition(call)
-    let isDraft = try call.isDraft()
+    let (isDraft, base) = (try call.isDraft(), try call.base())
     let body = try ListBody(try await call.json(.document), known: ["markdown"])
     guard let markdown = try body.text("markdown") else {
       throw Problem(.badRequest, "bad_request", "The body needs markdown, a string")
@@ -148,8 +148,14 @@ struct ListContentController: Sendable {
       return WriteAnswer.json(isNew ? .created : .ok, headers: fields) { $0.note(note) }
     }
     return try await .written(as: answer) { answer in
-      try await lists.putNote(
-        title, markdown, on: list.id, condition: condition, as: call.writeContext, answer: answer)
+      guard case .seen(let base) = base else {
+        return try await lists.putNote(
+          title, markdown, on: list.id, condition: condition, as: call.writeContext,
+          answer: answer)
+      }
+      return try await lists.putNote(
+        title, markdown, from: base, on: list.id, condition: condition, as: call.writeContext,
+        answer: answer)
     }
   }
 

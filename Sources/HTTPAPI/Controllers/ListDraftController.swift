@@ -46,25 +46,12 @@ struct ListDraftController: Sendable {
     ]
   }
 
-  /// The revision that the author of a draft has seen.
-  private static func base(_ call: Call) throws -> ListDraft.Base {
-    switch try call.query("draft", "base")["base"] {
-    case nil: return .present
-    case "none": return .seen(nil)
-    case let text?:
-      guard let revision = try? RevisionID(text) else {
-        throw Problem(.badRequest, "invalid_parameter", "base must be a revision or none")
-      }
-      return .seen(revision)
-    }
-  }
-
   /// Saves a bookmark, or its removal, as a draft.
   func saveBookmark(
     _ call: Call, _ list: WrittenList, isRemoved: Bool
   ) async throws -> Response {
     let id = try call.hotelID()
-    let (base, condition) = (try Self.base(call), try RevisionCondition(call))
+    let (base, condition) = (try call.base(), try RevisionCondition(call))
     guard !isRemoved else {
       try await requireBookmark(id, list)
       return try await save(.bookmark(id), nil, call, list, base, condition)
@@ -110,7 +97,7 @@ struct ListDraftController: Sendable {
     _ markdown: String?, _ call: Call, _ list: WrittenList
   ) async throws -> Response {
     let title = try call.parameter("title")
-    let (base, condition) = (try Self.base(call), try RevisionCondition(call))
+    let (base, condition) = (try call.base(), try RevisionCondition(call))
     if markdown == nil { _ = try await note(title, of: list.id, for: list.writer) }
     let content: JSONValue? = markdown.map { ["markdown": .string($0)] }
     return try await save(
@@ -155,13 +142,9 @@ struct ListDraftController: Sendable {
   ) async throws -> Response {
     let id = try await call.listID(for: person, in: lists)
     try await lists.requireWriter(person.id, of: id)
-    do {
-      return try await .written(as: Self.answer) { answer in
-        try await lists.publish(
-          subject, on: id, of: person.id, as: call.writeContext, answer: answer)
-      }
-    } catch let conflict as PublicationConflict {
-      throw Self.problem(of: conflict)
+    return try await .written(as: Self.answer) { answer in
+      try await lists.publish(
+        subject, on: id, of: person.id, as: call.writeContext, answer: answer)
     }
   }
 
@@ -175,21 +158,6 @@ struct ListDraftController: Sendable {
     case .bookmark(nil), .note(nil):
       return .json(.ok, headers: [:]) { $0.member("deleted", true) }
     }
-  }
-
-  /// The 409 with all three texts, so that the author can merge them.
-  private static func problem(of conflict: PublicationConflict) -> Problem {
-    var problem = Problem(
-      .conflict, "conflict",
-      "Somebody has changed the same lines: save the draft anew, put together from these")
-    let theirs = conflict.theirs
-    problem.members = [
-      "base": conflict.base.map { .string($0) } ?? .null,
-      "theirs": theirs.map { .string($0.markdown) } ?? .null,
-      "theirsRev": theirs.map { .string($0.revision.description) } ?? .null,
-      "mine": conflict.mine.map { .string($0) } ?? .null,
-    ]
-    return problem
   }
 
   private static func write(_ draft: ListDraft, to writer: inout JSONWriter) {
@@ -217,6 +185,18 @@ extension Call {
     case nil, "false": return false
     case "true": return true
     default: throw Problem(.badRequest, "invalid_parameter", "draft must be true or false")
+    }
+  }
+  /// The revision that the author of a change has seen.
+  func base() throws -> ListDraft.Base {
+    switch try query("draft", "base")["base"] {
+    case nil: return .present
+    case "none": return .seen(nil)
+    case let text?:
+      guard let revision = try? RevisionID(text) else {
+        throw Problem(.badRequest, "invalid_parameter", "base must be a revision or none")
+      }
+      return .seen(revision)
     }
   }
 }

@@ -1,6 +1,7 @@
 import Accounts
 import CouchQuery
 import CouchSync
+import Documents
 import HTTPServer
 import HTTPTypes
 import Hotels
@@ -93,6 +94,7 @@ enum ErrorTable {
     case let problem as Problem: return problem
     case let refusal as ConnectionRefusal: return Problem(refusal)
     case let error as SearchError: return search(error)
+    case let conflict as NoteConflict: return Problem(conflict)
     case is CancellationError:
       return Problem(
         .serviceUnavailable, "unavailable", "The server is stopping", retryAfter: retrySeconds)
@@ -228,6 +230,23 @@ extension Problem {
 }
 
 extension Problem {
+  /// The 409 with all texts, so that the author can put them together.
+  fileprivate init(_ conflict: NoteConflict) {
+    let cause =
+      conflict.base == nil
+      ? "The text that the change began from is not stored" : "Somebody has changed the same lines"
+    self.init(
+      .conflict, "conflict",
+      cause + ": put the texts together, and send that with theirsRev, or none, as base")
+    let theirs = conflict.theirs
+    members = [
+      "base": conflict.base.map { .string($0) } ?? .null,
+      "theirs": theirs.map { .string($0.markdown) } ?? .null,
+      "theirsRev": theirs.map { .string($0.revision.description) } ?? .null,
+      "mine": conflict.mine.map { .string($0) } ?? .null,
+    ]
+  }
+
   /// The problem for a request that the server refuses instead of a route.
   init(_ refusal: ConnectionRefusal) {
     switch refusal {

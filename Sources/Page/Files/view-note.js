@@ -8,12 +8,13 @@ import { empty, waits } from "./states.js"
 /** A note of a list: reading, writing, drafts, publishing, and conflicts with another member's change. */
 export async function show({ id, title, query }, signal) {
   const node = h("div"), path = `/lists/${encodeURIComponent(id)}`, draft = { kind: "note", title }
-  let editing = query.get("edit") === "1", chosen
+  let editing = query.get("edit") === "1", chosen, watch
 
   async function renew() {
     const [list, notes, entries] = await Promise.all([client.list(id), client.notes(id), client.outbox()])
     if (signal.aborted) return
     const note = notes.find(it => it.title === title), mayWrite = list.role !== "reader"
+    if (editing && watch) return watch(note)
     const refused = mayWrite && entries.findLast(it => it.state === "rejected" && it.subject === title && it.list === list.id && it.theirs !== undefined)
     const former = chosen
     chosen = refused?.id
@@ -28,7 +29,7 @@ export async function show({ id, title, query }, signal) {
 
   const begin = () => h("button.main", { onclick: edit }, "Write it")
   const edit = async () => { editing = true; await renew(); node.querySelector("textarea")?.focus() }
-  const done = () => { editing = false; rewrite(location.pathname); return renew() }
+  const done = () => { editing = watch = undefined; rewrite(location.pathname); return renew() }
 
   function reading(list, note, mayWrite) {
     return [
@@ -56,26 +57,34 @@ export async function show({ id, title, query }, signal) {
   })
 
   function editor(list, note) {
-    const words = h("textarea", { id: "words", dir: "auto", value: note?.markdown ?? "", rows: 16, oninput: () => { if (!preview.hidden) show() } })
+    const began = note?.markdown ?? "", changed = h("div", { role: "status" })
+    let base = note?.draft ? undefined : note?.rev ?? null
+    const words = h("textarea", { id: "words", dir: "auto", value: began, rows: 16, oninput: () => { if (!preview.hidden) show() } })
     const preview = h("div.panel", { hidden: true, "aria-label": "How it will look", role: "region" })
     const show = () => preview.replaceChildren(markdown(words.value))
     const toggle = h("button", { "aria-expanded": "false", onclick: () => { preview.hidden = !preview.hidden; toggle.setAttribute("aria-expanded", String(!preview.hidden)); show() } }, "Preview")
     const save = isDraft => attempt(async () => {
-      await client.putNote(list.id, title, words.value, { draft: isDraft, base: note?.draft ? undefined : note?.rev ?? null })
+      await client.putNote(list.id, title, words.value, { draft: isDraft, base })
       announce(isDraft ? "Kept as a draft" : "Saved")
       await done()
     })
+    watch = now => {
+      if (now?.pending || base === undefined || (now?.rev ?? null) === base) return
+      // The user's own change was delivered, or others have changed it back.
+      if (now?.markdown === began) base = now.rev
+      changed.replaceChildren(now?.markdown === began ? "" : now ? h("details.note", h("summary", "Somebody has changed this note meanwhile. Saving puts both together."),
+        version("As all see it now", now.markdown, began)) : h("p.note", "Somebody has removed this note meanwhile."))
+    }
     return h("form.stack.section.narrow", { onsubmit: event => { event.preventDefault(); save(Boolean(note?.draft)) } },
-      h("div", h("label", { for: "words" }, "Note"), words, h("p.hint", "# Heading, **strong**, * list item, * [ ] box to tick, [link](https://…)")), preview,
+      h("div", h("label", { for: "words" }, "Note"), words, h("p.hint", "# Heading, **strong**, * list item, * [ ] box to tick, [link](https://…)")), changed, preview,
       h("div.row", h("button.main", note?.draft ? "Save the draft" : "Save for everybody"),
         note?.draft ? null : h("button", { onclick: () => save(true) }, "Keep as a draft"), toggle, h("button.quiet", { onclick: done }, "Cancel")))
   }
 
   async function conflict(list, entry, note) {
-    const { theirs } = entry, mine = (entry.body ?? note)?.markdown
+    const { theirs } = entry, mine = (entry.body ?? note)?.markdown 
     const base = entry.base ? await client.revision(`${list.id}:${title}`, entry.base, { list: list.id }).then(it => it.markdown, () => "") : theirs?.base
     const words = h("textarea", { id: "merged", dir: "auto", value: mine, rows: 12 })
-    const version = (label, text) => h("div", h("h3", label), h("pre", { tabindex: "0", dir: "auto", "aria-label": label }, text || "(empty)"))
     const keep = text => attempt(async () => {
       await client.drop(entry.id)
       if (text !== null) await client.putNote(list.id, title, text, { base: theirs?.rev ?? null })
@@ -83,12 +92,19 @@ export async function show({ id, title, query }, signal) {
       await done()
     })
     return h("div.stack.section", h("p.note.bad", { role: "alert" }, "Another member has changed this note at the same time. Nothing is lost: choose, or put both together."),
-      h("div.versions", version("As it was", base), version("Theirs, which all can see", theirs?.markdown), version("Yours", mine)),
+      h("div.versions", version("As it was", base), version("Theirs, which all can see", theirs?.markdown, mine), version("Yours", mine, theirs?.markdown)),
       h("div", h("label", { for: "merged" }, "What it should say"), words),
       h("div.row", h("button.main", { onclick: () => keep(words.value) }, "Save this"), h("button", { onclick: () => keep(null) }, "Keep theirs")))
   }
 
-  follow([id, "lists"], signal, () => editing ? Promise.resolve() : renew())
+  follow([id, "lists"], signal, renew)
   await renew()
   return { title, place: "lists", node }
+}
+
+/** A text of the note. Its lines that another text does not have are marked. */
+function version(label, text = "", other = text) {
+  const known = new Set(other.split("\n"))
+  return h("div", h("h3", label), h("pre", { tabindex: "0", dir: "auto", "aria-label": label },
+    text ? text.split("\n").map(line => [known.has(line) ? line : h("mark", line), "\n"]) : "(empty)"))
 }

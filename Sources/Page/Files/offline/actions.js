@@ -204,7 +204,8 @@ export const actions = {
 
   putNote: {
     target: entry => within(entry, `notes/${entry.subject}`),
-    request: entry => ["PUT", `${root(entry)}/notes/${segment(entry.subject)}${draft(entry)}`],
+    // The server merges the text with what others have changed since its base.
+    request: entry => ["PUT", `${root(entry)}/notes/${segment(entry.subject)}${draft(entry) || `?base=${entry.base ?? "none"}`}`],
     show(state, entry) {
       const known = state.notes.get(entry.subject)
       const note = {
@@ -212,13 +213,16 @@ export const actions = {
         updatedAt: entry.createdAt, pending: true
       }
       if (entry.draft) note.draft = true
+      // A further text begins where this one began: it lacks what the copy has got since.
+      else note.rev = entry.base ?? undefined
       state.notes.set(entry.subject, note)
     },
     async keep(transaction, entry, answer) {
       const note = { ...answer, list: entry.list }
       if (entry.draft) note.draft = true
       await transaction.put("notes", note)
-      if (!entry.draft) await rebase(transaction, entry, () => ({ base: answer.rev }))
+      // A later text lacks what others have changed: with the base that it has, the server merges it, too.
+      if (!entry.draft && answer.markdown === entry.body.markdown) await rebase(transaction, entry, () => ({ base: answer.rev }))
     }
   },
 
@@ -252,12 +256,8 @@ export const actions = {
 }
 
 /** The header fields of an entry's request. They are the same at every attempt, as `Idempotency-Key` requires. */
-export function fields(entry) {
-  const headers = { "idempotency-key": entry.key }
-  if (entry.action === "annotate") return entry.base ? { ...headers, "if-match": `"${entry.base}"` } : headers
-  if (entry.action !== "putNote" || entry.draft) return headers
-  return entry.base ? { ...headers, "if-match": `"${entry.base}"` } : { ...headers, "if-none-match": "*" }
-}
+export const fields = ({ key, action, base }) =>
+  ({ "idempotency-key": key, ...(action === "annotate" && base && { "if-match": `"${base}"` }) })
 
 /** Whether a later change must wait for an earlier one. */
 export const follows = (later, earlier) => later.target === earlier.target

@@ -281,7 +281,8 @@ export class Client extends EventTarget {
   notes(list) { return this.#parts.view.notes(list) }
 
   /**
-   * Writes a note. If another member has changed it first, the entry is rejected, with `theirs`.
+   * Writes a note. The server merges it by lines with what others have changed since its base. If they have changed the
+   * same lines, the entry is rejected, with `theirs`.
    * @param {string} list @param {string} title @param {string} markdown @returns {Promise<Entry>}
    * @param {{draft?: boolean, base?: string|null}} [options] `base`: the revision on which the text is based, null
    *   for a new note; by default the revision that is stored here.

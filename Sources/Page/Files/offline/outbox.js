@@ -179,7 +179,7 @@ export class Outbox {
       const next = await actions[entry.action].join(entry).catch(other => other.isOffline ? {} : undefined)
       if (next) return put({ ...next, key: randomID(), state: "pending", attempts: 0 })
     }
-    const rejected = [{ ...entry, ...said, state: "rejected", theirs: await theirs(entry, error) }]
+    const rejected = [{ ...entry, ...said, state: "rejected", theirs: theirs(error) }]
     await this.#database.write(["outbox"], async transaction => {
       if (entry.action === "makeList") {
         const others = (await transaction.all("outbox")).filter(other => other.list === entry.list && other.id !== entry.id)
@@ -220,12 +220,8 @@ async function isDone(entry, method, error) {
 }
 
 /** The server's present note in a conflict, null if there is none, undefined if the error is not a conflict. */
-async function theirs(entry, error) {
-  if (error.code === "conflict" && error.problem && "theirs" in error.problem) {
-    const { theirs: markdown, theirsRev: rev, base } = error.problem
-    return markdown === null ? null : { markdown, rev, base }
-  }
-  if (entry.action !== "putNote" || error.status !== 412) return undefined
-  return call("GET", `/v1/lists/${segment(entry.list)}/notes/${segment(entry.subject)}`)
-    .then(({ body }) => ({ markdown: body.markdown, rev: body.rev }), () => null)
+function theirs({ problem }) {
+  if (problem?.theirs === undefined) return undefined
+  const { theirs: markdown, theirsRev: rev, base } = problem
+  return markdown === null ? null : { markdown, rev, base }
 }

@@ -1,0 +1,139 @@
+package import Documents
+package import Hotels
+import JSON
+package import Stores
+
+/// The same lines of a list's note were changed in two ways since one revision. Nothing was written.
+package struct NoteConflict: Error {
+  /// The text from which the change began; nil when there was none, or when it is not stored any more.
+  package let base: String?
+  /// The list's present note; nil when there is none.
+  package let theirs: ListNote?
+  /// The text that was to be written; nil to remove the note.
+  package let mine: String?
+}
+
+/// A change of a note that began from one of its revisions.
+struct NoteChange: Sendable {
+  let title: String
+  /// The new text; nil to remove the note.
+  let markdown: String?
+  /// The list's id.
+  let list: String
+  let id: DocumentID
+  /// The revision from which the change began; nil when there was no note.
+  let base: RevisionID?
+
+  init(_ title: String, _ markdown: String?, in list: String, id: DocumentID, base: RevisionID?) {
+    (self.title, self.markdown, self.list) = (title, markdown, list)
+    (self.id, self.base) = (id, base)
+  }
+}
+
+/// A change of a note, put together with what others have changed since it began.
+struct NoteMerge: Sendable {
+  let change: NoteChange
+  /// The list's present note; nil when there is none.
+  let theirs: ListNote?
+  /// The revision of the note's document, which may be a tombstone.
+  let stored: RevisionID?
+  /// The text from which the change began; nil when there was none, or when it is not stored any more.
+  let base: String?
+  /// The merged text; nil if both sides changed the same lines, and for a change that removes the note.
+  private(set) var text: String?
+
+  /// Reads what a change has to be merged with.
+  /// - Throws: `occupied` when a document that is no note has the note's id.
+  init(_ change: NoteChange, _ view: any StoreView) throws {
+    self.change = change
+    let document = try view.document(change.id)
+    stored = document?.revision
+    theirs = try document.flatMap { try ListNote($0, of: change.list) }
+    if let document, !document.isDeleted, theirs == nil {
+      throw ServiceError(.occupied, "The document with this id is not a note")
+    }
+    base = try change.base.flatMap { try view.body(change.id, $0) }
+      .flatMap { try ParsedJSON($0, limits: .stored).root["markdown"]?.string }
+  }
+
+  /// Whether the note is unchanged since the change began.
+  var isUnchanged: Bool { theirs?.revision == change.base }
+
+  /// Merges the texts by lines. It takes long for long texts, and gives way.
+  mutating func merge() async throws {
+    text = change.markdown
+    guard let mine = change.markdown, !isUnchanged else { return }
+    if let theirs, let base {
+      text = try await LineMerge.merged(base: base, theirs: theirs.markdown, mine: mine)
+    } else if theirs?.markdown.equalsBytes(of: mine) != true {
+      text = nil
+    }
+  }
+}
+
+extension ListService {
+  /// Writes a note's text that began from a revision of the note. What others have changed since stays.
+  /// - Parameter condition: checked against the list's present note.
+  /// - Returns: the note with the merged text, and whether it is new.
+  /// - Throws: ``NoteConflict``, and as ``putNote(_:_:on:condition:as:answer:)``.
+  package func putNote(
+    _ title: String, _ markdown: String, from base: RevisionID?, on list: AccountID,
+    condition: RevisionCondition, as context: WriteContext,
+    answer: Answering<(note: ListNote, isNew: Bool)>? = nil
+  ) async throws -> (note: ListNote, isNew: Bool) {
+    let change = NoteChange(
+      title, try ListText.markdown(markdown), in: list.text,
+      id: try ListNote.id(title, in: list.text), base: base)
+    return try await write(change, on: list, as: context, answer: answer) { changes, merge in
+      guard let written = try changes.write(merge, condition) else { return nil }
+      guard let note = written.note else { throw ServiceError.noNote }
+      return (note, written.isNew)
+    }
+  }
+
+  /// Merges a change before the transaction, because a merge of long texts takes long, and again if the note has changed
+  /// before it was written.
+  /// - Parameter attempt: writes the merged change; nil if the note is not the one that was merged
+  ///   (``StoreChanges/write(_:_:)``).
+  func write<Outcome: Sendable>(
+    _ change: NoteChange, on list: AccountID, as context: WriteContext,
+    answer: Answering<Outcome>?,
+    attempt: @escaping @Sendable (inout StoreChanges, NoteMerge) throws -> Outcome?
+  ) async throws -> Outcome {
+    let whole = answer.map { answer -> Answering<Outcome?> in { $0.flatMap(answer) } }
+    return try await stores.withExisting(.list(list)) { store in
+      while true {
+        var merge = try await store.read { view in try NoteMerge(change, view) }
+        try await merge.merge()
+        let outcome = try await store.update(loading: [change.id], as: context, answer: whole) {
+          [merge] changes in try attempt(&changes, merge)
+        }
+        if let outcome { return outcome }
+      }
+    }
+  }
+}
+
+extension StoreChanges {
+  /// Writes a merged change of a note.
+  /// - Returns: the list's note, which is nil when the change removes it, and whether it is new; nil if the note has changed
+  ///   since it was merged.
+  /// - Throws: ``NoteConflict``, `precondition`, and as `put`.
+  mutating func write(
+    _ merge: NoteMerge, _ condition: RevisionCondition
+  ) throws -> (note: ListNote?, isNew: Bool)? {
+    let change = merge.change
+    guard try view.document(change.id)?.revision == merge.stored else { return nil }
+    try condition.check(merge.theirs?.revision, of: "note")
+    let conflict = NoteConflict(base: merge.base, theirs: merge.theirs, mine: change.markdown)
+    guard change.markdown != nil else {
+      guard merge.isUnchanged || merge.theirs == nil else { throw conflict }
+      if merge.theirs != nil, let tree = try view.tree(change.id) {
+        write(try Edit.deleteAllLeaves(change.id, in: tree, limit: historyLimits))
+      }
+      return (nil, false)
+    }
+    guard let text = merge.text else { throw conflict }
+    return try putNote(change.id, change.title, try ListText.markdown(text), in: change.list, .none)
+  }
+}
