@@ -39,6 +39,9 @@ BYTES client_js[] = {
 BYTES dom_js[] = {
 #embed "../Page/Files/dom.js"
 };
+BYTES facts_js[] = {
+#embed "../Page/Files/facts.js"
+};
 BYTES geo_js[] = {
 #embed "../Page/Files/geo.js"
 };
@@ -116,6 +119,12 @@ BYTES reasons_js[] = {
 };
 BYTES router_js[] = {
 #embed "../Page/Files/router.js"
+};
+BYTES shared_html[] = {
+#embed "../Page/Files/shared.html"
+};
+BYTES shared_js[] = {
+#embed "../Page/Files/shared.js"
 };
 BYTES states_js[] = {
 #embed "../Page/Files/states.js"
@@ -246,6 +255,7 @@ static const cembedded_page_file files[] = {
     FILE("cards.js", cards_js),
     FILE("client.js", client_js),
     FILE("dom.js", dom_js),
+    FILE("facts.js", facts_js),
     FILE("geo.js", geo_js),
     FILE("icon-192.png", icon_192_png),
     FILE("icon-512.png", icon_512_png),
@@ -272,6 +282,8 @@ static const cembedded_page_file files[] = {
     FILE("people.js", people_js),
     FILE("reasons.js", reasons_js),
     FILE("router.js", router_js),
+    FILE("shared.html", shared_html),
+    FILE("shared.js", shared_js),
     FILE("states.js", states_js),
     FILE("sync.js", sync_js),
     FILE("tiles.js", tiles_js),

@@ -19,6 +19,7 @@ import Stores
 /// - `list-room/<owner>/<list>`: see ``ListRoom``;
 /// - `publishing/<hash>/<account>`: a draft is being published, `{"list","document"}`;
 /// - `invitation/<hash>` and `invitations/<list>/<invitation>`: see ``Invitation``;
+/// - `list-link/<hash>` and `list-links/<list>/<link>`: see ``ListLink``;
 /// - `invited/<account>/<list>` and `invited-to/<list>/<account>`: see ``PersonalInvitation``;
 /// - `left/<account>/<digits>`: an account was on a list, `{"list","until"}`;
 /// - `invitation-block/<account>/<inviter>`: the account does not see the inviter's invitations, `{"user"}`.

@@ -95,6 +95,14 @@ enum ListKeys {
     LocalID(receipt: invitations(to: list) + id.text)
   }
 
+  static func link(_ hash: String) -> LocalID { LocalID(receipt: "list-link/" + hash) }
+
+  static func links(to list: AccountID) -> String { "list-links/" + list.text + "/" }
+
+  static func link(_ id: AccountID, to list: AccountID) -> LocalID {
+    LocalID(receipt: links(to: list) + id.text)
+  }
+
   /// All ids with this prefix. The prefix ends with a slash; `0` is the next byte after the slash.
   static func range(_ prefix: String) -> DocumentRange {
     let start = LocalID.receiptPrefix + prefix

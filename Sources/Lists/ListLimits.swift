@@ -12,6 +12,10 @@ package enum ListLimits {
   package static let members = 1_000
   /// The most open invitations of a list.
   package static let openInvitations = 100
+  /// The most links that show a list.
+  package static let links = 20
+  /// The most hotels and notes of one answer to such a link.
+  package static let linkPage = 100
   /// The most open invitations of one account by name. Beyond, the oldest go.
   package static let openToAccount = 50
   /// The most accounts whose invitations one account does not see.

@@ -129,12 +129,7 @@ extension ListService {
   package func notes(
     of list: AccountID, after last: String?, limit: Int, for author: AccountID
   ) async throws -> (notes: [ListNote], next: String?) {
-    let reader = ListNotesReader(list.text, after: last, limit: limit)
-    let (published, next) = try await stores.withExisting(.list(list)) { store in
-      try await store.read(inSlices: reader) { reader, view in
-        try reader.read(view) ? (reader.notes, reader.next) : nil
-      }
-    }
+    let (published, next) = try await publishedNotes(of: list, after: last, limit: limit)
     var notes = published
     for draft in try await drafts(on: list, of: author) {
       guard case .note(let title) = draft.subject,
@@ -148,6 +143,18 @@ extension ListService {
     }
     notes.sort { $0.title.precedesBytes(of: $1.title) }
     return (notes, next)
+  }
+
+  /// The same without drafts.
+  func publishedNotes(
+    of list: AccountID, after last: String?, limit: Int
+  ) async throws -> (notes: [ListNote], next: String?) {
+    let reader = ListNotesReader(list.text, after: last, limit: limit)
+    return try await stores.withExisting(.list(list)) { store in
+      try await store.read(inSlices: reader) { reader, view in
+        try reader.read(view) ? (reader.notes, reader.next) : nil
+      }
+    }
   }
 
   private static func note(

@@ -130,7 +130,7 @@ extension StoreChanges {
   /// How many members, and how many users who are invited by name, one update removes from a list that has ended.
   private static let removedAtOnce = 100
 
-  /// Deletes a list: removes its members and invitations, and stores a request to erase its store. Without its head the list
+  /// Deletes a list: removes its members, invitations and links, and stores a request to erase its store. Without its head the list
   /// is absent for everybody. If it has many members, a record says that the others are still to be removed
   /// (``ListService/removeRests()``), so that this update does not take long.
   /// - Parameter owner: the owner, whose record is removed in any case.
@@ -169,6 +169,7 @@ extension StoreChanges {
     ended.isDone = ended.members.count < Self.removedAtOnce
     guard ended.isDone else { return ended }
     for invitation in try Invitation.all(of: list, in: view) { erase(invitation) }
+    try eraseLinks(to: list)
     let invited = try PersonalInvitation.accounts(
       invitedTo: list, atMost: Self.removedAtOnce, in: view)
     for account in invited { eraseInvitation(of: account, to: list) }

@@ -109,6 +109,7 @@ extension StoreChanges {
     let bytes = try ListRoom.bytes(of: list, ownedBy: owner, in: view)
     write(LocalEdit(ListRoom.id(owner, list), nil))
     try eraseOffer(of: list)
+    try eraseLinks(to: list)
     let known = OwnerlessList(
       list: list, endsAt: now.adding(seconds: ListLimits.ownerlessSeconds),
       title: PersonalInvitation.beginning(of: title), bytes: bytes)

@@ -95,7 +95,8 @@ import Testing
     #expect(
       Set(unkept) == [
         "POST /v1/guests", "POST /v1/users", "POST /v1/sessions", "DELETE /v1/sessions",
-        "POST /v1/lists/{listID}/invitations", "DELETE /v1/me", "PUT /v1/me/password",
+        "POST /v1/lists/{listID}/invitations", "POST /v1/lists/{listID}/links", "DELETE /v1/me",
+        "PUT /v1/me/password",
         "POST /v1/password-resets",
         "POST /v1/admin/backups", "POST /v1/admin/verifications", "POST /v1/admin/catalogue",
         "POST /v1/admin/catalogue/undo", "POST /v1/admin/repairs", "POST /v1/admin/replacements",

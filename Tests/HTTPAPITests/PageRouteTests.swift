@@ -25,6 +25,18 @@ import Testing
     }
   }
 
+  @Test func pageOfALinkIsFoundByNoSearchAndTellsNobodyItsURL() async throws {
+    try await APIFixture.open { api in
+      let page = try await api.call(.get, "/shared/a")
+      #expect(
+        page.text == "<p>a link</p>" && page.headers[.contentType] == "text/html; charset=utf-8")
+      #expect(page.headers[.referrerPolicy] == "no-referrer")
+      #expect(page.headers[.xRobotsTag] == "noindex")
+      #expect(page.headers[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
+      #expect(page.headers[.cacheControl] == "no-cache")
+    }
+  }
+
   @Test func whoHasItIsToldSo() async throws {
     try await APIFixture.open { api in
       let plain = try await api.call(.get, Self.path("index.html"))

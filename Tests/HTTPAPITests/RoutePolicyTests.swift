@@ -28,6 +28,7 @@ import Testing
         "POST /v1/lists", "PATCH \(list)", "DELETE \(list)", "PUT \(list)/members/{username}",
         "DELETE \(list)/members/{username}", "POST \(list)/invitations",
         "DELETE \(list)/invitations/{invitationID}", "POST /v1/invitations/{token}/accept",
+        "POST \(list)/links", "DELETE \(list)/links/{linkID}",
         "POST /v1/invitations/{invitationID}/decline", "POST /v1/invitations/{invitationID}/block",
         "POST \(list)/bookmarks/{hotelID}/publish", "POST \(list)/notes/{title}/publish",
         "POST /v1/admin/users", "DELETE /v1/admin/users/{user}",
@@ -65,6 +66,7 @@ import Testing
       paid == [
         "GET /api/hotel/{description}", "GET /api/hotel/{description}/{location}",
         "GET /api/hotels/{description}", "GET /api/hotels/{description}/{location}",
+        "GET /v1/links/{secret}",
       ])
   }
 
@@ -77,6 +79,7 @@ import Testing
         "POST /v1/guests", "POST /v1/users", "POST /v1/sessions", "GET /v1/me", "GET /v1/me/export",
         "PUT /v1/me/password", "GET /v1/receipts/{id}", "GET /v1/lists/{listID}/invitations",
         "POST /v1/lists/{listID}/invitations", "GET /v1/invitations", "GET /v1/blocked",
+        "GET /v1/lists/{listID}/links", "POST /v1/lists/{listID}/links", "GET /v1/links/{secret}",
         "GET /couch/_session", "POST /couch/_session", "DELETE /couch/_session",
         "POST /api/user/signup", "POST /api/user/login", "POST /api/tenants/{tenant}/user/signup",
         "POST /api/tenants/{tenant}/user/login",

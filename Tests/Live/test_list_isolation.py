@@ -27,7 +27,8 @@ BODIES = {
     "/_find": {"selector": {}}, "/_bulk_get": {"docs": []}, "/_revs_diff": {}, "/_local/x": {},
     "/_compact": {}}
 OWNERS = {("PUT", "/members/{username}"), ("DELETE", "/members/{username}"), ("GET", "/invitations"),
-          ("POST", "/invitations"), ("DELETE", "/invitations/{invitationID}"), ("DELETE", "")}
+          ("POST", "/invitations"), ("DELETE", "/invitations/{invitationID}"), ("DELETE", ""),
+          ("GET", "/links"), ("POST", "/links"), ("DELETE", "/links/{linkID}")}
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +61,7 @@ def people(shared, administrator):
 
 
 def filled(path, people):
-    values = {"username": people["owner"].name, "invitationID": ABSENT, "hotelID": "h1",
+    values = {"username": people["owner"].name, "invitationID": ABSENT, "linkID": ABSENT, "hotelID": "h1",
               "title": "Plan", "documentID": "h1", "rev": "1-" + ABSENT}
     return re.sub(r"{(\w+)}", lambda match: values[match[1]], path)
 

@@ -79,6 +79,35 @@ def test_clients_notice_nothing_of_a_move_there_and_back(tmp_path, database, sta
     assert node.stop() == 0
 
 
+def test_a_link_shows_its_list_after_a_move_and_after_a_kill(tmp_path, database, start):
+    url, data = postgres.schema(database.url, tmp_path), tmp_path / "data"
+    server = start(data)
+    token = server.call("POST", "/v1/users", json={"username": "ada", "password": "correct horse battery"}).json()["token"]
+    path = "/v1/lists/" + server.call("POST", "/v1/lists", token, json={"title": "Rome", "from": "2026-05-01"}).json()["id"]
+    assert server.call("PUT", path + "/notes/Plan", token, json={"markdown": "one"}).status_code == 201
+    kept, withdrawn = (server.call("POST", path + "/links", token).json() for _ in range(2))
+    assert server.call("DELETE", f"{path}/links/{withdrawn['id']}", token).status_code == 204
+
+    def shown(server):
+        assert server.call("GET", "/v1/links/" + withdrawn["secret"]).status_code == 404
+        answer = server.call("GET", "/v1/links/" + kept["secret"])
+        assert answer.status_code == 200 and answer.json()["notes"][0]["markdown"] == "one", answer.text
+        return answer.text
+
+    before = shown(server)
+    server.kill()
+    server = start(data)
+    assert shown(server) == before
+    assert server.stop() == 0
+    run("move", "--from", data, "--to", url)
+    node = start(tmp_path / "node", "--database", url)
+    assert shown(node) == before
+    assert [it["id"] for it in node.call("GET", path + "/links", token).json()["links"]] == [kept["id"]]
+    assert node.call("DELETE", f"{path}/links/{kept['id']}", token).status_code == 204
+    assert node.call("GET", "/v1/links/" + kept["secret"]).status_code == 404
+    assert node.stop() == 0
+
+
 def test_a_move_that_is_killed_goes_on_and_nothing_serves_half_of_it(tmp_path, database, start):
     url = postgres.schema(database.url, tmp_path)
     data, back = tmp_path / "data", tmp_path / "back"

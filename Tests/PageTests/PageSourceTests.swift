@@ -44,9 +44,11 @@ import Testing
     }
     let docs = bytes { $0.hasPrefix("docs") }
     let admin = bytes { $0.hasPrefix("admin") }
-    let app = bytes { !$0.hasPrefix("docs") && !$0.hasPrefix("admin") }
+    let shared = bytes { $0.hasPrefix("shared") }
+    let app = bytes { name in !["docs", "admin", "shared"].contains { name.hasPrefix($0) } }
     #expect((1..<200_000).contains(app), "\(app)")
     #expect((1..<100 * 1024).contains(docs), "\(docs)")
     #expect((1..<100 * 1024).contains(admin), "\(admin)")
+    #expect((1..<10 * 1024).contains(shared), "\(shared)")
   }
 }

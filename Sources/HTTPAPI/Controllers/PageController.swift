@@ -11,6 +11,12 @@ struct PageController: Sendable {
     Self.documents.map { template, name in
       get(template) { _ in try page.document(name) }
     } + [
+      Route(.get, "/shared/{secret}", access: .open, cost: .free) { call, _ in
+        var answer = try page.document("shared.html").answer(call)
+        answer.headers[.referrerPolicy] = "no-referrer"
+        answer.headers[.xRobotsTag] = "noindex"
+        return answer
+      },
       get("/page/{version}/{file}") { call in
         try page.file(try call.parameter("file"), of: try call.parameter("version"))
       },

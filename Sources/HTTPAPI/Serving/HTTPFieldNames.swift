@@ -31,6 +31,8 @@ extension HTTPField.Name {
   static let serverTiming = named("Server-Timing")
   /// `X-Forwarded-For`: the addresses that called each proxy.
   static let xForwardedFor = named("X-Forwarded-For")
+  /// `X-Robots-Tag`: `noindex` tells search engines not to keep an answer.
+  static let xRobotsTag = named("X-Robots-Tag")
   /// `X-Request-Id`: identifies a failed request in the log.
   static let xRequestID = named("X-Request-Id")
 

@@ -52,6 +52,7 @@ extension HTTPService {
       ListController(lists: lists, address: address, now: now).routes,
       ListMemberController(lists: lists).routes,
       InvitationController(lists: lists, address: address).routes,
+      ListLinkController(lists: lists, address: address).routes,
       contents.routes, drafts.routes,
     ]
     return groups.flatMap { $0 }

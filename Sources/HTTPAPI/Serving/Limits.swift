@@ -87,6 +87,8 @@ enum Limits {
       "listInvitationSeconds", Int(ListLimits.longestInvitationSeconds),
       "seconds that an invitation may be open"
     ),
+    ("listLinks", ListLimits.links, "links that show a list"),
+    ("linkPage", ListLimits.linkPage, "hotels and notes of one answer to such a link"),
     ("listDrafts", ListLimits.drafts, "drafts of one member on a list"),
     ("listDraftBytes", ListLimits.draftBytes, "bytes of them"),
     ("listPageBytes", ListLimits.pageBytes, "bytes of texts after which a page of notes ends"),

@@ -88,9 +88,10 @@ package struct WebPage: Sendable {
     return writer.bytes
   }
 
-  /// Whether the app does not need a file offline: the pages for developers and operators need the server.
+  /// Whether the app does not need a file offline: the pages for developers, for operators and of links to lists need the
+  /// server.
   private static func isElsewhere(_ name: String) -> Bool {
-    name.hasPrefix("docs") || name.hasPrefix("admin")
+    ["docs", "admin", "shared"].contains { name.hasPrefix($0) }
   }
 
   private static func path(of name: String, _ version: String) -> String {

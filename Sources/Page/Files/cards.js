@@ -1,34 +1,18 @@
 import { art } from "./art.js"
 import { client, isLoggedIn } from "./client.js"
 import { h, icon } from "./dom.js"
+import { amenitiesOf, chips, nameOf, placeOf, text } from "./facts.js"
 import { announce, toast } from "./messages.js"
 import { reason } from "./reasons.js"
 
+export { amenitiesOf, chips, nameOf, placeOf, text }
+
 /** Hotels as cards, and the bookmark button. */
-
-/** A member as text. It may have any type, because devices write documents by sync. */
-export const text = value => typeof value === "string" ? value.trim() : typeof value === "number" ? String(value) : ""
-
-/** A hotel's name. */
-export const nameOf = hotel => text(hotel.name) || text(hotel.title) || text(hotel.id)
-
-/** A hotel's town, region and country. */
-export const placeOf = hotel => [hotel.city, hotel.state, hotel.country].map(text).filter(Boolean).join(", ")
-
-/** A hotel's amenities as texts. */
-export const amenitiesOf = hotel => (Array.isArray(hotel.amenities) ? hotel.amenities : []).map(text).filter(Boolean)
 
 const kilometres = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 })
 
 /** The largest number of amenities on a card. */
 const chipsShown = 4
-
-/** @returns {HTMLElement} */
-export function chips(names, most = names.length) {
-  const rest = names.length - most
-  return h("ul.chips", { "aria-label": "What it has" },
-    names.slice(0, most).map(name => h("li", name)), rest > 0 ? h("li", `${rest} more`) : null)
-}
 
 /**
  * The button that bookmarks a hotel. It changes at once. If the server refuses, it changes back, and the app shows the

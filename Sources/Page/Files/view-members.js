@@ -6,10 +6,10 @@ import { go } from "./router.js"
 import { head } from "./view-list.js"
 import { roleNames } from "./view-lists.js"
 
-/** The members of a list, and invitations by name and by link. */
+/** The members of a list, invitations by name and by link, and links that only show the list. */
 export async function show({ id }, signal) {
   const node = h("div")
-  const parts = { head: h("div"), people: h("section.narrow"), invite: h("section.section.narrow"), end: h("section.section.narrow") }
+  const parts = { head: h("div"), people: h("section.narrow"), invite: h("section.section.narrow"), links: h("section.section.narrow"), end: h("section.section.narrow") }
   let title = "", shown, fresh
 
   async function renew() {
@@ -21,8 +21,8 @@ export async function show({ id }, signal) {
     parts.head.replaceChildren(...head(list, "members"))
     parts.people.replaceChildren(h("h2.unseen", "People"), h("ul.rows", list.members.map(member => row(list, member))))
     parts.end.replaceChildren(...ending(list))
-    if (list.role !== "owner") parts.invite.replaceChildren()
-    else if (!fresh && !parts.invite.contains(document.activeElement)) await showInvitations(list)
+    if (list.role !== "owner") [parts.invite, parts.links].forEach(part => part.replaceChildren())
+    else if (!fresh && !parts.invite.contains(document.activeElement)) await Promise.all([showInvitations(list), showLinks(list)])
   }
 
   const options = chosen => ["editor", "reader"].map(value => h("option", { value, selected: chosen === value }, roleNames[value]))
@@ -85,13 +85,26 @@ export async function show({ id }, signal) {
   }
 
   async function invite(list, role) {
-    const invitation = await client.invite(list.id, { role })
-    const link = h("input", { id: "link", readonly: true, value: `${location.origin}/invitations/${encodeURIComponent(invitation.token)}`, onfocus: () => link.select() })
-    fresh = invitation
-    parts.invite.replaceChildren(h("h2", "Here is the link"), h("p.muted", "It is shown this once, and works once, until ", time(invitation.expiresAt), "."),
-      h("div.section", h("label", { for: "link" }, "Link"), link),
-      h("div.row.section", h("button.main", { onclick: () => copy(link) }, "Copy"),
-        h("button", { onclick: () => { fresh = undefined; attempt(() => showInvitations(list)) } }, "Done")))
+    const { token, expiresAt } = await client.invite(list.id, { role })
+    showLink(parts.invite, `/invitations/${token}`, ["It is shown this once, and works once, until ", time(expiresAt), "."], () => showInvitations(list))
+  }
+
+  async function showLinks(list) {
+    const links = await client.links(list.id).catch(() => null)
+    if (signal.aborted || !links) return
+    parts.links.replaceChildren(h("h2", "Show it to anybody"), h("p.muted", "Whoever has the link sees the list's words, hotels and notes without an account, but no names."),
+      h("p.section", h("button", { onclick: () => attempt(async () => showLink(parts.links, `/shared/${(await client.makeLink(list.id)).secret}`,
+        "It is shown this once, and works until you withdraw it.", () => showLinks(list))) }, "Make a link to look")),
+      links.length ? h("ul.rows.section", { "aria-label": "Links to look" }, links.map(({ id, createdAt }) => h("li", null, h("p.what", "Made ", time(createdAt)),
+        h("button.danger", { "aria-label": `Withdraw the link of ${createdAt}`, onclick: () => attempt(async () => { await client.withdrawLink(list.id, id); await showLinks(list) }) }, "Withdraw")))) : "")
+  }
+
+  /** Shows a new link in a part of the page until the user is done. */
+  function showLink(part, path, hint, renew) {
+    const link = h("input", { id: "link", readonly: true, value: location.origin + path, onfocus: () => link.select() })
+    fresh = true
+    part.replaceChildren(h("h2", "Here is the link"), h("p.muted", hint), h("div.section", h("label", { for: "link" }, "Link"), link),
+      h("div.row.section", h("button.main", { onclick: () => copy(link) }, "Copy"), h("button", { onclick: () => { fresh = false; attempt(renew) } }, "Done")))
     link.focus()
     announce("The link is ready")
   }

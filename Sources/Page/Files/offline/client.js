@@ -258,6 +258,15 @@ export class Client extends EventTarget {
   /** Withdraws an invitation. */
   async withdraw(list, invitation) { await this.#parts.ask("DELETE", `${await this.#root(list)}/invitations/${segment(invitation)}`) }
 
+  /** Links that show a list without an account: `{id, createdAt}[]`. @param {string} list */
+  async links(list) { return (await this.#parts.ask("GET", `${await this.#root(list)}/links`)).body.links }
+
+  /** Makes one: `{id, secret, url, createdAt}`. Nothing returns the secret again. @param {string} list */
+  async makeLink(list) { return (await this.#parts.ask("POST", `${await this.#root(list)}/links`)).body }
+
+  /** @param {string} list @param {string} id */
+  async withdrawLink(list, id) { await this.#parts.ask("DELETE", `${await this.#root(list)}/links/${segment(id)}`) }
+
   /** Joins a list. @param {string} token Or an id of `receivedInvitations`. @returns {Promise<List>} */
   async acceptInvitation(token) {
     const list = (await this.#parts.ask("POST", `/v1/invitations/${segment(token)}/accept`)).body

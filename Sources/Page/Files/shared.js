@@ -1,0 +1,57 @@
+import { art } from "./art.js"
+import { h, safeURL, time } from "./dom.js"
+import { amenitiesOf, chips, nameOf, placeOf, text } from "./facts.js"
+import { markdown } from "./markdown.js"
+
+/**
+ * The page of a link that shows a list without an account. The link's secret is the end of the path. The page starts no
+ * session and keeps nothing in the browser.
+ */
+const secret = location.pathname.split("/")[2]
+const main = document.getElementById("main")
+const hotels = h("ul.hotels"), notes = h("div.stack"), more = h("p.more")
+
+/** Fetches a page of the list. */
+async function page(after) {
+  const query = after ? `?${new URLSearchParams({ after })}` : ""
+  const answer = await fetch(`/v1/links/${secret}${query}`, { cache: "no-store", credentials: "omit", referrerPolicy: "no-referrer" })
+  if (answer.ok) return answer.json()
+  throw Object.assign(new Error(String(answer.status)), { status: answer.status })
+}
+
+function card(hotel) {
+  const url = safeURL(text(hotel.url)), about = text(hotel.description), amenities = amenitiesOf(hotel)
+  return h("li.hotel", null, art(hotel), h("div.text",
+    h("h3", { dir: "auto" }, nameOf(hotel)),
+    h("p.place", { dir: "auto" }, [text(hotel.address), placeOf(hotel)].filter(Boolean).join(", ")),
+    about ? h("p.about", { dir: "auto" }, about) : null,
+    amenities.length ? chips(amenities, 4) : null,
+    url ? h("div.end", h("a", { href: url, rel: "noopener noreferrer nofollow" }, "Website")) : null))
+}
+
+const note = ({ title, markdown: words, updatedAt }) => h("article.section", h("h3", { dir: "auto" }, title),
+  h("p.muted.small", "Changed ", time(updatedAt)), markdown(words))
+
+function add(shown) {
+  hotels.append(...shown.hotels.map(card))
+  notes.append(...shown.notes.map(note))
+  more.replaceChildren(...(shown.next ? [h("button", { onclick: event => {
+    event.target.disabled = true
+    page(shown.next).then(add, failed)
+  } }, "Show more")] : []))
+}
+
+function failed({ status }) {
+  const [title, words] = status === 404 ? ["This link shows nothing", "It was withdrawn, its list has ended, or a part of the link is missing. Ask for another one."]
+    : ["That did not work", "The server can't be reached, or has too much to do."]
+  main.replaceChildren(h("div.empty", h("h1", title), h("p.lead", words), h("p.section", h("button", { onclick: () => location.reload() }, "Try again"))))
+}
+
+try {
+  const shown = await page()
+  document.title = `${shown.title} · Hotel Bookmarks`
+  main.replaceChildren(h("h1", { dir: "auto" }, shown.title), h("div.section", markdown(shown.markdown)),
+    h("section.section", { "aria-label": "Hotels" }, hotels), h("section.section", { "aria-label": "Notes" }, notes), more)
+  add(shown)
+  if (!hotels.childElementCount && !notes.childElementCount && !shown.next) notes.append(h("p.muted", "There are no hotels and no notes yet."))
+} catch (error) { failed(error) }

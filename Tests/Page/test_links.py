@@ -1,0 +1,42 @@
+"""Links that show a list to people without an account."""
+from people import made_list, some_name
+
+
+def test_whoever_has_a_link_sees_the_list_until_it_is_withdrawn(browser):
+    owner, guest = browser(), browser(width=390, height=844)
+    name = some_name()
+    owner.sign_up(name)
+    path = made_list(owner, "Lisbon in May")
+    owner.visit("/?where=Paris")
+    hotel = owner.find(".hotel h2").text
+    owner.driver.execute_async_script("""
+        const [list, done] = arguments
+        import(new URL('client.js', document.querySelector('script[type=module]').src)).then(async ({ client }) => {
+          const { hotels } = await client.search({ location: 'Paris' })
+          await client.bookmark(hotels[0], { list })
+          await client.putNote(list, 'To pack', '* [ ] An umbrella')
+          done()
+        })""", path.split("/")[-1])
+    owner.synced()
+    owner.visit(path + "/members").press("Make a link to look")
+    link = owner.find("#link").get_attribute("value")
+    assert link.startswith(owner.url + "/shared/")
+    owner.press("Done")
+    owner.says("Withdraw")
+
+    guest.visit(link[len(owner.url):]).says("Lisbon in May", hotel, "To pack", "An umbrella")
+    assert name not in guest.text() and "Bookmark" not in [it.text for it in guest.all("button")]
+    # The page keeps nothing in the browser and starts no session.
+    assert guest.driver.get_cookies() == []
+    assert guest.driver.execute_async_script("""
+        const done = arguments[0]
+        Promise.all([indexedDB.databases(), caches.keys(), navigator.serviceWorker.getRegistrations()])
+          .then(all => done(all.map(it => it.length)))""") == [0, 0, 0]
+    overflow = "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
+    assert not guest.driver.execute_script(overflow)
+
+    owner.click(owner.find("ul[aria-label='Links to look'] button"))
+    owner.until(lambda: not owner.all("ul[aria-label='Links to look']"))
+    guest.reload()
+    guest.says("This link shows nothing")
+    assert hotel not in guest.text()
