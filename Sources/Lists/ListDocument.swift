@@ -3,9 +3,9 @@ import JSON
 package import Stores
 
 /// The document of a list, in the list's own store under the list's id. It has the form of TouchWiki's `wiki`:
-/// `{"type":"wiki","title","owner_id","members","readers","markdown","created_at","updated_at"}`.
+/// `{"type":"wiki","title","owner_id","members","readers","markdown","from"?,"to"?,"created_at","updated_at"}`.
 ///
-/// Members of the list write title and markdown, here or by sync. The owner and the members come from
+/// Members of the list write title, markdown and the days of the trip, here or by sync. The owner and the members come from
 /// ``ListDirectory`` as user names: `members` has all but the owner, `readers` those who may only read. Members of
 /// the object that this service does not know are kept. The times in the document are the writer's; ``SharedList``
 /// has the server's.
@@ -41,24 +41,31 @@ package struct ListDocument: Sendable {
   /// The description, in markdown; empty when it is not a string.
   var markdown: String { members["markdown"]?.string ?? "" }
 
+  /// The days of the trip; none when they are not valid.
+  var dates: TripDates { (try? TripDates(of: members)) ?? TripDates() }
+
   static func body(
-    title: String, markdown: String, owner: String, at now: Timestamp
+    title: String, markdown: String, dates: TripChange = TripChange(), owner: String,
+    at now: Timestamp
   ) throws -> DocumentBody {
-    try DocumentBody(
-      .object([
-        "type": .string(type), "title": .string(title), "owner_id": .string(owner), "members": [],
-        "readers": [], "markdown": .string(markdown), "created_at": .string(now.rfc3339),
-        "updated_at": .string(now.rfc3339),
-      ]))
+    var members: JSONObject = [
+      "type": .string(type), "title": .string(title), "owner_id": .string(owner), "members": [],
+      "readers": [], "markdown": .string(markdown), "created_at": .string(now.rfc3339),
+      "updated_at": .string(now.rfc3339),
+    ]
+    try dates.apply(to: &members)
+    return try DocumentBody(.object(members))
   }
 
-  /// Writes another title or description, unless nothing changes.
+  /// Writes another title, description or days, unless nothing changes.
   mutating func change(
-    title: String?, markdown: String?, in changes: inout StoreChanges, as id: DocumentID
+    title: String?, markdown: String?, dates: TripChange, in changes: inout StoreChanges,
+    as id: DocumentID
   ) throws {
     var next = members
     if let title { next["title"] = .string(title) }
     if let markdown { next["markdown"] = .string(markdown) }
+    try dates.apply(to: &next)
     guard next != members else { return }
     next["updated_at"] = .string(changes.time.rfc3339)
     revision = try changes.put(id, base: revision, body: DocumentBody(.object(next)))
@@ -125,10 +132,11 @@ package struct SharedList: Sendable {
   package let title: String
   /// The description, in markdown.
   package let markdown: String
+  package let dates: TripDates
   package private(set) var members: ListMembers
   /// The role of the account that reads the list.
   package private(set) var role: ListRole
-  /// When title, description or members last changed, by the server's clock.
+  /// When title, description, days or members last changed, by the server's clock.
   package let updatedAt: Timestamp
   /// An entity-tag without quotes that changes with all of the above. For `If-Match`, the role and
   /// display names do not matter.
@@ -142,7 +150,7 @@ package struct SharedList: Sendable {
   init(_ id: AccountID, _ document: ListDocument, _ members: ListMembers, role: ListRole) {
     self.id = id
     title = document.title
-    markdown = document.markdown
+    (markdown, dates) = (document.markdown, document.dates)
     self.members = members
     self.role = role
     updatedAt = document.updated

@@ -85,8 +85,8 @@ package final class ListImport: Sendable {
 
   /// Records the lists, and writes the mark to the store that will replace the account's own. This is the last step
   /// before that replacement.
-  /// - Throws: `invalidExport` for a list without its own document, which no one could see, and for one whose title or
-  ///   description is not valid.
+  /// - Throws: `invalidExport` for a list without its own document, which no one could see, and for one whose title,
+  ///   description or days are not valid.
   package func prepare(_ own: DocumentStore) async throws {
     for (list, former) in self.made.withLockedValue({ $0 }) {
       let document = try await lists.stores.withStore(.list(list)) { store in
@@ -99,7 +99,10 @@ package final class ListImport: Sendable {
             + "the id is the list's, the type \(ListDocument.type)")
       }
       do {
-        _ = try (ListText.title(document.title), ListText.markdown(document.markdown))
+        _ = try (
+          ListText.title(document.title), ListText.markdown(document.markdown),
+          TripDates(of: document.members)
+        )
       } catch {
         throw ServiceError(
           .invalidExport, "The list \(former): \(ServiceError(error)?.reason ?? "")")

@@ -128,7 +128,8 @@ package struct ShownList: Sendable {
   package let title: String
   /// The description, in markdown.
   package let markdown: String
-  /// When the title or the description last changed, by the server's clock.
+  package let dates: TripDates
+  /// When title, description or days last changed, by the server's clock.
   package let updatedAt: Timestamp
   package fileprivate(set) var hotels: [ShownHotel] = []
   package fileprivate(set) var notes: [ListNote] = []
@@ -136,7 +137,8 @@ package struct ShownList: Sendable {
   package fileprivate(set) var next: Position?
 
   fileprivate init(_ document: ListDocument) {
-    (title, markdown, updatedAt) = (document.title, document.markdown, document.updated)
+    (title, markdown, dates) = (document.title, document.markdown, document.dates)
+    updatedAt = document.updated
   }
 }
 

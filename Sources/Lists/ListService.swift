@@ -60,15 +60,16 @@ package struct ListService: Sendable {
   /// - Throws: `invalidDocument`, `documentTooLarge`, `quotaExceeded`; `storageFull` while the disk's last space is kept
   ///   for others; the stores' errors.
   package func make(
-    title: String, markdown: String, owner: ListMember, as context: WriteContext,
+    title: String, markdown: String, dates: TripChange = TripChange(), owner: ListMember,
+    as context: WriteContext,
     answer: Answering<SharedList>? = nil
   ) async throws -> SharedList {
     try stores.requireSpaceForNewcomers()
     var generator = SystemRandomNumberGenerator()
     let (list, now) = (AccountID.random(using: &generator), now())
     let body = try ListDocument.body(
-      title: ListText.title(title), markdown: ListText.markdown(markdown), owner: owner.username,
-      at: now)
+      title: ListText.title(title), markdown: ListText.markdown(markdown), dates: dates,
+      owner: owner.username, at: now)
     let store = StoreName.list(list)
     try await stores.update(.system, as: context) { changes in try changes.noteErasure(of: store) }
     let id = ListDocument.id(of: list)
@@ -150,7 +151,7 @@ package struct ListService: Sendable {
   /// A check of a list's state. It throws when the state is not the required one.
   package typealias Condition = @Sendable (ListTag) throws -> Void
 
-  /// Changes the title or the description of a list.
+  /// Changes the title, the description or the days of a list.
   /// - Parameter condition: checked in the update that writes.
   /// - Returns: the list, with its members when the condition was checked.
   /// - Throws: `absent`; `forbidden` for a reader; `invalidDocument`, `documentTooLarge`; what the condition
@@ -158,6 +159,7 @@ package struct ListService: Sendable {
   @discardableResult
   package func change(
     _ id: AccountID, by account: AccountID, title: String?, markdown: String?,
+    dates: TripChange = TripChange(),
     condition: @escaping Condition = { _ in }, as context: WriteContext,
     answer: Answering<SharedList>? = nil
   ) async throws -> SharedList {
@@ -171,7 +173,8 @@ package struct ListService: Sendable {
     ) { changes in
       guard var known = try ListDocument(id, in: changes.view) else { throw ServiceError.absent }
       try condition(ListTag(revision: known.revision, version: members.head.version))
-      try known.change(title: title, markdown: markdown, in: &changes, as: document)
+      try known.change(
+        title: title, markdown: markdown, dates: dates, in: &changes, as: document)
       return SharedList(id, known, members, role: role)
     }
     // A right that ended during the write: the answer is an error.

@@ -5,7 +5,7 @@ package import Stores
 /// Decides what a member may write to a list's store by sync.
 ///
 /// A reader may write nothing. No one may delete the list's own document or change its owner and members; the owner
-/// does that through `/v1/lists`. Titles and texts are those that `/v1/lists` takes (``ListText``). Drafts belong to their
+/// does that through `/v1/lists`. Titles, texts and days are those that `/v1/lists` takes (``ListText``, ``TripDates``). Drafts belong to their
 /// author's own store and are refused.
 package struct ListWriteRule: Sendable {
   private let list: AccountID
@@ -42,6 +42,7 @@ package struct ListWriteRule: Sendable {
       let title = next["title"]?.string
     else { return ServiceError(.forbidden, "The list's own document needs a title") }
     if let error = Self.fault(title, next["markdown"]?.string) { return error }
+    do { _ = try TripDates(of: next) } catch { return Self.forbidden(error) }
     let former = try former(id, parent, in: view)
     guard ListDocument.owned.allSatisfy({ former?[$0] == next[$0] }) else {
       return ServiceError(
@@ -65,7 +66,11 @@ package struct ListWriteRule: Sendable {
       _ = try ListText.title(title)
       _ = try markdown.map(ListText.markdown)
       return nil
-    } catch { return ServiceError(.forbidden, ServiceError(error)?.reason ?? "") }
+    } catch { return forbidden(error) }
+  }
+
+  private static func forbidden(_ error: any Error) -> ServiceError {
+    ServiceError(.forbidden, ServiceError(error)?.reason ?? "")
   }
 
   /// The former contents: the parent's, or the winner's when the parent's are no longer stored.

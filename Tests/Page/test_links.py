@@ -1,4 +1,4 @@
-"""Links that show a list to people without an account."""
+"""Links that show a list to people without an account, and the days of a trip."""
 from people import made_list, some_name
 
 
@@ -14,6 +14,7 @@ def test_whoever_has_a_link_sees_the_list_until_it_is_withdrawn(browser):
         import(new URL('client.js', document.querySelector('script[type=module]').src)).then(async ({ client }) => {
           const { hotels } = await client.search({ location: 'Paris' })
           await client.bookmark(hotels[0], { list })
+          await client.changeList(list, { from: '2026-05-01', to: '2026-05-08' })
           await client.putNote(list, 'To pack', '* [ ] An umbrella')
           done()
         })""", path.split("/")[-1])
@@ -24,7 +25,7 @@ def test_whoever_has_a_link_sees_the_list_until_it_is_withdrawn(browser):
     owner.press("Done")
     owner.says("Withdraw")
 
-    guest.visit(link[len(owner.url):]).says("Lisbon in May", hotel, "To pack", "An umbrella")
+    guest.visit(link[len(owner.url):]).says("Lisbon in May", "8 May 2026", hotel, "To pack", "An umbrella")
     assert name not in guest.text() and "Bookmark" not in [it.text for it in guest.all("button")]
     # The page keeps nothing in the browser and starts no session.
     assert guest.driver.get_cookies() == []
@@ -40,3 +41,32 @@ def test_whoever_has_a_link_sees_the_list_until_it_is_withdrawn(browser):
     guest.reload()
     guest.says("This link shows nothing")
     assert hotel not in guest.text()
+
+
+def test_the_days_of_a_trip_are_set_and_shown(browser):
+    page = browser()
+    page.sign_up(some_name())
+    path = made_list(page, "Lisbon")
+
+    def save(first, last):
+        page.press("Change title, days and description")
+        for field, day in (("list-from", first), ("list-to", last)):
+            page.driver.execute_script("document.getElementById(arguments[0]).value = arguments[1]", field, day)
+        page.press("Save")
+
+    save("2026-05-01", "2026-05-08")
+    page.says("8 May 2026")
+    page.synced()
+    page.visit("/lists").says("8 May 2026")
+    page.visit(path).says("8 May 2026")
+    save("2026-05-09", "2026-05-08")
+    assert page.find("#list-from").is_displayed()
+    page.press("Cancel")
+    page.says("8 May 2026")
+    save("", "2026-05-08")
+    page.says("Until 8 May 2026")
+    save("", "")
+    page.says_not("May 2026")
+    page.synced()
+    page.reload()
+    page.says_not("May 2026")

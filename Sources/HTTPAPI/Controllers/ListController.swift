@@ -63,7 +63,8 @@ struct ListController: Sendable {
     guard let owner = ListMember(person, as: .owner, at: now()) else {
       throw ServiceError.accountNeeded
     }
-    let body = try ListBody(try await call.json(.document), known: ["title", "markdown"])
+    let body = try ListBody(
+      try await call.json(.document), known: ["title", "markdown", "from", "to"])
     guard let title = try body.text("title") else {
       throw Problem(.badRequest, "bad_request", "The body needs title, a string")
     }
@@ -71,7 +72,8 @@ struct ListController: Sendable {
     let url = address.url(for: call)
     return try await .written(as: { .list($0, at: url, isNew: true) }) { answer in
       try await lists.make(
-        title: title, markdown: markdown, owner: owner, as: call.writeContext, answer: answer)
+        title: title, markdown: markdown, dates: body.dates, owner: owner, as: call.writeContext,
+        answer: answer)
     }
   }
 
@@ -85,23 +87,25 @@ struct ListController: Sendable {
 
   private func change(_ call: Call, _ person: Principal) async throws -> Response {
     let id = try await call.listID(for: person, in: lists)
-    let body = try ListBody(try await call.json(.document), known: ["title", "markdown", "owner"])
+    let body = try ListBody(
+      try await call.json(.document), known: ["title", "markdown", "from", "to", "owner"])
     let (title, markdown) = (try body.text("title"), try body.text("markdown"))
-    let owner = try body.text("owner")
-    guard title != nil || markdown != nil || owner != nil else {
-      throw Problem(.badRequest, "bad_request", "The body needs title, markdown or owner")
+    let (dates, owner) = (body.dates, try body.text("owner"))
+    let changesDocument = title != nil || markdown != nil || !dates.isEmpty
+    guard changesDocument || owner != nil else {
+      throw Problem(.badRequest, "bad_request", "The body needs title, markdown, from, to or owner")
     }
     var condition = try Self.listCondition(call)
     let url = address.url(for: call)
     let change = { @Sendable [condition] (answer: Answering<SharedList>?) in
       try await lists.change(
-        id, by: person.id, title: title, markdown: markdown, condition: condition ?? { _ in },
-        as: call.writeContext, answer: answer)
+        id, by: person.id, title: title, markdown: markdown, dates: dates,
+        condition: condition ?? { _ in }, as: call.writeContext, answer: answer)
     }
     guard let owner else {
       return try await .written(as: { .list($0, at: url) }) { try await change($0) }
     }
-    if title != nil || markdown != nil {
+    if changesDocument {
       // The request is done only when the list is offered as well.
       let version = try await change(nil).members.head.version
       // This request has changed the document, so it compares only the version that it has written.
@@ -172,11 +176,18 @@ extension JSONWriter {
     state(of: list, at: url)
   }
 
+  /// Writes the days of a trip, as far as there are any.
+  mutating func days(_ dates: TripDates) {
+    if let from = dates.from { member("from", from) }
+    if let to = dates.to { member("to", to) }
+  }
+
   /// Writes what a list says of itself, without `id`, `role` and `createdAt`.
   /// - Parameter url: the server's own.
   fileprivate mutating func state(of list: SharedList, at url: String) {
     member("title", list.title)
     member("markdown", list.markdown)
+    days(list.dates)
     member("owner", list.members.owner?.username ?? "")
     array("members", of: list.members.all) { member, writer in
       writer.beginObject()

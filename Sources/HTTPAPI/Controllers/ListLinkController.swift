@@ -87,6 +87,7 @@ struct ListLinkController: Sendable {
   private static func write(_ shown: ShownList, to writer: inout JSONWriter) {
     writer.member("title", shown.title)
     writer.member("markdown", shown.markdown)
+    writer.days(shown.dates)
     writer.member("updatedAt", shown.updatedAt.rfc3339)
     writer.name("hotels")
     writer.beginArray()

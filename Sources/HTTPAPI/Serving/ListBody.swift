@@ -31,6 +31,13 @@ struct ListBody: Sendable {
     return text
   }
 
+  /// The members `from` and `to`, as far as they are there.
+  var dates: TripChange {
+    var days: JSONObject = [:]
+    for name in ["from", "to"] { days[name] = node[name]?.value }
+    return TripChange(days)
+  }
+
   /// The member `role`, which is `editor` or `reader`.
   /// - Throws: ``Problem`` 400 for anything else.
   func role() throws(Problem) -> ListRole {

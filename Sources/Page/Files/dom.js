@@ -69,5 +69,13 @@ export function time(text) {
   return Number.isNaN(date.getTime()) ? "" : h("time", { datetime: text }, dates.format(date))
 }
 
+const days = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" })
+
+/** The days of a trip as text, empty without any. @param {{from?: string, to?: string}} trip */
+export function daysOf({ from, to }) {
+  const [first, last] = [from, to].map(day => day && new Date(day))
+  return first && last ? days.formatRange(first, last) : first ? `From ${days.format(first)}` : last ? `Until ${days.format(last)}` : ""
+}
+
 /** `1 hotel`, `2 hotels`. */
 export const plural = (count, one, many = one + "s") => `${count.toLocaleString("en-GB")} ${count === 1 ? one : many}`

@@ -33,8 +33,8 @@ export { Client, OfflineError }
  * The hotel's id; `rev`, absent until the server has confirmed it; on a list, who added it, and whether it is the user's
  * own draft; whether the outbox has a change of it that the server has not confirmed.
  *
- * @typedef {{id: string, title: string, markdown: string, owner: string, role: "owner"|"editor"|"reader", members: {username: string, displayName?: string, role: string, joinedAt: string}[], createdAt: string, updatedAt: string, pending?: boolean}} List
- * `role` is the user's own; the owner is the first of `members`. A list that was made offline has an id `new-…` until it
+ * @typedef {{id: string, title: string, markdown: string, from?: string, to?: string, owner: string, role: "owner"|"editor"|"reader", members: {username: string, displayName?: string, role: string, joinedAt: string}[], createdAt: string, updatedAt: string, pending?: boolean}} List
+ * `from` and `to` are the first and the last day of the trip, as 2026-05-01. `role` is the user's own; the owner is the first of `members`. A list that was made offline has an id `new-…` until it
  * is delivered; every function accepts both ids.
  *
  * @typedef {{title: string, markdown: string, rev?: string, createdAt: string, updatedAt: string, draft?: boolean, pending?: boolean}} Note

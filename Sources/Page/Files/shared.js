@@ -1,5 +1,5 @@
 import { art } from "./art.js"
-import { h, safeURL, time } from "./dom.js"
+import { daysOf, h, safeURL, time } from "./dom.js"
 import { amenitiesOf, chips, nameOf, placeOf, text } from "./facts.js"
 import { markdown } from "./markdown.js"
 
@@ -50,7 +50,7 @@ function failed({ status }) {
 try {
   const shown = await page()
   document.title = `${shown.title} · Hotel Bookmarks`
-  main.replaceChildren(h("h1", { dir: "auto" }, shown.title), h("div.section", markdown(shown.markdown)),
+  main.replaceChildren(h("h1", { dir: "auto" }, shown.title), h("p.lead", daysOf(shown)), h("div.section", markdown(shown.markdown)),
     h("section.section", { "aria-label": "Hotels" }, hotels), h("section.section", { "aria-label": "Notes" }, notes), more)
   add(shown)
   if (!hotels.childElementCount && !notes.childElementCount && !shown.next) notes.append(h("p.muted", "There are no hotels and no notes yet."))

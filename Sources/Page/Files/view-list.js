@@ -1,6 +1,6 @@
 import { card, nameOf } from "./cards.js"
 import { client, follow } from "./client.js"
-import { h, icon, time } from "./dom.js"
+import { daysOf, h, icon, time } from "./dom.js"
 import { markdown } from "./markdown.js"
 import { attempt, toast } from "./messages.js"
 import { personName } from "./people.js"
@@ -38,19 +38,28 @@ export async function show({ id }, signal) {
       parts.about.querySelector("input").focus()
     }
     return h("div.stack", list.markdown ? markdown(list.markdown) : mayWrite ? h("p.muted", "No description yet.") : null,
-      mayWrite ? h("button.quiet", { onclick: change }, "Change title and description") : null)
+      mayWrite ? h("button.quiet", { onclick: change }, "Change title, days and description") : null)
   }
 
   function editor(list) {
     const name = h("input", { id: "list-title", dir: "auto", required: true, maxlength: 200, value: list.title })
     const words = h("textarea", { id: "list-words", value: list.markdown })
+    const day = (id, value) => h("input", { id, type: "date", value, max: "9999-12-31" })
+    const from = day("list-from", list.from), to = day("list-to", list.to)
     const end = () => { editing = false; return renew() }
     return h("form.stack.panel.narrow", {
       onsubmit: event => {
         event.preventDefault()
-        attempt(async () => { await client.changeList(list.id, { title: name.value.trim(), markdown: words.value }); await end() })
+        to.setCustomValidity(from.value && to.value && to.value < from.value ? "The last day is before the first." : "")
+        if (!to.reportValidity()) return to.setCustomValidity("")
+        attempt(async () => {
+          await client.changeList(list.id, { title: name.value.trim(), markdown: words.value, from: from.value || null, to: to.value || null })
+          await end()
+        })
       }
-    }, h("div", h("label", { for: "list-title" }, "Title"), name), h("div", h("label", { for: "list-words" }, "Description"), words,
+    }, h("div", h("label", { for: "list-title" }, "Title"), name),
+    h("div.row", h("div", h("label", { for: "list-from" }, "First day"), from), h("div", h("label", { for: "list-to" }, "Last day"), to)),
+    h("div", h("label", { for: "list-words" }, "Description"), words,
       h("p.hint", "# Heading, **strong**, * list item, [link](https://…)")),
     h("div.row", h("button.main", "Save"), h("button", { onclick: end }, "Cancel")))
   }
@@ -94,7 +103,7 @@ export function head(list, current) {
   const tab = (name, href, text) => h("a", { href, "aria-current": name === current ? "page" : null }, text)
   return [
     h("a.crumb", { href: "/lists" }, "Lists"), h("h1", { dir: "auto" }, list.title),
-    list.pending ? h("p.row", waits(list)) : null,
+    daysOf(list) ? h("p.lead", daysOf(list)) : null, list.pending ? h("p.row", waits(list)) : null,
     h("nav.tabs", { "aria-label": "This list" }, tab("hotels", path, "Hotels and notes"), tab("members", `${path}/members`, "People"),
       list.role === "reader" ? null : tab("drafts", `${path}/drafts`, "Drafts"))
   ].filter(Boolean)

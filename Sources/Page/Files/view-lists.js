@@ -1,5 +1,5 @@
 import { client, follow, isUser } from "./client.js"
-import { h, plural, time } from "./dom.js"
+import { daysOf, h, plural, time } from "./dom.js"
 import { ask, attempt } from "./messages.js"
 import { initial, personName } from "./people.js"
 import { go } from "./router.js"
@@ -67,6 +67,7 @@ export const roleNames = { owner: "Owner", editor: "Can change", reader: "Can re
 
 function ticket(list) {
   return h("li.ticket", h("h2", { dir: "auto" }, h("a", { href: `/lists/${encodeURIComponent(list.id)}` }, list.title)),
+    daysOf(list) ? h("p", daysOf(list)) : null,
     h("p.muted.small", `${plural(list.members.length, "person", "people")} · ${list.role === "owner" ? "yours" : roleNames[list.role].toLowerCase()}`,
       " ", waits(list)),
     faces(list.members))

@@ -209,7 +209,7 @@ export class Client extends EventTarget {
     return this.#write({ action: "makeList", list: `new-${randomID()}`, label: title, body: { title, markdown } })
   }
 
-  /** @param {string} list @param {{title?: string, markdown?: string}} body @returns {Promise<Entry>} */
+  /** @param {string} list @param {{title?: string, markdown?: string, from?: string|null, to?: string|null}} body @returns {Promise<Entry>} */
   changeList(list, body) { return this.#write({ action: "changeList", list, label: body.title, body }) }
 
   /** Offers a list to a member, who owns it after accepting. @param {string} list @param {string} username */
