@@ -144,6 +144,9 @@ BYTES view_account_js[] = {
 BYTES view_bookmarks_js[] = {
 #embed "../Page/Files/view-bookmarks.js"
 };
+BYTES view_changes_js[] = {
+#embed "../Page/Files/view-changes.js"
+};
 BYTES view_drafts_js[] = {
 #embed "../Page/Files/view-drafts.js"
 };
@@ -290,6 +293,7 @@ static const cembedded_page_file files[] = {
     FILE("to-lists.js", to_lists_js),
     FILE("view-account.js", view_account_js),
     FILE("view-bookmarks.js", view_bookmarks_js),
+    FILE("view-changes.js", view_changes_js),
     FILE("view-drafts.js", view_drafts_js),
     FILE("view-enter.js", view_enter_js),
     FILE("view-history.js", view_history_js),

@@ -10,6 +10,7 @@ import Testing
       for path in [
         "/", "/?what=pool&where=Rome", "/hotels/a", "/bookmarks", "/bookmarks/a/history", "/lists",
         "/lists/a", "/lists/a/notes/b%20c", "/lists/a/members", "/lists/a/drafts",
+        "/lists/a/history",
         "/invitations/a", "/outbox", "/account", "/log-in", "/sign-up", "/reset",
       ] {
         let page = try await api.call(.get, path)

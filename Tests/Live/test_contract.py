@@ -8,7 +8,7 @@ import yaml
 # Every URL of the web page answers a browser that opens it directly.
 PAGES = [
     "/", "/hotels/h", "/bookmarks", "/bookmarks/h/history", "/lists", "/lists/l", "/lists/l/notes/n",
-    "/lists/l/members", "/lists/l/drafts", "/invitations/t", "/shared/s", "/outbox", "/account", "/log-in", "/sign-up", "/reset", "/docs",
+    "/lists/l/members", "/lists/l/drafts", "/lists/l/history", "/invitations/t", "/shared/s", "/outbox", "/account", "/log-in", "/sign-up", "/reset", "/docs",
     "/admin", "/offline.js", "/worker.js", "/page/none/index.html", "/page/none/offline/none",
     "/shell.json"]
 
@@ -19,7 +19,7 @@ def below_a_list(guest):
     for method, rest in (
             ("GET", ""), ("PATCH", ""), ("DELETE", ""), ("PUT", "/members/eve"), ("DELETE", "/members/eve"),
             ("GET", "/invitations"), ("POST", "/invitations"), ("DELETE", "/invitations/" + "0" * 32),
-            ("GET", "/links"), ("POST", "/links"), ("DELETE", "/links/" + "0" * 32),
+            ("GET", "/history"), ("GET", "/links"), ("POST", "/links"), ("DELETE", "/links/" + "0" * 32),
             ("GET", "/bookmarks"), ("POST", "/bookmarks"), ("GET", "/bookmarks/h"), ("PUT", "/bookmarks/h"),
             ("DELETE", "/bookmarks/h"), ("DELETE", "/bookmarks/h/draft"), ("POST", "/bookmarks/h/publish"),
             ("GET", "/mirror"), ("GET", "/drafts"), ("GET", "/notes"), ("GET", "/notes/n"), ("PUT", "/notes/n"),

@@ -70,3 +70,25 @@ def test_the_days_of_a_trip_are_set_and_shown(browser):
     page.synced()
     page.reload()
     page.says_not("May 2026")
+
+
+def test_a_removed_note_is_brought_back_from_the_lists_history(browser):
+    page = browser()
+    name = some_name()
+    page.sign_up(name)
+    path = made_list(page, "Lisbon")
+    page.visit(f"{path}/notes/Plan?edit=1").write("#words", "We leave on Monday.")
+    page.press("Save for everybody")
+    page.says("Changed")
+    page.synced()
+    page.press("Remove")
+    page.until(lambda: page.all("dialog[open]"))
+    page.press("Remove")
+    page.says("No notes yet")
+    page.synced()
+    page.press("History")
+    page.says(f"{name} removed the note Plan", f"{name} added the list Lisbon")
+    page.press("Bring Plan back")
+    page.says(f"{name} changed the note Plan")
+    assert not [it for it in page.all("button") if it.text == "Bring back"]
+    page.visit(path).says("Plan")

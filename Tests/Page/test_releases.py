@@ -177,7 +177,7 @@ def test_the_worker_answers_every_view_of_the_app_and_nothing_else():
     views = re.compile(re.search(r"^const views = /(.*)/$", source, re.M).group(1).replace(r"\/", "/"))
     contract = (ROOT / "openapi.yaml").read_text()
     paths = re.findall(r'^  (/\S*):\n(?:    parameters: .*\n)?    get: \{operationId: \w+, tags: \[page\].* summary: "The app: ', contract, re.M)
-    assert len(paths) == 15
+    assert len(paths) == 16
     for path in paths:
         assert views.match(re.sub(r"\{\w+\}", "a%20b", path)), path
     for path in re.findall(r"^  (/\S*):$", contract, re.M):

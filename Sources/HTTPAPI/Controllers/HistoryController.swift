@@ -143,7 +143,8 @@ extension Author {
     if case .user(let id) = self { id } else { nil }
   }
 
-  fileprivate func write(to writer: inout JSONWriter, _ names: [AccountID: PersonName]) {
+  /// Writes the author as an object. It names a user if `names` has a name for them.
+  func write(to writer: inout JSONWriter, _ names: [AccountID: PersonName]) {
     writer.beginObject()
     switch self {
     case .guest: writer.member("kind", "guest")

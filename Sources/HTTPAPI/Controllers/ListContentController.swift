@@ -57,6 +57,7 @@ struct ListContentController: Sendable {
         })
         return answer
       },
+      read("/history") { call, list, _ in try await history(call, of: list) },
       read("/notes") { call, list, person in
         try await listNotes(call, list, person)
       },
@@ -97,6 +98,35 @@ struct ListContentController: Sendable {
         try await lists.requireWriter(person.id, of: id)
       }
       return try await run(call, WrittenList(id: id, writer: person, store: store))
+    }
+  }
+
+  /// Answers who changed what last. Only present members have names.
+  private func history(_ call: Call, of list: AccountID) async throws -> Response {
+    let query = try call.query("limit", "after")
+    let limit = try query.int("limit", in: 1...ListLimits.page, default: 20)
+    let start = try query.int("after", in: 1...Int.max, default: 0)
+    let page = try await lists.history(
+      of: list, from: start == 0 ? nil : Int64(start), limit: limit)
+    let names = try await lists.names(
+      of: Set(page.events.compactMap { $0.arrival?.author.user }), on: list)
+    return .json { writer in
+      writer.array("changes", of: page.events) { event, writer in
+        writer.beginObject()
+        writer.member("kind", event.subject.rawValue)
+        writer.member("id", event.document.text)
+        writer.member("name", event.name)
+        writer.member("rev", event.revision.description)
+        writer.member("deleted", event.isDeleted)
+        if let arrival = event.arrival {
+          writer.member("time", arrival.time.rfc3339)
+          writer.name("by")
+          arrival.author.write(to: &writer, names)
+        }
+        if let former = event.former { writer.member("former", former.description) }
+        writer.endObject()
+      }
+      if let next = page.next { writer.member("next", Int(next)) }
     }
   }
 

@@ -39,6 +39,7 @@ struct PageController: Sendable {
     ("/bookmarks/{hotelID}/history", "index.html"), ("/lists", "index.html"),
     ("/lists/{id}", "index.html"), ("/lists/{id}/notes/{title}", "index.html"),
     ("/lists/{id}/members", "index.html"), ("/lists/{id}/drafts", "index.html"),
+    ("/lists/{id}/history", "index.html"),
     ("/invitations/{token}", "index.html"), ("/outbox", "index.html"),
     ("/account", "index.html"), ("/log-in", "index.html"), ("/sign-up", "index.html"),
     ("/reset", "index.html"),

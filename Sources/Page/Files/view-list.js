@@ -104,7 +104,7 @@ export function head(list, current) {
   return [
     h("a.crumb", { href: "/lists" }, "Lists"), h("h1", { dir: "auto" }, list.title),
     daysOf(list) ? h("p.lead", daysOf(list)) : null, list.pending ? h("p.row", waits(list)) : null,
-    h("nav.tabs", { "aria-label": "This list" }, tab("hotels", path, "Hotels and notes"), tab("members", `${path}/members`, "People"),
+    h("nav.tabs", { "aria-label": "This list" }, tab("hotels", path, "Hotels and notes"), tab("members", `${path}/members`, "People"), tab("history", `${path}/history`, "History"),
       list.role === "reader" ? null : tab("drafts", `${path}/drafts`, "Drafts"))
   ].filter(Boolean)
 }

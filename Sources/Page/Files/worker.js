@@ -13,7 +13,7 @@ const manifest = "/shell.json"
 /** The cache that has `/shell.json` of the present version, and the prefix of the caches that have the files of one. */
 const present = "page", prefix = "page-"
 /** The paths of the app's views, as in `app.js`. All others belong to other pages. */
-const views = /^\/(?:|bookmarks|bookmarks\/[^/]+\/history|hotels\/[^/]+|lists|lists\/[^/]+(?:\/members|\/drafts|\/notes\/[^/]+)?|invitations\/[^/]+|outbox|account|log-in|sign-up|reset)$/
+const views = /^\/(?:|bookmarks|bookmarks\/[^/]+\/history|hotels\/[^/]+|lists|lists\/[^/]+(?:\/members|\/drafts|\/history|\/notes\/[^/]+)?|invitations\/[^/]+|outbox|account|log-in|sign-up|reset)$/
 const files = /^\/page\/[0-9a-f]{32}\//
 
 addEventListener("install", event => event.waitUntil(update().then(() => skipWaiting())))

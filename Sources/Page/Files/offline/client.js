@@ -258,6 +258,9 @@ export class Client extends EventTarget {
   /** Withdraws an invitation. */
   async withdraw(list, invitation) { await this.#parts.ask("DELETE", `${await this.#root(list)}/invitations/${segment(invitation)}`) }
 
+  /** The history of a list: `{changes, next}`; see the book's page *History*. @param {string} list */
+  async changes(list, { after } = {}) { return (await this.#parts.ask("GET", `${await this.#root(list)}/history${after ? `?after=${after}` : ""}`)).body }
+
   /** Links that show a list without an account: `{id, createdAt}[]`. @param {string} list */
   async links(list) { return (await this.#parts.ask("GET", `${await this.#root(list)}/links`)).body.links }
 

@@ -1,0 +1,36 @@
+import { client } from "./client.js"
+import { h, time } from "./dom.js"
+import { attempt, toast } from "./messages.js"
+import { personName } from "./people.js"
+import { empty } from "./states.js"
+import { head } from "./view-list.js"
+
+/** Who changed what on a list, newest first, and bringing back what was removed. */
+export async function show({ id }, signal) {
+  const list = await client.list(id), rows = h("ol.rows"), more = h("div.more")
+  const load = async after => {
+    const { changes, next } = await client.changes(list.id, { after })
+    if (signal.aborted) return
+    if (!after) rows.replaceChildren()
+    rows.append(...changes.map(row))
+    more.replaceChildren(next ? h("button", { onclick: () => attempt(() => load(next)) }, "Earlier") : "")
+  }
+  const row = ({ id, kind, name, rev, deleted, time: when, by, former }) => h("li", null,
+    h("div.what", h("p", { dir: "auto" }, `${who(by)} ${deleted ? "removed" : rev.startsWith("1-") ? "added" : "changed"} the ${kind} `, h("strong", name)),
+      h("p.muted.small", when ? time(when) : "Time not known")),
+    former && list.role !== "reader" ? h("button", { "aria-label": `Bring ${name} back`, onclick: () => attempt(async () => {
+      await client.settled((await client.restore(id, former, { list: list.id, label: name })).id)
+      toast(`${name} is back.`)
+      await load()
+    }) }, "Bring back") : null)
+  await load()
+  return {
+    title: `History of ${list.title}`, place: "lists",
+    node: h("div", head(list, "history"), h("div.narrow", rows.childElementCount ? rows : empty("No history", "Nothing was changed yet."), more))
+  }
+}
+
+function who(by) {
+  if (by?.kind !== "user") return by?.kind === "server" ? "The server" : "Somebody"
+  return by.name ? personName({ ...by, username: by.name }) : "A former member"
+}
