@@ -7,110 +7,22 @@ package struct EmbeddedFile: Sendable {
   /// The content that browsers get: scripts and styles are without comments and indentation (``PageSource``).
   package let bytes: [UInt8]
 
-  /// All files, in the order of the table in `page.c`.
-  package static let all: [EmbeddedFile] = (0..<cembedded_file_count()).map { index in
-    let file = cembedded_file(index)
-    let name = String(cString: file.name)
-    let source = [UInt8](UnsafeBufferPointer(start: file.bytes, count: file.count))
-    return EmbeddedFile(name: name, bytes: served(source, name: name))
-  }
+  /// All files, in the order of the table in `page.c`, and the script that has all modules of the app (``ModuleBundle``).
+  package static let all: [EmbeddedFile] = {
+    let files = (0..<cembedded_file_count()).map { index in
+      let file = cembedded_file(index)
+      let name = String(cString: file.name)
+      let source = [UInt8](UnsafeBufferPointer(start: file.bytes, count: file.count))
+      return EmbeddedFile(name: name, bytes: served(source, name: name))
+    }
+    let modules = Dictionary(uniqueKeysWithValues: files.map { ($0.name, $0.bytes) })
+    return files + [
+      EmbeddedFile(name: "bundle.js", bytes: ModuleBundle.script(from: "app.js", of: modules))
+    ]
+  }()
 
   private static func served(_ source: [UInt8], name: String) -> [UInt8] {
     if name.hasSuffix(".js") { return PageSource.script(source) }
     return name.hasSuffix(".css") ? PageSource.style(source) : source
-  }
-}
-
-/// Removes comments and indentation from the source files of the page.
-///
-/// The rules look only at lines and do not parse the languages. So the source files must follow the rules
-/// below; the browser tests load each of them.
-package enum PageSource {
-  /// A JavaScript file without comment lines, empty lines and indentation, and without line breaks after `{`,
-  /// `(`, `[` and `,` and before `}`, `)` and `]`, where they have no meaning, and without spaces around ``operators``.
-  ///
-  /// A line is a comment if it begins with `//`, `/*`, `* ` or `*/`, or is `*`. No template literal may
-  /// contain a line break, and no text one of these operators between spaces. A line that contains `//` keeps its line
-  /// break, because a comment may end there.
-  package static func script(_ text: [UInt8]) -> [UInt8] {
-    joined(text, part: withoutSpaces) { line in
-      !line.starts(with: "//".utf8) && !line.starts(with: "/*".utf8)
-        && !line.elementsEqual("*".utf8) && !line.starts(with: "* ".utf8)
-        && !line.starts(with: "*/".utf8)
-    } goesOn: { line, next in
-      guard let last = line.last,
-        "{([,".utf8.contains(last) || next.first.map("})]".utf8.contains) ?? false
-      else { return false }
-      return !zip(line, line.dropFirst()).contains { $0 == $1 && $0 == UInt8(ascii: "/") }
-    }
-  }
-
-  /// The operators around which a script needs no spaces.
-  private static let operators = Set(
-    ["=", "=>", "===", "!==", "&&", "||", "??"].map { [UInt8]($0.utf8) })
-
-  private static func withoutSpaces(_ line: ArraySlice<UInt8>) -> [UInt8] {
-    let words = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-      .map(Array.init)
-    var result: [UInt8] = []
-    var needsSpace = false
-    for word in words {
-      let isOperator = operators.contains(word)
-      if needsSpace, !isOperator { result.append(UInt8(ascii: " ")) }
-      result += word
-      needsSpace = !isOperator
-    }
-    return result
-  }
-
-  /// A style sheet without comment lines, empty lines, indentation and line breaks after `}`. Also removed
-  /// are spaces after `:`, `;`, `,`, `{`, `}` and before `{` and `}`, and a `;` before `}`.
-  ///
-  /// No string in a sheet may contain such a space. A space before `:` stays, because it has a meaning in a
-  /// selector.
-  package static func style(_ text: [UInt8]) -> [UInt8] {
-    let lines = joined(text, part: Array.init) {
-      !$0.starts(with: "/*".utf8) || !$0.suffix(2).elementsEqual("*/".utf8)
-    } goesOn: { _, _ in
-      false
-    }
-    var style: [UInt8] = []
-    style.reserveCapacity(lines.count)
-    for byte in lines {
-      switch byte {
-      case UInt8(ascii: " "):
-        if let last = style.last, isSpaceFree(last) { continue }
-      case UInt8(ascii: "\n"):
-        if style.last == UInt8(ascii: "}") { continue }
-      case UInt8(ascii: "{"), UInt8(ascii: "}"):
-        if style.last == UInt8(ascii: " ") { style.removeLast() }
-        if byte == UInt8(ascii: "}"), style.last == UInt8(ascii: ";") { style.removeLast() }
-      default: break
-      }
-      style.append(byte)
-    }
-    return style
-  }
-
-  private static func isSpaceFree(_ byte: UInt8) -> Bool {
-    ":;,{}\n".utf8.contains(byte)
-  }
-
-  private static func joined(
-    _ text: [UInt8], part: (ArraySlice<UInt8>) -> [UInt8],
-    where isKept: (ArraySlice<UInt8>) -> Bool,
-    goesOn: (_ line: ArraySlice<UInt8>, _ next: ArraySlice<UInt8>) -> Bool
-  ) -> [UInt8] {
-    var result: [UInt8] = []
-    result.reserveCapacity(text.count)
-    let lines = text.split(separator: UInt8(ascii: "\n"))
-      .map { line in line.drop { $0 == UInt8(ascii: " ") } }
-      .filter { !$0.isEmpty && isKept($0) }
-    for (index, line) in lines.enumerated() {
-      result += part(line)
-      let next = index + 1 < lines.count ? lines[index + 1] : []
-      if !goesOn(line, next) { result.append(UInt8(ascii: "\n")) }
-    }
-    return result
   }
 }

@@ -34,6 +34,7 @@ struct APIFixture: Sendable {
   /// The page's files.
   static let page = WebPage([
     ("index.html", Array(shell.utf8)), ("a.js", Array("import './offline/b.js'\n".utf8)),
+    ("bundle.js", Array("export {}\n".utf8)),
     ("offline/b.js", Array("export {}\n".utf8)), ("worker.js", Array("// works\n".utf8)),
     ("shared.html", Array("<p>a link</p>".utf8)),
     ("docs.html", Array("<script src=\"/page/docs.js\"></script>".utf8)),

@@ -90,7 +90,7 @@ import Testing
       let files = try #require(shell.json["files"]?.array)
       #expect(
         files.compactMap { $0["path"]?.string }
-          == ["index.html", "a.js", "offline/b.js"].map { Self.path($0) })
+          == ["index.html", "bundle.js"].map { Self.path($0) })
       for file in files {
         let reply = try await api.call(.get, try #require(file["path"]?.string))
         #expect(file["sha256"]?.string == PageFile(name: "any", bytes: reply.bytes).digest)

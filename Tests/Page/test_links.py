@@ -1,4 +1,5 @@
 """Links that show a list to people without an account, and the days of a trip."""
+from browsing import CLIENT
 from people import made_list, some_name
 
 
@@ -9,9 +10,9 @@ def test_whoever_has_a_link_sees_the_list_until_it_is_withdrawn(browser):
     path = made_list(owner, "Lisbon in May")
     owner.visit("/?where=Paris")
     hotel = owner.find(".hotel h2").text
-    owner.driver.execute_async_script("""
+    owner.driver.execute_async_script(f"const client = {CLIENT};" + """
         const [list, done] = arguments
-        import(new URL('client.js', document.querySelector('script[type=module]').src)).then(async ({ client }) => {
+        client.then(async ({ client }) => {
           const { hotels } = await client.search({ location: 'Paris' })
           await client.bookmark(hotels[0], { list })
           await client.changeList(list, { from: '2026-05-01', to: '2026-05-08' })

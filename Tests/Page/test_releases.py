@@ -1,5 +1,4 @@
 """The page's versions: a visit keeps its own, no mixture is ever kept, and other pages of the origin stay themselves."""
-import json
 import re
 
 import pytest
@@ -73,25 +72,10 @@ def test_a_visit_without_a_worker_keeps_its_version(site, page):
     page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {
         "source": "Object.defineProperty(Navigator.prototype, 'serviceWorker', { value: undefined })"})
     page.visit("/")
-    views = [file["path"] for file in json.loads(site.fetch("/shell.json"))["files"] if "/view-" in file["path"]]
-    page.until(lambda: set(views) <= set(site.asked))
     site.release()
     for place, word in (("Lists", OLD), ("Bookmarked", "Nothing bookmarked yet"), ("You", "You are a guest")):
         page.press(place)
         page.says(word)
-
-
-def test_a_view_that_has_gone_with_its_version_is_loaded_with_the_new_one(site, page):
-    page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {
-        "source": "Object.defineProperty(Navigator.prototype, 'serviceWorker', { value: undefined })"})
-    # The lists' view is still on its way when the server is replaced.
-    page.driver.execute_cdp_cmd("Network.enable", {})
-    page.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/view-lists.js"]})
-    page.visit("/").says("hotels")
-    site.release()
-    page.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
-    page.press("Lists")
-    page.says(NEW)
 
 
 def test_two_versions_behind_one_address_are_never_kept_as_a_mixture(site, page):
@@ -108,7 +92,7 @@ def test_two_versions_behind_one_address_are_never_kept_as_a_mixture(site, page)
     page.visit("/lists").says(NEW)
 
 
-@pytest.mark.parametrize("broken", ["view-lists.js", "app.js", "base.css", "shell.json", "index.html"])
+@pytest.mark.parametrize("broken", ["bundle.js", "boot.js", "base.css", "shell.json", "index.html"])
 def test_a_proxys_page_in_the_place_of_a_file_is_never_kept(site, page, broken):
     page.visit("/")
     controlled(page)
@@ -125,7 +109,7 @@ def test_a_proxys_page_in_the_place_of_a_file_is_never_kept(site, page, broken):
 
 
 def test_a_first_visit_behind_a_proxys_page_can_be_tried_again(site, page):
-    site.broken = lambda path: path.endswith(("app.js", "states.js"))
+    site.broken = lambda path: path.endswith("bundle.js")
     page.driver.get(site.url + "/")
     page.says("Load the page again")
     site.broken = lambda path: False
@@ -140,7 +124,7 @@ def test_a_cache_that_is_not_whole_is_not_used_and_is_completed(site, page):
     page.until(lambda: kept(page) == site.first)
     page.driver.execute_async_script("""
         const [version, done] = arguments
-        caches.open("page-" + version).then(it => it.delete(`/page/${version}/view-lists.js`)).then(done)""", site.first)
+        caches.open("page-" + version).then(it => it.delete(`/page/${version}/bundle.js`)).then(done)""", site.first)
     page.visit("/lists").says(OLD)
     page.until(lambda: kept(page) == site.first)
 

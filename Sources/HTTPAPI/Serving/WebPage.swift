@@ -53,6 +53,8 @@ package struct WebPage: Sendable {
   static let worker = "worker.js"
   /// The module for other pages. At its own URL it is one line, which exports the module of the present version.
   static let module = "offline.js"
+  /// The app's scripts: the one that starts it, and the one that has all its modules.
+  private static let scripts = ["boot.js", "bundle.js"]
   /// The answer of `/shell.json`.
   static let shell = "shell.json"
 
@@ -88,10 +90,11 @@ package struct WebPage: Sendable {
     return writer.bytes
   }
 
-  /// Whether the app does not need a file offline: the pages for developers, for operators and of links to lists need the
-  /// server.
+  /// Whether the app does not need a file offline: its modules are in one script, and the pages for developers, for
+  /// operators and of links to lists need the server.
   private static func isElsewhere(_ name: String) -> Bool {
-    ["docs", "admin", "shared"].contains { name.hasPrefix($0) }
+    name.hasSuffix(".js")
+      ? !scripts.contains(name) : ["docs", "admin", "shared"].contains { name.hasPrefix($0) }
   }
 
   private static func path(of name: String, _ version: String) -> String {

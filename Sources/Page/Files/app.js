@@ -4,7 +4,7 @@ import { isIssued, personName } from "./people.js"
 import { reason } from "./reasons.js"
 import { failure } from "./states.js"
 import { toast } from "./messages.js"
-import { preload, rewrite, route, start, render } from "./router.js"
+import { go, rewrite, route, start, render } from "./router.js"
 import { syncButton } from "./sync.js"
 
 /** The app: the views and their URLs, and the frame around them. */
@@ -78,7 +78,7 @@ client.addEventListener("session", () => {
 })
 client.addEventListener("rejected", ({ detail }) => {
   toast(`${detail.label ?? "A change"}: ${reason(detail)}`, {
-    label: "Look", run: () => import("./router.js").then(({ go }) => go("/outbox"))
+    label: "Look", run: () => go("/outbox")
   })
 })
 client.addEventListener("failure", ({ detail }) => toast(reason(detail)))
@@ -95,4 +95,3 @@ showPerson()
 if (isNearEnd()) use()
 document.getElementById("sync").append(...syncButton())
 await start().catch(error => document.getElementById("main").replaceChildren(failure(error)))
-preload()

@@ -1,8 +1,10 @@
 /**
- * Starts the app. If that fails, shows the reason: for example, a private window without storage, or an answer that is
- * not the file. To try again, every file of this visit is fetched past the browser's cache, which may have kept it.
+ * Starts the app, whose modules the server puts into one script, `bundle.js`. If that fails, shows the reason: for
+ * example, a private window without storage, or an answer that is not the file. To try again, every file of this visit is
+ * fetched past the browser's cache, which may have kept it.
  */
-import("./app.js").catch(async error => {
+const bundle = import("./bundle.js")
+bundle.then(({ load }) => load("app.js")).catch(async error => {
   const again = async () => {
     const names = performance.getEntriesByType("resource").map(({ name }) => name).filter(name => name.startsWith(location.origin + "/page/"))
     await Promise.allSettled(names.map(name => fetch(name, { cache: "reload" })))
@@ -10,7 +12,7 @@ import("./app.js").catch(async error => {
   }
   const main = document.getElementById("main")
   try {
-    const { failure } = await import("./states.js")
+    const { failure } = await (await bundle).load("states.js")
     main.replaceChildren(failure(error, again))
   } catch {
     const button = document.createElement("button")

@@ -30,39 +30,7 @@ export function route(path, load) {
   routes.push({ pattern: new RegExp(`^${text}/?$`), names, load })
 }
 
-/** This file's version, which is in its URL. */
-const version = new URL(import.meta.url).pathname.split("/")[2]
-
-/**
- * Loads all views, so that this visit keeps its version until it ends. A server has only one version, and another one may
- * answer from now on.
- */
-export const preload = () => Promise.allSettled([...routes.map(({ load }) => load()), nowhere()])
-
 const nowhere = () => import("./view-nowhere.js")
-
-/**
- * Loads a view. If that fails because the server has another version now, loads the page again, which is a new visit; but
- * only once, because two versions may answer at the same time.
- */
-async function loaded(load) {
-  try {
-    return await load()
-  } catch (error) {
-    if (history.state?.isAgain || !await isRenewed()) throw error
-    history.replaceState({ ...history.state, isAgain: true }, "")
-    location.reload()
-    return new Promise(() => {})
-  }
-}
-
-async function isRenewed() {
-  try {
-    return (await (await fetch("/shell.json", { cache: "no-store" })).json()).version !== version
-  } catch {
-    return false
-  }
-}
 
 function find(path) {
   for (const { pattern, names, load } of routes) {
@@ -100,13 +68,12 @@ export async function render(scroll = 0) {
   signal.addEventListener("abort", () => clearTimeout(waiting))
   let view
   try {
-    view = await (await loaded(load)).show(params, signal)
+    view = await (await load()).show(params, signal)
   } catch (error) {
     view = { title: "That did not work", node: failure(error, () => render()) }
   }
   clearTimeout(waiting)
   if (signal.aborted) return
-  if (history.state?.isAgain) history.replaceState({ ...history.state, isAgain: undefined }, "")
   main.replaceChildren(view.node)
   document.title = view.title === "Hotel Bookmarks" ? view.title : `${view.title} · Hotel Bookmarks`
   for (const link of document.querySelectorAll("[data-place]")) {
