@@ -31,17 +31,21 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 @functools.cache
-def _catalogue():
-    """The catalogue that a first start makes of the program's own hotels. Tests that begin with it start sooner."""
-    directory = pathlib.Path(tempfile.mkdtemp(prefix="hotel-bookmarks-catalogue-"))
+def _first_start():
+    """What a first start makes: the catalogue of the program's own hotels, and the hash of the administrator's password.
+    Tests that begin with them start sooner."""
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="hotel-bookmarks-first-start-"))
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     process = subprocess.Popen(
         [BINARY, "serve", "--port", "0", "--data", str(directory / "data")], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         env={name: value for name, value in os.environ.items() if not name.startswith("HOTEL_BOOKMARKS_")})
     process.stdout.readline()
+    administrator = directory / "data" / "administrator.json"
+    # The next start would replace a password that was not shown.
+    wait_until(lambda: '"shown":true' in administrator.read_text())
     process.terminate()
     process.communicate(timeout=PATIENCE)
-    return shutil.move(directory / "data" / "catalogue.sqlite", directory)
+    return [directory / "data" / "catalogue.sqlite", administrator]
 
 
 class Server:
@@ -57,7 +61,8 @@ class Server:
         self.data = pathlib.Path(data)
         if not under and not self.data.exists() and self.data.parent.is_dir():
             self.data.mkdir(mode=0o700)
-            shutil.copy(_catalogue(), self.data)
+            for file in _first_start():
+                shutil.copy(file, self.data)
         command = [*under, BINARY, "serve", "--port", "0", "--data", str(data), *arguments]
         variables = {**os.environ, **_PATIENT, **(environment or {})}
         if (database := variables.pop(postgres.INHERITED, None)) and "--database" not in arguments:
