@@ -6,9 +6,11 @@ PATIENCE = 240
 
 
 def wait_until(holds, what="it did not come about", seconds=PATIENCE):
-    """Calls `holds` again and again until its result is true. Returns that result."""
-    deadline = time.monotonic() + seconds
+    """Calls `holds` again and again until its result is true. Returns that result. The pauses become longer, up to
+    half a second, so that a long wait costs others little."""
+    began = time.monotonic()
     while not (found := holds()):
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
+        waited = time.monotonic() - began
+        assert waited < seconds, what
+        time.sleep(min(max(waited / 10, 0.05), 0.5))
     return found
