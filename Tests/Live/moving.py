@@ -7,6 +7,7 @@ import pytest
 
 import postgres
 from server import BINARY, Server
+from sites import NIGHTLY
 from waiting import PATIENCE, wait_until
 
 COMMANDS = "application_name = 'hotel-bookmarks move'"
@@ -97,8 +98,9 @@ def refusal(*arguments):
 
 
 def later(attempt):
-    """Seconds until the attempt is killed: each time more, so that the last ones are late enough on any machine."""
-    return 0.05 * 1.12 ** attempt
+    """Seconds until the attempt is killed: each time more, so that the last ones are late enough on any machine. The
+    nightly run kills at twice as many moments."""
+    return 0.05 * 1.12 ** attempt if NIGHTLY else 0.1 * 1.25 ** attempt
 
 
 def forget_sessions(url):

@@ -78,7 +78,7 @@ class Writers:
             if count <= MOST and not self._send(
                     session, "PUT", f"/couch/{name}/_local/{number}", token, {"last_seq": number}):
                 return
-            time.sleep(0.005)
+            time.sleep(0.02)
 
     def _sign_up(self, session):
         """Guests bookmark a hotel and become users, who keep it."""
@@ -92,6 +92,8 @@ class Writers:
             name = f"user-{id(self)}-{number}"
             if self._send(session, "POST", "/v1/users", token, {"username": name, "password": PASSWORD}, True):
                 self.users.append(name)
+            # A password costs as much as hundreds of other requests.
+            self.stop.wait(1)
 
     def end(self):
         """Stops the writers."""

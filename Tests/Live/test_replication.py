@@ -46,17 +46,17 @@ def replicate(source, target, identity="there", **options):
 def test_every_leaf_arrives_through_cuts_and_kills(sites, seed):
     chance = random.Random(seed)
     source, target = (site.user() for site in sites)
-    trees = DocumentTrees(seed, 40_000 if NIGHTLY else 10_000)
+    trees = DocumentTrees(seed, 40_000 if NIGHTLY else 4_000)
     source.load(trees.documents())
     cuts = 40 if NIGHTLY else 5
     for site in sites:
         site.proxy.rates = FaultRates(**{**vars(FREQUENT_FAULTS), "most": site.proxy.faults + cuts})
     before = sum(site.proxy.faults for site in sites)
-    kills = [site.proxy.after(chance.randint(50_000, 5_000_000), site.restart)
+    kills = [site.proxy.after(chance.randint(50_000, 5_000_000 if NIGHTLY else 1_500_000), site.restart)
              for site in sites for _ in range(2)]
 
     def session():
-        return Replicator(source.far(), target.far(), "there", batch=300, ahead=3,
+        return Replicator(source.far(), target.far(), "there", batch=300 if NIGHTLY else 100, ahead=3,
                           shuffle=chance.random(), repeat=0.1)
 
     last, interrupted = until_done(session, patience=900 if NIGHTLY else PATIENCE)
