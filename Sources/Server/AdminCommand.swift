@@ -17,9 +17,7 @@ struct AdminCommand: AsyncParsableCommand {
     @OptionGroup var location: LocationOptions
 
     func run() async throws {
-      do { print(try await PasswordReset.run(location.location)) } catch {
-        throw Failure.start(error)
-      }
+      print(try await PasswordReset.run(location.location))
     }
   }
 }
@@ -36,10 +34,8 @@ struct KeysCommand: AsyncParsableCommand {
     @OptionGroup var location: LocationOptions
 
     func run() async throws {
-      do {
-        try await KeyAdministration.rotate(location.location)
-        print("rotated; a running server uses the new key within 30 seconds")
-      } catch { throw Failure.start(error) }
+      try await KeyAdministration.rotate(location.location)
+      print("rotated; a running server uses the new key within 30 seconds")
     }
   }
 }

@@ -18,14 +18,10 @@ struct BackupCommand: AsyncParsableCommand {
   @OptionGroup var location: LocationOptions
 
   func run() async throws {
-    do {
-      let outcome = try await BackupAdministration.backUp(
-        location.location, to: directory, .terminal)
-      print("backed up to \(directory): \(outcome.message)")
-      guard !outcome.isDamaged else { throw ExitCode(65) }
-    } catch let code as ExitCode {
-      throw code
-    } catch { throw Failure.start(error) }
+    let outcome = try await BackupAdministration.backUp(
+      location.location, to: directory, .terminal)
+    print("backed up to \(directory): \(outcome.message)")
+    guard !outcome.isDamaged else { throw ExitCode(65) }
   }
 }
 
@@ -59,17 +55,13 @@ struct RestoreCommand: AsyncParsableCommand {
   var store: String?
 
   func run() async throws {
-    do {
-      if let store {
-        return try await BackupAdministration.replace(store, from: backup, location.location)
-      }
-      let outcome = try await RestoreAdministration.restore(
-        backup, to: location.location, erasures: erasures, .terminal)
-      for line in outcome.lines { print(line) }
-      guard !outcome.isDamaged else { throw ExitCode(65) }
-    } catch let code as ExitCode {
-      throw code
-    } catch { throw Failure.start(error) }
+    if let store {
+      return try await BackupAdministration.replace(store, from: backup, location.location)
+    }
+    let outcome = try await RestoreAdministration.restore(
+      backup, to: location.location, erasures: erasures, .terminal)
+    for line in outcome.lines { print(line) }
+    guard !outcome.isDamaged else { throw ExitCode(65) }
   }
 }
 
@@ -118,27 +110,23 @@ struct VerifyCommand: AsyncParsableCommand {
 
   func run() async throws {
     let bar = ProgressBar(isShown: isatty(2) == 1)
-    do {
-      var outcome = try await Verification.run(directories, progress: bar.show) { line in
+    var outcome = try await Verification.run(directories, progress: bar.show) { line in
+      print(line)
+    }
+    if let database {
+      let location = StorageLocation(
+        data: "", database: database, databasePasswordFile: databasePasswordFile)
+      let found = try await Verification.run(database: location, progress: bar.show) { line in
         print(line)
       }
-      if let database {
-        let location = StorageLocation(
-          data: "", database: database, databasePasswordFile: databasePasswordFile)
-        let found = try await Verification.run(database: location, progress: bar.show) { line in
-          print(line)
-        }
-        if found.rawValue > outcome.rawValue { outcome = found }
-      }
-      fflush(nil)
-      switch outcome {
-      case .sound: return
-      case .damaged: throw ExitCode(65)
-      case .impossible: throw ExitCode(78)
-      }
-    } catch let code as ExitCode {
-      throw code
-    } catch { throw Failure.start(error) }
+      if found.rawValue > outcome.rawValue { outcome = found }
+    }
+    fflush(nil)
+    switch outcome {
+    case .sound: return
+    case .damaged: throw ExitCode(65)
+    case .impossible: throw ExitCode(78)
+    }
   }
 }
 
@@ -164,16 +152,12 @@ struct RepairCommand: AsyncParsableCommand {
   var beginAnew: String?
 
   func run() async throws {
-    do {
-      if let beginAnew {
-        return try await BackupAdministration.replace(
-          beginAnew, from: nil, location.location)
-      }
-      let outcome = try await BackupAdministration.repair(location.location, .terminal)
-      print(outcome.message)
-      guard !outcome.isDamaged else { throw ExitCode(65) }
-    } catch let code as ExitCode {
-      throw code
-    } catch { throw Failure.start(error) }
+    if let beginAnew {
+      return try await BackupAdministration.replace(
+        beginAnew, from: nil, location.location)
+    }
+    let outcome = try await BackupAdministration.repair(location.location, .terminal)
+    print(outcome.message)
+    guard !outcome.isDamaged else { throw ExitCode(65) }
   }
 }

@@ -34,14 +34,12 @@ struct CatalogueCommand: AsyncParsableCommand {
     var dryRun = false
 
     func run() async throws {
-      do {
-        let summary = try await CatalogueAdministration.importHotels(
-          from: file, into: location.location,
-          ImportChoices(isStrict: strict, isForced: replace, isDryRun: dryRun),
-          progress: ProgressBar(isShown: isatty(2) == 1).show,
-          badRow: { StandardError.write(Array(($0 + "\n").utf8)) })
-        print(summary)
-      } catch { throw Failure.start(error) }
+      let summary = try await CatalogueAdministration.importHotels(
+        from: file, into: location.location,
+        ImportChoices(isStrict: strict, isForced: replace, isDryRun: dryRun),
+        progress: ProgressBar(isShown: isatty(2) == 1).show,
+        badRow: { StandardError.write(Array(($0 + "\n").utf8)) })
+      print(summary)
     }
   }
 
@@ -53,9 +51,7 @@ struct CatalogueCommand: AsyncParsableCommand {
     @OptionGroup var location: LocationOptions
 
     func run() async throws {
-      do { print(try await CatalogueAdministration.undo(in: location.location)) } catch {
-        throw Failure.start(error)
-      }
+      print(try await CatalogueAdministration.undo(in: location.location))
     }
   }
 }

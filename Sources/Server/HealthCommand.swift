@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import HotelBookmarks
 
 /// Asks a server whether it is ready, for containers without curl.
@@ -40,10 +39,6 @@ struct HealthCommand: AsyncParsableCommand {
       .hostname: hostname, .port: port, .operationsPort: operationsPort,
       .tlsCertificateFile: tlsCertificateFile, .tlsKeyFile: tlsKeyFile,
     ]
-    let file = try config.map { try [UInt8](Data(contentsOf: URL(fileURLWithPath: $0))) }
-    return try SettingsReader(
-      flags: flags.compactMapValues { $0 }, environment: ProcessInfo.processInfo.environment,
-      file: file
-    ).settings()
+    return try Settings(flags: flags, config: config)
   }
 }

@@ -20,7 +20,16 @@ struct HotelBookmarksCommand: AsyncParsableCommand {
     // Without this signal, a write beyond the limit on a file's size fails with EFBIG instead of ending the process
     // (setrlimit(2), RLIMIT_FSIZE).
     signal(SIGXFSZ, SIG_IGN)
-    await main(nil)
+    do {
+      var parsed = try await asyncParseAsRoot()
+      // The parser's own commands, such as that for --help, fail with the parser's own errors.
+      guard var command = parsed as? any AsyncParsableCommand else { return try parsed.run() }
+      do {
+        try await command.run()
+      } catch let error where !(error is ExitCode || error is CleanExit) {
+        throw Failure.start(error)
+      }
+    } catch { exit(withError: error) }
   }
 }
 

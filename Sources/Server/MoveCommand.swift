@@ -31,17 +31,13 @@ struct MoveCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    do {
-      if let undo {
-        print(try await MoveAdministration.undo(undo, passwordFile: databasePasswordFile))
-      } else if let from, let to {
-        let outcome = try await MoveAdministration.move(
-          from: from, to: to, passwordFile: databasePasswordFile, .terminal)
-        for line in outcome.lines { print(line) }
-        guard !outcome.isDamaged else { throw ExitCode(65) }
-      }
-    } catch let code as ExitCode {
-      throw code
-    } catch { throw Failure.start(error) }
+    if let undo {
+      print(try await MoveAdministration.undo(undo, passwordFile: databasePasswordFile))
+    } else if let from, let to {
+      let outcome = try await MoveAdministration.move(
+        from: from, to: to, passwordFile: databasePasswordFile, .terminal)
+      for line in outcome.lines { print(line) }
+      guard !outcome.isDamaged else { throw ExitCode(65) }
+    }
   }
 }

@@ -61,13 +61,9 @@ struct ServeCommand: AsyncParsableCommand {
   func run() async throws {
     let settings: Settings
     do { settings = try read() } catch { throw Failure.configuration(error) }
-    do {
-      try await BookmarkServer(settings) { line in
-        StandardOutput.write(Array((line + "\n").utf8))
-      }.run()
-    } catch {
-      throw Failure.start(error)
-    }
+    try await BookmarkServer(settings) { line in
+      StandardOutput.write(Array((line + "\n").utf8))
+    }.run()
   }
 
   private func read() throws -> Settings {
@@ -95,6 +91,13 @@ struct ServeCommand: AsyncParsableCommand {
       .adminName: adminName, .adminPasswordFile: adminPasswordFile, .logLevel: logLevel,
       .logFormat: logFormat, .showCost: showCost, .drainSeconds: drainSeconds,
     ]
+    return try Settings(flags: flags, config: config)
+  }
+}
+
+extension Settings {
+  /// Reads the settings of flags, the environment and the file of `--config`.
+  init(flags: [SettingKey: String?], config: String?) throws {
     let file = try config.map { path in
       guard let file = FileManager.default.contents(atPath: path) else {
         let isThere = FileManager.default.fileExists(atPath: path)
@@ -104,7 +107,7 @@ struct ServeCommand: AsyncParsableCommand {
       }
       return [UInt8](file)
     }
-    return try SettingsReader(
+    self = try SettingsReader(
       flags: flags.compactMapValues { $0 }, environment: ProcessInfo.processInfo.environment,
       file: file
     ).settings()

@@ -55,11 +55,9 @@ struct UserCommand: AsyncParsableCommand {
     @OptionGroup var options: Options
 
     func run() async throws {
-      do {
-        let id = try await UserAdministration(options.location.location)
-          .add(options.name, password: try options.password())
-        print("added, id \(id)")
-      } catch { throw Failure.start(error) }
+      let id = try await UserAdministration(options.location.location)
+        .add(options.name, password: try options.password())
+      print("added, id \(id)")
     }
   }
 
@@ -70,11 +68,9 @@ struct UserCommand: AsyncParsableCommand {
     @OptionGroup var options: Options
 
     func run() async throws {
-      do {
-        try await UserAdministration(options.location.location)
-          .changePassword(of: options.name, to: try options.password())
-        print("changed")
-      } catch { throw Failure.start(error) }
+      try await UserAdministration(options.location.location)
+        .changePassword(of: options.name, to: try options.password())
+      print("changed")
     }
   }
 
@@ -94,15 +90,11 @@ struct UserCommand: AsyncParsableCommand {
     @OptionGroup var location: LocationOptions
 
     func run() async throws {
-      do {
-        let token = try await UserAdministration(location.location).resetPassword(of: name)
-        let url =
-          publicUrl ?? ProcessInfo.processInfo.environment[SettingKey.publicURL.environmentName]
-          ?? ""
-        print((url.hasSuffix("/") ? String(url.dropLast()) : url) + "/reset#" + token)
-      } catch {
-        throw Failure.start(error)
-      }
+      let token = try await UserAdministration(location.location).resetPassword(of: name)
+      let url =
+        publicUrl ?? ProcessInfo.processInfo.environment[SettingKey.publicURL.environmentName]
+        ?? ""
+      print((url.hasSuffix("/") ? String(url.dropLast()) : url) + "/reset#" + token)
     }
   }
 
@@ -114,9 +106,7 @@ struct UserCommand: AsyncParsableCommand {
     @OptionGroup var location: LocationOptions
 
     func run() async throws {
-      do {
-        for line in try await UserAdministration(location.location).list() { print(line) }
-      } catch { throw Failure.start(error) }
+      for line in try await UserAdministration(location.location).list() { print(line) }
     }
   }
 
@@ -129,10 +119,8 @@ struct UserCommand: AsyncParsableCommand {
     @OptionGroup var location: LocationOptions
 
     func run() async throws {
-      do {
-        try await UserAdministration(location.location).delete(user)
-        print("deleted")
-      } catch { throw Failure.start(error) }
+      try await UserAdministration(location.location).delete(user)
+      print("deleted")
     }
   }
 }
