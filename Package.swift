@@ -358,7 +358,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
         "Upstreams/CouchbaseDialect",
         "Upstreams/OpenSearchDialect", "Upstreams/QueryDialect", "Upstreams/QueryRows",
       ]),
-    readers("HTTPServer", ["CZlib"], ["GzipReader", "GzipWriter"]),
+    readers("HTTPServer", ["CZlib", "Scheduling"], ["GzipReader", "GzipWriter"]),
     readers(
       "HTTPAPI", ["JSON", "Accounts", httpTypes],
       ["Errors/Problem"]

@@ -1,4 +1,5 @@
 import CZlib
+import Scheduling
 
 /// Decompresses gzip (RFC 1952) in pieces, with zlib. All members of a file are decompressed one after the other, as
 /// section 2.2 defines. The compressed bytes are given at the start, or in pieces (``append(_:)``).
@@ -85,6 +86,19 @@ package final class GzipReader {
     defer { unpacked = [] }
     taken += unpacked.count
     return unpacked
+  }
+
+  /// The next decompressed bytes of a stream; nil when it needs more compressed bytes, or has none left. Gives way
+  /// between pieces.
+  /// - Throws: the errors of ``unpackPiece()``.
+  package func next() async throws -> [UInt8]? {
+    while !isComplete, !needsBytes {
+      try await Slice.giveWay()
+      try unpackPiece()
+      let bytes = takeUnpacked()
+      if !bytes.isEmpty { return bytes }
+    }
+    return nil
   }
 
   /// Decompresses one more piece; does nothing once it is complete or needs more bytes.

@@ -59,11 +59,7 @@ struct StreamedBody: AsyncSequence, Sendable {
         let reader = try self.reader ?? GzipReader()
         self.reader = reader
         while true {
-          try await Slice.giveWay()
-          try reader.unpackPiece()
-          let bytes = reader.takeUnpacked()
-          if !bytes.isEmpty { return bytes }
-          guard reader.needsBytes || reader.isComplete else { continue }
+          if let bytes = try await reader.next() { return bytes }
           guard let more = try await piece() else {
             guard reader.isComplete else { throw Call.malformedGzip }
             return nil

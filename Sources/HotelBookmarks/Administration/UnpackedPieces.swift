@@ -1,7 +1,6 @@
 import Catalogue
 import HTTPAPI
 import HTTPServer
-import Scheduling
 
 /// The bytes of a file to import, unpacked if they are gzip (RFC 1952). The first two bytes say whether they are.
 ///
@@ -36,11 +35,7 @@ struct UnpackedPieces: AsyncSequence, Sendable {
       guard let reader else { return try await pieces.next(isolation: nil) }
       do {
         while true {
-          try await Slice.giveWay()
-          try reader.unpackPiece()
-          let bytes = reader.takeUnpacked()
-          if !bytes.isEmpty { return bytes }
-          guard reader.needsBytes || reader.isComplete else { continue }
+          if let bytes = try await reader.next() { return bytes }
           guard let more = try await pieces.next(isolation: nil) else {
             guard reader.isComplete else { throw CompressionError.malformed }
             return nil
