@@ -54,9 +54,7 @@ package final class TravelSampleUpstream: RemoteUpstream {
       note(skippedRows: answer.skippedRows)
       return Self.page(of: answer.hotels, for: query)
     } catch {
-      let outcome = UpstreamMeter.Outcome(error)
-      meter.count(outcome, started: started)
-      if outcome != .cancelled { note(error) }
+      meter.count(error, started: started, logger)
       throw error
     }
   }
@@ -118,16 +116,6 @@ package final class TravelSampleUpstream: RemoteUpstream {
       next: end < hotels.count ? end : nil)
   }
 
-  private func note(_ error: SearchError) {
-    logger.warning(
-      "Upstream search failed",
-      metadata: [
-        UpstreamLogKey.upstream.rawValue: "\(name)",
-        UpstreamLogKey.code.rawValue: "\(error.code.rawValue)",
-        UpstreamLogKey.detail.rawValue: "\(error.detail)",
-      ])
-  }
-
   private func note(skippedRows: Int) {
     guard skippedRows > 0 else { return }
     meter.countSkipped(rows: skippedRows)
@@ -154,11 +142,7 @@ extension TravelSampleUpstream {
       answer = try await client.get(url)
     }
     if answer.status == 404 { return nil }
-    if UpstreamAnswer.meansUnavailable(answer.status) {
-      throw .unavailable("status \(answer.status)", mayRetry: answer.mayBeAskedAgain)
-    }
-    guard (200..<300).contains(answer.status) else { throw .badAnswer("status \(answer.status)") }
-    guard answer.mayBeJSON else { throw .badAnswer("the answer is not JSON") }
+    try answer.requireJSON()
     return try TravelSampleAnswer(
       answer.body, limits: JSONLimits(maximumBytes: client.maximumAnswerBytes))
   }
@@ -170,14 +154,7 @@ extension TravelSampleUpstream {
   ) async -> SearchError? {
     let path = (setting.order(remembered: nil).first ?? .v2).path
     let url = baseURL.url(of: path)
-    do throws(SearchError) {
-      let status = try await Deadline.within(client.timeouts.firstByte) { () throws(SearchError) in
-        try await client.status(of: url)
-      }
-      return UpstreamAnswer.meansUnavailable(status) ? .unavailable("status \(status)") : nil
-    } catch {
-      return error
-    }
+    return await client.readiness(of: url)
   }
 }
 

@@ -1,3 +1,5 @@
+import Hotels
+
 /// An upstream's answer, completely read and within the limits.
 struct UpstreamAnswer: Sendable {
   let status: Int
@@ -20,6 +22,16 @@ struct UpstreamAnswer: Sendable {
 
   /// Whether the status means that the upstream can't answer now: overload, or a gateway without its server.
   static func meansUnavailable(_ status: Int) -> Bool { [429, 502, 503, 504].contains(status) }
+
+  /// Checks that the answer is a success with JSON.
+  /// - Throws: `unavailable` for a status that means it, otherwise `badAnswer`.
+  func requireJSON() throws(SearchError) {
+    if Self.meansUnavailable(status) {
+      throw .unavailable("status \(status)", mayRetry: mayBeAskedAgain)
+    }
+    guard (200..<300).contains(status) else { throw .badAnswer("status \(status)") }
+    guard mayBeJSON else { throw .badAnswer("the answer is not JSON") }
+  }
 
   /// Whether a second attempt makes sense: a gateway answered (502, 503, 504) without a `Retry-After`.
   var mayBeAskedAgain: Bool {

@@ -130,10 +130,17 @@ extension UpstreamClient {
     return try await answer(to: request)
   }
 
-  /// Requests a URL and returns the status. The content is not read.
-  /// - Throws: as ``get(_:)``.
-  func status(of url: String) async throws(SearchError) -> Int {
-    Int(try await head(of: Self.request(url)).status.code)
+  /// Whether an upstream answers a URL at all, within ``UpstreamTimeouts/firstByte``: nil, or why not. The content is not
+  /// read.
+  func readiness(of url: String) async -> SearchError? {
+    do throws(SearchError) {
+      let status = try await Deadline.within(timeouts.firstByte) { () throws(SearchError) in
+        Int(try await self.head(of: Self.request(url)).status.code)
+      }
+      return UpstreamAnswer.meansUnavailable(status) ? .unavailable("status \(status)") : nil
+    } catch {
+      return error
+    }
   }
 
   /// A request without any data of the person who searches.

@@ -1,4 +1,5 @@
 import Hotels
+import Logging
 import Metrics
 
 /// Counts and times the calls to one upstream.
@@ -29,12 +30,14 @@ struct UpstreamMeter: Sendable {
     }
   }
 
+  private let upstream: String
   private let calls: [Outcome: Counter]
   private let duration: Timer
   private let blocked: Counter
   private let skipped: Counter
 
   init(upstream name: String) {
+    self.upstream = name
     let upstream = ("upstream", name)
     calls = Dictionary(
       uniqueKeysWithValues: Outcome.allCases.map {
@@ -50,6 +53,20 @@ struct UpstreamMeter: Sendable {
     calls[outcome]?.increment()
     let (seconds, attoseconds) = (ContinuousClock.now - started).components
     duration.recordNanoseconds(seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000)
+  }
+
+  /// Counts a failed search, and logs it unless its caller left. It must be called in the search's own task.
+  func count(_ error: SearchError, started: ContinuousClock.Instant, _ logger: Logger) {
+    let outcome = Outcome(error)
+    count(outcome, started: started)
+    guard outcome != .cancelled else { return }
+    logger.warning(
+      "Upstream search failed",
+      metadata: [
+        UpstreamLogKey.upstream.rawValue: "\(upstream)",
+        UpstreamLogKey.code.rawValue: "\(error.code.rawValue)",
+        UpstreamLogKey.detail.rawValue: "\(error.detail)",
+      ])
   }
 
   /// Counts a redirect that was not followed because it leaves the origin, or a connection that was not used

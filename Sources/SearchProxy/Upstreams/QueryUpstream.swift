@@ -10,7 +10,6 @@ package struct QueryUpstream: RemoteUpstream {
   private let dialect: any QueryDialect
   private let path: String
   private let authorization: String?
-  private let name: String
   private let logger: Logger
   private let meter: UpstreamMeter
   private let readiness: Readiness
@@ -44,21 +43,11 @@ package struct QueryUpstream: RemoteUpstream {
     self.baseURL = baseURL
     self.dialect = dialect
     self.authorization = authorization
-    self.name = name
     self.logger = logger
     path = dialect.path(index: PathSegment.encode(index))
     meter = UpstreamMeter(upstream: name)
     let probe = baseURL.url(of: Dialect.probePath)
-    readiness = Readiness(now: { .now }) {
-      do throws(SearchError) {
-        let status = try await Deadline.within(client.timeouts.firstByte) {
-          () throws(SearchError) in try await client.status(of: probe)
-        }
-        return UpstreamAnswer.meansUnavailable(status) ? .unavailable("status \(status)") : nil
-      } catch {
-        return error
-      }
-    }
+    readiness = Readiness(now: { .now }) { await client.readiness(of: probe) }
   }
 
   /// Finds hotels. These engines treat texts as phrases, whatever ``HotelQuery/matching`` says.
@@ -86,16 +75,7 @@ package struct QueryUpstream: RemoteUpstream {
       meter.count(.ok, started: started)
       return page
     } catch {
-      let outcome = UpstreamMeter.Outcome(error)
-      meter.count(outcome, started: started)
-      guard outcome != .cancelled else { throw error }
-      logger.warning(
-        "Upstream search failed",
-        metadata: [
-          UpstreamLogKey.upstream.rawValue: "\(name)",
-          UpstreamLogKey.code.rawValue: "\(error.code.rawValue)",
-          UpstreamLogKey.detail.rawValue: "\(error.detail)",
-        ])
+      meter.count(error, started: started, logger)
       throw error
     }
   }
@@ -110,11 +90,7 @@ package struct QueryUpstream: RemoteUpstream {
       meter.countBlocked()
       throw .badAnswer("redirect")
     }
-    if UpstreamAnswer.meansUnavailable(answer.status) {
-      throw .unavailable("status \(answer.status)", mayRetry: answer.mayBeAskedAgain)
-    }
-    guard (200..<300).contains(answer.status) else { throw .badAnswer("status \(answer.status)") }
-    guard answer.mayBeJSON else { throw .badAnswer("the answer is not JSON") }
+    try answer.requireJSON()
     let root: JSONNode
     do {
       let limits = JSONLimits(maximumBytes: client.maximumAnswerBytes)
