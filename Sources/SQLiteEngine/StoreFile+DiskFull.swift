@@ -80,21 +80,13 @@ extension StoreFile {
       || !isNoted && writer.header.live <= header.live && writer.header.bytes <= header.bytes
   }
 
-  /// Opens the file again when its disk accepts writes again. If that fails, every call throws until the store is
-  /// opened again.
+  /// Opens the file again when its disk accepts writes again.
   private func openForWriting() throws {
     guard !Disk.isReadOnly(file.directory) else { throw ServiceError.readOnly }
-    copy = nil
-    do {
+    try reopen {
       if let rows { try rows.connection.close() }
       rows = nil
-      _ = try open(epoch: header.epoch)
-    } catch {
-      failure = ServiceError(
-        .storage, "The storage could not be read or written",
-        detail: ServiceError(engine: error).detail)
     }
-    if let failure { throw failure }
     if isReadOnly { throw ServiceError.readOnly }
   }
 }

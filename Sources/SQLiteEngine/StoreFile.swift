@@ -234,14 +234,21 @@ extension StoreFile {
     try Disk.synchronize(file.draftPath)
   }
 
-  /// Closes the file, renames the draft over it and opens it. When a step fails, every call throws until the store is
-  /// opened again: the file at the path is complete, but it may not be durable.
+  /// Closes the file, renames the draft over it and opens it. When a step fails, the file at the path is complete, but it
+  /// may not be durable.
   private func exchange(_ old: StoreRows) throws {
-    copy = nil
     rows = nil
-    do {
+    try reopen {
       try old.connection.close()
       try file.adoptDraft()
+    }
+  }
+
+  /// Opens the file again after a step. If one of the two fails, every call throws until the store is opened again.
+  func reopen(after step: () throws -> Void) throws {
+    copy = nil
+    do {
+      try step()
       _ = try open(epoch: header.epoch)
     } catch {
       failure = ServiceError(

@@ -60,35 +60,29 @@ extension StoreRows {
 
   /// The documents that changed after a sequence number, in order.
   func changes(after sequence: Int64, limit: Int) throws -> [StoredDocument] {
-    let rows = try connection.statement(
+    try connection.statement(
       StoredDocument.selected, "FROM documents WHERE sequence > ?1 ORDER BY sequence LIMIT ?2"
-    ).all(.integer(sequence), .integer(limit)) { row in
-      StoredDocument.reading(row)
-    }
-    return try rows.map { row in try row.verified() }
+    ).all(.integer(sequence), .integer(limit)) { row in StoredDocument.reading(row) }
+      .map { row in try row.verified() }
   }
 
   /// The documents whose last change is at or before a sequence number, newest first.
   func changes(upTo sequence: Int64, limit: Int) throws -> [StoredDocument] {
-    let rows = try connection.statement(
+    try connection.statement(
       StoredDocument.selected, "FROM documents WHERE sequence <= ?1 ORDER BY sequence DESC LIMIT ?2"
-    ).all(.integer(sequence), .integer(limit)) { row in
-      StoredDocument.reading(row)
-    }
-    return try rows.map { row in try row.verified() }
+    ).all(.integer(sequence), .integer(limit)) { row in StoredDocument.reading(row) }
+      .map { row in try row.verified() }
   }
 
   /// The live documents of one type that changed after a sequence number, in order.
   func changes(
     ofType type: String, after sequence: Int64, limit: Int
   ) throws -> [StoredDocument] {
-    let rows = try connection.statement(
+    try connection.statement(
       StoredDocument.selected,
       "FROM documents WHERE type = ?1 AND is_deleted = 0 AND sequence > ?2 ORDER BY sequence LIMIT ?3"
-    ).all(.text(type), .integer(sequence), .integer(limit)) { row in
-      StoredDocument.reading(row)
-    }
-    return try rows.map { row in try row.verified() }
+    ).all(.text(type), .integer(sequence), .integer(limit)) { row in StoredDocument.reading(row) }
+      .map { row in try row.verified() }
   }
 
   /// Replaces a document's row. The new row has a new sequence number, so it is the last of the table.

@@ -100,20 +100,19 @@ package struct Checksum {
 
   /// The checksum of a stored body, whether it is the winner's or another one.
   package static func body(_ id: DocumentID, _ revision: RevisionID, _ body: [UInt8]) -> Checksum {
-    var checksum = Checksum(.body)
-    checksum.append(id.text)
-    checksum.append(revision)
-    checksum.content = body
-    return checksum
+    Checksum(.body, id, revision, over: body)
   }
 
   /// The checksum of an encoded tree whose winner is `winner`.
   package static func tree(_ id: DocumentID, _ winner: RevisionID, _ tree: [UInt8]) -> Checksum {
-    var checksum = Checksum(.tree)
-    checksum.append(id.text)
-    checksum.append(winner)
-    checksum.content = tree
-    return checksum
+    Checksum(.tree, id, winner, over: tree)
+  }
+
+  private init(_ kind: Kind, _ id: DocumentID, _ revision: RevisionID, over content: [UInt8]) {
+    self.init(kind)
+    append(id.text)
+    append(revision)
+    self.content = content
   }
 
   package static func piece(_ id: DocumentID, _ piece: HistoryPiece) -> Checksum {

@@ -63,14 +63,7 @@ struct TravelSampleController: Sendable {
     return try .json(headers: page.freshness) { writer in
       writer.name("data")
       writer.beginArray()
-      for hotel in page.hotels {
-        let row = try TravelHotel(hotel)
-        writer.beginObject()
-        writer.member("id", hotel.id.text)
-        writer.member("address", row.fullAddress)
-        for (name, value) in row.facts { writer.member(name, value) }
-        writer.endObject()
-      }
+      for hotel in page.hotels { try Self.append(hotel, to: &writer) }
       writer.endArray()
     }
   }
@@ -86,18 +79,25 @@ struct TravelSampleController: Sendable {
       writer.name("data")
       writer.beginArray()
       for hotel in page.hotels {
-        let row = try TravelHotel(hotel)
-        writer.beginObject()
-        writer.member("id", hotel.id.text)
-        writer.member("address", row.fullAddress)
-        for (name, value) in row.facts where name == "name" || name == "description" {
-          writer.member(name, value)
-        }
-        writer.endObject()
+        try Self.append(hotel, facts: ["name", "description"], to: &writer)
       }
       writer.endArray()
       writer.member("source", page.source.rawValue)
     }
+  }
+
+  /// Appends a hotel with its id, its address, and its other facts or those of `names`.
+  private static func append(
+    _ hotel: Hotel, facts names: Set<String>? = nil, to writer: inout JSONWriter
+  ) throws {
+    let row = try TravelHotel(hotel)
+    writer.beginObject()
+    writer.member("id", hotel.id.text)
+    writer.member("address", row.fullAddress)
+    for (name, value) in row.facts where names?.contains(name) ?? true {
+      writer.member(name, value)
+    }
+    writer.endObject()
   }
 
   /// The hotels that match; a segment `*` matches any.

@@ -64,12 +64,6 @@ extension String {
     guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")), slash != startIndex else { return "/" }
     return String(self[..<slash])
   }
-
-  /// The last element of a path.
-  var lastElement: String {
-    guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return self }
-    return String(self[utf8.index(after: slash)...])
-  }
 }
 
 extension FileEngine {

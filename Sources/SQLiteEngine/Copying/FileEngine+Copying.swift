@@ -77,8 +77,31 @@ extension FileEngine: CopyingEngine {
   }
 }
 
+/// A reader of the rows of a file.
+protocol FileRowReader: RowReader {
+  /// Reads rows.
+  /// - Throws: the engine's errors, translated.
+  func reading<Value: Sendable>(
+    _ read: @escaping @Sendable (StoreRows) throws -> Value
+  ) async throws -> Value
+}
+
+extension FileRowReader {
+  func documents(after sequence: Int64) async throws -> [CopiedDocument] {
+    try await reading { rows in try rows.copiedDocuments(after: sequence) }
+  }
+
+  func bodies(of firsts: [Int64], after last: BodyKey?) async throws -> [CopiedBody] {
+    try await reading { rows in try rows.copiedBodies(of: firsts, after: last) }
+  }
+
+  func locals(after last: LocalID?) async throws -> [CopiedLocal] {
+    try await reading { rows in try rows.copiedLocals(after: last) }
+  }
+}
+
 /// Reads the rows of an open store.
-private struct FileReader: RowReader {
+private struct FileReader: FileRowReader {
   let storage: SQLiteStorage
   /// Whether ``close()`` closes the store.
   let closes: Bool
@@ -89,18 +112,9 @@ private struct FileReader: RowReader {
       return CopiedState(header: file.header)
     }
   }
-  func documents(after sequence: Int64) async throws -> [CopiedDocument] {
-    try await reading { rows in try rows.copiedDocuments(after: sequence) }
-  }
-  func bodies(of firsts: [Int64], after last: BodyKey?) async throws -> [CopiedBody] {
-    try await reading { rows in try rows.copiedBodies(of: firsts, after: last) }
-  }
-  func locals(after last: LocalID?) async throws -> [CopiedLocal] {
-    try await reading { rows in try rows.copiedLocals(after: last) }
-  }
   func close() async { if closes { await storage.close() } }
 
-  private func reading<Value: Sendable>(
+  func reading<Value: Sendable>(
     _ read: @escaping @Sendable (StoreRows) throws -> Value
   ) async throws -> Value {
     try await storage.file.run { file in

@@ -7,7 +7,7 @@ import Stores
 /// A copy of another engine's store: a file that is complete before it gets its final name.
 ///
 /// A crash leaves a useless file in `copies`. So the file is synced to the disk only once, at the end.
-final class StoreDraft: RowWriter, RowReader {
+final class StoreDraft: RowWriter, FileRowReader {
   private let engine: FileEngine
   private let name: StoreName
   private let epoch: String
@@ -53,19 +53,7 @@ extension StoreDraft {
     try await reading { rows in CopiedState(header: try StoreHeader(readingFrom: rows.connection)) }
   }
 
-  func documents(after sequence: Int64) async throws -> [CopiedDocument] {
-    try await reading { rows in try rows.copiedDocuments(after: sequence) }
-  }
-
-  func bodies(of firsts: [Int64], after last: BodyKey?) async throws -> [CopiedBody] {
-    try await reading { rows in try rows.copiedBodies(of: firsts, after: last) }
-  }
-
-  func locals(after last: LocalID?) async throws -> [CopiedLocal] {
-    try await reading { rows in try rows.copiedLocals(after: last) }
-  }
-
-  private func reading<Value: Sendable>(
+  func reading<Value: Sendable>(
     _ read: @escaping @Sendable (StoreRows) throws -> Value
   ) async throws -> Value {
     try await draft.run { draft in
