@@ -7,12 +7,9 @@ struct Credentials: Sendable {
   /// The name in its displayed form.
   let name: String
   let password: PasswordHash
+}
 
-  init(name: String, password: PasswordHash) {
-    self.name = name
-    self.password = password
-  }
-
+extension Credentials {
   /// Reads a local document.
   /// - Throws: `integrity` for a document that is not valid.
   init(_ document: LocalDocument) throws {

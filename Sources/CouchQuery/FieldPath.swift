@@ -54,11 +54,6 @@ package struct FieldPath: Hashable, Sendable {
     guard names.count <= Self.maximumNames else { throw ServiceError.invalidFieldName(text) }
   }
 
-  private init(text: String, names: [String]) {
-    self.text = text
-    self.names = names
-  }
-
   /// Whether this is the path `_id`, whose strings CouchDB compares by bytes.
   var isID: Bool {
     names.count == 1 && names[0].equalsBytes(of: "_id")

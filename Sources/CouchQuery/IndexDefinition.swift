@@ -129,11 +129,8 @@ extension IndexDefinition {
   /// The definitions of a design document, in the byte order of their names. Views that define no index are skipped; a
   /// document of another language has none.
   /// - Parameter body: the design document's stored body.
-  /// - Parameter most: how many views to read at most, invalid ones included.
-  package static func all(
-    in design: DocumentID, _ body: [UInt8], most: Int = QueryLimits.triedDefinitions
-  ) -> [IndexDefinition] {
-    views(in: body).prefix(most)
+  package static func all(in design: DocumentID, _ body: [UInt8]) -> [IndexDefinition] {
+    views(in: body).prefix(QueryLimits.triedDefinitions)
       .compactMap { try? IndexDefinition(view: $0.value, name: $0.name, design: design) }
   }
 

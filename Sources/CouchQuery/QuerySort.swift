@@ -11,12 +11,9 @@ struct QuerySort: Sendable {
   let isDescending: Bool
 
   static let unordered = QuerySort(fields: [], isDescending: false)
+}
 
-  init(fields: [FieldPath], isDescending: Bool) {
-    self.fields = fields
-    self.isDescending = isDescending
-  }
-
+extension QuerySort {
   /// Reads `["a",{"b":"asc"}]`.
   /// - Throws: 400 `invalid_sort_json` for anything but an array of at most
   ///   ``QueryLimits/indexFields``, `invalid_sort_field`, `unsupported_mixed_sort`.

@@ -35,9 +35,6 @@ struct BookmarkEdit {
     self.lists = lists
   }
 
-  /// Whether one list document without conflicts holds all bookmarks.
-  var isSettled: Bool { lists.isSettled }
-
   /// The list as it was before this edit.
   var list: BookmarkList { lists.list }
 

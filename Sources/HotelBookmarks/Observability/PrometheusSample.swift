@@ -11,17 +11,11 @@ package struct PrometheusSample: Sendable {
   let suffix: String
   let labels: String
   let value: Double
+}
 
+extension PrometheusSample {
   /// A sample of a counter or gauge.
   package init(_ name: String, _ kind: Kind, _ value: Double) {
     self.init(family: name, kind: kind, suffix: "", labels: "", value: value)
-  }
-
-  init(family: String, kind: Kind, suffix: String, labels: String, value: Double) {
-    self.family = family
-    self.kind = kind
-    self.suffix = suffix
-    self.labels = labels
-    self.value = value
   }
 }
