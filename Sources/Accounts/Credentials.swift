@@ -1,6 +1,6 @@
-package import Documents
+import Documents
 import JSON
-package import Stores
+import Stores
 
 /// A user's name and password hash. They are in a local document, which keeps no earlier revision.
 struct Credentials: Sendable {
@@ -33,19 +33,4 @@ struct KnownUser: Sendable {
   let credentials: Credentials
 
   var name: UserName? { try? UserName(credentials.name) }
-}
-
-/// The result of signing up or logging in: the principal and its token.
-package struct Session: Sendable, Equatable {
-  package let principal: Principal
-  package let token: IssuedToken
-  /// The guest whose data the account took over with the log-in; nil for none.
-  package var adopted: AccountID?
-}
-
-/// A token for its owner.
-package struct IssuedToken: Sendable, Equatable {
-  /// The JSON Web Token.
-  package let token: Secret
-  package let expiresAt: Timestamp
 }

@@ -1,4 +1,3 @@
-package import NIOCore
 import Scheduling
 import Synchronization
 
@@ -203,89 +202,7 @@ final class AddressShare: Sendable {
 final class ConnectionShare: Sendable {
   fileprivate let running = Atomic(0)
   /// The account that paid for the last request over HTTP/2.
-  fileprivate let lastAccount = Mutex<ProcessorAccount?>(nil)
+  let lastAccount = Mutex<ProcessorAccount?>(nil)
   let bodies = HeldBytes()
   let answers = HeldBytes()
-}
-
-/// The memory and the slot that one request takes from ``Admission``. They are given back when neither the connection
-/// nor the handler refers to this object: the handler may still run after the client has closed the connection.
-package final class RequestReservation: Sendable {
-  /// Bodies up to this size, in bytes, are not accounted for, except those of HTTP/2 streams.
-  package static let freeBytes = 64 << 10
-
-  private let admission: Admission
-  private let address: AddressShare?
-  /// What the whole connection holds; nil for a request without one.
-  private let connection: ConnectionShare?
-  private let bytes = Atomic(0)
-  private let answerBytes = Atomic(0)
-  private let hasSlot = Atomic(false)
-
-  /// Makes a reservation without memory or slot.
-  init(
-    _ admission: Admission, from address: AddressShare? = nil,
-    on connection: ConnectionShare? = nil
-  ) {
-    self.admission = admission
-    self.address = address
-    self.connection = connection
-  }
-
-  deinit {
-    releaseBody()
-    releaseAnswer()
-    if hasSlot.load(ordering: .relaxed) { admission.leave(from: address, on: connection) }
-  }
-
-  /// The reservation of the request of an HTTP/2 stream.
-  /// - Throws: `ChannelError` for a stream that is already closed.
-  package static func forStream(_ channel: any Channel) async throws -> RequestReservation? {
-    try await channel.eventLoop.submit {
-      try channel.pipeline.syncOperations.handler(type: RequestLimitHandler.self).reservation
-    }.get()
-  }
-
-  /// Makes another reservation for work that continues after the answer. It has no slot among the running requests.
-  package func detached() -> RequestReservation { RequestReservation(admission) }
-
-  /// Counts bytes of the request's body: as sent, unpacked or parsed.
-  /// - Returns: whether there is memory for them.
-  package func reserveBody(_ count: Int) -> Bool {
-    guard count > 0 else { return true }
-    guard admission.reserveBody(count, from: address, on: connection?.bodies) else { return false }
-    bytes.add(count, ordering: .relaxed)
-    return true
-  }
-
-  /// Gives back the bytes of the body, because nothing refers to it any more.
-  package func releaseBody() {
-    admission.releaseBody(
-      bytes.exchange(0, ordering: .relaxed), from: address, on: connection?.bodies)
-  }
-
-  /// Counts an answer that is being built. A short one counts only when it is written.
-  /// - Parameter count: the bytes that the answer has so far.
-  /// - Returns: whether there is memory for them.
-  package func reserveAnswer(_ count: Int) -> Bool {
-    let held = answerBytes.load(ordering: .relaxed)
-    guard count > max(held, RequestLimits.answerPieceBytes) else { return true }
-    guard admission.reserveAnswer(count - held, from: address) else { return false }
-    answerBytes.add(count - held, ordering: .relaxed)
-    return true
-  }
-
-  /// Gives back the bytes of the answer, because the connection counts them from now on.
-  package func releaseAnswer() {
-    admission.releaseAnswer(answerBytes.exchange(0, ordering: .relaxed), from: address)
-  }
-
-  /// The account that paid for the last request of this HTTP/2 connection.
-  var lastAccount: ProcessorAccount? {
-    get { connection?.lastAccount.withLock { $0 } }
-    set { connection?.lastAccount.withLock { $0 = newValue } }
-  }
-
-  /// Takes over the slot from a connection that is gone.
-  func takeSlot() { hasSlot.store(true, ordering: .relaxed) }
 }

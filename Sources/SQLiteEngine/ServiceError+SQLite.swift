@@ -41,28 +41,6 @@ extension SQLiteError {
   fileprivate var isFailedSync: Bool { extendedCode == 1_034 || extendedCode == 1_290 }
 }
 
-/// A system call that failed.
-struct SystemError: Error, CustomDebugStringConvertible {
-  /// The call's name.
-  let call: String
-  /// The path of the file.
-  let path: String
-  /// The call's `errno`.
-  let number: Int32
-
-  /// Creates an error with the calling thread's current `errno`.
-  init(_ call: String, _ path: String) {
-    self.call = call
-    self.path = path
-    number = errno
-  }
-
-  /// Whether the file or directory does not exist.
-  var isAbsent: Bool { number == ENOENT }
-
-  var debugDescription: String { "\(call)(\(path)): \(String(cString: strerror(number)))" }
-}
-
 extension ServiceError {
   /// The service error for a failed system call. It is never `absent`.
   init(_ error: SystemError) {

@@ -76,15 +76,6 @@ extension BackupAdministration {
   }
 }
 
-extension BackupAdministration.Report {
-  /// Shows a progress bar on a terminal, and damage on standard error.
-  static var terminal: Self {
-    Self(progress: ProgressBar(isShown: isatty(2) == 1).show) { line in
-      StandardError.write(Array((line + "\n").utf8))
-    }
-  }
-}
-
 /// Verifies data directories and backups.
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -128,19 +128,3 @@ package struct ForgottenBodies: Sendable, Equatable {
     !leaves.contains(revision) && revisions?.contains(revision) ?? true
   }
 }
-
-/// A local document's next state. The rule has already compared revisions.
-package struct LocalEdit: Sendable {
-  package let id: LocalID
-  /// Its next state; nil removes it.
-  package let document: LocalDocument?
-  /// When the document expires; nil when it never expires.
-  package let expires: Timestamp?
-
-  /// A local document's next state.
-  package init(_ id: LocalID, _ document: LocalDocument?, expires: Timestamp? = nil) {
-    self.id = id
-    self.document = document
-    self.expires = expires
-  }
-}

@@ -134,19 +134,6 @@ package struct Change: Sendable, Equatable {
   }
 }
 
-/// A local document. Its revision is a counter (`0-N` for clients).
-package struct LocalDocument: Sendable, Equatable {
-  /// How often the document was written, from 1.
-  package let revision: Int64
-  /// The body. The body of a client's document is JSON.
-  package let body: [UInt8]
-
-  package init(revision: Int64, body: [UInt8]) {
-    self.revision = revision
-    self.body = body
-  }
-}
-
 /// An epoch of a store that ended when another database server took over, perhaps without the newest changes.
 package struct FormerEpoch: Sendable, Equatable {
   package let epoch: String

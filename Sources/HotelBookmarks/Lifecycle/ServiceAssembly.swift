@@ -1,7 +1,7 @@
 import Accounts
 import CEmbedded
 import Catalogue
-package import Documents
+import Documents
 import FoundationEssentials
 import HTTPAPI
 import HTTPServer
@@ -171,89 +171,6 @@ struct ServiceAssembly: Sendable {
     await stores.close()
     await storage.close()
     await hashingThreads.stop()
-  }
-}
-
-/// Loads what another process has changed while the server runs: the keys that sign tokens, and the administrator's
-/// password if servers share it.
-struct KeyService: Service {
-  let keys: SigningKeys
-  /// Whether several servers share the keys.
-  let isShared: Bool
-  /// Takes the shared administrator's password.
-  let reloadAdministrator: @Sendable () async throws -> Void
-  /// The answers that wait, whose tokens may have been signed by a key that is removed.
-  let subscriptions: Subscriptions
-  let logger: Logger
-
-  /// How often they are loaded. A removed key may be accepted until then: for 30 seconds if the command line has
-  /// removed it from a file, for one second if servers share the keys.
-  private var interval: Duration { isShared ? .seconds(1) : .seconds(30) }
-
-  func run() async throws {
-    await cancelWhenGracefulShutdown {
-      var generation = keys.generation
-      while (try? await Task.sleep(for: interval)) != nil {
-        do {
-          try await keys.reload()
-          if keys.generation != generation { subscriptions.checkAllRights() }
-          generation = keys.generation
-          try await reloadAdministrator()
-        } catch {
-          logger.error(
-            "the keys can't be reloaded", metadata: ["detail": "\(StartFailure.line(error))"])
-        }
-      }
-    }
-  }
-}
-
-/// Finishes the work on lists that a commit about their members has left: after the command line has erased an account,
-/// or after a store was full.
-struct ListMaintenanceService: Service {
-  /// How often it checks: every 20 seconds.
-  private static let interval = Duration.seconds(20)
-
-  let lists: ListService
-  let logger: Logger
-
-  func run() async throws {
-    await cancelWhenGracefulShutdown {
-      while (try? await Task.sleep(for: Self.interval)) != nil {
-        do {
-          for failure in try await lists.catchUp() {
-            logger.debug(
-              "the work on a list failed and will be repeated",
-              metadata: ["detail": "\(failure)"])
-          }
-        } catch {
-          logger.warning(
-            "the work on lists failed and will be repeated", metadata: ["detail": "\(error)"])
-        }
-      }
-    }
-  }
-}
-
-/// The paths of files in the data directory besides the stores.
-enum DataFiles {
-  /// The keys that sign tokens.
-  static func keys(in directory: String) -> String { directory + "/keys.json" }
-  /// The cache of upstreams' answers. It may be deleted while no server runs.
-  static func searchCache(in directory: String) -> String { directory + "/search-cache.sqlite" }
-  /// The hash of the administrator's password, if the server has made the password.
-  static func administrator(in directory: String) -> String { directory + "/administrator.json" }
-  /// Backups that were started over HTTP. An operator may replace the directory by a link to another disk.
-  static func backups(in directory: String) -> String { directory + "/backups" }
-  /// The socket between the command line and a running server. Only its owner may use it.
-  static func control(in directory: String) -> String { directory + "/control" }
-}
-
-/// The only place that reads the system's wall clock.
-package enum SystemClock {
-  /// The present time, with milliseconds.
-  @Sendable package static func now() -> Timestamp {
-    Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
   }
 }
 
