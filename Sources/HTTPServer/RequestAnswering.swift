@@ -29,7 +29,7 @@ package protocol RequestAnswering: Sendable {
     to refusal: ConnectionRefusal, of request: HTTPRequest?
   ) -> (head: HTTPResponse, body: ByteBuffer)
 
-  /// The account of the address that a connection comes from; nil if nobody pays for requests.
+  /// The account of the address that a connection comes from; nil if requests are not charged.
   func account(of channel: any Channel) -> ProcessorAccount?
 
   /// The work for a request, which its task has as ``Work/current`` while it answers and writes.

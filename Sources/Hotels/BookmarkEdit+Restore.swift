@@ -93,7 +93,7 @@ extension BookmarkEdit {
     for id in coming where try !revive(id) { missing.insert(id) }
     // All ids are appended again, in the order of the earlier list.
     for id in then.hotels where !missing.contains(id) { join(id) }
-    let written = try finished().mutations.last { $0.id == BookmarkList.documentID }
+    let written = try finish().mutations.last { $0.id == BookmarkList.documentID }
     return RestoreOutcome(
       written?.revision ?? winner.revision, isDeleted: written == nil && winner.isDeleted,
       missing: coming.filter(missing.contains))

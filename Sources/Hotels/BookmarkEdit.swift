@@ -232,7 +232,7 @@ struct BookmarkEdit {
   /// The edit's mutations, hotels in the order of the calls and then the lists, and how many ids of merged lists
   /// did not fit.
   /// - Throws: `quotaExceeded` when bookmarking makes the list longer than ``BookmarkLimits/listBytes``.
-  func finished() throws -> (mutations: [Mutation], leftOut: Int) {
+  func finish() throws -> (mutations: [Mutation], leftOut: Int) {
     var next = lists.list
     next.remove(leaving)
     if !returning.isEmpty { next.insert(returning) }

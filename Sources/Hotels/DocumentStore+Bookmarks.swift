@@ -82,7 +82,7 @@ extension DocumentStore {
       guard let present, try lists == nil || present.isCurrent(in: view) else { return (nil, 0) }
       var edit = BookmarkEdit(view, now: now, limit: changes.historyLimits, lists: present)
       let value = try rule(&edit)
-      let (mutations, leftOut) = try edit.finished()
+      let (mutations, leftOut) = try edit.finish()
       for mutation in mutations { changes.write(mutation) }
       for local in edit.locals { changes.write(local) }
       for bodies in edit.forgotten { changes.forget(bodies) }

@@ -51,7 +51,7 @@ extension HotelService {
   ) async throws -> RestoreOutcome {
     guard !id.isDesign else {
       throw ServiceError(
-        .forbidden, "A design document can't be restored: write what it said anew under /couch")
+        .forbidden, "A design document can't be restored; write its former content under /couch")
     }
     let outcome = try await stores.withStore(name, creating: false) { store in
       try await store?.change([id], at: now(), as: context, answer: answer) { edit in

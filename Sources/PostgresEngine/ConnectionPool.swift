@@ -88,7 +88,7 @@ final class ConnectionPool: Sendable {
     throw ServiceError(.overloaded, "Too many requests wait for the database; try again soon")
   }
 
-  /// Lets nobody use a connection until its server is done with it.
+  /// Prevents the use of a connection until its server is done with it.
   private func withdraw(_ permit: Int) {
     counters.hung.add(1, ordering: .relaxed)
     permits.withdraw(permit)

@@ -19,7 +19,7 @@ package struct DatabaseStatistics: Sendable, Equatable {
   package var repaired = 0
   /// Damaged values that were set aside, or are left.
   package var damaged = 0
-  /// Damaged values that were removed, and are written again or needed by nobody.
+  /// Damaged values that were removed, and are written again or not needed.
   package var dropped = 0
   /// Connections that are not in use at present.
   package var idle = 0
@@ -35,7 +35,7 @@ final class DatabaseCounters: Sendable {
   let lost = Atomic(0)
   /// The cases of damage that were repaired; that could not be repaired without loss; of values that were removed.
   let repaired = Atomic(0), damage = Atomic(0), dropped = Atomic(0)
-  /// The connections that nobody can use at present, because a server is at work for them and does not answer.
+  /// The connections that can't be used at present, because a server is at work for them and does not answer.
   let hung = Atomic(0)
   /// The open connections of the pool.
   let open = Atomic(0)

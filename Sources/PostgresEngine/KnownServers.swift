@@ -52,7 +52,7 @@ final class KnownServers: Sendable {
   }
 
   /// Whether the network between this node and the database is cut: some host does not answer, and each that does is a
-  /// former primary, so that none of them can become the primary. False while nobody asks.
+  /// former primary, so that none of them can become the primary. False if no check was made lately.
   func isCutOff(at now: ContinuousClock.Instant = .now) -> Bool {
     let newest = timeline.value
     return hosts.withLockedValue { hosts in

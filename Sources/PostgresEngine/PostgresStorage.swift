@@ -133,7 +133,7 @@ final class PostgresStorage: StoreStorage {
     }
     // The first update starts the commit. Updates that arrive meanwhile share this commit or the next one.
     if !isCommitting.exchange(true, ordering: .sequentiallyConsistent) { await commitWaiting() }
-    await Work.waiting { await update.finished() }
+    await Work.waiting { await update.waitForOutcome() }
     return try update.outcome()
   }
 

@@ -160,6 +160,6 @@ extension Statement {
   static let commit = Statement("commit", "COMMIT")
   /// Undoes the transaction's writes.
   static let rollback = Statement("rollback", "ROLLBACK")
-  /// Makes the server plan the session's statements anew at their next use.
+  /// Makes the server plan the session's statements again at their next use.
   static let forgetPlans = Statement("forget_plans", "DISCARD PLANS")
 }

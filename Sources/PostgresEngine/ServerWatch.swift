@@ -12,7 +12,7 @@ final class ServerWatch: Sendable {
   private let watchers: [Confined<HostWatcher>]
   private let state = NIOLockedValueBox(State.idle)
 
-  /// Creates a watch that asks nobody yet.
+  /// Creates a watch that has not begun.
   init(_ address: DatabaseAddress) {
     watchers = (0..<address.hostCount).map { host in
       Confined(HostWatcher(host, of: address), to: ThreadPool(name: "host \(host)"))

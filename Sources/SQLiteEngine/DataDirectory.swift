@@ -24,7 +24,7 @@ final class DataDirectory: Sendable {
   ///
   /// The lock is advisory (`flock(2)`). The system releases it when the process ends, however it ends.
   init(_ path: String) throws(DataDirectoryError) {
-    self.path = try Self.prepared(path)
+    self.path = try Self.prepare(path)
     let file = self.path + "/lock"
     let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw Self.unreachable(SystemError("open", file)) }
@@ -124,12 +124,12 @@ extension DataDirectory {
   }
 
   /// Creates the directory if only the last element of its path is missing, unless it is a data directory already.
-  /// - Throws: as ``requireThere(_:)`` for a directory with other files than those of a catalogue; as ``prepared(_:)``.
+  /// - Throws: as ``requireThere(_:)`` for a directory with other files than those of a catalogue; as ``prepare(_:)``.
   static func prepareForFiles(_ path: String) throws(DataDirectoryError) {
     let missing: DataDirectoryError
     do throws(DataDirectoryError) { return try requireThere(path) } catch { missing = error }
     guard missing.code == .noData else { throw missing }
-    let real = try prepared(path)
+    let real = try prepare(path)
     let names: [String]
     do throws(SystemError) { names = try Disk.names(in: real) ?? [] } catch {
       throw unreachable(error)
@@ -197,7 +197,7 @@ extension DataDirectory {
   ]
 
   /// Creates the directory if necessary, checks it and returns its path without symbolic links.
-  static func prepared(_ path: String) throws(DataDirectoryError) -> String {
+  static func prepare(_ path: String) throws(DataDirectoryError) -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw DataDirectoryError(.unreachable, "The data directory has no name")
     }

@@ -120,14 +120,14 @@ package final class FileEngine: StorageEngine {
   package func open(
     _ name: StoreName, creating: Bool
   ) async throws -> (any StoreStorage)? {
-    do { return try await opened(name, creating: creating) } catch {
+    do { return try await openOrCreate(name, creating: creating) } catch {
       let error = ServiceError.translated(error)
       counters.countFailure(error)
       throw error
     }
   }
 
-  private func opened(
+  private func openOrCreate(
     _ name: StoreName, creating: Bool
   ) async throws -> (any StoreStorage)? {
     let storage = storage(name)
@@ -148,10 +148,10 @@ package final class FileEngine: StorageEngine {
     }
     guard creating else { return nil }
     guard space.isAmple || !name.isNewcomers else { throw ServiceError.noSpaceForNewcomers }
-    return try await access.change(name.key) { try await created(name, storage) }
+    return try await access.change(name.key) { try await create(name, storage) }
   }
 
-  private func created(_ name: StoreName, _ storage: SQLiteStorage) async throws -> SQLiteStorage {
+  private func create(_ name: StoreName, _ storage: SQLiteStorage) async throws -> SQLiteStorage {
     let epoch = StoreHeader.freshEpoch()
     let image = try await newStores.image(StoreHeader(key: name.key, epoch: epoch))
     if name.namespace == StoreName.stagedNamespace {

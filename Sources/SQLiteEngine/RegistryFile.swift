@@ -30,11 +30,11 @@ final class RegistryFile {
       let image = try blank.image { _ in }
       try file.create(image)
     }
-    _ = try opened()
+    _ = try open()
   }
 
   func entry(_ key: String) throws -> Registry.Entry? {
-    let connection = try opened()
+    let connection = try open()
     let found = try connection.statement(
       "SELECT epoch, is_erasing, checksum FROM stores WHERE key = ?1"
     ).first(.text(key)) { row in
@@ -51,7 +51,7 @@ final class RegistryFile {
   /// Repairs an entry in which one byte is wrong, and writes it.
   /// - Throws: `integrity` when the entry can't be repaired.
   private func repairedEntry(_ key: String) throws -> Registry.Entry {
-    let connection = try opened()
+    let connection = try open()
     let row = try connection.statement(
       "SELECT epoch, is_erasing, checksum FROM stores WHERE key = ?1"
     )
@@ -74,7 +74,7 @@ final class RegistryFile {
   func keys(
     in namespace: String, after key: String?, limit: Int, isWhole: Bool
   ) throws -> [String] {
-    let connection = try opened()
+    let connection = try open()
     // A key is the namespace alone, or the namespace and "/" and more. "0" is the byte after "/".
     return try connection.statement(
       """
@@ -88,7 +88,7 @@ final class RegistryFile {
   }
 
   func count() throws -> Int {
-    let count = try opened().statement("SELECT count(*) FROM stores WHERE is_erasing = 0").first {
+    let count = try open().statement("SELECT count(*) FROM stores WHERE is_erasing = 0").first {
       row in row.int64(0)
     }
     return Int(clamping: count ?? 0)
@@ -145,7 +145,7 @@ final class RegistryFile {
   }
 
   private func transact(_ batch: [Registry.Write]) throws {
-    let connection = try openedForWriting()
+    let connection = try openForWriting()
     try connection.begin()
     for write in batch {
       guard let entry = write.entry else {
@@ -158,7 +158,7 @@ final class RegistryFile {
   }
 
   /// The connection to the file, which is opened if necessary.
-  func opened() throws -> Connection {
+  func open() throws -> Connection {
     if let connection { return connection }
     guard !isClosed else { throw ServiceError.closed }
     let opened = try Connection.opening(file, as: blank) { connection in
@@ -170,9 +170,9 @@ final class RegistryFile {
     return opened.connection
   }
 
-  private func openedForWriting() throws -> Connection {
+  private func openForWriting() throws -> Connection {
     if isReadOnly { connection = nil }
-    let connection = try opened()
+    let connection = try open()
     guard !isReadOnly else { throw ServiceError.readOnly }
     if hasOldLog {
       guard try connection.copiesLog() else { throw ServiceError.full }

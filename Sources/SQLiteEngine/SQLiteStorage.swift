@@ -87,7 +87,7 @@ final class SQLiteStorage: StoreStorage {
     }
     // The first caller starts a commit. Callers that come before it ends share the next commit.
     if !isCommitting.exchange(true, ordering: .sequentiallyConsistent) { startCommit() }
-    await Work.waiting { await update.finished() }
+    await Work.waiting { await update.waitForOutcome() }
     return try update.outcome()
   }
 

@@ -81,7 +81,7 @@ package final class Confined<State>: @unchecked Sendable {
     }.get()
   }
 
-  /// Adds a closure that nobody waits for.
+  /// Adds a closure whose result no one awaits.
   /// - Parameter work: the request that pays for it; nil for none.
   package func enqueue(
     for work: Work? = nil, _ body: @escaping @Sendable (inout State) -> Void
@@ -160,7 +160,7 @@ package final class Confined<State>: @unchecked Sendable {
 package final class CallClock: @unchecked Sendable {
   /// The pool whose thread runs the present call; nil for a thread that does not belong to it.
   private var pool: ThreadPool?
-  /// How much of the time so far others pay, or nobody, in nanoseconds.
+  /// The part of the time so far that this call is not charged for, in nanoseconds.
   private var excluded: Int64 = 0
   /// The part of it that others pay.
   private var paid: Int64 = 0

@@ -79,7 +79,7 @@ package final class ThreadPool: Sendable {
     }.get()
   }
 
-  /// Adds a closure that nobody waits for.
+  /// Adds a closure whose result no one awaits.
   package func enqueue(_ closure: @escaping @Sendable () -> Void) {
     push(for: nil) { _, _ in closure() }
   }

@@ -29,7 +29,7 @@ struct RestoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore", abstract: "Restore a backup into a data directory or a database.",
     discussion: """
-      Every store begins anew for whoever kept a copy of it: they start over and miss nothing. With --database the \
+      Devices that sync start over after a restoration and miss nothing. With --database the \
       stores go through a directory beside the backup, which takes as much space again; the database must be empty, and \
       no server may use it. Exit status 65: parts of the backup are damaged; the rest was restored, with --database \
       only into that directory.

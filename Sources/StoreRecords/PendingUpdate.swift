@@ -68,7 +68,7 @@ package final class RuleUpdate<Value: Sendable>: PendingUpdate {
   }
 
   /// Waits for the outcome. The wait can't be cancelled; every update gets an outcome.
-  package func finished() async {
+  package func waitForOutcome() async {
     guard !isDone else { return }
     await withCheckedContinuation { continuation in
       let isDone = state.withLockedValue { state in

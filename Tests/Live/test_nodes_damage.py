@@ -59,7 +59,7 @@ def test_the_row_of_a_store_is_made_anew_by_repair(nodes):
     since = changes(first, store, token)["last_seq"]
     postgres.sql(nodes.url, f"UPDATE stores SET live = 70 WHERE key = '{store.replace('-', '/', 1)}'")
     assert first.call("GET", "/v1/bookmarks", token).status_code == 503
-    assert "made anew" in run("repair", "--database", nodes.url)
+    assert "written again" in run("repair", "--database", nodes.url)
     assert bookmarks(first, token) == ["h"]
     # Whoever has a copy reads it again.
     assert len(changes(first, store, token, since=since)["results"]) == 2
@@ -142,6 +142,6 @@ def test_a_damaged_row_of_the_registry_is_named_and_made_anew(nodes, tmp_path):
     finally:
         assert restored.stop() == 0
     assert bookmarks(first, other) == ["h"]
-    assert f"{key}: its row was made anew" in run("repair", "--database", nodes.url)
+    assert f"{key}: its row was written again" in run("repair", "--database", nodes.url)
     run("backup", tmp_path / "second", "--database", nodes.url)
     assert bookmarks(first, token) == ["h"]

@@ -104,7 +104,7 @@ enum DatabaseBackups {
     do {
       if try await storage.repairRow(of: name) {
         repair.outcome.repaired += 1
-        report.finding("\(name.key): its row was made anew")
+        report.finding("\(name.key): its row was written again")
       }
       let outcome = try await stores.visit(name) { store in try await store?.repair() }
       guard let outcome else { return }

@@ -122,7 +122,7 @@ package enum RestoreAdministration {
     }
     if erasures.isEmpty {
       lines.append(
-        "no log of erasures was given: whoever was erased after the backup was made is back")
+        "no log of erasures was given: accounts that were erased after the backup exist again")
     }
     return (lines, summary.findings > 0)
   }

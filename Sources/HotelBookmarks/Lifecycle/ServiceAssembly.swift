@@ -24,7 +24,7 @@ struct ServiceAssembly: Sendable {
   let connections: ConnectionAssembly
   /// Removes what no one can use any more.
   let sweeper: Sweeper
-  /// Finishes what was left undone.
+  /// Finishes what was interrupted.
   let recovery: Recovery
   /// Where requests wait until they may compute.
   let seats: Seats

@@ -101,8 +101,8 @@ struct StorageAssembly: Sendable {
     return try await SigningKeys.open(in: SharedSecrets(stores: stores), now: now())
   }
 
-  /// Makes the row of a store in a database anew if it is damaged; see ``PostgresDatabase/repairRow(of:)``.
-  /// - Returns: whether it was made anew; false with files.
+  /// Writes the row of a store in a database again if it is damaged; see ``PostgresDatabase/repairRow(of:)``.
+  /// - Returns: whether it was written; false with files.
   func repairRow(of name: StoreName) async throws -> Bool {
     try await database?.repairRow(of: name) ?? false
   }

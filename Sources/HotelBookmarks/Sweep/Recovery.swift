@@ -6,10 +6,10 @@ import Logging
 import ServiceLifecycle
 import Stores
 
-/// Finishes what a stopped process or a failure has left undone: imports, undone adoptions, erasures, the members shown
+/// Finishes what a stopped process or a failure has interrupted: imports, undone adoptions, erasures, the members shown
 /// in lists. Runs at every start, before requests are accepted, and then each minute.
 struct Recovery: Sendable {
-  /// After how many seconds something that was begun counts as left undone: 15 minutes. Requests end much sooner.
+  /// After how many seconds something that was begun counts as interrupted: 15 minutes. Requests end much sooner.
   private static let age: Int64 = 900
 
   let stores: DatabaseManager
@@ -47,7 +47,7 @@ struct Recovery: Sendable {
   }
 }
 
-/// Finishes what this server or another one of the same database has left undone.
+/// Finishes what this server or another one of the same database has not finished.
 struct RecoveryService: Service {
   /// How often it looks: each minute.
   private static let interval = Duration.seconds(60)

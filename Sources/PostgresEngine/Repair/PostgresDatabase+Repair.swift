@@ -3,11 +3,11 @@ import Scheduling
 import StoreRecords
 package import Stores
 
-/// Repairing the row of a store in `stores`, without which nobody can open the store.
+/// Repairing the row of a store in `stores`, without which the store can't be opened.
 extension PostgresDatabase {
-  /// Makes the row of a store anew if it is damaged or missing: with the key and the number that the registry has, the
+  /// Writes the row of a store again if it is damaged or missing: with the key and the number that the registry has, the
   /// counts of the rows, and another epoch, so that clients with a copy of the store start over.
-  /// - Returns: whether the row was made anew; false for a store that is absent or whose row is sound.
+  /// - Returns: whether the row was written; false for a store that is absent or whose row is sound.
   /// - Throws: `integrity` when the registry's own row is damaged, and not one store has its key; the database's errors.
   package func repairRow(of name: StoreName) async throws -> Bool {
     let now = clock.now()
@@ -20,8 +20,8 @@ extension PostgresDatabase {
     }
   }
 
-  /// Makes the registry's row of a name anew if it is damaged and one sound row of a store has this key.
-  /// - Returns: whether it was made anew.
+  /// Writes the registry's row of a name again if it is damaged and one sound row of a store has this key.
+  /// - Returns: whether it was written.
   /// - Throws: `integrity` if it can't be.
   private static func repairName(_ key: String, on connection: Connection) throws -> Bool {
     do {

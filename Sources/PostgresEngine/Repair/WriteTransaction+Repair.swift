@@ -159,7 +159,7 @@ extension WriteTransaction {
     """)
   private static let removeAt = Statement(
     "remove_as_found", "DELETE FROM documents WHERE store = $1 AND sequence = $2")
-  /// Gives a row to store 0, which nobody reads, if a value of it can't be read: PostgreSQL would look for the value to
+  /// Gives a row to store 0, which no one reads, if a value of it can't be read: PostgreSQL would look for the value to
   /// remove it, and refuse.
   static func takingOut(
     _ table: String, _ values: [String], _ key: String, _ place: String

@@ -155,7 +155,7 @@ extension BackupManifest {
     }
     if let failure { throw failure }
     guard isThere else { throw BackupError(.damaged, "\(backup) is no backup: it has no manifest") }
-    return try reading.finished()
+    return try reading.finish()
   }
 
   /// What a backup's manifest says of a store's copy.
@@ -228,7 +228,7 @@ extension BackupManifest {
       return Header(schema: schema, made: made, by: by)
     }
 
-    func finished() throws(BackupError) -> (header: Header, count: Int) {
+    func finish() throws(BackupError) -> (header: Header, count: Int) {
       guard isAtEnd, rest.isEmpty, let header else { throw Self.damaged }
       return (header, count)
     }

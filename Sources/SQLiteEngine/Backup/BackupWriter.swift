@@ -71,7 +71,7 @@ package struct BackupWriter {
   /// Adds a store's copy to the backup. ``finish()`` synchronises all copies to the disk together.
   package mutating func add(_ name: StoreName, epoch: String) throws(BackupError) {
     let file = BackupManifest.file(of: name, in: draft)
-    try add(.store(name, epoch: epoch, try counted(file.path)))
+    try add(.store(name, epoch: epoch, try countFile(file.path)))
   }
 
   /// Records that a store could not be copied because it is damaged.
@@ -100,7 +100,7 @@ package struct BackupWriter {
     }
     guard isThere else { return }
     try backing { try Disk.synchronize(path) }
-    try add(.file(extra, try counted(path)))
+    try add(.file(extra, try countFile(path)))
   }
 
   /// Completes the manifest.
@@ -140,7 +140,7 @@ package struct BackupWriter {
     lock = nil
   }
 
-  private mutating func counted(_ path: String) throws(BackupError) -> BackupManifest.Sum {
+  private mutating func countFile(_ path: String) throws(BackupError) -> BackupManifest.Sum {
     let sum = try backing { try BackupManifest.sum(of: path) }
     guard let sum else { throw BackupError(.unreachable, "\(path) is gone") }
     files += 1

@@ -84,7 +84,7 @@ extension FileEngine {
   package static func prepareForMove(
     _ path: String, _ mark: MoveMark
   ) throws(DataDirectoryError) {
-    let real = try DataDirectory.prepared(path)
+    let real = try DataDirectory.prepare(path)
     let (names, found): ([String], MoveMark?)
     do {
       (names, found) = (try Disk.names(in: real) ?? [], try DataDirectory.moveMark(in: real))

@@ -57,7 +57,7 @@ extension StoreDraft {
     _ read: @escaping @Sendable (StoreRows) throws -> Value
   ) async throws -> Value {
     try await draft.run { draft in
-      let rows = try draft.opened()
+      let rows = try draft.requireRows()
       return try translating { try read(rows) }
     }
   }
@@ -93,7 +93,7 @@ private final class DraftFile {
 
   /// Closes the file and syncs it to the disk.
   func finish() throws -> DatabaseFile {
-    let rows = try opened()
+    let rows = try requireRows()
     self.rows = nil
     try translating {
       try clock.blocking {
@@ -111,13 +111,13 @@ private final class DraftFile {
     try? file.erase()
   }
 
-  func opened() throws -> StoreRows {
+  func requireRows() throws -> StoreRows {
     guard let rows else { throw ServiceError.closed }
     return rows
   }
 
   func transact(_ work: (StoreRows) throws -> Void) throws {
-    let rows = try opened()
+    let rows = try requireRows()
     try translating {
       try rows.connection.begin()
       do {
