@@ -30,18 +30,13 @@ package struct IndexSources: Sendable {
   /// Continues with a snapshot of the store until the slice is over.
   /// - Returns: whether everything is read.
   package mutating func read(_ view: any StoreView) throws -> Bool {
-    guard let walked = range else { return true }
-    var rest: DocumentRange?
-    try view.documents(walked) { document in
+    guard range != nil else { return true }
+    range = try view.walk(range) { document in
       let body = document.body.count > QueryLimits.designBytes ? [] : document.body
       designs.append(Design(id: document.id, revision: document.revision, body: body))
-      guard designs.count < QueryLimits.designDocuments else { return false }
-      guard view.slice.isOver else { return true }
-      rest = walked.behind(document.id.text)
-      return false
+      return designs.count < QueryLimits.designDocuments
     }
-    range = rest
-    guard rest == nil else { return false }
+    guard range == nil else { return false }
     indexes = try view.indexes()
     return true
   }

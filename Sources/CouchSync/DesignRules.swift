@@ -41,20 +41,14 @@ struct DesignRulesReader: Sendable {
   /// Continues with a snapshot of the store until the slice is over.
   /// - Returns: whether all design documents have been examined, or one of the limits is reached.
   mutating func read(_ view: any StoreView) throws -> Bool {
-    guard let walked = range else { return true }
-    var rest: DocumentRange?
-    try view.documents(walked) { document in
+    range = try view.walk(range) { document in
       if let root = try? ParsedJSON(document.body, limits: .stored).root, DesignRules.isIn(root) {
         ids.append(document.id)
       }
       looked += 1
-      guard ids.count < Self.most, looked < Self.mostDesigns else { return false }
-      guard view.slice.isOver else { return true }
-      rest = walked.behind(document.id.text)
-      return false
+      return ids.count < Self.most && looked < Self.mostDesigns
     }
-    range = rest
-    return rest == nil
+    return range == nil
   }
 }
 

@@ -62,7 +62,11 @@ struct CarriedStore: Sendable {
       lastList = lists.last?.sequence
       if view.slice.isOver { return false }
     }
-    if range != nil, try !walk(view) { return false }
+    range = try view.walk(range) { document in
+      if !known.contains(document.id) { ids.append(document.id) }
+      return true
+    }
+    guard range == nil else { return false }
     while nextID < ids.count {
       for (rank, leaf) in try Self.leaves(of: ids[nextID], in: view).enumerated() {
         if rank == others.count { others.append([]) }
@@ -72,20 +76,6 @@ struct CarriedStore: Sendable {
       if view.slice.isOver { break }
     }
     return nextID == ids.count
-  }
-
-  /// Collects the ids of the other documents, until the slice is over.
-  private mutating func walk(_ view: any StoreView) throws -> Bool {
-    guard let walked = range else { return true }
-    var rest: DocumentRange?
-    try view.documents(walked) { document in
-      if !known.contains(document.id) { ids.append(document.id) }
-      guard view.slice.isOver else { return true }
-      rest = walked.behind(document.id.text)
-      return false
-    }
-    range = rest
-    return rest == nil
   }
 
   /// The live leaves, winner first.

@@ -153,19 +153,13 @@ struct ListDraftsReader: Sendable {
   /// Continues in a state of the store until the slice is over.
   /// - Returns: whether all drafts are read.
   mutating func read(_ view: any StoreView) throws -> Bool {
-    guard let walked = range else { return true }
-    var rest: DocumentRange?
-    try view.documents(walked) { document in
+    range = try view.walk(range) { document in
       if let draft = ListDraft(document, of: list) {
         drafts.append(draft)
         bytes += document.body.count
       }
-      guard drafts.count < ListLimits.drafts, bytes < ListLimits.draftBytes else { return false }
-      guard view.slice.isOver else { return true }
-      rest = walked.behind(document.id.text)
-      return false
+      return drafts.count < ListLimits.drafts && bytes < ListLimits.draftBytes
     }
-    range = rest
-    return rest == nil
+    return range == nil
   }
 }

@@ -214,9 +214,7 @@ struct ListNotesReader: Sendable {
   /// Continues in a state of the store until the slice is over.
   /// - Returns: whether the page is complete.
   mutating func read(_ view: any StoreView) throws -> Bool {
-    guard let walked = range else { return true }
-    var rest: DocumentRange?
-    try view.documents(walked) { document in
+    range = try view.walk(range) { document in
       guard notes.count < limit, bytes < ListLimits.pageBytes else {
         next = notes.last?.title
         return false
@@ -225,12 +223,9 @@ struct ListNotesReader: Sendable {
         notes.append(note)
         bytes += document.body.count
       }
-      guard view.slice.isOver else { return true }
-      rest = walked.behind(document.id.text)
-      return false
+      return true
     }
-    range = rest
-    return rest == nil
+    return range == nil
   }
 }
 

@@ -105,6 +105,23 @@ extension StoreView {
     }
   }
 
+  /// Visits the documents of a range until the slice is over, for reads in slices.
+  /// - Parameter visit: returns false to end the walk.
+  /// - Returns: the part of the range that follows; nil at the end.
+  package func walk(
+    _ range: DocumentRange?, _ visit: (Document) throws -> Bool
+  ) throws -> DocumentRange? {
+    guard let range else { return nil }
+    var rest: DocumentRange?
+    try documents(range) { document in
+      guard try visit(document) else { return false }
+      guard slice.isOver else { return true }
+      rest = range.behind(document.id.text)
+      return false
+    }
+    return rest
+  }
+
   /// The ids of live documents whose body has this `type`, in byte order. Use it for types with few
   /// documents, or where no client waits.
   package func ids(ofType type: String) throws -> [DocumentID] {
