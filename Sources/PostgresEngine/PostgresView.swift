@@ -90,7 +90,7 @@ struct PostgresView: StoreView {
     ).first
     guard let row else {
       if let node = try found.tree()[revision] {
-        try requireCompacted(node, in: found.row, try found.tree())
+        try found.row.requireCompacted(node, try found.tree(), bodyDigests)
       }
       return nil
     }
@@ -151,32 +151,18 @@ struct PostgresView: StoreView {
         .text(revision.digest.text))
     ).first
     guard let found else {
-      try requireCompacted(node, in: row, tree)
+      try row.requireCompacted(node, tree, bodyDigests)
       return nil
     }
     let bytes = found.bytes(1)
-    guard Checksum.body(row.id, revision, bytes).matches(found.integer(0)) else {
-      throw ServiceError.integrity("a stored body of change \(row.sequence) fails its checksum")
-    }
+    try row.verify(bytes, of: revision, found.integer(0))
     return bytes
   }
 
-  /// Checks that a missing body was removed by compaction and was not lost. A leaf always has a body, and each row of
-  /// `bodies` belongs to a revision.
-  /// - Throws: `integrity`.
-  private func requireCompacted(
-    _ node: RevisionTree.Node, in row: StoredDocument, _ tree: RevisionTree
-  ) throws {
-    guard !node.isLeaf else {
-      throw ServiceError.integrity("the body of a leaf of change \(row.sequence) is missing")
-    }
-    let generation = node.revision.generation
-    let stored = try source.rows(
-      Call(Self.digests, .integer(store), .integer(row.first), .integer(generation))
-    ).all.map { RevisionID(generation: generation, digest: $0.text(0) ?? "") }
-    guard tree.indices(of: stored).count == Set(stored).count else {
-      throw ServiceError.integrity("a stored body of change \(row.sequence) is no revision's")
-    }
+  /// The digests of a document's stored bodies of one generation.
+  private func bodyDigests(of first: Int64, generation: Int) throws -> [String] {
+    try source.rows(Call(Self.digests, .integer(store), .integer(first), .integer(generation)))
+      .all.map { $0.text(0) ?? "" }
   }
 }
 

@@ -64,7 +64,7 @@ struct SQLiteView: StoreView {
       ? try rows.arrival(of: id) : try rows.arrival(of: row.first, revision)
     guard let found else {
       if let tree = try newest(id), let node = tree[revision] {
-        try requireCompacted(node, in: row, tree)
+        try row.requireCompacted(node, tree, rows.bodyDigests)
       }
       return nil
     }
@@ -77,33 +77,11 @@ struct SQLiteView: StoreView {
     let revision = node.revision
     let body = try rows.body(of: row.first, revision)
     guard let body else {
-      try requireCompacted(node, in: row, tree)
+      try row.requireCompacted(node, tree, rows.bodyDigests)
       return nil
     }
-    guard Checksum.body(row.id, revision, body.bytes).matches(body.checksum) else {
-      throw ServiceError.integrity("a stored body of change \(row.sequence) fails its checksum")
-    }
+    try row.verify(body.bytes, of: revision, body.checksum)
     return body.bytes
-  }
-
-  /// Checks that a missing body was removed by compaction and is not lost.
-  ///
-  /// A body is lost when its revision is a leaf, or when a stored body of the same generation belongs to no revision of
-  /// the tree.
-  /// - Throws: `integrity` for a lost body.
-  private func requireCompacted(
-    _ node: RevisionTree.Node, in row: StoredDocument, _ tree: RevisionTree
-  ) throws {
-    guard !node.isLeaf else {
-      throw ServiceError.integrity("the body of a leaf of change \(row.sequence) is missing")
-    }
-    // A digest with a damaged bit belongs to no revision of the tree. Its row may be the missing one.
-    let generation = node.revision.generation
-    let stored = try rows.bodyDigests(of: row.first, generation: generation)
-      .map { RevisionID(generation: generation, digest: $0) }
-    guard tree.indices(of: stored).count == Set(stored).count else {
-      throw ServiceError.integrity("a stored body of change \(row.sequence) is no revision's")
-    }
   }
 
   func documents(

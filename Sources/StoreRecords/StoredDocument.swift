@@ -67,6 +67,36 @@ extension StoredDocument {
       body: body)
   }
 
+  /// Checks the body of a revision that is not the winner.
+  /// - Throws: `integrity` when the body differs from what was written.
+  package func verify(_ body: [UInt8], of revision: RevisionID, _ checksum: Int64) throws {
+    guard Checksum.body(id, revision, body).matches(checksum) else {
+      throw ServiceError.integrity("a stored body of change \(sequence) fails its checksum")
+    }
+  }
+
+  /// Checks that a missing body was removed by compaction and is not lost.
+  ///
+  /// A body is lost when its revision is a leaf, or when a stored body of the same generation belongs to no revision of
+  /// the tree.
+  /// - Parameter digests: reads the digests of a document's stored bodies of one generation.
+  /// - Throws: `integrity` for a lost body.
+  package func requireCompacted(
+    _ node: RevisionTree.Node, _ tree: RevisionTree,
+    _ digests: (_ first: Int64, _ generation: Int) throws -> [String]
+  ) throws {
+    guard !node.isLeaf else {
+      throw ServiceError.integrity("the body of a leaf of change \(sequence) is missing")
+    }
+    // A digest with a damaged bit belongs to no revision of the tree. Its row may be the missing one.
+    let generation = node.revision.generation
+    let stored = try digests(first, generation)
+      .map { RevisionID(generation: generation, digest: $0) }
+    guard tree.indices(of: stored).count == Set(stored).count else {
+      throw ServiceError.integrity("a stored body of change \(sequence) is no revision's")
+    }
+  }
+
   /// The history without the revisions that are stored separately.
   /// - Parameter encoded: the row's tree; not used when the row has no tree.
   /// - Throws: `integrity` when the tree differs from what was written.
