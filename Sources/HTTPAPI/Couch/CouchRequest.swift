@@ -14,18 +14,12 @@ extension Call {
   }
 
   /// The `name=value` pairs, joined by `&`, of a query or a form.
-  /// Source: WHATWG URL, "application/x-www-form-urlencoded parsing".
   static func pairs(
     _ text: some Collection<UInt8>
   ) throws(Problem) -> [(name: String, value: String)] {
     var pairs: [(name: String, value: String)] = []
     for pair in text.split(separator: UInt8(ascii: "&")) {
-      let name = try RequestTarget.decode(
-        pair.prefix { $0 != UInt8(ascii: "=") }, plusIsSpace: true, what: "The query")
-      let value = try RequestTarget.decode(
-        pair.drop { $0 != UInt8(ascii: "=") }.dropFirst(), plusIsSpace: true,
-        what: "The query parameter")
-      pairs.append((name, value))
+      pairs.append(try RequestTarget.pair(pair))
     }
     return pairs
   }

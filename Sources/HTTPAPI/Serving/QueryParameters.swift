@@ -10,11 +10,7 @@ struct QueryParameters: Sendable {
   init(_ query: String?, known: [String]) throws(Problem) {
     var values: [String: String] = [:]
     for pair in (query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
-      let name = try RequestTarget.decode(
-        pair.prefix { $0 != UInt8(ascii: "=") }, plusIsSpace: true, what: "The query")
-      let value = try RequestTarget.decode(
-        pair.drop { $0 != UInt8(ascii: "=") }.dropFirst(), plusIsSpace: true,
-        what: "The query parameter")
+      let (name, value) = try RequestTarget.pair(pair)
       // Known names are ASCII, so comparing strings is comparing bytes.
       guard known.contains(name) else {
         throw Problem(

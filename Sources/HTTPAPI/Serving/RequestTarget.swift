@@ -52,6 +52,19 @@ enum RequestTarget {
     return false
   }
 
+  /// Decodes `name=value` of a query or a form.
+  /// Source: WHATWG URL, "application/x-www-form-urlencoded parsing".
+  static func pair(
+    _ encoded: some Collection<UInt8>
+  ) throws(Problem) -> (name: String, value: String) {
+    let name = encoded.prefix { $0 != UInt8(ascii: "=") }
+    let value = encoded.dropFirst(name.count + 1)
+    return (
+      try decode(name, plusIsSpace: true, what: "The query"),
+      try decode(value, plusIsSpace: true, what: "The query parameter")
+    )
+  }
+
   /// Decodes one path segment, query name or query value.
   /// - Throws: ``Problem`` 400 for a broken escape, invalid UTF-8 or NUL.
   static func decode(
