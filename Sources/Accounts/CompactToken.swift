@@ -11,31 +11,21 @@ struct CompactToken: Sendable {
   /// `typ`.
   static let type = "JWT"
 
-  /// The header's JSON.
-  let header: [UInt8]
+  /// The token's parts.
+  let form: CompactForm
   /// `kid`: the key that the token claims to be signed with.
   let key: KeyID
-  /// The claims' text, not checked.
-  let payload: [UInt8]
-  /// The signature, not checked.
-  let signature: [UInt8]
-  /// The signed bytes: header and claims as they are in the token.
-  let signed: [UInt8]
 
   /// Reads a token.
   /// - Throws: `invalidToken`.
   init(_ token: String) throws {
-    let form = try CompactForm(token)
+    form = try CompactForm(token)
     guard let root = try? ParsedJSON(form.header, limits: .small).root, root.kind == .object,
       root.count == 3, root["alg"]?.stringEquals(Self.algorithm) ?? false,
       root["typ"]?.stringEquals(Self.type) ?? false,
       let id = root["kid"]?.string.flatMap(KeyID.init)
     else { throw ServiceError.invalidToken("header") }
-    header = form.header
     key = id
-    payload = form.payload
-    signature = form.signature
-    signed = form.signed
   }
 }
 

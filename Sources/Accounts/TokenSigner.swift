@@ -90,10 +90,10 @@ struct TokenSigner: Sendable {
   ) throws -> Verified {
     let token = try CompactToken(token)
     guard let key = keys.key(token.key, at: now) else { throw ServiceError.invalidToken("key") }
-    guard key.isSignature(token.signature, of: token.signed) else {
+    guard key.isSignature(token.form.signature, of: token.form.signed) else {
       throw ServiceError.invalidToken("signature")
     }
-    guard let json = try? ParsedJSON(token.payload, limits: .small),
+    guard let json = try? ParsedJSON(token.form.payload, limits: .small),
       let claims = TokenClaims(
         json.root, issuer: settings.issuer, audience: audience(for: purpose))
     else { throw ServiceError.invalidToken("claims") }

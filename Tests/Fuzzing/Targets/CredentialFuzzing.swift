@@ -19,14 +19,14 @@ enum CredentialFuzzing {
   private static func checkToken(_ text: String) {
     if let token = attempt({ try CompactToken(text) }) {
       var again: [UInt8] = []
-      Base64URL.append(token.header, to: &again)
+      Base64URL.append(token.form.header, to: &again)
       again.append(UInt8(ascii: "."))
-      Base64URL.append(token.payload, to: &again)
-      claim(again == token.signed, "what is signed is what was read")
+      Base64URL.append(token.form.payload, to: &again)
+      claim(again == token.form.signed, "what is signed is what was read")
       again.append(UInt8(ascii: "."))
-      Base64URL.append(token.signature, to: &again)
+      Base64URL.append(token.form.signature, to: &again)
       claim(again == Array(text.utf8), "a token has one spelling")
-      checkClaims(token.payload)
+      checkClaims(token.form.payload)
     }
     checkClaims(Array(text.utf8))
     if let token = attempt({ try IDToken(text) }) {
