@@ -135,20 +135,10 @@ extension PostgresDatabase {
   func report(to metrics: PrometheusRegistry) {
     metrics.collect {
       let statistics = self.statistics
-      let damage = [
-        ("repaired", statistics.repaired), ("setAside", statistics.damaged),
-        ("dropped", statistics.dropped),
-      ].map { outcome, count in
-        PrometheusSample(
-          family: "store_damage_total", kind: .counter, suffix: "",
-          labels: "outcome=\"\(outcome)\"", value: Double(count))
-      }
-      return damage + [
-        PrometheusSample("store_commits_total", .counter, Double(statistics.commits)),
-        PrometheusSample("store_updates_total", .counter, Double(statistics.updates)),
-        PrometheusSample(
-          "store_updates_per_commit", .gauge,
-          statistics.commits == 0 ? 0 : Double(statistics.updates) / Double(statistics.commits)),
+      return PrometheusSample.engine(
+        commits: statistics.commits, updates: statistics.updates, repaired: statistics.repaired,
+        setAside: statistics.damaged, dropped: statistics.dropped
+      ) + [
         PrometheusSample("database_connections", .gauge, Double(statistics.connections)),
         PrometheusSample("database_connections_hung", .gauge, Double(statistics.hung)),
         PrometheusSample("database_connections_idle", .gauge, Double(statistics.idle)),

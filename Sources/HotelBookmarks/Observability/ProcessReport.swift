@@ -83,12 +83,16 @@ struct WorkReport: Sendable {
       let own = Work.current == nil ? 0 : 1
       let time = counts.nanoseconds
       return Work.Ending.allCases.map { reason in
-        Self.sample("work_ended_total", "reason=\"\(reason)\"", Double(counts.endedCount(reason)))
+        PrometheusSample(
+          "work_ended_total", .counter, labels: "reason=\"\(reason)\"",
+          Double(counts.endedCount(reason)))
       } + [
-        Self.sample(
-          "work_processor_seconds_total", "account=\"paid\"", Double(time.paid) / 1e9),
-        Self.sample(
-          "work_processor_seconds_total", "account=\"overdrawn\"", Double(time.overdrawn) / 1e9),
+        PrometheusSample(
+          "work_processor_seconds_total", .counter, labels: "account=\"paid\"",
+          Double(time.paid) / 1e9),
+        PrometheusSample(
+          "work_processor_seconds_total", .counter, labels: "account=\"overdrawn\"",
+          Double(time.overdrawn) / 1e9),
         PrometheusSample("work_running", .gauge, Double(max(0, counts.runningCount - own))),
         PrometheusSample("work_waiting", .gauge, Double(seats.waitingCount)),
         PrometheusSample(
@@ -97,12 +101,6 @@ struct WorkReport: Sendable {
           "work_longest_slice_seconds", .gauge, Double(counts.takeLongestSlice()) / 1e9),
       ]
     }
-  }
-
-  private static func sample(_ family: String, _ labels: String, _ value: Double)
-    -> PrometheusSample
-  {
-    PrometheusSample(family: family, kind: .counter, suffix: "", labels: labels, value: value)
   }
 }
 
@@ -113,26 +111,15 @@ extension FileEngine {
       let statistics = self.statistics
       let failures = statistics.failures.map { code, count in
         PrometheusSample(
-          family: "store_failures_total", kind: .counter, suffix: "",
-          labels: "kind=\"\(code)\"", value: Double(count))
+          "store_failures_total", .counter, labels: "kind=\"\(code)\"", Double(count))
       }
-      let damage = [
-        ("repaired", statistics.repaired), ("setAside", statistics.setAside),
-        ("dropped", statistics.dropped),
-      ].map { outcome, count in
-        PrometheusSample(
-          family: "store_damage_total", kind: .counter, suffix: "",
-          labels: "outcome=\"\(outcome)\"", value: Double(count))
-      }
-      return failures + damage + [
+      let engine = PrometheusSample.engine(
+        commits: statistics.commits, updates: statistics.updates, repaired: statistics.repaired,
+        setAside: statistics.setAside, dropped: statistics.dropped)
+      return failures + engine + [
         PrometheusSample("disk_free_bytes", .gauge, Double(self.freeBytes)),
         PrometheusSample("newcomers_taken", .gauge, self.hasSpaceForNewcomers ? 1 : 0),
         PrometheusSample("store_damage_left", .gauge, Double(statistics.left)),
-        PrometheusSample("store_commits_total", .counter, Double(statistics.commits)),
-        PrometheusSample("store_updates_total", .counter, Double(statistics.updates)),
-        PrometheusSample(
-          "store_updates_per_commit", .gauge,
-          statistics.commits == 0 ? 0 : Double(statistics.updates) / Double(statistics.commits)),
         PrometheusSample("store_openings_total", .counter, Double(statistics.openings)),
         PrometheusSample("store_creations_total", .counter, Double(statistics.creations)),
       ]
