@@ -19,15 +19,9 @@ struct AdministratorAssembly: Sendable {
     let file = AdministratorFile(DataFiles.administrator(in: settings.data))
     self.file = file
     (shared, epoch) = (nil, nil)
-    if let path = settings.adminPasswordFile {
-      let password = try PasswordFile.password(in: path, of: .adminPasswordFile)
-      administrator = try Self.checkSettings {
-        () in try Administrator(name: settings.adminName, password: password)
-      }
-      generated = nil
+    if let (administrator, _) = try Self.configured(by: settings) {
+      (self.administrator, generated) = (administrator, nil)
     } else {
-      // The name is checked first, so that an invalid name does not use up a new password.
-      try Self.checkSettings { _ = try UserName(settings.adminName) }
       let password = try file.password()
       administrator = try Self.checkSettings {
         try Administrator(name: settings.adminName, password: password.hash)
@@ -42,16 +36,10 @@ struct AdministratorAssembly: Sendable {
   init(_ settings: Settings, _ secrets: SharedSecrets) async throws {
     let shared = SharedAdministrator(secrets)
     file = nil
-    if let path = settings.adminPasswordFile {
-      let password = try PasswordFile.password(in: path, of: .adminPasswordFile)
-      administrator = try Self.checkSettings {
-        () in try Administrator(name: settings.adminName, password: password)
-      }
-      generated = nil
-      self.shared = nil
+    if let (administrator, password) = try Self.configured(by: settings) {
+      (self.administrator, generated, self.shared) = (administrator, nil, nil)
       epoch = try await shared.epoch(of: password)
     } else {
-      try Self.checkSettings { _ = try UserName(settings.adminName) }
       let (password, epoch) = try await shared.password()
       administrator = try Self.checkSettings {
         try Administrator(name: settings.adminName, password: password.hash)
@@ -59,6 +47,20 @@ struct AdministratorAssembly: Sendable {
       generated = password.fresh == nil ? nil : password
       (self.shared, self.epoch) = (shared, epoch)
     }
+  }
+
+  /// The administrator with the password of the settings' file; nil without a file. The name is checked in any case, so
+  /// that an invalid one does not use up a new password.
+  private static func configured(by settings: Settings) throws -> (Administrator, Secret)? {
+    guard let path = settings.adminPasswordFile else {
+      try checkSettings { _ = try UserName(settings.adminName) }
+      return nil
+    }
+    let password = try PasswordFile.password(in: path, of: .adminPasswordFile)
+    let administrator = try checkSettings {
+      () in try Administrator(name: settings.adminName, password: password)
+    }
+    return (administrator, password)
   }
 
   /// The new password, to be shown once; nil if it was already shown, comes from the operator's file, or another

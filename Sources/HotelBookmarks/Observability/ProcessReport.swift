@@ -14,8 +14,7 @@ struct ProcessReport: Sendable {
 
   private var samples: [PrometheusSample] {
     let build = PrometheusSample(
-      family: "hotel_bookmarks_build_info", kind: .gauge, suffix: "",
-      labels: "version=\"\(Version.current)\"", value: 1)
+      "hotel_bookmarks_build_info", .gauge, labels: "version=\"\(Version.current)\"", 1)
     return [build, PrometheusSample("process_start_time_seconds", .gauge, started.rounded())]
       + descriptors + usage
   }

@@ -57,7 +57,6 @@ final class SweepCounts: Sendable {
     _ counts: [Remains.Kind: Int]
   ) -> PrometheusSample {
     PrometheusSample(
-      family: family, kind: metric, suffix: "", labels: "kind=\"\(kind.rawValue)\"",
-      value: Double(counts[kind] ?? 0))
+      family, metric, labels: "kind=\"\(kind.rawValue)\"", Double(counts[kind] ?? 0))
   }
 }
