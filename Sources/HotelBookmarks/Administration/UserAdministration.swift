@@ -1,5 +1,4 @@
 import Accounts
-import Glibc
 import HTTPAPI
 import JSON
 import NIOHTTP1
@@ -100,89 +99,5 @@ package struct UserAdministration: Sendable {
     } catch { result = .failure(error) }
     try? await threads.shutdownGracefully()
     return try result.get()
-  }
-}
-
-/// Changes the administrator's password from the command line, while no server uses the data directory. Servers of a
-/// database use the new password after their next start.
-package enum PasswordReset {
-  /// Makes a random password, of which only the hash is stored.
-  /// - Returns: the password, to be shown once.
-  /// - Throws: `DataDirectoryError` while a server runs or if there is no data directory; `ServiceError` if the file
-  ///   can't be written.
-  package static func run(_ location: StorageLocation) async throws -> String {
-    let password = try await StorageAssembly.with(location) { storage, stores in
-      storage.engine.isShared
-        ? try await SharedAdministrator(SharedSecrets(stores: stores)).reset()
-        : try AdministratorFile(DataFiles.administrator(in: location.data)).reset()
-    }
-    return password.exposed
-  }
-}
-
-/// Passwords that an operator supplies in a file. They are never arguments or in the environment, because other
-/// processes can read those.
-package enum PasswordFile {
-  private static let maximumBytes = 64 * 1_024
-
-  /// The password in a file, without its last line break. Links are followed and the mode is not checked, because
-  /// container platforms supply secrets as links that a group may read.
-  /// - Throws: ``SettingsError`` that names the setting and says why the file can't be used.
-  static func password(in path: String, of setting: SettingKey) throws(SettingsError) -> Secret {
-    let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else {
-      throw SettingsError(description: "\(setting.rawValue): \(path) can't be opened")
-    }
-    defer { Glibc.close(file) }
-    guard let bytes = content(of: file), !bytes.isEmpty else {
-      throw SettingsError(description: "\(setting.rawValue): \(path) can't be read or is empty")
-    }
-    guard bytes.count <= maximumBytes, let text = String(validating: bytes, as: UTF8.self) else {
-      throw SettingsError(description: "\(setting.rawValue): \(path) is too long or no UTF-8")
-    }
-    return Secret(trimmed(text))
-  }
-
-  /// The content of a file, but at most one byte more than allowed; nil if reading fails.
-  private static func content(of file: Int32) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 4_096)
-    while bytes.count <= maximumBytes {
-      let count = Glibc.read(file, &piece, min(piece.count, maximumBytes + 1 - bytes.count))
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { return nil }
-      guard count > 0 else { break }
-      bytes += piece.prefix(count)
-    }
-    return bytes
-  }
-
-  /// The text without a line break at its end.
-  package static func trimmed(_ text: String) -> String {
-    // By bytes: "\r\n" is one Character, which hasSuffix("\n") does not see.
-    var bytes = Array(text.utf8)
-    if bytes.last == 0x0A { bytes.removeLast() }
-    if bytes.last == 0x0D { bytes.removeLast() }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-}
-
-/// Manages the keys that sign tokens.
-package enum KeyAdministration {
-  /// Makes a new signing key. Tokens of earlier keys are valid until they expire.
-  /// - Throws: `DataDirectoryError` if there is no data directory, or its stores were moved; `ServiceError` if the key
-  ///   file can't be read or written.
-  package static func rotate(_ location: StorageLocation) async throws {
-    guard location.database != nil else {
-      // Also while a server runs, which has the directory's lock.
-      try FileEngine.requireDirectory(location.data)
-      try FileEngine.requireNoMoveMark(location.data)
-      let now = SystemClock.now()
-      let keys = try SigningKeys.open(DataFiles.keys(in: location.data), now: now)
-      return try await keys.rotate(now: now)
-    }
-    try await StorageAssembly.with(location) { storage, stores in
-      try await storage.keys(in: location.data, stores).rotate(now: storage.now())
-    }
   }
 }
