@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import HTTPAPI
 import HTTPServer
@@ -7,7 +6,6 @@ import Logging
 import Scheduling
 import ServiceLifecycle
 import Stores
-import UnixSignals
 
 /// The limits of connections, and their certificate.
 struct ConnectionAssembly: Sendable {

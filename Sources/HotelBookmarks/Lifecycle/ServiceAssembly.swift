@@ -2,7 +2,6 @@ import Accounts
 import CEmbedded
 import Catalogue
 import Documents
-import FoundationEssentials
 import HTTPAPI
 import HTTPServer
 import Hotels
@@ -12,7 +11,6 @@ import NIOPosix
 import Page
 import Scheduling
 import SearchProxy
-import ServiceLifecycle
 import Stores
 
 /// All parts of a server. This is the only place that connects them.

@@ -1,5 +1,4 @@
 package import Hotels
-import Synchronization
 
 /// Several upstreams in the order in which they are asked. The next one is asked when those before it can't answer,
 /// because their circuit breaker is open or their call has failed.
