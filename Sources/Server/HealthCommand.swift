@@ -28,17 +28,9 @@ struct HealthCommand: AsyncParsableCommand {
 
   func run() async throws {
     let found: String
-    do { found = try url ?? HealthCheck.url(of: settings()) } catch {
+    do { found = try url ?? HealthCheck.url(of: Settings(of: self, config: config)) } catch {
       throw Failure.health(error)
     }
     guard await HealthCheck.isReady(found, isOwn: url == nil) else { throw ExitCode(1) }
-  }
-
-  private func settings() throws -> Settings {
-    let flags: [SettingKey: String?] = [
-      .hostname: hostname, .port: port, .operationsPort: operationsPort,
-      .tlsCertificateFile: tlsCertificateFile, .tlsKeyFile: tlsKeyFile,
-    ]
-    return try Settings(flags: flags, config: config)
   }
 }

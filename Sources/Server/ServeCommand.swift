@@ -60,44 +60,25 @@ struct ServeCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings: Settings
-    do { settings = try read() } catch { throw Failure.configuration(error) }
+    do { settings = try Settings(of: self, config: config) } catch {
+      throw Failure.configuration(error)
+    }
     try await BookmarkServer(settings) { line in
       StandardOutput.write(Array((line + "\n").utf8))
     }.run()
   }
-
-  private func read() throws -> Settings {
-    let flags: [SettingKey: String?] = [
-      .hostname: hostname, .port: port, .operationsPort: operationsPort, .data: data,
-      .database: database, .databasePasswordFile: databasePasswordFile,
-      .databaseConnections: databaseConnections,
-      .upstream: upstream,
-      .upstreamCredentialsFile: upstreamCredentialsFile, .upstreamNetworks: upstreamNetworks,
-      .upstreamCAFile: upstreamCaFile, .upstreamMilliseconds: upstreamMilliseconds,
-      .searchMilliseconds: searchMilliseconds, .publicURL: publicUrl,
-      .origins: origins, .trustedProxies: trustedProxies,
-      .tlsCertificateFile: tlsCertificateFile, .tlsKeyFile: tlsKeyFile,
-      .connections: connections, .connectionsPerAddress: connectionsPerAddress,
-      .requestsAtOnce: requestsAtOnce, .overloadMilliseconds: overloadMilliseconds,
-      .requestSeconds: requestSeconds,
-      .requestProcessorMilliseconds: requestProcessorMilliseconds,
-      .guestsPerHour: guestsPerHour, .guestBytesPerDay: guestBytesPerDay,
-      .guestOverallBytes: guestOverallBytes, .ownedListBytes: ownedListBytes,
-      .keptBytes: keptBytes, .issuers: issuers,
-      .issuerKeys: issuerKeys, .issuerNetworks: issuerNetworks, .openStores: openStores,
-      .databaseDocuments: databaseDocuments, .databaseBytes: databaseBytes,
-      .databaseDocumentBytes: databaseDocumentBytes, .databaseTreeBytes: databaseTreeBytes,
-      .tombstoneDays: tombstoneDays,
-      .adminName: adminName, .adminPasswordFile: adminPasswordFile, .logLevel: logLevel,
-      .logFormat: logFormat, .showCost: showCost, .drainSeconds: drainSeconds,
-    ]
-    return try Settings(flags: flags, config: config)
-  }
 }
 
 extension Settings {
-  /// Reads the settings of flags, the environment and the file of `--config`.
-  init(flags: [SettingKey: String?], config: String?) throws {
+  /// Reads the settings of a command's flags, the environment and the file of `--config`. A flag of a setting is an option
+  /// with the setting's name.
+  init(of command: some ParsableCommand, config: String?) throws {
+    var flags: [SettingKey: String] = [:]
+    for case (let name?, let option as Option<String?>) in Mirror(reflecting: command).children {
+      // The storage of a property wrapper has the property's name behind an underscore.
+      guard let key = SettingKey(rawValue: String(name.dropFirst())) else { continue }
+      flags[key] = option.wrappedValue
+    }
     let file = try config.map { path in
       guard let file = FileManager.default.contents(atPath: path) else {
         let isThere = FileManager.default.fileExists(atPath: path)
@@ -108,8 +89,7 @@ extension Settings {
       return [UInt8](file)
     }
     self = try SettingsReader(
-      flags: flags.compactMapValues { $0 }, environment: ProcessInfo.processInfo.environment,
-      file: file
+      flags: flags, environment: ProcessInfo.processInfo.environment, file: file
     ).settings()
   }
 }
