@@ -4,12 +4,12 @@ import Hummingbird
 ///
 /// Each view of the app has a URL, so that people can reload or share it. All of these URLs answer the same file.
 struct PageController: Sendable {
-  /// The files.
-  let page: WebPage
+  /// Returns the files.
+  let page: @Sendable () -> WebPage
 
   var routes: [Route] {
     Self.documents.map { template, name in
-      get(template) { _ in try page.document(name) }
+      get(template) { _ in try page().document(name) }
     } + [
       Route(.get, "/shared/{secret}", access: .open, cost: .free) { call, _ in
         var answer = try page.document("shared.html").answer(call)
@@ -18,11 +18,11 @@ struct PageController: Sendable {
         return answer
       },
       get("/page/{version}/{file}") { call in
-        try page.file(try call.parameter("file"), of: try call.parameter("version"))
+        try page().file(try call.parameter("file"), of: try call.parameter("version"))
       },
       get("/page/{version}/offline/{file}") { call in
         let name = "offline/" + (try call.parameter("file"))
-        return try page.file(name, of: try call.parameter("version"))
+        return try page().file(name, of: try call.parameter("version"))
       },
     ]
   }

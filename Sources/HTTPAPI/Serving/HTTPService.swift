@@ -27,8 +27,8 @@ package struct HTTPService: Sendable {
   package let crossOrigin: CrossOrigin
   /// The text of `openapi.yaml`.
   package let contract: [UInt8]
-  /// The web page.
-  package let page: WebPage
+  /// Returns the web page.
+  let page: @Sendable () -> WebPage
   /// The same API description as JSON, for the page at `/docs`.
   package let contractJSON: PageFile
   /// The metrics of the process in Prometheus' text format.
@@ -75,7 +75,8 @@ package struct HTTPService: Sendable {
     over cases: UseCases, search: any HotelSearching, mirrorSearch: any MirrorSearching,
     engine: any StorageEngine,
     crossOrigin: CrossOrigin = CrossOrigin(),
-    contract: [UInt8], contractJSON: [UInt8], page: WebPage = WebPage([]),
+    contract: [UInt8], contractJSON: [UInt8],
+    page: @autoclosure @escaping @Sendable () -> WebPage = WebPage([]),
     metricsText: @escaping @Sendable () -> [UInt8],
     publicURL: String? = nil,
     isSecure: Bool = false, proxies: TrustedProxies = TrustedProxies(),
