@@ -69,7 +69,6 @@ package struct Bookmark: Sendable {
 enum StoredHotel {
   /// No document, or a tombstone.
   case absent
-  /// The hotel.
   case live(Bookmark)
   /// A document that is not a hotel.
   case other

@@ -166,7 +166,6 @@ extension BookmarkEdit {
 package struct BatchAnswer: Sendable {
   /// The result of one item.
   package struct Item: Sendable, Equatable {
-    /// The hotel.
     package let id: HotelID
     /// 201: bookmarked. 200: was bookmarked already; its facts may have changed. 204: unbookmarked. 404: was not
     /// bookmarked. In an undo also 409: the bookmark has changed since, and 410: the former revision's body is no

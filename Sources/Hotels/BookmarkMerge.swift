@@ -18,7 +18,6 @@ package enum BookmarkMerge {
 
   /// The merged list of a document's leaves.
   package struct Side: Sendable, Equatable {
-    /// The list.
     package let list: BookmarkList
     /// The part of it that was merged into the canonical list before; nil for nothing.
     package let base: BookmarkList?

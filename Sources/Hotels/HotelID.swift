@@ -4,7 +4,6 @@ package import JSON
 /// A hotel's id, which is also the id of its document: a legal document id that is neither a design document's nor
 /// the id of the bookmark list.
 package struct HotelID: ByteString {
-  /// The id.
   package let text: String
 
   /// The prefix of the ids of drafts on lists. No hotel has such an id: a list's store has no drafts, and in a person's own

@@ -13,7 +13,6 @@ package struct DifferingHotel: Sendable, Equatable {
 
 /// An adoption that can still be undone.
 package struct TakenOver: Sendable, Equatable {
-  /// The guest.
   package let guest: AccountID
   /// How many bookmarks the user gained.
   package let bookmarks: Int

@@ -8,7 +8,6 @@ package struct RestoreRequest: Sendable, Equatable {
   /// The revision that was the document's winner when the person decided; nil for any.
   package let base: RevisionID?
 
-  /// Makes a request.
   package init(revision: RevisionID, base: RevisionID? = nil) {
     self.revision = revision
     self.base = base

@@ -8,7 +8,6 @@ import Stores
 /// `{"id","rev","former":{"rev","place","after","before"}}`, without `former` for a bookmark that the batch made.
 /// The bookmark's former contents are in the document's history. Its tombstone keeps its creation time.
 package struct Restoration: Sendable, Equatable {
-  /// The hotel.
   package let id: HotelID
   /// The revision that the batch made, a tombstone or not. If the document has another revision, it has changed
   /// since.

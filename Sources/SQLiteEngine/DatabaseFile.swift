@@ -9,7 +9,6 @@ struct DatabaseFile: Sendable {
   /// The file's name in it.
   let name: String
 
-  /// The file.
   var path: String { directory + "/" + name }
   /// The write-ahead log (<https://sqlite.org/walformat.html>).
   var logPath: String { path + "-wal" }

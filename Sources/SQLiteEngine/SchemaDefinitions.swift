@@ -6,7 +6,6 @@ import Stores
 struct SchemaDefinitions: Sendable {
   /// A table or an index.
   struct Definition: Sendable {
-    /// Its name.
     let name: String
     /// The table itself, or the table of the index.
     let table: String

@@ -34,7 +34,6 @@ package final class AdministrationJobs: Sendable {
     /// Whether there is damage, or something is lost.
     package let isDamaged: Bool
 
-    /// Makes an outcome.
     package init(_ message: String, isDamaged: Bool = false) {
       self.message = message
       self.isDamaged = isDamaged
@@ -49,7 +48,6 @@ package final class AdministrationJobs: Sendable {
     package let kind: Kind
     /// When it began.
     package let startedAt: Timestamp
-    /// Its state.
     package fileprivate(set) var state = State.running
     /// When it ended.
     package fileprivate(set) var endedAt: Timestamp?

@@ -12,7 +12,6 @@ import Stores
 /// A guest has one database, their own. A user has their own, those of their lists, and those of the administrator
 /// whose security document names them. The administrator has those that they created, but no other person's own.
 struct CouchDatabaseAccess: Sendable {
-  /// The stores.
   let stores: DatabaseManager
   /// Knows who exists.
   let accounts: AccountService

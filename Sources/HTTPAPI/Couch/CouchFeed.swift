@@ -17,7 +17,6 @@ struct CouchFeed: Sendable {
     case eventsource
   }
 
-  /// The kind.
   let kind: Kind
   /// The time between two heartbeats; nil for none.
   let heartbeat: Duration?

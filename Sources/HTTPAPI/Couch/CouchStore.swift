@@ -10,7 +10,6 @@ import Synchronization
 ///
 /// Each lease looks up the caller's role again: a body may take a minute to arrive, and a permission may end meanwhile.
 struct CouchStore: Sendable {
-  /// The stores.
   let stores: DatabaseManager
   /// Knows who exists.
   let accounts: AccountService
@@ -20,7 +19,6 @@ struct CouchStore: Sendable {
   let name: StoreName
   /// The database name that clients use.
   let database: String
-  /// The caller.
   let caller: Principal
   /// What decides its writes besides their rules.
   let context: WriteContext

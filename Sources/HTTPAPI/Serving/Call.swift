@@ -12,7 +12,6 @@ import Stores
 
 /// A request in the form that handlers use.
 struct Call: Sendable {
-  /// The request.
   var request: Request
   /// The connection and the log of the request.
   var context: CallContext

@@ -198,7 +198,6 @@ enum OperationQuestion: String, CaseIterable, Sendable {
   case alive = "/healthz"
   /// Whether the stores accept writes and the upstream answers.
   case ready = "/readyz"
-  /// The metrics.
   case metrics = "/metrics"
   /// CouchDB's question whether the server is up.
   case up = "/couch/_up"
@@ -214,11 +213,9 @@ enum OperationQuestion: String, CaseIterable, Sendable {
 
 /// An answer that is prepared before it is asked for.
 struct OperationAnswer: Sendable {
-  /// The status.
   var status = HTTPResponse.Status.ok
   /// The fields, without the length.
   let fields: HTTPFields
-  /// The body.
   let body: ByteBuffer
 
   /// The same answer for a route's handler.

@@ -70,7 +70,6 @@ private struct FiledBulk {
   /// Bytes that are put into the file at once.
   static let pieceBytes = 256 << 10
 
-  /// The file.
   let file: BodyFile
   private var scanner = LongBulkRequest.scanner
 

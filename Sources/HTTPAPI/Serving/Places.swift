@@ -5,7 +5,6 @@ import IPAddresses
 /// When no place is left, the address that holds most loses its newest one to a newcomer from an address that holds
 /// fewer. So one can neither fill all places nor keep others out by having come first.
 struct Places<Holder: AnyObject & Sendable>: Sendable {
-  /// The limits.
   struct Limits: Sendable {
     /// Places in all.
     let total: Int

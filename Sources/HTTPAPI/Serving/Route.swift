@@ -78,7 +78,6 @@ package struct Route: Sendable {
     case free
   }
 
-  /// The method.
   package let method: HTTPRequest.Method
   /// The path with its parameters in braces, as in `openapi.yaml`.
   package let template: String
@@ -170,7 +169,6 @@ extension [Route] {
 struct RouteTable: Sendable {
   /// A route with its parameter names and metrics.
   struct Entry: Sendable {
-    /// The route.
     let route: Route
     /// The names of its path's parameters, in order.
     let parameters: [String]

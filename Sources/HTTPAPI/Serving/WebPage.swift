@@ -11,7 +11,6 @@ package struct WebPage: Sendable {
   /// How many bytes of the digest the version has.
   private static let versionBytes = 16
 
-  /// The version.
   let version: String
   /// The files whose URLs contain the version, by name.
   private let files: [String: PageFile]

@@ -6,14 +6,12 @@ import Stores
 
 /// The answer to a write as a value, which can be kept and sent.
 struct WriteAnswer: Sendable {
-  /// The status.
   let status: HTTPResponse.Status
   /// The header fields besides the usual ones: `Location`, `ETag`.
   let headers: HTTPFields
   /// The body, JSON; empty if there is none.
   let body: [UInt8]
 
-  /// An answer.
   init(_ status: HTTPResponse.Status, headers: HTTPFields = [:], body: [UInt8] = []) {
     self.status = status
     self.headers = headers

@@ -5,7 +5,6 @@ package struct ScrubFinding: Sendable, Equatable {
   /// What is wrong with it.
   package let reason: String
 
-  /// Creates a finding.
   package init(file: String, reason: String) {
     self.file = file
     self.reason = reason
@@ -45,7 +44,6 @@ package struct ScrubReporter: Sendable {
   /// Receives the number of stores that are checked, and the number of all stores.
   package let progress: @Sendable (_ done: Int, _ total: Int) -> Void
 
-  /// Creates a reporter.
   package init(
     finding: @escaping @Sendable (ScrubFinding) -> Void,
     progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void
