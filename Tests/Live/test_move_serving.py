@@ -60,7 +60,7 @@ class Writers:
             assert (answer.status_code, answer.json()["error"]) == (503, "stores_moved"), answer.text
             assert int(answer.headers["Retry-After"]) > 0
             self.refused.set()
-            time.sleep(0.02)
+            time.sleep(0.1)
         return None
 
     def _write(self, session, token):
