@@ -76,7 +76,9 @@ export async function show({ id }, signal) {
     const name = field.value.trim()
     const key = text => text.normalize("NFC").toLowerCase()
     const isMember = list.members.some(member => key(member.username) === key(name))
-    const outcome = isMember ? "member" : await client.inviteByName(list.id, name, role)
+    const outcome = isMember ? "member" : await client.inviteByName(list.id, name, role).catch(error => {
+      throw error.code === "not_found" ? new Error("No user has this name.") : error
+    })
     field.value = ""
     field.focus()
     toast(outcome === "member" ? `${name} is on the list already.` : `${name} is invited, and sees it under Lists.`)
