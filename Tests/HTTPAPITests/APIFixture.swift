@@ -41,6 +41,22 @@ struct APIFixture: Sendable {
     ("docs.js", Array("export {}\n".utf8)),
   ])
 
+  /// The served contract: a short one, with an operation for apps and one for others.
+  static let contract = """
+    openapi: 3.1.0
+    tags:
+      - {name: hotels, x-part: app}
+      - {name: couch}
+    paths:
+      /a:
+        get:
+          tags: [hotels]
+      /b:
+        get:
+          tags: [couch]
+
+    """
+
   /// A valid password for tests that need any password.
   static let password = "correct:horse"
 
@@ -118,7 +134,7 @@ struct APIFixture: Sendable {
       over: cases, search: search, mirrorSearch: ScratchCatalogue(limit: .seconds(600)),
       engine: engine,
       crossOrigin: CrossOrigin(origins: origins, publicURL: publicURL),
-      contract: Array("openapi: 3.1.0\n".utf8),
+      contract: Array(contract.utf8),
       contractJSON: Array(#"{"openapi":"3.1.0"}"#.utf8),
       page: page,
       metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL,

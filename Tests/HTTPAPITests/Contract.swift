@@ -22,12 +22,16 @@ struct Contract: Sendable {
     let value: String
   }
 
-  private init() throws {
+  /// The text of the file.
+  static func text() throws -> String {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let text = try String(contentsOf: root.appending(path: "openapi.yaml"), encoding: .utf8)
-    document = try Self.value(try Yams.load(yaml: text))
+    return try String(contentsOf: root.appending(path: "openapi.yaml"), encoding: .utf8)
   }
+
+  private init() throws { try self.init(text: Self.text()) }
+
+  init(text: String) throws { document = try Self.value(try Yams.load(yaml: text)) }
 
   /// Every operation, such as `GET /v1/me`.
   var operations: Set<String> {

@@ -52,6 +52,19 @@ import Testing
     }
   }
 
+  @Test func examplesAreAsTheirSchemasSay() throws {
+    let document = try Contract.shared.get().document
+    let schemas = document["components"]?["schemas"]?.object?.members ?? []
+    var count = 0
+    for (name, schema) in schemas {
+      for example in schema["examples"]?.array ?? [] {
+        #expect(SchemaCheck(document).faults(example, schema, at: name) == [])
+        count += 1
+      }
+    }
+    #expect(count >= 10)
+  }
+
   /// The token of a guest who became a user is answered 410 by every operation that takes a token.
   @Test func wherePeopleCallTheContractKnowsTheirRefusals() async throws {
     let contract = try Contract.shared.get()

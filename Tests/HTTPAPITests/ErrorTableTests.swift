@@ -25,6 +25,7 @@ import Testing
     #expect(problem.status.code == status, "\(error)", sourceLocation: location)
     #expect(problem.error == word, "\(error)", sourceLocation: location)
     #expect(!problem.reason.isEmpty, "\(error)", sourceLocation: location)
+    #expect(!problem.status.reasonPhrase.isEmpty, "\(error) has no title", sourceLocation: location)
   }
 
   @Test func documentErrorsHaveTheirStatusAndWord() throws {

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import uuid
 
+import openapi_spec_validator
 import pytest
 import yaml
 
@@ -188,6 +189,27 @@ def test_export_is_read_into_another_account_with_the_generated_client(shared, p
     login = models.LogIn(username="nobody", password="a wrong password")
     refused = python(accounts + ".log_in").sync(client=python("").Client(shared.url), body=login)
     assert refused.status == 401
+
+
+def test_part_for_apps_makes_a_client_of_its_own(shared, tmp_path):
+    part = shared.call("GET", "/openapi.yaml", params={"part": "app"}).content
+    openapi_spec_validator.validate(yaml.safe_load(part))
+    assert len(part) < CONTRACT.stat().st_size * 2 / 3
+    (tmp_path / "part.yaml").write_bytes(part)
+    made = subprocess.run(
+        [BIN / "openapi-python-client", "generate", "--path", tmp_path / "part.yaml", "--meta", "none",
+         "--output-path", tmp_path / "app_client"], capture_output=True, text=True, timeout=PATIENCE)
+    said = made.stdout + made.stderr
+    assert made.returncode == 0 and "will be omitted" not in said and "will not be" not in said, said[-4000:]
+    assert {path.name for path in (tmp_path / "app_client/api").iterdir() if path.is_dir()} == {
+        "accounts", "hotels", "bookmarks", "history", "lists"}
+    sys.path.insert(0, str(tmp_path))
+    try:
+        client = importlib.import_module("app_client").Client(shared.url)
+        guest = importlib.import_module("app_client.api.accounts.create_guest").sync(client=client)
+        assert shared.call("GET", "/v1/me", guest.token).json()["id"] == guest.id
+    finally:
+        sys.path.remove(str(tmp_path))
 
 
 def sign_up(server):

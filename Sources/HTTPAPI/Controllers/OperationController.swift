@@ -7,6 +7,8 @@ struct OperationController: Sendable {
   let health: Health
   /// The text of `openapi.yaml`.
   let contract: [UInt8]
+  /// What of it an app needs.
+  let appContract: [UInt8]
   /// The same as JSON.
   let contractJSON: PageFile
   /// The answer of `/v1/limits`.
@@ -18,10 +20,19 @@ struct OperationController: Sendable {
       get("/healthz") { _ in health.answer(.alive).response },
       get("/readyz") { _ in health.answer(.ready).response },
       get("/metrics") { _ in health.answer(.metrics).response },
-      get("/openapi.yaml") { _ in .text(contract, type: "application/yaml") },
+      get("/openapi.yaml") { call in try readContract(call) },
       get("/openapi.json") { call in try contractJSON.answer(call) },
       get("/v1/limits") { _ in .json(limits) },
     ]
+  }
+
+  /// The whole, or with `part=app` what an app needs.
+  private func readContract(_ call: Call) throws -> Response {
+    let part = try call.query("part")["part"]
+    guard part == nil || part == "app" else {
+      throw Problem(.badRequest, "invalid_parameter", "part must be app")
+    }
+    return .text(part == nil ? contract : appContract, type: "application/yaml")
   }
 
   private func get(

@@ -10,7 +10,8 @@ extension HTTPService {
 
   private var serverRoutes: [Route] {
     OperationController(
-      health: health, contract: contract, contractJSON: contractJSON,
+      health: health, contract: contract, appContract: ContractPart.ofApps(contract),
+      contractJSON: contractJSON,
       limits: Limits.json(connectionCaps, search: mirrorSearch.limit, set: setLimits)
     ).routes + PageController(page: page).routes
   }
