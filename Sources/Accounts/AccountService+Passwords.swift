@@ -88,12 +88,19 @@ extension AccountService {
   private func change(
     _ name: UserName, _ password: Secret, inEpoch epoch: Int
   ) async throws -> UserDocument? {
-    let hash = try await hashing.hash(PasswordRule.normalized(password))
+    let hash = try await newHash(of: password, for: name)
     guard let user = try await accounts.changePassword(name, hash, inEpoch: epoch) else {
       return nil
     }
     endProofs(of: .user(user.id))
     return user
+  }
+
+  /// The hash of a user's next password, in the form of the present one.
+  private func newHash(of password: Secret, for name: UserName) async throws -> PasswordHash {
+    let bytes = PasswordRule.normalized(password)
+    let form = try await accounts.user(name.usualSpelling)?.credentials.password.form ?? .plain
+    return try await hashing.hash(bytes, as: form.next(for: bytes))
   }
 
   private static func noPasswordReason(of person: Principal) -> String {
@@ -107,18 +114,21 @@ extension AccountService {
 
 extension AccountService {
   /// Creates a user and logs them in.
+  /// - Parameter digest: the password's MD5, if the user's client sends that at each log-in. Both are accepted then.
   /// - Parameter guest: the principal of the request, if there is one. A guest's bookmarks become the user's.
   /// - Throws: `invalidName`, `invalidPassword`, `taken`, `guestSpent`, `tooMany`, `hashingBusy`.
   package func signUp(
-    username: String, password: Secret, guest: Principal?, from address: ClientAddress
+    username: String, password: Secret, digest: Secret? = nil, guest: Principal?,
+    from address: ClientAddress
   ) async throws -> Session {
     let name = try UserName(ofNewcomer: username)
     try PasswordRule.check(password)
+    let form = try PasswordForm(of: password, sentAs: digest)
     try passwordRate.take(address, at: uptime())
     let adopted = guest.flatMap { $0.kind == .guest ? $0.id : nil }
     // A guest who signs up is there already.
     if adopted == nil { try accounts.stores.requireSpaceForNewcomers() }
-    let user = try await create(name, password, adopting: adopted)
+    let user = try await create(name, password, as: form, adopting: adopted)
     noteSet(password, of: name, from: address)
     // The claim is stored with the account. If this fails, the next log-in or the sweep completes it.
     if let adopted { try? await carry(adopted, into: user.id, AccountKeys.user(name)) }
@@ -132,7 +142,7 @@ extension AccountService {
   ) async throws -> AccountID {
     let name = try UserName(ofNewcomer: username)
     try PasswordRule.check(password)
-    return try await create(name, password, adopting: nil).id
+    return try await create(name, password, as: .plain, adopting: nil).id
   }
 
   /// Changes a user's password, for the command line. All sessions of the user end.
@@ -142,7 +152,7 @@ extension AccountService {
   ) async throws {
     let name = try UserName(username).usualSpelling
     try PasswordRule.check(password)
-    let hash = try await hashing.hash(PasswordRule.normalized(password))
+    let hash = try await newHash(of: password, for: name)
     guard let user = try await accounts.changePassword(name, hash) else {
       throw ServiceError(.unknownUser, "There is no user of this name.")
     }
@@ -159,7 +169,7 @@ extension AccountService {
   }
 
   private func create(
-    _ name: UserName, _ password: Secret, adopting guest: AccountID?
+    _ name: UserName, _ password: Secret, as form: PasswordForm, adopting guest: AccountID?
   ) async throws -> UserDocument {
     // This check saves the time of the hash. The transaction decides.
     guard administrator.present.administrator?.isTaken(for: name) != true,
@@ -167,7 +177,7 @@ extension AccountService {
     else {
       throw ServiceError.taken
     }
-    let hash = try await hashing.hash(PasswordRule.normalized(password))
+    let hash = try await hashing.hash(PasswordRule.normalized(password), as: form)
     let user = newUser(adopting: guest.map { [$0] } ?? [])
     switch try await accounts.create(name, user, password: hash) {
     case .created: return user

@@ -14,6 +14,8 @@ package struct PasswordHash: Sendable, Equatable, CustomStringConvertible, Custo
   /// Random bytes that make the hashes of equal passwords differ.
   let salt: [UInt8]
   let key: [UInt8]
+  /// Of what it is the hash.
+  var form = PasswordForm.plain
 }
 
 extension PasswordHash {
@@ -29,7 +31,7 @@ extension PasswordHash {
 
   /// Reads ``value``; nil for anything else.
   init?(_ node: JSONNode) {
-    guard node["scheme"]?.stringEquals("scrypt") ?? false,
+    guard let form = node["scheme"]?.string.flatMap(PasswordForm.init),
       let rounds = node["rounds"]?.int, let blockSize = node["blockSize"]?.int,
       let parallelism = node["parallelism"]?.int,
       let parameters = ScryptParameters(
@@ -38,12 +40,12 @@ extension PasswordHash {
       let key = node["key"]?.string.flatMap({ Hex.bytes($0.utf8) }),
       key.count == ScryptParameters.keyBytes
     else { return nil }
-    self.init(parameters: parameters, salt: salt, key: key)
+    self.init(parameters: parameters, salt: salt, key: key, form: form)
   }
 
   var value: JSONValue {
     .object([
-      "scheme": "scrypt", "rounds": .number(JSONNumber(parameters.rounds)),
+      "scheme": .string(form.rawValue), "rounds": .number(JSONNumber(parameters.rounds)),
       "blockSize": .number(JSONNumber(parameters.blockSize)),
       "parallelism": .number(JSONNumber(parameters.parallelism)),
       "salt": .string(Hex.string(salt)), "key": .string(Hex.string(key)),
@@ -95,10 +97,12 @@ struct PasswordHashing: Sendable {
   /// Hashes a password with a new salt.
   /// - Parameter password: prepared by ``PasswordRule``.
   /// - Throws: `hashingBusy`.
-  func hash(_ password: [UInt8]) async throws -> PasswordHash {
+  func hash(
+    _ password: [UInt8], as form: PasswordForm = .plain
+  ) async throws -> PasswordHash {
     let salt = PasswordHash.randomSalt()
-    let key = try await derive(password, salt: salt, parameters)
-    return PasswordHash(parameters: parameters, salt: salt, key: key)
+    let key = try await derive(form.hashed(password), salt: salt, parameters)
+    return PasswordHash(parameters: parameters, salt: salt, key: key, form: form)
   }
 
   /// Whether a password matches a hash. Without a hash, as for an unknown name, the same work is done, so that the
@@ -107,6 +111,7 @@ struct PasswordHashing: Sendable {
   func verify(_ password: [UInt8], against hash: PasswordHash?) async throws -> Bool {
     let parameters = hash?.parameters ?? parameters
     let salt = hash?.salt ?? [UInt8](repeating: 0, count: ScryptParameters.saltBytes)
+    let password = hash?.form.hashed(password) ?? password
     let key = try await derive(password, salt: salt, parameters)
     guard let hash else { return false }
     return Secret.constantTimeEqual(key, hash.key)

@@ -164,4 +164,59 @@ import Testing
       #expect(try await api.call(.post, path + "/login", body: "{}").status == 400)
     }
   }
+
+  /// The web app of the mobile tutorial sends both at a sign-up, and at a log-in the MD5.
+  @Test func passwordAndItsDigestLogInWhoeverSignedUpWithBoth() async throws {
+    try await APIFixture.open { api in
+      let digest = "0e5c9ae2fc9a8cb8f3a8a7f9d9b3d4ba"
+      let raw = #""rawpassword":"\#(APIFixture.password)""#
+      let wrong = #"{"user":"anna","password":"\#(digest)",\#(raw)}"#
+      let refused = try await api.call(.post, "/api/user/signup", body: wrong)
+      #expect(refused.status == 400 && refused.error == "invalid_password")
+      let numbers = #"{"user":"anna","password":"\#(Self.digest)","rawpassword":1}"#
+      #expect(try await api.call(.post, "/api/user/signup", body: numbers).status == 400)
+      let body = #"{"user":"anna","password":"\#(Self.digest)",\#(raw)}"#
+      #expect(try await api.call(.post, "/api/user/signup", body: body).status == 201)
+      for password in [Self.digest, APIFixture.password] {
+        let travel = #"{"user":"anna","password":"\#(password)"}"#
+        #expect(try await api.call(.post, "/api/user/login", body: travel).status == 200)
+        let session = #"{"username":"anna","password":"\#(password)"}"#
+        #expect(try await api.call(.post, "/v1/sessions", body: session).status == 200)
+      }
+      let upper = #"{"user":"anna","password":"\#(Self.digest.uppercased())"}"#
+      #expect(try await api.call(.post, "/api/user/login", body: upper).status == 401)
+    }
+  }
+
+  /// MD5 of ``APIFixture/password``.
+  private static let digest = "6ca5a946bc0ba5cb1824bd99f84379d9"
+
+  @Test func nextPasswordLogsInThereToo() async throws {
+    try await APIFixture.open { api in
+      let body =
+        #"{"user":"anna","password":"\#(Self.digest)","rawpassword":"\#(APIFixture.password)"}"#
+      let made = try await api.call(.post, "/api/user/signup", body: body)
+      let token = try #require(made.json["data"]?["token"]?.string)
+      let change = #"{"currentPassword":"\#(APIFixture.password)","password":"a good password"}"#
+      #expect(try await api.call(.put, "/v1/me/password", token: token, body: change).status == 204)
+      // MD5 of "a good password".
+      for password in ["a good password", "265d0ad99e158c3068551a57fde7568d"] {
+        let next = #"{"user":"anna","password":"\#(password)"}"#
+        #expect(try await api.call(.post, "/api/user/login", body: next).status == 200)
+      }
+      let former = #"{"user":"anna","password":"\#(Self.digest)"}"#
+      #expect(try await api.call(.post, "/api/user/login", body: former).status == 401)
+    }
+  }
+
+  /// The MD5 of somebody who signed up with the password alone is a wrong password.
+  @Test func digestAloneProvesNothingOfOthers() async throws {
+    try await APIFixture.open { api in
+      let body = #"{"user":"anna","password":"\#(APIFixture.password)"}"#
+      let made = try await api.call(.post, "/api/user/signup", body: body)
+      #expect(made.status == 201)
+      let digest = #"{"user":"anna","password":"\#(Self.digest)"}"#
+      #expect(try await api.call(.post, "/api/user/login", body: digest).status == 401)
+    }
+  }
 }

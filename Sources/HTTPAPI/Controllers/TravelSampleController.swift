@@ -7,7 +7,7 @@ import JSON
 
 /// The routes of both generations of the travel-sample back end, so that its apps run unmodified.
 ///
-/// Source: couchbaselabs/try-cb-python, branches `mobile-travel-sample-tutorial` and `7.1`.
+/// Source: couchbaselabs/try-cb-python and try-cb-frontend-v2, branches `mobile-travel-sample-tutorial`, `7.0` and `7.1`.
 struct TravelSampleController: Sendable {
   let accounts: AccountService
   /// The upstream.
@@ -141,14 +141,15 @@ struct TravelSampleController: Sendable {
   }
 
   private func signUp(_ call: Call) async throws -> Response {
-    let (name, password) = try await Self.credentials(call)
+    let (name, sent, raw) = try await Self.credentials(call)
     let session = try await accounts.signUp(
-      username: name, password: password, guest: nil, from: call.address)
+      username: name, password: raw ?? sent, digest: raw == nil ? nil : sent, guest: nil,
+      from: call.address)
     return try answer(.created, session, "KV insert - scoped to ", ": document ", call)
   }
 
   private func logIn(_ call: Call) async throws -> Response {
-    let (name, password) = try await Self.credentials(call)
+    let (name, password, _) = try await Self.credentials(call)
     let session = try await accounts.logIn(
       username: name, password: password, guestToken: nil, from: call.address)
     return try answer(
@@ -169,12 +170,20 @@ struct TravelSampleController: Sendable {
     }
   }
 
-  private static func credentials(_ call: Call) async throws -> (String, Secret) {
+  /// The web apps send a password's MD5 as `password`. At a sign-up that of the mobile tutorial also sends the password
+  /// itself as `rawpassword`, with which the mobile app then syncs.
+  private static func credentials(
+    _ call: Call
+  ) async throws -> (name: String, password: Secret, raw: Secret?) {
     let body = try await call.json(.small)
     guard let name = body["user"]?.string, let password = body["password"]?.string else {
       throw Problem(.badRequest, "bad_request", "The body needs user and password, both strings")
     }
-    return (name, Secret(password))
+    let raw = body["rawpassword"]
+    guard raw == nil || raw?.string != nil else {
+      throw Problem(.badRequest, "bad_request", "rawpassword must be a string")
+    }
+    return (name, Secret(password), raw?.string.map { Secret($0) })
   }
 }
 
