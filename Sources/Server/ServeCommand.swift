@@ -15,6 +15,7 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: .setting(.hostname)) var hostname: String?
   @Option(help: .setting(.port)) var port: String?
   @Option(help: .setting(.operationsPort)) var operationsPort: String?
+  @Option(help: .setting(.couchPort)) var couchPort: String?
   @Option(help: .setting(.data)) var data: String?
   @Option(help: .setting(.database)) var database: String?
   @Option(help: .setting(.databasePasswordFile)) var databasePasswordFile: String?

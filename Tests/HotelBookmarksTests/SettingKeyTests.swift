@@ -10,6 +10,7 @@ import Testing
         ["hostname", "hostname", "HOTEL_BOOKMARKS_HOSTNAME"],
         ["port", "port", "HOTEL_BOOKMARKS_PORT"],
         ["operationsPort", "operations-port", "HOTEL_BOOKMARKS_OPERATIONS_PORT"],
+        ["couchPort", "couch-port", "HOTEL_BOOKMARKS_COUCH_PORT"],
         ["data", "data", "HOTEL_BOOKMARKS_DATA"],
         ["database", "database", "HOTEL_BOOKMARKS_DATABASE"],
         [

@@ -238,3 +238,22 @@ def shell(file, statement):
     done = subprocess.run(["sqlite3", str(file), statement], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
+
+
+def test_an_address_that_cannot_be_listened_at_is_named(start, tmp_path):
+    server = start()
+    port = server.url.rpartition(":")[2]
+    for flags, reason in ((["--port", port], f"127.0.0.1:{port}: another program listens there"),
+                          (["--port", "0", "--operations-port", port], f"127.0.0.1:{port}: another program listens there"),
+                          (["--port", "0", "--couch-port", port], f"127.0.0.1:{port}: another program listens there"),
+                          (["--port", "0", "--hostname", "192.0.2.1"], "192.0.2.1:0: this machine does not have this address")):
+        done = subprocess.run([BINARY, "serve", "--data", str(tmp_path / "other"), *flags], capture_output=True, text=True,
+                              timeout=PATIENCE)
+        assert done.returncode == 1 and reason in done.stderr.strip().splitlines()[-1], (flags, done.stderr)
+
+
+def test_a_url_or_an_origin_that_no_browser_sends_is_named(tmp_path):
+    for flags in (["--public-url", "hotels.example"], ["--origins", "https://a.example,https://b.example/page"]):
+        done = subprocess.run([BINARY, "serve", "--data", str(tmp_path / "data"), *flags], capture_output=True, text=True,
+                              timeout=PATIENCE)
+        assert done.returncode == 78 and flags[1].rpartition(",")[2] in done.stderr, done.stderr

@@ -77,7 +77,7 @@ struct CouchAdministratorController: Sendable {
       try await databases.store(name, for: caller, as: call.writeContext).make()
     }
     var fields = Response.couchFields
-    fields[.location] = address.url(for: call) + "/couch/" + name.urlSegment
+    fields[.location] = address.couchURL(for: call) + "/" + name.urlSegment
     return .couchDone(.created, headers: fields)
   }
 

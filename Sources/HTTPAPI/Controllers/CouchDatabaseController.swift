@@ -26,7 +26,7 @@ struct CouchDatabaseController: Sendable {
         let answer = try await store.write { database in
           try await database.post(body)
         }
-        return .couchWritten(answer, parameters, call, at: address.url(for: call))
+        return .couchWritten(answer, parameters, call, at: address.couchURL(for: call))
       },
       databases.route(.post, "/_bulk_docs") { call, store in
         let body = try await call.couchBulk(

@@ -92,7 +92,7 @@ struct CouchDocumentController: Sendable {
       let answer = try await store.write { database in
         try await database.putLocal(id, write)
       }
-      return .couchWritten(answer, parameters, call, at: address.url(for: call))
+      return .couchWritten(answer, parameters, call, at: address.couchURL(for: call))
     case .document(let id):
       let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
       let isNewEdit = try parameters.flag("new_edits", default: true)
@@ -100,7 +100,7 @@ struct CouchDocumentController: Sendable {
         try await database.put(id, body, base: base, isNewEdit: isNewEdit)
       }
       answer.warnOfUnrunRules(call)
-      return .couchWritten(answer, parameters, call, at: address.url(for: call))
+      return .couchWritten(answer, parameters, call, at: address.couchURL(for: call))
     }
   }
 
@@ -128,7 +128,7 @@ struct CouchDocumentController: Sendable {
     let answer = try await store.write(creating: false) { database in
       try await database.copy(source, revision: base.revision, to: target)
     }
-    let url = address.url(for: call)
+    let url = address.couchURL(for: call)
     return .couch(answer, location: answer.location(in: call.arguments["db"] ?? "", at: url))
   }
 }

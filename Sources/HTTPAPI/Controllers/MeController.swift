@@ -79,7 +79,7 @@ struct MeController: Sendable {
       writer.member("kind", person.kind.rawValue)
       if let name { writer.person(name) }
       writer.member("store", person.storeName)
-      writer.member("couch", address.url(for: call) + "/couch/" + person.storeName)
+      writer.member("couch", address.couchURL(for: call) + "/" + person.storeName)
       writer.name("usage")
       Self.write(
         documents: usage?.documentCount ?? 0, bytes: usage?.storedBytes ?? 0, to: &writer)

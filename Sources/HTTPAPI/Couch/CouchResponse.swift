@@ -29,7 +29,7 @@ extension Response {
 
   /// The answer to a write of a document. As in CouchDB the answer to `batch=ok` has no revision, although the document
   /// is already written here.
-  /// - Parameter url: the server's own.
+  /// - Parameter url: that of CouchDB's API on this server.
   static func couchWritten(
     _ answer: CouchAnswer, _ parameters: CouchParameters, _ call: Call, at url: String
   ) -> Response {
@@ -58,14 +58,14 @@ extension CouchAnswer.Outcome {
 extension CouchAnswer {
   /// The URL of a written document; nil if it was deleted.
   /// - Parameter database: the database's name, as sent.
-  /// - Parameter url: the server's own.
+  /// - Parameter url: that of CouchDB's API on this server.
   func location(in database: String, at url: String) -> String? {
     guard outcome == .created else { return nil }
     return written.map { id in
       // The slash after `_design` and `_local` stays a slash.
       let text = id.text.utf8
       let prefix = id.isDesign ? text.prefix { $0 != UInt8(ascii: "/") }.count + 1 : 0
-      return url + "/couch/\(database)/" + String(Substring(text.prefix(prefix)))
+      return url + "/\(database)/" + String(Substring(text.prefix(prefix)))
         + String(Substring(text.dropFirst(prefix))).urlSegment
     }
   }

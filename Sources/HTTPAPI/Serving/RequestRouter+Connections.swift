@@ -15,6 +15,7 @@ extension RequestRouter: RequestAnswering {
     var context = CallContext(source: .init(channel: channel, logger: logger))
     context.reservation = reservation
     context.isFromControlSocket = isForControlSocket
+    context.hasCouchAtRoot = hasCouchAtRoot
     return try await respond(to: request, context: context)
   }
 

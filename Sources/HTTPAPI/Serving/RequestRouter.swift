@@ -32,6 +32,8 @@ package struct RequestRouter: HTTPResponder {
   private let answers: AnswerCounts
   /// Whether it answers the connections of the control socket.
   private(set) var isForControlSocket = false
+  /// Whether it answers the connections of the port that has `/couch` at its root.
+  private(set) var hasCouchAtRoot = false
   private let unrouted = RequestMetrics(template: "none")
   /// The fields of all answers.
   let fields: HTTPFields
@@ -61,6 +63,13 @@ package struct RequestRouter: HTTPResponder {
   package func forControlSocket() -> RequestRouter {
     var router = self
     router.isForControlSocket = true
+    return router
+  }
+
+  /// The same router for ``CouchRoot``.
+  func withCouchAtRoot() -> RequestRouter {
+    var router = self
+    router.hasCouchAtRoot = true
     return router
   }
 

@@ -17,6 +17,13 @@ struct ServerAddress: Sendable {
     publicURL ?? (isSecure ? "https://" : "http://") + (call.request.head.authority ?? "localhost")
   }
 
+  /// The URL of CouchDB's API for the client of a request, without a slash at the end. At a port of its own it is the
+  /// port's.
+  func couchURL(for call: Call) -> String {
+    let isRoot = call.context.hasCouchAtRoot && publicURL == nil
+    return url(for: call) + (isRoot ? "" : "/couch")
+  }
+
   /// Whether clients use TLS, here or at a proxy.
   private var usesTLS: Bool { publicURL?.hasPrefix("https:") ?? isSecure }
 

@@ -4,6 +4,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
   case hostname
   case port
   case operationsPort
+  case couchPort
   case data
   case database
   case databasePasswordFile
@@ -56,7 +57,8 @@ package enum SettingKey: String, CaseIterable, Sendable {
   /// Whether the setting is a whole number.
   var isNumber: Bool {
     switch self {
-    case .port, .operationsPort, .guestsPerHour, .openStores, .connections, .connectionsPerAddress,
+    case .port, .operationsPort, .couchPort, .guestsPerHour, .openStores, .connections,
+      .connectionsPerAddress,
       .requestsAtOnce, .overloadMilliseconds, .requestSeconds, .requestProcessorMilliseconds,
       .upstreamMilliseconds, .searchMilliseconds, .databaseConnections,
       .databaseDocuments, .databaseBytes,
@@ -113,6 +115,13 @@ extension SettingKey {
         """
         a port at which only `/healthz`, `/readyz`, `/metrics` and `/couch/_up` are answered; 0 \
         takes a free one
+        """
+      )
+    case .couchPort:
+      (
+        "none",
+        """
+        a port whose root is `/couch`, for clients that drop the path of a server's URL; 0 takes a free one
         """
       )
     case .data:

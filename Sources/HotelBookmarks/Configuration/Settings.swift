@@ -22,6 +22,8 @@ package struct Settings: Sendable, Equatable {
   package var port = 8080
   /// The TCP port for operators' requests only; 0 for any free port, nil for none.
   package var operationsPort: Int?
+  /// The TCP port that has `/couch` at its root; 0 for any free port, nil for none.
+  package var couchPort: Int?
   /// The data directory. It is created if it is absent, and readable only by its owner.
   package var data = "hotel-bookmarks-data"
   /// Where the stores are instead of in the data directory: a `postgres://` URL; nil for files.

@@ -45,6 +45,7 @@ package struct SettingsReader: Sendable {
     settings.hostname = string(.hostname) ?? settings.hostname
     settings.port = try int(.port, in: 0...65_535) ?? settings.port
     settings.operationsPort = try int(.operationsPort, in: 0...65_535)
+    settings.couchPort = try int(.couchPort, in: 0...65_535)
     settings.data = string(.data) ?? settings.data
     settings.database = string(.database)
     settings.databasePasswordFile = string(.databasePasswordFile)

@@ -70,8 +70,13 @@ package struct BookmarkServer: Sendable {
     let router = assembly.http.router()
     await assembly.http.findHealth(logger)
     let operations = try await operations(router)
-    let application = application(
-      over: assembly, router, operationsPort: operations?.port, logger: logger)
+    let couch = settings.couchPort.map {
+      ListenerService(couchAt: $0, router, assembly, settings, logger)
+    }
+    let application = ListenerService(
+      application(
+        over: assembly, router, operationsPort: operations?.port, couch: couch, logger: logger),
+      at: settings.hostname, settings.port)
     var services: [any Service] = [
       StoreService(assembly: assembly), WriteService(writes: assembly.http.pendingWrites),
       AdministrationService(jobs: assembly.http.administration.jobs),
@@ -96,6 +101,7 @@ package struct BookmarkServer: Sendable {
     if let certificates = assembly.connections.certificates {
       services.append(CertificateService(certificates: certificates, logger: logger))
     }
+    if let couch { services.append(couch) }
     services += [
       application,
       DrainService(
@@ -116,7 +122,9 @@ package struct BookmarkServer: Sendable {
   /// The listener at the operators' own port; nil without such a port.
   private func operations(_ router: RequestRouter) async throws -> OperationsListener? {
     guard let port = settings.operationsPort else { return nil }
-    return try await OperationsListener(hostname: settings.hostname, port: port, answers: router)
+    do {
+      return try await OperationsListener(hostname: settings.hostname, port: port, answers: router)
+    } catch { throw ListenFailure(error, at: settings.hostname, port) }
   }
 
   private static func warnOfPassword(_ error: any Error, _ logger: Logger) {
@@ -126,7 +134,8 @@ package struct BookmarkServer: Sendable {
   }
 
   private func application(
-    over assembly: ServiceAssembly, _ router: RequestRouter, operationsPort: Int?, logger: Logger
+    over assembly: ServiceAssembly, _ router: RequestRouter, operationsPort: Int?,
+    couch: ListenerService?, logger: Logger
   ) -> some ApplicationProtocol {
     let (settings, announce, administrator) = (settings, announce, assembly.administrator)
     return Application(
@@ -134,7 +143,7 @@ package struct BookmarkServer: Sendable {
       server: assembly.connections.server(router, logger),
       configuration: ApplicationConfiguration(
         address: .hostname(settings.hostname, port: settings.port),
-        backlog: Self.backlog),
+        backlog: ListenerService.backlog),
       onServerRunning: { channel in
         let port = channel.localAddress?.port ?? settings.port
         // A task, because connections are accepted only after this closure has returned.
@@ -144,15 +153,17 @@ package struct BookmarkServer: Sendable {
             password = nil
             Self.warnOfPassword(error, logger)
           }
+          let couchPort = await couch?.boundPort
           let text =
             switch settings.logFormat {
             case .text:
               StartupBanner.text(
-                settings, port: port, operationsPort: operationsPort, password: password)
+                settings, port: port, operationsPort: operationsPort, couchPort: couchPort,
+                password: password)
             case .json:
               StartupBanner.json(
-                settings, port: port, operationsPort: operationsPort, password: password,
-                now: SystemClock.now())
+                settings, port: port, operationsPort: operationsPort, couchPort: couchPort,
+                password: password, now: SystemClock.now())
             }
           await StartupBanner.show(text, announce)
           do { try administrator.noteShown() } catch { Self.warnOfPassword(error, logger) }
@@ -160,9 +171,6 @@ package struct BookmarkServer: Sendable {
       },
       logger: logger)
   }
-
-  /// How many connections may wait to be accepted.
-  private static let backlog = 1_024
 }
 
 /// Keeps the stores while the server runs and closes them at the end. Services stop in reverse order.

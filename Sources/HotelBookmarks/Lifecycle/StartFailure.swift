@@ -1,6 +1,5 @@
 import Accounts
 import Catalogue
-import NIOCore
 import SQLiteEngine
 import Stores
 
@@ -38,7 +37,7 @@ package enum StartFailure {
       (error.line.map { "line \($0): " } ?? "") + join(error.reason, error.detail)
     case let error as CertificateFailure: error.description
     case let error as BackupError: error.reason
-    case let error as IOError: "The server can't listen at the address: \(error)"
+    case let error as ListenFailure: error.description
     default: "\(error)"
     }
   }

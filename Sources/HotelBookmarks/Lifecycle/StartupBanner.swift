@@ -21,15 +21,20 @@ enum StartupBanner {
   }
 
   private static func url(of settings: Settings, port: Int) -> String {
+    settings.publicURL ?? ownURL(of: settings, port: port)
+  }
+
+  /// The URL at this machine, whatever the public one is.
+  private static func ownURL(of settings: Settings, port: Int) -> String {
     let scheme = settings.tlsCertificateFile == nil ? "http" : "https"
-    return settings.publicURL ?? url(of: settings, port: port, scheme: scheme)
+    return url(of: settings, port: port, scheme: scheme)
   }
 
   /// The banner as a line of JSON, in the form of log lines.
   /// - Parameter now: the time of the line.
   static func json(
-    _ settings: Settings, port: Int, operationsPort: Int? = nil, password: Secret? = nil,
-    now: Timestamp
+    _ settings: Settings, port: Int, operationsPort: Int? = nil, couchPort: Int? = nil,
+    password: Secret? = nil, now: Timestamp
   ) -> String {
     let url = url(of: settings, port: port)
     var writer = JSONWriter()
@@ -44,6 +49,7 @@ enum StartupBanner {
     if let operationsPort {
       writer.member("operations", Self.url(of: settings, port: operationsPort, scheme: "http"))
     }
+    if let couchPort { writer.member("couch", Self.ownURL(of: settings, port: couchPort)) }
     if let password {
       writer.member("administrator", settings.adminName)
       writer.member("password", password.exposed)
@@ -54,9 +60,11 @@ enum StartupBanner {
 
   /// The banner for people.
   /// - Parameter operationsPort: the operators' own port; nil for none.
+  /// - Parameter couchPort: the port that has `/couch` at its root; nil for none.
   /// - Parameter password: the administrator's password, if it was made at this start. It is shown only here.
   static func text(
-    _ settings: Settings, port: Int, operationsPort: Int? = nil, password: Secret? = nil
+    _ settings: Settings, port: Int, operationsPort: Int? = nil, couchPort: Int? = nil,
+    password: Secret? = nil
   ) -> String {
     let url = url(of: settings, port: port)
     let upstream = settings.upstreams.map(\.name).joined(separator: ", then ")
@@ -70,10 +78,11 @@ enum StartupBanner {
     let operations = operationsPort.map {
       "operations at \(Self.url(of: settings, port: $0, scheme: "http"))\n"
     }
+    let couch = couchPort.map { "CouchDB's API at \(Self.ownURL(of: settings, port: $0))\n" }
     return """
       Hotel Bookmarks \(Version.current) at \(url)
       data in \(settings.data), hotels from \(upstream)
-      \(operations ?? "")\(administrator ?? "")\
+      \(operations ?? "")\(couch ?? "")\(administrator ?? "")\
       Try it:
         TOKEN=$(curl -s -X POST \(url)/v1/guests | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
         HOTEL=$(curl -s "\(url)/v1/hotels?description=pool&limit=1" | sed 's/.*"hotels":\\[{"id":"\\([^"]*\\)".*/\\1/')
