@@ -122,7 +122,8 @@ package struct SettingsReader: Sendable {
       guard let url = WebOrigin(url: text),
         url.text.hasPrefix("http://") || url.text.hasPrefix("https://")
       else {
-        throw Self.wrong(.publicURL, "a URL such as https://hotels.example, with or without a path")
+        throw Self.wrong(
+          .publicURL, "a URL such as https://hotels.example, with or without a path, not \(text)")
       }
       settings.publicURL = url.text + url.path
     }
@@ -133,7 +134,9 @@ package struct SettingsReader: Sendable {
       }
       guard let origin = WebOrigin(url: String(text)), origin.path.isEmpty else {
         throw Self.wrong(
-          .origins, "* or origins such as https://app.example, separated by commas, without paths")
+          .origins,
+          "* or origins such as https://app.example, separated by commas, without paths; \(text) is none"
+        )
       }
       settings.origins.append(origin.text)
     }
