@@ -63,6 +63,9 @@ BYTES messages_js[] = {
 BYTES offline_js[] = {
 #embed "../Page/Files/offline.js"
 };
+BYTES offline_d_ts[] = {
+#embed "../Page/Files/offline.d.ts"
+};
 BYTES offline_actions_js[] = {
 #embed "../Page/Files/offline/actions.js"
 };
@@ -266,6 +269,7 @@ static const cembedded_page_file files[] = {
     FILE("markdown.js", markdown_js),
     FILE("messages.js", messages_js),
     FILE("offline.js", offline_js),
+    FILE("offline.d.ts", offline_d_ts),
     FILE("offline/actions.js", offline_actions_js),
     FILE("offline/client.js", offline_client_js),
     FILE("offline/copy.js", offline_copy_js),

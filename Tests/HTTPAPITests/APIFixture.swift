@@ -38,7 +38,7 @@ struct APIFixture: Sendable {
     ("offline/b.js", Array("export {}\n".utf8)), ("worker.js", Array("// works\n".utf8)),
     ("shared.html", Array("<p>a link</p>".utf8)),
     ("docs.html", Array("<script src=\"/page/docs.js\"></script>".utf8)),
-    ("docs.js", Array("export {}\n".utf8)),
+    ("docs.js", Array("export {}\n".utf8)), ("offline.d.ts", Array("export {}\n".utf8)),
   ])
 
   /// The served contract: a short one, with an operation for apps and one for others.

@@ -108,7 +108,11 @@ import Testing
       let docs = try await api.call(.get, "/docs")
       #expect(docs.text == "<script src=\"\(Self.path("docs.js"))\"></script>")
       let module = try await api.call(.get, "/offline.js")
-      #expect(module.text == "export * from \"\(Self.path("offline.js"))\"\n")
+      #expect(module.text.hasSuffix("\nexport * from \"\(Self.path("offline.js"))\"\n"))
+      #expect(module.text.contains("/offline.d.ts"))
+      let types = try await api.call(.get, "/offline.d.ts")
+      #expect(
+        types.text == "export {}\n" && types.headers[.contentType] == "text/plain; charset=utf-8")
       for reply in [docs, module, try await api.call(.get, "/worker.js")] {
         #expect(reply.headers[.cacheControl] == "no-cache")
       }

@@ -9,7 +9,7 @@ import yaml
 PAGES = [
     "/", "/hotels/h", "/bookmarks", "/bookmarks/h/history", "/lists", "/lists/l", "/lists/l/notes/n",
     "/lists/l/members", "/lists/l/drafts", "/lists/l/history", "/invitations/t", "/shared/s", "/outbox", "/account", "/log-in", "/sign-up", "/reset", "/docs",
-    "/admin", "/offline.js", "/worker.js", "/page/none/index.html", "/page/none/offline/none",
+    "/admin", "/offline.js", "/offline.d.ts", "/worker.js", "/page/none/index.html", "/page/none/offline/none",
     "/shell.json"]
 
 

@@ -44,7 +44,8 @@ struct PageController: Sendable {
     ("/account", "index.html"), ("/log-in", "index.html"), ("/sign-up", "index.html"),
     ("/reset", "index.html"),
     ("/docs", "docs.html"), ("/admin", "admin.html"),
-    ("/offline.js", WebPage.module), ("/worker.js", WebPage.worker),
+    ("/offline.js", WebPage.module), ("/offline.d.ts", WebPage.types),
+    ("/worker.js", WebPage.worker),
     ("/shell.json", WebPage.shell),
   ]
 }

@@ -92,5 +92,6 @@ package struct CrossOrigin: Sendable {
 
   private static let answerHeaders =
     "age, allow, cache-status, date, etag, link, location, preference-applied, renewed-token, "
-    + "retry-after, server-timing, www-authenticate, x-couch-request-id, x-request-id"
+    + "retry-after, server-timing, www-authenticate, x-content-type-options, x-couch-request-id, "
+    + "x-request-id"
 }

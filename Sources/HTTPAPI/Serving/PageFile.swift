@@ -75,6 +75,8 @@ package struct PageFile: Sendable {
     case "css": "text/css; charset=utf-8"
     case "js": "text/javascript; charset=utf-8"
     case "json": "application/json"
+    case "md": "text/markdown; charset=utf-8"
+    case "ts": "text/plain; charset=utf-8"
     case "svg": "image/svg+xml"
     case "png": "image/png"
     case "webmanifest": "application/manifest+json"

@@ -38,9 +38,15 @@ package struct WebPage: Sendable {
       let file = PageFile(name: name, bytes: bytes, hasVersion: true)
       files[name] = file
       if !Self.isElsewhere(name) { shell.append(file) }
-      if name.hasSuffix(".html") { documents[name] = PageFile(name: name, bytes: bytes) }
+      if name.hasSuffix(".html") || name == Self.types {
+        documents[name] = PageFile(name: name, bytes: bytes)
+      }
     }
-    let module = "export * from \"\(Self.path(of: Self.module, version))\"\n"
+    let module = """
+      // What it exports is described in \(Self.types) and at /docs.
+      export * from "\(Self.path(of: Self.module, version))"
+
+      """
     documents[Self.module] = PageFile(name: Self.module, bytes: Array(module.utf8))
     documents[Self.shell] = PageFile(name: Self.shell, bytes: Self.manifest(of: shell, version))
     self.version = version
@@ -52,6 +58,8 @@ package struct WebPage: Sendable {
   static let worker = "worker.js"
   /// The module for other pages. At its own URL it is one line, which exports the module of the present version.
   static let module = "offline.js"
+  /// The types of that module, for TypeScript and editors.
+  static let types = "offline.d.ts"
   /// The app's scripts: the one that starts it, and the one that has all its modules.
   private static let scripts = ["boot.js", "bundle.js"]
   /// The answer of `/shell.json`.
@@ -93,7 +101,8 @@ package struct WebPage: Sendable {
   /// operators and of links to lists need the server.
   private static func isElsewhere(_ name: String) -> Bool {
     name.hasSuffix(".js")
-      ? !scripts.contains(name) : ["docs", "admin", "shared"].contains { name.hasPrefix($0) }
+      ? !scripts.contains(name)
+      : ["docs", "admin", "shared"].contains { name.hasPrefix($0) } || name.hasSuffix(".md") || name == types
   }
 
   private static func path(of name: String, _ version: String) -> String {

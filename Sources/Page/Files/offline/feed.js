@@ -1,4 +1,4 @@
-import { intercepted, isOurs, problem } from "./server.js"
+import { intercepted, isOurs, problem, send } from "./server.js"
 import { OfflineError } from "./error.js"
 
 /**
@@ -14,9 +14,8 @@ import { OfflineError } from "./error.js"
  */
 export async function listen({ last, signal, opened, beat, heard }) {
   try {
-    const answer = await fetch("/v1/changes", {
-      headers: { accept: "text/event-stream", ...(last && { "last-event-id": last }) },
-      credentials: "same-origin", cache: "no-store", redirect: "manual", signal
+    const answer = await send("/v1/changes", {
+      headers: { accept: "text/event-stream", ...(last && { "last-event-id": last }) }, signal
     })
     if (!answer.ok) throw problem(answer, await answer.text())
     if (!isOurs(answer, "text/event-stream")) throw intercepted(answer)

@@ -1,5 +1,19 @@
 import { OfflineError } from "./error.js"
 
+/** The URL of a server of another origin; undefined for the page's own. */
+let other
+
+/** Sends all requests to a server of another origin. @param {string} [url] */
+export const useServer = url => { other = url && new URL(url, location.href).href }
+
+/** Whether this page is of another origin than the server. */
+export const isElsewhere = () => Boolean(other)
+
+/** Sends a request with the session's cookie. */
+export const send = (path, options) => fetch(new URL(path, other ?? location.href), {
+  credentials: other ? "include" : "same-origin", cache: "no-store", redirect: "manual", ...options
+})
+
 /** The time limit of a request, in milliseconds. */
 const timeout = 30_000
 
@@ -22,8 +36,8 @@ export async function call(method, path, options = {}) {
   options.signal?.addEventListener("abort", stop)
   if (options.signal?.aborted) stop()
   try {
-    const answer = await fetch(path, {
-      method, headers, signal: limit.signal, credentials: "same-origin", cache: "no-store", redirect: "manual",
+    const answer = await send(path, {
+      method, headers, signal: limit.signal,
       body: options.file ?? (options.body === undefined ? undefined : JSON.stringify(options.body))
     })
     const text = await answer.text()

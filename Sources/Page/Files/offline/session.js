@@ -1,6 +1,6 @@
 import { everything } from "./database.js"
 import { OfflineError } from "./error.js"
-import { call } from "./server.js"
+import { call, isElsewhere } from "./server.js"
 
 /** How long the cookie counts as this user's after the last check, in milliseconds. */
 const belief = 60_000
@@ -110,11 +110,7 @@ export class Session {
         for (const store of everything) await transaction.clear(store)
         if (ending) await transaction.setMeta("ending", true)
       })
-      try {
-        localStorage.clear()
-        sessionStorage.clear()
-      } catch { /* Without storage there is nothing to clear. */ }
-      if ("caches" in globalThis) for (const name of await caches.keys()) await caches.delete(name)
+      if (!isElsewhere()) await forget()
       this.rest()
       this.#tabs.post({ kind: "rest" })
       await this.#tell()
@@ -213,6 +209,15 @@ export class Session {
 /** The session of an answer. A guest's data is kept as long as the newest token is valid. */
 function active({ id, kind, username, displayName, expiresAt }) {
   return { state: "active", id, kind, username, displayName, ...(kind === "guest" && { keptUntil: expiresAt }) }
+}
+
+/** Removes what this origin keeps besides the database. Another origin's page keeps things of its own there. */
+async function forget() {
+  try {
+    localStorage.clear()
+    sessionStorage.clear()
+  } catch { /* Without storage there is nothing to clear. */ }
+  if ("caches" in globalThis) for (const name of await caches.keys()) await caches.delete(name)
 }
 
 function ignoringEnd(error) {
