@@ -1,11 +1,14 @@
-"""Files and pages that the book names exist."""
+"""Files and pages that the book names exist, and its programs for beginners run."""
 import json
 import re
 import subprocess
+import sys
 
+import pytest
 import yaml
 
 from server import BINARY, ROOT
+from waiting import PATIENCE
 
 SOURCES = ROOT / "Sources"
 BOOK = SOURCES / "HotelBookmarks" / "HotelBookmarks.docc"
@@ -45,3 +48,34 @@ def test_alerts_and_the_board_ask_for_metrics_that_the_server_has():
              for name in re.findall(r"[a-z_]{2,}", re.sub(r'"[^"]*"|\{[^}]*\}|\[[^]]*\]|by \([^)]*\)', "", text))}
     functions = {"sum", "max", "rate", "increase", "changes", "histogram_quantile", "label_replace", "predict_linear", "or"}
     assert {re.sub("_bucket$", "", name) for name in names} - functions - known == set()
+
+
+def first_steps(language):
+    """The program of a language on the book's page for beginners."""
+    [text] = re.findall(rf"```{language}\n(.*?)```", (BOOK / "GettingStarted.md").read_text(), re.S)
+    return text
+
+
+@pytest.mark.parametrize("language, command", [
+    ("sh", ["bash", "-e"]), ("js", ["node", "--input-type=module", "-"]), ("python", [sys.executable, "-"])])
+def test_first_steps_run_as_they_are(shared, language, command):
+    program = first_steps(language).replace("http://127.0.0.1:8080", shared.url)
+    done = subprocess.run(command, input=program, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0 and "hotel_25510" in done.stdout.splitlines()[-1], done
+
+
+@pytest.mark.nightly
+def test_first_steps_run_in_swift(shared, tmp_path):
+    (tmp_path / "main.swift").write_text(first_steps("swift").replace("http://127.0.0.1:8080", shared.url))
+    built = subprocess.run(["swiftc", "main.swift", "-o", "steps"], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
+    assert built.returncode == 0, built.stderr
+    done = subprocess.run([tmp_path / "steps"], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0 and "hotel_25510" in done.stdout, done
+
+
+def test_pages_beside_the_reference_are_those_that_the_book_lists():
+    first = (BOOK / "HotelBookmarks.md").read_text()
+    listed = [re.findall(r"<doc:(\w+)>", first.split(f"### {title}")[1].split("###")[0]) for title in ("What it does", "Running it")]
+    script = (SOURCES / "Page" / "Files" / "docs-book.js").read_text()
+    sections = script.split("const sections = {")[1].split("\n}")[0]
+    assert re.findall(r'"(\w+)"', re.sub(r'"[^"]*":', "", sections)) == [page for section in listed for page in section]

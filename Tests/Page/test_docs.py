@@ -1,10 +1,14 @@
-"""The page for developers shows the whole contract. Readers can search it and try its operations."""
+"""The page for developers shows the whole contract and the book. Readers can search both and try the operations."""
 import json
+import os
+import subprocess
+import sys
 import urllib.request
 
 import pytest
 from axe_selenium_python import Axe
 from selenium.webdriver.common.keys import Keys
+from waiting import PATIENCE
 
 
 def contract(server):
@@ -54,20 +58,71 @@ def test_a_search_finds_by_words_and_enter_opens_the_first(browser):
     page.until(lambda: "Erase the account" in page.find("main h1").text)
 
 
-def test_an_operation_can_be_tried_with_a_token_that_stays_in_memory(browser, server):
-    page = browser().visit("/docs#createGuest")
-    click(page, page.find(".try button.main"))
-    answer = page.find("#try-answer")
-    assert answer.get_attribute("data-status") == "201"
-    token = json.loads(page.all("#try-answer pre")[1].text)["token"]
-    page.visit("/docs#getMe")
-    page.choose("#try-who", "token")
-    page.write("#try-token", token)
+def get_token(page):
+    """The token of a new guest, which one click gets."""
+    page.press("Get a guest's token")
+    page.until(lambda: page.find("#try-token").get_attribute("value"))
+    return page.find("#try-token").get_attribute("value")
+
+
+def test_one_click_gives_a_token_that_stays_until_the_tab_is_closed(browser, server):
+    page = browser().visit("/docs#getMe")
+    token = get_token(page)
     click(page, page.find(".try button.main"))
     assert page.find("#try-answer").get_attribute("data-status") == "200"
     assert "$TOKEN" in page.find("main pre code").text and token not in page.find("main pre code").text
-    stored = page.driver.execute_script("return JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])")
+    page.reload()
+    assert page.find("#try-token").get_attribute("value") == token
+    stored = page.driver.execute_script("return JSON.stringify([{...localStorage}, document.cookie])")
     assert token not in stored
+    first = page.driver.current_window_handle
+    page.driver.switch_to.new_window("tab")
+    page.visit("/docs#getMe")
+    assert page.find("#try-token").get_attribute("value") == ""
+    page.driver.close()
+    page.driver.switch_to.window(first)
+
+
+COMMANDS = {"curl": ["bash"], "JavaScript": ["node", "--input-type=module", "-"], "Python": [sys.executable, "-"]}
+
+
+@pytest.mark.parametrize("language", COMMANDS)
+def test_programs_run_as_they_are(browser, language):
+    page = browser().visit("/docs#createGuest")
+    token = None
+    for name, wanted in (("createGuest", "expiresAt"), ("putBookmark", "The Ritz-Carlton"), ("listBookmarks", "hotel_25510"),
+                         ("searchHotels", "San Francisco"), ("deleteBookmark", ""), ("changeBookmarks", "undo")):
+        page.driver.execute_script("location.hash = arguments[0]", name)
+        page.until(lambda: page.driver.execute_script(
+            "return document.querySelector('#list a[aria-current]')?.dataset.operation === arguments[0]"
+            " && document.querySelector('main .box select')", name), name)
+        page.choose("main .box select", language)
+        token = token or get_token(page)
+        program = page.driver.execute_script("return document.querySelector('main pre code').textContent")
+        done = subprocess.run(COMMANDS[language], input=program, capture_output=True, text=True, timeout=PATIENCE,
+                              env={**os.environ, "TOKEN": token})
+        assert done.returncode == 0 and wanted in done.stdout, (name, program, done.stdout, done.stderr)
+        assert '"error"' not in done.stdout, (name, program, done.stdout)
+
+
+def test_the_book_is_beside_the_reference_and_a_search_finds_both(browser):
+    page = browser().visit("/docs")
+    page.until(lambda: page.press("Getting started") or True)
+    page.until(lambda: page.find("main h1").text == "Getting started")
+    page.says("A guest's data lives 97 days", "Idempotency-Key")
+    page.write("#search", "snapshots replayed")
+    page.says("0 operations and 0 pages found.")
+    page.write("#search", "log in guest")
+    page.until(lambda: page.all("#list a[data-operation='logIn']") and page.all("#list a[data-place^='book/']"))
+    page.write("#search", "retry-after parked")
+    page.until(lambda: [link.get_attribute("data-place") for link in page.all("#list a[data-place]")] == ["book/Offline"])
+    page.find("#search").send_keys(Keys.ENTER)
+    page.until(lambda: page.find("main h1").text == "Offline")
+    # The links of the book lead to its pages here.
+    click(page, next(link for link in page.all("main .prose a") if link.get_attribute("href").endswith("/docs#book/Receipts")))
+    page.until(lambda: page.find("main h1").text == "Receipts")
+    page.visit("/docs#limits")
+    page.says("requestSeconds", "seconds")
 
 
 def test_a_schema_within_itself_opens_as_deep_as_one_likes(browser):
@@ -85,7 +140,7 @@ def test_a_schema_within_itself_opens_as_deep_as_one_likes(browser):
 @pytest.mark.parametrize("dark", [False, True])
 def test_nothing_is_out_of_reach(browser, width, height, dark):
     page = browser(width=width, height=height, dark=dark)
-    for path in ("/docs", "/docs#putBookmark", "/docs#tag/couch"):
+    for path in ("/docs", "/docs#putBookmark", "/docs#tag/couch", "/docs#book/Receipts", "/docs#limits"):
         page.driver.get("about:blank")
         page.visit(path)
         assert violations(page) == []

@@ -87,6 +87,12 @@ const texts = {
   id: "hotel_25510", _id: "hotel_25510", q: "pool", role: "reader",
 }
 
+/** Values of parameters in a path that fit every caller's store, once the hotel is bookmarked. */
+const known = { hotelID: "hotel_25510", documentID: "hotel_25510", title: "Plan", description: "pool", location: "San Francisco" }
+
+/** The value with which a parameter's field begins: an example for what the path needs, otherwise nothing. */
+export const first = parameter => parameter.example ?? (parameter.in === "path" ? known[parameter.name] ?? "" : "")
+
 function text(schema, name) {
   if (schema.format === "date-time") return "2026-11-23T21:00:00.000Z"
   if (/\{32\}/.test(schema.pattern ?? "")) return "0123456789abcdef0123456789abcdef"
@@ -148,22 +154,4 @@ export function target(operation, values, isShown = false) {
 
 function segment(value) {
   return value ? encodeURIComponent(value).replaceAll(/^\.{1,2}$/g, dots => "%2E".repeat(dots.length)) : ""
-}
-
-/** A text as one quoted word of a shell. */
-export function quoted(value) { return `'${value.replaceAll("'", `'\\''`)}'` }
-
-/** The `curl` command for the same request. */
-export function curl(operation, values, body, credentials) {
-  const lines = [`curl ${operation.method === "GET" ? "" : `-X ${operation.method} `}${quoted(location.origin + target(operation, values, true))}`]
-  if (credentials === "token") lines.push(`-H "Authorization: Bearer $TOKEN"`)
-  if (credentials === "password") lines.push(`-u "$NAME:$PASSWORD"`)
-  if (credentials === "cookie") lines.push(`-b "AuthSession=$COOKIE"`)
-  for (const [parameter, value] of values) {
-    if (parameter.in === "header" && value !== "") lines.push(`-H ${quoted(`${parameter.name}: ${value}`)}`)
-  }
-  if (operation.written && body) {
-    lines.push(`-H ${quoted(`Content-Type: ${operation.written.type}`)}`, `--data-binary ${quoted(body)}`)
-  }
-  return lines.join(" \\\n  ")
 }

@@ -1,7 +1,7 @@
-/** One operation: parameters, body and answers in the middle; the `curl` command and a form beside them. */
+/** One operation: parameters, body and answers in the middle; the same request as a program and a form beside them. */
 import { h } from "./dom.js"
-import { curl } from "./docs-contract.js"
 import { bounds, prose, schemaView } from "./docs-schema.js"
+import { languages, wish } from "./docs-snippets.js"
 import { tryForm } from "./docs-try.js"
 
 const places = { path: "In the path", query: "In the query", header: "Header fields", cookie: "Cookies" }
@@ -13,10 +13,16 @@ const proofs = { none: "anyone", bearer: "a token", basic: "a name and password"
  * @param {import("./docs-try.js").Session} session
  */
 export function operationView(operation, beside, session) {
-  const line = h("code")
-  const form = tryForm(operation, session, (values, body, credentials) => {
-    line.textContent = curl(operation, values, body, credentials)
+  const program = h("code")
+  let wanted
+  const write = () => { program.textContent = languages[session.language](wanted) }
+  const form = tryForm(operation, session, (...values) => {
+    wanted = wish(operation, ...values)
+    write()
   })
+  const language = h("select", { "aria-label": "Language", onchange: event => { session.language = event.target.value; write() } },
+    Object.keys(languages).map(each => h("option", null, each)))
+  language.value = session.language
   return h("article", { "aria-labelledby": "title" },
     h("p", { class: "path" }, verb(operation), h("span", null, operation.path)),
     h("h1", { id: "title", tabindex: "-1" }, operation.summary.split("`").join("")),
@@ -24,7 +30,7 @@ export function operationView(operation, beside, session) {
     h("ul", { class: "tokens", "aria-label": "Who may call" }, operation.security.map(each => h("li", null, proofs[each] ?? each))),
     h("div", { class: "two" },
       h("div", null, parameters(operation), body(operation), answers(operation)),
-      h("div", null, h("div", { class: "sticky" }, box("In a terminal", h("pre", { tabindex: "0", "aria-label": "A curl line" }, line), line), form))),
+      h("div", null, h("div", { class: "sticky" }, box(language, h("pre", { tabindex: "0", "aria-label": "The request as a program" }, program), program), form))),
     h("nav", { class: "ends", "aria-label": "Neighbours" }, link(beside.before, "← "), link(beside.after, "", " →")))
 }
 
@@ -92,7 +98,7 @@ function sample(operation, type, schema) {
   return h("details", { class: "more" }, h("summary", null, "Example"), h("div", null, h("pre", { tabindex: "0", "aria-label": "An example of the answer" }, text)))
 }
 
-/** A box with a title and, if there is a `source`, a button that copies its text. */
+/** A box with a title, which may be a field, and, if there is a `source`, a button that copies its text. */
 export function box(title, content, source) {
   const copy = h("button", {
     class: "quiet", type: "button",
@@ -104,5 +110,5 @@ export function box(title, content, source) {
       setTimeout(() => { copy.textContent = "Copy" }, 2000)
     },
   }, "Copy")
-  return h("section", { class: "box" }, h("header", null, h("h2", null, title), source && copy), content)
+  return h("section", { class: "box" }, h("header", null, typeof title === "string" ? h("h2", null, title) : title, source && copy), content)
 }

@@ -1,14 +1,23 @@
 /** A form that sends an operation to this server, with credentials of the user's choice. */
 import { h } from "./dom.js"
-import { target } from "./docs-contract.js"
+import { first, target } from "./docs-contract.js"
 
 /** The number of characters of an answer that are shown; more would make the page slow. */
 const shownCharacters = 100_000
 
 /**
- * The credentials that the user has chosen. A token or a password is only in memory, until the page is closed.
- * @typedef {{kind: "cookie"|"token"|"password"|"none", token: string, name: string, password: string, who: string}} Session
+ * What the user has chosen. A password is only in memory. A token is kept until the tab is closed.
+ * @typedef {{kind: "cookie"|"token"|"password"|"none", token: string, name: string, password: string, who: string, language: string}} Session
  */
+
+/** The choices of this tab. @returns {Session} */
+export function session(who) {
+  return {
+    kind: "token", name: "", password: "", who, language: "curl",
+    get token() { return sessionStorage.getItem("docs-token") ?? "" },
+    set token(text) { sessionStorage.setItem("docs-token", text) },
+  }
+}
 
 /**
  * @param {import("./docs-contract.js").Operation} operation
@@ -52,16 +61,16 @@ function input(operation, parameter, place) {
   if (choices) {
     return h("select", { id, required: parameter.required }, !parameter.required && h("option", { value: "" }, ""), choices.map(each => h("option", null, each)))
   }
-  return h("input", { id, spellcheck: "false", required: parameter.required })
+  return h("input", { id, spellcheck: "false", required: parameter.required, value: first(parameter) })
 }
 
 function credentials(session, tell) {
-  const kinds = [["cookie", `This browser's cookie (${session.who})`], ["token", "A token"], ["password", "A name and password"], ["none", "No credentials"]]
+  const kinds = [["token", "A token of this tab"], ["cookie", `This browser's cookie (${session.who})`], ["password", "A name and password"], ["none", "No credentials"]]
   const rest = h("div")
   const show = () => {
     const field = (name, label, type) => h("div", null, h("label", { for: `try-${name}` }, label),
       h("input", { id: `try-${name}`, type, autocomplete: type === "password" ? "new-password" : "username", value: session[name], oninput: event => { session[name] = event.target.value } }))
-    rest.replaceChildren(...session.kind === "token" ? [field("token", "Token", "password")]
+    rest.replaceChildren(...session.kind === "token" ? [field("token", "Token", "password"), tokenButtons(session, show)]
       : session.kind === "password" ? [field("name", "Name", "text"), field("password", "Password", "password")] : [])
   }
   const choice = h("select", { id: "try-who", onchange: event => { session.kind = event.target.value; show(); tell() } },
@@ -71,11 +80,28 @@ function credentials(session, tell) {
   return h("div", null, h("label", { for: "try-who" }, "Who calls"), choice, rest)
 }
 
+/** A new guest's token with one click, and the line that gives it to a program. */
+function tokenButtons(session, show) {
+  const button = (label, action) => h("button", {
+    class: "quiet", type: "button",
+    onclick: async event => {
+      try { await action() } catch { event.target.textContent = "Not possible now" }
+    },
+  }, label)
+  return h("div", { class: "row" },
+    button("Get a guest's token", async () => {
+      const answer = await fetch("/v1/guests", { method: "POST", credentials: "omit" })
+      session.token = (await answer.json()).token
+      show()
+    }),
+    session.token && button("Copy for a terminal", () => navigator.clipboard.writeText(`export TOKEN='${session.token}'`)))
+}
+
 async function run(operation, values, body, kind, session, signal, result) {
   const headers = new Headers()
   try {
     for (const [parameter, value] of values) if (parameter.in === "header" && value) headers.set(parameter.name, value)
-    if (kind === "token") headers.set("Authorization", `Bearer ${session.token}`)
+    if (kind === "token" && session.token) headers.set("Authorization", `Bearer ${session.token}`)
     if (kind === "password") headers.set("Authorization", `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${session.name}:${session.password}`)))}`)
     if (operation.written && body) headers.set("Content-Type", operation.written.type)
     const begun = performance.now()

@@ -1,8 +1,10 @@
-/** The page for developers. The browser makes it from the contract. The hash of the URL names the shown operation. */
+/** The page for developers. The browser makes it from the contract and the book. The hash of the URL names what is shown. */
 import { h } from "./dom.js"
+import { Book, limitsView } from "./docs-book.js"
 import { Contract } from "./docs-contract.js"
 import { operationView, verb } from "./docs-operation.js"
 import { prose } from "./docs-schema.js"
+import { session as choices } from "./docs-try.js"
 
 const main = document.getElementById("main")
 const side = document.getElementById("side")
@@ -10,17 +12,20 @@ const list = document.getElementById("list")
 const search = document.getElementById("search")
 const found = document.getElementById("found")
 const menu = document.getElementById("menu")
+const book = new Book()
 /** @type {import("./docs-try.js").Session} */
-const session = { kind: "cookie", token: "", name: "", password: "", who: "no account" }
+let session
 /** @type {Contract} */
 let contract
 
 try {
   contract = new Contract(await (await fetch("/openapi.json")).json())
-  session.who = await caller()
+  session = choices(await caller())
   fillSide("")
-  show(false)
+  await show(false)
   addEventListener("hashchange", () => show(true))
+  // A search finds the book's words a moment later.
+  book.load().then(() => fillSide(search.value))
 } catch (error) {
   main.replaceChildren(h("p", { class: "note bad", role: "alert" }, "The contract can't be had. Is the server running? ", h("button", { type: "button", onclick: () => location.reload() }, "Try again")))
 }
@@ -35,36 +40,41 @@ async function caller() {
 
 function fillSide(wanted) {
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean)
-  let count = 0
-  list.replaceChildren(...contract.tags.map(tag => {
-    const fitting = tag.operations.filter(each => words.every(word => each.words.includes(word)))
-    count += fitting.length
-    return fitting.length ? h("section", null,
-      h("h2", null, h("a", { href: `/docs#tag/${tag.name}` }, tag.name)),
-      h("ul", null, fitting.map(each => h("li", null, h("a", { href: `/docs#${each.id}`, "data-operation": each.id }, verb(each), h("span", null, title(each))))))) : null
-  }).filter(Boolean))
-  found.textContent = words.length ? count === 1 ? "1 operation fits." : `${count} operations fit.` : ""
+  const fits = each => words.every(word => each.words.includes(word))
+  let operations = 0, pages = 0
+  const section = (name, links, hash) => links.length > 0 && h("section", null, h("h2", null, hash ? h("a", { href: `/docs#${hash}` }, name) : name), h("ul", null, links.map(each => h("li", null, each))))
+  const reference = contract.tags.map(tag => {
+    const fitting = tag.operations.filter(fits)
+    operations += fitting.length
+    return section(tag.name, fitting.map(each => h("a", { href: `/docs#${each.id}`, "data-place": each.id, "data-operation": each.id }, verb(each), h("span", null, title(each)))), `tag/${tag.name}`)
+  })
+  const guides = book.sections.map(({ title, pages: all }) => {
+    const fitting = all.filter(fits)
+    pages += fitting.length
+    const limits = title === "Guides" && fits({ words: "limits" }) ? [pageLink("limits", "Limits")] : []
+    return section(title, [...fitting.map(each => pageLink(`book/${each.name}`, each.title)), ...limits])
+  })
+  list.replaceChildren(...(words.length ? [reference, guides] : [guides, reference]).flat().filter(Boolean))
+  found.textContent = words.length ? `${count(operations, "operation")} and ${count(pages, "page")} found.` : ""
   mark()
 }
+
+function count(number, noun) { return `${number} ${noun}${number === 1 ? "" : "s"}` }
+
+function pageLink(hash, text) { return h("a", { class: "page", href: `/docs#${hash}`, "data-place": hash }, text) }
 
 /** A short title: the operation's id, split into words. */
 function title(operation) {
   return operation.id.replaceAll(/([a-z])([A-Z])/g, "$1 $2").replaceAll(/([A-Z])([A-Z][a-z])/g, "$1 $2").toLowerCase().replace(/^./, first => first.toUpperCase())
 }
 
-function show(moves) {
+async function show(moves) {
   const wanted = location.hash.slice(1)
   if (wanted === "main") return
-  const place = contract.operations.findIndex(each => each.id === wanted)
-  const tag = contract.tags.find(each => `tag/${each.name}` === wanted)
-  if (place >= 0) {
-    const operation = contract.operations[place]
-    main.replaceChildren(operationView(operation, { before: contract.operations[place - 1], after: contract.operations[place + 1] }, session))
-    document.title = `${title(operation)} · Programming interface`
-  } else {
-    main.replaceChildren(tag ? tagView(tag) : overview())
-    document.title = `${tag ? tag.name : "Programming interface"} · Hotel Bookmarks`
-  }
+  const [view, name] = await viewOf(wanted)
+  if (location.hash.slice(1) !== wanted) return
+  main.replaceChildren(view)
+  document.title = `${name} · Hotel Bookmarks`
   toggle(false)
   mark()
   if (!moves) return
@@ -72,10 +82,27 @@ function show(moves) {
   document.getElementById("title")?.focus({ preventScroll: true })
 }
 
+/** What a hash names, and its title. */
+async function viewOf(wanted) {
+  const place = contract.operations.findIndex(each => each.id === wanted)
+  if (place >= 0) {
+    const [before, operation, after] = [-1, 0, 1].map(step => contract.operations[place + step])
+    return [operationView(operation, { before, after }, session), `${title(operation)} · Programming interface`]
+  }
+  const page = book.page(wanted.replace(/^book\//, ""))
+  if (page) {
+    if (!page.text) await page.load()
+    return [book.view(page), page.title]
+  }
+  if (wanted === "limits") return [await limitsView(), "Limits"]
+  const tag = contract.tags.find(each => `tag/${each.name}` === wanted)
+  return tag ? [tagView(tag), tag.name] : [overview(), "Programming interface"]
+}
+
 function mark() {
   const wanted = location.hash.slice(1)
-  for (const link of list.querySelectorAll("[data-operation]")) {
-    const isIt = link.dataset.operation === wanted
+  for (const link of list.querySelectorAll("[data-place]")) {
+    const isIt = link.dataset.place === wanted
     if (isIt) link.setAttribute("aria-current", "page")
     else link.removeAttribute("aria-current")
     if (isIt && !search.value) link.scrollIntoView({ block: "nearest" })
@@ -87,7 +114,8 @@ function overview() {
   return h("article", null,
     h("p", { class: "path" }, `Version ${info.version}`), h("h1", { id: "title", tabindex: "-1" }, info.title),
     h("p", { class: "lead" }, info.summary), prose(info.description, "p", "lead"),
-    h("p", { class: "lead" }, "The same as a file: ", h("a", { href: "/openapi.yaml" }, "openapi.yaml"), " or ", h("a", { href: "/openapi.json" }, "openapi.json"), "."),
+    h("p", { class: "lead" }, "The same as a file: ", h("a", { href: "/openapi.yaml" }, "openapi.yaml"), " or ", h("a", { href: "/openapi.json" }, "openapi.json"), "; only what an app needs: ", h("a", { href: "/openapi.yaml?part=app" }, "openapi.yaml?part=app"), "."),
+    h("p", { class: "lead" }, "Begin with ", h("a", { href: "/docs#book/GettingStarted" }, "Getting started"), "."),
     h("div", { class: "part" }, h("h2", null, "What there is"), contract.tags.map(tag => h("div", { class: "field" },
       h("h3", null, h("a", { href: `/docs#tag/${tag.name}` }, tag.name)), prose(tag.description), h("p", { class: "hint" }, `${tag.operations.length} operations`)))))
 }
@@ -110,7 +138,7 @@ menu.addEventListener("click", () => {
 })
 search.addEventListener("input", () => contract && fillSide(search.value))
 search.addEventListener("keydown", event => {
-  if (event.key === "Enter") list.querySelector("a[data-operation]")?.click()
+  if (event.key === "Enter") list.querySelector("a[data-place]")?.click()
   if (event.key === "Escape" && search.value) { search.value = ""; fillSide("") }
 })
 addEventListener("keydown", event => {
