@@ -270,7 +270,7 @@ let package = Package(
       [
         "HotelBookmarks", "HTTPServer", "JSON", "Documents", "IPAddresses", "Stores", "Accounts",
         "Hotels",
-        "SearchProxy",
+        "SearchProxy", "HTTPAPI",
         "SQLiteEngine", "StoreRecords", "StoreTesting", logging, coreMetrics, nioCore,
         "TestSupport",
       ]),

@@ -128,6 +128,16 @@ extension AccountService {
     endProofs(of: principal.author)
   }
 
+  /// Ends every session of a user, for the operator.
+  /// - Throws: `unknownUser`; the store's errors.
+  package func endSessions(ofUser username: String) async throws {
+    guard let name = try? UserName(username),
+      let known = try await accounts.user(name.usualSpelling)
+    else { throw ServiceError(.unknownUser, "There is no user of this name.") }
+    try await accounts.endSessions(of: known.name ?? name, id: known.document.id)
+    endProofs(of: .user(known.document.id))
+  }
+
   /// Takes another password of the administrator. If it differs, the sessions with the old one end.
   /// - Parameter epoch: the epoch of the tokens (``SharedAdministrator``).
   package func replaceAdministrator(_ administrator: Administrator, epoch: Int) {

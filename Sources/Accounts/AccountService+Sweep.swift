@@ -135,6 +135,14 @@ package enum GuestSweep: Sendable, Equatable {
   case kept(until: Timestamp?)
 }
 
+/// The order of accounts, for the operator.
+package enum UserOrder: String, Sendable {
+  /// By name; those without one first.
+  case name
+  /// The newest first.
+  case created
+}
+
 /// An account, for the operator.
 package struct ListedUser: Sendable, Equatable {
   /// The user name; nil for a user of another issuer, and for a damaged account.
@@ -169,6 +177,22 @@ extension AccountService {
     after last: String?, limit: Int
   ) async throws -> (users: [ListedUser], next: String?) {
     try await accounts.users(after: last, limit: limit)
+  }
+
+  /// The first accounts of an order whose names have a text in them, in any case. Every account is looked at.
+  /// - Throws: the store's errors.
+  package func users(
+    named text: String, in order: UserOrder, limit: Int
+  ) async throws -> [ListedUser] {
+    let text = text.lowercased()
+    var found = try await accounts.users().filter { user in
+      text.isEmpty || user.name?.lowercased().contains(text) ?? false
+    }
+    switch order {
+    case .name: found.sort { ($0.name ?? "").lowercased() < ($1.name ?? "").lowercased() }
+    case .created: found.sort { $1.createdAt < $0.createdAt }
+    }
+    return Array(found.prefix(limit))
   }
 
   /// The sessions whose tokens this process has recently seen and accepts, in the order of their ids. Tokens are

@@ -1,4 +1,3 @@
-import Glibc
 import NIOConcurrencyHelpers
 
 /// The part of the disk that is kept for people and lists that are there already: with less free space than this, no
@@ -27,14 +26,8 @@ final class NewcomerSpace: Sendable {
 
   /// Asks the disk for its free space. Blocks the thread until the disk answers.
   func look() {
-    var disk = statvfs()
-    guard statvfs(directory, &disk) == 0 else { return }
-    func bytes(_ blocks: fsblkcnt_t) -> Int64 {
-      let (bytes, overflows) = Int64(clamping: blocks)
-        .multipliedReportingOverflow(by: Int64(clamping: disk.f_frsize))
-      return overflows ? .max : bytes
-    }
-    let (free, kept) = (bytes(disk.f_bavail), min(self.bytes, bytes(disk.f_blocks) / Self.share))
-    found.withLockedValue { $0 = (free, free >= kept) }
+    guard let space = DiskSpace(of: directory) else { return }
+    let kept = min(bytes, space.all / Self.share)
+    found.withLockedValue { $0 = (space.free, space.free >= kept) }
   }
 }

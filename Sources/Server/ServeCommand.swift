@@ -51,6 +51,9 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: .setting(.databaseDocumentBytes)) var databaseDocumentBytes: String?
   @Option(help: .setting(.databaseTreeBytes)) var databaseTreeBytes: String?
   @Option(help: .setting(.tombstoneDays)) var tombstoneDays: String?
+  @Option(help: .setting(.backups)) var backups: String?
+  @Option(help: .setting(.backupEvery)) var backupEvery: String?
+  @Option(help: .setting(.backupKeep)) var backupKeep: String?
   @Option(help: .setting(.adminName)) var adminName: String?
   @Option(help: .setting(.adminPasswordFile)) var adminPasswordFile: String?
   @Option(help: .setting(.logLevel)) var logLevel: String?

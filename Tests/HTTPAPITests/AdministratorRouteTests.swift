@@ -14,6 +14,9 @@ import Testing
     (.post, "/v1/admin/catalogue/undo"),
     (.get, "/v1/admin/jobs/00000000000000000000000000000000"), (.post, "/v1/admin/repairs"),
     (.post, "/v1/admin/users"), (.delete, "/v1/admin/users/member"),
+    (.delete, "/v1/admin/users/member/sessions"), (.get, "/v1/admin/server"),
+    (.get, "/v1/admin/backups"), (.delete, "/v1/admin/backups/1970-01-01T000000.000Z"),
+    (.post, "/v1/admin/backups/1970-01-01T000000.000Z/verifications"),
   ]
 
   /// What is only for the control socket, also not for the administrator with a password.
@@ -72,6 +75,68 @@ import Testing
           Self.body(try await api.call(.guest, method, "/v1/admin/stores")) == Self.body(absent))
         #expect(try await api.call(.administrator, method, "/v1/admin/stores").status == 404)
       }
+    }
+  }
+
+  @Test func usersAreFoundByAPartOfTheNameAndSorted() async throws {
+    try await AccountAPIFixture.open { api in
+      for name in ["Zoe", "anton", "Bert", "ANNA"] {
+        let body = APIFixture.credentials(name)
+        #expect(
+          try await api.call(.administrator, .post, "/v1/admin/users", body: body).status == 201)
+      }
+      func names(_ query: String) async throws -> [String] {
+        let reply = try await api.call(.administrator, .get, "/v1/admin/users?" + query)
+        return reply.json["users"]?.array?.compactMap { $0["username"]?.string } ?? []
+      }
+      #expect(try await names("name=AN") == ["ANNA", "anton", "stranger"])
+      #expect(try await names("name=an&limit=1") == ["ANNA"])
+      let nobody = try await names("name=nobody")
+      #expect(nobody == [])
+      let all = ["ANNA", "anton", "Bert", "chief", "member", "stranger", "Zoe"]
+      #expect(try await names("sort=name") == all)
+      #expect(try await Set(names("sort=created")) == Set(all))
+      for wrong in ["sort=size", "name=a&after=b", "sort=name&after=b"] {
+        let reply = try await api.call(.administrator, .get, "/v1/admin/users?" + wrong)
+        #expect(reply.error == "invalid_parameter", "\(wrong)")
+      }
+    }
+  }
+
+  @Test func aUsersSessionsEndAndThePasswordStays() async throws {
+    try await AccountAPIFixture.open { api in
+      let path = "/v1/admin/users/MEMBER/sessions"
+      let ended = try await api.call(.administrator, .delete, path)
+      #expect(ended.status == 204)
+      #expect(try await api.call(.member, .get, "/v1/me").status == 401)
+      #expect(try await api.call(.stranger, .get, "/v1/me").status == 200)
+      let again = APIFixture.credentials("member")
+      #expect(try await api.api.call(.post, "/v1/sessions", body: again).status == 200)
+      let nobody = "/v1/admin/users/nobody/sessions"
+      #expect(try await api.call(.administrator, .delete, nobody).status == 404)
+    }
+  }
+
+  @Test func theServerAndItsBackupsAreShown() async throws {
+    try await AccountAPIFixture.open { api in
+      let server = try await api.call(.administrator, .get, "/v1/admin/server")
+      #expect(server["version"] == "1.2.3" && server.json["freeBytes"]?.int == 400)
+      let backups = try await api.call(.administrator, .get, "/v1/admin/backups")
+      #expect(backups.json["backups"]?.array?.first?["isWhole"] == true)
+      let path = "/v1/admin/backups/1970-01-01T000000.000Z"
+      let job = try await api.call(.administrator, .post, path + "/verifications")
+      #expect(job.status == 202 && job["kind"] == "verification")
+      #expect(try await api.call(.administrator, .delete, "/v1/admin/backups/none").status == 404)
+    }
+  }
+
+  @Test func noBackupIsRemovedWhileAJobRuns() async throws {
+    try await AccountAPIFixture.open { api in
+      let path = "/v1/admin/backups/1970-01-01T000000.000Z"
+      #expect(try await api.call(.administrator, .delete, path).status == 204)
+      #expect(try await api.call(.administrator, .post, "/v1/admin/backups").status == 202)
+      let reply = try await api.call(.administrator, .delete, path)
+      #expect(reply.status == 409 && reply.error == "job_running")
     }
   }
 

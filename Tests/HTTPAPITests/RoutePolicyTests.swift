@@ -32,7 +32,8 @@ import Testing
         "POST /v1/invitations/{invitationID}/decline", "POST /v1/invitations/{invitationID}/block",
         "POST \(list)/bookmarks/{hotelID}/publish", "POST \(list)/notes/{title}/publish",
         "POST /v1/admin/users", "DELETE /v1/admin/users/{user}",
-        "PUT /v1/admin/users/{user}/password",
+        "PUT /v1/admin/users/{user}/password", "DELETE /v1/admin/users/{user}/sessions",
+        "DELETE /v1/admin/backups/{backup}",
       ])
   }
 

@@ -21,6 +21,17 @@ extension Administration {
         traffic.addresses = [("192.0.2.1", 2)]
         return traffic
       },
+      server: {
+        Server(
+          version: "1.2.3", startedAt: Timestamp(seconds: 0), diskBytes: 1_000, freeBytes: 400,
+          backups: "/backups")
+      },
+      backups: {
+        [Backup(name: "1970-01-01T000000.000Z", madeAt: Timestamp(seconds: 0), isWhole: true)]
+      },
+      removeBackup: { name in
+        guard name == "1970-01-01T000000.000Z" else { throw ServiceError(.missing, "no backup") }
+      },
       perform: { work in { report in try await perform(work, report) } },
       move: { url, password in
         { report in
@@ -59,6 +70,7 @@ extension Administration {
     case .verification:
       report.finding("a file: a damage")
       return .init("1 damage", isDamaged: true)
+    case .backupVerification(let name): return .init("\(name) is sound")
     case .repair: throw ServiceError(.configuration, "The stores are elsewhere")
     case .replacement(let store, let backup):
       return .init("\(store) from \(backup ?? "nothing")")

@@ -67,6 +67,9 @@ import Testing
         ],
         ["databaseTreeBytes", "database-tree-bytes", "HOTEL_BOOKMARKS_DATABASE_TREE_BYTES"],
         ["tombstoneDays", "tombstone-days", "HOTEL_BOOKMARKS_TOMBSTONE_DAYS"],
+        ["backups", "backups", "HOTEL_BOOKMARKS_BACKUPS"],
+        ["backupEvery", "backup-every", "HOTEL_BOOKMARKS_BACKUP_EVERY"],
+        ["backupKeep", "backup-keep", "HOTEL_BOOKMARKS_BACKUP_KEEP"],
         ["adminName", "admin-name", "HOTEL_BOOKMARKS_ADMIN_NAME"],
         [
           "adminPasswordFile", "admin-password-file", "HOTEL_BOOKMARKS_ADMIN_PASSWORD_FILE",

@@ -37,7 +37,11 @@ def administration():
     for name in ("backups", "verifications", "catalogue", "catalogue/undo", "repairs", "replacements", "moves", "users",
                  "users/nobody/password-resets"):
         yield "POST", "/v1/admin/" + name, {}
-    yield "DELETE", "/v1/admin/users/nobody", {}
+    for name in ("server", "backups"):
+        yield "GET", "/v1/admin/" + name, {}
+    for name in ("users/nobody", "users/nobody/sessions", "backups/none"):
+        yield "DELETE", "/v1/admin/" + name, {}
+    yield "POST", "/v1/admin/backups/none/verifications", {}
     yield "PUT", "/v1/admin/users/nobody/password", {}
 
 

@@ -1,11 +1,13 @@
 """The operator's page: it shows nothing before the password, then every panel. It runs no text of users as a script."""
 import json
 import pathlib
+import re
 import sys
 import urllib.parse
 
 import pytest
 import requests
+from selenium.webdriver.common.keys import Keys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Live"))
 
@@ -184,3 +186,49 @@ def test_a_page_whose_server_is_gone_says_so(browser, tmp_path):
     own.stop()
     page.driver.execute_script("location.hash = '#/users'")
     page.says("can't be reached", "Try again")
+
+
+def test_users_are_found_by_name_and_their_sessions_end(browser, server):
+    session = requests.post(server.url + "/v1/sessions", json={"username": "anna", "password": "a good password"}).json()
+    mine = {"Authorization": "Bearer " + session["token"]}
+    page = enter(browser())
+    show(page, "#/users", "anna")
+    page.write("#name", "ANN")
+    page.find("#name").send_keys(Keys.ENTER)
+    page.until(lambda: len(page.all("main tbody tr")) == 1 and "anna" in page.find("main tbody").text)
+    page.until(lambda: page.click(page.find("main tbody summary")))
+    page.press("End sessions: anna")
+    page.says("The sessions of anna have ended.")
+    assert requests.get(server.url + "/v1/me", headers=mine).status_code == 401
+    page.until(lambda: page.click(page.find("main tbody summary")))
+    page.press("Reset the password: anna")
+    page.says("hotel-bookmarks user reset 'anna'")
+    page.choose("#sort", "name")
+    page.says("by name")
+
+
+def test_an_erased_user_is_gone_and_a_backup_is_verified_and_removed(browser, server):
+    requests.post(server.url + "/v1/users", json={"username": "gone", "password": "a good password"}).raise_for_status()
+    page = enter(browser())
+    page.driver.execute_script("window.confirm = () => true")
+    show(page, "#/users", "gone")
+    page.write("#name", "gone")
+    page.find("#name").send_keys(Keys.ENTER)
+    page.until(lambda: len(page.all("main tbody tr")) == 1)
+    page.until(lambda: page.click(page.find("main tbody summary")))
+    page.press("Erase: gone")
+    page.says("There is no such user.")
+    show(page, "#/work", "Back up now")
+    page.press("Back up now")
+    page.until(lambda: page.find(".job").get_attribute("data-state") == "done")
+    name = page.until(lambda: re.search(r"\S+T\d{6}\.\d{3}Z", page.find(".job .hint").text))[0]
+    page.press(f"Verify: {name}")
+    page.until(lambda: f"{name}: sound" in page.find(".job").text)
+    page.press(f"Remove: {name}")
+    page.says_not(f"{name}\nwhole")
+    assert not (server.data / "backups" / name).exists()
+
+
+def test_the_server_tells_its_version_and_its_disk(browser):
+    page = enter(browser())
+    page.says("Version ", "of the disk's", "are free")

@@ -1,4 +1,5 @@
 package import Accounts
+package import Documents
 
 /// What the administrator can see and start. The composition root supplies it; HTTPAPI does not know the
 /// implementations.
@@ -64,6 +65,43 @@ package struct Administration: Sendable {
     package init() {}
   }
 
+  /// A backup in the directory of backups.
+  package struct Backup: Sendable {
+    /// Its name: the time of its beginning.
+    package let name: String
+    /// When it was begun.
+    package let madeAt: Timestamp
+    /// Whether it has a manifest; false for one whose removal was broken off.
+    package let isWhole: Bool
+
+    /// Makes a backup from its parts.
+    package init(name: String, madeAt: Timestamp, isWhole: Bool) {
+      (self.name, self.madeAt, self.isWhole) = (name, madeAt, isWhole)
+    }
+  }
+
+  /// What the process and its disk are.
+  package struct Server: Sendable {
+    /// The program's version.
+    package let version: String
+    /// When the process began.
+    package let startedAt: Timestamp
+    /// Bytes of the data directory's disk.
+    package let diskBytes: Int64
+    /// Bytes of it that this server may still use.
+    package let freeBytes: Int64
+    /// Where backups without a path go; nil where this server makes none.
+    package let backups: String?
+
+    /// Makes a value from its parts.
+    package init(
+      version: String, startedAt: Timestamp, diskBytes: Int64, freeBytes: Int64, backups: String?
+    ) {
+      (self.version, self.startedAt, self.backups) = (version, startedAt, backups)
+      (self.diskBytes, self.freeBytes) = (diskBytes, freeBytes)
+    }
+  }
+
   /// How the administrator imports hotels.
   package struct ImportOptions: Sendable {
     /// Whether one bad row refuses the whole file. Otherwise bad rows are skipped.
@@ -90,6 +128,12 @@ package struct Administration: Sendable {
   package let cache: @Sendable () async -> Cache?
   /// Connections and requests, with the given number of addresses.
   package let traffic: @Sendable (_ addresses: Int) -> Traffic
+  /// The process and its disk.
+  package let server: @Sendable () async throws -> Server
+  /// The backups in the directory of backups, the newest first.
+  package let backups: @Sendable () async throws -> [Backup]
+  /// Removes one of them, by its name.
+  package let removeBackup: @Sendable (String) async throws -> Void
   /// Does work on stores in files.
   package let perform: @Sendable (StoreWork) -> Work
   /// Moves all stores to a database, given by its URL.
@@ -104,6 +148,9 @@ package struct Administration: Sendable {
     history: HistoryRecorder, jobs: AdministrationJobs,
     upstreams: @escaping @Sendable () -> [Upstream], cache: @escaping @Sendable () async -> Cache?,
     traffic: @escaping @Sendable (Int) -> Traffic,
+    server: @escaping @Sendable () async throws -> Server,
+    backups: @escaping @Sendable () async throws -> [Backup],
+    removeBackup: @escaping @Sendable (String) async throws -> Void,
     perform: @escaping @Sendable (StoreWork) -> Work,
     move: @escaping @Sendable (String, Secret?) -> Work,
     importCatalogue: @escaping @Sendable (ImportOptions, Pieces) -> Work,
@@ -114,6 +161,9 @@ package struct Administration: Sendable {
     self.upstreams = upstreams
     self.cache = cache
     self.traffic = traffic
+    self.server = server
+    self.backups = backups
+    self.removeBackup = removeBackup
     self.perform = perform
     self.move = move
     self.importCatalogue = importCatalogue
@@ -123,11 +173,13 @@ package struct Administration: Sendable {
 
 /// Long work on stores in files that the administrator starts.
 package enum StoreWork: Sendable {
-  /// A backup at an absolute path, which has to be absent or an empty directory; nil for the directory of backups in the
-  /// data directory, under the time's name.
+  /// A backup at an absolute path, which has to be absent or an empty directory; nil for the directory of backups, under
+  /// the time's name.
   case backup(to: String?)
   /// Looks through all stores for damage.
   case verification
+  /// Looks through a backup in the directory of backups, by its name.
+  case backupVerification(of: String)
   /// Repairs all stores.
   case repair
   /// Replaces the damaged file of a store by its copy in a backup at an absolute path; nil for one without documents.
@@ -137,7 +189,7 @@ package enum StoreWork: Sendable {
   var kind: AdministrationJobs.Kind {
     switch self {
     case .backup: .backup
-    case .verification: .verification
+    case .verification, .backupVerification: .verification
     case .repair: .repair
     case .replacement: .replacement
     }

@@ -118,6 +118,9 @@ package final class AdministrationJobs: Sendable {
   /// - Parameter now: the clock.
   package init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
 
+  /// Whether a job runs.
+  var isBusy: Bool { kept.withLock { $0.jobs.contains { $0.state == .running } } }
+
   /// The remembered jobs, the latest first.
   var all: [Job] { kept.withLock { $0.jobs.reversed() } }
 
@@ -146,7 +149,7 @@ package final class AdministrationJobs: Sendable {
   /// Runs work within a request. The work ends when the client closes the connection.
   /// - Returns: the finished job, and the error if it failed.
   /// - Throws: the errors of ``start(_:reportingTo:_:)``.
-  func run(
+  package func run(
     _ kind: Kind, _ work: Administration.Work
   ) async throws -> (job: Job, failure: (any Error)?) {
     let job = try begin(kind) { _ in nil }
@@ -180,7 +183,7 @@ package final class AdministrationJobs: Sendable {
         throw Problem(.serviceUnavailable, "unavailable", "The server is stopping")
       }
       guard !kept.jobs.contains(where: { $0.state == .running }) else {
-        throw Problem(.conflict, "job_running", "Another job runs; wait for its end")
+        throw Problem.jobRunning
       }
       if kept.jobs.count >= Self.maximumKept { kept.jobs.removeFirst() }
       kept.jobs.append(job)
@@ -223,4 +226,10 @@ package final class AdministrationJobs: Sendable {
       change(&kept.jobs[index])
     }
   }
+}
+
+extension Problem {
+  /// The problem of work that is started, or of a backup that is removed, while a job runs.
+  package static let jobRunning = Problem(
+    .conflict, "job_running", "Another job runs; wait for its end")
 }

@@ -95,10 +95,16 @@ struct AdministratorController: Sendable {
   // MARK: People
 
   private func listUsers(_ call: Call) async throws -> Response {
-    let query = try call.query("limit", "after")
+    let query = try call.query("limit", "after", "name", "sort")
     let limit = try Self.limit(query)
-    let page = try await accounts.users(
-      after: try query.text("after", maximumBytes: 128), limit: limit)
+    let name = try query.text("name", maximumBytes: UserName.maximumBytes)
+    let page: (users: [ListedUser], next: String?)
+    if let order = try Self.order(query) ?? (name == nil ? nil : .name) {
+      page = (try await accounts.users(named: name ?? "", in: order, limit: limit), nil)
+    } else {
+      page = try await accounts.users(
+        after: try query.text("after", maximumBytes: 128), limit: limit)
+    }
     let stores = try await engine.figures(of: page.users.compactMap { $0.id.map(StoreName.user) })
     let figures = Dictionary(stores.map { ($0.name, $0) }) { $1 }
     return .json { writer in
@@ -115,6 +121,19 @@ struct AdministratorController: Sendable {
       writer.endArray()
       if let next = page.next { writer.member("next", next) }
     }
+  }
+
+  /// - Throws: ``Problem`` 400 for an unknown order, and for a page of a list that has none.
+  private static func order(_ query: QueryParameters) throws(Problem) -> UserOrder? {
+    let order = query["sort"].map { UserOrder(rawValue: $0) }
+    guard order != .some(nil) else {
+      throw Problem(.badRequest, "invalid_parameter", "sort must be name or created")
+    }
+    guard query["after"] == nil || (query["sort"] ?? query["name"]) == nil else {
+      throw Problem(
+        .badRequest, "invalid_parameter", "With name or sort there are no further pages")
+    }
+    return order ?? nil
   }
 
   private func listLists(_ call: Call) async throws -> Response {

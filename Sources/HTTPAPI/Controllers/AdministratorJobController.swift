@@ -22,6 +22,17 @@ struct AdministratorJobController: Sendable {
         }
         return try start(.backup(to: path), call)
       },
+      .administrator(.get, "/v1/admin/backups", listBackups),
+      .administrator(.delete, "/v1/admin/backups/{backup}", completion: .always) { call in
+        _ = try call.query()
+        // The running job may be writing or reading it.
+        guard !administration.jobs.isBusy else { throw Problem.jobRunning }
+        try await administration.removeBackup(try call.parameter("backup"))
+        return .empty(.noContent)
+      },
+      .administrator(.post, "/v1/admin/backups/{backup}/verifications") { call in
+        try start(.backupVerification(of: try call.parameter("backup")), call)
+      },
       .administrator(.post, "/v1/admin/verifications") { call in try start(.verification, call) },
       .administrator(.post, "/v1/admin/repairs") { call in try start(.repair, call) },
       .administrator(.post, "/v1/admin/replacements", access: .controlSocket) { call in
@@ -60,6 +71,23 @@ struct AdministratorJobController: Sendable {
         return Self.answer(job, .ok)
       },
     ]
+  }
+
+  private func listBackups(_ call: Call) async throws -> Response {
+    _ = try call.query()
+    let backups = try await administration.backups()
+    return .json { writer in
+      writer.name("backups")
+      writer.beginArray()
+      for backup in backups {
+        writer.beginObject()
+        writer.member("name", backup.name)
+        writer.member("madeAt", backup.madeAt.rfc3339)
+        writer.member("isWhole", backup.isWhole)
+        writer.endObject()
+      }
+      writer.endArray()
+    }
   }
 
   private func start(_ work: StoreWork, _ call: Call) throws -> Response {

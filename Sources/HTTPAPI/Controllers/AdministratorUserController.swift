@@ -31,6 +31,11 @@ struct AdministratorUserController: Sendable {
           password: Secret(try CredentialsBody.text("password", in: body)))
         return .empty(.noContent)
       },
+      .administrator(.delete, "/v1/admin/users/{user}/sessions", completion: .always) { call in
+        _ = try call.query()
+        try await accounts.endSessions(ofUser: try call.parameter("user"))
+        return .empty(.noContent)
+      },
       .administrator(.post, "/v1/admin/users/{user}/password-resets", access: .controlSocket) {
         call in
         _ = try call.query()

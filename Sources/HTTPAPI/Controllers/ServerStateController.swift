@@ -13,10 +13,23 @@ struct ServerStateController: Sendable {
 
   var routes: [Route] {
     [
+      .administrator(.get, "/v1/admin/server", showServer),
       .administrator(.get, "/v1/admin/upstreams", showUpstreams),
       .administrator(.get, "/v1/admin/connections", showConnections),
       .administrator(.get, "/v1/admin/history", showHistory),
     ]
+  }
+
+  private func showServer(_ call: Call) async throws -> Response {
+    _ = try call.query()
+    let server = try await administration.server()
+    return .json { writer in
+      writer.member("version", server.version)
+      writer.member("startedAt", server.startedAt.rfc3339)
+      writer.member("diskBytes", Int(clamping: server.diskBytes))
+      writer.member("freeBytes", Int(clamping: server.freeBytes))
+      if let backups = server.backups { writer.member("backups", backups) }
+    }
   }
 
   private func showUpstreams(_ call: Call) async throws -> Response {

@@ -102,7 +102,8 @@ package struct WebPage: Sendable {
   private static func isElsewhere(_ name: String) -> Bool {
     name.hasSuffix(".js")
       ? !scripts.contains(name)
-      : ["docs", "admin", "shared"].contains { name.hasPrefix($0) } || name.hasSuffix(".md") || name == types
+      : ["docs", "admin", "shared"].contains { name.hasPrefix($0) }
+        || [".md", ".d.ts"].contains { name.hasSuffix($0) }
   }
 
   private static func path(of name: String, _ version: String) -> String {

@@ -20,19 +20,46 @@ struct AdministrationAssembly: Sendable {
   /// Nil for a catalogue that no other server uses.
   let catalogue: SharedCatalogue?
   let logger: Logger
+  /// When the parts were assembled, at the start of the process.
+  private let start = SystemClock.now()
 
   /// The parts in the form that HTTPAPI needs.
   func administration() -> Administration {
     Administration(
       history: HistoryRecorder(), jobs: AdministrationJobs(now: SystemClock.now),
       upstreams: { upstreams }, cache: { await cache() },
-      traffic: { connections.traffic(addresses: $0) },
+      traffic: { connections.traffic(addresses: $0) }, server: { try await server() },
+      backups: { try await kept().all() },
+      removeBackup: { name in
+        let kept = try kept()
+        try await translating { try await kept.remove(name) }
+      },
       perform: { work in { report in try await perform(work, report) } },
       move: { url, password in { report in try await move(to: url, password, report) } },
       importCatalogue: { options, pieces in
         { report in try await importHotels(options, pieces, report) }
       },
       undoCatalogue: { _ in try await undoCatalogue() })
+  }
+
+  // MARK: The server
+
+  private func server() async throws -> Administration.Server {
+    let data = settings.data
+    let disk = await ThreadPool.with(name: "disk") { threads in
+      await threads.run { DiskSpace(of: data) }
+    }
+    return Administration.Server(
+      version: Version.current, startedAt: start, diskBytes: disk?.all ?? 0,
+      freeBytes: disk?.free ?? 0, backups: backups?.kept.directory)
+  }
+
+  private func kept() throws -> KeptBackups {
+    guard let backups else {
+      throw ServiceError(
+        .configuration, "The stores are in a database: its backups are made by backup --database")
+    }
+    return backups.kept
   }
 
   // MARK: Upstreams
@@ -157,7 +184,11 @@ struct AdministrationAssembly: Sendable {
 
   /// Turns an error into one with a text for the administrator, and logs it.
   private func translating<Value>(_ work: () async throws -> Value) async throws -> Value {
-    do { return try await work() } catch let error as CancellationError { throw error } catch {
+    do { return try await work() } catch let error as CancellationError {
+      throw error
+    } catch let error as ServiceError where error.code == .missing {
+      throw error
+    } catch {
       logger.warning(
         "an administrator's task failed",
         metadata: ["detail": "\(StartFailure.line(error))"])

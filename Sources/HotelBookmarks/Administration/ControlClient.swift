@@ -58,6 +58,8 @@ enum ControlClient {
     switch work {
     case .backup(let path): try await run("backups", ["path": path], in: directory, report)
     case .verification: try await run("verifications", in: directory, report)
+    case .backupVerification(let name):
+      try await run("backups/\(name)/verifications", in: directory, report)
     case .repair: try await run("repairs", in: directory, report)
     case .replacement(let store, let backup):
       try await run("replacements", ["store": store, "backup": backup], in: directory, report)
@@ -65,7 +67,7 @@ enum ControlClient {
   }
 
   /// Runs a job.
-  /// - Parameter kind: the last segment of its path.
+  /// - Parameter kind: its path below `/v1/admin`.
   static func run(
     _ kind: String, _ body: KeyValuePairs<String, String?> = [:], in directory: String,
     _ report: BackupAdministration.Report

@@ -27,6 +27,11 @@ struct StoreBackups: Sendable {
 
   let engine: FileEngine
   let stores: DatabaseManager
+  /// Where backups without a path go; nil for the directory of backups in the data directory.
+  var place: String?
+
+  /// The backups without a path.
+  var kept: KeptBackups { KeptBackups(directory: place ?? DataFiles.backups(in: directory)) }
 
   /// The absolute path of the data directory.
   var directory: String { engine.path }
@@ -60,13 +65,10 @@ struct StoreBackups: Sendable {
   ) async throws -> AdministrationJobs.Outcome {
     switch work {
     case .backup(nil):
-      let name = SystemClock.now().rfc3339.filter { $0 != ":" }
-      let path = DataFiles.backups(in: directory)
-      let isThere = await ThreadPool.with(name: "backup-place") { threads in
-        await threads.run { Self.makeDirectory(path) }
-      }
-      guard isThere else { throw BackupError(.unreachable, "\(path) can't be made") }
-      let outcome = try await perform(.backup(to: path + "/" + name), reporter)
+      try await kept.make()
+      let path = kept.path(at: SystemClock.now())
+      let outcome = try await perform(.backup(to: path), reporter)
+      let name = path.dropFirst(kept.directory.count + 1)
       return .init("\(name): \(outcome.message)", isDamaged: outcome.isDamaged)
     case .backup(let path?):
       let summary = try await backUp(to: path, reporter)
@@ -74,6 +76,12 @@ struct StoreBackups: Sendable {
     case .verification:
       let counts = try await verify(reporter)
       return .init(Verification.message(for: counts), isDamaged: counts.findings > 0)
+    case .backupVerification(let name):
+      let path = try await kept.path(of: name)
+      let counts = try await ThreadPool.with(name: "verify") { threads in
+        try await threads.run { try DirectoryScrub().run(path, reporter) }
+      }
+      return .init("\(name): \(Verification.message(for: counts))", isDamaged: counts.findings > 0)
     case .repair:
       let repair = try await repair(reporter)
       return .init(repair.message, isDamaged: repair.isDamaged)
@@ -84,7 +92,7 @@ struct StoreBackups: Sendable {
   }
 
   /// - Returns: whether the directory exists, perhaps through an operator's symbolic link.
-  private static func makeDirectory(_ path: String) -> Bool {
+  static func makeDirectory(_ path: String) -> Bool {
     if mkdir(path, 0o700) == 0 { return true }
     var status = stat()
     return errno == EEXIST && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

@@ -40,6 +40,9 @@ package enum SettingKey: String, CaseIterable, Sendable {
   case databaseDocumentBytes
   case databaseTreeBytes
   case tombstoneDays
+  case backups
+  case backupEvery
+  case backupKeep
   case adminName
   case adminPasswordFile
   case logLevel
@@ -63,14 +66,14 @@ package enum SettingKey: String, CaseIterable, Sendable {
       .upstreamMilliseconds, .searchMilliseconds, .databaseConnections,
       .databaseDocuments, .databaseBytes,
       .databaseDocumentBytes,
-      .databaseTreeBytes, .tombstoneDays, .showCost, .drainSeconds,
+      .databaseTreeBytes, .tombstoneDays, .backupKeep, .showCost, .drainSeconds,
       .guestBytesPerDay, .guestOverallBytes, .ownedListBytes, .keptBytes:
       true
     case .hostname, .data, .database, .databasePasswordFile, .upstream, .upstreamCredentialsFile,
       .upstreamNetworks,
       .upstreamCAFile, .publicURL, .origins, .issuers, .issuerKeys, .issuerNetworks,
       .trustedProxies, .tlsCertificateFile, .tlsKeyFile,
-      .adminName, .adminPasswordFile, .logLevel, .logFormat:
+      .backups, .backupEvery, .adminName, .adminPasswordFile, .logLevel, .logFormat:
       false
     }
   }
@@ -331,6 +334,21 @@ extension SettingKey {
         days after which users' stores and lists forget deleted documents, 7 to 36500; for 90 days more no device \
         can bring one back
         """
+      )
+    case .backups:
+      (
+        "none: `backups` in the data directory, without regular ones",
+        "the directory for backups, into which the server makes them at regular times; made if absent"
+      )
+    case .backupEvery:
+      (
+        "`24h`",
+        "the time from one regular backup to the next, as `12h` or `7d`, 1 hour to 366 days"
+      )
+    case .backupKeep:
+      (
+        "`7`",
+        "how many whole backups are kept in that directory, 1 to 10000; older ones are removed after each new one"
       )
     case .adminName:
       (

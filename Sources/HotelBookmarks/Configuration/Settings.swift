@@ -86,6 +86,12 @@ package struct Settings: Sendable, Equatable {
   package var databases = StoreLimits.database
   /// The days after which people's own stores and lists forget deleted documents.
   package var tombstoneDays = 90
+  /// The directory for backups at regular times; nil for no such backups.
+  package var backups: String?
+  /// The seconds from one regular backup to the next.
+  package var backupSeconds: Int64 = 86_400
+  /// How many backups are kept there.
+  package var backupKeep = 7
   package var adminName = Administrator.standardName
   /// A file with the administrator's password; nil for a random one that is made at the first start.
   package var adminPasswordFile: String?

@@ -64,6 +64,7 @@ package struct SettingsReader: Sendable {
     settings.openStores = try int(.openStores, in: 4...100_000)
     try readDatabases(into: &settings)
     settings.tombstoneDays = try int(.tombstoneDays, in: 7...36_500) ?? settings.tombstoneDays
+    try readBackups(into: &settings)
     try readConnections(into: &settings)
     try readIssuers(into: &settings)
     settings.adminName = string(.adminName) ?? settings.adminName
@@ -98,6 +99,17 @@ package struct SettingsReader: Sendable {
     settings.showsCost = try int(.showCost, in: 0...1) == 1
     settings.drainSeconds = try int(.drainSeconds, in: 0...300) ?? settings.drainSeconds
     return settings
+  }
+
+  private func readBackups(into settings: inout Settings) throws(SettingsError) {
+    settings.backups = string(.backups).map(BackupAdministration.absolute)
+    settings.backupKeep = try int(.backupKeep, in: 1...10_000) ?? settings.backupKeep
+    guard let text = string(.backupEvery) else { return }
+    let units: [Character: Int64] = ["h": 3_600, "d": 86_400]
+    guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()),
+      (1...366 * 24).contains(count), (3_600...366 * 86_400).contains(count * unit)
+    else { throw Self.wrong(.backupEvery, "hours or days such as 24h or 7d, 1h to 366d") }
+    settings.backupSeconds = count * unit
   }
 
   private func readDatabases(into settings: inout Settings) throws(SettingsError) {

@@ -92,6 +92,17 @@ package struct BookmarkServer: Sendable {
     ]
     if let backups = assembly.backups {
       services.append(ScrubService(backups: backups, logger: logger))
+      if settings.backups != nil {
+        let administration = assembly.http.administration
+        services.append(
+          BackupSchedule(
+            backups: backups.kept, seconds: settings.backupSeconds, kept: settings.backupKeep,
+            make: {
+              let (_, failure) = try await administration.jobs.run(
+                .backup, administration.perform(.backup(to: nil)))
+              if let failure { throw failure }
+            }, logger: logger, now: storage.now))
+      }
     }
     if let catalogue = storage.sharedCatalogue(in: settings.data) {
       services.append(SharedCatalogueService(catalogue: catalogue, logger: logger))

@@ -49,7 +49,16 @@ struct ServiceAssembly: Sendable {
     self.storage = storage
     let stores = Self.stores(over: storage, settings)
     self.stores = stores
-    backups = storage.files.map { StoreBackups(engine: $0, stores: stores) }
+    backups = storage.files.map {
+      StoreBackups(engine: $0, stores: stores, place: settings.backups)
+    }
+    if settings.backups != nil {
+      guard let backups else {
+        throw SettingsError(
+          description: "backups needs stores in files; back a database up with backup --database")
+      }
+      try await backups.kept.make()
+    }
     var accountSettings = AccountSettings()
     accountSettings.guestsPerHour = settings.guestsPerHour
     accountSettings.guestBytesPerDay = settings.guestBytesPerDay

@@ -1,6 +1,6 @@
 /** The server's state: the last hour, connections and feeds, upstreams and their cache. */
 import { h } from "./dom.js"
-import { ask, bytes, count } from "./admin-api.js"
+import { ask, bytes, count, some } from "./admin-api.js"
 import { plot } from "./admin-plots.js"
 import { sheet } from "./admin-tables.js"
 
@@ -14,10 +14,12 @@ export async function overview(place, signal) {
   const facts = h("ul", { class: "facts" })
   const plots = h("div", { class: "plots" })
   const addresses = h("div")
+  const about = h("p", { class: "lead" })
   const soon = h("p", { class: "lead" }, "The server takes a sample every ten seconds; the first ones are on their way.")
   const look = async () => {
     const after = samples.length ? `?after=${encodeURIComponent(samples.at(-1).at)}` : ""
-    const [history, now] = await Promise.all([ask(`/v1/admin/history${after}`), ask("/v1/admin/connections")])
+    const [history, now, server] = await Promise.all([ask(`/v1/admin/history${after}`), ask("/v1/admin/connections"), ask("/v1/admin/server")])
+    about.textContent = `Version ${server.version}, up ${uptime(server.startedAt)}. ${bytes(server.freeBytes)} of the disk's ${bytes(server.diskBytes)} are free.`
     seconds = history.seconds
     samples = [...samples, ...history.samples].slice(-3600 / seconds)
     soon.hidden = samples.length > 1
@@ -30,11 +32,17 @@ export async function overview(place, signal) {
   }
   await look()
   place.replaceChildren(h("h1", { tabindex: "-1" }, "Server"),
-    h("p", { class: "lead" }, "What it does now and did in the last hour. This panel looks again every ten seconds."),
+    h("p", { class: "lead" }, "What it does now and did in the last hour. This panel looks again every ten seconds."), about,
     facts, h("section", { class: "block" }, h("h2", null, "The last hour"), soon, plots),
     h("section", { class: "block" }, h("h2", null, "Where connections come from"), addresses))
   const timer = setInterval(() => look().catch(() => {}), interval)
   signal.addEventListener("abort", () => clearInterval(timer))
+}
+
+/** How long ago a time is: “3 days”, “5 hours”, “12 minutes”. */
+function uptime(text) {
+  const minutes = Math.max(0, Math.floor((Date.now() - new Date(text)) / 60_000))
+  return minutes < 120 ? some(minutes, "minute") : minutes < 2880 ? some(Math.floor(minutes / 60), "hour") : some(Math.floor(minutes / 1440), "day")
 }
 
 function draw(samples, seconds) {

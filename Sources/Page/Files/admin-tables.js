@@ -59,13 +59,35 @@ export function stores(place) {
   })
 }
 
-/** All users with an account. */
-export function users(place) {
+/** All users with an account. @param {function(string): void} say shows a text to the operator */
+export function users(place, say) {
+  let [name, sort, again] = ["", ""]
+  const act = async (method, path, said) => {
+    try { await ask(path, { method }); say(said) } catch (error) { say(error.message) }
+    await again()
+  }
+  const acts = each => {
+    const who = each.username ?? each.id, path = `/v1/admin/users/${encodeURIComponent(who)}`
+    const button = (label, run) => h("button", { class: "quiet", "aria-label": `${label}: ${who}`, onclick: run }, label)
+    return h("details", null, h("summary", { "aria-label": `Actions for ${who}` }, "…"), h("div", { class: "row" },
+      each.username && button("End sessions", () => act("DELETE", `${path}/sessions`, `The sessions of ${who} have ended.`)),
+      each.username && button("Reset the password", () => say(`On the server: hotel-bookmarks user reset '${who.replaceAll("'", "'\\''")}'`)),
+      button("Erase", () => confirm(`Erase ${who} and everything of theirs? Nothing brings it back but a backup.`) && act("DELETE", path, `${who} is erased.`))))
+  }
+  const field = (name, label, input) => h("div", null, h("label", { for: name }, label), input)
   return paged(place, {
-    title: "Users", list: "users", empty: "No user has signed up yet.", path: () => "/v1/admin/users",
-    lead: "Everybody who has an account, in no order that means anything.",
-    heads: ["Name", "Account", "Since", ...figures],
-    row: each => [each.username ?? h("span", { class: "muted" }, "by another issuer"), id(each.id), moment(each.createdAt), ...figured(each)],
+    title: "Users", list: "users", empty: "There is no such user.",
+    path: () => `/v1/admin/users?${new URLSearchParams({ ...(name && { name }), ...(sort && { sort }) })}`,
+    lead: "Everybody who has an account. With a name or an order the first hundred are shown.",
+    heads: ["Name", "Account", "Since", ...figures, "Actions"],
+    row: each => [each.username ?? h("span", { class: "muted" }, "by another issuer"), id(each.id), moment(each.createdAt), ...figured(each), (each.username ?? each.id) ? acts(each) : "damaged"],
+    controls: shown => {
+      again = shown
+      return h("form", { class: "bar", onsubmit: event => { event.preventDefault(); again() } },
+        field("name", "Part of the name", h("input", { id: "name", type: "search", onchange: event => { name = event.target.value.trim(); again() } })),
+        field("sort", "Order", h("select", { id: "sort", onchange: event => { sort = event.target.value; again() } },
+          Object.entries({ "": "none", name: "by name", created: "newest first" }).map(([value, words]) => h("option", { value }, words)))))
+    },
   })
 }
 

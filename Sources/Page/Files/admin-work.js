@@ -1,6 +1,7 @@
 /** The operator's jobs: backup, check of all stores, import of a catalogue; one at a time, with progress. */
 import { h } from "./dom.js"
 import { ask, bytes, count, moment, Refusal } from "./admin-api.js"
+import { sheet } from "./admin-tables.js"
 
 const titles = { backup: "Backup", verification: "Check of all stores", repair: "Repair", replacement: "Replacement of a store", move: "Move to a database", catalogue: "Import of hotels" }
 const tones = { running: "busy", done: "good", failed: "bad" }
@@ -8,20 +9,23 @@ const tones = { running: "busy", done: "good", failed: "bad" }
 /** @param {function(string): void} say shows a text to the user */
 export async function work(place, signal, say) {
   const jobs = h("div", { class: "sheet" })
+  const kept = h("div")
   const look = async () => {
     const { jobs: all } = await ask("/v1/admin/jobs")
     jobs.replaceChildren(...all.length ? all.map(view) : [h("p", { class: "none" }, "Nothing was started since the server began.")])
+    kept.replaceChildren(await backups(start))
     for (const each of jobs.querySelectorAll("progress[data-value]")) each.value = Number(each.dataset.value)
     return all.some(each => each.state === "running")
   }
-  let isBusy = await look()
-  const start = async (path, said = "It has begun.") => {
+  let isBusy
+  const start = async (path, said = "It has begun.", method = "POST") => {
     try {
-      await ask(path, { method: "POST" })
+      await ask(path, { method })
       say(said)
     } catch (error) { say(error.message) }
     isBusy = await look()
   }
+  isBusy = await look()
   const file = h("input", { type: "file", id: "file", accept: ".json,.ndjson,.jsonl,.geojson,.csv,.tsv,.txt,.gz", "aria-describedby": "file-hint" })
   const strict = h("input", { type: "checkbox", id: "strict" })
   const replace = h("input", { type: "checkbox", id: "replace" })
@@ -46,11 +50,25 @@ export async function work(place, signal, say) {
   place.replaceChildren(h("h1", { tabindex: "-1" }, "Work"),
     h("p", { class: "lead" }, "One piece of work runs at a time. People can use the server meanwhile."),
     h("div", { class: "works" },
-      card("Backup", "Copies all stores, keys and the catalogue into the directory “backups” of the data directory. Every copy is checked.", "Back up now", () => start("/v1/admin/backups")),
+      card("Backup", "Copies all stores, keys and the catalogue into the directory of backups. Every copy is checked.", "Back up now", () => start("/v1/admin/backups")),
       card("Check", "Looks through every store for damage and changes nothing.", "Check all stores", () => start("/v1/admin/verifications")), upload),
+    h("section", { class: "block" }, h("h2", null, "Backups"), kept),
     h("section", { class: "block" }, h("h2", null, "Lately"), jobs))
   const timer = setInterval(async () => { if (isBusy) isBusy = await look().catch(() => true) }, 500)
   signal.addEventListener("abort", () => clearInterval(timer))
+}
+
+/** The backups in the directory of backups. */
+async function backups(start) {
+  let all
+  try { ({ backups: all } = await ask("/v1/admin/backups")) } catch (error) { return h("p", { class: "lead" }, error.message) }
+  const button = (label, { name }, run) => h("button", { class: "quiet", "aria-label": `${label}: ${name}`, onclick: run }, label)
+  return sheet("Backups", ["Made", "State", "Actions"], all.map(each => {
+    const path = `/v1/admin/backups/${encodeURIComponent(each.name)}`
+    return [each.name, h("span", { class: `state ${each.isWhole ? "good" : "busy"}` }, each.isWhole ? "whole" : "not whole"), h("div", { class: "row" },
+      each.isWhole && button("Verify", each, () => start(`${path}/verifications`)),
+      button("Remove", each, () => confirm(`Remove the backup ${each.name}?`) && start(path, "It is removed.", "DELETE")))]
+  }), "There is none yet.")
 }
 
 function card(title, words, label, act) {

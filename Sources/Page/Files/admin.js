@@ -12,7 +12,7 @@ const who = document.getElementById("session")
 const said = document.getElementById("say")
 
 const panels = {
-  server: ["Server", overview], stores: ["Stores", stores], users: ["Users", users], guests: ["Guests", guests], lists: ["Lists", lists],
+  server: ["Server", overview], stores: ["Stores", stores], users: ["Users", place => users(place, say)], guests: ["Guests", guests], lists: ["Lists", lists],
   sessions: ["Sessions", sessions], upstreams: ["Upstreams", upstreams], work: ["Work", (place, signal) => work(place, signal, say)],
   databases: ["Databases", (place, _, parts) => browser(place, parts)],
 }

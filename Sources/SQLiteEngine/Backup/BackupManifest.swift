@@ -21,7 +21,7 @@ package enum BackupManifest {
   /// The version of the layout.
   static let format = 1
   /// The file's name. It is written last; a directory without it is no backup.
-  static let name = "manifest.ndjson"
+  package static let name = "manifest.ndjson"
   /// The longest line, in bytes.
   static let maximumLine = 4_096
 

@@ -1,0 +1,84 @@
+import Documents
+import FoundationEssentials
+import HTTPAPI
+import SQLiteEngine
+import Scheduling
+import Stores
+
+/// The backups in one directory: those that the server makes at regular times, and those that the administrator starts
+/// without a path. Each has the time of its beginning as its name, as `2026-11-28T005107.123Z`. Other entries of the
+/// directory are neither shown nor removed.
+struct KeptBackups: Sendable {
+  /// The directory's absolute path. An operator may replace it by a link to another disk.
+  let directory: String
+
+  /// - Throws: `unreachable` for a directory that is absent and can't be made.
+  func make() async throws {
+    let directory = directory
+    let isThere = await onThread { StoreBackups.makeDirectory(directory) }
+    guard isThere else {
+      throw BackupError(.unreachable, "\(directory) can't be made, or is no directory")
+    }
+  }
+
+  /// The path for a backup that begins now.
+  func path(at time: Timestamp) -> String { directory + "/" + time.rfc3339.filter { $0 != ":" } }
+
+  /// All backups, the newest first; none if the directory is absent.
+  func all() async -> [Administration.Backup] {
+    let directory = directory
+    return await onThread {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+      return names.sorted { $1 < $0 }.compactMap { name in
+        Self.time(of: name).map { time in
+          let isWhole = FileManager.default.fileExists(
+            atPath: "\(directory)/\(name)/\(BackupManifest.name)")
+          return Administration.Backup(name: name, madeAt: time, isWhole: isWhole)
+        }
+      }
+    }
+  }
+
+  /// The path of a backup.
+  /// - Throws: `missing` if there is none of that name.
+  func path(of name: String) async throws -> String {
+    guard await all().contains(where: { $0.name.equalsBytes(of: name) }) else {
+      throw ServiceError(.missing, "There is no backup of this name")
+    }
+    return directory + "/" + name
+  }
+
+  /// Removes a backup with all its files.
+  /// - Throws: `missing`; `unreachable` if something of it can't be removed.
+  func remove(_ name: String) async throws {
+    let path = try await path(of: name)
+    let isDone = await onThread {
+      // Without its manifest it is no backup, so that nobody takes what is left for one.
+      try? FileManager.default.removeItem(atPath: path + "/" + BackupManifest.name)
+      return (try? FileManager.default.removeItem(atPath: path)) != nil
+    }
+    guard isDone else { throw BackupError(.unreachable, "\(path) can't be removed") }
+  }
+
+  /// Removes all but the newest whole backups.
+  /// - Returns: the names of those that were removed.
+  func remove(keeping count: Int) async throws -> [String] {
+    let old = await all().filter(\.isWhole).dropFirst(count).map(\.name)
+    for name in old { try await remove(name) }
+    return old
+  }
+
+  /// When a backup was begun; nil for a name that is not a backup's.
+  private static func time(of name: String) -> Timestamp? {
+    let bytes = Array(name.utf8)
+    guard bytes.count > 15, bytes[10] == UInt8(ascii: "T") else { return nil }
+    let colon = [UInt8(ascii: ":")]
+    let text = bytes[..<13] + colon + bytes[13..<15] + colon + bytes[15...]
+    let time = Timestamp(rfc3339: String(decoding: text, as: UTF8.self))
+    return time.flatMap { $0.rfc3339.filter { $0 != ":" } == name ? $0 : nil }
+  }
+
+  private func onThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    await ThreadPool.with(name: "backups") { threads in await threads.run(work) }
+  }
+}

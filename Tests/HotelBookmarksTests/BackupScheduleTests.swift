@@ -1,0 +1,112 @@
+import Documents
+import Foundation
+import HTTPAPI
+import Logging
+import SQLiteEngine
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HotelBookmarks
+
+@Suite struct BackupScheduleTests {
+  /// A directory of backups, and a clock that moves a step with each look at it.
+  private final class Fixture: Sendable {
+    let directory: TemporaryDirectory
+    let backups: KeptBackups
+    private let step: Int64
+    private let seconds = Mutex<Int64>(1_000_000)
+    private let attempts = Mutex(0)
+    /// How the attempts end, the first one first; nil for a backup that is made.
+    private let failures: [(any Error)?]
+
+    init(step: Int64, failures: [(any Error)?] = []) throws {
+      directory = try TemporaryDirectory()
+      backups = KeptBackups(directory: directory.path + "/backups")
+      self.step = step
+      self.failures = failures
+    }
+
+    var now: Timestamp { Timestamp(seconds: seconds.withLock { $0 }) }
+    var attemptCount: Int { attempts.withLock { $0 } }
+
+    func make(_ time: Timestamp, isWhole: Bool = true) throws {
+      let path = backups.path(at: time)
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      guard isWhole else { return }
+      try Data().write(to: URL(fileURLWithPath: path + "/" + BackupManifest.name))
+    }
+
+    /// Looks so many times whether a backup is due.
+    /// - Returns: the names of the backups, the newest first.
+    func look(_ count: Int, every period: Int64, keeping kept: Int = 3) async throws -> [String] {
+      let looks = Mutex(0)
+      try await BackupSchedule(
+        backups: backups, seconds: period, kept: kept,
+        make: {
+          let number = self.attempts.withLock { count in
+            defer { count += 1 }
+            return count
+          }
+          if number < self.failures.count, let failure = self.failures[number] { throw failure }
+          try self.make(self.now)
+        },
+        logger: Logger(label: "test"), now: { self.now },
+        sleep: { _ in
+          self.seconds.withLock { $0 += self.step }
+          guard
+            looks.withLock({
+              $0 += 1; return $0
+            }) <= count
+          else { throw CancellationError() }
+        }
+      ).run()
+      return await backups.all().map(\.name)
+    }
+  }
+
+  @Test func aBackupIsMadeWhenTheNewestIsOldEnoughAndTheOldestGo() async throws {
+    let fixture = try Fixture(step: 1_800)
+    let names = try await fixture.look(11, every: 3_600)
+    #expect(fixture.attemptCount == 6)
+    #expect(names.count == 3)
+    #expect(names == names.sorted(by: >))
+  }
+
+  @Test func aFailureIsFollowedByARest() async throws {
+    let fixture = try Fixture(step: 60, failures: [BackupError(.unreachable, "no disk"), nil])
+    #expect(try await fixture.look(10, every: 86_400) == [])
+    #expect(fixture.attemptCount == 1)
+    #expect(try await fixture.look(2, every: 86_400).count == 1)
+  }
+
+  @Test func theAdministratorsWorkIsWaitedForWithoutARest() async throws {
+    let busy = Problem.jobRunning
+    let fixture = try Fixture(step: 60, failures: [busy, busy, nil])
+    #expect(try await fixture.look(3, every: 86_400).count == 1)
+  }
+
+  @Test func aClockThatWasSetBackDoesNotStopTheBackups() async throws {
+    let fixture = try Fixture(step: 60)
+    try fixture.make(Timestamp(seconds: 9_000_000))
+    #expect(try await fixture.look(1, every: 86_400).count == 2)
+  }
+
+  @Test func onlyWholeBackupsCountAndOtherEntriesStay() async throws {
+    let fixture = try Fixture(step: 1)
+    try fixture.make(Timestamp(seconds: 10))
+    try fixture.make(Timestamp(seconds: 20), isWhole: false)
+    try fixture.make(Timestamp(seconds: 30))
+    for name in ["notes", "1970-01-01T000099.000Z", "1970-01-01T000010.000Z.partial-1"] {
+      try FileManager.default.createDirectory(
+        atPath: fixture.backups.directory + "/" + name, withIntermediateDirectories: true)
+    }
+    let removed = try await fixture.backups.remove(keeping: 1)
+    #expect(removed == ["1970-01-01T000010.000Z"])
+    #expect(await fixture.backups.all().map(\.isWhole) == [true, false])
+    await #expect(throws: (any Error).self) { try await fixture.backups.remove("../backups") }
+    await #expect(throws: (any Error).self) { try await fixture.backups.remove("notes") }
+    let left = try FileManager.default.contentsOfDirectory(atPath: fixture.backups.directory)
+    #expect(left.count == 5)
+  }
+}
