@@ -32,13 +32,18 @@ import Testing
     .databaseDocumentBytes: "2000000", .databaseTreeBytes: "3000000", .tombstoneDays: "30",
     .adminName: "boss",
     .adminPasswordFile: "/run/secrets/boss", .logLevel: "trace", .logFormat: "json", .showCost: "1",
-    .drainSeconds: "3",
+    .drainSeconds: "3", .couchPort: "5984", .backups: "/backups", .backupEvery: "12h",
+    .backupKeep: "4",
   ]
 
   private static var expected: Settings {
     var settings = Settings()
     settings.hostname = "::1"
     settings.port = 81
+    settings.couchPort = 5_984
+    settings.backups = "/backups"
+    settings.backupSeconds = 43_200
+    settings.backupKeep = 4
     settings.data = "elsewhere"
     settings.database = "postgres://hotel@db/hotel"
     settings.databasePasswordFile = "/run/secrets/hotel"

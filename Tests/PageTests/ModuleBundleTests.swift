@@ -48,4 +48,18 @@ import Testing
 
         """)
   }
+
+  @Test func modulesOfThePageUseOnlyWhatTheBundleUnderstands() {
+    let understood = [
+      "import{", "import(", "export{", "export const ", "export function ",
+      "export async function ",
+      "export class ",
+    ]
+    for file in EmbeddedFile.all where file.name.hasSuffix(".js") && file.name != "bundle.js" {
+      for line in String(decoding: file.bytes, as: UTF8.self).split(separator: "\n")
+      where line.hasPrefix("import") || line.hasPrefix("export") {
+        #expect(understood.contains(where: line.hasPrefix), "\(file.name): \(line.prefix(80))")
+      }
+    }
+  }
 }

@@ -12,7 +12,7 @@ struct PageController: Sendable {
       get(template) { _ in try page().document(name) }
     } + [
       Route(.get, "/shared/{secret}", access: .open, cost: .free) { call, _ in
-        var answer = try page.document("shared.html").answer(call)
+        var answer = try page().document("shared.html").answer(call)
         answer.headers[.referrerPolicy] = "no-referrer"
         answer.headers[.xRobotsTag] = "noindex"
         return answer

@@ -43,7 +43,7 @@ package struct WebPage: Sendable {
       }
     }
     let module = """
-      // What it exports is described in \(Self.types) and at /docs.
+      // What it exports is described in /\(Self.types) and at /docs.
       export * from "\(Self.path(of: Self.module, version))"
 
       """

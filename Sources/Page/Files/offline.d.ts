@@ -96,6 +96,9 @@ export interface List {
   id: string
   title: string
   markdown: string
+  /** The first and the last day of the trip, as in `2026-05-01`. */
+  from?: string
+  to?: string
   owner: string
   /** The user's own. */
   role: Role
@@ -333,7 +336,10 @@ export class Client {
   list(id: string): Promise<List>
   /** Makes a list: the entry's `list`. */
   makeList(body: { title: string, markdown?: string }): Promise<Entry>
-  changeList(list: string, body: { title?: string, markdown?: string }): Promise<Entry>
+  /** Null removes a day. */
+  changeList(list: string, body: { title?: string, markdown?: string, from?: string | null, to?: string | null }): Promise<Entry>
+  /** The last change of each document of a list, the latest first; see the book's page *History*. */
+  changes(list: string, options?: { after?: string }): Promise<{ changes: any[], next?: string }>
   /** Offers a list to a member, who owns it after accepting. */
   offerList(list: string, username: string): Promise<void>
   /** Deletes a list for all members. */
@@ -362,10 +368,16 @@ export class Client {
   blocked(): Promise<{ username: string, displayName?: string }[]>
   /** Shows the invitations of a blocked person again. */
   unblock(username: string): Promise<void>
+  /** Links that show a list to people without an account. */
+  links(list: string): Promise<{ id: string, createdAt: string }[]>
+  /** Makes one. Nothing returns its secret again. */
+  makeLink(list: string): Promise<{ id: string, secret: string, url: string, createdAt: string }>
+  withdrawLink(list: string, id: string): Promise<void>
   /** In the order of their titles. */
   notes(list: string): Promise<Note[]>
   /**
-   * Writes a note. If another member has changed it first, the entry is rejected, with `theirs`.
+   * Writes a note. The server merges it by lines with what others have changed since its base. If they have changed the
+   * same lines, the entry is rejected, with `theirs`.
    * @param options `base`: the revision on which the text is based, null for a new note; by default the revision that is
    *   stored here.
    */

@@ -10,7 +10,7 @@ const copies = ["bookmarks", "orders", "lists", "notes", "drafts"]
 /** The user of this browser. The database has the id and the name; the proof is a cookie that no script can read. */
 export class Session {
   #database; #tabs; #outbox; #view; #changed; #provedAt = 0; #isLoggedOut = false
-  /** @type {import("../offline.js").Session} */
+  /** @type {import("../offline.d.ts").Session} */
   state = { state: "none" }
 
   constructor({ database, tabs, outbox, view, changed }) {

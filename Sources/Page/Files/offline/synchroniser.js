@@ -15,7 +15,7 @@ const silence = 45_000
 export class Synchroniser {
   #database; #tabs; #session; #outbox; #copy; #told; #failed
   #wanted = new Set(); #asks = []; #wake = () => {}; #timer; #feed = null; #fails = 0; #heardOf = null; #silent
-  /** @type {import("../offline.js").SyncState} */
+  /** @type {import("../offline.d.ts").SyncState} */
   state = {
     mode: "continuous", phase: "idle", done: 0, total: 0, waiting: 0, stuck: 0, live: false, quiet: false, intercepted: false, lastSync: null,
     error: null
