@@ -39,17 +39,21 @@ import Testing
 
     /// Looks so many times whether a backup is due.
     /// - Returns: the names of the backups, the newest first.
-    func look(_ count: Int, every period: Int64, keeping kept: Int = 3) async throws -> [String] {
+    func look(
+      _ count: Int, every period: Int64, keeping kept: Int = 3, isSound: Bool = true
+    ) async throws -> [String] {
       let looks = Mutex(0)
       try await BackupSchedule(
         backups: backups, seconds: period, kept: kept,
-        make: {
+        make: { removeOld in
           let number = self.attempts.withLock { count in
             defer { count += 1 }
             return count
           }
           if number < self.failures.count, let failure = self.failures[number] { throw failure }
           try self.make(self.now)
+          if isSound { await removeOld() }
+          return isSound
         },
         logger: Logger(label: "test"), now: { self.now },
         sleep: { _ in
@@ -89,7 +93,24 @@ import Testing
   @Test func aClockThatWasSetBackDoesNotStopTheBackups() async throws {
     let fixture = try Fixture(step: 60)
     try fixture.make(Timestamp(seconds: 9_000_000))
-    #expect(try await fixture.look(1, every: 86_400).count == 2)
+    #expect(try await fixture.look(20, every: 86_400).count == 2)
+  }
+
+  @Test func backupsOfALaterTimeNeitherReplaceOthersNorAreReplaced() async throws {
+    let fixture = try Fixture(step: 3_600)
+    let sound = (1...3).map { Timestamp(seconds: $0 * 1_000) }
+    for time in sound + [Timestamp(seconds: 9_000_000)] { try fixture.make(time) }
+    let names = try await fixture.look(1, every: 86_400)
+    // The one that was made replaces the oldest; the one of a later time stays.
+    #expect(names.count == 4)
+    #expect(names.first == "1970-04-15T040000.000Z")
+    #expect(names.suffix(2) == ["1970-01-01T005000.000Z", "1970-01-01T003320.000Z"])
+  }
+
+  @Test func noBackupIsRemovedForOneThatLacksDamagedStores() async throws {
+    let fixture = try Fixture(step: 3_600)
+    #expect(try await fixture.look(5, every: 3_600, keeping: 1, isSound: false).count == 5)
+    #expect(try await fixture.look(1, every: 3_600, keeping: 1).count == 1)
   }
 
   @Test func onlyWholeBackupsCountAndOtherEntriesStay() async throws {
@@ -97,11 +118,15 @@ import Testing
     try fixture.make(Timestamp(seconds: 10))
     try fixture.make(Timestamp(seconds: 20), isWhole: false)
     try fixture.make(Timestamp(seconds: 30))
-    for name in ["notes", "1970-01-01T000099.000Z", "1970-01-01T000010.000Z.partial-1"] {
+    for name in [
+      "notes", "1970-01-01T000099.000Z", "1970-01-01T000010.000Z.partial-1",
+      "1970-01-01T000005.000Z.removed",
+    ] {
       try FileManager.default.createDirectory(
         atPath: fixture.backups.directory + "/" + name, withIntermediateDirectories: true)
     }
-    let removed = try await fixture.backups.remove(keeping: 1)
+    let removed = try await fixture.backups.remove(
+      keeping: 1, at: Timestamp(seconds: 100))
     #expect(removed == ["1970-01-01T000010.000Z"])
     #expect(await fixture.backups.all().map(\.isWhole) == [true, false])
     await #expect(throws: (any Error).self) { try await fixture.backups.remove("../backups") }

@@ -1,5 +1,6 @@
 import Documents
 import FoundationEssentials
+import Glibc
 import HTTPAPI
 import SQLiteEngine
 import Scheduling
@@ -53,19 +54,35 @@ struct KeptBackups: Sendable {
   func remove(_ name: String) async throws {
     let path = try await path(of: name)
     let isDone = await onThread {
-      // Without its manifest it is no backup, so that nobody takes what is left for one.
-      try? FileManager.default.removeItem(atPath: path + "/" + BackupManifest.name)
-      return (try? FileManager.default.removeItem(atPath: path)) != nil
+      // Under another name it is no backup, so that nobody takes what is left for one.
+      rename(path, path + Self.removed) == 0 && Self.erase(path + Self.removed)
     }
     guard isDone else { throw BackupError(.unreachable, "\(path) can't be removed") }
   }
 
-  /// Removes all but the newest whole backups.
+  /// Removes all but the newest whole backups, and the rests of removals that were broken off.
+  /// - Parameter time: the present. Backups of a later time were made while the clock was wrong: they stay, and don't count.
   /// - Returns: the names of those that were removed.
-  func remove(keeping count: Int) async throws -> [String] {
-    let old = await all().filter(\.isWhole).dropFirst(count).map(\.name)
+  func remove(keeping count: Int, at time: Timestamp) async throws -> [String] {
+    let directory = directory
+    await onThread {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+      for name in names where name.hasSuffix(Self.removed) {
+        guard Self.time(of: String(name.dropLast(Self.removed.count))) != nil else { continue }
+        _ = Self.erase(directory + "/" + name)
+      }
+    }
+    let old = await all().filter { $0.isWhole && $0.madeAt <= time }.dropFirst(count).map(\.name)
     for name in old { try await remove(name) }
     return old
+  }
+
+  /// The end of the name of a backup that is being removed.
+  private static let removed = ".removed"
+
+  /// - Returns: false if something of it can't be removed.
+  private static func erase(_ path: String) -> Bool {
+    (try? FileManager.default.removeItem(atPath: path)) != nil
   }
 
   /// When a backup was begun; nil for a name that is not a backup's.

@@ -97,10 +97,15 @@ package struct BookmarkServer: Sendable {
         services.append(
           BackupSchedule(
             backups: backups.kept, seconds: settings.backupSeconds, kept: settings.backupKeep,
-            make: {
-              let (_, failure) = try await administration.jobs.run(
-                .backup, administration.perform(.backup(to: nil)))
+            make: { removeOld in
+              let work = administration.perform(.backup(to: nil))
+              let (job, failure) = try await administration.jobs.run(.backup) { report in
+                let outcome = try await work(report)
+                if !outcome.isDamaged { await removeOld() }
+                return outcome
+              }
               if let failure { throw failure }
+              return !job.isDamaged
             }, logger: logger, now: storage.now))
       }
     }
