@@ -200,7 +200,9 @@ def test_with_the_server_killed_nothing_hangs(browser, own_server):
         requests.get(own_server.url, timeout=PATIENCE)
     page.visit("/bookmarks")
     page.until(lambda: page.bookmarked() == names)
+    # What a search has found is found again, also what is no bookmark.
     page.visit("/?where=Paris").says("From this device")
+    assert len(page.all(".hotel h2")) > len(names) and set(names) <= {it.text for it in page.all(".hotel h2")}
     page.visit("/lists").says("Plan a trip")
     page.visit("/account").says("on this device")
     page.visit("/bookmarks")

@@ -8,17 +8,18 @@ import { OfflineError } from "./error.js"
  * - `orders`: for each place the `ids` of its bookmarks, newest first; for `own` also the mirror's `token`
  * - `lists`, `notes`, `drafts`: as the server confirmed them
  * - `outbox`: the changes made in this browser, in order
+ * - `found`: the hotels of the last searches, and when each was found
  */
 const name = "hotel-bookmarks"
-/** The schema's version. A higher one needs a step in `upgrade`. */
-const version = 1
+/** The schema's version. A higher one adds missing stores; any other change needs a step in `upgrade`. */
+const version = 2
 /** How long to wait for tabs with an older version to close the database, in milliseconds. */
 const patience = 4000
 
 const schema = {
   meta: {}, orders: { keyPath: "place" }, bookmarks: { keyPath: ["place", "id"] },
   lists: { keyPath: "id" }, notes: { keyPath: ["list", "title"] }, drafts: { keyPath: ["list", "kind", "subject"] },
-  outbox: { keyPath: "id", autoIncrement: true }
+  outbox: { keyPath: "id", autoIncrement: true }, found: { keyPath: "hotel.id" }
 }
 
 /** The names of all object stores. */

@@ -6,13 +6,15 @@ const isForCopy = error => error instanceof OfflineError && (error.isOffline || 
 
 /**
  * Searches on the server, or else in the local copy. `bookmarked` comes from the copy, which includes the waiting
- * changes of the outbox; until the copy is fetched, it comes from the answer.
+ * changes of the outbox; until the copy is fetched, it comes from the answer. The copy gets the answer's hotels.
  */
 export async function search(view, query, signal) {
   const wanted = Object.entries(query).filter(([, value]) => value !== undefined && value !== "")
   let answer
   try {
     answer = (await call("GET", `/v1/hotels?${new URLSearchParams(wanted)}`, { signal })).body
+    // A search does without: the storage may be full.
+    view.keepFound(answer.hotels).catch(() => {})
   } catch (error) {
     if (!isForCopy(error)) throw error
     answer = { source: "device", reason: error.reason, ...await view.search(query) }

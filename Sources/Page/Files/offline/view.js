@@ -3,6 +3,9 @@ import { below } from "./database.js"
 import { OfflineError } from "./error.js"
 import { find } from "./words.js"
 
+/** How many hotels of the last searches are kept, and how many more come before the oldest are removed. */
+const mostFound = 500, slack = 100
+
 /** The reads: the copy as the server confirmed it, with the changes of the outbox applied to it. */
 export class View {
   #database
@@ -68,23 +71,36 @@ export class View {
     return (await this.place(list)).drafts.map(({ list: _, subject: __, ...draft }) => draft)
   }
 
-  /** A hotel of the user's bookmarks or of a list; undefined for any other. */
-  async hotel(id) {
-    const { bookmarks } = await this.place()
-    if (bookmarks.has(id)) return bookmarks.get(id).hotel
-    const all = await this.#database.read(["bookmarks"], transaction => transaction.all("bookmarks"))
-    return all.find(bookmark => bookmark.id === id)?.hotel
+  /** Keeps the hotels of an answer, so that they are found without a network, too. */
+  keepFound(hotels) {
+    return this.#database.write(["found"], async transaction => {
+      for (const { bookmarked: _, ...hotel } of hotels) await transaction.put("found", { hotel, at: Date.now() })
+      const all = await transaction.all("found")
+      if (all.length <= mostFound + slack) return
+      all.sort((one, other) => other.at - one.at)
+      for (const { hotel } of all.slice(mostFound)) await transaction.delete("found", hotel.id)
+    })
   }
+
+  /** The hotels that are here, by id: own bookmarks, then those of lists, then those of the last searches. */
+  async #hotels() {
+    const own = [...(await this.place()).bookmarks.values()]
+    const [all, found] = await this.#database.read(["bookmarks", "found"], transaction =>
+      Promise.all([transaction.all("bookmarks"), transaction.all("found")]))
+    found.sort((one, other) => other.at - one.at)
+    const hotels = new Map()
+    for (const { id, hotel } of [...own, ...all.filter(it => it.place !== "own"), ...found]) {
+      if (!hotels.has(id ?? hotel.id)) hotels.set(id ?? hotel.id, { ...hotel, id: id ?? hotel.id })
+    }
+    return hotels
+  }
+
+  /** A hotel that is here; undefined for any other. */
+  async hotel(id) { return (await this.#hotels()).get(id) }
 
   /** Searches the copy. */
   async search({ description = "", location = "", limit = 20, offset = 0 }) {
-    const own = [...(await this.place()).bookmarks.values()]
-    const all = await this.#database.read(["bookmarks"], transaction => transaction.all("bookmarks"))
-    const hotels = new Map()
-    for (const { id, hotel } of [...own, ...all.filter(it => it.place !== "own")]) {
-      if (!hotels.has(id)) hotels.set(id, { ...hotel, id })
-    }
-    const { hotels: found, matched } = find([...hotels.values()], { description, location })
+    const { hotels: found, matched } = find([...(await this.#hotels()).values()], { description, location })
     const end = Number(offset) + Number(limit)
     return { total: found.length, matched, hotels: found.slice(offset, end), next: end < found.length ? end : undefined }
   }
