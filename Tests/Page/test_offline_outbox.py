@@ -201,3 +201,52 @@ def test_removing_can_be_undone_with_place_and_time(browsers):
     browser.run("await client.settled(args.id)", id=undo["id"])
     after = browser.run("return await client.bookmarks()")
     assert [(it["id"], it["bookmarkedAt"]) for it in after] == [(it["id"], it["bookmarkedAt"]) for it in before]
+
+
+NOTE = "We leave on Monday.\n\nBring:\n\n* [ ] tea"
+
+
+def with_note(browser):
+    """A list with the note `Plan`, which the browser has, and which it sends and fetches only when told to."""
+    browser.settled()
+    sign_up(browser)
+    made = browser.run("""
+        const { id } = await client.makeList({ title: 'Rome' })
+        const list = (await client.settled(id)).list
+        const note = await client.putNote(list, 'Plan', args.text)
+        await client.settled(note.id)
+        await client.syncNow()
+        await client.setMode('manual')
+        return { list, rev: (await client.notes(list))[0].rev }""", text=NOTE)
+    return made["list"], made["rev"]
+
+
+def test_a_line_that_is_taken_back_while_the_note_is_put_together_is_asked_for(browsers, service):
+    browser = browsers().open()
+    home, rev = with_note(browser)
+    theirs, ticked = NOTE.replace("Monday", "Tuesday"), NOTE.replace("[ ]", "[x]")
+    browser.run("""await (await fetch(`/v1/lists/${args.list}/notes/Plan?base=${args.rev}`, {
+        method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ markdown: args.text }) })).json()""",
+                list=home, rev=rev, text=theirs)
+    service.pause()
+    browser.run("await client.putNote(args.list, 'Plan', args.text); client.syncNow().catch(() => {})", list=home, text=ticked)
+    browser.until("return (await client.outbox()).at(-1).state === 'transit'")
+    browser.run("await client.putNote(args.list, 'Plan', args.text)", list=home, text=NOTE)
+    service.resume()
+    browser.until("return (await client.outbox()).at(-1).state === 'rejected'")
+    first, second = browser.entries()[-2:]
+    assert first["state"] == "delivered"
+    merged = theirs.replace("[ ]", "[x]")
+    assert second["error"] == "conflict"
+    assert (second["theirs"]["markdown"], second["theirs"]["base"], second["body"]["markdown"]) == (merged, ticked, NOTE)
+
+
+def test_two_texts_that_were_begun_from_the_same_one_are_put_together(browsers):
+    browser = browsers().open()
+    home, rev = with_note(browser)
+    browser.run("""
+        await client.putNote(args.list, 'Plan', args.one, { base: args.rev, after: null })
+        await client.putNote(args.list, 'Plan', args.other, { base: args.rev, after: null })
+        await client.syncNow()""", list=home, rev=rev, one=NOTE.replace("Monday", "Tuesday"), other=NOTE.replace("[ ]", "[x]"))
+    theirs = browser.run("return await (await fetch(`/v1/lists/${args.list}/notes/Plan`)).json()", list=home)
+    assert theirs["markdown"] == NOTE.replace("Monday", "Tuesday").replace("[ ]", "[x]")

@@ -117,6 +117,8 @@ export interface Note {
   updatedAt: string
   draft?: boolean
   pending?: boolean
+  /** The change in the outbox that it is of. */
+  entry?: number
 }
 
 export interface Draft {
@@ -160,8 +162,8 @@ export interface Entry {
   error?: string
   /** A text for the user: why it was rejected, parked or delayed. */
   reason?: string
-  /** For a rejected note: the server's present note (`markdown`, `rev`). */
-  theirs?: { markdown: string, rev: string, [member: string]: any }
+  /** For a rejected note: the server's present note (`markdown`, `rev`); null if it was removed. */
+  theirs?: { markdown: string, rev: string, [member: string]: any } | null
   /** {@link Client.undo} can undo it. */
   undoable?: boolean
   [member: string]: any
@@ -325,8 +327,8 @@ export class Client {
   history(id: string, options?: { list?: string, after?: string, limit?: number }): Promise<{ id: string, revisions: Revision[], next?: string }>
   /** The content of a revision. */
   revision(id: string, rev: string, options?: { list?: string }): Promise<any>
-  /** Restores an earlier revision. */
-  restore(id: string, rev: string, options?: { list?: string, label?: string }): Promise<Entry>
+  /** Restores an earlier revision. @param options `base`: the present revision; if it is another one, the entry is rejected. */
+  restore(id: string, rev: string, options?: { list?: string, label?: string, base?: string }): Promise<Entry>
 
   // Lists are for users only: the server refuses a guest's writes with `account_needed`.
 
@@ -379,9 +381,9 @@ export class Client {
    * Writes a note. The server merges it by lines with what others have changed since its base. If they have changed the
    * same lines, the entry is rejected, with `theirs`.
    * @param options `base`: the revision on which the text is based, null for a new note; by default the revision that is
-   *   stored here.
+   *   stored here. `after`: the note's `entry` when the text was begun, null for none; by default the last one.
    */
-  putNote(list: string, title: string, markdown: string, options?: { draft?: boolean, base?: string | null }): Promise<Entry>
+  putNote(list: string, title: string, markdown: string, options?: { draft?: boolean, base?: string | null, after?: number | null }): Promise<Entry>
   deleteNote(list: string, title: string, options?: { draft?: boolean }): Promise<Entry>
   /** The user's own unpublished changes of a list. */
   drafts(list: string): Promise<Draft[]>

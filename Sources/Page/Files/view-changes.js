@@ -19,7 +19,7 @@ export async function show({ id }, signal) {
     h("div.what", h("p", { dir: "auto" }, `${who(by)} ${deleted ? "removed" : rev.startsWith("1-") ? "added" : "changed"} the ${kind} `, h("strong", name)),
       h("p.muted.small", when ? time(when) : "Time not known")),
     former && list.role !== "reader" ? h("button", { "aria-label": `Bring ${name} back`, onclick: () => attempt(async () => {
-      await client.settled((await client.restore(id, former, { list: list.id, label: name })).id)
+      await client.settled((await client.restore(id, former, { list: list.id, label: name, base: rev })).id)
       toast(`${name} is back.`)
       await load()
     }) }, "Bring back") : null)

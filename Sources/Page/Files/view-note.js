@@ -64,15 +64,15 @@ export async function show({ id, title, query }, signal) {
     const show = () => preview.replaceChildren(markdown(words.value))
     const toggle = h("button", { "aria-expanded": "false", onclick: () => { preview.hidden = !preview.hidden; toggle.setAttribute("aria-expanded", String(!preview.hidden)); show() } }, "Preview")
     const save = isDraft => attempt(async () => {
-      await client.putNote(list.id, title, words.value, { draft: isDraft, base })
+      await client.putNote(list.id, title, words.value, { draft: isDraft, base, after: note?.entry ?? null })
       announce(isDraft ? "Kept as a draft" : "Saved")
       await done()
     })
     watch = now => {
-      if (now?.pending || base === undefined || (now?.rev ?? null) === base) return
+      if (base === undefined || (now?.pending ? now.markdown === began : (now?.rev ?? null) === base)) return
       // The user's own change was delivered, or others have changed it back.
       if (now?.markdown === began) base = now.rev
-      changed.replaceChildren(now?.markdown === began ? "" : now ? h("details.note", h("summary", "Somebody has changed this note meanwhile. Saving puts both together."),
+      changed.replaceChildren(now?.markdown === began ? "" : now ? h("details.note", h("summary", `${now.pending ? "You have changed this note in another tab" : "Somebody has changed this note"} meanwhile. Saving puts both together.`),
         version("As all see it now", now.markdown, began)) : h("p.note", "Somebody has removed this note meanwhile."))
     }
     return h("form.stack.section.narrow", { onsubmit: event => { event.preventDefault(); save(Boolean(note?.draft)) } },

@@ -24,8 +24,20 @@ const within = (entry, rest) => `${place(entry)}/${rest}`
 async function rebase(transaction, entry, change) {
   for (const other of await transaction.all("outbox")) {
     if (other.target !== entry.target || other.id <= entry.id || other.attempts > 0 || other.base !== entry.base) continue
+    if (other.after !== undefined && other.after !== entry.id) continue
     await transaction.put("outbox", { ...other, ...change(other) })
   }
+}
+
+/** Whether a text has all lines of another one, each as often. */
+function includes(text, other) {
+  const counts = new Map()
+  for (const line of text.split("\n")) counts.set(line, (counts.get(line) ?? 0) + 1)
+  return other.split("\n").every(line => {
+    const count = counts.get(line) ?? 0
+    counts.set(line, count - 1)
+    return count > 0
+  })
 }
 
 /** A hotel with the user's own words. Empty ones are left out. */
@@ -210,7 +222,7 @@ export const actions = {
       const known = state.notes.get(entry.subject)
       const note = {
         title: entry.subject, createdAt: entry.createdAt, ...known, ...entry.body,
-        updatedAt: entry.createdAt, pending: true
+        updatedAt: entry.createdAt, pending: true, entry: entry.id
       }
       if (entry.draft) note.draft = true
       // A further text begins where this one began: it lacks what the copy has got since.
@@ -221,8 +233,16 @@ export const actions = {
       const note = { ...answer, list: entry.list }
       if (entry.draft) note.draft = true
       await transaction.put("notes", note)
-      // A later text lacks what others have changed: with the base that it has, the server merges it, too.
-      if (!entry.draft && answer.markdown === entry.body.markdown) await rebase(transaction, entry, () => ({ base: answer.rev }))
+      if (entry.draft) return
+      const { markdown, rev } = answer, mine = entry.body.markdown
+      // What others have changed is not in a later text. With the base that it has, the server merges it, too; but a line
+      // of this text that the later one takes back would then stay, so that its author is asked.
+      await rebase(transaction, entry, later => {
+        if (markdown === mine) return { base: rev }
+        if (later.action !== "putNote" || later.draft || includes(later.body.markdown, mine)) return {}
+        const reason = "It was changed at the same time"
+        return { state: "rejected", error: "conflict", reason, base: undefined, theirs: { markdown, rev, base: mine } }
+      })
     }
   },
 

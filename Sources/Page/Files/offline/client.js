@@ -192,8 +192,8 @@ export class Client extends EventTarget {
   }
 
   /** Restores an earlier revision. @returns {Promise<Entry>} */
-  restore(id, rev, { list, label = id } = {}) {
-    return this.#write({ action: "restore", subject: id, label, list, body: { rev } })
+  restore(id, rev, { list, label = id, base } = {}) {
+    return this.#write({ action: "restore", subject: id, label, list, body: { rev, ...(base && { base }) } })
   }
 
   // Lists, for users only: the server refuses a guest's writes with `account_needed`.
@@ -296,12 +296,13 @@ export class Client extends EventTarget {
    * Writes a note. The server merges it by lines with what others have changed since its base. If they have changed the
    * same lines, the entry is rejected, with `theirs`.
    * @param {string} list @param {string} title @param {string} markdown @returns {Promise<Entry>}
-   * @param {{draft?: boolean, base?: string|null}} [options] `base`: the revision on which the text is based, null
-   *   for a new note; by default the revision that is stored here.
+   * @param {{draft?: boolean, base?: string|null, after?: number|null}} [options] `base`: the revision on which the text is
+   *   based, null for a new note; by default the revision that is stored here. `after`: the note's `entry` when the text was
+   *   begun, null for none; by default the last one.
    */
-  async putNote(list, title, markdown, { draft, base } = {}) {
+  async putNote(list, title, markdown, { draft, base, after } = {}) {
     if (base === undefined) base = await this.#seen(list, "notes", title)
-    return this.#write({ action: "putNote", list, subject: title, label: title, draft, base, body: { markdown } })
+    return this.#write({ action: "putNote", list, subject: title, label: title, draft, base, after, body: { markdown } })
   }
 
   /** @param {string} list @param {string} title @param {{draft?: boolean}} [options] @returns {Promise<Entry>} */

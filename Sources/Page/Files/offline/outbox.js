@@ -37,14 +37,16 @@ export class Outbox {
       }
       entry.target = actions[entry.action].target(entry)
       const last = (await transaction.all("outbox")).filter(other => other.target === entry.target).at(-1)
-      if (entry.action === "putNote" && last?.state === "pending" && !last.attempts
+      // A text that was begun before the last one, as in another tab, has a base of its own: the server puts both together.
+      const isLater = entry.after === undefined || entry.after === last?.id
+      if (isLater && entry.action === "putNote" && last?.state === "pending" && !last.attempts
         && last.action === "putNote" && last.draft === entry.draft) {
         const merged = { ...last, body: entry.body }
         await transaction.put("outbox", merged)
         return merged
       }
       // A change on top of an undelivered change of the same note has the same base; delivery of the first updates it.
-      if (last?.action === "putNote" && last.base !== undefined && ["pending", "transit", "parked"].includes(last.state)) entry.base = last.base
+      if (isLater && last?.action === "putNote" && last.base !== undefined && ["pending", "transit", "parked"].includes(last.state)) entry.base = last.base
       entry.id = await transaction.put("outbox", entry)
       return entry
     })
