@@ -109,23 +109,6 @@ def test_what_ends_a_right_soon_holds_on_every_node(nodes):
     wait_until(lambda: requests.get(everything, auth=basic, timeout=PATIENCE).status_code == 401)
 
 
-def test_a_link_shows_a_list_on_every_node_until_it_is_withdrawn(nodes):
-    first, second = nodes(2)
-    token = sign_up(first, "anna")
-    path = "/v1/lists/" + first.call("POST", "/v1/lists", token, json={"title": "Rome"}).json()["id"]
-    link = first.call("POST", path + "/links", token).json()
-    for server in (first, second):
-        shown = server.call("GET", "/v1/links/" + link["secret"])
-        assert (shown.status_code, shown.json()["title"]) == (200, "Rome")
-    assert first.call("PUT", path + "/notes/Plan", token, json={"markdown": "one"}).status_code == 201
-    assert second.call("GET", "/v1/links/" + link["secret"]).json()["notes"][0]["markdown"] == "one"
-    assert second.call("DELETE", f"{path}/links/{link['id']}", token).status_code == 204
-    assert first.call("GET", "/v1/links/" + link["secret"]).status_code == 404
-    link = first.call("POST", path + "/links", token).json()
-    assert second.call("DELETE", path, token).status_code == 204
-    assert first.call("GET", "/v1/links/" + link["secret"]).status_code == 404
-
-
 def changes(server, store, token, **parameters):
     """What `_changes` of a store answers."""
     answer = requests.get(f"{server.url}/couch/{store}/_changes", params=parameters, timeout=PATIENCE,

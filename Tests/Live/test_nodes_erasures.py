@@ -1,4 +1,4 @@
-"""Several servers on one database: who was erased on one of them writes nowhere."""
+"""Several servers on one database: what was ended on one of them is ended on all."""
 import concurrent.futures
 import time
 
@@ -57,3 +57,20 @@ def test_an_erased_user_writes_into_no_shared_database_through_another_node(node
     assert second.call("PUT", "/couch/shared/before", token, json={}).status_code == 201
     assert first.call("DELETE", "/v1/me", token).status_code in (200, 204)
     assert second.call("PUT", "/couch/shared/late", token, json={}).status_code == 401
+
+
+def test_a_link_shows_a_list_on_every_node_until_it_is_withdrawn(nodes):
+    first, second = nodes(2)
+    token = sign_up(first, "anna")
+    path = "/v1/lists/" + first.call("POST", "/v1/lists", token, json={"title": "Rome"}).json()["id"]
+    link = first.call("POST", path + "/links", token).json()
+    for server in (first, second):
+        shown = server.call("GET", "/v1/links/" + link["secret"])
+        assert (shown.status_code, shown.json()["title"]) == (200, "Rome")
+    assert first.call("PUT", path + "/notes/Plan", token, json={"markdown": "one"}).status_code == 201
+    assert second.call("GET", "/v1/links/" + link["secret"]).json()["notes"][0]["markdown"] == "one"
+    assert second.call("DELETE", f"{path}/links/{link['id']}", token).status_code == 204
+    assert first.call("GET", "/v1/links/" + link["secret"]).status_code == 404
+    link = first.call("POST", path + "/links", token).json()
+    assert second.call("DELETE", path, token).status_code == 204
+    assert first.call("GET", "/v1/links/" + link["secret"]).status_code == 404
