@@ -65,7 +65,9 @@ async function store() {
   const { version, files } = await list.clone().json()
   const former = await current()
   if (former?.version === version) return
-  const answers = await Promise.all(files.map(whole))
+  // One after the other: a file that is missing ends it, without answers that nobody reads, and a first visit goes before.
+  const answers = []
+  for (const file of files) answers.push(await whole(file))
   const cache = await caches.open(prefix + version)
   await Promise.all(files.map(({ path }, at) => cache.put(path, answers[at])))
   await (await caches.open(present)).put(manifest, list)
@@ -81,9 +83,12 @@ async function store() {
 async function whole({ path, sha256 }) {
   for (const cache of ["default", "reload"]) {
     const answer = await fetch(path, { cache })
-    if (!answer.ok) continue
-    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await answer.clone().arrayBuffer()))
-    if (Array.from(digest, byte => byte.toString(16).padStart(2, "0")).join("") === sha256) return answer
+    const bytes = await answer.arrayBuffer()
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))
+    if (Array.from(digest, byte => byte.toString(16).padStart(2, "0")).join("") !== sha256) continue
+    const headers = new Headers(answer.headers)
+    headers.delete("content-encoding")
+    return new Response(bytes, { headers })
   }
   throw new Error(`${path} is not what ${manifest} says`)
 }
