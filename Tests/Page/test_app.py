@@ -195,6 +195,7 @@ def test_with_the_server_killed_nothing_hangs(browser, own_server):
     page.until(lambda: page.driver.execute_script("return Boolean(navigator.serviceWorker.controller)"), "no worker")
     page.until(lambda: page.driver.execute_async_script(
         "caches.match('/shell.json', { cacheName: 'page' }).then(it => arguments[0](Boolean(it)))"), "no shell is kept")
+    page.visit("/?where=Paris").find(".hotel h2")
     own_server.kill()
     with pytest.raises(requests.ConnectionError):
         requests.get(own_server.url, timeout=PATIENCE)

@@ -71,9 +71,10 @@ export class View {
     return (await this.place(list)).drafts.map(({ list: _, subject: __, ...draft }) => draft)
   }
 
-  /** Keeps the hotels of an answer, so that they are found without a network, too. */
+  /** Keeps the hotels of an answer, so that the person whose session it is finds them without a network, too. */
   keepFound(hotels) {
-    return this.#database.write(["found"], async transaction => {
+    return this.#database.write(["meta", "found"], async transaction => {
+      if (!await transaction.get("meta", "session")) return
       for (const { bookmarked: _, ...hotel } of hotels) await transaction.put("found", { hotel, at: Date.now() })
       const all = await transaction.all("found")
       if (all.length <= mostFound + slack) return
