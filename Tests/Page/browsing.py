@@ -24,6 +24,31 @@ CLIENT = "import(new URL('bundle.js', document.querySelector('script[type=module
 EXPECTED = re.compile(r"Failed to load resource|net::ERR_")
 
 
+class Found:
+    """The first element with a selector. It is found again when it is used: the page may have replaced it meanwhile."""
+
+    def __init__(self, browser, selector):
+        self.browser, self.selector = browser, selector
+
+    def element(self):
+        return self.browser.until(
+            lambda: self.browser.driver.find_element(By.CSS_SELECTOR, self.selector), f"no {self.selector}")
+
+    @property
+    def text(self):
+        return self._use(lambda element: element.text)
+
+    def __getattr__(self, name):
+        return lambda *arguments: self._use(lambda element: getattr(element, name)(*arguments))
+
+    def _use(self, use):
+        while True:
+            try:
+                return use(self.element())
+            except StaleElementReferenceException:
+                continue
+
+
 class Browser:
     """Chromium without a window. `seconds` is how long it waits for an expected result."""
 
@@ -85,10 +110,21 @@ class Browser:
         self.until(lambda: word not in self.text(), f"{word!r} still shown")
 
     def find(self, selector):
-        return self.until(lambda: self.driver.find_element(By.CSS_SELECTOR, selector), f"no {selector}")
+        """The first element with this selector, waited for now."""
+        found = Found(self, selector)
+        found.element()
+        return found
 
     def all(self, selector):
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def read(self, selector, attribute=None):
+        """The texts, or an attribute, of all visible elements with this selector, read in one step: the page may replace
+        an element between two."""
+        return self.driver.execute_script("""
+            const [selector, attribute] = arguments
+            return [...document.querySelectorAll(selector)].filter(it => it.checkVisibility())
+              .map(it => attribute ? it.getAttribute(attribute) : it.innerText.trim())""", selector, attribute)
 
     def control(self, name):
         """The button or link with this accessible name, as a screen reader announces it."""
@@ -107,6 +143,8 @@ class Browser:
 
     def click(self, element):
         """Scrolls an element to the middle of the window and clicks it."""
+        if isinstance(element, Found):
+            return self.until(lambda: self.click(element.element()), f"{element.selector} can't be clicked")
         self.driver.execute_script("arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })", element)
         element.click()
         return True
@@ -124,7 +162,7 @@ class Browser:
 
     def bookmarked(self):
         """The names of the bookmarked hotels on the bookmarks page."""
-        return [element.text for element in self.all("ul[aria-label='Bookmarked hotels'] .hotel h2")]
+        return self.read("ul[aria-label='Bookmarked hotels'] .hotel h2")
 
     def bookmark(self, hotel):
         """Presses the bookmark button of a visible hotel and waits until the server has the bookmark."""

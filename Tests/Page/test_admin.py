@@ -149,7 +149,7 @@ def test_a_tree_is_drawn_and_conflicts_stand_side_by_side(browser):
     show(page, "#/databases/plans/trip", "3 revisions, 1 conflict", "Conflicts side by side")
     assert len(page.all(".tree circle")) == 3 and len(page.all(".tree path")) == 2
     assert page.find(".tree .winner") and page.find(".tree .conflict")
-    assert [row.text.split()[0] for row in page.all(".beside .differs th")] == ["title"]
+    assert [text.split()[0] for text in page.read(".beside .differs th")] == ["title"]
     page.press("2-aaaaaaaa…")
     page.until(lambda: '"to a"' in page.find("#body").text)
     page.press("1-00000000…")

@@ -21,11 +21,6 @@ def names(document):
             if isinstance(operation, dict) and "operationId" in operation}
 
 
-def click(page, element):
-    page.driver.execute_script("arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })", element)
-    element.click()
-
-
 def violations(page):
     axe = Axe(page.driver)
     axe.inject()
@@ -35,7 +30,7 @@ def violations(page):
 def test_every_operation_of_the_contract_is_listed_and_shown(browser, server):
     page = browser().visit("/docs")
     wanted = names(contract(server))
-    listed = {link.get_attribute("data-operation") for link in page.all("#list a[data-operation]")}
+    listed = set(page.read("#list a[data-operation]", "data-operation"))
     assert listed == wanted
     for name in sorted(wanted):
         page.driver.execute_script("location.hash = arguments[0]", name)
@@ -53,7 +48,7 @@ def test_a_search_finds_by_words_and_enter_opens_the_first(browser):
     assert search.get_attribute("id") == "search"
     search.send_keys("erase account")
     page.says("operation")
-    assert [link.get_attribute("data-operation") for link in page.all("#list a[data-operation]")][0] == "eraseMe"
+    assert page.read("#list a[data-operation]", "data-operation")[0] == "eraseMe"
     search.send_keys(Keys.ENTER)
     page.until(lambda: "Erase the account" in page.find("main h1").text)
 
@@ -68,7 +63,7 @@ def get_token(page):
 def test_one_click_gives_a_token_that_stays_until_the_tab_is_closed(browser, server):
     page = browser().visit("/docs#getMe")
     token = get_token(page)
-    click(page, page.find(".try button.main"))
+    page.click(page.find(".try button.main"))
     assert page.find("#try-answer").get_attribute("data-status") == "200"
     assert "$TOKEN" in page.find("main pre code").text and token not in page.find("main pre code").text
     page.reload()
@@ -119,7 +114,7 @@ def test_the_book_is_beside_the_reference_and_a_search_finds_both(browser):
     page.find("#search").send_keys(Keys.ENTER)
     page.until(lambda: page.find("main h1").text == "Offline")
     # The links of the book lead to its pages here.
-    click(page, next(link for link in page.all("main .prose a") if link.get_attribute("href").endswith("/docs#book/Receipts")))
+    page.click(next(link for link in page.all("main .prose a") if link.get_attribute("href").endswith("/docs#book/Receipts")))
     page.until(lambda: page.find("main h1").text == "Receipts")
     page.visit("/docs#limits")
     page.says("requestSeconds", "seconds")
@@ -132,7 +127,7 @@ def test_a_schema_within_itself_opens_as_deep_as_one_likes(browser):
         closed = [each for each in page.all("details.more:not([open]) > summary") if each.is_displayed()]
         if not closed:
             break
-        click(page, closed[0])
+        page.click(closed[0])
     page.find("details.more[open] .field")
 
 
