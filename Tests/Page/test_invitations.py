@@ -121,3 +121,11 @@ def test_a_list_whose_owner_is_erased_is_offered_to_its_members(browser):
     other.says("Hotels and notes")
     members = call(other, name, "GET", path).json()["members"]
     assert {each["username"]: each["role"] for each in members} == {name: "owner"}
+
+
+def test_a_list_that_is_not_on_the_device_yet_is_shown_when_it_comes(browser):
+    other, _, _, name, path = invited(browser)
+    other.visit(path).says("There is no such list")
+    [invitation] = call(other, name, "GET", "/invitations").json()["invitations"]
+    assert call(other, name, "POST", f"/invitations/{invitation['id']}/accept").ok
+    other.says("Lisbon", "Hotels and notes")

@@ -1,3 +1,4 @@
+import { hear } from "./client.js"
 import { h } from "./dom.js"
 import { busy, failure } from "./states.js"
 import { announce } from "./messages.js"
@@ -71,6 +72,8 @@ export async function render(scroll = 0) {
     view = await (await load()).show(params, signal)
   } catch (error) {
     view = { title: "That did not work", node: failure(error, () => render()) }
+    // The server may have what the copy does not have yet. Then it is shown when it comes.
+    if (error?.code === "not_stored") hear("change", signal, () => render())
   }
   clearTimeout(waiting)
   if (signal.aborted) return
