@@ -234,9 +234,7 @@ extension WriteTransaction: StoreTables {
   func insert(
     _ body: StoredBody, of first: Int64, _ revision: RevisionID, replacing former: StoredBodyKey?
   ) throws -> Int64 {
-    // A revision that was forgotten and returns may still have a stored body.
-    var removed = try bodySize(of: first, revision) ?? 0
-    if let former { removed += try removeBody(with: former, of: first) }
+    let removed = try former.map { try removeBody(with: $0, of: first) } ?? 0
     write(.putting(body, of: first, revision, in: store))
     bodySizes[first]?[revision] = Int64(body.bytes.count)
     return Int64(body.bytes.count) - removed

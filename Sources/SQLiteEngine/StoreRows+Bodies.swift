@@ -32,15 +32,13 @@ extension StoreRows {
     }
   }
 
-  /// Stores the body of a revision.
+  /// Stores the body of a revision that has none here.
   /// - Parameter former: an existing row that the body replaces; nil to insert a row.
   /// - Returns: the number of bytes by which the table's bodies have grown.
   func insert(
     _ body: StoredBody, of first: Int64, _ revision: RevisionID, replacing former: StoredBodyKey?
   ) throws -> Int64 {
     try make(.bodies)
-    // A revision that was pruned and comes again may still have a stored body.
-    let removed = try removeBody(of: first, revision)
     if let former {
       try connection.statement(
         """
@@ -60,7 +58,7 @@ extension StoreRows {
         .integer(first), .integer(revision.generation), .text(revision.digest.text),
         .integer(body.checksum), .bytes(body.bytes), body.arrival.binding)
     }
-    return Int64(body.bytes.count) - removed - (former?.count ?? 0)
+    return Int64(body.bytes.count) - (former?.count ?? 0)
   }
 
   /// The keys of a document's stored bodies below a generation. No body is read.

@@ -12,7 +12,7 @@ package protocol StoreTables {
   /// The keys of a document's stored bodies below a generation, without the winner's. The bodies are not
   /// read.
   func bodies(of first: Int64, below generation: Int) throws -> [StoredBodyKey]
-  /// Stores a body.
+  /// Stores a body. The table must not have one of this revision.
   /// - Parameter former: the body whose row is reused; nil for a new row.
   /// - Returns: by how many bytes the table has grown.
   func insert(

@@ -161,6 +161,7 @@ extension StoreWriter {
     let kept = purge.tree.revisions(withinSteps: ancestors)
     var grown: Int64 = 0
     if old.row.revision != winner.revision, kept.contains(old.row.revision) {
+      grown -= try rows.removeBody(of: first, old.row.revision)
       grown += try rows.insert(old.content, of: first, old.row.revision, replacing: nil)
     }
     for key in try rows.bodies(of: first, below: .max) where !kept.contains(key.revision) {
@@ -301,11 +302,26 @@ extension StoreWriter {
       losing.removeAll { $0.revision.generation < generation && !kept.contains($0.revision) }
     }
     var grown: Int64 = 0
+    let stored = try storedAlready(losing, of: first, hasOthers: hasOthers)
     for (index, next) in losing.enumerated() {
       let former = old.indices.contains(index) ? old[index] : nil
+      if stored?.contains(next.revision) ?? true {
+        grown -= try rows.removeBody(of: first, next.revision)
+      }
       grown += try rows.insert(next.body, of: first, next.revision, replacing: former)
     }
     for key in old.dropFirst(losing.count) { grown -= try rows.removeBody(with: key, of: first) }
     return grown
+  }
+
+  /// The revisions of a document whose bodies are stored, among them perhaps one that was pruned and comes again; nil when
+  /// there are so few new bodies that a query for each is cheaper. A query for one body visits all others of its
+  /// generation, so that hundreds of new tombstones side by side would cost their number squared.
+  private func storedAlready(
+    _ losing: [LosingBody], of first: Int64, hasOthers: Bool
+  ) throws -> Set<RevisionID>? {
+    guard hasOthers else { return [] }
+    guard losing.count > 4 else { return nil }
+    return Set(try rows.bodies(of: first, below: .max).map(\.revision))
   }
 }

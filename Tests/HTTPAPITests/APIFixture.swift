@@ -136,7 +136,7 @@ struct APIFixture: Sendable {
       crossOrigin: CrossOrigin(origins: origins, publicURL: publicURL),
       contract: Array(contract.utf8),
       contractJSON: Array(#"{"openapi":"3.1.0"}"#.utf8),
-      page: page,
+      page: { page },
       metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL,
       bodyFiles: bodyFiles, administration: .scripted(now: { clock.now }), pause: pause)
   }

@@ -1,37 +1,43 @@
 import Hummingbird
+import Scheduling
 
 /// The web page: its documents have URLs that people see; all other files are below `/page/<version>`.
 ///
 /// Each view of the app has a URL, so that people can reload or share it. All of these URLs answer the same file.
 struct PageController: Sendable {
-  /// Returns the files.
-  let page: @Sendable () -> WebPage
+  /// Returns the files. The first call takes some 50 ms.
+  let page: @Sendable () async -> WebPage
 
   var routes: [Route] {
     Self.documents.map { template, name in
-      get(template) { _ in try page().document(name) }
+      get(template) { _, page in try page.document(name) }
     } + [
       Route(.get, "/shared/{secret}", access: .open, cost: .free) { call, _ in
-        var answer = try page().document("shared.html").answer(call)
+        var answer = try await files().document("shared.html").answer(call)
         answer.headers[.referrerPolicy] = "no-referrer"
         answer.headers[.xRobotsTag] = "noindex"
         return answer
       },
-      get("/page/{version}/{file}") { call in
-        try page().file(try call.parameter("file"), of: try call.parameter("version"))
+      get("/page/{version}/{file}") { call, page in
+        try page.file(try call.parameter("file"), of: try call.parameter("version"))
       },
-      get("/page/{version}/offline/{file}") { call in
+      get("/page/{version}/offline/{file}") { call, page in
         let name = "offline/" + (try call.parameter("file"))
-        return try page().file(name, of: try call.parameter("version"))
+        return try page.file(name, of: try call.parameter("version"))
       },
     ]
   }
 
   private func get(
-    _ template: String, _ file: @escaping @Sendable (Call) throws -> PageFile
+    _ template: String, _ file: @escaping @Sendable (Call, WebPage) throws -> PageFile
   ) -> Route {
-    Route(.get, template, access: .open, cost: .free) { call, _ in try file(call).answer(call) }
+    Route(.get, template, access: .open, cost: .free) { call, _ in
+      try file(call, await files()).answer(call)
+    }
   }
+
+  /// The files, waited for without a seat.
+  private func files() async -> WebPage { await Work.waiting { await page() } }
 
   /// The paths outside of `/page`, and the file of each.
   private static let documents = [

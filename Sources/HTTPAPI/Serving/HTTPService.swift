@@ -28,7 +28,7 @@ package struct HTTPService: Sendable {
   /// The text of `openapi.yaml`.
   package let contract: [UInt8]
   /// Returns the web page.
-  let page: @Sendable () -> WebPage
+  let page: @Sendable () async -> WebPage
   /// The same API description as JSON, for the page at `/docs`.
   package let contractJSON: PageFile
   /// The metrics of the process in Prometheus' text format.
@@ -76,7 +76,7 @@ package struct HTTPService: Sendable {
     engine: any StorageEngine,
     crossOrigin: CrossOrigin = CrossOrigin(),
     contract: [UInt8], contractJSON: [UInt8],
-    page: @autoclosure @escaping @Sendable () -> WebPage = WebPage([]),
+    page: @escaping @Sendable () async -> WebPage = { WebPage([]) },
     metricsText: @escaping @Sendable () -> [UInt8],
     publicURL: String? = nil,
     isSecure: Bool = false, proxies: TrustedProxies = TrustedProxies(),

@@ -33,8 +33,11 @@ struct ServiceAssembly: Sendable {
   private let search: SearchAssembly
   private let hashingThreads: ThreadPool
 
-  /// The web page. It is made at its first request, so that a start does not wait until its files are packed.
-  private static let page = WebPage(EmbeddedFile.all.map { ($0.name, $0.bytes) })
+  /// The web page. It is made when it is first asked for, so that a start does not wait until its files are packed. No
+  /// request pays for it.
+  private static let page = Task.detached {
+    WebPage(EmbeddedFile.all.map { ($0.name, $0.bytes) })
+  }
 
   /// Opens everything besides the stores, and creates what is absent.
   /// - Parameter storage: the storage engine; ``close()`` closes it.
@@ -94,7 +97,7 @@ struct ServiceAssembly: Sendable {
       over: cases, search: search.search, mirrorSearch: search.mirror, engine: engine,
       crossOrigin: connections.crossOrigin, contract: Contract.text,
       contractJSON: try ContractJSON.bytes(ofYAML: Contract.text),
-      page: Self.page,
+      page: { await Self.page.value },
       metricsText: { metrics.text }, publicURL: settings.publicURL,
       isSecure: settings.tlsCertificateFile != nil, proxies: settings.trustedProxies,
       connectionCaps: connections.caps, setLimits: settings.limits,
