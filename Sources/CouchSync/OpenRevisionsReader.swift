@@ -40,7 +40,11 @@ struct OpenRevisionsReader: AnswerReader {
     reader =
       try reader?.renewed(in: view)
       ?? DocumentReader(id, in: view, extras: query.extras, needsTree: true)
-    if targets == nil { begin() }
+    if targets == nil {
+      begin()
+      // To decode a tree of the largest size takes some milliseconds.
+      if view.slice.isOver { return false }
+    }
     guard list(within: view.slice) else { return false }
     while let target = targets?.dropFirst(next).first {
       if let revision = target.revision, try reader?.prepare(revision, in: view) == false {
