@@ -54,6 +54,7 @@ package struct AllDocumentsQuery: Sendable {
     skip = try given.count("skip") ?? 0
     includesDocuments = try given.flag("include_docs")
     extras.conflicts = try given.flag("conflicts")
+    if try given.flag("attachments") { extras.attachments = .all }
     includesEnd = try given.flag("inclusive_end", default: true)
     includesSequence = try given.flag("update_seq")
     keys = try Self.keys(given)

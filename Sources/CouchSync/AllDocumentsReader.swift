@@ -201,7 +201,8 @@ struct AllDocumentsReader: AnswerReader {
     if document.isDeleted {
       text.writer.null()
     } else {
-      try DocumentReader(document, in: view, extras: query.extras).appendWinner(to: &text.writer)
+      try DocumentReader(document, in: view, extras: query.extras)
+        .appendWinner(to: &text.writer, in: view)
     }
   }
 

@@ -61,7 +61,7 @@ struct BulkEntry: Sendable {
       self.init(id: id.text, write: .success(.local(id, write)))
     } catch {
       guard let error = ServiceError(error),
-        [.attachmentsUnsupported, .documentTooLarge].contains(error.code)
+        [.attachmentsUnsupported, .documentTooLarge, .stringTooLong].contains(error.code)
       else { throw error }
       self.init(id: id.text, write: .failure(ServiceError(.forbidden, error.reason)))
     }
@@ -105,10 +105,29 @@ struct BulkEntry: Sendable {
     return BulkEntry(id: id, sentRevision: sentRevision, write: .failure(refusal))
   }
 
+  /// The entry with the bytes of its document's attachments. One that is too long is refused alone.
+  /// - Throws: 400 for attachments that are malformed.
+  func received(_ limit: Int) async throws -> BulkEntry {
+    guard case .success(.document(let write)) = write, !write.incoming.isEmpty else { return self }
+    var entry: BulkEntry
+    do {
+      entry = BulkEntry(
+        id: id, sentRevision: sentRevision,
+        write: .success(.document(try await write.received(limit))))
+    } catch let error as ServiceError where error.code == .attachmentTooLarge {
+      entry = BulkEntry(
+        id: id, sentRevision: sentRevision,
+        write: .failure(ServiceError(.forbidden, error.reason)))
+    }
+    entry.hasRules = hasRules
+    return entry
+  }
+
   /// Whether CouchDB would accept a document that is refused here.
   private static func isCouchDBs(_ node: JSONNode, _ error: DocumentError) -> Bool {
     switch error.code {
-    case .attachmentsUnsupported, .tooLarge: true
+    case .tooLarge: true
+    case .invalidJSON: error.json?.isOfOneValue ?? false
     case .invalidID:
       // CouchDB does not limit the length of an id, and accepts NUL in it.
       node["_id"]?.string.map { id in

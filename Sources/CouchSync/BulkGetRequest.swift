@@ -36,7 +36,7 @@ package struct BulkGetRequest: Sendable {
   /// Parameters of a single document, which CouchDB refuses here (`chttpd_db:bulk_get_parse_doc_query`).
   private static let refused = ["open_revs", "new_edits", "w", "rev", "atts_since"]
 
-  /// Reads a body and the query's `revs` and `latest`. CouchDB's replicator repeats them in the body, where they count
+  /// Reads a body and the query's `revs`, `attachments` and `latest`. CouchDB's replicator repeats them in the body, where they count
   /// too.
   /// - Throws: 400 for a body without `docs`, and for a parameter of a single document; 413 for too many documents.
   package init(_ body: JSONNode, _ parameters: CouchParameters) throws {
@@ -51,6 +51,9 @@ package struct BulkGetRequest: Sendable {
     }
     var extras = DocumentExtras()
     extras.revisions = try parameters.flag("revs", default: body["revs"]?.bool ?? false)
+    if try parameters.flag("attachments", default: body["attachments"]?.bool ?? false) {
+      extras.attachments = .all
+    }
     self.extras = extras
     latest = try parameters.flag("latest", default: body["latest"]?.bool ?? false)
   }

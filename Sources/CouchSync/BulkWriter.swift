@@ -112,6 +112,7 @@ struct BulkWriter {
       var outcomes: [Outcome] = []
       edits.reserveCapacity(items.count)
       outcomes.reserveCapacity(items.count)
+      var contents = AttachedContents()
       let end = ContinuousClock.now + CouchLimits.commitTime
       for item in items {
         let id = item.write.id
@@ -127,7 +128,7 @@ struct BulkWriter {
             outcomes.append(.failure(refusal))
             continue
           }
-          let revision = try item.write.apply(to: &edits[index], in: view, marks)
+          let revision = try item.write.apply(to: &edits[index], in: view, marks, &contents)
           outcomes.append(.success(revision?.description ?? ""))
         } catch let error as DocumentError where error.code != .damaged {
           outcomes.append(.failure(ServiceError(error)))
@@ -135,6 +136,7 @@ struct BulkWriter {
         if ContinuousClock.now >= end { break }
       }
       for index in edits.indices { changes.write(edits[index].finish()) }
+      try contents.record(in: &changes)
       return outcomes
     }
   }
@@ -170,7 +172,9 @@ extension CouchDatabase {
     entries.reserveCapacity(elements.count)
     let limits = documentLimits
     for element in elements {
-      let entry = try BulkEntry(element, isNewEdit: isNewEdit, limits: limits, newID: newID)
+      let entry = try await BulkEntry(
+        element, isNewEdit: isNewEdit, limits: limits, newID: newID
+      ).received(store.quota.attachmentBytes)
       let fault = isNewEdit ? try await DesignForm.fault(of: element, written: entry) : nil
       entries.append(entry.checked { id in refusal(of: id) ?? fault })
       try await Slice.giveWay()

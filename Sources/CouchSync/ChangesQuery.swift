@@ -51,6 +51,7 @@ package struct ChangesQuery: Sendable {
     includesDocuments = try parameters.flag("include_docs")
     var extras = DocumentExtras()
     extras.conflicts = try parameters.flag("conflicts")
+    if try parameters.flag("attachments") { extras.attachments = .all }
     self.extras = extras
     filter = try ChangesFilter(parameters, body: body)
     if let interval = try parameters.count("seq_interval"), interval < 1 {

@@ -211,7 +211,7 @@ struct ChangesReader: Sendable {
       if query.includesDocuments, let document = try document ?? view.document(change.id) {
         writer.name("doc")
         try DocumentReader(document, tree: tree, in: view, extras: query.extras)
-          .appendWinner(to: &writer)
+          .appendWinner(to: &writer, in: view)
       }
     }
   }

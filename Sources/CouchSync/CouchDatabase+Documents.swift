@@ -1,6 +1,6 @@
 package import Documents
 package import JSON
-import Stores
+package import Stores
 
 extension CouchDatabase {
   /// `GET /{db}/{docid}`: the winner, or the requested revision, which may be a tombstone.
@@ -60,15 +60,20 @@ extension CouchDatabase {
   ///
   /// Source: CouchDB, "PUT /{db}/{docid}".
   /// - Parameter isNewEdit: false for `new_edits=false`: the revision was made elsewhere.
+  /// - Parameter following: the attachments whose bytes followed the document.
   /// - Returns: 201, or 200 for a tombstone, with id and revision.
   /// - Throws: 409 `conflict`; 400 for a document that contradicts itself or the request; 413; 415.
   package func put(
-    _ id: DocumentID, _ body: JSONNode, base: BaseRevision = .none, isNewEdit: Bool = true
+    _ id: DocumentID, _ body: JSONNode, base: BaseRevision = .none, isNewEdit: Bool = true,
+    following: [AttachmentName: NewAttachment] = [:]
   ) async throws -> CouchAnswer {
     let document = try Self.document(in: body)
     let base = try base.reconcile(with: document.revision)
     let hasRules = try await Self.hasRules(document, body, id, isNewEdit: isNewEdit)
-    var answer = try await write(document, id: id, base: base, isNewEdit: isNewEdit)
+    let write = try await DocumentWrite(
+      document, id: id, base: base, isNewEdit: isNewEdit, limits: documentLimits
+    ).received(attachmentBytes, following: following)
+    var answer = try await self.write(write)
     answer.hasUnrunRules = hasRules
     return answer
   }
@@ -85,21 +90,17 @@ extension CouchDatabase {
     let document = try Self.document(in: body)
     let id = document.id ?? newID()
     _ = try await Self.hasRules(document, body, id, isNewEdit: true)
-    let answer = try await write(document, id: id, base: nil, isNewEdit: true)
+    let write = try await DocumentWrite(
+      document, id: id, base: nil, isNewEdit: true, limits: documentLimits
+    ).received(attachmentBytes)
+    let answer = try await self.write(write)
     return CouchAnswer(.created, answer.body, revision: answer.revision, written: id)
   }
 
-  private func write(
-    _ document: IncomingDocument, id: DocumentID, base: RevisionID?, isNewEdit: Bool
-  ) async throws -> CouchAnswer {
-    let write = try DocumentWrite(
-      document, id: id, base: base, isNewEdit: isNewEdit, limits: documentLimits)
-    let store = store
+  private func write(_ write: DocumentWrite) async throws -> CouchAnswer {
+    let (store, id) = (store, write.id)
     let revision = try await updating([id]) { changes in
-      let limit = try store.historyLimits(in: changes.view)
-      let decision = try write.decide(in: changes.view, limit: limit)
-      changes.write(decision.mutation)
-      return decision.revision
+      try write.record(in: &changes, limit: store.historyLimits(in: changes.view))
     }
     return .written(
       write.isDeleted ? .done : .created, id: id.text, revision: revision?.description ?? "",
@@ -161,8 +162,8 @@ extension CouchDatabase {
       let copy = try await updating { changes in
         let content = try Self.content(of: source, revision, in: changes.view)
         let copy =
-          content.isDeleted
-          ? nil : LocalDocument(revision: (base ?? 0) &+ 1, body: content.body)
+          try content.isDeleted
+          ? nil : LocalDocument(revision: (base ?? 0) &+ 1, body: content.body.with([]).bytes)
         changes.write(LocalEdit(id, copy))
         return copy
       }
@@ -170,8 +171,9 @@ extension CouchDatabase {
     case .document(let id, let base):
       let written = try await updating([id]) { changes in
         let view = changes.view
-        let (stored, isDeleted) = try Self.content(of: source, revision, in: view)
-        if id.isDesign, !isDeleted, let root = try? ParsedJSON(stored, limits: .stored).root,
+        let content = try Self.content(of: source, revision, in: view)
+        if id.isDesign, !content.isDeleted,
+          let root = try? ParsedJSON(content.body.bytes, limits: .stored).root,
           DesignRules.isIn(root)
         {
           throw DesignRules.refusal
@@ -181,32 +183,61 @@ extension CouchDatabase {
         let former = try view.former(id, tree)
         var edits = DocumentEdits(id, in: tree, after: former, limit: limit)
         let written = try edits.write(
-          base: base, body: DocumentBody(parsing: stored, limits: .stored), isDeleted: isDeleted)
+          base: base, body: content.body.copied(in: edits.generation(after: base)),
+          isDeleted: content.isDeleted)
         changes.write(edits.finish())
+        let attached = content.attachments.mapValues { AttachmentContent.stored($0) }
+        try changes.attach(attached, to: AttachedRevision(id: id, revision: written))
         return written
       }
       return .written(.created, id: id.text, revision: written.description, entity: written)
     }
   }
 
+  /// What is copied.
+  private struct CopiedContent {
+    let body: DocumentBody
+    var isDeleted = false
+    var attachments: [AttachmentName: AttachmentKey] = [:]
+  }
+
   private static func content(
     of source: DocumentName, _ revision: RevisionID?, in view: any StoreView
-  ) throws -> (body: [UInt8], isDeleted: Bool) {
+  ) throws -> CopiedContent {
     switch source {
     case .local(let id):
       guard let document = try view.local(id) else { throw DocumentError.missing }
-      return (document.body, false)
+      return CopiedContent(body: DocumentBody(readingBack: document.body))
     case .document(let id):
+      guard let document = try view.document(id) else { throw DocumentError.missing }
+      var (bytes, isDeleted) = (document.body, document.isDeleted)
       if let revision {
-        guard let node = try view.tree(id)?[revision], let body = try view.body(id, revision) else {
+        guard let node = try view.tree(id)?[revision], let kept = try view.body(id, revision) else {
           throw DocumentError.missing
         }
-        return (body, node.isDeleted)
+        (bytes, isDeleted) = (kept, node.isDeleted)
+      } else if isDeleted {
+        throw DocumentError.deleted
       }
-      guard let document = try view.document(id) else { throw DocumentError.missing }
-      guard !document.isDeleted else { throw DocumentError.deleted }
-      return (document.body, false)
+      return CopiedContent(
+        body: try DocumentBody(parsing: bytes, limits: .stored), isDeleted: isDeleted,
+        attachments: try view.attachmentKeys(of: id, revision ?? document.revision))
     }
+  }
+}
+
+extension DocumentBody {
+  /// The body for another document, in which its attachments begin with this generation.
+  fileprivate func copied(in generation: Int) throws -> DocumentBody {
+    let stubs = attachments
+    return try stubs.isEmpty
+      ? self
+      : with(
+        stubs.map { stub in
+          AttachmentStub(
+            name: stub.name, contentType: stub.contentType, generation: generation,
+            digest: stub.digest, length: stub.length)
+        })
   }
 }
 

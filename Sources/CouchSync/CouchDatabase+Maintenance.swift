@@ -15,6 +15,7 @@ extension CouchDatabase {
   /// - Throws: the store's errors, also for a full disk; no leaf is lost then.
   package func compact() async throws -> CouchAnswer {
     if case .named = store.name { try await dropHistory() }
+    try await store.removeAbandonedAttachments()
     try await store.compact()
     let value: JSONValue = ["ok": true]
     return CouchAnswer(.accepted, value.bytes)

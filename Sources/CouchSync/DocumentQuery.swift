@@ -18,7 +18,7 @@ package struct DocumentQuery: Sendable {
     self.extras = extras
   }
 
-  /// Reads `rev`, `latest` and the extras. Parameters about attachments have no effect.
+  /// Reads `rev`, `latest` and the extras. `att_encoding_info` has no effect, because no attachment is stored packed.
   /// - Throws: 400.
   package init(_ parameters: CouchParameters) throws {
     self.init(
@@ -41,6 +41,8 @@ package struct DocumentExtras: Sendable, Equatable {
   package var deletedConflicts = false
   /// `_local_seq`: the sequence of the document's last change in this store.
   package var localSequence = false
+  /// The attachments that are not stubs; nil for none.
+  package var attachments: WantedAttachments?
 
   package init() {}
 
@@ -54,11 +56,14 @@ package struct DocumentExtras: Sendable, Equatable {
     conflicts = try parameters.flag("conflicts") || meta
     deletedConflicts = try parameters.flag("deleted_conflicts") || meta
     localSequence = try parameters.flag("local_seq")
+    attachments = try WantedAttachments(parameters)
   }
 
   var isEmpty: Bool { self == DocumentExtras() }
 
   var needsTree: Bool { needsAncestors || conflicts || deletedConflicts }
   /// Whether they need the whole tree, and not only its newest revisions.
-  var needsAncestors: Bool { revisions || revisionsInfo }
+  var needsAncestors: Bool {
+    revisions || revisionsInfo || attachments?.since.isEmpty == false
+  }
 }

@@ -80,14 +80,17 @@ struct DocumentReader: Sendable {
     return tree.nodes[index]
   }
 
-  /// The winner as JSON; see ``appendWinner(to:)``.
-  func winning() -> [UInt8] { bytes(of: winner, at: nil) }
+  /// The winner as JSON; see ``appendWinner(to:in:)``.
+  func winning(in view: any StoreView) throws -> [UInt8] {
+    try bytes(of: winner, at: nil, in: view)
+  }
 
   /// Writes the winner as JSON. Its `_revs_info` says whether a revision can be read only for those that ``prepare(_:in:)``
   /// has looked up.
-  func appendWinner(to writer: inout JSONWriter) {
+  func appendWinner(to writer: inout JSONWriter, in view: any StoreView) throws {
+    let document = try withAttachments(winner, at: nil, as: .data, in: view).document
     let extra = members(of: winner.revision, at: nil)
-    writer.raw { bytes in winner.append(to: &bytes, extra: extra) }
+    writer.raw { bytes in document.append(to: &bytes, extra: extra) }
   }
 
   /// A revision as JSON; nil when it is unknown or its body is not kept.
@@ -95,7 +98,26 @@ struct DocumentReader: Sendable {
   func revision(
     _ revision: RevisionID, at index: Int? = nil, in view: any StoreView
   ) throws -> [UInt8]? {
-    if revision == winner.revision { return bytes(of: winner, at: index) }
+    guard let (document, index) = try document(revision, at: index, in: view) else { return nil }
+    return try bytes(of: document, at: index, in: view)
+  }
+
+  /// A revision with the attachments that follow it; nil when it is unknown or its body is not kept.
+  func multipart(
+    _ revision: RevisionID, in view: any StoreView
+  ) throws -> MultipartDocument? {
+    guard let (found, index) = try document(revision, at: nil, in: view) else { return nil }
+    let (document, following) = try withAttachments(found, at: index, as: .follows, in: view)
+    var bytes: [UInt8] = []
+    document.append(to: &bytes, extra: members(of: revision, at: index))
+    return MultipartDocument(json: bytes, attachments: following)
+  }
+
+  /// A revision, and its index in the tree if that is known.
+  private func document(
+    _ revision: RevisionID, at index: Int?, in view: any StoreView
+  ) throws -> (document: Document, index: Int?)? {
+    if revision == winner.revision { return (winner, index) }
     guard let tree, let index = validIndex(index, of: revision) ?? tree.index(of: revision),
       let node = node(at: index),
       let body = try view.body(winner.id, of: node, in: tree)
@@ -103,7 +125,26 @@ struct DocumentReader: Sendable {
     let document = Document(
       id: winner.id, revision: revision, isDeleted: node.isDeleted, sequence: winner.sequence,
       created: winner.created, updated: winner.updated, body: body)
-    return bytes(of: document, at: index)
+    return (document, index)
+  }
+
+  /// A revision whose body has the bytes of attachments, or names those that follow it.
+  private func withAttachments(
+    _ document: Document, at index: Int?, as form: AttachmentReader.Form, in view: any StoreView
+  ) throws -> (document: Document, following: [FoundAttachment]) {
+    guard extras.attachments != nil || form == .follows,
+      DocumentBody.hasAttachments(document.body)
+    else { return (document, []) }
+    var known = 0
+    if let wanted = extras.attachments, !wanted.since.isEmpty, let tree,
+      let index = validIndex(index, of: document.revision) ?? tree.index(of: document.revision)
+    {
+      known = wanted.knownGeneration(in: tree.history(at: index))
+    }
+    let (body, following) = try AttachmentReader(
+      id: document.id, revision: document.revision, knownGeneration: known
+    ).body(document.body, as: form, in: view)
+    return (document.with(body), following)
   }
 
   /// The index, if the revision is still there.
@@ -120,7 +161,10 @@ struct DocumentReader: Sendable {
     return try kept.lookUp(for: revision, of: winner, in: tree, view)
   }
 
-  private func bytes(of document: Document, at index: Int?) -> [UInt8] {
+  private func bytes(
+    of document: Document, at index: Int?, in view: any StoreView
+  ) throws -> [UInt8] {
+    let document = try withAttachments(document, at: index, as: .data, in: view).document
     var bytes: [UInt8] = []
     document.append(to: &bytes, extra: members(of: document.revision, at: index))
     return bytes

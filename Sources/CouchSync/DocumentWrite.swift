@@ -18,6 +18,10 @@ package struct DocumentWrite: Sendable {
   var isReplicated: Bool { if case .replicated = kind { true } else { false } }
   let isDeleted: Bool
   let body: DocumentBody
+  /// The attachments that came with it, before ``received(_:)``.
+  let incoming: [IncomingAttachment]
+  /// The attachments with their bytes.
+  private(set) var attachments: [SentAttachment] = []
 
   /// Makes a write of a document from a request.
   /// - Parameter base: the revision that the writer saw, when the request contains it outside of the document.
@@ -27,12 +31,11 @@ package struct DocumentWrite: Sendable {
     _ document: IncomingDocument, id: DocumentID, base: RevisionID?, isNewEdit: Bool,
     limits: DocumentLimits
   ) throws {
-    guard document.body.bytes.count <= limits.bytes else {
-      throw DocumentError(.tooLarge, "Document is too large: at most \(limits.bytes) bytes")
-    }
+    try limits.check(document.body)
     self.id = id
     isDeleted = document.isDeleted
     body = document.body
+    incoming = document.attachments
     if isNewEdit {
       kind = .edit(base: base ?? document.revision)
     } else {
@@ -45,29 +48,49 @@ package struct DocumentWrite: Sendable {
     }
   }
 
-  /// The revision that the write leads to, and its mutation of the store; no mutation when the revision and its
-  /// ancestors are known.
+  /// The write with the bytes of its attachments.
+  /// - Parameter limit: the most bytes of one.
+  /// - Parameter following: the bytes that followed the document.
+  /// - Throws: 400 and 413.
+  func received(
+    _ limit: Int, following: [AttachmentName: NewAttachment] = [:]
+  ) async throws -> DocumentWrite {
+    guard !incoming.isEmpty else { return self }
+    var write = self
+    write.attachments = try await SentAttachment.decoding(
+      incoming, limit: limit, following: following)
+    return write
+  }
+
+  /// Records the write in an update; nothing when the revision and its ancestors are known.
+  /// - Returns: the revision that the write leads to.
   /// - Throws: ``DocumentError`` for a write that the document rules refuse.
-  func decide(
-    in view: any StoreView, limit: HistoryLimits
-  ) throws -> (revision: RevisionID?, mutation: Mutation?) {
-    let marks = try PurgeMarks(view)
+  func record(in changes: inout StoreChanges, limit: HistoryLimits) throws -> RevisionID? {
+    let marks = try PurgeMarks(changes.view)
     var edits = try DocumentEdits(
-      of: id, in: view, marks, limit: limit, isReplicated: isReplicated)
-    let revision = try apply(to: &edits, in: view, marks)
-    return (revision, edits.finish())
+      of: id, in: changes.view, marks, limit: limit, isReplicated: isReplicated)
+    var contents = AttachedContents()
+    let revision = try apply(to: &edits, in: changes.view, marks, &contents)
+    changes.write(edits.finish())
+    try contents.record(in: &changes)
+    return revision
   }
 
   /// Adds the write to the edits of its document.
   /// - Parameter marks: the purged revisions that the store remembers.
+  /// - Parameter contents: gets the bytes of the attachments of the revision.
   /// - Returns: the revision that the write leads to.
   /// - Throws: ``DocumentError`` for a write that the document rules refuse; the edits stay unchanged.
   func apply(
-    to edits: inout DocumentEdits, in view: any StoreView, _ marks: PurgeMarks
+    to edits: inout DocumentEdits, in view: any StoreView, _ marks: PurgeMarks,
+    _ contents: inout AttachedContents
   ) throws -> RevisionID? {
     switch kind {
     case .edit(let base):
-      return try edits.write(base: base, body: body, isDeleted: isDeleted)
+      let found = try attached(edits, in: view, contents, after: base.map { [$0] } ?? [])
+      let revision = try edits.write(base: base, body: found.body, isDeleted: isDeleted)
+      if !found.contents.isEmpty { contents.add(found.contents, id, revision) }
+      return revision
     case .replicated(let history):
       // A purged revision counts as known.
       if !marks.isEmpty, let revision = history.first, edits.tree[revision] == nil,
@@ -78,8 +101,44 @@ package struct DocumentWrite: Sendable {
       let known = try history.first.flatMap { revision in
         try stored(revision, edits, in: view)
       }
-      return try edits.insert(history, body: body, isDeleted: isDeleted, known: known)
+      if let known {
+        // The digests of a peer's attachments may differ from those of the same attachments here.
+        return try edits.insert(
+          history, body: body, isDeleted: isDeleted, known: known.with([]))
+      }
+      let found = try attached(
+        edits, in: view, contents, after: Self.near(history.dropFirst(), in: edits.tree))
+      let revision = try edits.insert(
+        history, body: found.body, isDeleted: isDeleted, known: nil)
+      if let revision, !found.contents.isEmpty { contents.add(found.contents, id, revision) }
+      return revision
     }
+  }
+
+  /// The ancestors of a peer's revision whose bodies may be kept here, and then the leaves.
+  private static func near(
+    _ history: ArraySlice<RevisionID>, in tree: RevisionTree
+  ) -> [RevisionID] {
+    history.lazy.filter { tree.index(of: $0) != nil }.prefix(StoreLimits.storedAncestors)
+      + tree.leaves.map(\.revision)
+  }
+
+  /// The body with its attachments, and their bytes.
+  private func attached(
+    _ edits: DocumentEdits, in view: any StoreView, _ known: AttachedContents,
+    after earlier: [RevisionID]
+  ) throws -> (body: DocumentBody, contents: [AttachmentName: AttachmentContent]) {
+    guard !attachments.isEmpty else { return (body, [:]) }
+    let generation =
+      switch kind {
+      case .edit(let base): edits.generation(after: base)
+      case .replicated(let history): history.first?.generation ?? 1
+      }
+    let (stubs, contents) = try known.stubs(
+      of: attachments,
+      from: EarlierAttachments(id: id, revisions: earlier, edits: edits, view: view),
+      generation: generation, isReplicated: isReplicated)
+    return (try body.with(stubs), contents)
   }
 
   /// The body of a revision that is known already; nil when the revision is unknown or has no body.

@@ -21,10 +21,8 @@ package struct LocalWrite: Sendable {
     for member in node.members where member.nameStartsWithUnderscore { try Self.check(member) }
     base = try node["_rev"]?.string.map { text in try LocalRevision.read(text) }
     isDeleted = node["_deleted"]?.bool ?? false
-    body = try DocumentBody(node)
-    guard body.bytes.count <= limits.bytes else {
-      throw ServiceError(.documentTooLarge, "Document is too large: at most \(limits.bytes) bytes")
-    }
+    body = try DocumentBody(node, attachments: false)
+    do { try limits.check(body) } catch { throw ServiceError(error) }
   }
 
   /// The document after the write: its revision is the sent one plus one, whatever is stored; nil when it is removed.
@@ -47,7 +45,7 @@ package struct LocalWrite: Sendable {
     case "_deleted":
       guard member.value.bool != nil else { throw invalid("_deleted") }
     case "_attachments":
-      throw ServiceError(.attachmentsUnsupported, "Attachments are not supported")
+      throw ServiceError(.attachmentsUnsupported, "Local documents have no attachments")
     case let name:
       guard IncomingDocument.takes(name) else { throw invalid(name) }
     }

@@ -41,7 +41,7 @@ struct QueryPage: Sendable {
     examined += 1
     last = position
     guard let document, !document.isDeleted, !document.id.isDesign else { return }
-    let json = try DocumentReader(document, in: view, extras: extras).winning()
+    let json = try DocumentReader(document, in: view, extras: extras).winning(in: view)
     size += json.count
     candidates.append(QueryCandidate(position: position, json: json))
   }

@@ -2,6 +2,8 @@ import JSON
 package import Stores
 
 extension ServiceError.Code {
+  /// The bytes of an attachment are not those whose digest was sent.
+  package static let digestMismatch = Self("digestMismatch")
   package static let invalidBulkDocs = Self("invalidBulkDocs")
   package static let invalidDesign = Self("invalidDesign")
   /// The service does not support all-or-nothing writes.
@@ -15,7 +17,8 @@ extension ServiceError {
   /// continues. With any other code it would push the same batch again and again.
   var forReplication: ServiceError {
     switch code {
-    case .attachmentsUnsupported, .badRequest, .invalidRevision, .invalidJSON, .invalidUTF8,
+    case .attachmentsUnsupported, .attachmentTooLarge, .invalidAttachment, .badRequest,
+      .invalidRevision, .invalidJSON, .invalidUTF8,
       .documentTooLarge, .invalidID, .invalidDocument, .revisionCollision, .tooManyLeaves:
       ServiceError(.forbidden, reason, detail: detail)
     default: self
@@ -33,6 +36,10 @@ extension ServiceError {
 extension ServiceError {
   /// 404 for a document or revision that is unknown, with CouchDB's text.
   package static let missing = ServiceError(.missing, "missing")
+
+  /// 400 for bytes that have another MD5 than was sent, with CouchDB's text.
+  package static let digestMismatch = ServiceError(
+    .digestMismatch, "Possible message corruption.")
 
   /// 412 for making a database that exists, with CouchDB's text.
   package static let databaseExists = ServiceError(

@@ -11,7 +11,7 @@ package struct Document: Sendable {
   /// When the document was created. A document that is restored after a tombstone counts as new.
   package let created: Timestamp
   package let updated: Timestamp
-  /// The stored bytes of the body, `{…}` without `_` fields (but see ``DocumentBody/reservedMembers``).
+  /// The stored bytes of the body, `{…}` without `_` fields (but see ``DocumentBody/init(_:attachments:)``).
   package let body: [UInt8]
 
   package init(
@@ -25,6 +25,13 @@ package struct Document: Sendable {
     self.created = created
     self.updated = updated
     self.body = body
+  }
+
+  /// The same revision with another body.
+  package func with(_ body: [UInt8]) -> Document {
+    Document(
+      id: id, revision: revision, isDeleted: isDeleted, sequence: sequence, created: created,
+      updated: updated, body: body)
   }
 
   /// Writes the document as CouchDB does: `_id`, `_rev` and, for a tombstone, `_deleted`, then the body's own

@@ -2,7 +2,7 @@ private import Crypto
 package import JSON
 
 /// The body of a revision: a JSON object without the fields whose names start with `_`, except
-/// ``reservedMembers``.
+/// ``reservedMembers`` and the ``attachments``.
 ///
 /// The bytes are the client's own. Only white space outside strings and the `_` fields are removed, so that
 /// numbers, escapes, unknown fields and their order stay as the client sent them.
@@ -31,15 +31,22 @@ package struct DocumentBody: Sendable, Hashable {
     bytes: Array("{}".utf8), canonical: Array("{}".utf8), type: nil)
 
   /// Takes the members of an object. Members whose names start with `_` are left out, except
-  /// ``reservedMembers``.
+  /// ``reservedMembers``, and attachments in their stored form, which become the first member.
+  /// - Parameter attachments: whether attachments are taken; false for what a client sent.
   /// - Throws: ``DocumentError`` with code `invalidDocument` for anything but an object.
-  package init(_ node: JSONNode) throws(DocumentError) {
+  package init(_ node: JSONNode, attachments: Bool = true) throws(DocumentError) {
     guard node.kind == .object else {
       throw DocumentError(.invalidDocument, "Document must be a JSON object")
     }
     var (members, type): ([JSONMember.TextRanges], String?) = ([], nil)
-    for member in node.members
-    where !member.nameStartsWithUnderscore || Self.reservedMembers.contains(member.name) {
+    for member in node.members {
+      if member.nameStartsWithUnderscore, !Self.reservedMembers.contains(member.name) {
+        guard attachments, member.nameEquals(Self.attachmentsName),
+          AttachmentStub.all(in: member.value) != nil
+        else { continue }
+        members.insert(member.ranges, at: 0)
+        continue
+      }
       members.append(member.ranges)
       if member.nameEquals("type") { type = member.value.string }
     }

@@ -37,6 +37,11 @@ package struct DocumentEdits {
     addedIndices[revision].map { added[$0].body }
   }
 
+  /// The generation of a new revision after `base`.
+  package func generation(after base: RevisionID?) -> Int {
+    ((base ?? tree.winner?.revision ?? former)?.generation ?? 0) + 1
+  }
+
   /// Adds a new revision to the document; see ``Edit/put(_:in:base:after:body:isDeleted:limit:)``.
   package mutating func put(
     base: RevisionID?, body: DocumentBody, isDeleted: Bool

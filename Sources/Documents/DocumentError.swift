@@ -19,7 +19,10 @@ package struct DocumentError: Error, Sendable, Equatable, CustomDebugStringConve
     /// The text is not JSON that may be stored; see ``JSONError``.
     case invalidJSON
     case tooLarge
-    case attachmentsUnsupported
+    /// An attachment's name, type or bytes are not what they have to be.
+    case invalidAttachment
+    /// A stub names an attachment whose bytes are not here.
+    case missingStub
     /// The document has the highest number of leaves, or its tree would be too large.
     case tooManyLeaves
     /// The revision is known with another body: one of the two peers has an error.

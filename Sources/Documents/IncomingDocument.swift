@@ -13,18 +13,20 @@ package struct IncomingDocument: Sendable {
   package let isDeleted: Bool
   /// `_revisions` as ids, newest first; nil when not given.
   package let history: [RevisionID]?
+  /// The value of `_attachments`; empty when it is not given.
+  package let attachments: [IncomingAttachment]
   /// All other fields.
   package let body: DocumentBody
 
   /// Reads a parsed object.
   /// - Throws: ``DocumentError`` with code `invalidDocument`, `invalidID`, `invalidRevision` or
-  ///   `attachmentsUnsupported`.
+  ///   `invalidAttachment`.
   package init(_ node: JSONNode) throws(DocumentError) {
     guard node.kind == .object else {
       throw DocumentError(.invalidDocument, "Document must be a JSON object")
     }
     var fields: (id: JSONNode?, revision: JSONNode?, history: JSONNode?)
-    var isDeleted = false
+    var (isDeleted, attachments) = (false, [IncomingAttachment]())
     for member in node.members where member.nameStartsWithUnderscore {
       let (name, value) = (member.name, member.value)
       switch name {
@@ -32,7 +34,8 @@ package struct IncomingDocument: Sendable {
       case "_rev": fields.revision = value
       case "_revisions": fields.history = value
       case "_deleted": isDeleted = try Self.flag(value)
-      default: try Self.check(name, value)
+      case DocumentBody.attachmentsName: attachments = try IncomingAttachment.all(in: value)
+      default: guard Self.takes(name) else { throw Self.bad(name) }
       }
     }
     self.isDeleted = isDeleted
@@ -44,7 +47,8 @@ package struct IncomingDocument: Sendable {
     }
     history = try fields.history.map { node throws(DocumentError) in try Self.history(node) }
     revision = history?.first ?? named
-    body = try DocumentBody(node)
+    self.attachments = attachments
+    body = try DocumentBody(node, attachments: false)
   }
 
   /// Fields that CouchDB writes into answers and ignores in requests.
@@ -57,16 +61,6 @@ package struct IncomingDocument: Sendable {
   package static func takes(_ name: String) -> Bool {
     ["_id", "_rev", "_revisions", "_deleted"].contains(name) || ignored.contains(name)
       || DocumentBody.reservedMembers.contains(name)
-  }
-
-  private static func check(_ name: String, _ value: JSONNode) throws(DocumentError) {
-    guard name != "_attachments" else {
-      guard value.kind == .object, value.count == 0 else {
-        throw DocumentError(.attachmentsUnsupported, "Attachments are not supported")
-      }
-      return
-    }
-    guard takes(name) else { throw bad(name) }
   }
 
   private static func bad(_ name: String) -> DocumentError {

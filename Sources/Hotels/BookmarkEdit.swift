@@ -13,6 +13,8 @@ struct BookmarkEdit {
   var locals: [LocalEdit] = []
   /// Documents that lose bodies of their ancestors.
   var forgotten: [ForgottenBodies] = []
+  /// Attachments that bodies of another store name.
+  var attachments: [NewAttachment] = []
   /// How much history documents keep.
   let limit: HistoryLimits
   private let lists: ListReconciliation

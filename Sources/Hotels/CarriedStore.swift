@@ -21,6 +21,8 @@ struct CarriedStore: Sendable {
   /// their ids, the second the first conflicting revisions, and so on, because one update takes one revision of a
   /// document.
   private(set) var others: [[Revision]] = []
+  /// The attachments that these documents name.
+  private(set) var attachments: [NewAttachment] = []
 
   /// The ids on the list in the first state; nil before it is read.
   private var listed: [HotelID]?
@@ -34,6 +36,8 @@ struct CarriedStore: Sendable {
   private var range: DocumentRange? = DocumentRange()
   private var ids: [DocumentID] = []
   private var nextID = 0
+  /// Whether the attachments are read.
+  private var hasAttachments = false
 
   /// Makes an empty value.
   init() {}
@@ -73,9 +77,14 @@ struct CarriedStore: Sendable {
         others[rank].append(leaf)
       }
       nextID += 1
-      if view.slice.isOver { break }
+      if view.slice.isOver { return false }
     }
-    return nextID == ids.count
+    if !hasAttachments {
+      // A guest's store has at most 1 MiB of them.
+      attachments = try view.newAttachments()
+      hasAttachments = true
+    }
+    return true
   }
 
   /// The live leaves, winner first.

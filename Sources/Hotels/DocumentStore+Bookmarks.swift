@@ -86,6 +86,7 @@ extension DocumentStore {
       for mutation in mutations { changes.write(mutation) }
       for local in edit.locals { changes.write(local) }
       for bodies in edit.forgotten { changes.forget(bodies) }
+      changes.offered = edit.attachments
       return (value, leftOut)
     }
     if leftOut > 0 { Self.leftOutCounter.increment(by: leftOut) }

@@ -53,7 +53,7 @@ extension HotelService {
       return Adoption(bookmarks: first.count, isWhole: true)
     }
     let waiting = try await take(
-      carried.others, waitingIn: first.receipt, of: id, into: user, as: context)
+      carried, waitingIn: first.receipt, of: id, into: user, as: context)
     if waiting != first.receipt.waiting {
       _ = try await change(user, creating: true, [], as: context) { edit in
         try edit.change(receipt: id) { $0.waiting = waiting }
@@ -65,16 +65,17 @@ extension HotelService {
   /// Copies the revisions that wait according to a receipt, with one update for each rank.
   /// - Returns: the revisions for which there was no space.
   private func take(
-    _ ranks: [[CarriedStore.Revision]], waitingIn receipt: AdoptionReceipt, of id: LocalID,
+    _ carried: CarriedStore, waitingIn receipt: AdoptionReceipt, of id: LocalID,
     into user: StoreName, as context: WriteContext
   ) async throws -> Set<AdoptionReceipt.Reference> {
     var left: Set<AdoptionReceipt.Reference> = []
-    for revisions in ranks {
+    for revisions in carried.others {
       let wanted = revisions.filter { revision in
         revision.reference.map { receipt.waiting?.contains($0) ?? true } ?? false
       }
       guard !wanted.isEmpty else { continue }
       let refused = try await change(user, creating: true, [], as: context) { edit in
+        edit.attachments = carried.attachments
         let taken = try edit.take(wanted, isAgain: receipt.isAgain)
         if !taken.came.isEmpty { try edit.change(receipt: id) { $0.add(taken.came) } }
         return taken.refused
@@ -98,6 +99,7 @@ extension BookmarkEdit {
     }
     var receipt = AdoptionReceipt(bookmarks: 0, waiting: nil)
     (receipt.time, receipt.claim, receipt.isAgain) = (now, claim, former != nil)
+    attachments = carried.attachments
     for bookmark in carried.bookmarks {
       let adopted = try adopt(bookmark, noted: carried.notes[bookmark.id]) { present in
         try unions.union(of: present, with: bookmark)

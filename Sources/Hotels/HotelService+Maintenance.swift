@@ -25,6 +25,7 @@ extension HotelService {
           for edit in edits { changes.write(edit) }
         }
       }
+      try await store.removeAbandonedAttachments()
       if let isOld, name.isPersonal {
         remains.add(try await store.forget(sparing: BookmarkList.documentID, isOld))
       }

@@ -61,10 +61,10 @@ package final class ListImport: Sendable {
   /// - Throws: `quotaExceeded`.
   private func requireRoom() async throws {
     if let list = made.withLockedValue({ $0.last?.list }) {
-      let info = try await lists.stores.withExisting(.list(list)) { store in
-        try await store.read { view in try view.info() }
+      let bytes = try await lists.stores.withExisting(.list(list)) { store in
+        try await store.read { view in try StoreRoom.bytes(of: view) }
       }
-      given.withLockedValue { $0 += StoreRoom.rounded(StoreRoom.bytes(of: info)) }
+      given.withLockedValue { $0 += StoreRoom.rounded(bytes) }
     }
     let (given, owner, limit) = (given.withLockedValue { $0 }, owner.account, lists.ownedBytes)
     try await lists.stores.update(.system, as: context) { changes in

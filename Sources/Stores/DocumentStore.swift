@@ -148,6 +148,7 @@ package struct DocumentStore: Sendable {
         try PurgeMarks.note(in: &changes, at: moment)
         try Quota.check(&changes, against: limits)
         let left = try room?.check(&changes, at: moment)
+        try AttachmentLedger.settle(&changes)
         let metered = try meter?.bytes(of: changes) ?? 0
         let wakes = !changes.mutations.isEmpty || !changes.purges.isEmpty
         return (

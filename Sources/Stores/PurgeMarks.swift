@@ -72,7 +72,8 @@ extension LocalID {
   /// The local documents that rules read together with documents. For an engine in which each read takes a
   /// round trip.
   package static func read(with ids: Set<DocumentID>) -> [LocalID] {
-    ids.isEmpty ? [] : [purgeCount] + ids.map { purged($0) }
+    ids.isEmpty
+      ? [] : [purgeCount, attachmentTotal] + ids.flatMap { [purged($0), attached($0)] }
   }
 
   /// The id of the local document with the marks of one document.

@@ -2,7 +2,7 @@ import Documents
 
 /// The rule that a store never exceeds its quota, and that the quota never prevents a deletion.
 ///
-/// The bytes of all stored bodies count. A store that is nearly full, or has much history, keeps no bodies of
+/// The bytes of all stored bodies and of attachments count. A store that is nearly full, or has much history, keeps no bodies of
 /// ancestors for the documents that are written. So a deletion makes room, and history does not prevent new
 /// documents; see ``StoreLimits/fillingPercent`` and ``StoreLimits/historyPercent``.
 enum Quota {
@@ -12,10 +12,22 @@ enum Quota {
   static func check(
     _ changes: inout StoreChanges, against limits: StoreLimits
   ) throws {
+    try checkAttachments(changes, against: limits)
     changes.keepsHistory =
       try changes.isWhole
       ? checkWhole(changes.mutations, against: limits, in: changes.view)
       : check(changes.mutations, purges: changes.purges, against: limits, in: changes.view)
+  }
+
+  /// - Throws: `quotaExceeded` when new attachments exceed the limit.
+  private static func checkAttachments(
+    _ changes: StoreChanges, against limits: StoreLimits
+  ) throws {
+    guard changes.attachedBytes > 0, !limits.isUnbounded else { return }
+    let bytes = try changes.view.info().storedBytes + changes.view.attachmentBytes()
+    guard bytes + changes.attachedBytes + longest(changes.mutations) <= limits.bytes else {
+      throw tooLarge(limits)
+    }
   }
 
   /// Checks mutations. Purges are never refused; they make room for the mutations of the same update.
@@ -28,9 +40,10 @@ enum Quota {
     guard !limits.isUnbounded, !mutations.isEmpty || !purges.isEmpty else { return true }
     try checkOverall(mutations, against: limits, in: view)
     let info = try view.info()
+    let stored = try info.storedBytes + view.attachmentBytes()
     let most = longest(mutations)
     let keepsHistory =
-      info.storedBytes + most <= share(StoreLimits.fillingPercent, of: limits)
+      stored + most <= share(StoreLimits.fillingPercent, of: limits)
       && info.keptBytes + most <= share(StoreLimits.historyPercent, of: limits)
     guard mutations.contains(where: isGrowth) else { return keepsHistory }
     let documents = try info.documentCount + added(mutations, purges, in: view)
@@ -38,8 +51,8 @@ enum Quota {
       throw tooMany(limits)
     }
     guard !keepsHistory else { return true }
-    let bytes = try info.storedBytes + grown(mutations, purges, in: view)
-    guard bytes <= limits.bytes || bytes <= info.storedBytes else {
+    let bytes = try stored + grown(mutations, purges, in: view)
+    guard bytes <= limits.bytes || bytes <= stored else {
       throw tooLarge(limits)
     }
     return false
@@ -57,7 +70,8 @@ enum Quota {
     guard try info.documentCount + added(mutations, [], in: view) <= limits.documents else {
       throw tooMany(limits)
     }
-    guard info.storedBytes + longest(mutations) <= limits.bytes else { throw tooLarge(limits) }
+    let bytes = try info.storedBytes + view.attachmentBytes()
+    guard bytes + longest(mutations) <= limits.bytes else { throw tooLarge(limits) }
     return true
   }
 

@@ -81,6 +81,9 @@ extension ServiceError.Code {
   package static let invalidDocument = Self("invalidDocument")
   package static let documentTooLarge = Self("documentTooLarge")
   package static let attachmentsUnsupported = Self("attachmentsUnsupported")
+  package static let attachmentTooLarge = Self("attachmentTooLarge")
+  package static let invalidAttachment = Self("invalidAttachment")
+  package static let missingStub = Self("missingStub")
   /// The document has the highest number of open branches.
   package static let tooManyLeaves = Self("tooManyLeaves")
   /// The revision is known with another body.
@@ -189,7 +192,8 @@ extension ServiceError {
       case .invalidDocument: .invalidDocument
       case .invalidJSON: .invalidJSON
       case .tooLarge: .documentTooLarge
-      case .attachmentsUnsupported: .attachmentsUnsupported
+      case .invalidAttachment: .invalidAttachment
+      case .missingStub: .missingStub
       case .tooManyLeaves: .tooManyLeaves
       case .revisionCollision: .revisionCollision
       case .damaged: .integrity

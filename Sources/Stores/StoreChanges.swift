@@ -28,6 +28,12 @@ package struct StoreChanges {
   package private(set) var forgotten: [ForgottenBodies] = []
   /// Changes of indexes, in order.
   package private(set) var indexes: [IndexEdit] = []
+  /// The bytes that attachments of added revisions have, by their names.
+  package private(set) var attached: [AttachedRevision: [AttachmentName: AttachmentContent]] = [:]
+  /// Attachments of another store. A body that was copied from there names them by their digests.
+  package var offered: [NewAttachment] = []
+  /// By how many bytes the store's attachments grow.
+  package internal(set) var attachedBytes: Int64 = 0
   /// Whether written documents keep bodies of ancestors. If not, they keep only the bodies of their leaves.
   package var keepsHistory = true
   /// Whether the update copies complete documents from another store, with as much history as that store
@@ -57,6 +63,17 @@ package struct StoreChanges {
 
   /// Records a local document's next state. The rule has already compared revisions.
   package mutating func write(_ local: LocalEdit) { locals.append(local) }
+
+  /// Records which bytes the attachments of an added revision have. Without it, an attachment has the bytes that an
+  /// attachment of the same name and digest has in an earlier revision.
+  package mutating func attach(
+    _ contents: [AttachmentName: AttachmentContent], to revision: AttachedRevision
+  ) throws {
+    attached[revision] = contents
+    for case .new(let new) in contents.values where new.held != nil {
+      if try view.attachment(new.facts.key) == nil { attachedBytes += new.facts.length }
+    }
+  }
 
   package mutating func purge(_ purge: Purge) { purges.append(purge) }
 

@@ -5,11 +5,13 @@ import JSON
 package struct StoreLimits: Sendable, Equatable {
   /// The highest number of live documents.
   package var documents: Int64
-  /// The highest number of bytes of all stored bodies: winners', losing leaves' and kept ancestors'.
+  /// The highest number of bytes of all stored bodies, winners', losing leaves' and kept ancestors', and of attachments.
   package var bytes: Int64
   package var history: HistoryLimits
   /// The highest number of bytes of one document's body.
   package var documentBytes: Int
+  /// The highest number of bytes of one attachment.
+  package var attachmentBytes: Int
   /// How many writes with a key or a receipt the store knows of one person at once; see ``mostReceipts``.
   package var receipts: Int64
   private let ownOverallBytes: Int64?
@@ -27,7 +29,8 @@ package struct StoreLimits: Sendable, Equatable {
   /// Creates limits; `.max` means no limit.
   package init(
     documents: Int64, bytes: Int64, history: HistoryLimits = .standard,
-    documentBytes: Int = JSONLimits.document.maximumBytes, receipts: Int64 = Self.mostReceipts,
+    documentBytes: Int = JSONLimits.document.maximumBytes,
+    attachmentBytes: Int = AttachmentLimits.personBytes, receipts: Int64 = Self.mostReceipts,
     receiptBytes: Int64 = Self.mostReceiptBytes, localDocuments: Int64? = nil,
     localBytes: Int64? = nil, overallBytes: Int64? = nil
   ) {
@@ -40,6 +43,7 @@ package struct StoreLimits: Sendable, Equatable {
     self.bytes = bytes
     self.history = history
     self.documentBytes = documentBytes
+    self.attachmentBytes = attachmentBytes
   }
 
   /// Whether only the disk limits the store.
@@ -99,7 +103,8 @@ package struct StoreLimits: Sendable, Equatable {
   /// A database of the administrator, unless an operator sets other limits. As in CouchDB only the disk
   /// limits it; a document has at most 8 MB (`max_document_size`).
   package static let database = StoreLimits(
-    documents: .max, bytes: .max, history: .database, documentBytes: 8_000_000)
+    documents: .max, bytes: .max, history: .database, documentBytes: 8_000_000,
+    attachmentBytes: AttachmentLimits.databaseBytes)
   /// The system store, which grows with the number of accounts.
   package static let unbounded = StoreLimits(
     documents: .max, bytes: .max, history: HistoryLimits(revisions: 20))

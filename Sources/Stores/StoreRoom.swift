@@ -61,8 +61,10 @@ package final class StoreRoom: Sendable {
   init(give: @escaping @Sendable (Int64) async throws -> RoomGiver.Given) { self.give = give }
 
   /// The bytes that count of a store.
-  package static func bytes(of info: StoreInfo) -> Int64 {
-    info.storedBytes + rowBytes * (info.documentCount + info.deletedCount)
+  package static func bytes(of view: any StoreView) throws -> Int64 {
+    let info = try view.info()
+    return try info.storedBytes + view.attachmentBytes()
+      + rowBytes * (info.documentCount + info.deletedCount)
   }
 
   /// What a store is given that needs so many bytes: an eighth more, in whole steps.
@@ -77,11 +79,15 @@ package final class StoreRoom: Sendable {
   /// - Returns: the bytes of a store that was given much more than it needs; nil for any other.
   /// - Throws: ``Needed``.
   func check(_ changes: inout StoreChanges, at moment: Timestamp) throws -> Int64? {
-    guard !changes.mutations.isEmpty || !changes.purges.isEmpty else { return nil }
-    let bytes = Self.bytes(of: try changes.view.info())
-    let grows = try Quota.grows(changes.mutations, in: changes.view)
+    guard !changes.mutations.isEmpty || !changes.purges.isEmpty || changes.attachedBytes > 0 else {
+      return nil
+    }
+    let bytes = try Self.bytes(of: changes.view)
+    let grows =
+      try changes.attachedBytes > 0 || Quota.grows(changes.mutations, in: changes.view)
     let needed =
-      bytes + Quota.longest(changes.mutations) + Self.rowBytes * Int64(changes.mutations.count)
+      bytes + changes.attachedBytes + Quota.longest(changes.mutations) + Self.rowBytes
+      * Int64(changes.mutations.count)
     guard let known = known.withLockedValue({ $0 }), moment < known.end else {
       throw Needed(bytes: grows ? needed : 0)
     }

@@ -37,7 +37,9 @@ package struct WriteMeter: Sendable {
       for entry in entries { bytes += Int64(entry.key.count + (entry.content?.count ?? 0)) }
     }
     guard bytes > 0 else { return 0 }
-    if try Quota.grows(changes.mutations, in: changes.view) { try admit() }
+    if try changes.attachedBytes > 0 || Quota.grows(changes.mutations, in: changes.view) {
+      try admit()
+    }
     return bytes + (try changes.view.info().lastSequence == 0 ? Self.storeBytes : 0)
   }
 

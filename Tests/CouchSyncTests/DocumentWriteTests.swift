@@ -77,7 +77,8 @@ struct DocumentWriteTests {
       (#"{"_rev":"1-ABCDEF0123456789ABCDEF0123456789"}"#, "400 bad_request"),
       ("[]", "400 bad_request"), (#"{"_deleted":1}"#, "400 doc_validation"),
       (#"{"_id":"_x"}"#, "400 illegal_docid"), (#"{"_id":""}"#, "400 illegal_docid"),
-      (#"{"_attachments":{"f":{"data":""}}}"#, "415 bad_content_type"),
+      (#"{"_attachments":{"f":{"data":"%"}}}"#, "400 bad_request"),
+      (#"{"_attachments":{"f":{"stub":true}}}"#, "412 missing_stub"),
     ])
   func documentThatContradictsItselfIsRefused(body: String, expected: String) async throws {
     let couch = try await Couch()

@@ -69,6 +69,7 @@ struct Contract: Sendable {
     guard let content = resolve(response)["content"] else {
       return reply.bytes.isEmpty ? [] : ["a body is not documented"]
     }
+    if content["*/*"] != nil { return [] }
     guard let type = reply.mediaType, let documented = content[type] else {
       return ["the type \(reply.mediaType ?? "none") is not documented"]
     }

@@ -33,7 +33,8 @@ import Testing
       .conflict: (409, "conflict"), .missing: (404, "not_found"), .deleted: (404, "not_found"),
       .invalidID: (400, "illegal_docid"), .invalidRevision: (400, "bad_request"),
       .invalidDocument: (400, "doc_validation"), .invalidJSON: (400, "invalid_json"),
-      .tooLarge: (413, "document_too_large"), .attachmentsUnsupported: (415, "bad_content_type"),
+      .tooLarge: (413, "document_too_large"), .invalidAttachment: (400, "bad_request"),
+      .missingStub: (412, "missing_stub"),
       .tooManyLeaves: (409, "too_many_leaves"), .revisionCollision: (409, "rev_collision"),
       .damaged: (500, "integrity_error"),
     ]

@@ -42,6 +42,16 @@ import Testing
     #expect(arguments["design"] == nil)
   }
 
+  @Test func lastParameterMayTakeTheRestOfThePath() throws {
+    let table = RouteTable([
+      Self.route(.get, "/{docid}/{attachment}").takingRest, Self.route(.get, "/_local/{local}"),
+    ])
+    let match = try #require(table.find("/a/b/c%20d//e/?x=1"))
+    let arguments = match.arguments(of: try #require(match.entry(for: .get)))
+    #expect(arguments["docid"] == "a" && arguments["attachment"] == "b/c%20d/e")
+    #expect(table.find("/_local/a/b") == nil)
+  }
+
   @Test func headIsAnsweredByTheRouteOfGet() throws {
     let match = try #require(Self.table.find("/couch/a"))
     #expect(match.entry(for: .head)?.route.method == .get)

@@ -1,73 +1,223 @@
-"""H18, H19, S12: attachments are not supported. The server refuses them in every form and stores no part of them, and
-no attachment can be read, as a whole or by ranges."""
+"""H18, H19, S12: attachments, inline, by addresses of their own and as parts of `multipart`, as CouchDB has them."""
 import base64
 import gzip
+import hashlib
 import json
+import re
+import threading
 
+import couchdb
+import pycouchdb
 import pytest
+import requests
 
-INLINE = {"content_type": "text/html", "data": base64.b64encode(b"<script>alert(1)</script>").decode()}
-STUB = {"content_type": "image/svg+xml", "stub": True, "revpos": 1, "length": 2, "digest": "md5-x"}
-FOLLOWS = {"content_type": "text/html", "follows": True, "length": 2}
+from couch import Account, Database
+from waiting import wait_until
 
-
-def refused(answer):
-    """Asserts that the response names the unsupported feature as CouchDB would."""
-    assert (answer.status_code, answer.json()["error"]) == (415, "bad_content_type"), answer.text
-    reason = answer.json()["reason"]
-    assert "ttachments are not" in reason or "must be application/json" in reason, reason
+HTML = b"<script>alert(1)</script>"
+MIB = 1 << 20
 
 
-@pytest.mark.fault("S12")
-@pytest.mark.parametrize("attachment", [INLINE, STUB, FOLLOWS, {}, "x", None], ids=str)
-def test_document_with_an_attachment_is_not_stored(untouched, attachment):
-    document = {"_id": "a", "_attachments": {"page.html": attachment}}
-    refused(untouched.call("PUT", "/a", json=document))
-    refused(untouched.call("POST", json=document))
-    refused(untouched.call("PUT", "/_local/a", json={**document, "_id": "_local/a"}))
-    packed = gzip.compress(json.dumps(document).encode())
-    refused(untouched.call("PUT", "/a", data=packed, headers={
-        "Content-Type": "application/json", "Content-Encoding": "gzip"}))
-    [row] = untouched.bulk(document)
-    assert row["error"] == "forbidden" and "ttachment" in row["reason"]
-    [row] = untouched.bulk({**document, "_rev": "1-a"}, new_edits=False)
+def inline(content, kind="text/plain"):
+    return {"content_type": kind, "data": base64.b64encode(content).decode()}
+
+
+def md5(content):
+    return "md5-" + base64.b64encode(hashlib.md5(content).digest()).decode()
+
+
+def some(count, seed=0):
+    """Bytes that differ from those of another seed."""
+    return hashlib.shake_128(f"{count}/{seed}".encode()).digest(count)
+
+
+def stub(content, revpos=1, kind="text/plain"):
+    return {"content_type": kind, "revpos": revpos, "digest": md5(content), "length": len(content), "stub": True}
+
+
+def used(database):
+    return database.call_v1("GET", "/v1/me").json()["usage"]["bytes"]
+
+
+def test_inline_attachment_is_a_stub_and_has_an_address(database):
+    answer = database.call("PUT", "/a", json={"n": 1, "_attachments": {"page.html": inline(HTML, "text/html")}})
+    assert answer.status_code == 201, answer.text
+    document = database.call("GET", "/a").json()
+    assert document["_attachments"] == {"page.html": stub(HTML, kind="text/html")}
+    answer = database.call("GET", "/a/page.html")
+    assert (answer.status_code, answer.content) == (200, HTML)
+    headers = answer.headers
+    assert headers["Content-Type"] == "text/html"
+    assert headers["ETag"] == '"' + md5(HTML)[4:] + '"' and headers["Accept-Ranges"] == "bytes"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Content-Disposition"] == "attachment"
+    assert headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
+    assert database.raw("HEAD", "/a/page.html").headers["Content-Length"] == str(len(HTML))
+    assert database.call("GET", "/a/page.html", headers={"If-None-Match": headers["ETag"]}).status_code == 304
+    whole = database.call("GET", "/a?attachments=true").json()
+    assert base64.b64decode(whole["_attachments"]["page.html"]["data"]) == HTML
+    assert "stub" not in whole["_attachments"]["page.html"]
+
+
+def test_attachment_is_put_replaced_and_deleted_by_its_address(database):
+    first = database.call("PUT", "/a/f", data=b"one", headers={"Content-Type": "text/plain"})
+    assert first.status_code == 201 and first.json()["rev"].startswith("1-"), first.text
+    assert database.call("PUT", "/a/f", data=b"two").status_code == 409, "it needs the revision"
+    second = database.call("PUT", f"/a/f?rev={first.json()['rev']}", data=b"two")
+    third = database.call("PUT", "/a/g", data=b"three", headers={"If-Match": second.json()["rev"]})
+    document = database.call("GET", "/a").json()
+    assert document["_attachments"] == {
+        "f": stub(b"two", 2, "application/octet-stream"), "g": stub(b"three", 3, "application/octet-stream")}
+    assert database.call("GET", f"/a/f?rev={first.json()['rev']}").content == b"one"
+    assert database.call("DELETE", "/a/f").status_code == 409
+    gone = database.call("DELETE", f"/a/f?rev={third.json()['rev']}")
+    assert gone.status_code == 200 and gone.json()["rev"].startswith("4-")
+    assert list(database.call("GET", "/a").json()["_attachments"]) == ["g"]
+    assert database.call("GET", "/a/f").status_code == 404
+    assert database.call("DELETE", f"/a/f?rev={gone.json()['rev']}").status_code == 404
+    assert database.call("DELETE", "/none/f?rev=1-a").status_code == 404
+
+
+def test_stubs_keep_the_bytes_of_an_earlier_revision(database):
+    revision = database.call("PUT", "/a", json={"_attachments": {"f": inline(b"hi"), "g": inline(b"ho")}}).json()["rev"]
+    document = database.call("GET", "/a").json()
+    del document["_attachments"]["g"]
+    document["n"] = 2
+    assert database.call("PUT", "/a", json=document).status_code == 201
+    assert database.call("GET", "/a").json()["_attachments"] == {"f": stub(b"hi")}
+    assert database.call("GET", "/a/f").content == b"hi"
+    assert database.call("GET", f"/a/g?rev={revision}").content == b"ho"
+    unknown = {"_id": "a", "_rev": database.call("GET", "/a").json()["_rev"], "_attachments": {"x": {"stub": True}}}
+    answer = database.call("PUT", "/a", json=unknown)
+    assert (answer.status_code, answer.json()["error"]) == (412, "missing_stub"), answer.text
+    answer = database.call("PUT", "/b", json={"_attachments": {"x": stub(b"hi")}})
+    assert (answer.status_code, answer.json()["error"]) == (412, "missing_stub")
+
+
+def test_peers_revisions_keep_revpos_and_take_stubs_from_their_ancestors(database):
+    assert database.bulk({"_id": "a", "_rev": "1-a", "_attachments": {"f": {**inline(b"hi"), "revpos": 1}}},
+                         new_edits=False) == []
+    line = {"start": 3, "ids": ["c", "b", "a"]}
+    assert database.bulk({"_id": "a", "_rev": "3-c", "_revisions": line, "_attachments": {
+        "f": stub(b"hi"), "g": {**inline(b"ho"), "revpos": 2}}}, new_edits=False) == []
+    document = database.call("GET", "/a").json()
+    assert document["_rev"] == "3-c"
+    assert document["_attachments"] == {"f": stub(b"hi"), "g": stub(b"ho", 2)}
+    assert database.call("GET", "/a/f").content == b"hi"
+    again = {"_id": "a", "_rev": "3-c", "_revisions": line, "_attachments": {"f": {**stub(b"hi"), "digest": "md5-other"}}}
+    assert database.bulk(again, new_edits=False) == [], "a known revision changes nothing"
+    [row] = database.bulk({"_id": "b", "_rev": "1-a", "_attachments": {"f": stub(b"hi")}}, new_edits=False)
+    assert row["error"] == "missing_stub"
+    since = database.call("GET", '/a?atts_since=["1-a"]').json()["_attachments"]
+    assert since["f"]["stub"] and base64.b64decode(since["g"]["data"]) == b"ho"
+
+
+@pytest.mark.parametrize("attachment", [
+    {}, {"data": "%"}, {"data": "aGk"}, {"data": 1}, {"data": "aGk=", "content_type": "a\r\nb: c"}, "x", None,
+    {"follows": True, "length": 2}, {"data": "aGk=", "content_type": "x" * 256}], ids=str)
+def test_malformed_attachments_are_refused(database, attachment):
+    answer = database.call("PUT", "/a", json={"_attachments": {"f": attachment}})
+    assert answer.status_code == 400, answer.text
+    assert database.call("GET", "/a").status_code == 404
+
+
+@pytest.mark.parametrize("name, status", [
+    ("_f", 400), ("x" * 513, 400), ("a\0", 400), ("../../etc/passwd", 201), ("a/b.txt", 201), ("\u00e9", 201),
+    ("e\u0301", 201), ("a\"\r\nX: y", 201), (" ", 201)], ids=repr)
+def test_hostile_names(database, name, status):
+    quoted = requests.utils.quote(name, safe="")
+    answer = database.raw("PUT", "/a/" + quoted, data=b"hi")
+    assert answer.status_code == status, answer.text
+    if status == 201:
+        assert list(database.call("GET", "/a").json()["_attachments"]) == [name]
+        assert database.raw("GET", "/a/" + quoted).content == b"hi"
+        parts = database.call("GET", "/a?attachments=true", headers={"Accept": "multipart/related"})
+        assert parts.status_code == 200 and b"\nX: y" not in parts.content
+
+
+def test_slashes_of_a_name_may_be_sent_as_they_are(database):
+    assert database.raw("PUT", "/a/b/c%20d/e", data=b"hi").status_code == 201
+    assert list(database.call("GET", "/a").json()["_attachments"]) == ["b/c d/e"]
+    assert database.raw("GET", "/a/b/c d/e").content == b"hi"
+    assert database.raw("PUT", "/_design/d/b/c", data=b"hi").status_code == 201
+    assert database.raw("GET", "/_design/d/b/c").content == b"hi"
+
+
+@pytest.mark.fault("H18")
+def test_ranges(database):
+    content = some(200_000)
+    database.call("PUT", "/a/f", data=content)
+    for field, wanted in [
+            ("bytes=0-0", (0, 1)), ("bytes=65535-65536", (65535, 65537)), ("bytes=199999-", (199_999, 200_000)),
+            ("bytes=-5", (199_995, 200_000)), ("bytes=5-999999", (5, 200_000)), ("bytes=-999999", (0, 200_000))]:
+        answer = database.call("GET", "/a/f", headers={"Range": field})
+        start, end = wanted
+        assert (answer.status_code, answer.content) == (206, content[start:end]), field
+        assert answer.headers["Content-Range"] == f"bytes {start}-{end - 1}/200000"
+    for field in ("bytes=-0", "bytes=200000-", "bytes=999999-"):
+        answer = database.call("GET", "/a/f", headers={"Range": field})
+        assert (answer.status_code, answer.headers["Content-Range"]) == (416, "bytes */200000"), field
+    many = ",".join(f"{n}-{n}" for n in range(1_000))
+    for field in ("bytes=5-2", "lines=1-2", "bytes=x", "bytes=" + many, "bytes=", "bytes=--1"):
+        answer = database.call("GET", "/a/f", headers={"Range": field})
+        assert (answer.status_code, len(answer.content)) == (200, 200_000), field
+    answer = database.call("GET", "/a/f", headers={"Range": "bytes=0-1,70000-70001"})
+    assert answer.status_code == 206 and answer.headers["Content-Type"].startswith("multipart/byteranges")
+    assert content[0:2] in answer.content and content[70_000:70_002] in answer.content
+    answer = database.call("GET", "/a/f", headers={"Range": "bytes=0-1", "If-Range": '"other"'})
+    assert (answer.status_code, len(answer.content)) == (200, 200_000)
+
+
+def test_digest_that_is_sent_is_checked(database):
+    wrong = {"Content-MD5": md5(b"other")[4:]}
+    answer = database.call("PUT", "/a/f", data=b"hi", headers=wrong)
+    assert (answer.status_code, answer.json()["error"]) == (400, "content_md5_mismatch")
+    assert database.call("PUT", "/a/f", data=b"hi", headers={"Content-MD5": md5(b"hi")[4:]}).status_code == 201
+
+
+def test_packed_body_is_stored_unpacked(database):
+    answer = database.call("PUT", "/a/f", data=gzip.compress(b"hi" * 1_000), headers={"Content-Encoding": "gzip"})
+    assert answer.status_code == 201
+    assert database.call("GET", "/a/f").content == b"hi" * 1_000
+
+
+def test_long_attachments_and_their_limits(database):
+    guest = database.call("PUT", "/a/f", data=some(MIB))
+    assert guest.status_code == 507, "a guest's store holds 1 MiB"
+    assert used(database) == 0, "nothing of it stays"
+
+
+def test_a_users_attachments_have_10_mib_and_the_administrators_20(shared, administrator):
+    account = Account(shared)
+    for database, limit in [
+            (Database(shared, account.token), 10 * MIB), (administrator.create(), 20 * MIB)]:
+        content = some(limit)
+        assert database.call("PUT", "/a/f", data=content).status_code == 201
+        assert database.call("GET", "/a/f").content == content
+        answer = database.call("PUT", "/b/f", data=content + b"x")
+        assert (answer.status_code, answer.json()["error"]) == (413, "attachment_too_large")
+        assert database.call("GET", "/b").status_code == 404
+    database = Database(shared, account.token)
+    before = used(database)
+    assert before > 10 * MIB
+    database.call("PUT", "/b/f", data=some(10 * MIB))
+    assert used(database) - before < 1_000, "the same bytes are stored once"
+    answer = database.call("PUT", "/c", json={"_attachments": {"f": inline(some(8 * MIB, 1))}})
+    assert answer.status_code == 201, answer.text
+    [row] = database.bulk({"_id": "d", "_attachments": {"f": inline(some(10 * MIB + 1))}})
     assert row["error"] == "forbidden"
-    assert untouched.call("GET", "/_local/a").status_code == 404
 
 
-@pytest.mark.fault("S12")
-@pytest.mark.parametrize("kind", [
-    "text/html", "image/svg+xml", "application/octet-stream", "application/json", None])
-@pytest.mark.parametrize("path", ["/a/page.html", "/a/b%2Fc.svg", "/_design/d/page.html"])
-def test_address_of_an_attachment_takes_none(untouched, path, kind):
-    headers = {"Content-Type": kind} if kind else {}
-    answer = untouched.raw("PUT", path, data=b"<svg onload='alert(1)'/>", headers=headers)
-    refused(answer)
-    assert answer.headers["Content-Type"] == "application/json"
-    assert answer.headers["X-Content-Type-Options"] == "nosniff"
-
-
-@pytest.mark.fault("H18")
-@pytest.mark.parametrize("ranges", [
-    None, "bytes=-0", "bytes=5-2", "bytes=0-0", "bytes=99999-", "bytes=-5",
-    "bytes=" + ",".join(f"{n}-{n}" for n in range(1_000)), "lines=1-2", "bytes=x"],
-    ids=lambda ranges: str(ranges)[:12])
-def test_there_is_no_attachment_to_read_a_range_of(untouched, ranges):
-    headers = {"Range": ranges} if ranges else {}
-    for path in ("/a/page.html", "/_design/d/page.html"):
-        answer = untouched.raw("GET", path, headers=headers)
-        assert answer.status_code == 404 and answer.json()["error"] == "not_found", answer.text
-        assert untouched.raw("HEAD", path, headers=headers).status_code == 404
-
-
-@pytest.mark.fault("H18")
-@pytest.mark.parametrize("ranges", ["bytes=-0", "bytes=5-2", "bytes=0-0,2-3", "bytes=0-"])
-def test_document_is_answered_whole_whatever_range_is_asked_for(database, ranges):
-    database.put("a", text="hello")
-    whole = database.raw("GET", "/a")
-    answer = database.raw("GET", "/a", headers={"Range": ranges})
-    assert answer.status_code == 200 and answer.content == whole.content
-    assert "Content-Range" not in answer.headers and "Accept-Ranges" not in answer.headers
+def test_bytes_are_freed_when_no_kept_revision_names_them(administrator):
+    database = administrator.create()
+    revision = database.call("PUT", "/a/f", data=some(3 * MIB)).json()["rev"]
+    size = database.call("GET").json()["sizes"]["file"]
+    database.call("DELETE", f"/a?rev={revision}")
+    assert database.call("GET", f"/a/f?rev={revision}").status_code == 200, "history keeps it"
+    assert database.call("POST", "/_compact", json={}).status_code == 202
+    assert database.call("GET", f"/a/f?rev={revision}").status_code == 404
+    if size:
+        assert database.call("GET").json()["sizes"]["file"] < size - 2 * MIB
 
 
 def related(boundary, *parts, end=True):
@@ -75,28 +225,236 @@ def related(boundary, *parts, end=True):
     return lines + (b"--" + boundary + b"--" if end else b"")
 
 
-DOCUMENT = (b"Content-Type: application/json\r\n\r\n"
-            b'{"_attachments":{"f":{"follows":true,"length":2,"digest":"md5-x"}}}')
-FILE = b"Content-Disposition: attachment; filename=f\r\n\r\nhi"
+def following(content, **members):
+    return {"follows": True, "length": len(content), "content_type": "text/plain", **members}
+
+
+def part(content, name=None, **fields):
+    if name:
+        fields["Content-Disposition"] = f'attachment; filename="{name}"'
+    lines = "".join(f"{field.replace('_', '-')}: {value}\r\n" for field, value in fields.items())
+    return (lines + "\r\n").encode() + content
+
+
+def document(**attachments):
+    return part(json.dumps({"n": 1, "_attachments": attachments}).encode(), Content_Type="application/json")
+
+
+def put_related(database, body, boundary="x", path="/a", kind="related"):
+    return database.call("PUT", path, data=body, headers={
+        "Content-Type": f"multipart/{kind}" + (f'; boundary="{boundary}"' if boundary else "")})
+
+
+def test_document_and_attachments_in_parts(database):
+    one, two = some(100_000), b"two\r\n--y"
+    packed = gzip.compress(b"three" * 100)
+    body = related(b"x", document(
+        one=following(one), two=following(two, digest=md5(two)),
+        three=following(b"three" * 100, encoding="gzip", encoded_length=len(packed)), four=inline(b"four")),
+        part(two, "two"), part(one, "one"), part(packed))
+    answer = put_related(database, b"preamble\r\n" + body)
+    assert answer.status_code == 201, answer.text
+    for name, content in [("one", one), ("two", two), ("three", b"three" * 100), ("four", b"four")]:
+        assert database.call("GET", "/a/" + name).content == content, name
+    answer = put_related(database, related(
+        b"x", part(json.dumps({"_id": "b", "_rev": "2-b", "_revisions": {"start": 2, "ids": ["b", "a"]},
+                               "_attachments": {"f": following(b"hi", revpos=2)}}).encode()), part(b"hi")),
+        path="/b?new_edits=false")
+    assert answer.json()["rev"] == "2-b", answer.text
+    assert database.call("GET", "/b/f").content == b"hi"
+
+
+FILE = part(b"hi", "f")
+HI = document(f=following(b"hi"))
 PARTS = {
-    "good": ("x", related(b"x", DOCUMENT, FILE)),
-    "wrong boundary": ("y", related(b"x", DOCUMENT, FILE)),
-    "no boundary": (None, related(b"x", DOCUMENT, FILE)),
-    "missing part": ("x", related(b"x", DOCUMENT)),
-    "extra part": ("x", related(b"x", DOCUMENT, FILE, FILE)),
-    "wrong length": ("x", related(b"x", DOCUMENT, FILE + b" there")),
-    "no end": ("x", related(b"x", DOCUMENT, FILE, end=False)),
+    "wrong boundary": ("y", related(b"x", HI, FILE)),
+    "missing part": ("x", related(b"x", HI)),
+    "extra part": ("x", related(b"x", HI, FILE, FILE)),
+    "wrong length": ("x", related(b"x", HI, part(b"hi there"))),
+    "wrong digest": ("x", related(b"x", document(f=following(b"hi", digest=md5(b"ho"))), FILE)),
+    "no length": ("x", related(b"x", document(f={"follows": True}), FILE)),
+    "not packed": ("x", related(b"x", document(f=following(b"hi", encoding="gzip", encoded_length=2)), FILE)),
+    "no end": ("x", related(b"x", HI, FILE, end=False)),
     "no document": ("x", related(b"x", FILE)),
-    "document alone": ("x", related(b"x", b'Content-Type: application/json\r\n\r\n{"n":1}')),
+    "long fields": ("x", related(b"x", HI, part(b"hi", Content_Type="x" * 9_000))),
     "nothing": ("x", b""),
 }
 
 
 @pytest.mark.fault("H19")
-@pytest.mark.parametrize("kind", ["related", "mixed", "form-data"])
 @pytest.mark.parametrize("name", PARTS)
-def test_document_in_parts_is_refused_whole(untouched, name, kind):
+def test_malformed_parts_are_refused_whole(database, name):
     boundary, body = PARTS[name]
-    headers = {"Content-Type": f"multipart/{kind}" + (f'; boundary="{boundary}"' if boundary else "")}
-    for method, path in (("PUT", "/a"), ("PUT", "/a?new_edits=false"), ("POST", ""), ("POST", "/_bulk_docs")):
-        refused(untouched.call(method, path, data=body, headers=headers))
+    answer = put_related(database, body, boundary)
+    assert answer.status_code == 400, answer.text
+    assert database.call("GET", "/a").status_code == 404
+    assert used(database) == 0
+
+
+@pytest.mark.fault("H19")
+@pytest.mark.parametrize("kind, boundary", [("mixed", "x"), ("form-data", "x"), ("related", None), ("related", "x" * 71)])
+def test_other_forms_of_several_parts_are_refused(untouched, kind, boundary):
+    body = related(b"x", HI, FILE)
+    assert put_related(untouched, body, boundary, kind=kind).status_code == 415
+    headers = {"Content-Type": f"multipart/{kind}; boundary=x"}
+    for path in ("", "/_bulk_docs"):
+        assert untouched.call("POST", path, data=body, headers=headers).status_code == 415
+
+
+def split(answer):
+    """The parts of an answer: their fields and contents, without those of the boundaries."""
+    kind = answer if isinstance(answer, str) else answer.headers["Content-Type"]
+    return re.search(r'boundary="?([0-9a-f]+)', kind)[1].encode()
+
+
+def parts_of(content, boundary):
+    pieces = content.split(b"--" + boundary)
+    assert pieces[-1].strip() == b"--"
+    found = []
+    for piece in pieces[1:-1]:
+        head, _, body = piece.removeprefix(b"\r\n").partition(b"\r\n\r\n")
+        found.append((head.decode(), body.removesuffix(b"\r\n")))
+    return found
+
+
+def test_document_is_read_in_parts(database):
+    one, two = some(150_000), b"two"
+    database.call("PUT", "/a", json={"_attachments": {"one": inline(one), "two": inline(two)}})
+    answer = database.call("GET", "/a?attachments=true", headers={"Accept": "multipart/related, application/json"})
+    assert answer.headers["Content-Type"].startswith("multipart/related")
+    parts = parts_of(answer.content, split(answer))
+    named = json.loads(parts[0][1])["_attachments"]
+    assert named["one"]["follows"] and named["one"]["digest"] == md5(one) and "stub" not in named["one"]
+    assert [content for _, content in parts[1:]] == [one, two]
+    assert 'filename="one"' in parts[1][0] and "Content-Length: 150000" in parts[1][0]
+
+
+def test_open_revisions_come_with_their_attachments(database):
+    database.call("PUT", "/a", json={"_attachments": {"f": inline(b"hi")}})
+    revision = database.call("GET", "/a").json()["_rev"]
+    query = f'/a?open_revs=["{revision}","9-x"]&revs=true&latest=true'
+    answer = database.call("GET", query, headers={"Accept": "multipart/mixed"})
+    found = parts_of(answer.content, split(answer))
+    (head, body), (missing, text) = found
+    assert head.startswith("Content-Type: multipart/related")
+    inner = parts_of(body, split(head))
+    read = json.loads(inner[0][1])
+    assert read["_revisions"]["start"] == 1 and read["_attachments"]["f"]["follows"]
+    assert inner[1][1] == b"hi"
+    assert 'error="true"' in missing and json.loads(text) == {"missing": "9-x"}
+    since = database.call("GET", query + f'&atts_since=["{revision}"]', headers={"Accept": "multipart/mixed"})
+    (head, body), _ = parts_of(since.content, split(since))
+    assert head == "Content-Type: application/json" and json.loads(body)["_attachments"]["f"]["stub"]
+    got = database.call("POST", "/_bulk_get?attachments=true", json={"docs": [{"id": "a", "rev": revision}]}).json()
+    assert got["results"][0]["docs"][0]["ok"]["_attachments"]["f"]["data"] == "aGk="
+    for path in ("/_all_docs", "/_changes"):
+        rows = database.call("GET", path + "?include_docs=true&attachments=true").json()
+        assert (rows.get("rows") or rows["results"])[0]["doc"]["_attachments"]["f"]["data"] == "aGk="
+
+
+def test_copy_has_the_attachments(database):
+    revision = database.call("PUT", "/a/f", data=b"hi").json()["rev"]
+    database.raw("COPY", "/a", headers={"Destination": "b"})
+    assert database.call("GET", "/b/f").content == b"hi"
+    database.call("DELETE", f"/a/f?rev={revision}")
+    assert database.call("GET", "/b/f").content == b"hi"
+
+
+def test_attachment_of_another_person_is_not_there(database, shared):
+    database.call("PUT", "/a/f", data=b"hi")
+    other = Database(shared)
+    answer = shared.call("GET", f"/couch/{database.name}/a/f", other.token)
+    assert answer.status_code == 404 and b"hi" not in answer.content
+
+
+def test_what_a_client_broke_off_is_removed(database):
+    """The bytes of an attachment whose client goes away are neither counted nor kept."""
+    def send():
+        yield some(MIB // 2)
+        yield some(MIB // 4)
+        raise ConnectionError
+    with pytest.raises((ConnectionError, requests.exceptions.ConnectionError)):
+        database.raw("PUT", "/a/f", data=send())
+    wait_until(lambda: used(database) == 0)
+    assert database.call("PUT", "/a/f", data=some(MIB // 2)).status_code == 201
+
+
+@pytest.mark.files
+def test_server_that_is_killed_while_attachments_are_written_keeps_what_it_answered(start):
+    server = start()
+    account = Account(server)
+    database, answered = Database(server, account.token), {}
+
+    def write(number):
+        session = Database(server, account.token, name=database.name)
+        for index in range(100):
+            name, content = f"{number}-{index}", some(300_000 + index * 50_000, number)
+            try:
+                if session.raw("PUT", f"/{name}/f", data=content).status_code == 201:
+                    answered[name] = content
+            except requests.exceptions.RequestException:
+                return
+
+    writers = [threading.Thread(target=write, args=(number,)) for number in range(3)]
+    for writer in writers:
+        writer.start()
+    wait_until(lambda: len(answered) >= 6)
+    server.kill()
+    for writer in writers:
+        writer.join()
+    database = Database(start(), account.token, name=database.name)
+    for name, content in answered.items():
+        assert database.raw("GET", f"/{name}/f").content == content, name
+    for row in database.call("GET", "/_all_docs?include_docs=true").json()["rows"]:
+        [(name, known)] = row["doc"]["_attachments"].items()
+        assert md5(database.raw("GET", f"/{row['id']}/{name}").content) == known["digest"]
+
+
+def test_export_and_import_carry_attachments(shared):
+    account, other = Account(shared), Account(shared)
+    database = Database(shared, account.token)
+    content = some(200_000)
+    revision = database.call("PUT", "/a", json={"_attachments": {"f": inline(content), "none": inline(b"")}}).json()["rev"]
+    database.call("PUT", f"/a/f?rev={revision}", data=b"new")
+    database.call("PUT", "/b/f", data=content)
+    export = database.call_v1("GET", "/v1/me/export").content
+    assert export.count(b'{"attachment":') == 3
+    copy = Database(shared, other.token)
+    answer = shared.call("POST", "/v1/me/import", other.token, data=export,
+                         headers={"Content-Type": "application/x-ndjson"})
+    assert answer.status_code == 200, answer.text
+    assert copy.call("GET", "/a/f").content == b"new"
+    assert copy.call("GET", f"/a/f?rev={revision}").content == content
+    assert copy.call("GET", "/b/f").content == content and copy.call("GET", "/a/none").content == b""
+    assert used(copy) == used(database)
+    forged = export.replace(base64.b64encode(b"new"), base64.b64encode(b"old"))
+    third = Account(shared)
+    answer = shared.call("POST", "/v1/me/import", third.token, data=forged,
+                         headers={"Content-Type": "application/x-ndjson"})
+    assert answer.status_code == 422 and "SHA-256" in answer.json()["reason"], answer.text
+
+
+def test_guests_attachments_go_with_them_to_their_account(shared):
+    database = Database(shared)
+    database.call("PUT", "/a", json={"_attachments": {"f": inline(b"hi")}})
+    name = Account(shared)
+    session = shared.call("POST", "/v1/sessions", database.token, json={"username": name.name, "password": name.password})
+    assert session.status_code in (200, 201), session.text
+    user = Database(shared, session.json()["token"])
+    assert user.call("GET", "/a/f").content == b"hi"
+
+
+def test_clients_of_python(account):
+    """PyPI's `couchdb` and `pycouchdb` put, get and delete attachments."""
+    database = couchdb.Server(account.url())[account.store]
+    document = {"_id": "python"}
+    database.save(document)
+    database.put_attachment(document, b"hi", "a.txt", "text/plain")
+    assert database.get_attachment("python", "a.txt").read() == b"hi"
+    database.delete_attachment(database["python"], "a.txt")
+    assert database.get_attachment("python", "a.txt") is None
+    database = pycouchdb.Server(account.url()).database(account.store)
+    document = database.save({"n": 1})
+    document = database.put_attachment(document, b"hi", "a.txt", "text/plain")
+    assert database.get_attachment(document, "a.txt") in (b"hi", "hi")
+    database.delete_attachment(document, "a.txt")

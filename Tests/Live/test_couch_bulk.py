@@ -20,11 +20,11 @@ def limit(database, name):
 @pytest.mark.fault("J11")
 def test_document_that_can_not_be_stored_does_not_stop_the_others(database):
     written = database.bulk(
-        {"_id": "a"}, {"_id": "b", "_attachments": {"f": {"data": "aGk="}}}, {"_id": "a"}, {"n": 1},
+        {"_id": "a"}, {"_id": "b" * 513}, {"_id": "a"}, {"n": 1},
         {"_id": "e", "_rev": UNKNOWN}, {"_id": "f"})
     assert [item.get("error") for item in written] == [
         None, "forbidden", "conflict", None, "conflict", None]
-    assert [item.get("id") for item in written[:3]] == ["a", "b", "a"]
+    assert [item.get("id") for item in written[:3]] == ["a", "b" * 513, "a"]
     assert len(written[3]["id"]) == 32
     assert all(item["reason"] for item in written if "error" in item)
     assert all(item["ok"] and item["rev"] for item in written if "error" not in item)
@@ -45,10 +45,10 @@ def test_bulk_updates_and_deletes_in_order(database):
 def test_bulk_without_new_edits_answers_with_failures_only(database):
     written, = database.bulk(
         {"_id": "a", "_rev": "1-a"},
-        {"_id": "c", "_rev": "1-c", "_attachments": {"f": {"data": "aGk="}}},
+        {"_id": "c" * 513, "_rev": "1-c"},
         {"_id": "a", "_rev": "1-b"},
         new_edits=False)
-    assert (written["id"], written["rev"], written["error"]) == ("c", "1-c", "forbidden")
+    assert (written["id"], written["rev"], written["error"]) == ("c" * 513, "1-c", "forbidden")
     assert database.call("GET", "/a?conflicts=true").json()["_conflicts"] == ["1-a"]
 
 

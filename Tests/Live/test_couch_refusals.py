@@ -1,7 +1,6 @@
 """Unsupported features and invalid requests: methods, types, encodings and sizes.
 
 H08, H11 and H12 in names are rows of the catalogue of faults."""
-import base64
 import gzip
 import http.client
 import json
@@ -64,34 +63,6 @@ def test_replication_is_started_at_the_other_end(database):
     refused = database.server.call(
         "POST", "/couch/_replicate", database.token, json={"source": "a", "target": "b"})
     assert failed(refused) == (501, "not_implemented")
-
-
-def test_attachments_are_refused_in_each_way_they_come(database):
-    rev = database.rev("a")
-    data = base64.b64encode(b"hi").decode()
-    inline = {"_attachments": {"f.txt": {"content_type": "text/plain", "data": data}}}
-    for path in ("/a/f.txt", "/_design/d/f.txt", "/a/b%2Fc.txt"):
-        put = database.raw(
-            "PUT", f"{path}?rev={rev}", data=b"hi", headers={"Content-Type": "text/plain"})
-        assert failed(put) == (415, "bad_content_type"), path
-        assert database.raw("GET", path).status_code == 404
-        assert database.raw("HEAD", path).status_code == 404
-        assert database.raw("DELETE", f"{path}?rev={rev}").status_code in (404, 415)
-    assert failed(database.call("PUT", "/b", json=inline)) == (415, "bad_content_type")
-    assert failed(database.call("POST", json=inline)) == (415, "bad_content_type")
-    assert database.bulk({"_id": "b", **inline})[0]["error"] == "forbidden"
-    assert database.bulk(
-        {"_id": "b", "_rev": "1-a", **inline}, new_edits=False)[0]["error"] == "forbidden"
-    related = (
-        b"--x\r\nContent-Type: application/json\r\n\r\n"
-        b'{"_attachments":{"f":{"follows":true,"length":2}}}\r\n'
-               b"--x\r\n\r\nhi\r\n--x--")
-    headers = {"Content-Type": 'multipart/related; boundary="x"'}
-    refused = database.call("PUT", "/b?new_edits=false", data=related, headers=headers)
-    assert failed(refused) == (415, "bad_content_type")
-    assert database.call(
-        "PUT", "/c", json={"_attachments": {}}).status_code == 201, "none is no attachment"
-    assert set(database.documents()) == {"a", "c"}
 
 
 @pytest.mark.fault("H11")

@@ -21,23 +21,8 @@ struct CouchDocumentController: Sendable {
         databases.route(.delete, path, Self.delete),
         databases.route(.copy, path, copy),
       ]
-    } + attachments
-  }
-
-  /// Attachments, which this service does not support: none can be read, written or deleted.
-  private var attachments: [Route] {
-    ["/{docid}/{attachment}", "/_design/{design}/{attachment}"].flatMap { path in
-      [
-        databases.route(.get, path) { _, _ in throw Self.noAttachment },
-        databases.route(.put, path) { _, _ in
-          throw ServiceError(.attachmentsUnsupported, "Attachments are not supported")
-        },
-        databases.route(.delete, path) { _, _ in throw Self.noAttachment },
-      ]
     }
   }
-
-  private static let noAttachment = ServiceError(.missing, "Document is missing attachment")
 
   private func read(_ call: Call, _ store: CouchStore) async throws -> Response {
     let parameters = try call.couchParameters()
@@ -47,6 +32,11 @@ struct CouchDocumentController: Sendable {
         try await store.read { database in try await database.local(id) })
     case .document(let id):
       let query = try DocumentQuery(parameters)
+      if query.extras.attachments != nil, parameters["open_revs"] == nil,
+        call.accepts("multipart/related")
+      {
+        return try await related(id, query, call, store)
+      }
       if let wanted = try OpenRevisions.parameter(parameters) {
         return try await openRevisions(of: id, wanted, query, call, store)
       }
@@ -71,9 +61,16 @@ struct CouchDocumentController: Sendable {
     _ store: CouchStore
   ) async throws -> Response {
     var (form, type) = (OpenRevisions.Form.json, "application/json")
-    if call[.accept]?.lowercased().contains("multipart/mixed") ?? false {
-      var generator = SystemRandomNumberGenerator()
-      let boundary = Hex.string(generator.next(), generator.next())
+    if call.accepts("multipart/mixed") {
+      let boundary = Multipart.boundary()
+      if try await store.read({ try await $0.hasAttachments(id) }) {
+        let revisions = try await store.read { database in
+          try await database.multipartRevisions(of: id, wanted, query)
+        }
+        return try parts(
+          Multipart.mixed(revisions, boundary), "multipart/mixed; boundary=\"\(boundary)\"", call,
+          store)
+      }
       (form, type) = (.multipart(boundary: boundary), "multipart/mixed; boundary=\"\(boundary)\"")
     }
     let answer = try await store.read { [form] database in
@@ -82,9 +79,35 @@ struct CouchDocumentController: Sendable {
     return try feeds.response(answer, call, store, type: type)
   }
 
+  /// Answers a document and the attachments that follow it.
+  private func related(
+    _ id: DocumentID, _ query: DocumentQuery, _ call: Call, _ store: CouchStore
+  ) async throws -> Response {
+    let document = try await store.read { database in
+      try await database.multipartDocument(id, query)
+    }
+    let (type, segments) = Multipart.related(document, Multipart.boundary())
+    return try parts(segments, type, call, store)
+  }
+
+  private func parts(
+    _ segments: [Multipart.Segment], _ type: String, _ call: Call, _ store: CouchStore
+  ) throws -> Response {
+    var fields = Response.couchFields
+    fields[.contentType] = type
+    let answer = AttachmentAnswer(segments, from: store)
+    return try feeds.response(
+      answer, to: call, from: store, waits: false, length: Int(answer.count), fields)
+  }
+
   private func put(_ call: Call, _ store: CouchStore) async throws -> Response {
-    let parameters = try call.couchParameters()
     let name = try DocumentName(call)
+    if case .document(let id) = name,
+      let boundary = call[.contentType].flatMap(MultipartReader.boundary)
+    {
+      return try await putRelated(id, boundary, call, store)
+    }
+    let parameters = try call.couchParameters()
     let body = try await call.couchDocument(store.documentLimits)
     switch name {
     case .local(let id):
@@ -101,6 +124,29 @@ struct CouchDocumentController: Sendable {
       }
       answer.warnOfUnrunRules(call)
       return .couchWritten(answer, parameters, call, at: address.couchURL(for: call))
+    }
+  }
+
+  /// Writes a document and the attachments that follow it.
+  private func putRelated(
+    _ id: DocumentID, _ boundary: String, _ call: Call, _ store: CouchStore
+  ) async throws -> Response {
+    let parameters = try call.couchParameters()
+    let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
+    let isNewEdit = try parameters.flag("new_edits", default: true)
+    var receiver = AttachmentReceiver(call, store)
+    do {
+      let sent = try await receiver.receiveRelated(boundary: boundary)
+      let answer = try await store.write { database in
+        try await database.put(
+          id, sent.document, base: base, isNewEdit: isNewEdit, following: sent.following)
+      }
+      await receiver.discard()
+      answer.warnOfUnrunRules(call)
+      return .couchWritten(answer, parameters, call, at: address.couchURL(for: call))
+    } catch {
+      await receiver.discard()
+      throw error
     }
   }
 

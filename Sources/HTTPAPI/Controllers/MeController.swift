@@ -67,7 +67,10 @@ struct MeController: Sendable {
   /// end of the token that the caller has then.
   private func me(_ call: Call, _ person: Principal) async throws -> Response {
     let usage = try await stores.withStore(person.store, creating: false) { store in
-      try await store?.read { view in try view.info() }
+      try await store?.read { view in
+        let info = try view.info()
+        return try (documents: info.documentCount, bytes: info.storedBytes + view.attachmentBytes())
+      }
     }
     let quota = StoreLimits.standard(for: person.store)
     var fields: HTTPFields = [:]
@@ -82,7 +85,7 @@ struct MeController: Sendable {
       writer.member("couch", address.couchURL(for: call) + "/" + person.storeName)
       writer.name("usage")
       Self.write(
-        documents: usage?.documentCount ?? 0, bytes: usage?.storedBytes ?? 0, to: &writer)
+        documents: usage?.documents ?? 0, bytes: usage?.bytes ?? 0, to: &writer)
       writer.name("quota")
       Self.write(documents: quota.documents, bytes: quota.bytes, to: &writer)
       if let expires = renewed?.expiresAt ?? person.expiresAt {

@@ -52,12 +52,17 @@ extension Call {
     return try await couchObject(bytes)
   }
 
-  /// The body of a `PUT` of one document. As in CouchDB its content type is ignored, except for the multipart types of
-  /// attachments.
-  /// - Throws: ``Problem`` 413; 415 for attachments; 400 for invalid JSON.
+  /// Whether `Accept` names a type of several parts. A wildcard does not: most clients that send it expect JSON.
+  func accepts(_ type: String) -> Bool { self[.accept]?.lowercased().contains(type) ?? false }
+
+  /// The body of a `PUT` of one document that is one part. As in CouchDB its content type is ignored, except for those
+  /// of several parts.
+  /// - Throws: ``Problem`` 413; 415 for a body of several parts; 400 for invalid JSON.
   func couchDocument(_ limits: DocumentLimits) async throws -> JSONNode {
     if self[.contentType]?.lowercased().hasPrefix("multipart/") ?? false {
-      throw ServiceError(.attachmentsUnsupported, "Attachments are not supported")
+      throw ServiceError(
+        .attachmentsUnsupported,
+        "Content-Type must be application/json, or multipart/related with a boundary")
     }
     let bytes = try await body(upTo: limits.document.maximumBytes)
     return try await Self.parsed(bytes, limits.document)

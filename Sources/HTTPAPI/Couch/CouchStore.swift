@@ -117,6 +117,9 @@ struct CouchStore: Sendable {
   /// The size limits of its documents.
   var documentLimits: DocumentLimits { DocumentLimits(stores.limits(of: name)) }
 
+  /// The most bytes of one attachment.
+  var attachmentBytes: Int { stores.limits(of: name).attachmentBytes }
+
   /// The most bytes that it may have.
   var storedBytes: Int64 { stores.limits(of: name).bytes }
 

@@ -55,10 +55,12 @@ final class Feeds: Sendable {
   ///   - store: the store that is read, with the rights of the reader; of an observer the own one.
   ///   - scope: what an observer reads; nil for a reader of the store.
   ///   - waits: whether the answer waits for changes.
+  ///   - length: the bytes of the answer, if they are known.
   /// - Throws: as ``add(_:from:as:)``.
   func response(
     _ form: some LongAnswerForm, to call: Call, from store: CouchStore,
-    as scope: Subscription.Scope? = nil, waits: Bool, _ fields: HTTPFields
+    as scope: Subscription.Scope? = nil, waits: Bool, length: Int? = nil,
+    status: HTTPResponse.Status = .ok, _ fields: HTTPFields
   ) throws -> Response {
     let channel = call.context.channel
     let subscription = Subscription(
@@ -71,8 +73,8 @@ final class Feeds: Sendable {
     // the place back.
     DisconnectHandler.onDisconnect(of: channel) { subscription.end(.clientLeft) }
     return Response(
-      status: .ok, headers: fields,
-      body: ResponseBody { writer in try await answer.write(to: &writer) })
+      status: status, headers: fields,
+      body: ResponseBody(contentLength: length) { writer in try await answer.write(to: &writer) })
   }
 
   /// Adds a subscription.

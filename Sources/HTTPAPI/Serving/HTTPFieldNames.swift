@@ -3,6 +3,8 @@ import HTTPTypes
 extension HTTPField.Name {
   /// `X-Accel-Buffering`: `no` tells nginx, and proxies that follow it, to pass each part of an answer on at once.
   static let accelBuffering = named("X-Accel-Buffering")
+  /// `Content-MD5` (RFC 1864), which CouchDB's clients send with attachments.
+  static let contentMD5 = named("Content-MD5")
   /// `Cache-Status` (RFC 9211).
   static let cacheStatus = named("Cache-Status")
   /// `X-Couch-Request-ID`: identifies an answer.

@@ -76,6 +76,7 @@ extension HTTPService {
       CouchDatabaseController(databases: databases, address: address, bodyFiles: bodyFiles).routes,
       CouchAllDocumentsController(databases: databases, feeds: feeds).routes,
       CouchDocumentController(databases: databases, address: address, feeds: feeds).routes,
+      CouchAttachmentController(databases: databases, address: address, feeds: feeds).routes,
       CouchReplicationController(databases: databases, feeds: feeds).routes,
       CouchQueryController(databases: databases).routes,
       CouchMaintenanceController(databases: databases).routes,

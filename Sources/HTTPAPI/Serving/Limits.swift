@@ -108,6 +108,21 @@ enum Limits {
     ("numberExponent", JSONLimits.exponents.upperBound, "decimal exponent"),
     ("numberNegativeExponent", -JSONLimits.exponents.lowerBound, "negative decimal exponent"),
     ("documentIDBytes", DocumentID.maximumBytes, "bytes"),
+    ("attachmentBytes", AttachmentLimits.personBytes, "bytes of one attachment"),
+    (
+      "databaseAttachmentBytes", AttachmentLimits.databaseBytes,
+      "bytes of one in a database of the administrator"
+    ),
+    ("attachments", IncomingAttachment.most, "attachments per document"),
+    ("attachmentNameBytes", AttachmentName.maximumBytes, "bytes"),
+    ("attachmentTypeBytes", IncomingAttachment.typeBytes, "bytes"),
+    ("attachmentRanges", ByteRanges.most, "ranges of one answer"),
+    ("attachmentPieceBytes", AttachmentLimits.pieceBytes, "bytes that are stored together"),
+    (
+      "abandonedAttachmentSeconds", Int(AttachmentLimits.abandonedSeconds),
+      "seconds that an attachment may wait for its document"
+    ),
+    ("documentRequestBytes", CouchLimits.bulk.maximumBytes, "bytes of a document with attachments"),
     ("revisions", HistoryLimits.standard.revisions, "revision ids per branch"),
     ("leaves", HistoryLimits.standard.liveLeaves, "live leaves per document"),
     ("closedLeaves", HistoryLimits.standard.deletedLeaves, "tombstone leaves per document"),

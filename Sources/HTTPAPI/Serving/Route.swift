@@ -91,6 +91,8 @@ package struct Route: Sendable {
   let changes: Change
   /// What its work is charged to.
   let cost: Cost
+  /// Whether the path's last parameter takes all further segments, too: a name may have slashes.
+  fileprivate(set) var takesRest = false
   /// How its errors are written.
   fileprivate(set) var dialect = Problem.Dialect.problem
   /// The handler. The principal is nil only where the access allows it.
@@ -119,7 +121,9 @@ package struct Route: Sendable {
   func matches(_ path: String) -> Bool {
     let wanted = template.utf8.split(separator: UInt8(ascii: "/"))
     let given = path.utf8.split(separator: UInt8(ascii: "/"))
-    guard wanted.count == given.count else { return false }
+    guard wanted.count == given.count || takesRest && wanted.count < given.count else {
+      return false
+    }
     return zip(wanted, given).allSatisfy { want, got in
       want.first == UInt8(ascii: "{") || want.elementsEqual(got)
     }
@@ -127,6 +131,15 @@ package struct Route: Sendable {
 
   /// The number of parameters in its path. If two routes match a path, the one with fewer parameters is used.
   var parameterCount: Int { template.utf8.count { $0 == UInt8(ascii: "{") } }
+}
+
+extension Route {
+  /// The same route, whose last parameter takes all further segments.
+  var takingRest: Route {
+    var route = self
+    route.takesRest = true
+    return route
+  }
 }
 
 extension Route.Permit where Caller == Void {
@@ -181,6 +194,9 @@ struct RouteTable: Sendable {
     var literals: [(text: [UInt8], node: Int)] = []
     var parameter: Int?
     var entries: [Entry] = []
+
+    /// Whether further segments belong to the last parameter.
+    var takesRest: Bool { entries.contains { $0.route.takesRest } }
   }
 
   private var nodes = [Node()]
@@ -236,6 +252,8 @@ struct RouteTable: Sendable {
       } else if let next = nodes[node].parameter {
         node = next
         values.append(String(decoding: segment, as: UTF8.self))
+      } else if nodes[node].takesRest, let last = values.indices.last {
+        values[last] += "/" + String(decoding: segment, as: UTF8.self)
       } else {
         return nil
       }

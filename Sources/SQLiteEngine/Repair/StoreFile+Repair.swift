@@ -139,9 +139,9 @@ extension Connection {
   func repairIndexes(after findings: [String], as blank: BlankDatabase) throws {
     let rows = StoreRows(self, as: blank)
     let isRepaired = try attempt {
-      let (locals, pieces) = (try rows.localsAsFound(), try rows.piecesAsFound())
+      let pieces = try rows.piecesAsFound()
       try rows.dropIndexes()
-      try rows.replaceLocals(with: locals)
+      try rows.replaceLocals { $0 }
       try rows.replacePieces(with: pieces)
       try execute("REINDEX")
     }

@@ -13,26 +13,23 @@ extension DocumentRepair where Rows == StoreRows {
   }
 
   /// Repairs local documents and removes those that can't be repaired. Without its checkpoint, a client compares all
-  /// documents once more; without its receipt, a batch runs again.
+  /// documents once more; without its receipt, a batch runs again; of an attachment without one of its pieces no byte can be
+  /// read from there on.
   mutating func repairLocals() throws {
-    let found = try rows.localsAsFound()
-    guard found.contains(where: { !$0.isSound }) else { return }
-    var kept: [RowValues] = []
-    for local in found {
-      if local.isSound {
-        kept.append(local)
-      } else if let repaired = local.repaired() {
-        kept.append(repaired)
-        outcome.repaired += 1
-      } else if extent == .everything {
-        outcome.dropped += 1
-      } else {
-        kept.append(local)
-        outcome.left += 1
+    guard try rows.hasDamagedLocals() else { return }
+    var sum = outcome
+    let mayDrop = extent == .everything
+    try rows.replaceLocals { local in
+      if local.isSound { return local }
+      if let repaired = local.repaired() {
+        sum.repaired += 1
+        return repaired
       }
+      if mayDrop { sum.dropped += 1 } else { sum.left += 1 }
+      return mayDrop ? nil : local
     }
-    try rows.replaceLocals(with: kept)
-    if extent == .everything { try notePurges() }
+    outcome = sum
+    if mayDrop { try notePurges() }
   }
 
   /// Counts one more purge; see ``notePurges(after:)``.
@@ -71,13 +68,25 @@ extension DocumentRepair where Rows == StoreRows {
 }
 
 extension StoreRows {
-  /// All local documents, unverified, in no particular order.
-  func localsAsFound() throws -> [RowValues] {
-    guard try has(.locals) else { return [] }
-    return try connection.statement("SELECT id, revision, expires, checksum, body FROM locals").all
-    {
-      row in Self.localAsFound(row)
+  /// Visits all local documents, unverified, in no particular order, until `visit` returns false.
+  private func walkLocalsAsFound(_ visit: (RowValues) throws -> Bool) throws {
+    guard try has(.locals) else { return }
+    let statement = try connection.statement(
+      "SELECT id, revision, expires, checksum, body FROM locals")
+    defer { statement.reset() }
+    while try statement.step() {
+      guard try visit(Self.localAsFound(statement.row)) else { return }
     }
+  }
+
+  /// Whether a local document fails its checksum.
+  func hasDamagedLocals() throws -> Bool {
+    var isDamaged = false
+    try walkLocalsAsFound { local in
+      isDamaged = !local.isSound
+      return !isDamaged
+    }
+    return isDamaged
   }
 
   /// Some local documents, unverified: those after an id, in the order of their ids.
@@ -100,23 +109,35 @@ extension StoreRows {
       ], content: row.bytes(4), checksum: row.int64(3))
   }
 
-  /// Replaces all local documents, which also restores the order of the rows in their table.
-  func replaceLocals(with locals: [RowValues]) throws {
-    guard try !locals.isEmpty || has(.locals) else { return }
-    try make(.locals)
-    try connection.statement("DELETE FROM locals").run()
-    for local in locals {
+  /// Replaces all local documents, which also restores the order of the rows in their table. They are more than fit in
+  /// memory, because attachments are among them, so they are copied to another table and back.
+  /// - Parameter change: returns what takes a row's place; nil for nothing.
+  func replaceLocals(by change: (RowValues) throws -> RowValues?) throws {
+    guard try has(.locals) else { return }
+    try connection.execute(
+      """
+      CREATE TABLE kept(
+        id BLOB NOT NULL, revision INTEGER NOT NULL, expires INTEGER, checksum INTEGER NOT NULL,
+        body BLOB NOT NULL)
+      """)
+    try walkLocalsAsFound { found in
+      guard let local = try change(found) else { return true }
       var expires = Binding.null
       if case .optionalInteger(.some(let end)) = local.values[2] { expires = .integer(end) }
       try connection.statement(
-        """
-        INSERT OR REPLACE INTO locals(id, revision, expires, checksum, body)
-        VALUES (CAST(?1 AS TEXT), ?2, ?3, ?4, ?5)
-        """
+        "INSERT INTO kept(id, revision, expires, checksum, body) VALUES (?1, ?2, ?3, ?4, ?5)"
       ).run(
         .bytes(local.bytes(0)), .integer(local.integer(1)), expires, .integer(local.checksum),
         .bytes(local.content))
+      return true
     }
+    try connection.execute(
+      """
+      DELETE FROM locals;
+      INSERT OR REPLACE INTO locals(id, revision, expires, checksum, body)
+        SELECT CAST(id AS TEXT), revision, expires, checksum, body FROM kept;
+      DROP TABLE kept;
+      """)
   }
 
   /// Whether an entry of a query index refers to a document that does not exist.

@@ -36,6 +36,12 @@ package struct AccountImport {
   private var pending: [Mutation] = []
   private var pendingBytes = 0
   private var pendingNotes: [LocalEdit] = []
+  /// Which bytes the attachments of pending revisions have.
+  private var pendingAttached: [AttachedRevision: [AttachmentName: AttachmentContent]] = [:]
+  /// The attachment that is arriving.
+  private var arriving: (upload: AttachmentUpload, key: AttachmentKey, length: Int)?
+  /// The attachments of the section that have arrived. Their bytes are in the store.
+  private var arrived: [AttachmentKey: NewAttachment] = [:]
   private var noteCount: Int64 = 0
   private var noteBytes: Int64 = 0
 
@@ -67,7 +73,13 @@ package struct AccountImport {
 
   /// The bytes that the import holds in memory, including an incomplete line, but without a line that is
   /// being parsed.
-  package var heldBytes: Int { rest.count + pendingBytes + (document?.waitingBytes ?? 0) }
+  package var heldBytes: Int {
+    rest.count + pendingBytes + (document?.waitingBytes ?? 0) + heldAttachment
+  }
+
+  private var heldAttachment: Int {
+    arriving.map { min($0.upload.count, AttachmentLimits.heldBytes) } ?? 0
+  }
 
   /// Reads the next bytes, which may end anywhere in a line.
   /// - Throws: `invalidExport` with the number of an invalid line; `quotaExceeded`; the store's errors.
@@ -121,6 +133,10 @@ package struct AccountImport {
   }
 
   private mutating func take(_ read: ImportedLine) async throws {
+    if case .data(let bytes) = read { return try await take(bytes: bytes) }
+    guard arriving == nil else {
+      throw ImportedLine.Fault(reason: "before it, the rest of the attachment must come as data")
+    }
     switch (read, stage) {
     case (.header, .header): stage = .section
     case (.section(let name), .section):
@@ -133,7 +149,7 @@ package struct AccountImport {
         throw ImportedLine.Fault(reason: "section must be list/ and the list's id")
       }
       target = try await openList(list)
-      (section, noteCount, noteBytes) = (name, 0, 0)
+      (section, noteCount, noteBytes, arrived) = (name, 0, 0, [:])
       stage = .documents
     case (.document(let sent), .documents):
       try await endDocument()
@@ -144,14 +160,22 @@ package struct AccountImport {
       } else {
         counts.documents += 1
       }
-    case (.body(let revision, let body), .documents):
-      guard document != nil else {
+    case (.attachment(let key, let length), .documents):
+      try await endDocument()
+      arriving = (AttachmentUpload(limit: length), key, length)
+      try await take(bytes: [])
+    case (.body(let revision, let body, let keys), .documents):
+      guard let document else {
         throw ImportedLine.Fault(reason: "a rev must follow the line of its document")
       }
-      try document?.take(revision, try target.body(body))
-      counts.bodies += 1
-      // A document's bodies may be larger than the memory for them.
-      if document?.waitingBytes ?? 0 >= Self.commitBytes { try await passOn() }
+      let owner = AttachedRevision(id: document.id, revision: revision)
+      for (name, key) in keys {
+        guard let bytes = arrived[key] else {
+          throw ImportedLine.Fault(reason: "before it, the attachment \(key) must have come")
+        }
+        pendingAttached[owner, default: [:]][name] = .new(bytes)
+      }
+      try await take(body, of: revision)
     case (.note(let name, let note), .documents):
       try await endDocument()
       try take(note, of: name)
@@ -168,6 +192,32 @@ package struct AccountImport {
       stage = .over
     default: throw ImportedLine.Fault(reason: "it is not allowed here; " + stage.message)
     }
+  }
+
+  private mutating func take(_ body: DocumentBody, of revision: RevisionID) async throws {
+    try document?.take(revision, try target.body(body))
+    counts.bodies += 1
+    // A document's bodies may be larger than the memory for them.
+    if document?.waitingBytes ?? 0 >= Self.commitBytes { try await passOn() }
+  }
+
+  /// Adds bytes to the attachment that is arriving, and ends it with its last byte.
+  private mutating func take(bytes: [UInt8]) async throws {
+    guard var next = arriving else {
+      throw ImportedLine.Fault(reason: "data must follow the line of an attachment")
+    }
+    try next.upload.append(bytes)
+    let isLast = next.upload.count == next.length
+    if isLast || next.upload.isFull {
+      next.upload = try await target.write(next.upload, isLast: isLast, as: context)
+    }
+    arriving = isLast ? nil : next
+    guard isLast else { return }
+    let attachment = next.upload.finish()
+    guard attachment.facts.key == next.key else {
+      throw ImportedLine.Fault(reason: "the attachment's bytes have another SHA-256")
+    }
+    arrived[next.key] = attachment
   }
 
   private mutating func take(_ note: LocalDocument, of name: String) throws {
@@ -233,8 +283,12 @@ package struct AccountImport {
   private mutating func commit() async throws {
     let (mutations, edits) = (pending, pendingNotes)
     guard !mutations.isEmpty || !edits.isEmpty else { return }
+    let attached = pendingAttached.filter { owner, _ in
+      mutations.contains { $0.id == owner.id && $0.body(of: owner.revision) != nil }
+    }
+    for owner in attached.keys { pendingAttached[owner] = nil }
     (pending, pendingNotes, pendingBytes) = ([], [], 0)
-    try await target.write(mutations, edits, as: context)
+    try await target.write(mutations, edits, attached, as: context)
   }
 
   private func refusal(_ reason: String, line number: Int? = nil) -> ServiceError {

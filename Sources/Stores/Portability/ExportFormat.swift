@@ -14,7 +14,9 @@ package import JSON
 /// ```
 /// A section is a store. In a `history`, a string is a revision whose parent is the revision before it in the
 /// list; the first one has no parent. Every other revision is an object that names its parent. The stored
-/// bodies follow their document, the winner's first. The manifest has the number of all lines and bytes
+/// bodies follow their document, the winner's first. The bytes of attachments come before the first document that names
+/// them, `{"attachment":"<SHA-256>","length":n}` and then `{"data":"<Base64>"}` for each part; a body's line then has
+/// `"attachments":{"<name>":"<SHA-256>"}`. The manifest has the number of all lines and bytes
 /// before it, and their SHA-256.
 package enum ExportFormat {
   /// The name of the format in the first line.

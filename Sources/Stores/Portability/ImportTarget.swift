@@ -1,5 +1,6 @@
 import Documents
 import JSON
+import NIOConcurrencyHelpers
 
 /// The store into which a section is imported.
 package struct ImportTarget: Sendable {
@@ -33,16 +34,32 @@ package struct ImportTarget: Sendable {
   }
 
   func write(
-    _ mutations: [Mutation], _ notes: [LocalEdit], as context: WriteContext
+    _ mutations: [Mutation], _ notes: [LocalEdit],
+    _ attached: [AttachedRevision: [AttachmentName: AttachmentContent]], as context: WriteContext
   ) async throws {
     _ = try await run { store in
       try await store.update(loading: Set(mutations.map(\.id)), as: context) { changes in
         changes.isWhole = true
         for mutation in mutations { changes.write(mutation) }
+        for (revision, contents) in attached { try changes.attach(contents, to: revision) }
         for note in notes { changes.write(note) }
       }
       return true
     }
+  }
+
+  /// Writes the part of an attachment that has arrived.
+  func write(
+    _ upload: AttachmentUpload, isLast: Bool, as context: WriteContext
+  ) async throws -> AttachmentUpload {
+    let written = NIOLockedValueBox(upload)
+    _ = try await run { store in
+      var next = upload
+      try await store.write(&next, isLast: isLast, as: context)
+      written.withLockedValue { [next] in $0 = next }
+      return true
+    }
+    return written.withLockedValue { $0 }
   }
 
   /// The new id of a document.

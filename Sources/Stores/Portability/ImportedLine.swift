@@ -10,8 +10,12 @@ enum ImportedLine: Sendable {
   case section(String)
   /// A document without its bodies.
   case document(ImportedDocument)
-  /// A body of a revision of the document before.
-  case body(RevisionID, DocumentBody)
+  /// A body of a revision of the document before, and which bytes its attachments have.
+  case body(RevisionID, DocumentBody, [AttachmentName: AttachmentKey])
+  /// The start of an attachment: the SHA-256 and the length of its bytes.
+  case attachment(AttachmentKey, length: Int)
+  /// The next bytes of the attachment.
+  case data([UInt8])
   /// One of the service's own notes, without ``LocalID/receiptPrefix``.
   case note(String, LocalDocument)
   /// The end of a section.
@@ -46,14 +50,17 @@ enum ImportedLine: Sendable {
       throw Fault(reason: "it must be a JSON object")
     }
     if root["id"] != nil { return .document(try await document(root, limits.history)) }
-    if let rev = root["rev"] { return try body(rev, root["body"], limits) }
+    if let rev = root["rev"] { return try body(rev, root, limits) }
+    if let key = root["attachment"] { return try attachment(key, root["length"], limits) }
+    if let data = root["data"] { return try self.data(data) }
     if let name = root["note"] { return try note(name, root, limits) }
     if let name = root["section"]?.string { return .section(name) }
     if let name = root["end"]?.string { return .end(name) }
     if let manifest = root["manifest"] { return try self.manifest(manifest) }
     guard root["export"] != nil else {
       throw Fault(
-        reason: "it must have one of export, section, id, rev, note, end and manifest")
+        reason: "it must have one of export, section, id, rev, attachment, data, note, end and "
+          + "manifest")
     }
     return try header(root)
   }
@@ -125,16 +132,50 @@ enum ImportedLine: Sendable {
   }
 
   private static func body(
-    _ rev: JSONNode, _ node: JSONNode?, _ limits: StoreLimits
+    _ rev: JSONNode, _ root: JSONNode, _ limits: StoreLimits
   ) throws -> ImportedLine {
-    guard let text = rev.string, let node, node.kind == .object else {
+    guard let text = rev.string, let node = root["body"], node.kind == .object else {
       throw Fault(reason: "rev must be a revision, and body the object that it says")
     }
     let body = try DocumentBody(node)
     guard body.bytes.count <= limits.documentBytes else {
       throw Fault(reason: "body must have at most \(limits.documentBytes) bytes")
     }
-    return .body(try RevisionID(text), body)
+    var keys: [AttachmentName: AttachmentKey] = [:]
+    if let attachments = root["attachments"] {
+      guard attachments.kind == .object else {
+        throw Fault(reason: "attachments must be an object")
+      }
+      for member in attachments.members {
+        keys[try AttachmentName(member.name)] = try key(member.value)
+      }
+    }
+    return .body(try RevisionID(text), body, keys)
+  }
+
+  private static func key(_ node: JSONNode) throws(Fault) -> AttachmentKey {
+    guard let text = node.string, let bytes = Hex.bytes(text.utf8), bytes.count == 32 else {
+      throw Fault(reason: "an attachment must be the SHA-256 of its bytes")
+    }
+    return AttachmentKey(stored: Hex.string(bytes))
+  }
+
+  private static func attachment(
+    _ node: JSONNode, _ length: JSONNode?, _ limits: StoreLimits
+  ) throws -> ImportedLine {
+    guard let length = length?.int, (0...limits.attachmentBytes).contains(length) else {
+      throw Fault(
+        reason: "length must be a number of bytes, at most \(limits.attachmentBytes)")
+    }
+    return .attachment(try key(node), length: length)
+  }
+
+  private static func data(_ node: JSONNode) throws -> ImportedLine {
+    var decoder = Base64.Decoder()
+    guard let text = node.string, text.utf8.count <= 2 * AttachmentLimits.pieceBytes,
+      let bytes = decoder.decode(text.utf8), let last = decoder.finish()
+    else { throw Fault(reason: "data must be a part of an attachment in Base64") }
+    return .data(bytes + last)
   }
 
   private static func note(

@@ -18,10 +18,14 @@ struct StoreExport: Sendable {
   /// The newest state that was read; nil before the first.
   private var seen: StoreInfo?
   private var step = Step.documents(DocumentRange(includesDeleted: true))
+  /// The attachments that were written.
+  private var attachments: Set<AttachmentKey> = []
 
   /// What is written next.
   private enum Step: Sendable {
     case documents(DocumentRange)
+    /// The bytes of attachments that a document names, from an offset of the first one; the next one is last.
+    case attachments([AttachmentFacts], from: Int64, then: DocumentRange)
     /// The remaining bodies of a document, by the indices of their revisions; the next one is last.
     case bodies(DocumentID, RevisionTree, [Int], then: DocumentRange)
     case notes(Int, after: String?)
@@ -59,6 +63,8 @@ struct StoreExport: Sendable {
     while !isComplete {
       switch step {
       case .documents(let range): try nextDocument(range, view)
+      case .attachments(let rest, let offset, let range):
+        try nextAttachment(rest, from: offset, then: range, view)
       case .bodies(let id, let tree, let rest, let range):
         try nextBody(of: id, tree, rest, then: range, view)
       case .notes(let index, let last): try nextNotes(index, after: last, info, view)
@@ -79,6 +85,11 @@ struct StoreExport: Sendable {
       step = .notes(0, after: nil)
       return
     }
+    let missing = try view.attachments(of: document.id).filter { !attachments.contains($0.key) }
+    guard missing.isEmpty else {
+      step = .attachments(missing, from: 0, then: range)
+      return
+    }
     guard let tree = try view.tree(document.id) else { throw Self.changed }
     write { writer in
       writer.member("id", document.id.text)
@@ -89,7 +100,7 @@ struct StoreExport: Sendable {
       if !closed.isEmpty { writer.member("closed", Hex.string(closed)) }
     }
     if document.isDeleted { counts.tombstones += 1 } else { counts.documents += 1 }
-    write(document.body, of: document.revision)
+    try write(document.body, of: document.id, document.revision, view)
     // Only these revisions have stored bodies.
     let kept = tree.revisions(withinSteps: StoreLimits.storedAncestors)
     let rest = tree.nodes.indices.filter { index in
@@ -111,7 +122,7 @@ struct StoreExport: Sendable {
     while let index = rest.popLast() {
       let node = tree.nodes[index]
       if let body = try view.body(id, node.revision) {
-        write(body, of: node.revision)
+        try write(body, of: id, node.revision, view)
       } else if node.isLeaf {
         throw Self.changed
       }
@@ -156,12 +167,47 @@ struct StoreExport: Sendable {
     counts.notes += 1
   }
 
-  private mutating func write(_ body: [UInt8], of revision: RevisionID) {
+  private mutating func write(
+    _ body: [UInt8], of id: DocumentID, _ revision: RevisionID, _ view: any StoreView
+  ) throws {
+    let keys =
+      DocumentBody.hasAttachments(body) ? try view.attachmentKeys(of: id, revision) : [:]
     write { writer in
       writer.member("rev", revision.description)
       writer.member("body", raw: body)
+      guard !keys.isEmpty else { return }
+      writer.name("attachments")
+      writer.beginObject()
+      for (name, key) in keys.sorted(by: { $0.key < $1.key }) { writer.member(name.text, key.text) }
+      writer.endObject()
     }
     counts.bodies += 1
+  }
+
+  /// Writes a part of an attachment, or the next one's length.
+  private mutating func nextAttachment(
+    _ facts: [AttachmentFacts], from offset: Int64, then range: DocumentRange,
+    _ view: any StoreView
+  ) throws {
+    guard let last = facts.last else {
+      step = .documents(range)
+      return
+    }
+    if offset == 0 {
+      write { writer in
+        writer.member("attachment", last.key.text)
+        writer.member("length", Int(clamping: last.length))
+      }
+    }
+    guard offset < last.length else {
+      attachments.insert(last.key)
+      step = .attachments(facts.dropLast(), from: 0, then: range)
+      return
+    }
+    guard try view.attachment(last.key)?.pieces == last.pieces else { throw Self.changed }
+    let bytes = try view.bytes(offset..<last.length, of: last)
+    write { writer in writer.member("data", Base64.string(bytes)) }
+    step = .attachments(facts, from: offset + Int64(bytes.count), then: range)
   }
 
   private mutating func write(_ members: (inout JSONWriter) -> Void) {

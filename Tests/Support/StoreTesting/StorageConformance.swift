@@ -25,7 +25,7 @@ package struct StorageConformance: Sendable {
 
   package static let claims: [Claim] =
     sequences + counts + bytes + atomicity + documents + histories + longHistories + purges
-    + locals + indexes + compaction + replacing + repetition + lifeCycle
+    + locals + attachments + indexes + compaction + replacing + repetition + lifeCycle
 
   private let makeEngine: @Sendable () async throws -> any StorageEngine
 

@@ -1,0 +1,165 @@
+package import Documents
+import JSON
+import Scheduling
+package import Stores
+
+/// An attachment of a document to write, with the bytes that came with it.
+package struct SentAttachment: Sendable {
+  package let name: AttachmentName
+  let contentType: String?
+  /// `revpos`, which only counts for a peer's revision.
+  let generation: Int?
+  let digest: String?
+  /// Its bytes; nil for a stub.
+  let bytes: NewAttachment?
+
+  package init(_ attachment: IncomingAttachment, _ bytes: NewAttachment?) {
+    name = attachment.name
+    contentType = attachment.contentType
+    generation = attachment.generation
+    digest = attachment.digest
+    self.bytes = bytes
+  }
+
+  /// An attachment that comes without a document.
+  package init(name: AttachmentName, contentType: String, _ bytes: NewAttachment) {
+    (self.name, self.contentType, self.bytes) = (name, contentType, bytes)
+    (generation, digest) = (nil, nil)
+  }
+
+  /// How many characters of Base64 are decoded at once. They are whole bytes.
+  private static let charactersAtOnce = 64 << 10
+
+  /// Decodes the attachments of a document, and gives way between two parts of one.
+  /// - Parameter limit: the most bytes of one.
+  /// - Parameter following: the bytes that followed the document.
+  /// - Throws: 400 for what is not Base64, and for bytes that did not follow; 413.
+  static func decoding(
+    _ attachments: [IncomingAttachment], limit: Int,
+    following: [AttachmentName: NewAttachment]
+  ) async throws -> [SentAttachment] {
+    var sent: [SentAttachment] = []
+    for attachment in attachments {
+      switch attachment.content {
+      case .stub: sent.append(SentAttachment(attachment, nil))
+      case .follows:
+        guard let bytes = following[attachment.name] else {
+          throw DocumentError(
+            .invalidAttachment,
+            "The bytes of \(attachment.name) do not follow: send multipart/related")
+        }
+        sent.append(SentAttachment(attachment, bytes))
+      case .data(let node):
+        sent.append(
+          SentAttachment(
+            attachment, try await decode(node.string ?? "", of: attachment.name, limit: limit)))
+      }
+    }
+    return sent
+  }
+
+  private static func decode(
+    _ text: String, of name: AttachmentName, limit: Int
+  ) async throws -> NewAttachment {
+    guard text.utf8.count / 4 <= limit / 2 else { throw AttachmentUpload.tooLarge(limit) }
+    var (upload, decoder) = (AttachmentUpload(limit: limit), Base64.Decoder())
+    var rest = text.utf8[...]
+    while !rest.isEmpty {
+      guard let bytes = decoder.decode(rest.prefix(charactersAtOnce)) else {
+        throw IncomingAttachment.invalidData(name)
+      }
+      rest = rest.dropFirst(charactersAtOnce)
+      try upload.append(bytes)
+      try await Slice.giveWay()
+    }
+    guard let last = decoder.finish() else { throw IncomingAttachment.invalidData(name) }
+    try upload.append(last)
+    return upload.finish()
+  }
+}
+
+/// The bytes that the attachments of the revisions of one update have.
+struct AttachedContents {
+  private(set) var all: [AttachedRevision: [AttachmentName: AttachmentContent]] = [:]
+
+  /// The stubs of a revision with attachments, for its body.
+  /// - Parameter earlier: the revisions whose attachments a stub may name, the nearest first.
+  /// - Parameter generation: the generation of the new revision.
+  /// - Throws: ``DocumentError`` with code `missingStub`.
+  func stubs(
+    of sent: [SentAttachment], from earlier: EarlierAttachments, generation: Int, isReplicated: Bool
+  ) throws -> (stubs: [AttachmentStub], contents: [AttachmentName: AttachmentContent]) {
+    var stubs: [AttachmentStub] = []
+    var contents: [AttachmentName: AttachmentContent] = [:]
+    for attachment in sent {
+      let generation = isReplicated ? attachment.generation ?? generation : generation
+      if let bytes = attachment.bytes {
+        stubs.append(
+          AttachmentStub(
+            name: attachment.name,
+            contentType: attachment.contentType ?? IncomingAttachment.standardType,
+            generation: generation, digest: bytes.facts.digest, length: bytes.facts.length))
+        contents[attachment.name] = .new(bytes)
+      } else {
+        let known = try earlier.attachment(attachment, among: self)
+        stubs.append(
+          AttachmentStub(
+            name: attachment.name,
+            contentType: isReplicated
+              ? attachment.contentType ?? known.stub.contentType : known.stub.contentType,
+            generation: isReplicated ? generation : known.stub.generation,
+            digest: known.stub.digest, length: known.stub.length))
+        contents[attachment.name] = known.content
+      }
+    }
+    return (stubs, contents)
+  }
+
+  mutating func add(
+    _ contents: [AttachmentName: AttachmentContent], _ id: DocumentID, _ revision: RevisionID
+  ) {
+    all[AttachedRevision(id: id, revision: revision)] = contents
+  }
+
+  func record(in changes: inout StoreChanges) throws {
+    for (revision, contents) in all { try changes.attach(contents, to: revision) }
+  }
+}
+
+/// The attachments of the revisions before a new one.
+struct EarlierAttachments {
+  let id: DocumentID
+  /// The revisions, the nearest first.
+  let revisions: [RevisionID]
+  let edits: DocumentEdits
+  let view: any StoreView
+
+  /// The attachment that a stub names. A peer's digest may differ: CouchDB's is of the packed bytes.
+  /// - Throws: ``DocumentError`` with code `missingStub`.
+  func attachment(
+    _ sent: SentAttachment, among contents: AttachedContents
+  ) throws -> (stub: AttachmentStub, content: AttachmentContent) {
+    var found: (stub: AttachmentStub, content: AttachmentContent)?
+    for revision in revisions {
+      let body = try edits.body(of: revision)?.bytes ?? view.body(id, revision)
+      let stub = body.flatMap { DocumentBody.attachments(in: $0)?.stubs }?
+        .first { $0.name == sent.name }
+      guard let stub, let content = try content(of: stub, revision, contents) else { continue }
+      if sent.digest?.equalsBytes(of: stub.digest) ?? true { return (stub, content) }
+      if found == nil { found = (stub, content) }
+    }
+    guard let found else {
+      throw DocumentError(.missingStub, "Invalid attachment stub in \(id) for \(sent.name)")
+    }
+    return found
+  }
+
+  private func content(
+    of stub: AttachmentStub, _ revision: RevisionID, _ contents: AttachedContents
+  ) throws -> AttachmentContent? {
+    if let new = contents.all[AttachedRevision(id: id, revision: revision)] {
+      return new[stub.name]
+    }
+    return try view.attachmentKeys(of: id, revision)[stub.name].map { .stored($0) }
+  }
+}

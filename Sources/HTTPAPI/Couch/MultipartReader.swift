@@ -1,0 +1,151 @@
+/// Reads a body of type `multipart/related` in pieces. A value: bytes in, events out.
+///
+/// Source: RFC 2046, section 5.1.1.
+struct MultipartReader {
+  enum Event: Equatable {
+    /// A part begins. The names of the fields are in lower case.
+    case begin([String: String])
+    case bytes([UInt8])
+    /// The part ends.
+    case end
+  }
+
+  enum Failure: Error, Equatable {
+    case malformed
+  }
+
+  private enum Stage {
+    case preamble
+    /// Behind a delimiter: a line end, or the two hyphens of the last one.
+    case delimited
+    case fields
+    case content
+    case epilogue
+  }
+
+  /// The most bytes of the fields of one part: 8 KiB.
+  static let fieldBytes = 8 << 10
+
+  /// `\r\n--boundary`.
+  private let delimiter: [UInt8]
+  private var stage = Stage.preamble
+  /// The bytes that are not events yet.
+  private var held: [UInt8]
+
+  /// Makes a reader.
+  /// - Parameter boundary: 1 to 70 bytes.
+  init(boundary: String) {
+    delimiter = Array("\r\n--\(boundary)".utf8)
+    // The first delimiter needs no line end before it.
+    held = Array("\r\n".utf8)
+  }
+
+  /// Whether the last delimiter has come.
+  var isComplete: Bool { stage == .epilogue }
+
+  /// Reads the boundary of a content type; nil if it is of another type or has no valid one.
+  static func boundary(of type: String) -> String? {
+    let parts = type.utf8.split(separator: UInt8(ascii: ";")).map {
+      String(decoding: $0, as: UTF8.self).trimmingSpaces
+    }
+    guard parts.first?.lowercased() == "multipart/related" else { return nil }
+    for part in parts.dropFirst() where part.lowercased().hasPrefix("boundary=") {
+      var text = String(part.dropFirst("boundary=".count))
+      if text.utf8.count >= 2, text.utf8.first == 0x22, text.utf8.last == 0x22 {
+        text = String(text.dropFirst().dropLast())
+      }
+      let isSound = text.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != 0x22 }
+      return (1...70).contains(text.utf8.count) && isSound ? text : nil
+    }
+    return nil
+  }
+
+  /// Takes the next bytes.
+  /// - Returns: what they contain.
+  mutating func take(_ bytes: [UInt8]) throws(Failure) -> [Event] {
+    held += bytes
+    var events: [Event] = []
+    while try step(&events) {}
+    return events
+  }
+
+  /// - Returns: whether there may be more to read in the held bytes.
+  private mutating func step(_ events: inout [Event]) throws(Failure) -> Bool {
+    switch stage {
+    case .preamble:
+      guard let start = find(delimiter) else {
+        held.removeFirst(max(0, held.count - delimiter.count))
+        return false
+      }
+      held.removeFirst(start + delimiter.count)
+      stage = .delimited
+      return true
+    case .delimited: return try readDelimiterEnd()
+    case .fields: return try readFields(&events)
+    case .content:
+      let start = find(delimiter)
+      let count = start ?? max(0, held.count - delimiter.count + 1)
+      if count > 0 { events.append(.bytes(Array(held.prefix(count)))) }
+      held.removeFirst(count + (start == nil ? 0 : delimiter.count))
+      guard start != nil else { return false }
+      events.append(.end)
+      stage = .delimited
+      return true
+    case .epilogue:
+      held = []
+      return false
+    }
+  }
+
+  private mutating func readDelimiterEnd() throws(Failure) -> Bool {
+    // Spaces may follow a boundary.
+    while let first = held.first, first == 0x20 || first == 0x09 { held.removeFirst() }
+    guard held.count >= 2 else { return false }
+    let end = Array(held.prefix(2))
+    held.removeFirst(2)
+    switch end {
+    case Array("--".utf8): stage = .epilogue
+    case Array("\r\n".utf8):
+      // The line end may be that of an empty list of fields, too.
+      held = Array("\r\n".utf8) + held
+      stage = .fields
+    default: throw .malformed
+    }
+    return true
+  }
+
+  private mutating func readFields(_ events: inout [Event]) throws(Failure) -> Bool {
+    guard let end = find(Array("\r\n\r\n".utf8)) else {
+      guard held.count <= Self.fieldBytes else { throw .malformed }
+      return false
+    }
+    guard end <= Self.fieldBytes else { throw .malformed }
+    var fields: [String: String] = [:]
+    for line in held.prefix(end).split(whereSeparator: { $0 == 0x0D || $0 == 0x0A }) {
+      guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw .malformed }
+      let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+      let value = String(decoding: line[(colon + 1)...], as: UTF8.self).trimmingSpaces
+      guard fields.updateValue(value, forKey: name) == nil else { throw .malformed }
+    }
+    held.removeFirst(end + 4)
+    events.append(.begin(fields))
+    stage = .content
+    return true
+  }
+
+  /// The offset of a text in the held bytes; nil if it isn't there.
+  private func find(_ text: [UInt8]) -> Int? {
+    guard held.count >= text.count, let first = text.first else { return nil }
+    return held.withUnsafeBufferPointer { held in
+      text.withUnsafeBufferPointer { text in
+        var start = 0
+        while let found = held[start...(held.count - text.count)].firstIndex(of: first) {
+          if held[found..<found + text.count].elementsEqual(text) { return found }
+          start = found + 1
+          if start > held.count - text.count { return nil }
+        }
+        return nil
+      }
+    }
+  }
+}

@@ -1,0 +1,169 @@
+package import Documents
+
+/// The rule that keeps the bytes of attachments as long as a kept body names them, each once.
+///
+/// Bodies name attachments by name; the document's ``AttachmentRecord`` says which bytes they have. The rule runs at the
+/// end of each update, whoever recorded the bodies, so that a revision that the service makes keeps the attachments that
+/// it takes over.
+enum AttachmentLedger {
+  /// Records in an update which bytes the recorded bodies name, stores new bytes, and removes those that no kept body
+  /// names any more.
+  /// - Throws: `integrity`.
+  static func settle(_ changes: inout StoreChanges) throws {
+    guard !changes.mutations.isEmpty || !changes.purges.isEmpty || !changes.forgotten.isEmpty,
+      try !changes.attached.isEmpty || !changes.offered.isEmpty
+        || changes.local(.attachmentTotal) != nil
+    else { return }
+    for mutation in changes.mutations { try settle(mutation, in: &changes) }
+    for purge in changes.purges {
+      let kept = purge.tree.revisions(withinSteps: steps(changes))
+      try change(purge.id, in: &changes) { record, _ in record.remove { !kept.contains($0) } }
+    }
+    for bodies in changes.forgotten {
+      guard let tree = try changes.tree(bodies.id) else { continue }
+      let leaves = Set(tree.leaves.map(\.revision))
+      try change(bodies.id, in: &changes) { record, _ in
+        record.remove { bodies.contains($0, leaves: leaves) }
+      }
+    }
+  }
+
+  private static func steps(_ changes: StoreChanges) -> Int {
+    changes.keepsHistory ? StoreLimits.storedAncestors : 0
+  }
+
+  private static func settle(_ mutation: Mutation, in changes: inout StoreChanges) throws {
+    let steps = steps(changes)
+    let added =
+      mutation.further.map { ($0.revision, $0.body) }
+      + [mutation.body.map { (mutation.revision, $0) }].compactMap(\.self)
+    try change(mutation.id, in: &changes) { record, changes in
+      for (revision, body) in added where DocumentBody.hasAttachments(body.bytes) {
+        let given = changes.attached[AttachedRevision(id: mutation.id, revision: revision)] ?? [:]
+        var names: AttachmentRecord.Names = [:]
+        for stub in body.attachments {
+          names[stub.name] =
+            try given[stub.name].map { try changes.keep($0) }
+            ?? key(of: stub, in: record, changes)
+            ?? changes.offered.first { $0.facts.digest.equalsBytes(of: stub.digest) }
+            .map { try changes.keep(.new($0)) }
+        }
+        record.set(names, of: revision)
+      }
+      guard !record.revisions.isEmpty else { return }
+      // An engine keeps the body of any revision that may be near enough to a leaf.
+      let old = steps == 0 ? Int.max : mutation.revision.generation - steps
+      let kept = mutation.tree.revisions(withinSteps: steps)
+      record.remove { revision in
+        !kept.contains(revision)
+          && (revision.generation < old || mutation.tree.index(of: revision) == nil)
+      }
+    }
+  }
+
+  /// The bytes that an earlier revision's attachment of the same name and digest has. Nil if there are none: the revision
+  /// came with a name only, for example from a damaged copy.
+  private static func key(
+    of stub: AttachmentStub, in record: AttachmentRecord, _ changes: StoreChanges
+  ) throws -> AttachmentKey? {
+    try record.keys(of: stub.name).first { key in
+      try changes.attachment(key).map { $0.digest.equalsBytes(of: stub.digest) } ?? false
+    }
+  }
+
+  /// Changes the record of a document, and counts for all bytes how many documents name them.
+  private static func change(
+    _ id: DocumentID, in changes: inout StoreChanges,
+    _ edit: (inout AttachmentRecord, inout StoreChanges) throws -> Void
+  ) throws {
+    let note = try changes.local(.attached(id))
+    let former = try note.map { try AttachmentRecord($0) } ?? AttachmentRecord()
+    var record = former
+    try edit(&record, &changes)
+    guard record != former else { return }
+    changes.write(LocalEdit(.attached(id), record.note(after: note)))
+    for key in record.keys.subtracting(former.keys) { try changes.count(1, of: key) }
+    for key in former.keys.subtracting(record.keys) { try changes.count(-1, of: key) }
+  }
+}
+
+/// A revision whose attachments' bytes an update gives.
+package struct AttachedRevision: Hashable, Sendable {
+  let id: DocumentID
+  let revision: RevisionID
+
+  package init(id: DocumentID, revision: RevisionID) {
+    self.id = id
+    self.revision = revision
+  }
+}
+
+extension StoreChanges {
+  /// What is known of some bytes, with what this update has recorded.
+  fileprivate func attachment(_ key: AttachmentKey) throws -> AttachmentFacts? {
+    try local(.attachment(key)).map { try AttachmentFacts($0, of: key) }
+  }
+
+  /// Stores the bytes of an attachment, unless the store has them.
+  fileprivate mutating func keep(_ content: AttachmentContent) throws -> AttachmentKey {
+    switch content {
+    case .stored(let key):
+      guard try attachment(key) != nil else {
+        throw ServiceError(.unavailable, "An attachment was removed meanwhile; try again")
+      }
+      return key
+    case .new(let new):
+      let facts = new.facts
+      if try attachment(facts.key) != nil {
+        try removeUpload(facts.pieces)
+        return facts.key
+      }
+      if let held = new.held {
+        write(held, of: facts.pieces, from: 0)
+        try addBytes(facts.length)
+      } else {
+        guard try local(.upload(facts.pieces)) != nil else { throw ServiceError.uploadGone }
+        write(LocalEdit(.upload(facts.pieces), nil))
+      }
+      write(LocalEdit(.attachment(facts.key), facts.note))
+      let key = LocalDocument(revision: 1, body: Array(facts.key.text.utf8))
+      write(LocalEdit(.attachment(sha1: facts.sha1), key))
+      return facts.key
+    }
+  }
+
+  /// Counts one document more or less that names some bytes, and removes bytes that none names.
+  fileprivate mutating func count(_ change: Int, of key: AttachmentKey) throws {
+    guard var facts = try attachment(key) else { return }
+    facts.documents += change
+    guard facts.documents <= 0 else {
+      write(LocalEdit(.attachment(key), facts.note))
+      return
+    }
+    write(LocalEdit(.attachment(key), nil))
+    // Other bytes may have the same SHA-1.
+    if try local(.attachment(sha1: facts.sha1))?.body == Array(key.text.utf8) {
+      write(LocalEdit(.attachment(sha1: facts.sha1), nil))
+    }
+    for index in 0..<facts.pieceCount { write(LocalEdit(.piece(index, of: facts.pieces), nil)) }
+    try addBytes(-facts.length)
+  }
+
+  mutating func write(_ pieces: [[UInt8]], of name: String, from first: Int) {
+    for (index, piece) in pieces.enumerated() {
+      write(
+        LocalEdit(.piece(first + index, of: name), LocalDocument(revision: 1, body: piece)))
+    }
+  }
+
+  mutating func addBytes(_ bytes: Int64) throws {
+    var total = try AttachmentTotal(local(.attachmentTotal))
+    total.bytes = max(0, total.bytes + bytes)
+    write(total.edit)
+  }
+}
+
+extension ServiceError {
+  static let uploadGone = ServiceError(
+    .unavailable, "The attachment took too long to arrive; send it again")
+}

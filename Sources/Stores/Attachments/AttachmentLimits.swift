@@ -1,0 +1,15 @@
+/// The limits of attachments. `GET /v1/limits` shows them.
+package enum AttachmentLimits {
+  /// The bytes of one row: 64 KiB.
+  package static let pieceBytes = 64 << 10
+  /// So many bytes of an attachment are held in memory while it arrives: 1 MiB. A longer one is written in parts before
+  /// its document.
+  package static let heldBytes = 1 << 20
+  /// The most bytes of one attachment in the store of a guest, a user or a list: 10 MiB.
+  package static let personBytes = 10 << 20
+  /// The most bytes of one attachment in a database of the administrator: 20 MiB.
+  package static let databaseBytes = 20 << 20
+  /// After so many seconds the parts of an attachment whose document never came are removed: 1 hour. No request takes
+  /// as long.
+  package static let abandonedSeconds: Int64 = 3_600
+}

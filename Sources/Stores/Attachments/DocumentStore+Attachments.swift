@@ -1,0 +1,113 @@
+import Documents
+import JSON
+import Scheduling
+
+/// Attachments that arrive in parts, before their document.
+///
+/// A mark says that the document has not come yet. What was written of an attachment whose document never comes, because
+/// the client or the server has stopped, is removed later: at the start of the next such attachment, and by maintenance.
+extension DocumentStore {
+  /// Writes the bytes that have arrived.
+  /// - Parameter isLast: whether no further bytes come.
+  /// - Throws: `quotaExceeded`; the store's errors. The attachment then has to be discarded.
+  package func write(
+    _ upload: inout AttachmentUpload, isLast: Bool = false, as context: WriteContext
+  ) async throws {
+    if !upload.isBegun { try await removeAbandonedAttachments() }
+    let name = upload.name
+    let (first, pieces) = upload.takePieces(isLast: isLast)
+    try await update(as: context) { changes in
+      try changes.receive(pieces, of: name, from: first, at: changes.time)
+    }
+  }
+
+  /// Removes what was written of an attachment whose document was not written. Does nothing for any other.
+  package func discard(_ upload: AttachmentUpload) async {
+    guard upload.isBegun else { return }
+    let name = upload.name
+    _ = try? await update(as: .server) { changes in
+      changes.freesSpace = true
+      try changes.removeUpload(name)
+    }
+  }
+
+  /// Removes what was written of attachments whose documents have not come for
+  /// ``AttachmentLimits/abandonedSeconds``.
+  package func removeAbandonedAttachments() async throws {
+    let end = now().adding(seconds: -AttachmentLimits.abandonedSeconds)
+    while let name = try await readInline({ view in try view.abandonedUpload(before: end) }) {
+      try await update(as: .server) { changes in
+        changes.freesSpace = true
+        try changes.removeUpload(name)
+      }
+      try await Slice.giveWay()
+    }
+  }
+}
+
+/// The mark of an attachment whose document has not come: `{"began":ms,"pieces":n,"bytes":n}`.
+private struct UploadMark {
+  var began: Timestamp
+  var pieces = 0
+  var bytes: Int64 = 0
+
+  init(began: Timestamp) { self.began = began }
+
+  init(_ note: LocalDocument) throws {
+    guard let root = try? ParsedJSON(note.body, limits: .small).root,
+      let began = root["began"]?.int, let pieces = root["pieces"]?.int,
+      let bytes = root["bytes"]?.int
+    else { throw ServiceError(.integrity, "The mark of an attachment can't be read") }
+    self.began = Timestamp(milliseconds: Int64(began))
+    (self.pieces, self.bytes) = (pieces, Int64(bytes))
+  }
+
+  var note: LocalDocument {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("began", Int(clamping: began.milliseconds))
+    writer.member("pieces", pieces)
+    writer.member("bytes", Int(clamping: bytes))
+    writer.endObject()
+    return LocalDocument(revision: 1, body: writer.bytes)
+  }
+}
+
+extension StoreView {
+  /// An attachment whose document has not come since a time.
+  fileprivate func abandonedUpload(before end: Timestamp) throws -> String? {
+    guard try local(.attachmentTotal) != nil else { return nil }
+    var found: String?
+    try locals(AnswerKeys.range(LocalID.uploadPrefix)) { id, note in
+      if try UploadMark(note).began < end { found = AnswerKeys.last(of: id) }
+      return found == nil
+    }
+    return found
+  }
+}
+
+extension StoreChanges {
+  fileprivate mutating func receive(
+    _ pieces: [[UInt8]], of name: String, from first: Int, at now: Timestamp
+  ) throws {
+    guard !pieces.isEmpty else { return }
+    let known = try view.local(.upload(name)).map { try UploadMark($0) }
+    guard first == known?.pieces ?? 0 else { throw ServiceError.uploadGone }
+    var mark = known ?? UploadMark(began: now)
+    let bytes = Int64(pieces.reduce(0) { $0 + $1.count })
+    mark.pieces += pieces.count
+    mark.bytes += bytes
+    write(LocalEdit(.upload(name), mark.note))
+    write(pieces, of: name, from: first)
+    try addBytes(bytes)
+    attachedBytes += bytes
+  }
+
+  /// Removes an attachment whose document has not come.
+  mutating func removeUpload(_ name: String) throws {
+    guard let mark = try local(.upload(name)).map({ try UploadMark($0) }) else { return }
+    write(LocalEdit(.upload(name), nil))
+    for index in 0..<mark.pieces { write(LocalEdit(.piece(index, of: name), nil)) }
+    try addBytes(-mark.bytes)
+  }
+}

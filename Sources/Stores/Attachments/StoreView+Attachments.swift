@@ -1,0 +1,94 @@
+package import Documents
+import JSON
+
+/// Reading attachments.
+extension StoreView {
+  /// How many bytes the store's attachments have. The quota counts them.
+  package func attachmentBytes() throws -> Int64 {
+    try local(.attachmentTotal).map { try AttachmentTotal($0).bytes } ?? 0
+  }
+
+  /// The keys of the attachments that a revision names; empty for one that names none or has no body any more.
+  package func attachmentKeys(
+    of id: DocumentID, _ revision: RevisionID
+  ) throws -> [AttachmentName: AttachmentKey] {
+    try local(.attached(id)).map { try AttachmentRecord($0).revisions[revision] ?? [:] } ?? [:]
+  }
+
+  /// Whether some kept revision of a document names attachments.
+  package func hasAttachments(_ id: DocumentID) throws -> Bool {
+    try local(.attached(id)) != nil
+  }
+
+  /// The attachments that the kept revisions of a document name.
+  func attachments(of id: DocumentID) throws -> [AttachmentFacts] {
+    let record = try local(.attached(id)).map { try AttachmentRecord($0) }
+    return try record?.keys.sorted().compactMap { try attachment($0) } ?? []
+  }
+
+  /// What is known of some bytes; nil for those that the store does not have.
+  package func attachment(_ key: AttachmentKey) throws -> AttachmentFacts? {
+    try local(.attachment(key)).map { try AttachmentFacts($0, of: key) }
+  }
+
+  /// What is known of the bytes with a SHA-1; nil if the store has none.
+  package func attachment(sha1: [UInt8]) throws -> AttachmentFacts? {
+    guard let note = try local(.attachment(sha1: sha1)) else { return nil }
+    return try attachment(AttachmentKey(stored: String(decoding: note.body, as: UTF8.self)))
+  }
+
+  /// All attachments with their bytes, to be copied to another store. Only for a store that has few.
+  package func newAttachments() throws -> [NewAttachment] {
+    guard try local(.attachmentTotal) != nil else { return [] }
+    var all: [AttachmentFacts] = []
+    try locals(AnswerKeys.range(LocalID.attachmentPrefix)) { id, note in
+      all.append(try AttachmentFacts(note, of: AttachmentKey(stored: AnswerKeys.last(of: id))))
+      return true
+    }
+    return try all.map { facts in
+      let pieces = try (0..<facts.pieceCount).map { index in
+        let start = Int64(index * AttachmentLimits.pieceBytes)
+        return try bytes(start..<facts.length, of: facts)
+      }
+      return NewAttachment(facts: facts.forAnotherStore, held: pieces)
+    }
+  }
+
+  /// Some bytes of an attachment, from an offset to the end of a piece, or to the end of the range.
+  /// - Parameter range: not empty, and within the attachment.
+  /// - Throws: `integrity` when they are missing.
+  package func bytes(_ range: Range<Int64>, of attachment: AttachmentFacts) throws -> [UInt8] {
+    let size = Int64(AttachmentLimits.pieceBytes)
+    let index = range.lowerBound / size
+    guard let piece = try local(.piece(Int(index), of: attachment.pieces)),
+      piece.body.count == min(size, attachment.length - index * size)
+    else { throw ServiceError(.integrity, "A piece of an attachment is missing") }
+    let start = Int(range.lowerBound - index * size)
+    let end = Int(min(range.upperBound - index * size, Int64(piece.body.count)))
+    return start == 0 && end == piece.body.count ? piece.body : Array(piece.body[start..<end])
+  }
+}
+
+/// How many bytes the attachments of a store have, those that are arriving included.
+struct AttachmentTotal {
+  var bytes: Int64
+
+  /// Reads a note.
+  /// - Throws: `integrity`.
+  init(_ note: LocalDocument?) throws {
+    guard let note else {
+      bytes = 0
+      return
+    }
+    guard let count = (try? ParsedJSON(note.body, limits: .small).root)?["bytes"]?.int else {
+      throw ServiceError(.integrity, "The size of the attachments can't be read")
+    }
+    bytes = Int64(count)
+  }
+
+  /// The note; nil for a store without attachments.
+  var edit: LocalEdit {
+    let body = JSONValue.object(["bytes": .number(JSONNumber(Int(clamping: bytes)))]).bytes
+    return LocalEdit(.attachmentTotal, bytes > 0 ? LocalDocument(revision: 1, body: body) : nil)
+  }
+}

@@ -1,0 +1,213 @@
+import Documents
+import Stores
+
+extension StorageConformance {
+  /// Claims about attachments, whose bytes every engine keeps as notes of the store.
+  static let attachments: [Claim] = [
+    Claim("the bytes of an attachment are read by ranges, and found by their SHA-1") { bench in
+      try await bench.withDocuments { store in
+        let bytes = AttachedBytes.some(200_000)
+        let id = try DocumentID("a")
+        let revision = try await store.attach(bytes, to: id)
+        let facts = try await store.facts(id, revision)
+        try require(facts.length, is: 200_000, "the length")
+        for range: Range<Int64> in [0..<1, 65_535..<65_537, 131_072..<200_000, 199_999..<200_000] {
+          let found = try await store.bytes(range, of: facts)
+          try require(
+            found == Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]), "\(range)")
+        }
+        let known = try await store.read { view in try view.attachment(sha1: facts.sha1) }
+        try require(known?.key, is: facts.key, "by SHA-1")
+        try require(try await store.attached(), is: 200_000, "counted")
+      }
+    },
+    Claim("the same bytes are stored once, whoever sends them") { bench in
+      try await bench.withDocuments { store in
+        let bytes = AttachedBytes.some(100_000)
+        let (one, two) = (try DocumentID("a"), try DocumentID("b"))
+        let first = try await store.attach(bytes, to: one)
+        let second = try await store.attach(bytes, to: two, inParts: true)
+        try require(try await store.attached(), is: 100_000, "counted once")
+        let facts = try await store.facts(two, second)
+        try require(facts.documents, is: 2, "documents")
+        try await store.purge(one, first)
+        try require(try await store.bytes(0..<100_000, of: facts) == bytes, "still there")
+        try await store.purge(two, second)
+        try require(try await store.attached(), is: 0, "freed")
+        try require(try await store.pieces(), is: 0, "pieces")
+      }
+    },
+    Claim("bytes are kept as long as a kept body names them") { bench in
+      try await bench.withDocuments { store in
+        let id = try DocumentID("a")
+        let first = try await store.attach(AttachedBytes.some(70_000), to: id)
+        var last = try await store.put(id, base: first, body: .empty)
+        try require(try await store.attached(), is: 70_000, "an ancestor names them")
+        for number in 0..<StoreLimits.storedAncestors - 1 {
+          let body = try DocumentBody(parsing: Array("{\"n\":\(number)}".utf8))
+          last = try await store.put(id, base: last, body: body)
+        }
+        let body = try await store.read { view in try view.body(id, first) }
+        try require(body != nil, "the first body is the oldest one that is kept")
+        try require(try await store.attached(), is: 70_000, "it names them")
+        try await store.put(id, base: last, body: .empty)
+        try require(
+          try await store.read { view in try view.body(id, first) }, is: nil, "it is gone")
+        try require(try await store.attached(), is: 0, "freed with it")
+        try require(try await store.pieces(), is: 0, "pieces")
+      }
+    },
+    Claim("an edit that takes an attachment over keeps its bytes") { bench in
+      try await bench.withDocuments { store in
+        let id = try DocumentID("a")
+        let first = try await store.attach(AttachedBytes.some(10), to: id)
+        let bytes = try await store.read { view in try view.body(id, first) ?? [] }
+        let next = try DocumentBody(parsing: Array(#"{"edited":true}"#.utf8))
+          .with(DocumentBody(readingBack: bytes).attachments)
+        let second = try await store.put(id, base: first, body: next)
+        try await store.update(loading: [id]) { changes in changes.dropHistory(of: id) }
+        let facts = try await store.facts(id, second)
+        try require(
+          try await store.bytes(0..<10, of: facts) == AttachedBytes.some(10),
+          "of the first revision")
+      }
+    },
+    Claim("attachments whose document does not come are removed") { bench in
+      let clock = ManualClock()
+      try await bench.withDocuments(clock) { store in
+        var upload = try await store.upload(AttachedBytes.some(3 << 20))
+        try require(upload.isBegun, "it is written in parts")
+        try require(try await store.attached() > 1 << 20, "and counted")
+        await store.discard(upload)
+        try require(try await store.attached(), is: 0, "discarded")
+        upload = try await store.upload(AttachedBytes.some(3 << 20))
+        try await store.removeAbandonedAttachments()
+        try require(try await store.attached() > 0, "it may still be arriving")
+        clock.advance(by: .seconds(AttachmentLimits.abandonedSeconds + 1))
+        try await store.removeAbandonedAttachments()
+        try require(try await store.pieces(), is: 0, "abandoned")
+        try require(try await store.attached(), is: 0, "and no longer counted")
+      }
+    },
+    Claim("attachments count for the quota") { bench in
+      try await bench.withDocuments(limits: StoreLimits(documents: 10, bytes: 100_000)) { store in
+        let first = try await store.attach(AttachedBytes.some(60_000), to: try DocumentID("a"))
+        for inParts in [false, true] {
+          do {
+            _ = try await store.attach(
+              AttachedBytes.some(60_001), to: try DocumentID("b"), inParts: inParts)
+            throw ConformanceFailure(description: "Taken beyond the quota")
+          } catch let error as ServiceError where error.code == .quotaExceeded {}
+        }
+        let long = #"{"x":"\#(String(repeating: "x", count: 40_000))"}"#
+        do {
+          _ = try await store.put(
+            DocumentID("c"), base: nil, body: DocumentBody(parsing: Array(long.utf8)))
+          throw ConformanceFailure(description: "A document was taken beyond the quota")
+        } catch let error as ServiceError where error.code == .quotaExceeded {}
+        try await store.delete(try DocumentID("a"), base: first)
+        try require(try await store.attached(), is: 60_000, "history keeps them")
+      }
+    },
+  ]
+}
+
+/// Bytes of attachments of tests.
+enum AttachedBytes {
+  /// Bytes that differ from each other and from those of another count.
+  static func some(_ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8 ^ count) }
+  }
+}
+
+extension StorageBench {
+  fileprivate func withDocuments(
+    _ clock: ManualClock = ManualClock(), limits: StoreLimits = .full,
+    _ use: (DocumentStore) async throws -> Void
+  ) async throws {
+    try await withStorage { storage in
+      try await use(
+        DocumentStore(
+          name: Self.name, storage: storage, limits: limits,
+          now: { .start.adding(seconds: clock.now.offset.components.seconds) }))
+    }
+  }
+}
+
+extension DocumentStore {
+  /// Sends bytes as they would arrive; what has arrived is written as soon as it is enough.
+  fileprivate func upload(
+    _ bytes: [UInt8], inParts: Bool = false
+  ) async throws -> AttachmentUpload {
+    var upload = AttachmentUpload(limit: .max)
+    for start in stride(from: 0, to: bytes.count, by: 50_000) {
+      try upload.append(Array(bytes[start..<min(start + 50_000, bytes.count)]))
+      if inParts || upload.isFull { try await write(&upload, as: .server) }
+    }
+    return upload
+  }
+
+  /// Writes a document with the attachment `file`.
+  fileprivate func attach(
+    _ bytes: [UInt8], to id: DocumentID, inParts: Bool = false
+  ) async throws -> RevisionID {
+    var upload = try await upload(bytes, inParts: inParts)
+    if upload.isBegun { try await write(&upload, isLast: true, as: .server) }
+    let new = upload.finish()
+    let name = try AttachmentName("file")
+    let body = try DocumentBody.empty.with([
+      AttachmentStub(
+        name: name, contentType: "text/plain", generation: 1, digest: new.facts.digest,
+        length: new.facts.length)
+    ])
+    return try await update(loading: [id], as: .server) { changes in
+      let revision = try changes.put(id, base: nil, body: body)
+      try changes.attach([name: .new(new)], to: AttachedRevision(id: id, revision: revision))
+      return revision
+    }
+  }
+
+  /// What is known of the attachment of a revision.
+  fileprivate func facts(_ id: DocumentID, _ revision: RevisionID) async throws -> AttachmentFacts {
+    let found = try await read { view in
+      try view.attachmentKeys(of: id, revision).values.first.flatMap { try view.attachment($0) }
+    }
+    return try required(found, "an attachment of \(id)")
+  }
+
+  fileprivate func bytes(
+    _ range: Range<Int64>, of facts: AttachmentFacts
+  ) async throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < range.count {
+      let start = range.lowerBound + Int64(bytes.count)
+      bytes += try await read { view in try view.bytes(start..<range.upperBound, of: facts) }
+    }
+    return bytes
+  }
+
+  fileprivate func attached() async throws -> Int64 {
+    try await read { view in try view.attachmentBytes() }
+  }
+
+  /// How many pieces are stored.
+  fileprivate func pieces() async throws -> Int {
+    let range = DocumentRange(
+      start: LocalID.piecePrefix, end: LocalID.piecePrefix.dropLast() + "0", includesEnd: false)
+    return try await read { view in
+      var count = 0
+      try view.locals(range) { _, _ in
+        count += 1
+        return true
+      }
+      return count
+    }
+  }
+
+  fileprivate func purge(_ id: DocumentID, _ revision: RevisionID) async throws {
+    try await update(loading: [id], as: .server) { changes in
+      guard let tree = try changes.tree(id) else { return }
+      changes.purge(Purge(id: id, tree: tree.purging([revision])))
+    }
+  }
+}
