@@ -159,7 +159,6 @@ extension Response {
     fields[.eTag] = "\"\(Base64.string(attachment.facts.md5))\""
     fields[.contentDisposition] = "attachment"
     fields[.contentSecurityPolicy] = "sandbox; default-src 'none'"
-    fields[.xContentTypeOptions] = "nosniff"
     fields[.acceptRanges] = "bytes"
     return fields
   }
