@@ -96,7 +96,7 @@ import Testing
         #expect(reply.status == 413)
         #expect(reply.error == "too_large")
       }
-      let fits = Self.document(of: CouchLimits.document.maximumBytes)
+      let fits = Self.document(of: DocumentLimits.standard.document.maximumBytes)
       let written = try await api.send(
         .put, path + "/b", token: token, body: try gzip(fits), headers: packed)
       #expect(written.status == 201)

@@ -154,6 +154,9 @@ def test_ranges(database):
         start, end = wanted
         assert (answer.status_code, answer.content) == (206, content[start:end]), field
         assert answer.headers["Content-Range"] == f"bytes {start}-{end - 1}/200000"
+    database.call("PUT", "/b/none", data=b"")
+    assert database.call("GET", "/b/none", headers={"Range": "bytes=0-0"}).status_code == 416
+    assert database.call("GET", "/b/none").content == b""
     for field in ("bytes=-0", "bytes=200000-", "bytes=999999-"):
         answer = database.call("GET", "/a/f", headers={"Range": field})
         assert (answer.status_code, answer.headers["Content-Range"]) == (416, "bytes */200000"), field

@@ -46,7 +46,8 @@ enum ByteRanges: Equatable {
     case (let first?, nil) where parts[1].isEmpty:
       return min(first, length)..<length
     case (let first?, let last?) where first <= last:
-      return min(first, length)..<min(last, length - 1) + (first < length ? 1 : 0)
+      let start = min(first, length)
+      return start..<max(start, min(last, length - 1) + 1)
     case (nil, let count?) where parts[0].isEmpty:
       return max(0, length - count)..<length
     default: return nil
