@@ -100,7 +100,8 @@ import Testing
     let said = ErrorTable.problem(for: error)
     if let (status, word) = Self.table[code] { expect(error, status, word) }
     #expect((400..<600).contains(said.status.code))
-    #expect(said.error.utf8.allSatisfy { (0x61...0x7A).contains($0) || [0x5F, 0x35, 0x38].contains($0) })
+    #expect(
+      said.error.utf8.allSatisfy { (0x61...0x7A).contains($0) || [0x5F, 0x35, 0x38].contains($0) })
     #expect(!said.reason.contains("file"))
     #expect((said.headers[.wwwAuthenticate] != nil) == (said.status == .unauthorized))
     if said.status == .tooManyRequests { #expect(said.headers[.retryAfter] == "7") }

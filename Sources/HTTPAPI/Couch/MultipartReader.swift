@@ -99,7 +99,7 @@ struct MultipartReader {
 
   private mutating func readDelimiterEnd() throws(Failure) -> Bool {
     // Spaces may follow a boundary.
-    while let first = held.first, first == 0x20 || first == 0x09 { held.removeFirst() }
+    held.removeFirst(held.prefix { $0 == 0x20 || $0 == 0x09 }.count)
     guard held.count >= 2 else { return false }
     let end = Array(held.prefix(2))
     held.removeFirst(2)

@@ -1,0 +1,140 @@
+"""H19: attachments as parts of `multipart`, written and read, as CouchDB's replicator has them."""
+import gzip
+import json
+import re
+
+import pytest
+
+from attachments import inline, md5, some, used
+
+
+def related(boundary, *parts, end=True):
+    lines = b"".join(b"--" + boundary + b"\r\n" + part + b"\r\n" for part in parts)
+    return lines + (b"--" + boundary + b"--" if end else b"")
+
+
+def following(content, **members):
+    return {"follows": True, "length": len(content), "content_type": "text/plain", **members}
+
+
+def part(content, name=None, **fields):
+    if name:
+        fields["Content-Disposition"] = f'attachment; filename="{name}"'
+    lines = "".join(f"{field.replace('_', '-')}: {value}\r\n" for field, value in fields.items())
+    return (lines + "\r\n").encode() + content
+
+
+def document(**attachments):
+    return part(json.dumps({"n": 1, "_attachments": attachments}).encode(), Content_Type="application/json")
+
+
+def put_related(database, body, boundary="x", path="/a", kind="related"):
+    return database.call("PUT", path, data=body, headers={
+        "Content-Type": f"multipart/{kind}" + (f'; boundary="{boundary}"' if boundary else "")})
+
+
+def test_document_and_attachments_in_parts(database):
+    one, two = some(100_000), b"two\r\n--y"
+    packed = gzip.compress(b"three" * 100)
+    body = related(b"x", document(
+        one=following(one), two=following(two, digest=md5(two)),
+        three=following(b"three" * 100, encoding="gzip", encoded_length=len(packed)), four=inline(b"four")),
+        part(two, "two"), part(one, "one"), part(packed))
+    answer = put_related(database, b"preamble\r\n" + body)
+    assert answer.status_code == 201, answer.text
+    for name, content in [("one", one), ("two", two), ("three", b"three" * 100), ("four", b"four")]:
+        assert database.call("GET", "/a/" + name).content == content, name
+    answer = put_related(database, related(
+        b"x", part(json.dumps({"_id": "b", "_rev": "2-b", "_revisions": {"start": 2, "ids": ["b", "a"]},
+                               "_attachments": {"f": following(b"hi", revpos=2)}}).encode()), part(b"hi")),
+        path="/b?new_edits=false")
+    assert answer.json()["rev"] == "2-b", answer.text
+    assert database.call("GET", "/b/f").content == b"hi"
+
+
+FILE = part(b"hi", "f")
+HI = document(f=following(b"hi"))
+PARTS = {
+    "wrong boundary": ("y", related(b"x", HI, FILE)),
+    "missing part": ("x", related(b"x", HI)),
+    "extra part": ("x", related(b"x", HI, FILE, FILE)),
+    "wrong length": ("x", related(b"x", HI, part(b"hi there"))),
+    "wrong digest": ("x", related(b"x", document(f=following(b"hi", digest=md5(b"ho"))), FILE)),
+    "no length": ("x", related(b"x", document(f={"follows": True}), FILE)),
+    "not packed": ("x", related(b"x", document(f=following(b"hi", encoding="gzip", encoded_length=2)), FILE)),
+    "no end": ("x", related(b"x", HI, FILE, end=False)),
+    "no document": ("x", related(b"x", FILE)),
+    "long fields": ("x", related(b"x", HI, part(b"hi", Content_Type="x" * 9_000))),
+    "nothing": ("x", b""),
+}
+
+
+@pytest.mark.fault("H19")
+@pytest.mark.parametrize("name", PARTS)
+def test_malformed_parts_are_refused_whole(database, name):
+    boundary, body = PARTS[name]
+    answer = put_related(database, body, boundary)
+    assert answer.status_code == 400, answer.text
+    assert database.call("GET", "/a").status_code == 404
+    assert used(database) == 0
+
+
+@pytest.mark.fault("H19")
+@pytest.mark.parametrize("kind, boundary", [("mixed", "x"), ("form-data", "x"), ("related", None), ("related", "x" * 71)])
+def test_other_forms_of_several_parts_are_refused(untouched, kind, boundary):
+    body = related(b"x", HI, FILE)
+    assert put_related(untouched, body, boundary, kind=kind).status_code == 415
+    headers = {"Content-Type": f"multipart/{kind}; boundary=x"}
+    for path in ("", "/_bulk_docs"):
+        assert untouched.call("POST", path, data=body, headers=headers).status_code == 415
+
+
+def split(answer):
+    """The parts of an answer: their fields and contents, without those of the boundaries."""
+    kind = answer if isinstance(answer, str) else answer.headers["Content-Type"]
+    return re.search(r'boundary="?([0-9a-f]+)', kind)[1].encode()
+
+
+def parts_of(content, boundary):
+    pieces = content.split(b"--" + boundary)
+    assert pieces[-1].strip() == b"--"
+    found = []
+    for piece in pieces[1:-1]:
+        head, _, body = piece.removeprefix(b"\r\n").partition(b"\r\n\r\n")
+        found.append((head.decode(), body.removesuffix(b"\r\n")))
+    return found
+
+
+def test_document_is_read_in_parts(database):
+    one, two = some(150_000), b"two"
+    database.call("PUT", "/a", json={"_attachments": {"one": inline(one), "two": inline(two)}})
+    answer = database.call("GET", "/a?attachments=true", headers={"Accept": "multipart/related, application/json"})
+    assert answer.headers["Content-Type"].startswith("multipart/related")
+    parts = parts_of(answer.content, split(answer))
+    named = json.loads(parts[0][1])["_attachments"]
+    assert named["one"]["follows"] and named["one"]["digest"] == md5(one) and "stub" not in named["one"]
+    assert [content for _, content in parts[1:]] == [one, two]
+    assert 'filename="one"' in parts[1][0] and "Content-Length: 150000" in parts[1][0]
+
+
+def test_open_revisions_come_with_their_attachments(database):
+    database.call("PUT", "/a", json={"_attachments": {"f": inline(b"hi")}})
+    revision = database.call("GET", "/a").json()["_rev"]
+    query = f'/a?open_revs=["{revision}","9-x"]&revs=true&latest=true'
+    answer = database.call("GET", query, headers={"Accept": "multipart/mixed"})
+    found = parts_of(answer.content, split(answer))
+    (head, body), (missing, text) = found
+    assert head.startswith("Content-Type: multipart/related")
+    inner = parts_of(body, split(head))
+    read = json.loads(inner[0][1])
+    assert read["_revisions"]["start"] == 1 and read["_attachments"]["f"]["follows"]
+    assert inner[1][1] == b"hi"
+    assert 'error="true"' in missing and json.loads(text) == {"missing": "9-x"}
+    since = database.call("GET", query + f'&atts_since=["{revision}"]', headers={"Accept": "multipart/mixed"})
+    (head, body), _ = parts_of(since.content, split(since))
+    assert head == "Content-Type: application/json" and json.loads(body)["_attachments"]["f"]["stub"]
+    got = database.call("POST", "/_bulk_get?attachments=true", json={"docs": [{"id": "a", "rev": revision}]}).json()
+    assert got["results"][0]["docs"][0]["ok"]["_attachments"]["f"]["data"] == "aGk="
+    for path in ("/_all_docs", "/_changes"):
+        rows = database.call("GET", path + "?include_docs=true&attachments=true").json()
+        assert (rows.get("rows") or rows["results"])[0]["doc"]["_attachments"]["f"]["data"] == "aGk="
