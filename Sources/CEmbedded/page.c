@@ -55,6 +55,9 @@ BYTES icon_512_png[] = {
 BYTES icon_svg[] = {
 #embed "../Page/Files/icon.svg"
 };
+BYTES list_head_js[] = {
+#embed "../Page/Files/list-head.js"
+};
 BYTES markdown_js[] = {
 #embed "../Page/Files/markdown.js"
 };
@@ -273,6 +276,7 @@ static const cembedded_page_file files[] = {
     FILE("icon-192.png", icon_192_png),
     FILE("icon-512.png", icon_512_png),
     FILE("icon.svg", icon_svg),
+    FILE("list-head.js", list_head_js),
     FILE("markdown.js", markdown_js),
     FILE("messages.js", messages_js),
     FILE("offline.js", offline_js),

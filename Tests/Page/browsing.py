@@ -16,7 +16,7 @@ from waiting import PATIENCE
 PASSING = (ElementClickInterceptedException, ElementNotInteractableException, NoSuchElementException,
            StaleElementReferenceException)
 
-CLIENT = "import(new URL('bundle.js', document.querySelector('script[type=module]').src)).then(it => it.load('client.js'))"
+CLIENT = "import(new URL('bundle.js', document.querySelector('script[type=module]').src))"
 """An expression for the module of the page's client; the URLs of the page's files have its version."""
 
 # The browser itself logs each response with a status from 400 on and each address that cannot be reached. A page that

@@ -3,13 +3,14 @@ import Testing
 @testable import Page
 
 @Suite struct ModuleBundleTests {
-  @Test func eachModuleBecomesAFunctionThatReturnsWhatItExports() {
+  @Test func importedModulesAreOneScopeAndOthersAreFunctionsInIt() {
     let modules = [
       "app.js": """
-      import { h, text as words } from "./dom.js"
+      import { h } from "./dom.js"
       import { Client } from "./offline/client.js"
-      const show = () => h(words, Client)
-      const routes = [() => import("./view.js"), () => import("./dom.js")]
+      const show = () => h(Client)
+      const routes = [() => import("./view.js"), () => import("./coast.js")]
+      export { show }
       """,
       "dom.js": """
       export const h = (a) => a
@@ -21,37 +22,35 @@ import Testing
       export async function open(a) {}
       """,
       "offline/near.js": "export const near = Object",
-      "view.js": "import { h, text } from \"./dom.js\"\nexport { h, text }",
+      "view.js": """
+      import { h, text } from "./dom.js"
+      import { more } from "./more.js"
+      export async function show() { return h(text, more) }
+      """,
+      "more.js": "export const more = 2",
       "other.js": "export const other = 1",
     ].mapValues { PageSource.script(Array($0.utf8)) }
     #expect(
       String(decoding: ModuleBundle.script(from: "app.js", of: modules), as: UTF8.self) == """
-        const loaded={},modules={
-        "app.js":async()=>{const{h,text:words}=await load("dom.js")
-        const{Client}=await load("offline/client.js")
-        const show=()=>h(words,Client)
-        const routes=[()=>load("view.js"),()=>load("dom.js")]
-        return{}},
-        "view.js":async()=>{const{h,text}=await load("dom.js")
-        return{h,text,}},
-        "offline/client.js":async()=>{const{near}=await load("offline/near.js")
+        let h=(a)=>a
+        function text(){return "import"}
+        let near=Object
         class Client extends near{}
         async function open(a){}
-        return{Client,open,}},
-        "offline/near.js":async()=>{const near=Object
-        return{near,}},
-        "dom.js":async()=>{const h=(a)=>a
-        function text(){return "import"}
-        return{h,text,}},
-        }
-        export const load=name=>loaded[name]??=modules[name]()
+        let more=2
+        let loaded={},modules={
+        "view.js":async()=>{async function show(){return h(text,more)}
+        return{show}},
+        },load=name=>loaded[name]??=modules[name]()
+        let show=()=>h(Client),routes=[()=>load("view.js"),()=>import("./coast.js")]
+        export{show}
 
         """)
   }
 
   @Test func modulesOfThePageUseOnlyWhatTheBundleUnderstands() {
     let understood = [
-      "import{", "import(", "export{", "export const ", "export function ",
+      "import{", "import(", "export{", "export let ", "export function ",
       "export async function ",
       "export class ",
     ]

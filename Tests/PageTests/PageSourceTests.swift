@@ -20,16 +20,31 @@ import Testing
       const e = f => f?.a === "b  : \\" c" && f
         || a ? `${ a ? `- ${ a } ` : " ; " } : b` : - 1 + + 2
       const g = a, h = g / 2 > 1, i = / = "/.test( a )
+      const j = "}" + 1
+      const k = () => {
+        const l = [1]
+        const m = 2
+        let n
+        for (const o of l) n += o
+        return n
+      }
+      const p = 3; q()
+      const isconst = 4
       """
     let served = PageSource.script(Array(source.utf8))
     #expect(
       String(decoding: served, as: UTF8.self) == """
-        export const a={b:2 * 3,// kept,
+        export let a={b:2*3,// kept,
         c:"//",
         d:[4,5]}
-        const e=f=>f?.a==="b  : \\" c"&&f
-        ||a?`${a?`- ${a} `:" ; "} : b`:- 1 + + 2
-        const g=a,h=g / 2 > 1, i = / = "/.test( a )
+        let e=f=>f?.a==="b  : \\" c"&&f
+        ||a?`${a?`- ${a} `:" ; "} : b`:-1+ +2
+        let g=a,h=g / 2 > 1, i = / = "/.test( a )
+        let j="}"+1,k=()=>{let l=[1],m=2,n
+        for(let o of l)n+=o
+        return n}
+        let p=3;q()
+        let isconst=4
 
         """)
   }

@@ -1,6 +1,6 @@
-import { nameOf } from "./cards.js"
 import { client } from "./client.js"
 import { h } from "./dom.js"
+import { nameOf } from "./facts.js"
 import { ask, attempt, announce } from "./messages.js"
 import { annotation } from "./offline/actions.js"
 

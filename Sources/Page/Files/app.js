@@ -94,4 +94,7 @@ if (location.search === "?network") rewrite("/")
 showPerson()
 if (isNearEnd()) use()
 document.getElementById("sync").append(...syncButton())
+/** For whoever looks into the page with the browser's console. */
+export { client }
+
 await start().catch(error => document.getElementById("main").replaceChildren(failure(error)))

@@ -3,8 +3,7 @@
  * example, a private window without storage, or an answer that is not the file. To try again, every file of this visit is
  * fetched past the browser's cache, which may have kept it.
  */
-const bundle = import("./bundle.js")
-bundle.then(({ load }) => load("app.js")).catch(async error => {
+import("./bundle.js").catch(async error => {
   const again = async () => {
     const names = performance.getEntriesByType("resource").map(({ name }) => name).filter(name => name.startsWith(location.origin + "/page/"))
     await Promise.allSettled(names.map(name => fetch(name, { cache: "reload" })))
@@ -12,7 +11,9 @@ bundle.then(({ load }) => load("app.js")).catch(async error => {
   }
   const main = document.getElementById("main")
   try {
-    const { failure } = await (await bundle).load("states.js")
+    // Without a code, the script did not come.
+    if (!error.code) throw error
+    const { failure } = await import("./states.js")
     main.replaceChildren(failure(error, again))
   } catch {
     const button = document.createElement("button")

@@ -4,8 +4,7 @@ import { h, icon } from "./dom.js"
 import { amenitiesOf, chips, nameOf, placeOf, text } from "./facts.js"
 import { announce, toast } from "./messages.js"
 import { reason } from "./reasons.js"
-
-export { amenitiesOf, chips, nameOf, placeOf, text }
+import { putOnLists } from "./to-lists.js"
 
 /** Hotels as cards, and the bookmark button. */
 
@@ -51,8 +50,7 @@ export function keepButton(hotel, isKept, { wide = false } = {}) {
 }
 
 /** The button that puts a hotel on lists. */
-const listButton = hotel => h("button", { "aria-label": `Lists of ${nameOf(hotel)}`, onclick: async () =>
-  (await import("./to-lists.js")).putOnLists(hotel) }, icon("plus"), "List")
+const listButton = hotel => h("button", { "aria-label": `Lists of ${nameOf(hotel)}`, onclick: () => putOnLists(hotel) }, icon("plus"), "List")
 
 /** Removes a bookmark and offers to undo that. */
 export async function remove(id, name, options = {}) {

@@ -16,3 +16,6 @@ export function personName({ username, displayName }) {
 
 /** The first letter of a user's name. */
 export const initial = ({ username, displayName }) => [...(isIssued(username) ? displayName ?? "?" : username)][0] ?? "?"
+
+/** The roles' names for the user. */
+export const roleNames = { owner: "Owner", editor: "Can change", reader: "Can read" }

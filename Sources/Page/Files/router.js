@@ -1,5 +1,4 @@
 import { hear } from "./client.js"
-import { h } from "./dom.js"
 import { busy, failure } from "./states.js"
 import { announce } from "./messages.js"
 
@@ -33,7 +32,7 @@ export function route(path, load) {
 
 const nowhere = () => import("./view-nowhere.js")
 
-function find(path) {
+function resolve(path) {
   for (const { pattern, names, load } of routes) {
     const found = pattern.exec(path)
     if (!found) continue
@@ -62,7 +61,7 @@ export async function render(scroll = 0) {
   leaving = new AbortController()
   const { signal } = leaving
   const main = document.getElementById("main")
-  const { load, params } = find(location.pathname)
+  const { load, params } = resolve(location.pathname)
   params.query = new URLSearchParams(location.search)
   // A view that is ready within 150 ms needs no waiting text; without the delay, the text would flicker.
   const waiting = setTimeout(() => main.replaceChildren(busy()), 150)
@@ -95,7 +94,7 @@ function focusHeading(main, title) {
   announce(title)
 }
 
-function follow(event) {
+function followLink(event) {
   const link = event.target.closest?.("a[href]")
   if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
   const url = new URL(link.href)
@@ -109,10 +108,7 @@ function follow(event) {
 /** Starts to handle links and the history, and shows the first view. */
 export function start() {
   history.scrollRestoration = "manual"
-  document.addEventListener("click", follow)
+  document.addEventListener("click", followLink)
   addEventListener("popstate", event => render(event.state?.scroll ?? 0))
   return render(history.state?.scroll ?? 0)
 }
-
-/** A link element. */
-export const to = (href, ...children) => h("a", { href }, ...children)

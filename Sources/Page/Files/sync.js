@@ -10,7 +10,7 @@ import { attempt } from "./messages.js"
 const marks = { idle: "tick", syncing: "turn", offline: "cross", error: "mark" }
 
 /** The text for a state, for the button's label and the panel. */
-export function words({ phase, waiting, stuck, error, mode, quiet, intercepted }) {
+export function phrase({ phase, waiting, stuck, error, mode, quiet, intercepted }) {
   if (stuck) return `${plural(stuck, "change")} ${stuck === 1 ? "needs" : "need"} you`
   if (phase === "syncing") return "Bringing everything up to date"
   if (phase === "offline" && intercepted) return "Something else answers in the server's place"
@@ -33,7 +33,7 @@ function sheetContent(state) {
     h("input", { type: "radio", name: "mode", checked: state.mode === value, onchange: () => attempt(() => client.setMode(value)) }), text)
   return [
     h("h2", "Syncing"),
-    h("p", words(state) + "."),
+    h("p", phrase(state) + "."),
     state.phase === "syncing" && state.total
       ? h("progress", { max: state.total, value: Math.min(state.done, state.total), "aria-label": "Progress" }) : null,
     h("p.muted.small", state.lastSync ? ["Last time: ", time(state.lastSync)] : "Not synced yet."),
@@ -62,7 +62,7 @@ export function syncButton() {
     last = look
     const count = state.stuck || state.waiting
     button.replaceChildren(cloud(state), ...(count ? [h("span", { class: state.stuck ? "spot bad" : "spot", "aria-hidden": "true" }, count)] : []))
-    button.setAttribute("aria-label", `Syncing: ${words(state)}`)
+    button.setAttribute("aria-label", `Syncing: ${phrase(state)}`)
     // Keep the focus while the content of the panel is replaced.
     const focused = sheet.contains(document.activeElement) ? [...sheet.querySelectorAll("input, button, a")].indexOf(document.activeElement) : -1
     sheet.replaceChildren(...sheetContent(state))

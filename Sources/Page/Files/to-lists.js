@@ -1,6 +1,6 @@
-import { nameOf } from "./cards.js"
 import { client } from "./client.js"
 import { h } from "./dom.js"
+import { nameOf } from "./facts.js"
 import { ask, attempt, toast } from "./messages.js"
 
 /** The lists on which a hotel is, of those to which the user may write, and whether it is on each. */

@@ -1,6 +1,7 @@
-import { card, nameOf } from "./cards.js"
+import { card } from "./cards.js"
 import { client, follow, isUser } from "./client.js"
 import { h, plural, time } from "./dom.js"
+import { nameOf } from "./facts.js"
 import { annotation } from "./offline/actions.js"
 import { find } from "./offline/words.js"
 import { rewrite } from "./router.js"

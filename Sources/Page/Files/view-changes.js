@@ -3,7 +3,7 @@ import { h, time } from "./dom.js"
 import { attempt, toast } from "./messages.js"
 import { personName } from "./people.js"
 import { empty } from "./states.js"
-import { head } from "./view-list.js"
+import { head } from "./list-head.js"
 
 /** Who changed what on a list, newest first, and bringing back what was removed. */
 export async function show({ id }, signal) {

@@ -1,9 +1,9 @@
 import { client, follow } from "./client.js"
-import { nameOf } from "./cards.js"
 import { h, time } from "./dom.js"
+import { nameOf } from "./facts.js"
 import { announce, attempt } from "./messages.js"
 import { empty } from "./states.js"
-import { head, notePath } from "./view-list.js"
+import { head, notePath } from "./list-head.js"
 
 /** The user's own drafts of a list, which no other member sees yet. */
 export async function show({ id }, signal) {

@@ -1,6 +1,6 @@
-import { nameOf, placeOf, text } from "./cards.js"
 import { client } from "./client.js"
 import { h, time } from "./dom.js"
+import { nameOf, placeOf, text } from "./facts.js"
 import { announce, ask, attempt, toast } from "./messages.js"
 import { render } from "./router.js"
 import { empty } from "./states.js"

@@ -1,6 +1,8 @@
-import { card, nameOf } from "./cards.js"
+import { card } from "./cards.js"
 import { client, follow } from "./client.js"
-import { daysOf, h, icon, time } from "./dom.js"
+import { h, icon, time } from "./dom.js"
+import { nameOf } from "./facts.js"
+import { head, listPath, notePath } from "./list-head.js"
 import { markdown } from "./markdown.js"
 import { attempt, toast } from "./messages.js"
 import { personName } from "./people.js"
@@ -97,18 +99,6 @@ export async function show({ id }, signal) {
   return { title, place: "lists", node }
 }
 
-/** The heading and tabs of each page of a list. */
-export function head(list, current) {
-  const path = listPath(list.id)
-  const tab = (name, href, text) => h("a", { href, "aria-current": name === current ? "page" : null }, text)
-  return [
-    h("a.crumb", { href: "/lists" }, "Lists"), h("h1", { dir: "auto" }, list.title),
-    daysOf(list) ? h("p.lead", daysOf(list)) : null, list.pending ? h("p.row", waits(list)) : null,
-    h("nav.tabs", { "aria-label": "This list" }, tab("hotels", path, "Hotels and notes"), tab("members", `${path}/members`, "People"), tab("history", `${path}/history`, "History"),
-      list.role === "reader" ? null : tab("drafts", `${path}/drafts`, "Drafts"))
-  ].filter(Boolean)
-}
-
 function listCard(list, bookmark, mayWrite) {
   const hotel = { ...bookmark.hotel, id: bookmark.id }, name = nameOf(hotel)
   const remove = () => attempt(async () => {
@@ -127,11 +117,6 @@ function listCard(list, bookmark, mayWrite) {
 }
 
 const adder = (list, username) => personName(list.members.find(member => member.username === username) ?? { username })
-
-/** The path of a list's note. */
-export const notePath = (list, title) => `${listPath(list)}/notes/${encodeURIComponent(title)}`
-
-const listPath = id => `/lists/${encodeURIComponent(id)}`
 
 function notesPart(list, notes) {
   if (!notes.length) return h("p.muted", "No notes yet.")

@@ -1,7 +1,7 @@
 import { client, follow, isUser } from "./client.js"
 import { daysOf, h, plural, time } from "./dom.js"
 import { ask, attempt } from "./messages.js"
-import { initial, personName } from "./people.js"
+import { initial, personName, roleNames } from "./people.js"
 import { go } from "./router.js"
 import { empty, waits } from "./states.js"
 
@@ -56,14 +56,11 @@ function blockedPeople(people, renew) {
 }
 
 /** The initial letters of the members. */
-export function faces(members, most = 5) {
+function faces(members, most = 5) {
   return h("div.faces", { "aria-hidden": "true" },
     members.slice(0, most).map(member => h("span.face", initial(member))),
     members.length > most ? h("span.face", `+${members.length - most}`) : null)
 }
-
-/** The roles' names for the user. */
-export const roleNames = { owner: "Owner", editor: "Can change", reader: "Can read" }
 
 function ticket(list) {
   return h("li.ticket", h("h2", { dir: "auto" }, h("a", { href: `/lists/${encodeURIComponent(list.id)}` }, list.title)),

@@ -1,10 +1,9 @@
 import { client, follow } from "./client.js"
 import { h, time } from "./dom.js"
 import { announce, ask, attempt, toast } from "./messages.js"
-import { initial, personName } from "./people.js"
+import { initial, personName, roleNames } from "./people.js"
 import { go } from "./router.js"
-import { head } from "./view-list.js"
-import { roleNames } from "./view-lists.js"
+import { head } from "./list-head.js"
 
 /** The members of a list, invitations by name and by link, and links that only show the list. */
 export async function show({ id }, signal) {

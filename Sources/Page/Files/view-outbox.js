@@ -3,8 +3,8 @@ import { h, time } from "./dom.js"
 import { announce, attempt } from "./messages.js"
 import { reason } from "./reasons.js"
 import { empty } from "./states.js"
-import { words } from "./sync.js"
-import { notePath } from "./view-list.js"
+import { phrase } from "./sync.js"
+import { notePath } from "./list-head.js"
 
 /** All changes made in this browser, with the state of each. */
 
@@ -29,7 +29,7 @@ export async function show(_, signal) {
   async function renew(entries) {
     names = new Map((await client.lists()).map(list => [list.id, list.title]))
     if (signal.aborted || editing) return
-    summary.textContent = words(client.sync) + "."
+    summary.textContent = phrase(client.sync) + "."
     const focus = content.contains(document.activeElement) ? [document.activeElement.closest("[data-entry]")?.dataset.entry, document.activeElement.textContent] : null
     content.replaceChildren(entries.length ? h("ul.rows", entries.toReversed().map(row))
       : empty("Nothing on its way", "What you change is kept here until the server has it, also when you are offline."))
@@ -75,7 +75,7 @@ export async function show(_, signal) {
   }
 
   hear("outbox", signal, event => renew(event.detail))
-  hear("sync", signal, () => { summary.textContent = words(client.sync) + "." })
+  hear("sync", signal, () => { summary.textContent = phrase(client.sync) + "." })
   await renew(await client.outbox())
   return {
     title: "Your changes", place: "account",

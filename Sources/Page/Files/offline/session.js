@@ -110,7 +110,7 @@ export class Session {
         for (const store of everything) await transaction.clear(store)
         if (ending) await transaction.setMeta("ending", true)
       })
-      if (!isElsewhere()) await forget()
+      if (!isElsewhere()) await clearOrigin()
       this.rest()
       this.#tabs.post({ kind: "rest" })
       await this.#tell()
@@ -212,7 +212,7 @@ function active({ id, kind, username, displayName, expiresAt }) {
 }
 
 /** Removes what this origin keeps besides the database. Another origin's page keeps things of its own there. */
-async function forget() {
+async function clearOrigin() {
   try {
     localStorage.clear()
     sessionStorage.clear()

@@ -6,7 +6,7 @@ const lease = 6000
 /** How long to wait before taking over the lock of a tab that sends, in milliseconds: longer than one request takes. */
 const turn = 45_000
 /** How long to wait for the leading tab's reply `awake`, in milliseconds. Phones suspend tabs in the background. */
-const patience = 3000
+const asleepAfter = 3000
 /** How long to wait before asking for the lead again, in milliseconds. Timers of a page that is left do not fire. */
 const pause = 200
 
@@ -44,7 +44,7 @@ export class Tabs {
     if (this.leads) return this.#hear(message)
     this.post({ ...message, wake: true })
     if (!navigator.locks || document.visibilityState !== "visible") return
-    this.#asleep ??= setTimeout(() => this.#displace?.(message), patience)
+    this.#asleep ??= setTimeout(() => this.#displace?.(message), asleepAfter)
   }
 
   /** Asks the leading tab, and waits for its answer. @throws {OfflineError} The failure that it answers. */

@@ -1,0 +1,21 @@
+import { daysOf, h } from "./dom.js"
+import { waits } from "./states.js"
+
+/** What the pages of a list share: their paths and their heading. */
+
+export const listPath = id => `/lists/${encodeURIComponent(id)}`
+
+/** The path of a list's note. */
+export const notePath = (list, title) => `${listPath(list)}/notes/${encodeURIComponent(title)}`
+
+/** The heading and tabs of each page of a list. */
+export function head(list, current) {
+  const path = listPath(list.id)
+  const tab = (name, href, text) => h("a", { href, "aria-current": name === current ? "page" : null }, text)
+  return [
+    h("a.crumb", { href: "/lists" }, "Lists"), h("h1", { dir: "auto" }, list.title),
+    daysOf(list) ? h("p.lead", daysOf(list)) : null, list.pending ? h("p.row", waits(list)) : null,
+    h("nav.tabs", { "aria-label": "This list" }, tab("hotels", path, "Hotels and notes"), tab("members", `${path}/members`, "People"), tab("history", `${path}/history`, "History"),
+      list.role === "reader" ? null : tab("drafts", `${path}/drafts`, "Drafts"))
+  ].filter(Boolean)
+}
