@@ -37,6 +37,9 @@ BYTES cards_js[] = {
 BYTES client_js[] = {
 #embed "../Page/Files/client.js"
 };
+BYTES coast_js[] = {
+#embed "../Page/Files/coast.js"
+};
 BYTES dom_js[] = {
 #embed "../Page/Files/dom.js"
 };
@@ -57,6 +60,12 @@ BYTES icon_svg[] = {
 };
 BYTES list_head_js[] = {
 #embed "../Page/Files/list-head.js"
+};
+BYTES map_js[] = {
+#embed "../Page/Files/map.js"
+};
+BYTES map_picture_js[] = {
+#embed "../Page/Files/map-picture.js"
 };
 BYTES markdown_js[] = {
 #embed "../Page/Files/markdown.js"
@@ -270,6 +279,7 @@ static const cembedded_page_file files[] = {
     FILE("boot.js", boot_js),
     FILE("cards.js", cards_js),
     FILE("client.js", client_js),
+    FILE("coast.js", coast_js),
     FILE("dom.js", dom_js),
     FILE("facts.js", facts_js),
     FILE("geo.js", geo_js),
@@ -277,6 +287,8 @@ static const cembedded_page_file files[] = {
     FILE("icon-512.png", icon_512_png),
     FILE("icon.svg", icon_svg),
     FILE("list-head.js", list_head_js),
+    FILE("map.js", map_js),
+    FILE("map-picture.js", map_picture_js),
     FILE("markdown.js", markdown_js),
     FILE("messages.js", messages_js),
     FILE("offline.js", offline_js),

@@ -15,11 +15,15 @@ package struct EmbeddedFile: Sendable {
       let source = [UInt8](UnsafeBufferPointer(start: file.bytes, count: file.count))
       return EmbeddedFile(name: name, bytes: served(source, name: name))
     }
-    let modules = Dictionary(uniqueKeysWithValues: files.map { ($0.name, $0.bytes) })
+    let modules = Dictionary(
+      uniqueKeysWithValues: files.filter { !apart.contains($0.name) }.map { ($0.name, $0.bytes) })
     return files + [
       EmbeddedFile(name: "bundle.js", bytes: ModuleBundle.script(from: "app.js", of: modules))
     ]
   }()
+
+  /// The modules that are not in the script: only the map needs the coast.
+  private static let apart = ["coast.js"]
 
   private static func served(_ source: [UInt8], name: String) -> [UInt8] {
     if name.hasSuffix(".js") { return PageSource.script(source) }

@@ -32,7 +32,7 @@ def test_no_page_has_a_violation_or_is_wider_than_the_window(browser, width, dar
     path = page.driver.current_url[len(page.url):]
     hotel = page.driver.execute_async_script(HOTEL)
     found = {}
-    for place in ("/", "/?what=nothing+like+this", "/bookmarks", f"/hotels/{hotel}", f"/bookmarks/{hotel}/history", "/lists", path,
+    for place in ("/", "/?what=nothing+like+this", "/bookmarks", "/bookmarks?map=", f"/hotels/{hotel}", f"/bookmarks/{hotel}/history", "/lists", path,
                   path + "/members", path + "/drafts", path + "/notes/New?edit=1", "/invitations/x", "/outbox", "/account", "/log-in",
                   "/sign-up"):
         page.visit(place)

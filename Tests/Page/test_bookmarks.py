@@ -3,6 +3,7 @@ import subprocess
 
 import pytest
 import requests
+from selenium.webdriver import ActionChains
 
 from browsing import CLIENT
 from people import some_name
@@ -68,6 +69,43 @@ def test_note_and_tags_are_kept_offline_too_and_come_to_the_other_device(browser
     page.press("kids")
     page.says("1 hotel of 3")
     page.visit("/hotels/m2").says("Your note", "Ask for the room above the garden")
+
+
+WHERE = """
+    const [name] = arguments, map = document.querySelector(".sea canvas"), { left, top } = map.getBoundingClientRect()
+    for (let x = 0; x < map.clientWidth; x += 5) for (let y = 0; y < map.clientHeight; y += 5) {
+      map.dispatchEvent(new PointerEvent("pointermove", { clientX: left + x, clientY: top + y }))
+      if (map.title === name) return [x - map.clientWidth / 2, y - map.clientHeight / 2]
+    }
+    return null"""
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_map_shows_bookmarks_without_a_network(browser, server, size):
+    page, fields = kept_by_a_user(browser, server, 300, **size)
+    far = {"id": "far", "name": "Far away", "city": "Sydney", "geo": {"lat": -33.9, "lon": 151.2}}
+    assert requests.post(server.url + "/v1/bookmarks", json={"add": [far]}, headers=fields).status_code == 200
+    page.until(lambda: page.driver.execute_async_script("caches.match('/shell.json').then(it => arguments[0](Boolean(it)))"))
+    page.visit("/bookmarks").says("301 hotels")
+    page.offline()
+    page.reload()
+    page.press("Map")
+    page.says("301 hotels here", "Far away")
+    # Sea, land, circles and numbers: without the coast there are fewer colours.
+    assert page.driver.execute_script("""
+        const map = document.querySelector(".sea canvas"), { data } = map.getContext("2d").getImageData(0, 0, map.width, map.height)
+        return data.filter((_, at) => at % 4 === 3 && data[at] === 255).length / data.length""") > 0.02
+    page.find(".sea canvas").send_keys("++++")
+    page.until(lambda: "Far away" not in page.read(".map a"))
+    page.press("Show all")
+    page.until(lambda: "Far away" in page.read(".map a"))
+    page.write("#words", "far")
+    page.says("1 hotel of 301", "1 here")
+    spot = page.until(lambda: page.driver.execute_script(WHERE, "Far away"))
+    canvas = page.find(".sea canvas").element()
+    page.driver.execute_script("arguments[0].scrollIntoView({ block: 'center' })", canvas)
+    ActionChains(page.driver).move_to_element_with_offset(canvas, *map(int, spot)).click().perform()
+    page.until(lambda: page.read("h1") == ["Far away"])
 
 
 def test_words_of_two_devices_are_joined(browser, server):

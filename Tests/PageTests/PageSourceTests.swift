@@ -65,7 +65,8 @@ import Testing
       }.reduce(0) { $0 + $1.bytes.count }
     }
     let app = bytes {
-      ["index.html", "base.css", "app.css", "boot.js", "bundle.js", "worker.js"].contains($0)
+      ["index.html", "base.css", "app.css", "boot.js", "bundle.js", "coast.js", "worker.js"]
+        .contains($0)
     }
     let docs = bytes { $0.hasPrefix("docs") }
     let admin = bytes { $0.hasPrefix("admin") }

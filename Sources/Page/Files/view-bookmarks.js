@@ -1,6 +1,6 @@
 import { card } from "./cards.js"
 import { client, follow, isUser } from "./client.js"
-import { h, plural, time } from "./dom.js"
+import { h, icon, plural, time } from "./dom.js"
 import { nameOf } from "./facts.js"
 import { annotation } from "./offline/actions.js"
 import { find } from "./offline/words.js"
@@ -25,8 +25,8 @@ const sortedPlace = hotel => [hotel.country, hotel.state, hotel.city].filter(par
 
 /** Bookmarked hotels, newest first; also without a network. */
 export async function show({ query }, signal) {
-  const state = { words: query.get("q") ?? "", order: query.get("order") ?? "newest", tag: query.get("tag") ?? "" }
-  let all = [], here
+  const state = { words: query.get("q") ?? "", order: query.get("order") ?? "newest", tag: query.get("tag") ?? "", map: query.has("map") }
+  let all = [], here, map
   const count = h("p.lead", { "aria-live": "polite" })
   const content = h("div.section")
   const tiles = new Tiles("Bookmarked hotels", bookmark => bookmarkCard(bookmark, here), signal)
@@ -34,8 +34,13 @@ export async function show({ query }, signal) {
   const order = h("select", { id: "order", onchange: () => choose(order.value) }, Object.entries(orders).map(([value, [label]]) =>
     h("option", { value, selected: state.order === value }, label)))
   const tags = h("div.row.tags", { role: "group", "aria-label": "Your tags" })
+  const mapped = h("button", { "aria-pressed": String(state.map), onclick: () => {
+    state.map = !state.map
+    mapped.setAttribute("aria-pressed", String(state.map))
+    return arrange()
+  } }, icon("pin"), "Map")
   const tools = h("div.tools", { hidden: true },
-    h("label", { for: "words" }, "Find"), words, h("label", "Order", order), tags)
+    h("label", { for: "words" }, "Find"), words, h("label", "Order", order), mapped, tags)
 
   async function choose(value) {
     if (value === "near" && !here) here = await locate().catch(error => { toast(error.message) })
@@ -53,8 +58,8 @@ export async function show({ query }, signal) {
     } }, name)))
   }
 
-  /** Shows the bookmarks with the words and the tag, in the order. */
-  function arrange() {
+  /** Shows the bookmarks with the words and the tag, in the order, or on the map. */
+  async function arrange() {
     let found = state.tag ? all.filter(bookmark => annotation(bookmark.hotel).tags.includes(state.tag)) : all
     if (state.words.trim()) {
       const hotels = new Set(find(found.map(bookmark => bookmark.hotel), { description: state.words }).hotels)
@@ -62,11 +67,16 @@ export async function show({ query }, signal) {
     }
     const compare = state.order === "near" ? (one, other) => distance(here, one.hotel) - distance(here, other.hotel) : orders[state.order]?.[1]
     if (state.order !== "newest" && compare) found = found.toSorted(compare)
-    const query = new URLSearchParams({ ...(state.words.trim() && { q: state.words }), ...(state.order !== "newest" && { order: state.order }), ...(state.tag && { tag: state.tag }) }).toString()
+    const query = new URLSearchParams({ ...(state.words.trim() && { q: state.words }), ...(state.order !== "newest" && { order: state.order }), ...(state.tag && { tag: state.tag }), ...(state.map && { map: "" }) }).toString()
     rewrite(query ? `/bookmarks?${query}` : "/bookmarks")
     count.textContent = !all.length ? "" : found.length === all.length ? `${plural(all.length, "hotel")}, here and on every device that you use`
       : `${plural(found.length, "hotel")} of ${all.length.toLocaleString("en-GB")}`
     tools.hidden = all.length < 2
+    if (found.length && state.map) {
+      map ??= new (await import("./map.js")).HotelMap(signal)
+      if (map.node.parentNode !== content) content.replaceChildren(map.node)
+      return map.show(found)
+    }
     if (found.length) {
       if (tiles.node.parentNode !== content) content.replaceChildren(tiles.node)
       return tiles.show(found)
@@ -89,11 +99,11 @@ export async function show({ query }, signal) {
       const known = former.get(bookmark.id)
       return known && known.rev === bookmark.rev && !known.pending && !bookmark.pending ? known : bookmark
     })
-    order.options[3].hidden = !all.some(bookmark => pointOf(bookmark.hotel))
+    order.options[3].hidden = mapped.hidden = !all.some(bookmark => pointOf(bookmark.hotel))
     showTags()
     const hadFocus = content.contains(document.activeElement)
     const place = hadFocus ? tiles.place(document.activeElement) : -1
-    arrange()
+    await arrange()
     if (hadFocus && !content.contains(document.activeElement)) (tiles.at(place)?.querySelector("button.keep") ?? content.querySelector("a"))?.focus()
   }
 
