@@ -9,24 +9,39 @@ package struct EmbeddedFile: Sendable {
 
   /// All files, in the order of the table in `page.c`, and the script that has all modules of the app (``ModuleBundle``).
   package static let all: [EmbeddedFile] = {
-    let files = (0..<cembedded_file_count()).map { index in
+    let sources = (0..<cembedded_file_count()).map { index in
       let file = cembedded_file(index)
-      let name = String(cString: file.name)
-      let source = [UInt8](UnsafeBufferPointer(start: file.bytes, count: file.count))
-      return EmbeddedFile(name: name, bytes: served(source, name: name))
+      return EmbeddedFile(
+        name: String(cString: file.name),
+        bytes: [UInt8](UnsafeBufferPointer(start: file.bytes, count: file.count)))
     }
-    let modules = Dictionary(
-      uniqueKeysWithValues: files.filter { !apart.contains($0.name) }.map { ($0.name, $0.bytes) })
-    return files + [
-      EmbeddedFile(name: "bundle.js", bytes: ModuleBundle.script(from: "app.js", of: modules))
-    ]
+    let modules = Dictionary(uniqueKeysWithValues: sources.map { ($0.name, $0.bytes) })
+      .filter { !apart.contains($0.key) }
+    let keys = sources.first { $0.name == "texts-en.js" }.map { ShortNames.keys(of: $0.bytes) }
+    func short(_ source: [UInt8]) -> [UInt8] {
+      PageSource.script(ShortNames.script(source, keys: keys ?? [:]))
+    }
+    func bundle(_ entry: String) -> [UInt8] {
+      ModuleBundle.script(from: entry, of: modules, served: short)
+    }
+    return sources.map { source in
+      switch source.name {
+      case shared: EmbeddedFile(name: source.name, bytes: bundle(shared))
+      case _ where apart.contains(source.name):
+        EmbeddedFile(name: source.name, bytes: short(source.bytes))
+      default: EmbeddedFile(name: source.name, bytes: served(source))
+      }
+    } + [EmbeddedFile(name: "bundle.js", bytes: bundle("app.js"))]
   }()
 
-  /// The modules that are not in the script: only the map needs the coast.
-  private static let apart = ["coast.js"]
+  /// The script of the page of a link, which also has all its modules.
+  private static let shared = "shared.js"
 
-  private static func served(_ source: [UInt8], name: String) -> [UInt8] {
-    if name.hasSuffix(".js") { return PageSource.script(source) }
-    return name.hasSuffix(".css") ? PageSource.style(source) : source
+  /// The modules that are in no other script: a visitor needs one language, and the coast only for the map.
+  private static let apart: Set = ["coast.js", "texts-de.js", "texts-en.js", "texts-ja.js"]
+
+  private static func served(_ source: EmbeddedFile) -> [UInt8] {
+    if source.name.hasSuffix(".js") { return PageSource.script(source.bytes) }
+    return source.name.hasSuffix(".css") ? PageSource.style(source.bytes) : source.bytes
   }
 }

@@ -14,13 +14,16 @@
 package enum ModuleBundle {
   /// - Parameters:
   ///   - entry: the module from which all others are reached.
-  ///   - modules: the text of each module by its name, such as `offline/client.js`.
-  package static func script(from entry: String, of modules: [String: [UInt8]]) -> [UInt8] {
-    var scope = Scope(modules)
-    let first = scope.read(entry)
+  ///   - modules: the source of each module by its name, such as `offline/client.js`.
+  ///   - served: makes what browsers get of a source.
+  package static func script(
+    from entry: String, of modules: [String: [UInt8]], served: ([UInt8]) -> [UInt8]
+  ) -> [UInt8] {
+    var scope = Scope(modules: modules)
+    let first = scope.read(entry, served)
     var functions = ""
     while let name = scope.later.popFirst() {
-      let module = scope.read(name)
+      let module = scope.read(name, served)
       let exports = module.exports.joined(separator: ",")
       functions += "\"\(name)\":async()=>{\(module.body)return{\(exports)}},\n"
     }
@@ -36,23 +39,23 @@ package enum ModuleBundle {
 
 /// What the modules of a bundle have in common.
 private struct Scope {
-  private let modules: [String: [UInt8]]
+  let modules: [String: [UInt8]]
   /// The texts of the imported modules, each after those that it imports.
   private(set) var body = ""
   /// The names of the modules that are loaded later and not read yet.
   var later: ArraySlice<String> = []
   private var seen: Set<String> = []
 
-  init(_ modules: [String: [UInt8]]) { self.modules = modules }
+  init(modules: [String: [UInt8]]) { self.modules = modules }
 
   /// A module, after those that it imports have joined the scope.
-  mutating func read(_ name: String) -> Module {
-    var module = Module(name: name, isGiven: Set(modules.keys).contains)
-    for line in (modules[name] ?? []).split(separator: UInt8(ascii: "\n")) {
+  mutating func read(_ name: String, _ served: ([UInt8]) -> [UInt8]) -> Module {
+    var module = Module(name: name, isGiven: modules.keys.contains)
+    for line in served(modules[name] ?? []).split(separator: UInt8(ascii: "\n")) {
       module.add(String(decoding: line, as: UTF8.self))
     }
     for other in module.imported where seen.insert(other).inserted {
-      let part = read(other).body
+      let part = read(other, served).body
       body += part
     }
     later += module.loaded.filter { seen.insert($0).inserted }

@@ -29,9 +29,10 @@ import Testing
       """,
       "more.js": "export const more = 2",
       "other.js": "export const other = 1",
-    ].mapValues { PageSource.script(Array($0.utf8)) }
+    ].mapValues { Array($0.utf8) }
+    let script = ModuleBundle.script(from: "app.js", of: modules, served: PageSource.script)
     #expect(
-      String(decoding: ModuleBundle.script(from: "app.js", of: modules), as: UTF8.self) == """
+      String(decoding: script, as: UTF8.self) == """
         let h=(a)=>a
         function text(){return "import"}
         let near=Object

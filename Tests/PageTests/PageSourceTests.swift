@@ -74,6 +74,6 @@ import Testing
     #expect((1..<200_000).contains(app), "\(app)")
     #expect((1..<100 * 1024).contains(docs), "\(docs)")
     #expect((1..<100 * 1024).contains(admin), "\(admin)")
-    #expect((1..<10 * 1024).contains(shared), "\(shared)")
+    #expect((1..<20 * 1024).contains(shared), "\(shared)")
   }
 }
