@@ -40,11 +40,17 @@ BYTES client_js[] = {
 BYTES coast_js[] = {
 #embed "../Page/Files/coast.js"
 };
+BYTES dates_js[] = {
+#embed "../Page/Files/dates.js"
+};
 BYTES dom_js[] = {
 #embed "../Page/Files/dom.js"
 };
 BYTES facts_js[] = {
 #embed "../Page/Files/facts.js"
+};
+BYTES frame_js[] = {
+#embed "../Page/Files/frame.js"
 };
 BYTES geo_js[] = {
 #embed "../Page/Files/geo.js"
@@ -147,6 +153,18 @@ BYTES states_js[] = {
 };
 BYTES sync_js[] = {
 #embed "../Page/Files/sync.js"
+};
+BYTES texts_de_js[] = {
+#embed "../Page/Files/texts-de.js"
+};
+BYTES texts_en_js[] = {
+#embed "../Page/Files/texts-en.js"
+};
+BYTES texts_ja_js[] = {
+#embed "../Page/Files/texts-ja.js"
+};
+BYTES texts_js[] = {
+#embed "../Page/Files/texts.js"
 };
 BYTES tiles_js[] = {
 #embed "../Page/Files/tiles.js"
@@ -280,8 +298,10 @@ static const cembedded_page_file files[] = {
     FILE("cards.js", cards_js),
     FILE("client.js", client_js),
     FILE("coast.js", coast_js),
+    FILE("dates.js", dates_js),
     FILE("dom.js", dom_js),
     FILE("facts.js", facts_js),
+    FILE("frame.js", frame_js),
     FILE("geo.js", geo_js),
     FILE("icon-192.png", icon_192_png),
     FILE("icon-512.png", icon_512_png),
@@ -316,6 +336,10 @@ static const cembedded_page_file files[] = {
     FILE("shared.js", shared_js),
     FILE("states.js", states_js),
     FILE("sync.js", sync_js),
+    FILE("texts-de.js", texts_de_js),
+    FILE("texts-en.js", texts_en_js),
+    FILE("texts-ja.js", texts_ja_js),
+    FILE("texts.js", texts_js),
     FILE("tiles.js", tiles_js),
     FILE("to-lists.js", to_lists_js),
     FILE("view-account.js", view_account_js),

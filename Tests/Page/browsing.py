@@ -54,11 +54,11 @@ class Browser:
 
     seconds = PATIENCE
 
-    def __init__(self, url, profile, width=1200, height=900, dark=False, calm=True):
+    def __init__(self, url, profile, width=1200, height=900, dark=False, calm=True, language="en-GB"):
         options = webdriver.ChromeOptions()
         for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                          "--disable-background-networking", "--disable-component-update", "--no-first-run",
-                         f"--user-data-dir={profile}", f"--window-size={width},{height}", "--lang=en-GB"):
+                         f"--user-data-dir={profile}", f"--window-size={width},{height}", f"--lang={language}", f"--accept-lang={language}"):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         driver = os.environ.get("CHROMEDRIVER", "/usr/bin/chromedriver")

@@ -65,13 +65,18 @@ import Testing
       }.reduce(0) { $0 + $1.bytes.count }
     }
     let app = bytes {
-      ["index.html", "base.css", "app.css", "boot.js", "bundle.js", "coast.js", "worker.js"]
-        .contains($0)
+      [
+        "index.html", "base.css", "app.css", "boot.js", "bundle.js", "coast.js", "texts.js",
+        "worker.js",
+      ].contains($0)
     }
+    // A visitor has one language.
+    let texts = ["de", "en", "ja"].map { language in bytes { $0 == "texts-\(language).js" } }
     let docs = bytes { $0.hasPrefix("docs") }
     let admin = bytes { $0.hasPrefix("admin") }
     let shared = bytes { $0.hasPrefix("shared") }
-    #expect((1..<200_000).contains(app), "\(app)")
+    let most = app + (texts.max() ?? 0)
+    #expect(texts.allSatisfy { $0 > 10_000 } && most < 200_000, "\(app) and \(texts)")
     #expect((1..<100 * 1024).contains(docs), "\(docs)")
     #expect((1..<100 * 1024).contains(admin), "\(admin)")
     #expect((1..<20 * 1024).contains(shared), "\(shared)")

@@ -60,8 +60,10 @@ package struct WebPage: Sendable {
   static let module = "offline.js"
   /// The types of that module, for TypeScript and editors.
   static let types = "offline.d.ts"
-  /// The app's scripts: the one that starts it, the one that has its modules, and one that is apart from it.
-  private static let scripts = ["boot.js", "bundle.js", "coast.js"]
+  /// The app's scripts: the one that starts it and what it imports, the one that has its modules, and those apart from it.
+  private static let scripts = [
+    "boot.js", "bundle.js", "coast.js", "texts.js", "texts-de.js", "texts-en.js", "texts-ja.js",
+  ]
   /// The answer of `/shell.json`.
   static let shell = "shell.json"
 

@@ -1,11 +1,13 @@
 import { client } from "./client.js"
-import { h, time } from "./dom.js"
+import { time } from "./dates.js"
+import { h } from "./dom.js"
 import { isIssued, personName } from "./people.js"
 import { reason } from "./reasons.js"
 import { failure } from "./states.js"
 import { toast } from "./messages.js"
 import { go, rewrite, route, start, render } from "./router.js"
 import { syncButton } from "./sync.js"
+import { t } from "./texts.js"
 
 /** The app: the views and their URLs, and the frame around them. */
 
@@ -36,33 +38,31 @@ const isNearEnd = () => Date.parse(client.session.keptUntil) - warning < Date.no
 
 function showPerson() {
   const { state, kind, keptUntil } = client.session
-  document.getElementById("who").textContent = kind === "user" ? personName(client.session) : "You"
+  document.getElementById("who").textContent = kind === "user" ? personName(client.session) : t.you
   const banner = document.getElementById("banner"), { intercepted } = client.sync
   banner.hidden = !intercepted && state !== "ended" && !isNearEnd()
   if (intercepted) {
-    banner.replaceChildren("Something between this browser and the server answers in its place. It may ask you to log in. What you change here is kept. ",
-      h("a", { href: network, target: "_self" }, "Open its page"))
+    banner.replaceChildren(t.intercepted, " ", h("a", { href: network, target: "_self" }, t.openPage))
   } else if (state === "ended") {
-    if (!banner.contains(document.activeElement)) banner.replaceChildren("You have been logged out. What you changed here is kept until you log in again. ", again())
+    if (!banner.contains(document.activeElement)) banner.replaceChildren(t.ended, " ", again())
   } else if (isNearEnd()) {
-    banner.replaceChildren("Your bookmarks have not been used at the server for a long time. It erases them on ", time(keptUntil),
-      " unless you open this page with a network before. ", h("a", { href: "/account" }, "Your account"))
+    banner.replaceChildren(...t.nearEnd(time(keptUntil)), " ", h("a", { href: "/account" }, t.yourAccount))
   }
 }
 
 /** Logs the same user in again, without leaving the view. */
 function again() {
   const { username } = client.session
-  if (isIssued(username)) return h("a", { href: "/log-in" }, "Log in")
-  const word = h("input", { id: "again", type: "password", required: true, autocomplete: "current-password", placeholder: "Password", "aria-label": `Password of ${username}`, "aria-describedby": "again-told" })
+  if (isIssued(username)) return h("a", { href: "/log-in" }, t.logIn)
+  const word = h("input", { id: "again", type: "password", required: true, autocomplete: "current-password", placeholder: t.password, "aria-label": t.passwordOf(username), "aria-describedby": "again-told" })
   const told = h("span.wrong", { id: "again-told", role: "alert" })
   return h("form.row", { onsubmit: async event => {
     event.preventDefault()
     told.textContent = ""
     await client.logIn({ username, password: word.value }).catch(error => {
-      told.textContent = error.code === "unauthorized" ? "The password is wrong." : reason(error)
+      told.textContent = error.code === "unauthorized" ? t.wrongPassword : reason(error)
     })
-  } }, h("input.unseen", { autocomplete: "username", value: username, readonly: true, tabindex: "-1", "aria-hidden": "true" }), word, h("button", "Log in"), told)
+  } }, h("input.unseen", { autocomplete: "username", value: username, readonly: true, tabindex: "-1", "aria-hidden": "true" }), word, h("button", t.logIn), told)
 }
 
 /** Asks the server, and with that uses the session, which keeps the guest's data. */
@@ -77,12 +77,12 @@ client.addEventListener("session", () => {
   if (former && former !== person) render()
 })
 client.addEventListener("rejected", ({ detail }) => {
-  toast(`${detail.label ?? "A change"}: ${reason(detail)}`, {
-    label: "Look", run: () => go("/outbox")
+  toast(`${detail.label ?? t.aChange}: ${reason(detail)}`, {
+    label: t.look, run: () => go("/outbox")
   })
 })
 client.addEventListener("failure", ({ detail }) => toast(reason(detail)))
-client.addEventListener("update", () => toast("There is a new version of this page.", { label: "Reload", run: () => location.reload() }))
+client.addEventListener("update", () => toast(t.newVersion, { label: t.reload, run: () => location.reload() }))
 
 client.addEventListener("sync", ({ detail }) => {
   if (detail.phase !== "idle" && !detail.intercepted) return

@@ -4,11 +4,12 @@ import { h, icon } from "./dom.js"
 import { amenitiesOf, chips, nameOf, placeOf, text } from "./facts.js"
 import { announce, toast } from "./messages.js"
 import { reason } from "./reasons.js"
+import { locale, t } from "./texts.js"
 import { putOnLists } from "./to-lists.js"
 
 /** Hotels as cards, and the bookmark button. */
 
-const kilometres = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 })
+const kilometres = new Intl.NumberFormat(locale, { style: "unit", unit: "kilometer", maximumFractionDigits: 1 })
 
 /** The largest number of amenities on a card. */
 const chipsShown = 4
@@ -26,9 +27,9 @@ export function keepButton(hotel, isKept, { wide = false } = {}) {
     wide ? h("span") : null)
   const show = kept => {
     button.setAttribute("aria-pressed", String(kept))
-    if (wide) button.lastChild.textContent = kept ? "Bookmarked" : "Bookmark"
-    else button.setAttribute("aria-label", `Bookmark ${name}`)
-    button.title = kept ? "Remove the bookmark" : "Bookmark"
+    if (wide) button.lastChild.textContent = kept ? t.bookmarked : t.bookmark
+    else button.setAttribute("aria-label", t.bookmarkHotel(name))
+    button.title = kept ? t.unbookmark : t.bookmark
   }
   show(isKept)
   button.shows = show
@@ -38,7 +39,7 @@ export function keepButton(hotel, isKept, { wide = false } = {}) {
     try {
       if (wanted) {
         const entry = await client.bookmark(hotel)
-        announce(`${name} is bookmarked`)
+        announce(t.isBookmarked(name))
         client.settled(entry.id).catch(({ isOffline }) => { if (!isOffline && entry.state !== "parked") renewKeepButtons() })
       } else await remove(hotel.id, name)
     } catch (error) {
@@ -50,14 +51,14 @@ export function keepButton(hotel, isKept, { wide = false } = {}) {
 }
 
 /** The button that puts a hotel on lists. */
-const listButton = hotel => h("button", { "aria-label": `Lists of ${nameOf(hotel)}`, onclick: () => putOnLists(hotel) }, icon("plus"), "List")
+const listButton = hotel => h("button", { "aria-label": t.listsOf(nameOf(hotel)), onclick: () => putOnLists(hotel) }, icon("plus"), t.list)
 
 /** Removes a bookmark and offers to undo that. */
-export async function remove(id, name, options = {}) {
+async function remove(id, name, options = {}) {
   const entry = await client.unbookmark(id, options)
-  toast(`${name} is no longer bookmarked.`, entry.undoable ? {
-    label: "Undo",
-    run: () => client.undo(entry.id).then(() => announce(`${name} is bookmarked again`), error => toast(reason(error)))
+  toast(t.notBookmarked(name), entry.undoable ? {
+    label: t.undo,
+    run: () => client.undo(entry.id).then(() => announce(t.bookmarkedAgain(name)), error => toast(reason(error)))
   } : undefined)
   client.settled(entry.id).catch(() => renewKeepButtons())
 }
@@ -75,14 +76,14 @@ export async function renewKeepButtons() {
  */
 export function card(hotel, { kept = false, signs = [], words = [], end = [], keep = true, level = "h3" } = {}) {
   const name = nameOf(hotel), place = placeOf(hotel), amenities = amenitiesOf(hotel)
-  const distance = typeof hotel.distance === "number" ? `${kilometres.format(hotel.distance)} km away` : ""
+  const distance = typeof hotel.distance === "number" ? t.away(kilometres.format(hotel.distance)) : ""
   return h("li.hotel", { "data-id": hotel.id },
     art(hotel),
     keep ? keepButton(hotel, kept) : null,
     h("div.text",
       signs.length ? h("p.row", signs) : null,
       h(level, { dir: "auto" }, h("a", { href: `/hotels/${encodeURIComponent(hotel.id)}` }, name)),
-      h("p.place", { dir: "auto" }, [place, distance].filter(Boolean).join(" · ") || "Somewhere"),
+      h("p.place", { dir: "auto" }, [place, distance].filter(Boolean).join(" · ") || t.somewhere),
       text(hotel.description) ? h("p.about", { dir: "auto" }, text(hotel.description)) : null,
       amenities.length ? chips(amenities, chipsShown) : null, words,
       h("div.end", end, keep && isLoggedIn() ? listButton(hotel) : null)))

@@ -1,7 +1,15 @@
+import { showFrame } from "./frame.js"
 import { open } from "./offline.js"
+import { failure } from "./states.js"
+
+// Before anything can fail.
+showFrame()
 
 /** The page's client for bookmarks, lists and the server. All modules of the page share it. */
-export const client = await open({ worker: true })
+export const client = await open({ worker: true }).catch(error => {
+  document.getElementById("main").replaceChildren(failure(error, () => location.reload()))
+  throw error
+})
 
 /** Adds an event listener until the view is left. */
 export const hear = (event, signal, listener) => client.addEventListener(event, listener, { signal })

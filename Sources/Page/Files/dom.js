@@ -42,7 +42,6 @@ const shapes = {
   mark: "M12 10.5v4m0 2.3v.2",
   pin: "M12 21s7-6.2 7-11.5a7 7 0 0 0-14 0C5 14.8 12 21 12 21zM12 12a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5z",
   plus: "M12 5v14M5 12h14",
-  history: "M4 12a8 8 0 1 0 2.6-5.9L4 8.5M4 4v4.5h4.5M12 8v4.5l3 1.8",
   bed: "M3 19v-9m0 5h18v4M21 15v-1.5a3 3 0 0 0-3-3h-7V15M7 13a1.8 1.8 0 1 0 0-3.6A1.8 1.8 0 0 0 7 13z"
 }
 
@@ -60,22 +59,3 @@ export function safeURL(text) {
     return null
   }
 }
-
-const dates = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" })
-
-/** A `time` element: the reader's form as text, RFC 3339 as `datetime`. */
-export function time(text) {
-  const date = new Date(text)
-  return Number.isNaN(date.getTime()) ? "" : h("time", { datetime: text }, dates.format(date))
-}
-
-const days = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" })
-
-/** The days of a trip as text, empty without any. @param {{from?: string, to?: string}} trip */
-export function daysOf({ from, to }) {
-  const [first, last] = [from, to].map(day => day && new Date(day))
-  return first && last ? days.formatRange(first, last) : first ? `From ${days.format(first)}` : last ? `Until ${days.format(last)}` : ""
-}
-
-/** `1 hotel`, `2 hotels`. */
-export const plural = (count, one, many = one + "s") => `${count.toLocaleString("en-GB")} ${count === 1 ? one : many}`

@@ -1,4 +1,5 @@
 import { h } from "./dom.js"
+import { t } from "./texts.js"
 
 /** What a hotel's document says, as text. */
 
@@ -17,6 +18,6 @@ export const amenitiesOf = hotel => (Array.isArray(hotel.amenities) ? hotel.amen
 /** Names as a list, of which the first are shown. @returns {HTMLElement} */
 export function chips(names, most = names.length) {
   const rest = names.length - most
-  return h("ul.chips", { "aria-label": "What it has" },
-    names.slice(0, most).map(name => h("li", name)), rest > 0 ? h("li", `${rest} more`) : null)
+  return h("ul.chips", { "aria-label": t.features },
+    names.slice(0, most).map(name => h("li", name)), rest > 0 ? h("li", t.more(rest)) : null)
 }

@@ -1,3 +1,5 @@
+import { t } from "./texts.js"
+
 /** Places on the earth: where hotels and the user are. */
 
 /** A hotel's point, `{lat, lon}`; null if it has none. */
@@ -17,8 +19,8 @@ export function distance(from, hotel) {
 /** Where the user is. @returns {Promise<{lat: number, lon: number}>} @throws {Error} with a text for the user */
 export function locate() {
   return new Promise((resolve, reject) => {
-    if (!navigator.geolocation) return reject(new Error("This browser does not say where you are."))
+    if (!navigator.geolocation) return reject(new Error(t.noGeo))
     navigator.geolocation.getCurrentPosition(({ coords }) => resolve({ lat: coords.latitude, lon: coords.longitude }),
-      () => reject(new Error("This browser was not allowed to say where you are.")), { timeout: 10_000, maximumAge: 300_000 })
+      () => reject(new Error(t.geoRefused)), { timeout: 10_000, maximumAge: 300_000 })
   })
 }

@@ -1,5 +1,7 @@
-import { daysOf, h } from "./dom.js"
+import { daysOf } from "./dates.js"
+import { h } from "./dom.js"
 import { waits } from "./states.js"
+import { t } from "./texts.js"
 
 /** What the pages of a list share: their paths and their heading. */
 
@@ -13,9 +15,9 @@ export function head(list, current) {
   const path = listPath(list.id)
   const tab = (name, href, text) => h("a", { href, "aria-current": name === current ? "page" : null }, text)
   return [
-    h("a.crumb", { href: "/lists" }, "Lists"), h("h1", { dir: "auto" }, list.title),
+    h("a.crumb", { href: "/lists" }, t.lists), h("h1", { dir: "auto" }, list.title),
     daysOf(list) ? h("p.lead", daysOf(list)) : null, list.pending ? h("p.row", waits(list)) : null,
-    h("nav.tabs", { "aria-label": "This list" }, tab("hotels", path, "Hotels and notes"), tab("members", `${path}/members`, "People"), tab("history", `${path}/history`, "History"),
-      list.role === "reader" ? null : tab("drafts", `${path}/drafts`, "Drafts"))
+    h("nav.tabs", { "aria-label": t.thisList }, tab("hotels", path, t.hotelsAndNotes), tab("members", `${path}/members`, t.people), tab("history", `${path}/history`, t.history),
+      list.role === "reader" ? null : tab("drafts", `${path}/drafts`, t.drafts))
   ].filter(Boolean)
 }

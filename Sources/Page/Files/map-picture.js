@@ -1,4 +1,5 @@
 import { nameOf, text } from "./facts.js"
+import { locale } from "./texts.js"
 
 /** Coastlines and points in Mercator's projection, in which the world is 1 wide and 1 high. */
 
@@ -62,7 +63,7 @@ export function paint(canvas, { coast, groups, marked, x, y, scale }) {
     boxes.push([at.x - radius, at.x + radius, at.y])
     if (points.length === 1) continue
     Object.assign(context, { fillStyle: colour("on-accent"), font: `600 12px ${style.fontFamily}` })
-    context.fillText(points.length.toLocaleString(), at.x, at.y)
+    context.fillText(points.length.toLocaleString(locale), at.x, at.y)
   }
   Object.assign(context, { fillStyle: colour("ink"), strokeStyle: colour("card"), font: `13px ${style.fontFamily}`, textAlign: "start" })
   for (const { at, points } of groups) {

@@ -3,6 +3,7 @@ import { nameOf, placeOf } from "./facts.js"
 import { pointOf } from "./geo.js"
 import { bounds, clamp, outline, paint, project } from "./map-picture.js"
 import { go } from "./router.js"
+import { t } from "./texts.js"
 
 /** The most pixels that the world is wide: 10 metres are one pixel. */
 const largest = 4e6
@@ -13,7 +14,7 @@ const listed = 40
 
 /** A map of hotels, and a list of those that are in its window. */
 export class HotelMap {
-  #canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": "Map of the hotels", "aria-describedby": "map-keys" })
+  #canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": t.mapOf, "aria-describedby": "map-keys" })
   #list = h("ul.rows"); #said = h("p.muted", { role: "status" })
   #coast; #points = []; #groups = []; #marked; #drawing; #told
   /** What is in the middle, how many pixels the world is wide, and whether a person has chosen both. */
@@ -23,10 +24,10 @@ export class HotelMap {
 
   node = h("div.map",
     h("div.sea", this.#canvas, h("div.zoom",
-      h("button", { "aria-label": "Zoom in", onclick: () => this.#zoom(2) }, "+"),
-      h("button", { "aria-label": "Zoom out", onclick: () => this.#zoom(0.5) }, "−"),
-      h("button", { "aria-label": "Show all", onclick: () => this.#fit(this.#points) }, "⤢"))),
-    h("div", h("p.hint", { id: "map-keys" }, "Arrow keys move the map; + and − zoom; 0 shows all."), this.#said, this.#list))
+      h("button", { "aria-label": t.zoomIn, onclick: () => this.#zoom(2) }, "+"),
+      h("button", { "aria-label": t.zoomOut, onclick: () => this.#zoom(0.5) }, "−"),
+      h("button", { "aria-label": t.showAll, onclick: () => this.#fit(this.#points) }, "⤢"))),
+    h("div", h("p.hint", { id: "map-keys" }, t.mapKeys), this.#said, this.#list))
 
   /** @param {AbortSignal} signal It is aborted when the view is left. */
   constructor(signal) {
@@ -174,7 +175,7 @@ export class HotelMap {
     const look = JSON.stringify(points.slice(0, listed + 1).map(({ item }) => [item.id, item.rev]))
     if (look === this.#told) return
     this.#told = look
-    this.#said.textContent = points.length > listed ? `${points.length} hotels here; zoom in for the others` : `${points.length} here`
+    this.#said.textContent = points.length > listed ? t.manyHere(points.length) : t.hotelsHere(points.length)
     const mark = point => { this.#marked = point; this.#draw() }
     this.#list.replaceChildren(...points.slice(0, listed).map(point => h("li", { dir: "auto" },
       h("div", h("a", { href: path(point), onfocus: () => mark(point), onblur: () => mark(), onmouseenter: () => mark(point), onmouseleave: () => mark() }, nameOf(point.item.hotel)),

@@ -164,7 +164,7 @@ function table(lines) {
   const sides = cells(lines.pass()).map(cell => ({ class: cell.endsWith(":") ? cell.startsWith(":") ? "middle" : "last" : null }))
   const row = (tag, texts) => h("tr", head.map((_, at) => h(tag, { dir: "auto", ...sides[at] }, inline(texts[at] ?? ""))))
   const rows = lines.take(line => line.includes("|") && line.trim())
-  return h("div.wide", { tabindex: "0", role: "region", "aria-label": "Table" }, h("table", h("thead", row("th", head)), h("tbody", rows.map(line => row("td", cells(line))))))
+  return h("div.wide", { tabindex: "0" }, h("table", h("thead", row("th", head)), h("tbody", rows.map(line => row("td", cells(line))))))
 }
 
 /** A heading's text, without the marks before and behind it. */
@@ -181,7 +181,7 @@ function block(lines, depth) {
     lines.pass()
     const code = lines.take(other => !starts.fence.test(other))
     lines.pass()
-    return h("pre", { tabindex: "0", "aria-label": "Code" }, h("code", code.join("\n")))
+    return h("pre", { tabindex: "0" }, h("code", code.join("\n")))
   }
   if (starts.heading.test(line)) {
     lines.pass()

@@ -1,5 +1,6 @@
 import { h } from "./dom.js"
 import { reason } from "./reasons.js"
+import { t } from "./texts.js"
 
 /** Messages to the user: to screen readers, at the bottom of the page, and in dialogs. */
 
@@ -33,7 +34,7 @@ export function toast(text, action) {
   while (place.childElementCount > 2) place.firstElementChild.remove()
   place.append(box)
   wait()
-  announce(action ? `${text} ${action.label} is possible for a few seconds.` : text)
+  announce(action ? t.possible(text, action.label) : text)
 }
 
 /**
@@ -48,7 +49,7 @@ export function ask({ title, text, yes, danger = false, body }) {
         h("h2", { id: "question" }, title), h("p.lead", text), body,
         h("div.row",
           // No button for the form: Enter in a field means yes.
-          h("button", { autofocus: !body || danger, onclick: () => dialog.close("no") }, "Cancel"),
+          h("button", { autofocus: !body || danger, onclick: () => dialog.close("no") }, t.cancel),
           h("button", { value: "yes", class: danger ? "danger" : "main" }, yes))))
     document.body.append(dialog)
     dialog.showModal()

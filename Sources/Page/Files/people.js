@@ -1,3 +1,5 @@
+import { t } from "./texts.js"
+
 /** The prefix of the user names that the server makes for users of other issuers. */
 const issued = "oidc:"
 
@@ -11,11 +13,11 @@ export const isIssued = username => username?.startsWith(issued) ?? false
  */
 export function personName({ username, displayName }) {
   if (!isIssued(username)) return username
-  return `\u2068${displayName ?? "Somebody"}\u2069 · ${username.slice(5, 11)}`
+  return `\u2068${displayName ?? t.somebody}\u2069 · ${username.slice(5, 11)}`
 }
 
 /** The first letter of a user's name. */
 export const initial = ({ username, displayName }) => [...(isIssued(username) ? displayName ?? "?" : username)][0] ?? "?"
 
 /** The roles' names for the user. */
-export const roleNames = { owner: "Owner", editor: "Can change", reader: "Can read" }
+export const roleNames = { owner: t.owner, editor: t.editor, reader: t.reader }

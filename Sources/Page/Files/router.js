@@ -1,6 +1,7 @@
 import { hear } from "./client.js"
 import { busy, failure } from "./states.js"
 import { announce } from "./messages.js"
+import { t } from "./texts.js"
 
 /**
  * Shows views by URL. A link within the page changes the view without loading the page again; back, forward and reload
@@ -70,7 +71,7 @@ export async function render(scroll = 0) {
   try {
     view = await (await load()).show(params, signal)
   } catch (error) {
-    view = { title: "That did not work", node: failure(error, () => render()) }
+    view = { title: t.failed, node: failure(error, () => render()) }
     // The server may have what the copy does not have yet. Then it is shown when it comes.
     if (error?.code === "not_stored") hear("change", signal, () => render())
   }

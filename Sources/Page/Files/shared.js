@@ -1,7 +1,9 @@
 import { art } from "./art.js"
-import { daysOf, h, safeURL, time } from "./dom.js"
+import { daysOf, time } from "./dates.js"
+import { h, safeURL } from "./dom.js"
 import { amenitiesOf, chips, nameOf, placeOf, text } from "./facts.js"
 import { markdown } from "./markdown.js"
+import { t } from "./texts.js"
 
 /**
  * The page of a link that shows a list without an account. The link's secret is the end of the path. The page starts no
@@ -26,11 +28,11 @@ function card(hotel) {
     h("p.place", { dir: "auto" }, [text(hotel.address), placeOf(hotel)].filter(Boolean).join(", ")),
     about ? h("p.about", { dir: "auto" }, about) : null,
     amenities.length ? chips(amenities, 4) : null,
-    url ? h("div.end", h("a", { href: url, rel: "noopener noreferrer nofollow" }, "Website")) : null))
+    url ? h("div.end", h("a", { href: url, rel: "noopener noreferrer nofollow" }, t.website)) : null))
 }
 
 const note = ({ title, markdown: words, updatedAt }) => h("article.section", h("h3", { dir: "auto" }, title),
-  h("p.muted.small", "Changed ", time(updatedAt)), markdown(words))
+  h("p.muted.small", t.changed(time(updatedAt))), markdown(words))
 
 function add(shown) {
   hotels.append(...shown.hotels.map(card))
@@ -38,20 +40,25 @@ function add(shown) {
   more.replaceChildren(...(shown.next ? [h("button", { onclick: event => {
     event.target.disabled = true
     page(shown.next).then(add, failed)
-  } }, "Show more")] : []))
+  } }, t.showMore)] : []))
 }
 
 function failed({ status }) {
-  const [title, words] = status === 404 ? ["This link shows nothing", "It was withdrawn, its list has ended, or a part of the link is missing. Ask for another one."]
-    : ["That did not work", "The server can't be reached, or has too much to do."]
-  main.replaceChildren(h("div.empty", h("h1", title), h("p.lead", words), h("p.section", h("button", { onclick: () => location.reload() }, "Try again"))))
+  const [title, words] = status === 404 ? [t.linkNothing, t.linkNothingText]
+    : [t.failed, t.serverBusy]
+  main.replaceChildren(h("div.empty", h("h1", title), h("p.lead", words), h("p.section", h("button", { onclick: () => location.reload() }, t.again))))
 }
 
+document.documentElement.lang = t.language
+document.title = `${t.aList} · Hotel Bookmarks`
+document.querySelector(".skip").textContent = t.skip
+document.querySelector(".foot p").textContent = t.sharedFoot
+document.querySelector("[role=status]").textContent = t.moment
 try {
   const shown = await page()
   document.title = `${shown.title} · Hotel Bookmarks`
   main.replaceChildren(h("h1", { dir: "auto" }, shown.title), h("p.lead", daysOf(shown)), h("div.section", markdown(shown.markdown)),
-    h("section.section", { "aria-label": "Hotels" }, hotels), h("section.section", { "aria-label": "Notes" }, notes), more)
+    h("section.section", { "aria-label": t.hotels }, hotels), h("section.section", { "aria-label": t.notes }, notes), more)
   add(shown)
-  if (!hotels.childElementCount && !notes.childElementCount && !shown.next) notes.append(h("p.muted", "There are no hotels and no notes yet."))
+  if (!hotels.childElementCount && !notes.childElementCount && !shown.next) notes.append(h("p.muted", t.sharedEmpty))
 } catch (error) { failed(error) }

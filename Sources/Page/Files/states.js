@@ -1,5 +1,6 @@
 import { h, svg } from "./dom.js"
 import { reason } from "./reasons.js"
+import { t } from "./texts.js"
 
 /** Content for views that wait, are empty, or have failed. */
 
@@ -11,10 +12,10 @@ export function ghosts(count = 6) {
 }
 
 /** The content of a view that is being loaded. */
-export const busy = () => h("div", { "aria-busy": "true" }, h("p.muted", { role: "status" }, "One moment …"))
+export const busy = () => h("div", { "aria-busy": "true" }, h("p.muted", { role: "status" }, t.moment))
 
 /** A label for an item that is not sent yet. */
-export const waits = (item) => item.pending ? h("span.chip.waiting", "Waits to be sent") : null
+export const waits = (item) => item.pending ? h("span.chip.waiting", t.waits) : null
 
 function suitcase() {
   return svg("svg", { viewBox: "0 0 72 48", "aria-hidden": "true" },
@@ -32,8 +33,8 @@ export function empty(title, text, ...actions) {
 export function failure(error, again) {
   const isOffline = error?.error === "offline" || error?.code === "offline"
   return h("div.empty", { role: "alert" },
-    h("h1", isOffline ? "You are offline" : "That did not work"),
+    h("h1", isOffline ? t.offline : t.failed),
     h("p.muted", reason(error)),
-    h("div.row", again ? h("button.main", { onclick: again }, "Try again") : null,
-      h("a.button", { href: "/bookmarks" }, "Bookmarked hotels")))
+    h("div.row", again ? h("button.main", { onclick: again }, t.again) : null,
+      h("a.button", { href: "/bookmarks" }, t.bookmarkedHotels)))
 }

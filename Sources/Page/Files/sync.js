@@ -1,6 +1,8 @@
 import { client } from "./client.js"
-import { h, svg, icon, time, plural } from "./dom.js"
+import { time } from "./dates.js"
+import { h, svg, icon } from "./dom.js"
 import { attempt } from "./messages.js"
+import { t } from "./texts.js"
 
 /**
  * The sync button: a cloud icon that shows the state of syncing, and a panel below it that describes the state. The
@@ -11,14 +13,14 @@ const marks = { idle: "tick", syncing: "turn", offline: "cross", error: "mark" }
 
 /** The text for a state, for the button's label and the panel. */
 export function phrase({ phase, waiting, stuck, error, mode, quiet, intercepted }) {
-  if (stuck) return `${plural(stuck, "change")} ${stuck === 1 ? "needs" : "need"} you`
-  if (phase === "syncing") return "Bringing everything up to date"
-  if (phase === "offline" && intercepted) return "Something else answers in the server's place"
-  if (phase === "offline") return waiting ? `Offline: ${plural(waiting, "change")} will be sent later` : "Offline: what you keep is here"
-  if (phase === "error") return error ?? "Syncing does not work right now"
-  if (waiting) return mode === "manual" ? `${plural(waiting, "change")} to be sent` : `Sending ${plural(waiting, "change")}`
-  if (quiet) return "Not live: what others change comes a little later"
-  return "Everything is up to date"
+  if (stuck) return t.needYou(stuck)
+  if (phase === "syncing") return t.bringing
+  if (phase === "offline" && intercepted) return t.elseAnswers
+  if (phase === "offline") return waiting ? t.offlineWaiting(waiting) : t.offlineHere
+  if (phase === "error") return client.session.state === "ended" ? t.sessionEnded : error ?? t.noSync
+  if (waiting) return mode === "manual" ? t.toBeSent(waiting) : t.sending(waiting)
+  if (quiet) return t.notLive
+  return t.upToDate
 }
 
 function cloud({ phase, live, quiet }) {
@@ -32,23 +34,23 @@ function sheetContent(state) {
   const mode = (value, text) => h("label.check",
     h("input", { type: "radio", name: "mode", checked: state.mode === value, onchange: () => attempt(() => client.setMode(value)) }), text)
   return [
-    h("h2", "Syncing"),
-    h("p", phrase(state) + "."),
+    h("h2", t.syncing),
+    h("p", phrase(state)),
     state.phase === "syncing" && state.total
-      ? h("progress", { max: state.total, value: Math.min(state.done, state.total), "aria-label": "Progress" }) : null,
-    h("p.muted.small", state.lastSync ? ["Last time: ", time(state.lastSync)] : "Not synced yet."),
-    h("fieldset.modes", h("legend.label", "When"),
-      mode("continuous", "At once, whenever there is a network"), mode("manual", "Only when I press the button")),
-    state.intercepted ? h("p", h("a", { href: "/?network", target: "_self" }, "Open its page")) : null,
+      ? h("progress", { max: state.total, value: Math.min(state.done, state.total), "aria-label": t.progress }) : null,
+    h("p.muted.small", state.lastSync ? t.lastTime(time(state.lastSync)) : t.neverSynced),
+    h("fieldset.modes", h("legend.label", t.when),
+      mode("continuous", t.atOnce), mode("manual", t.onlyPressed)),
+    state.intercepted ? h("p", h("a", { href: "/?network", target: "_self" }, t.openPage)) : null,
     h("div.row",
-      h("button.main", { type: "button", disabled: state.phase === "syncing", onclick: () => attempt(() => client.syncNow()) }, "Sync now"),
-      h("a.button", { href: "/outbox" }, "Your changes"))
+      h("button.main", { type: "button", disabled: state.phase === "syncing", onclick: () => attempt(() => client.syncNow()) }, t.syncNow),
+      h("a.button", { href: "/outbox" }, t.yourChanges))
   ].filter(Boolean)
 }
 
 /** @returns {HTMLElement[]} The button and its panel. */
 export function syncButton() {
-  const sheet = h("div.sheet.stack", { id: "sync-sheet", hidden: true, role: "group", "aria-label": "Syncing" })
+  const sheet = h("div.sheet.stack", { id: "sync-sheet", hidden: true, role: "group", "aria-label": t.syncing })
   const button = h("button", { type: "button", "aria-expanded": "false", "aria-controls": "sync-sheet" })
   const set = isOpen => {
     sheet.hidden = !isOpen
@@ -62,7 +64,7 @@ export function syncButton() {
     last = look
     const count = state.stuck || state.waiting
     button.replaceChildren(cloud(state), ...(count ? [h("span", { class: state.stuck ? "spot bad" : "spot", "aria-hidden": "true" }, count)] : []))
-    button.setAttribute("aria-label", `Syncing: ${phrase(state)}`)
+    button.setAttribute("aria-label", `${t.syncing}: ${phrase(state)}`)
     // Keep the focus while the content of the panel is replaced.
     const focused = sheet.contains(document.activeElement) ? [...sheet.querySelectorAll("input, button, a")].indexOf(document.activeElement) : -1
     sheet.replaceChildren(...sheetContent(state))

@@ -2,6 +2,7 @@ import { client } from "./client.js"
 import { h } from "./dom.js"
 import { nameOf } from "./facts.js"
 import { ask, attempt, toast } from "./messages.js"
+import { t } from "./texts.js"
 
 /** The lists on which a hotel is, of those to which the user may write, and whether it is on each. */
 export async function listsOf(id) {
@@ -15,11 +16,11 @@ export async function listsOf(id) {
 export async function putOnLists(hotel) {
   const name = nameOf(hotel), known = await listsOf(hotel.id)
   const boxes = known.map(({ list, isOn }) => ({ list, isOn, box: h("input", { type: "checkbox", checked: isOn }) }))
-  const title = h("input", { id: "other-list", maxlength: 200, dir: "auto", placeholder: "Cornwall in May" })
+  const title = h("input", { id: "other-list", maxlength: 200, dir: "auto", placeholder: t.tripName })
   const yes = await ask({
-    title: name, text: known.length ? "Which lists is it on?" : "Put it on a list that you share.", yes: "Keep",
+    title: name, text: known.length ? t.whichLists : t.putOnShared, yes: t.keep,
     body: h("div.stack", boxes.map(({ list, box }) => h("label.check", box, h("span", { dir: "auto" }, list.title))),
-      h("div", h("label", { for: "other-list" }, "A new list"), title))
+      h("div", h("label", { for: "other-list" }, t.newListName), title))
   })
   if (!yes) return false
   return await attempt(async () => {
@@ -30,7 +31,7 @@ export async function putOnLists(hotel) {
     const text = title.value.trim()
     if (text) await client.bookmark(hotel, { list: (await client.makeList({ title: text })).list })
     const on = [...boxes.filter(({ box }) => box.checked).map(({ list }) => list.title), ...(text ? [text] : [])]
-    toast(on.length ? `${name} is on ${on.map(title => `“${title}”`).join(", ")}.` : `${name} is on none of your lists.`)
+    toast(on.length ? t.isOn(name, on.map(t.quote).join(", ")) : t.isOnNone(name))
     return true
   })
 }

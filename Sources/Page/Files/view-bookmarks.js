@@ -1,6 +1,7 @@
 import { card } from "./cards.js"
 import { client, follow, isUser } from "./client.js"
-import { h, icon, plural, time } from "./dom.js"
+import { time } from "./dates.js"
+import { h, icon } from "./dom.js"
 import { nameOf } from "./facts.js"
 import { annotation } from "./offline/actions.js"
 import { find } from "./offline/words.js"
@@ -8,6 +9,7 @@ import { rewrite } from "./router.js"
 import { empty, waits } from "./states.js"
 import { toast } from "./messages.js"
 import { annotate } from "./annotate.js"
+import { t } from "./texts.js"
 import { Tiles } from "./tiles.js"
 import { distance, locate, pointOf } from "./geo.js"
 
@@ -15,10 +17,10 @@ const collator = new Intl.Collator(undefined, { numeric: true, ignorePunctuation
 
 /** The orders, and how each compares two bookmarks. */
 const orders = {
-  newest: ["Newest first", () => 0],
-  name: ["Name", (one, other) => collator.compare(nameOf(one.hotel), nameOf(other.hotel))],
-  place: ["Place", (one, other) => collator.compare(sortedPlace(one.hotel), sortedPlace(other.hotel)) || orders.name[1](one, other)],
-  near: ["Nearest first"]
+  newest: [t.newest, () => 0],
+  name: [t.name, (one, other) => collator.compare(nameOf(one.hotel), nameOf(other.hotel))],
+  place: [t.byPlace, (one, other) => collator.compare(sortedPlace(one.hotel), sortedPlace(other.hotel)) || orders.name[1](one, other)],
+  near: [t.nearest]
 }
 
 const sortedPlace = hotel => [hotel.country, hotel.state, hotel.city].filter(part => typeof part === "string").join(" ") || "\uFFFF"
@@ -29,18 +31,18 @@ export async function show({ query }, signal) {
   let all = [], here, map
   const count = h("p.lead", { "aria-live": "polite" })
   const content = h("div.section")
-  const tiles = new Tiles("Bookmarked hotels", bookmark => bookmarkCard(bookmark, here), signal)
+  const tiles = new Tiles(t.bookmarkedHotels, bookmark => bookmarkCard(bookmark, here), signal)
   const words = h("input", { id: "words", type: "search", value: state.words, autocomplete: "off", oninput: () => { state.words = words.value; arrange() } })
   const order = h("select", { id: "order", onchange: () => choose(order.value) }, Object.entries(orders).map(([value, [label]]) =>
     h("option", { value, selected: state.order === value }, label)))
-  const tags = h("div.row.tags", { role: "group", "aria-label": "Your tags" })
+  const tags = h("div.row.tags", { role: "group", "aria-label": t.yourTags })
   const mapped = h("button", { "aria-pressed": String(state.map), onclick: () => {
     state.map = !state.map
     mapped.setAttribute("aria-pressed", String(state.map))
     return arrange()
-  } }, icon("pin"), "Map")
+  } }, icon("pin"), t.map)
   const tools = h("div.tools", { hidden: true },
-    h("label", { for: "words" }, "Find"), words, h("label", "Order", order), mapped, tags)
+    h("label", { for: "words" }, t.find), words, h("label", t.order, order), mapped, tags)
 
   async function choose(value) {
     if (value === "near" && !here) here = await locate().catch(error => { toast(error.message) })
@@ -69,8 +71,7 @@ export async function show({ query }, signal) {
     if (state.order !== "newest" && compare) found = found.toSorted(compare)
     const query = new URLSearchParams({ ...(state.words.trim() && { q: state.words }), ...(state.order !== "newest" && { order: state.order }), ...(state.tag && { tag: state.tag }), ...(state.map && { map: "" }) }).toString()
     rewrite(query ? `/bookmarks?${query}` : "/bookmarks")
-    count.textContent = !all.length ? "" : found.length === all.length ? `${plural(all.length, "hotel")}, here and on every device that you use`
-      : `${plural(found.length, "hotel")} of ${all.length.toLocaleString("en-GB")}`
+    count.textContent = !all.length ? "" : found.length === all.length ? t.allHere(all.length) : t.someOf(found.length, all.length)
     tools.hidden = all.length < 2
     if (found.length && state.map) {
       map ??= new (await import("./map.js")).HotelMap(signal)
@@ -82,12 +83,12 @@ export async function show({ query }, signal) {
       return tiles.show(found)
     }
     tiles.show([])
-    content.replaceChildren(all.length ? empty("No bookmark has that", "Other words find others.", h("button", { onclick: () => {
+    content.replaceChildren(all.length ? empty(t.noneHas, t.otherWords, h("button", { onclick: () => {
       words.value = state.words = state.tag = ""
       showTags()
       arrange()
-    } }, "Show all"))
-      : empty("Nothing bookmarked yet", "Hotels that you bookmark are kept here, also when you are offline.", h("a.button.main", { href: "/" }, "Find a hotel")))
+    } }, t.showAll))
+      : empty(t.noneYet, t.noneYetText, h("a.button.main", { href: "/" }, t.findHotel)))
   }
 
   async function renew() {
@@ -111,15 +112,14 @@ export async function show({ query }, signal) {
   follow(["own"], signal, renew)
   await renew()
   return {
-    title: "Bookmarked hotels", place: "bookmarks",
-    node: h("div", h("h1", "Bookmarked hotels"), count, isUser() ? null : guests(), tools, content)
+    title: t.bookmarkedHotels, place: "bookmarks",
+    node: h("div", h("h1", t.bookmarkedHotels), count, isUser() ? null : guests(), tools, content)
   }
 }
 
 function guests() {
   const { keptUntil } = client.session
-  return h("p.note.section", "You are here as a guest. ", keptUntil ? ["Your bookmarks are kept until ", time(keptUntil), ", and longer with each visit. "] : null,
-    h("a", { href: "/sign-up" }, "Sign up"), " to keep them for good and to have them on other devices. What you have bookmarked comes along.")
+  return h("p.note.section", t.guestNote(keptUntil && time(keptUntil), text => h("a", { href: "/sign-up" }, text)))
 }
 
 function bookmarkCard(bookmark, here) {
@@ -128,8 +128,8 @@ function bookmarkCard(bookmark, here) {
   return card(hotel, {
     kept: true, level: "h2",
     signs: bookmark.pending ? [waits(bookmark)] : [],
-    words: [tags.length ? h("ul.chips", { "aria-label": "Your tags" }, tags.map(tag => h("li.mine", tag))) : null, note ? h("p.mine", { dir: "auto" }, note) : null],
-    end: [h("button", { "aria-label": `Your note on ${name}`, onclick: () => annotate(bookmark) }, note || tags.length ? "Edit note" : "Add note"),
-      h("a.button", { href: `/bookmarks/${encodeURIComponent(bookmark.id)}/history`, "aria-label": `History of ${name}` }, "History")]
+    words: [tags.length ? h("ul.chips", { "aria-label": t.yourTags }, tags.map(tag => h("li.mine", tag))) : null, note ? h("p.mine", { dir: "auto" }, note) : null],
+    end: [h("button", { "aria-label": t.noteOn(name), onclick: () => annotate(bookmark) }, note || tags.length ? t.editNote : t.addNote),
+      h("a.button", { href: `/bookmarks/${encodeURIComponent(bookmark.id)}/history`, "aria-label": t.historyOf(name) }, t.history)]
   })
 }

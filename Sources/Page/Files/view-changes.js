@@ -1,9 +1,11 @@
 import { client } from "./client.js"
-import { h, time } from "./dom.js"
+import { time } from "./dates.js"
+import { h } from "./dom.js"
 import { attempt, toast } from "./messages.js"
 import { personName } from "./people.js"
 import { empty } from "./states.js"
 import { head } from "./list-head.js"
+import { t } from "./texts.js"
 
 /** Who changed what on a list, newest first, and bringing back what was removed. */
 export async function show({ id }, signal) {
@@ -13,24 +15,24 @@ export async function show({ id }, signal) {
     if (signal.aborted) return
     if (!after) rows.replaceChildren()
     rows.append(...changes.map(row))
-    more.replaceChildren(next ? h("button", { onclick: () => attempt(() => load(next)) }, "Earlier") : "")
+    more.replaceChildren(next ? h("button", { onclick: () => attempt(() => load(next)) }, t.earlier) : "")
   }
   const row = ({ id, kind, name, rev, deleted, time: when, by, former }) => h("li", null,
-    h("div.what", h("p", { dir: "auto" }, `${who(by)} ${deleted ? "removed" : rev.startsWith("1-") ? "added" : "changed"} the ${kind} `, h("strong", name)),
-      h("p.muted.small", when ? time(when) : "Time not known")),
-    former && list.role !== "reader" ? h("button", { "aria-label": `Bring ${name} back`, onclick: () => attempt(async () => {
+    h("div.what", h("p", { dir: "auto" }, t.didWhat(who(by), deleted ? "removed" : rev.startsWith("1-") ? "added" : "changed", kind, h("strong", name))),
+      h("p.muted.small", when ? time(when) : t.timeUnknown)),
+    former && list.role !== "reader" ? h("button", { "aria-label": t.bringNameBack(name), onclick: () => attempt(async () => {
       await client.settled((await client.restore(id, former, { list: list.id, label: name, base: rev })).id)
-      toast(`${name} is back.`)
+      toast(t.isBack(name))
       await load()
-    }) }, "Bring back") : null)
+    }) }, t.bringBack) : null)
   await load()
   return {
-    title: `History of ${list.title}`, place: "lists",
-    node: h("div", head(list, "history"), h("div.narrow", rows.childElementCount ? rows : empty("No history", "Nothing was changed yet."), more))
+    title: t.historyOf(list.title), place: "lists",
+    node: h("div", head(list, "history"), h("div.narrow", rows.childElementCount ? rows : empty(t.noHistory, t.nothingChanged), more))
   }
 }
 
 function who(by) {
-  if (by?.kind !== "user") return by?.kind === "server" ? "The server" : "Somebody"
-  return by.name ? personName({ ...by, username: by.name }) : "A former member"
+  if (by?.kind !== "user") return by?.kind === "server" ? t.theServer : t.somebody
+  return by.name ? personName({ ...by, username: by.name }) : t.formerMember
 }

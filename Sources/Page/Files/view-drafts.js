@@ -1,9 +1,11 @@
 import { client, follow } from "./client.js"
-import { h, time } from "./dom.js"
+import { time } from "./dates.js"
+import { h } from "./dom.js"
 import { nameOf } from "./facts.js"
 import { announce, attempt } from "./messages.js"
 import { empty } from "./states.js"
 import { head, notePath } from "./list-head.js"
+import { t } from "./texts.js"
 
 /** The user's own drafts of a list, which no other member sees yet. */
 export async function show({ id }, signal) {
@@ -17,21 +19,20 @@ export async function show({ id }, signal) {
     const names = new Map(bookmarks.map(bookmark => [bookmark.id, nameOf({ ...bookmark.hotel, id: bookmark.id })]))
     node.replaceChildren(...head(list, "drafts"), drafts.length
       ? h("ul.rows.narrow", drafts.map(draft => row(list, draft, names)))
-      : empty("No drafts", "What you keep for yourself before you show it to everybody stands here."))
+      : empty(t.noDrafts, t.draftsText))
   }
   function row(list, draft, names) {
     const name = draft.title ?? names.get(draft.id) ?? draft.id
     return h("li", null,
-      h("div.what", h("p", `${draft.deleted ? "Removes the" : "The"} ${draft.title ? "note" : "hotel"} `,
-        draft.title ? h("a", { href: notePath(list.id, draft.title) }, name) : h("strong", name)),
+      h("div.what", h("p", t.draftOf(draft.deleted, draft.title, draft.title ? h("a", { href: notePath(list.id, draft.title) }, name) : h("strong", name))),
       h("p.muted.small", time(draft.updatedAt))),
-      h("button.main", { "aria-label": `Show ${name} to everybody`, onclick: () => attempt(async () => {
+      h("button.main", { "aria-label": t.showName(name), onclick: () => attempt(async () => {
         await client.settled((await client.publish(list.id, draft)).id)
-        announce(`${name} is shown to everybody`)
-      }) }, "Show to everybody"),
-      h("button.danger", { "aria-label": `Throw the draft of ${name} away`, onclick: () => attempt(() => client.discardDraft(list.id, draft)) }, "Throw away"))
+        announce(t.isShown(name))
+      }) }, t.showAllMembers),
+      h("button.danger", { "aria-label": t.throwName(name), onclick: () => attempt(() => client.discardDraft(list.id, draft)) }, t.throwAway))
   }
   follow([id, "lists"], signal, renew)
   await renew()
-  return { title: `My drafts of ${title}`, place: "lists", node }
+  return { title: t.draftsOf(title), place: "lists", node }
 }

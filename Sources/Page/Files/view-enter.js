@@ -1,21 +1,22 @@
 import { client, hear, isLoggedIn, isUser } from "./client.js"
-import { h, plural } from "./dom.js"
+import { h } from "./dom.js"
 import { ask, toast } from "./messages.js"
 import { isIssued, personName } from "./people.js"
 import { go, render } from "./router.js"
 import { reason } from "./reasons.js"
+import { t } from "./texts.js"
 
 /**
  * Signing up and logging in. The account takes over the guest's bookmarks in both cases. A user whose session has ended
  * logs in again here, and finds everything.
  */
 
-const texts = {
-  "/sign-up": { title: "Sign up", yes: "Sign up", other: ["/log-in", "I have an account"], autocomplete: "new-password", comes: "What you have bookmarked becomes your account's." },
-  "/log-in": { title: "Log in", yes: "Log in", other: ["/sign-up", "I am new here"], autocomplete: "current-password", comes: "What you have bookmarked here joins your account's bookmarks. For a day you can undo that." }
+const forms = {
+  "/sign-up": { title: t.signUp, yes: t.signUp, other: ["/log-in", t.haveAccount], autocomplete: "new-password", comes: t.becomesYours },
+  "/log-in": { title: t.logIn, yes: t.logIn, other: ["/sign-up", t.newHere], autocomplete: "current-password", comes: t.joinsYours }
 }
 
-const plain = { conflict: "This name is taken. Choose another one.", taken: "This name is taken. Choose another one.", unauthorized: "The name or the password is wrong." }
+const plain = { conflict: t.taken, taken: t.taken, unauthorized: t.wrongLogIn }
 
 /** The path to open afterwards, from the query `then`. It accepts only paths of this origin. */
 function target(query) {
@@ -27,13 +28,10 @@ function target(query) {
 async function lead(text) {
   if (isUser()) {
     const waiting = (await client.outbox()).filter(entry => entry.state !== "delivered").length
-    const name = personName(client.session)
-    return `${name} has been logged out here. `
-      + (waiting ? `${plural(waiting, "change")} of ${name} ${waiting === 1 ? "waits" : "wait"}, and will be sent when ${name} logs in again.`
-        : `What ${name} keeps here is shown again after logging in.`)
+    return t.personOut(personName(client.session), waiting)
   }
   const count = (await client.bookmarks()).length
-  return count ? `You have ${plural(count, "bookmark")} here. ${text.comes}` : null
+  return count ? t.youHave(count, text.comes) : null
 }
 
 /** Signs up or logs in. Asks before changes of another user are deleted. @returns {Promise<boolean>} False: the user said no. */
@@ -44,7 +42,7 @@ async function enter(isNew, credentials) {
   } catch (error) {
     if (error.code !== "outbox_not_empty") throw error
     const name = personName(client.session)
-    if (!await ask({ title: `Some changes of ${name} are not on the server yet`, text: `If ${credentials.username} enters here, they are lost.`, yes: "Enter and lose them", danger: true })) return false
+    if (!await ask({ title: t.notSentOf(name), text: t.lostIf(credentials.username), yes: t.enterLose, danger: true })) return false
     await run.call(client, { ...credentials, discard: true })
   }
   return true
@@ -52,7 +50,7 @@ async function enter(isNew, credentials) {
 
 export async function show({ query }, signal) {
   const path = location.pathname.replace(/\/$/, "")
-  const text = texts[path], isNew = path === "/sign-up"
+  const text = forms[path], isNew = path === "/sign-up"
   // The session may have ended since this browser asked last.
   if (isLoggedIn()) await client.check().catch(() => {})
   if (signal.aborted) return undefined
@@ -60,7 +58,7 @@ export async function show({ query }, signal) {
   let isBusy = false
   hear("session", signal, () => { if (!isBusy && isLoggedIn() !== wasIn) render() })
   if (wasIn) {
-    return { title: text.title, place: "account", node: h("div.empty", h("h1", `You are ${personName(client.session)}`), h("p.section", h("a.button", { href: "/account" }, "Your account"))) }
+    return { title: text.title, place: "account", node: h("div.empty", h("h1", t.youAre(personName(client.session))), h("p.section", h("a.button", { href: "/account" }, t.yourAccount))) }
   }
   const said = await lead(text)
   const told = h("p", { id: "told", class: "wrong", role: "alert" })
@@ -75,7 +73,7 @@ export async function show({ query }, signal) {
       yes.disabled = isBusy = true
       try {
         if (await enter(isNew, { username: name.value, password: word.value })) {
-          toast(isNew ? `Welcome, ${client.session.username}.` : `Good to see you, ${client.session.username}.`)
+          toast(isNew ? t.welcome(client.session.username) : t.goodToSee(client.session.username))
           return await go(target(query), { replace: true })
         }
       } catch (error) {
@@ -84,9 +82,9 @@ export async function show({ query }, signal) {
       }
       yes.disabled = isBusy = false
     }
-  }, told, h("div", h("label", { for: "name" }, "Name"), name),
-  h("div", h("label", { for: "password" }, "Password"), word, isNew ? h("p.hint", { id: "rule" }, "Eight characters or more; a few words are easier to remember than signs.") : null),
-  isNew ? null : h("p.muted.small", "Forgot the password? Whoever runs this server can give you a link with which you choose another one."),
+  }, told, h("div", h("label", { for: "name" }, t.name), name),
+  h("div", h("label", { for: "password" }, t.password), word, isNew ? h("p.hint", { id: "rule" }, t.passwordRule) : null),
+  isNew ? null : h("p.muted.small", t.forgot),
   h("div.row", yes, h("a.button", { href: text.other[0] + (query.has("then") ? `?then=${encodeURIComponent(query.get("then"))}` : "") }, text.other[1])))
   return {
     title: text.title, place: "account",

@@ -6,6 +6,7 @@ import { h, icon, safeURL } from "./dom.js"
 import { amenitiesOf, chips, nameOf, placeOf, text } from "./facts.js"
 import { attempt, toast } from "./messages.js"
 import { annotation } from "./offline/actions.js"
+import { t } from "./texts.js"
 import { listsOf, putOnLists } from "./to-lists.js"
 
 /** One hotel, and the lists to which the user can add it. */
@@ -13,7 +14,7 @@ export async function show({ id }, signal) {
   const [hotel, bookmarks, known] = await Promise.all([client.hotel(id, { signal }), client.bookmarks(), listsOf(id)])
   const own = bookmarks.find(bookmark => bookmark.id === hotel.id), kept = Boolean(own)
   const name = nameOf(hotel), amenities = amenitiesOf(hotel)
-  const history = h("a.button", { href: `/bookmarks/${encodeURIComponent(hotel.id)}/history`, hidden: !kept }, "History")
+  const history = h("a.button", { href: `/bookmarks/${encodeURIComponent(hotel.id)}/history`, hidden: !kept }, t.history)
   const words = h("div", ownWords(own))
   follow(["own"], signal, async () => {
     await renewKeepButtons()
@@ -32,7 +33,7 @@ export async function show({ id }, signal) {
         h("div.row", keepButton(hotel, kept, { wide: true }), history),
         words,
         text(hotel.description) ? h("p", { dir: "auto" }, text(hotel.description)) : null,
-        amenities.length ? h("div", h("h2", "What it has"), chips(amenities)) : null),
+        amenities.length ? h("div", h("h2", t.features), chips(amenities)) : null),
       h("div", facts(hotel), lists)))
   return { title: name, place: "search", node }
 }
@@ -41,47 +42,47 @@ export async function show({ id }, signal) {
 function ownWords(bookmark) {
   if (!bookmark) return []
   const { note, tags } = annotation(bookmark.hotel)
-  return [h("section.panel.stack", h("h2", "Your note"), tags.length ? h("ul.chips", { "aria-label": "Your tags" }, tags.map(tag => h("li.mine", tag))) : null,
-    note ? h("p.mine", { dir: "auto" }, note) : h("p.muted", "Only you see what you write here."),
-    h("div.row", h("button", { onclick: () => annotate(bookmark) }, note || tags.length ? "Edit note" : "Add note")))]
+  return [h("section.panel.stack", h("h2", t.yourNote), tags.length ? h("ul.chips", { "aria-label": t.yourTags }, tags.map(tag => h("li.mine", tag))) : null,
+    note ? h("p.mine", { dir: "auto" }, note) : h("p.muted", t.onlyYouWrite),
+    h("div.row", h("button", { onclick: () => annotate(bookmark) }, note || tags.length ? t.editNote : t.addNote)))]
 }
 
 function facts(hotel) {
   const url = safeURL(text(hotel.url)), phone = text(hotel.phone)
   const number = phone.replace(/[^\d+]/g, "")
   const rows = [
-    ["Address", [text(hotel.address), placeOf(hotel)].filter(Boolean).join(", ")],
-    ["Phone", phone && number ? h("a", { href: `tel:${number}` }, phone) : phone],
-    ["Website", url && /^https?:/.test(url) ? h("a", { href: url, rel: "noopener noreferrer nofollow" }, new URL(url).hostname) : text(hotel.url)],
-    ["Price", text(hotel.price)], ["Check-in", text(hotel.checkin)], ["Check-out", text(hotel.checkout)]
+    [t.address, [text(hotel.address), placeOf(hotel)].filter(Boolean).join(", ")],
+    [t.phone, phone && number ? h("a", { href: `tel:${number}` }, phone) : phone],
+    [t.website, url && /^https?:/.test(url) ? h("a", { href: url, rel: "noopener noreferrer nofollow" }, new URL(url).hostname) : text(hotel.url)],
+    [t.price, text(hotel.price)], [t.checkIn, text(hotel.checkin)], [t.checkOut, text(hotel.checkout)]
   ].filter(([, value]) => value)
-  return h("section.panel", { "aria-label": "Address and contact" },
+  return h("section.panel", { "aria-label": t.contact },
     rows.length ? h("dl.facts", rows.map(([label, value]) => [h("dt", label), h("dd", { dir: "auto" }, value)]))
-      : h("p.muted", "Nothing more is known."))
+      : h("p.muted", t.nothingMore))
 }
 
 function onLists(known, hotel, renew) {
   if (!isUser()) {
-    return h("section.panel.stack", h("h2", "Planning with others?"),
-      h("p.muted", "With an account you can put hotels on lists that you share."),
-      h("a.button", { href: "/sign-up" }, "Sign up"))
+    return h("section.panel.stack", h("h2", t.planning),
+      h("p.muted", t.planningText),
+      h("a.button", { href: "/sign-up" }, t.signUp))
   }
   const on = known.filter(({ isOn }) => isOn)
-  return h("section.panel.stack", h("h2", "Lists"),
+  return h("section.panel.stack", h("h2", t.lists),
     on.length ? h("ul.rows", on.map(({ list }) => h("li", h("a", { href: `/lists/${encodeURIComponent(list.id)}`, dir: "auto" }, list.title))))
-      : h("p.muted", "It is on none of your lists."),
-    h("div.row", h("button", { onclick: async () => { if (await putOnLists(hotel)) await renew() } }, icon("plus"), on.length ? "Change its lists" : "Put it on a list")),
+      : h("p.muted", t.onNoList),
+    h("div.row", h("button", { onclick: async () => { if (await putOnLists(hotel)) await renew() } }, icon("plus"), on.length ? t.changeLists : t.putOnList)),
     on.length || !known.length ? null : draftForm(known, hotel))
 }
 
 /** Puts the hotel on a list as a draft. */
 function draftForm(known, hotel) {
   const select = h("select", { id: "to-list", name: "list" }, known.map(({ list }) => h("option", { value: list.id }, list.title)))
-  return h("details", h("summary", "For your eyes only, for now"), h("form.stack", { onsubmit: event => {
+  return h("details", h("summary", t.forYou), h("form.stack", { onsubmit: event => {
     event.preventDefault()
     attempt(async () => {
       await client.bookmark(hotel, { list: select.value, draft: true })
-      toast(`It is on “${known.find(({ list }) => list.id === select.value).list.title}” now, for your eyes only.`)
+      toast(t.draftOn(known.find(({ list }) => list.id === select.value).list.title))
     })
-  } }, h("div", h("label", { for: "to-list" }, "List"), select), h("button", "Put it there as a draft")))
+  } }, h("div", h("label", { for: "to-list" }, t.list), select), h("button", t.putDraft)))
 }

@@ -2,6 +2,7 @@ import { client, isUser } from "./client.js"
 import { h } from "./dom.js"
 import { go } from "./router.js"
 import { reason } from "./reasons.js"
+import { t } from "./texts.js"
 
 /** The page of an invitation to a list. */
 export async function show({ token }) {
@@ -15,16 +16,16 @@ export async function show({ token }) {
         await go(`/lists/${encodeURIComponent(list.id)}`, { replace: true })
       } catch (error) {
         join.disabled = false
-        told.textContent = ["not_found", "invitation_gone", "gone"].includes(error.code) ? "This invitation has been used, withdrawn or is too old. Ask for a new one." : reason(error)
+        told.textContent = ["not_found", "invitation_gone", "gone"].includes(error.code) ? t.invitationGone : reason(error)
       }
     }
-  }, "Join the list")
+  }, t.join)
   return {
-    title: "You are invited", place: "lists",
-    node: h("div.empty", h("h1", "You are invited"),
-      h("p.lead", "You are invited to plan a trip together."),
+    title: t.invited, place: "lists",
+    node: h("div.empty", h("h1", t.invited),
+      h("p.lead", t.invitedText),
       isUser() ? h("div", h("p.section", join), told)
-        : h("div", h("p.section", "For that you need an account. What you have bookmarked as a guest comes along."),
-          h("div.row", h("a.button.main", { href: `/sign-up${back}` }, "Sign up"), h("a.button", { href: `/log-in${back}` }, "Log in"))))
+        : h("div", h("p.section", t.invitedAccount),
+          h("div.row", h("a.button.main", { href: `/sign-up${back}` }, t.signUp), h("a.button", { href: `/log-in${back}` }, t.logIn))))
   }
 }

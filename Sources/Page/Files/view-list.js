@@ -1,6 +1,7 @@
 import { card } from "./cards.js"
 import { client, follow } from "./client.js"
-import { h, icon, time } from "./dom.js"
+import { time } from "./dates.js"
+import { h, icon } from "./dom.js"
 import { nameOf } from "./facts.js"
 import { head, listPath, notePath } from "./list-head.js"
 import { markdown } from "./markdown.js"
@@ -8,13 +9,14 @@ import { attempt, toast } from "./messages.js"
 import { personName } from "./people.js"
 import { go, rewrite } from "./router.js"
 import { empty, waits } from "./states.js"
+import { t } from "./texts.js"
 import { arrange } from "./tiles.js"
 
 /** One list: its hotels and notes. A reader sees no controls to change it. */
 export async function show({ id }, signal) {
   const node = h("div")
   let editing = false, title = ""
-  const parts = { head: h("div"), about: h("div.section"), hotels: h("section.section", { "aria-label": "Hotels" }), notes: h("section.section") }
+  const parts = { head: h("div"), about: h("div.section"), hotels: h("section.section", { "aria-label": t.hotels }), notes: h("section.section") }
   let known = new Map()
   const maker = noteMaker(id)
 
@@ -28,7 +30,7 @@ export async function show({ id }, signal) {
     parts.head.replaceChildren(...head(list, "hotels"))
     if (!editing) parts.about.replaceChildren(about(list, mayWrite))
     showHotels(list, bookmarks, mayWrite)
-    if (!parts.notes.childElementCount) parts.notes.append(h("h2", "Notes"), h("div"), maker)
+    if (!parts.notes.childElementCount) parts.notes.append(h("h2", t.notes), h("div"), maker)
     parts.notes.children[1].replaceChildren(notesPart(list, notes))
     maker.hidden = !mayWrite
   }
@@ -39,8 +41,8 @@ export async function show({ id }, signal) {
       parts.about.replaceChildren(editor(list))
       parts.about.querySelector("input").focus()
     }
-    return h("div.stack", list.markdown ? markdown(list.markdown) : mayWrite ? h("p.muted", "No description yet.") : null,
-      mayWrite ? h("button.quiet", { onclick: change }, "Change title, days and description") : null)
+    return h("div.stack", list.markdown ? markdown(list.markdown) : mayWrite ? h("p.muted", t.noDescription) : null,
+      mayWrite ? h("button.quiet", { onclick: change }, t.editList) : null)
   }
 
   function editor(list) {
@@ -52,25 +54,25 @@ export async function show({ id }, signal) {
     return h("form.stack.panel.narrow", {
       onsubmit: event => {
         event.preventDefault()
-        to.setCustomValidity(from.value && to.value && to.value < from.value ? "The last day is before the first." : "")
+        to.setCustomValidity(from.value && to.value && to.value < from.value ? t.daysWrong : "")
         if (!to.reportValidity()) return to.setCustomValidity("")
         attempt(async () => {
           await client.changeList(list.id, { title: name.value.trim(), markdown: words.value, from: from.value || null, to: to.value || null })
           await end()
         })
       }
-    }, h("div", h("label", { for: "list-title" }, "Title"), name),
-    h("div.row", h("div", h("label", { for: "list-from" }, "First day"), from), h("div", h("label", { for: "list-to" }, "Last day"), to)),
-    h("div", h("label", { for: "list-words" }, "Description"), words,
-      h("p.hint", "# Heading, **strong**, * list item, [link](https://…)")),
-    h("div.row", h("button.main", "Save"), h("button", { onclick: end }, "Cancel")))
+    }, h("div", h("label", { for: "list-title" }, t.title), name),
+    h("div.row", h("div", h("label", { for: "list-from" }, t.firstDay), from), h("div", h("label", { for: "list-to" }, t.lastDay), to)),
+    h("div", h("label", { for: "list-words" }, t.description), words,
+      h("p.hint", t.markdown)),
+    h("div.row", h("button.main", t.save), h("button", { onclick: end }, t.cancel)))
   }
 
   function showHotels(list, bookmarks, mayWrite) {
     if (!bookmarks.length) {
       known = new Map()
-      return parts.hotels.replaceChildren(empty("No hotels yet", mayWrite ? "Find a hotel and put it on this list." : "No member has put a hotel here yet.",
-        h("a.button.main", { href: "/" }, "Find a hotel")))
+      return parts.hotels.replaceChildren(empty(t.noHotels, mayWrite ? t.putHere : t.nobodyPut,
+        h("a.button.main", { href: "/" }, t.findHotel)))
     }
     const next = new Map(bookmarks.map(bookmark => {
       const look = JSON.stringify([bookmark, mayWrite]), same = known.get(bookmark.id)
@@ -92,7 +94,7 @@ export async function show({ id }, signal) {
 
   function gone() {
     if (signal.aborted) return
-    node.replaceChildren(empty("This list is gone", `“${title}” has ended, or you are not on it any more.`, h("a.button", { href: "/lists" }, "All lists")))
+    node.replaceChildren(empty(t.listGone, t.listEnded(title), h("a.button", { href: "/lists" }, t.allLists)))
   }
   await renew()
   node.append(...Object.values(parts))
@@ -103,15 +105,15 @@ function listCard(list, bookmark, mayWrite) {
   const hotel = { ...bookmark.hotel, id: bookmark.id }, name = nameOf(hotel)
   const remove = () => attempt(async () => {
     const entry = await client.unbookmark(bookmark.id, { list: list.id })
-    toast(`${name} is off the list.`, entry.undoable ? { label: "Undo", run: () => attempt(() => client.undo(entry.id)) } : undefined)
+    toast(t.offList(name), entry.undoable ? { label: t.undo, run: () => attempt(() => client.undo(entry.id)) } : undefined)
   })
   return card(hotel, {
     keep: false,
-    signs: [bookmark.draft ? h("span.chip.draft", "Draft: only you see it") : null, waits(bookmark),
-      bookmark.addedBy ? h("span.small.muted", `by ${adder(list, bookmark.addedBy)}`) : null].filter(Boolean),
+    signs: [bookmark.draft ? h("span.chip.draft", t.draftOnly) : null, waits(bookmark),
+      bookmark.addedBy ? h("span.small.muted", t.by(adder(list, bookmark.addedBy))) : null].filter(Boolean),
     end: mayWrite ? [
-      bookmark.draft ? h("button", { onclick: () => attempt(() => client.publish(list.id, { kind: "bookmark", id: bookmark.id })), "aria-label": `Show ${name} to everybody` }, "Show to everybody") : null,
-      h("button", { "aria-label": `Take ${name} off the list`, onclick: remove }, "Take off")
+      bookmark.draft ? h("button", { onclick: () => attempt(() => client.publish(list.id, { kind: "bookmark", id: bookmark.id })), "aria-label": t.showName(name) }, t.showAllMembers) : null,
+      h("button", { "aria-label": t.takeNameOff(name), onclick: remove }, t.takeOff)
     ].filter(Boolean) : []
   })
 }
@@ -119,20 +121,20 @@ function listCard(list, bookmark, mayWrite) {
 const adder = (list, username) => personName(list.members.find(member => member.username === username) ?? { username })
 
 function notesPart(list, notes) {
-  if (!notes.length) return h("p.muted", "No notes yet.")
+  if (!notes.length) return h("p.muted", t.noNotes)
   return h("ul.rows", notes.map(note => h("li", h("div.what",
-    h("p", h("a", { href: notePath(list.id, note.title), dir: "auto" }, note.title), note.draft ? [" ", h("span.chip.draft", "Draft")] : null,
+    h("p", h("a", { href: notePath(list.id, note.title), dir: "auto" }, note.title), note.draft ? [" ", h("span.chip.draft", t.draft)] : null,
       " ", waits(note)),
-    h("p.muted.small", "Changed ", time(note.updatedAt))))))
+    h("p.muted.small", t.changed(time(note.updatedAt)))))))
 }
 
 /** The form for a new note. It is created once, so that the typed text stays when the list changes. */
 function noteMaker(list) {
-  const name = h("input", { id: "note-title", name: "title", required: true, maxlength: 200, placeholder: "What to pack", autocomplete: "off" })
+  const name = h("input", { id: "note-title", name: "title", required: true, maxlength: 200, placeholder: t.noteName, autocomplete: "off" })
   return h("form.form.section", {
-    "aria-label": "New note", onsubmit: event => {
+    "aria-label": t.newNote, onsubmit: event => {
       event.preventDefault()
       if (name.value.trim()) go(`${notePath(list, name.value.trim())}?edit=1`)
     }
-  }, h("div", h("label", { for: "note-title" }, "A new note"), name), h("div.row", h("button", icon("plus"), "Write it")))
+  }, h("div", h("label", { for: "note-title" }, t.newNoteName), name), h("div.row", h("button", icon("plus"), t.write)))
 }

@@ -1,9 +1,11 @@
 import { client, follow } from "./client.js"
-import { h, time } from "./dom.js"
+import { time } from "./dates.js"
+import { h } from "./dom.js"
 import { announce, ask, attempt, toast } from "./messages.js"
 import { initial, personName, roleNames } from "./people.js"
 import { go } from "./router.js"
 import { head } from "./list-head.js"
+import { t } from "./texts.js"
 
 /** The members of a list, invitations by name and by link, and links that only show the list. */
 export async function show({ id }, signal) {
@@ -18,7 +20,7 @@ export async function show({ id }, signal) {
     shown = look
     title = list.title
     parts.head.replaceChildren(...head(list, "members"))
-    parts.people.replaceChildren(h("h2.unseen", "People"), h("ul.rows", list.members.map(member => row(list, member))))
+    parts.people.replaceChildren(h("h2.unseen", t.people), h("ul.rows", list.members.map(member => row(list, member))))
     parts.end.replaceChildren(...ending(list))
     if (list.role !== "owner") [parts.invite, parts.links].forEach(part => part.replaceChildren())
     else if (!fresh && !parts.invite.contains(document.activeElement)) await Promise.all([showInvitations(list), showLinks(list)])
@@ -30,26 +32,26 @@ export async function show({ id }, signal) {
     const name = personName(member)
     const isSelf = member.username === client.session.username, mayChange = list.role === "owner" && member.role !== "owner"
     const role = h("select", {
-      "aria-label": `What ${name} may do`, onchange: () => attempt(async () => {
+      "aria-label": t.mayDoOf(name), onchange: () => attempt(async () => {
         await client.setMember(list.id, member.username, role.value, name)
         announce(`${name}: ${roleNames[role.value]}`)
       })
     }, options(member.role))
     return h("li", h("span.face", { "aria-hidden": "true" }, initial(member)),
-      h("div.what", h("p", h("strong", name), isSelf ? " (you)" : null), h("p.muted.small", roleNames[member.role], " · since ", time(member.joinedAt))),
+      h("div.what", h("p", h("strong", name), isSelf ? t.isYou() : null), h("p.muted.small", t.since(roleNames[member.role], time(member.joinedAt)))),
       mayChange ? [h("div", role),
-        h("button", { "aria-label": `Hand the list on to ${name}`, onclick: () => handOn(list, member) }, "Hand on"),
-        h("button.danger", { "aria-label": `Remove ${name}`, onclick: () => removeMember(list, member) }, "Remove")] : null)
+        h("button", { "aria-label": t.handOnTo(name), onclick: () => handOn(list, member) }, t.handOn),
+        h("button.danger", { "aria-label": t.doTo(t.remove, name), onclick: () => removeMember(list, member) }, t.remove)] : null)
   }
 
   const handOn = (list, member) => attempt(async () => {
-    if (!await ask({ title: `Hand “${list.title}” on?`, text: `${personName(member)} becomes the owner when they accept.`, yes: "Offer it" })) return
+    if (!await ask({ title: t.handOnAsk(list.title), text: t.handOnText(personName(member)), yes: t.offerIt })) return
     await client.offerList(list.id, member.username)
     await showInvitations(list)
   })
 
   const removeMember = (list, member) => attempt(async () => {
-    if (!await ask({ title: `Remove ${personName(member)}?`, text: "They will not see the list any more. What they have added stays.", yes: "Remove", danger: true })) return
+    if (!await ask({ title: t.removeAsk(personName(member)), text: t.removeText, yes: t.remove, danger: true })) return
     await client.removeMember(list.id, member.username, personName(member))
   })
 
@@ -59,15 +61,15 @@ export async function show({ id }, signal) {
     // Keep the selected role when the list changes.
     const role = h("select", { id: "role" }, options(parts.invite.querySelector("select")?.value))
     const name = h("input", { id: "invitee", required: true, autocomplete: "off", autocapitalize: "none", spellcheck: "false" })
-    parts.invite.replaceChildren(h("h2", "Invite a person"),
+    parts.invite.replaceChildren(h("h2", t.invitePerson),
       open ? h("form.row", { onsubmit: event => { event.preventDefault(); attempt(() => inviteByName(list, name, role.value)) } },
-        h("div", h("label", { for: "invitee" }, "Name"), name), h("div", h("label", { for: "role" }, "What they may do"), role),
-        h("button.main", "Invite"), h("button", { type: "button", onclick: () => attempt(() => invite(list, role.value)) }, "Make a link"))
-        : h("p.muted", "You can invite others when you are online."),
-      h("p.hint", "An invitation appears under Lists. A link works once."),
-      open?.length ? h("ul.rows.section", { "aria-label": "Open invitations" }, open.map(invitation => h("li", null,
-        h("div.what", h("p", invitation.username ? `${personName(invitation)}: ` : "", roleNames[invitation.role], invitation.role === "owner" ? ", when they accept" : ""), h("p.muted.small", "Made ", time(invitation.createdAt), ", until ", time(invitation.expiresAt))),
-        h("button.danger", { "aria-label": `Withdraw the invitation of ${invitation.createdAt}`, onclick: () => attempt(async () => { await client.withdraw(list.id, invitation.id); await showInvitations(list) }) }, "Withdraw")))) : "")
+        h("div", h("label", { for: "invitee" }, t.name), name), h("div", h("label", { for: "role" }, t.mayDo), role),
+        h("button.main", t.invite), h("button", { type: "button", onclick: () => attempt(() => invite(list, role.value)) }, t.makeLink))
+        : h("p.muted", t.inviteOnline),
+      h("p.hint", t.inviteText),
+      open?.length ? h("ul.rows.section", { "aria-label": t.openInvitations }, open.map(invitation => h("li", null,
+        h("div.what", h("p", invitation.username ? `${personName(invitation)}: ` : "", invitation.role === "owner" ? t.whenAccepted(t.owner) : roleNames[invitation.role]), h("p.muted.small", t.madeUntil(time(invitation.createdAt), time(invitation.expiresAt)))),
+        h("button.danger", { "aria-label": t.withdrawInvitation(time(invitation.createdAt).textContent), onclick: () => attempt(async () => { await client.withdraw(list.id, invitation.id); await showInvitations(list) }) }, t.withdraw)))) : "")
   }
 
   /** Invites the user of a name, and tells what became of it. */
@@ -76,64 +78,64 @@ export async function show({ id }, signal) {
     const key = text => text.normalize("NFC").toLowerCase()
     const isMember = list.members.some(member => key(member.username) === key(name))
     const outcome = isMember ? "member" : await client.inviteByName(list.id, name, role).catch(error => {
-      throw error.code === "not_found" ? new Error("No user has this name.") : error
+      throw error.code === "not_found" ? new Error(t.noUser) : error
     })
     field.value = ""
     field.focus()
-    toast(outcome === "member" ? `${name} is on the list already.` : `${name} is invited, and sees it under Lists.`)
+    toast(outcome === "member" ? t.isMember(name) : t.isInvited(name))
     await showInvitations(list)
     document.getElementById("invitee")?.focus()
   }
 
   async function invite(list, role) {
     const { token, expiresAt } = await client.invite(list.id, { role })
-    showLink(parts.invite, `/invitations/${token}`, ["It is shown this once, and works once, until ", time(expiresAt), "."], () => showInvitations(list))
+    showLink(parts.invite, `/invitations/${token}`, t.linkOnce(time(expiresAt)), () => showInvitations(list))
   }
 
   async function showLinks(list) {
     const links = await client.links(list.id).catch(() => null)
     if (signal.aborted || !links) return
-    parts.links.replaceChildren(h("h2", "Show it to anybody"), h("p.muted", "Whoever has the link sees the list's words, hotels and notes without an account, but no names."),
+    parts.links.replaceChildren(h("h2", t.showAnybody), h("p.muted", t.showAnybodyText),
       h("p.section", h("button", { onclick: () => attempt(async () => showLink(parts.links, `/shared/${(await client.makeLink(list.id)).secret}`,
-        "It is shown this once, and works until you withdraw it.", () => showLinks(list))) }, "Make a link to look")),
-      links.length ? h("ul.rows.section", { "aria-label": "Links to look" }, links.map(({ id, createdAt }) => h("li", null, h("p.what", "Made ", time(createdAt)),
-        h("button.danger", { "aria-label": `Withdraw the link of ${createdAt}`, onclick: () => attempt(async () => { await client.withdrawLink(list.id, id); await showLinks(list) }) }, "Withdraw")))) : "")
+        t.lookLinkHint, () => showLinks(list))) }, t.makeLookLink)),
+      links.length ? h("ul.rows.section", { "aria-label": t.lookLinks }, links.map(({ id, createdAt }) => h("li", null, h("p.what", t.made(time(createdAt))),
+        h("button.danger", { "aria-label": t.withdrawLink(time(createdAt).textContent), onclick: () => attempt(async () => { await client.withdrawLink(list.id, id); await showLinks(list) }) }, t.withdraw)))) : "")
   }
 
   /** Shows a new link in a part of the page until the user is done. */
   function showLink(part, path, hint, renew) {
     const link = h("input", { id: "link", readonly: true, value: location.origin + path, onfocus: () => link.select() })
     fresh = true
-    part.replaceChildren(h("h2", "Here is the link"), h("p.muted", hint), h("div.section", h("label", { for: "link" }, "Link"), link),
-      h("div.row.section", h("button.main", { onclick: () => copy(link) }, "Copy"), h("button", { onclick: () => { fresh = false; attempt(renew) } }, "Done")))
+    part.replaceChildren(h("h2", t.hereLink), h("p.muted", hint), h("div.section", h("label", { for: "link" }, t.link), link),
+      h("div.row.section", h("button.main", { onclick: () => copy(link) }, t.copy), h("button", { onclick: () => { fresh = false; attempt(renew) } }, t.done)))
     link.focus()
-    announce("The link is ready")
+    announce(t.linkReady)
   }
 
   async function copy(link) {
     link.select()
     try {
       await navigator.clipboard.writeText(link.value)
-      toast("The link is copied.")
+      toast(t.linkCopied)
     } catch {
-      toast("Your browser does not copy by itself: the link is marked, copy it by hand.")
+      toast(t.noCopy)
     }
   }
 
   function ending(list) {
     if (list.role === "owner") {
-      return [h("h2", "End the list"), h("p.muted", "It ends for everybody, with its hotels and notes."),
+      return [h("h2", t.endList), h("p.muted", t.endText),
         h("p.section", h("button.danger", { onclick: () => attempt(async () => {
-          if (!await ask({ title: `End “${list.title}”?`, text: "This cannot be taken back.", yes: "End it for everybody", danger: true })) return
+          if (!await ask({ title: t.endAsk(list.title), text: t.noReturn, yes: t.endForAll, danger: true })) return
           await client.endList(list.id)
           await go("/lists")
-        }) }, "End the list"))]
+        }) }, t.endList))]
     }
     return [h("button.danger", { onclick: () => attempt(async () => {
-      if (!await ask({ title: `Leave “${list.title}”?`, text: "You need a new invitation to come back.", yes: "Leave", danger: true })) return
+      if (!await ask({ title: t.leaveAsk(list.title), text: t.leaveText, yes: t.leave, danger: true })) return
       await client.leaveList(list.id)
       await go("/lists")
-    }) }, "Leave the list")]
+    }) }, t.leaveList)]
   }
 
   follow(["lists"], signal, renew)
@@ -141,5 +143,5 @@ export async function show({ id }, signal) {
   client.renewList(id).catch(() => {})
   await renew()
   node.append(...Object.values(parts))
-  return { title: `People of ${title}`, place: "lists", node }
+  return { title: t.peopleOf(title), place: "lists", node }
 }

@@ -1,10 +1,12 @@
 import { card, renewKeepButtons } from "./cards.js"
 import { client, follow } from "./client.js"
-import { h, icon, plural } from "./dom.js"
+import { h, icon } from "./dom.js"
+import { locate } from "./geo.js"
 import { announce, toast } from "./messages.js"
 import { rewrite } from "./router.js"
 import { reason } from "./reasons.js"
 import { empty, failure, ghosts } from "./states.js"
+import { t } from "./texts.js"
 
 /** The first page: search while typing. The URL has the words, the order and the number of loaded pages. */
 
@@ -16,8 +18,8 @@ const size = 24
 const mostPages = 10
 
 const sources = {
-  upstream: "Up to date", cache: "Kept from a moment ago", stale: "Kept from earlier: the search does not answer",
-  mirror: "From your bookmarks: the search does not answer", device: "From this device: you are offline"
+  upstream: t.upstream, cache: t.cache, stale: t.stale,
+  mirror: t.mirror, device: t.device
 }
 
 export async function show({ query }, signal) {
@@ -26,7 +28,7 @@ export async function show({ query }, signal) {
     near: query.get("near") ?? "", pages: Math.min(Math.max(1, Number(query.get("pages")) || 1), mostPages)
   }
   let running = new AbortController(), timer, next, known = []
-  const results = h("ul.hotels", { "aria-label": "Hotels" })
+  const results = h("ul.hotels", { "aria-label": t.hotels })
   const place = h("div", ghosts())
   const count = h("p.count")
   const more = h("div.more")
@@ -37,9 +39,9 @@ export async function show({ query }, signal) {
       oninput: event => { state[name] = event.target.value; later(name) }
     }))
   const sort = h("select", { name: "sort", onchange: () => { state.sort = sort.value; begin() } },
-    [["", "Best match"], ["name", "Name"], ["price", "Price"], ["distance", "Distance"]].map(([value, label]) =>
+    [["", t.best], ["name", t.name], ["price", t.price], ["distance", t.byDistance]].map(([value, label]) =>
       h("option", { value, selected: state.sort === value, disabled: value === "distance" && !state.near }, label)))
-  const near = h("button", { "aria-pressed": String(Boolean(state.near)), onclick: () => locate() }, icon("pin"), "Near me")
+  const near = h("button", { "aria-pressed": String(Boolean(state.near)), onclick: () => toggleNear() }, icon("pin"), t.nearMe)
 
   function address() {
     const wanted = { what: state.what.trim(), where: state.where.trim(), sort: state.sort, near: state.near, pages: state.pages > 1 ? state.pages : "" }
@@ -64,15 +66,15 @@ export async function show({ query }, signal) {
 
   function tell(answer, total) {
     const found = answer.total ?? total
-    const number = answer.matched ? `No hotel has all of it. With most of it: ${plural(found, "hotel")}` : answer.next !== undefined && answer.total === undefined ? `More than ${plural(found, "hotel")}` : plural(found, "hotel")
+    const number = answer.matched ? t.mostOf(found) : answer.next !== undefined && answer.total === undefined ? t.moreThan(found) : t.countHotels(found)
     count.replaceChildren(h("strong", number), " ", h("span.source", { "data-source": answer.source }, sources[answer.source] ?? answer.source))
-    announce(`${number} found. ${answer.source === "upstream" ? "" : sources[answer.source] ?? ""}`)
+    announce(t.found(number, answer.source === "upstream" ? "" : sources[answer.source] ?? ""))
   }
 
   function put(answer) {
     next = answer.next
     results.append(...answer.hotels.map(hotel => card(hotel, { kept: hotel.bookmarked, level: "h2" })))
-    more.replaceChildren(...(next === undefined ? [] : [h("button", { onclick: further }, "More hotels")]))
+    more.replaceChildren(...(next === undefined ? [] : [h("button", { onclick: further }, t.moreHotels)]))
   }
 
   async function begin({ pages = 1 } = {}) {
@@ -94,9 +96,9 @@ export async function show({ query }, signal) {
       results.replaceChildren()
       put({ ...answer, hotels })
       tell(answer, hotels.length)
-      place.replaceChildren(hotels.length ? results : empty("No hotel matches", known.length ? "There are hotels in these places:" : "Try other words.",
+      place.replaceChildren(hotels.length ? results : empty(t.noMatch, known.length ? t.placesAre : t.tryOther,
         known.map(({ name }) => h("button", { onclick: () => go(name) }, name)),
-        h("button", { onclick: clear }, "Start again")))
+        h("button", { onclick: clear }, t.startAgain)))
     } catch (error) {
       if (mine.aborted) return
       count.replaceChildren()
@@ -144,23 +146,19 @@ export async function show({ query }, signal) {
     form.elements.what.focus()
   }
 
-  function locate() {
+  async function toggleNear() {
     if (state.near) {
       state.near = ""
       if (state.sort === "distance") state.sort = sort.value = ""
       return showNear()
     }
-    if (!navigator.geolocation) return toast("This browser does not say where you are.")
     near.disabled = true
-    navigator.geolocation.getCurrentPosition(({ coords }) => {
-      near.disabled = false
-      state.near = `${coords.latitude.toFixed(3)},${coords.longitude.toFixed(3)}`
-      state.sort = sort.value = "distance"
-      showNear()
-    }, () => {
-      near.disabled = false
-      toast("Your browser did not tell where you are.")
-    }, { timeout: 10000, maximumAge: 600000 })
+    const here = await locate().catch(error => { toast(error.message) })
+    near.disabled = false
+    if (!here) return
+    state.near = `${here.lat.toFixed(3)},${here.lon.toFixed(3)}`
+    state.sort = sort.value = "distance"
+    showNear()
   }
 
   function showNear() {
@@ -170,13 +168,13 @@ export async function show({ query }, signal) {
     begin()
   }
 
-  const form = h("form.finder", { role: "search", "aria-label": "Hotels", autocomplete: "off", onsubmit: event => { event.preventDefault(); clearTimeout(timer); begin() } },
-    field("what", "What are you looking for?", "Pool, breakfast, sea view …"), field("where", "Where?", "A city or a country", "places"), options,
-    h("button.main", icon("bed"), "Search"))
+  const form = h("form.finder", { role: "search", "aria-label": t.hotels, autocomplete: "off", onsubmit: event => { event.preventDefault(); clearTimeout(timer); begin() } },
+    field("what", t.what, t.whatHint), field("where", t.whereAsk, t.whereHint, "places"), options,
+    h("button.main", icon("bed"), t.searchNow))
   const node = h("div", null,
-    h("h1", "Where would you like to wake up?"),
-    h("p.lead", "Find a hotel, keep the ones you like, and plan the trip together. No form to fill in first."),
-    form, h("div.tools", count, near, h("label", "Order", sort)), place, more)
+    h("h1", t.wakeUp),
+    h("p.lead", t.searchText),
+    form, h("div.tools", count, near, h("label", t.order, sort)), place, more)
   follow(["own"], signal, renewKeepButtons)
   signal.addEventListener("abort", () => { clearTimeout(timer); running.abort() })
   places("", 6).then(({ places, sorts }) => {

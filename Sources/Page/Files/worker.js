@@ -15,6 +15,10 @@ const present = "page", prefix = "page-"
 /** The paths of the app's views, as in `app.js`. All others belong to other pages. */
 const views = /^\/(?:|bookmarks|bookmarks\/[^/]+\/history|hotels\/[^/]+|lists|lists\/[^/]+(?:\/members|\/drafts|\/history|\/notes\/[^/]+)?|invitations\/[^/]+|outbox|account|log-in|sign-up|reset)$/
 const files = /^\/page\/[0-9a-f]{32}\//
+/** The texts in one language. Of these, the worker keeps those of the browser's, as `texts.js` chooses them. */
+const texts = /\/texts-(\w+)\.js$/, known = ["en", "de", "ja"]
+const language = navigator.languages.map(it => it.split("-")[0]).find(it => known.includes(it)) ?? "en"
+const isMeant = ({ path }) => (texts.exec(path)?.[1] ?? language) === language
 
 addEventListener("install", event => event.waitUntil(update().then(() => skipWaiting())))
 addEventListener("activate", event => event.waitUntil(clients.claim()))
@@ -43,14 +47,14 @@ async function file(request) {
   return await caches.match(request.url) ?? fetch(request)
 }
 
-/** The present version; undefined if there is none, or if any of its files is missing. */
+/** The present version; undefined if there is none, or if any of its files is missing but texts. */
 async function current() {
   const kept = await caches.match(manifest, { cacheName: present })
   if (!kept) return undefined
   const { version, page, files } = await kept.json()
   const cache = await caches.open(prefix + version)
   const paths = new Set((await cache.keys()).map(({ url }) => new URL(url).pathname))
-  return files.every(({ path }) => paths.has(path)) ? { version, page, cache } : undefined
+  return files.every(({ path }) => texts.test(path) || paths.has(path)) ? { version, page, cache, paths } : undefined
 }
 
 let updating = Promise.resolve()
@@ -62,9 +66,9 @@ function update() {
 async function store() {
   const list = await fetch(manifest, { cache: "no-store" })
   if (!list.ok) throw new Error(`${manifest}: ${list.status}`)
-  const { version, files } = await list.clone().json()
-  const former = await current()
-  if (former?.version === version) return
+  const { version, files: all } = await list.clone().json()
+  const files = all.filter(isMeant), former = await current()
+  if (former?.version === version && files.every(({ path }) => former.paths.has(path))) return
   // One after the other: a file that is missing ends it, without answers that nobody reads, and a first visit goes before.
   const answers = []
   for (const file of files) answers.push(await whole(file))
@@ -75,7 +79,7 @@ async function store() {
   for (const name of await caches.keys()) {
     if (/^(page|shell)-/.test(name) && !kept.includes(name)) await caches.delete(name)
   }
-  if (!former) return
+  if (!former || former.version === version) return
   for (const client of await clients.matchAll()) client.postMessage({ kind: "update", version })
 }
 
