@@ -90,6 +90,28 @@ def test_logging_out_leaves_what_the_other_origin_keeps_for_itself(open_page, or
     assert browser.run("return client.session.state") == "none"
 
 
+def test_page_keeps_what_each_server_has_apart(open_page, service, origin, tmp_path):
+    browser = open_page(origin)
+    browser.run("await client.bookmark({ id: 'hotel_25510', name: 'The Ritz' })")
+    browser.settled()
+    other = Server(tmp_path / "other", "--origins", origin)
+    open_other = """
+        const { open } = await import(args.module + '/offline.js')
+        window.client = await open({ server: args.server })
+        return (await client.bookmarks()).length"""
+    try:
+        with pytest.raises(Refused, match="other_server"):
+            browser.run(open_other, module=service.url, server=other.url)
+        browser.driver.get(origin + "/page")
+        assert browser.run(open_other, module=other.url, server=other.url) == 0
+        names = browser.run("return (await indexedDB.databases()).map(it => it.name).sort()")
+        assert names == sorted([f"hotel-bookmarks {service.url}", f"hotel-bookmarks {other.url}"])
+        browser.driver.get(origin + "/page")
+        assert browser.run(open_other, module=other.url, server=service.url) == 1
+    finally:
+        other.stop()
+
+
 def test_page_of_an_unlisted_origin_gets_nothing(open_page, origin, service):
     with pytest.raises(Refused):
         open_page(origin.replace("127.0.0.1", "localhost"))

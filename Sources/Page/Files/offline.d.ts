@@ -8,7 +8,7 @@
  *     await client.bookmark(hotels[0])
  *
  * Reads return data from this browser's database (IndexedDB), which is updated in the background. Writes are stored in
- * an outbox and are visible at once; they are sent when the server can be reached. All tabs share both.
+ * an outbox and are visible at once; they are sent when the server can be reached. All tabs with the same server share both.
  * Every function that fails throws an {@link OfflineError}.
  */
 
@@ -17,7 +17,7 @@
  * reached. Call it once in each page; several tabs may be open.
  * @throws {OfflineError} `storage_unavailable`: there is no IndexedDB, as in some private windows. `storage_blocked`:
  *   another tab with an older version of this page is open; close it. `storage_newer`: a newer version of this page has
- *   changed the database; reload. `storage_full`.
+ *   changed the database; reload. `storage_full`. `other_server`: the page has opened the copy of another server.
  */
 export function open(options?: OpenOptions): Promise<Client>
 
@@ -25,7 +25,7 @@ export interface OpenOptions {
   /**
    * The server's URL, for a page of another origin. The server's setting `--origins` must have the page's origin. The
    * session is a cookie that browsers send to the same site only: `https://app.hotels.example` may use
-   * `https://api.hotels.example`. One page uses one server.
+   * `https://api.hotels.example`. One page uses one server; the browser keeps a database for each.
    */
   server?: string
   /**
@@ -418,7 +418,7 @@ export class Client {
  * A failure. `code` is the server's `error`, or one of this module's: `offline` (the server could not be reached),
  * `intercepted` (something between answers in its place, such as a network's log-in page), `storage_unavailable`,
  * `storage_blocked`, `storage_newer`, `storage_full`, `storage_failed`, `outbox_not_empty`, `signed_in`, `not_stored` (not in
- * this browser's copy), `in_transit`.
+ * this browser's copy), `in_transit`, `other_server`.
  */
 export class OfflineError extends Error {
   constructor(code: string, reason: string, more?: { status?: number, retryAfter?: number, problem?: object })

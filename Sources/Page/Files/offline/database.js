@@ -1,7 +1,8 @@
 import { OfflineError } from "./error.js"
+import { keptName } from "./server.js"
 
 /**
- * The name of the database of this browser. Its object stores:
+ * The schema's version. A higher one adds missing stores; any other change needs a step in `upgrade`. The object stores:
  * - `meta`: `session`, `feed` (the position in the stream of changes), `mode`, `lastSync`, `aliases`, `leader`,
  *   `ending`
  * - `bookmarks`: as the server confirmed them; the key is `[place, id]`; a place is `own` or a list's id
@@ -10,8 +11,6 @@ import { OfflineError } from "./error.js"
  * - `outbox`: the changes made in this browser, in order
  * - `found`: the hotels of the last searches, and when each was found
  */
-const name = "hotel-bookmarks"
-/** The schema's version. A higher one adds missing stores; any other change needs a step in `upgrade`. */
 const version = 2
 /** How long to wait for tabs with an older version to close the database, in milliseconds. */
 const patience = 4000
@@ -41,7 +40,7 @@ export class Database {
       const fail = (code, reason) => reject(new OfflineError(code, reason))
       const unavailable = "This browser keeps no data for this page, as in some private windows."
       let request
-      try { request = indexedDB.open(name, version) } catch { return fail("storage_unavailable", unavailable) }
+      try { request = indexedDB.open(keptName(), version) } catch { return fail("storage_unavailable", unavailable) }
       const timer = setTimeout(
         () => fail("storage_blocked", "Another tab with an older version of this page is open: close it."), patience)
       request.onupgradeneeded = () => upgrade(request.result)

@@ -2,7 +2,7 @@
  * A failure. `code` is the server's `error`, or one of this module's: `offline` (the server could not be reached),
  * `intercepted` (something between answers in its place, such as a network's log-in page),
  * `storage_unavailable`, `storage_blocked`, `storage_newer`, `storage_full`, `storage_failed`, `outbox_not_empty`,
- * `signed_in`, `not_stored` (not in this browser's copy), `in_transit`.
+ * `signed_in`, `not_stored` (not in this browser's copy), `in_transit`, `other_server`.
  */
 export class OfflineError extends Error {
   /**

@@ -1,10 +1,23 @@
 import { OfflineError } from "./error.js"
 
-/** The URL of a server of another origin; undefined for the page's own. */
+/** The origin of the page's server, once it is chosen. */
+let origin
+/** The same if it is another origin than the page's; undefined for the page's own. */
 let other
 
-/** Sends all requests to a server of another origin. @param {string} [url] */
-export const useServer = url => { other = url && new URL(url, location.href).href }
+/**
+ * Chooses the server of all requests, for as long as the page is there. @param {string} [url] By default the page's own.
+ * @throws {OfflineError} `other_server` if the page has chosen another one.
+ */
+export function useServer(url = location.href) {
+  const next = new URL(url, location.href).origin
+  if (origin && origin !== next) throw new OfflineError("other_server", `This page uses the server ${origin}: reload it to use another.`)
+  origin = next
+  other = next === location.origin ? undefined : next
+}
+
+/** The name of the database and the channel, and the beginning of the locks' names: each server has its own. */
+export const keptName = () => other ? `hotel-bookmarks ${other}` : "hotel-bookmarks"
 
 /** Whether this page is of another origin than the server. */
 export const isElsewhere = () => Boolean(other)

@@ -1,5 +1,5 @@
 import { OfflineError } from "./error.js"
-import { randomID } from "./server.js"
+import { keptName, randomID } from "./server.js"
 
 /** How long the leading tab's lease is valid without Web Locks, in milliseconds; it is renewed after a third of it. */
 const lease = 6000
@@ -11,7 +11,7 @@ const asleepAfter = 3000
 const pause = 200
 
 /**
- * The tabs of this browser: messages between them, and the choice of the leading tab, which alone talks to the server.
+ * The tabs of this browser that use the same server: messages between them, and the choice of the leading tab, which alone talks to the server.
  *
  * The leading tab holds a Web Lock. When that tab closes, the browser gives the lock to another one. Without Web Locks
  * (pages by plain HTTP), a lease in the database replaces the lock. Then two tabs may lead for a moment: both send the
@@ -32,7 +32,7 @@ export class Tabs {
     this.#database = database
     this.#hear = hear
     if (typeof BroadcastChannel === "undefined") return
-    this.#channel = new BroadcastChannel("hotel-bookmarks")
+    this.#channel = new BroadcastChannel(keptName())
     this.#channel.onmessage = event => this.#take(event.data)
   }
 
@@ -96,7 +96,7 @@ export class Tabs {
 
   #leadByLock(work) {
     const { signal } = this.#closed
-    const hold = (options = { signal }) => navigator.locks.request("hotel-bookmarks-leader", options, () => this.#work(work, signal))
+    const hold = (options = { signal }) => navigator.locks.request(`${keptName()}-leader`, options, () => this.#work(work, signal))
       // Another tab has displaced this one, or this one is closed. A page that is left is refused at once, again and again.
       .catch(() => {
         this.#held?.abort()
@@ -151,7 +151,7 @@ export class Tabs {
   /** Runs one `body` at a time in all tabs: rounds and changes of the session. Without Web Locks, in this tab only. */
   async exclusive(body) {
     if (navigator.locks) {
-      const name = "hotel-bookmarks-sending"
+      const name = `${keptName()}-sending`
       let hasBegun = false
       const begin = () => {
         hasBegun = true
