@@ -1,6 +1,4 @@
 package import Documents
-import JSON
-import Scheduling
 package import Stores
 
 /// Removing data that no one can use any more. Each call does a small part. The caller decides how fast it goes.
@@ -135,24 +133,6 @@ package enum GuestSweep: Sendable, Equatable {
   case kept(until: Timestamp?)
 }
 
-/// The order of accounts, for the operator.
-package enum UserOrder: String, Sendable {
-  /// By name; those without one first.
-  case name
-  /// The newest first.
-  case created
-}
-
-/// An account, for the operator.
-package struct ListedUser: Sendable, Equatable {
-  /// The user name; nil for a user of another issuer, and for a damaged account.
-  package let name: String?
-  /// The account's id; nil for a damaged one.
-  package let id: AccountID?
-  /// When the account was created, RFC 3339.
-  package let createdAt: String
-}
-
 /// A session, for the operator.
 package struct ListedSession: Sendable, Equatable {
   /// The session's id, which is no proof of identity.
@@ -163,38 +143,6 @@ package struct ListedSession: Sendable, Equatable {
 }
 
 extension AccountService {
-  /// All accounts, in no particular order.
-  /// - Throws: the store's errors.
-  package func users() async throws -> [ListedUser] {
-    try await accounts.users()
-  }
-
-  /// A page of the accounts. The order is stable as long as no account is added or removed.
-  /// - Parameter last: the position after which the page starts; nil for the first page.
-  /// - Returns: the accounts, and where to continue; nil at the end.
-  /// - Throws: the store's errors.
-  package func users(
-    after last: String?, limit: Int
-  ) async throws -> (users: [ListedUser], next: String?) {
-    try await accounts.users(after: last, limit: limit)
-  }
-
-  /// The first accounts of an order whose names have a text in them, in any case. Every account is looked at.
-  /// - Throws: the store's errors.
-  package func users(
-    named text: String, in order: UserOrder, limit: Int
-  ) async throws -> [ListedUser] {
-    let text = text.lowercased()
-    var found = try await accounts.users().filter { user in
-      text.isEmpty || user.name?.lowercased().contains(text) ?? false
-    }
-    switch order {
-    case .name: found.sort { ($0.name ?? "").lowercased() < ($1.name ?? "").lowercased() }
-    case .created: found.sort { $1.createdAt < $0.createdAt }
-    }
-    return Array(found.prefix(limit))
-  }
-
   /// The sessions whose tokens this process has recently seen and accepts, in the order of their ids. Tokens are
   /// not stored, so there is no complete list.
   package func sessions(
@@ -228,85 +176,5 @@ extension AccountService {
     let ended = try await accounts.endUsers([id])
     endProofs(of: .user(id))
     return ended
-  }
-}
-
-extension AccountStore {
-  /// The progress of the walk over all accounts.
-  private struct Walk: Sendable {
-    var ids: [DocumentID]?
-    var next = 0
-    var found = GrowingList<ListedUser>()
-  }
-
-  /// All accounts. A damaged one has neither name nor id.
-  func users() async throws -> [ListedUser] {
-    try await stores.withStore(.system, creating: false) { store in
-      guard let store else { return [] }
-      return try await store.read(inSlices: Walk()) { walk, view in
-        let ids = if let ids = walk.ids { ids } else { try view.ids(ofType: "user") }
-        walk.ids = ids
-        while walk.next < ids.count {
-          if let user = try Self.listed(ids[walk.next], in: view) { walk.found.append(user) }
-          walk.next += 1
-          if view.slice.isOver, walk.next < ids.count { return nil }
-        }
-        return walk.found.all
-      }
-    }
-  }
-
-  /// The progress of the walk over a page.
-  private struct PageWalk: Sendable {
-    var range: DocumentRange
-    var found: [ListedUser] = []
-    var last: String?
-  }
-
-  /// A page of the accounts, in the order of the hashes of their names.
-  func users(
-    after last: String?, limit: Int
-  ) async throws -> (users: [ListedUser], next: String?) {
-    let whole = AccountKeys.users
-    let range = last.map { whole.behind(AccountKeys.userPrefix + $0) } ?? whole
-    return try await stores.withStore(.system, creating: false) { store in
-      guard let store else { return ([], nil) }
-      return try await store.read(inSlices: PageWalk(range: range)) { walk, view in
-        var (isCut, next) = (false, String?.none)
-        var ids: [DocumentID] = []
-        try view.documents(walk.range) { document in
-          guard walk.found.count + ids.count < limit else {
-            next = ids.last?.text ?? walk.last
-            return false
-          }
-          ids.append(document.id)
-          isCut = view.slice.isOver
-          return !isCut
-        }
-        for id in ids {
-          if let user = try Self.listed(id, in: view) { walk.found.append(user) }
-          walk.last = id.text
-          walk.range = walk.range.behind(id.text)
-          if view.slice.isOver, id != ids.last { return nil }
-        }
-        guard !isCut else { return nil }
-        return (walk.found, next.map { String($0.dropFirst(AccountKeys.userPrefix.count)) })
-      }
-    }
-  }
-
-  private static func listed(
-    _ id: DocumentID, in view: any StoreView
-  ) throws -> ListedUser? {
-    do {
-      guard let user = try UserDocument(view.document(id)) else { return nil }
-      let name = try view.local(LocalID(receipt: id.text)).map { local in
-        try Credentials(local).name
-      }
-      return ListedUser(name: name, id: user.id, createdAt: user.createdAt)
-    } catch {
-      guard ServiceError(error)?.code == .integrity else { throw error }
-      return ListedUser(name: nil, id: nil, createdAt: "")
-    }
   }
 }

@@ -99,6 +99,17 @@ import Testing
       for wrong in ["sort=size", "name=a&after=b", "sort=name&after=b"] {
         let reply = try await api.call(.administrator, .get, "/v1/admin/users?" + wrong)
         #expect(reply.error == "invalid_parameter", "\(wrong)")
+      for query in ["sort=name", "sort=created", "name=n&sort=name", "name=n"] {
+        let whole = try await names(query)
+        var (paged, next) = ([String](), "")
+        repeat {
+          let path = "/v1/admin/users?\(query)&limit=2\(next)"
+          let page = try await api.call(.administrator, .get, path)
+          paged += (page.json["users"]?.array ?? []).compactMap { $0["username"]?.string }
+          next = page.json["next"]?.string.map { "&after=" + $0 } ?? ""
+        } while !next.isEmpty
+        #expect(paged == whole && whole.count > 2, "\(query)")
+      }
       }
     }
   }

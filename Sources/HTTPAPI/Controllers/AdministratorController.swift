@@ -11,6 +11,8 @@ import Stores
 struct AdministratorController: Sendable {
   /// The maximum of rows in a page.
   static let rows = 100
+  /// The maximum of bytes of a position in an order of users, which contains a name.
+  static let positionBytes = 1_024
 
   let accounts: AccountService
   let lists: ListService
@@ -98,13 +100,10 @@ struct AdministratorController: Sendable {
     let query = try call.query("limit", "after", "name", "sort")
     let limit = try Self.limit(query)
     let name = try query.text("name", maximumBytes: UserName.maximumBytes)
-    let page: (users: [ListedUser], next: String?)
-    if let order = try Self.order(query) ?? (name == nil ? nil : .name) {
-      page = (try await accounts.users(named: name ?? "", in: order, limit: limit), nil)
-    } else {
-      page = try await accounts.users(
-        after: try query.text("after", maximumBytes: 128), limit: limit)
-    }
+    let order = try Self.order(query) ?? (name == nil ? nil : .name)
+    let after = try query.text("after", maximumBytes: Self.positionBytes)
+    guard let page = try await accounts.users(named: name, in: order, after: after, limit: limit)
+    else { throw Problem.invalidPageToken }
     let stores = try await engine.figures(of: page.users.compactMap { $0.id.map(StoreName.user) })
     let figures = Dictionary(stores.map { ($0.name, $0) }) { $1 }
     return .json { writer in
@@ -123,17 +122,13 @@ struct AdministratorController: Sendable {
     }
   }
 
-  /// - Throws: ``Problem`` 400 for an unknown order, and for a page of a list that has none.
+  /// - Throws: ``Problem`` 400 for an unknown order.
   private static func order(_ query: QueryParameters) throws(Problem) -> UserOrder? {
-    let order = query["sort"].map { UserOrder(rawValue: $0) }
-    guard order != .some(nil) else {
+    guard let text = query["sort"] else { return nil }
+    guard let order = UserOrder(rawValue: text) else {
       throw Problem(.badRequest, "invalid_parameter", "sort must be name or created")
     }
-    guard query["after"] == nil || (query["sort"] ?? query["name"]) == nil else {
-      throw Problem(
-        .badRequest, "invalid_parameter", "With name or sort there are no further pages")
-    }
-    return order ?? nil
+    return order
   }
 
   private func listLists(_ call: Call) async throws -> Response {

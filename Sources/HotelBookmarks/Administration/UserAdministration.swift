@@ -59,7 +59,16 @@ package struct UserAdministration: Sendable {
         page = following
       }
     } else {
-      users = try await run { try await $0.users() }.map { ($0.name, $0.id?.text, $0.createdAt) }
+      let all = try await run { accounts -> [ListedUser] in
+        var (users, after): ([ListedUser], String?) = ([], nil)
+        repeat {
+          let page = try await accounts.users(after: after, limit: 1_000)
+          users += page?.users ?? []
+          after = page?.next
+        } while after != nil
+        return users
+      }
+      users = all.map { ($0.name, $0.id?.text, $0.createdAt) }
     }
     return users.sorted { ($0.name ?? "", $0.createdAt) < ($1.name ?? "", $1.createdAt) }.map {
       [$0.id ?? "damaged", $0.createdAt, $0.name ?? "-"].joined(separator: " ")

@@ -78,7 +78,7 @@ export function users(place, say) {
   return paged(place, {
     title: "Users", list: "users", empty: "There is no such user.",
     path: () => `/v1/admin/users?${new URLSearchParams({ ...(name && { name }), ...(sort && { sort }) })}`,
-    lead: "Everybody who has an account. With a name or an order the first hundred are shown.",
+    lead: "Everybody who has an account.",
     heads: ["Name", "Account", "Since", ...figures, "Actions"],
     row: each => [each.username ?? h("span", { class: "muted" }, "by another issuer"), id(each.id), moment(each.createdAt), ...figured(each), (each.username ?? each.id) ? acts(each) : "damaged"],
     controls: shown => {
