@@ -1,11 +1,11 @@
 import ArgumentParser
 import HotelBookmarks
 
-/// Commands for the administrator's account, while the server is not running.
+/// Commands for the administrator's account, while the server is not running, and for the work of one that is.
 struct AdminCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "admin", abstract: "Manage the administrator.",
-    subcommands: [ResetPassword.self])
+    commandName: "admin", abstract: "Manage the administrator and a running server's work.",
+    subcommands: [ResetPassword.self, Cancel.self])
 
   struct ResetPassword: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,6 +19,17 @@ struct AdminCommand: AsyncParsableCommand {
     func run() async throws {
       print(try await PasswordReset.run(location.location))
     }
+  }
+
+  struct Cancel: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Cancel a running server's backup, check, repair, move or import.",
+      discussion: "A regular backup that is cancelled is made again when the next one is due.")
+
+    @Option(help: "The server's data directory; also HOTEL_BOOKMARKS_DATA.")
+    var data = DataDirectory.standard
+
+    func run() async throws { print(try await JobCancellation.run(in: data)) }
   }
 }
 

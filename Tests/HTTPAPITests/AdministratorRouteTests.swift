@@ -1,3 +1,4 @@
+import Documents
 import HTTPTypes
 import JSON
 import Testing
@@ -282,6 +283,42 @@ import Testing
 
   @Test func aJobEndsWithTheRequestThatFollowsIt() async throws {
     try await AccountAPIFixture.open { api in
+  @Test func aJobThatIsCancelledEndsAndAnotherMayBegin() async throws {
+    try await AccountAPIFixture.open { api in
+      let absent = try await api.call(.administrator, .delete, "/v1/admin/jobs/none")
+      #expect(absent.status == 404)
+      for _ in 1...2 {
+        let backup = try await api.call(.administrator, .post, "/v1/admin/backups")
+        let path = try #require(backup.headers[.location])
+        #expect(try await api.call(.administrator, .delete, path).status == 202)
+        var job = backup
+        while job.json["state"] == "running" {
+          await Task.yield()
+          job = try await api.call(.administrator, .get, path)
+        }
+        #expect(job.json["state"] == "failed")
+      }
+    }
+  }
+
+  @Test func aJobWithinATaskIsCancelledByItsIDAndWithItsTask() async throws {
+    let jobs = AdministrationJobs(now: { Timestamp(seconds: 0) })
+    @Sendable func run() async throws -> AdministrationJobs.Job {
+      try await jobs.run(.backup) { _ in
+        try await Task.sleep(for: .seconds(3_600))
+        return .init("never")
+      }.job
+    }
+    let byID = Task { try await run() }
+    while jobs.all.isEmpty { await Task.yield() }
+    jobs.cancel(try #require(jobs.all.first).id)
+    #expect(try await byID.value.state == .failed)
+    let withTask = Task { try await run() }
+    while !jobs.isBusy { await Task.yield() }
+    withTask.cancel()
+    #expect(try await withTask.value.state == .failed)
+  }
+
       let following = Task { try await Self.follow("backups", api) }
       var job: JSONValue?
       while job?["done"] != 1 {

@@ -1,5 +1,6 @@
 import Documents
 import Foundation
+import Glibc
 import HTTPAPI
 import Logging
 import SQLiteEngine
@@ -88,6 +89,33 @@ import Testing
     let busy = Problem.jobRunning
     let fixture = try Fixture(step: 60, failures: [busy, busy, nil])
     #expect(try await fixture.look(3, every: 86_400).count == 1)
+  }
+
+  @Test func aBackupThatIsCancelledIsMadeWhenTheNextOneIsDue() async throws {
+    let fixture = try Fixture(step: 600, failures: [CancellationError()])
+    #expect(try await fixture.look(6, every: 3_600) == [])
+    #expect(fixture.attemptCount == 1)
+    let later = try Fixture(step: 600, failures: [CancellationError()])
+    #expect(try await later.look(7, every: 3_600).count == 1)
+  }
+
+  @Test func copiesOfADatabaseThatNobodyMakesAnyMoreAreRemoved() async throws {
+    let fixture = try Fixture(step: 3_600)
+    let paths = [1, 2].map { fixture.backups.path(at: Timestamp(seconds: $0)) + ".stores" }
+    for path in paths + [fixture.directory.path + "/backups/mine.stores"] {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      try Data().write(to: URL(fileURLWithPath: path + "/lock"))
+    }
+    let descriptor = open(paths[1] + "/lock", O_RDONLY)
+    #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    defer { close(descriptor) }
+    _ = try await fixture.look(1, every: 3_600)
+    let names = try FileManager.default.contentsOfDirectory(
+      atPath: fixture.directory.path + "/backups")
+    #expect(
+      names.filter { $0.hasSuffix(".stores") }.sorted() == [
+        "1970-01-01T000002.000Z.stores", "mine.stores",
+      ])
   }
 
   @Test func aClockThatWasSetBackDoesNotStopTheBackups() async throws {

@@ -39,7 +39,7 @@ def administration():
         yield "POST", "/v1/admin/" + name, {}
     for name in ("server", "backups"):
         yield "GET", "/v1/admin/" + name, {}
-    for name in ("users/nobody", "users/nobody/sessions", "backups/none"):
+    for name in ("users/nobody", "users/nobody/sessions", "backups/none", "jobs/" + "0" * 32):
         yield "DELETE", "/v1/admin/" + name, {}
     yield "POST", "/v1/admin/backups/none/verifications", {}
     yield "PUT", "/v1/admin/users/nobody/password", {}

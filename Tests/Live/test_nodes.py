@@ -53,6 +53,42 @@ def nodes(database, tmp_path):
         server.stop()
 
 
+def test_a_server_backs_the_database_up_and_a_backup_is_cancelled(nodes, tmp_path):
+    kept = tmp_path / "kept"
+    [server] = nodes(1, "--backups", str(kept))
+    token = sign_up(server, "ada")
+    server.call("PUT", "/v1/bookmarks/mine", token, json={"name": "Mine"})
+
+    def job(method, path, status):
+        answer = server.call(method, "/v1/admin/" + path, auth=("admin", ADMIN))
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    def ended(job_id):
+        return wait_until(lambda: (now := job("GET", "jobs/" + job_id, 200))["state"] != "running" and now)
+
+    started = job("POST", "backups", 202)
+    made = ended(started["id"])
+    assert made["state"] == "done" and not made["damaged"] and made["done"] == made["total"] > 0, made
+    [backup] = job("GET", "backups", 200)["backups"]
+    assert backup["isWhole"] and [each.name for each in kept.iterdir()] == [backup["name"]]
+    checked = ended(job("POST", f"backups/{backup['name']}/verifications", 202)["id"])
+    assert checked["result"].startswith(f"{backup['name']}: sound"), checked
+    checked = ended(job("POST", "verifications", 202)["id"])
+    assert checked["result"].startswith("sound"), checked
+
+    started = job("POST", "backups", 202)
+    cancelled = subprocess.run([BINARY, "admin", "cancel", "--data", str(server.data)], capture_output=True, text=True,
+                               timeout=PATIENCE)
+    state = ended(started["id"])["state"]
+    assert (state, cancelled.returncode) in {("failed", 0), ("done", 1), ("done", 0)}, cancelled
+    if state == "failed":
+        assert [each.name for each in kept.iterdir()] == [backup["name"]]
+    idle = subprocess.run([BINARY, "admin", "cancel", "--data", str(server.data)], capture_output=True, text=True,
+                          timeout=PATIENCE)
+    assert idle.returncode == 1 and "no such work" in idle.stderr
+
+
 def sign_up(server, name):
     answer = server.call("POST", "/v1/users", json={"username": name, "password": PASSWORD})
     assert answer.status_code == 201, answer.text

@@ -107,7 +107,10 @@ package final class AdministrationJobs: Sendable {
   private struct Kept {
     /// The jobs, the latest last.
     var jobs: [Job] = []
+    /// The task of a job that continues after the answer.
     var running: Task<Void, Never>?
+    /// Cancels the latest job.
+    var cancel: (@Sendable () -> Void)?
     var isStopping = false
   }
 
@@ -137,29 +140,41 @@ package final class AdministrationJobs: Sendable {
     _ kind: Kind, reportingTo lines: Lines.Continuation? = nil,
     _ work: @escaping Administration.Work
   ) throws -> Job {
-    try begin(kind) { id in
+    try begin(kind) { id, kept in
       // Detached: the work belongs to no request, because the request is answered before the work is done.
-      Task.detached {
+      let task = Task.detached {
         _ = await self.perform(Report(jobs: self, id: id, lines: lines), work)
         lines?.finish()
       }
+      kept.running = task
+      kept.cancel = { task.cancel() }
     }
   }
 
-  /// Runs work within a request. The work ends when the client closes the connection.
+  /// Runs work within the calling task. The work ends when that is cancelled, as when its client closes the connection.
   /// - Returns: the finished job, and the error if it failed.
   /// - Throws: the errors of ``start(_:reportingTo:_:)``.
   package func run(
-    _ kind: Kind, _ work: Administration.Work
+    _ kind: Kind, _ work: @escaping Administration.Work
   ) async throws -> (job: Job, failure: (any Error)?) {
-    let job = try begin(kind) { _ in nil }
-    let failure = await perform(Report(jobs: self, id: job.id, lines: nil), work)
+    let (cancellation, continuation) = AsyncStream.makeStream(of: Never.self)
+    let job = try begin(kind) { _, kept in kept.cancel = { continuation.finish() } }
+    let failure = await withTaskGroup(of: (any Error)?.self) { group in
+      group.addTask {
+        let failure = await self.perform(Report(jobs: self, id: job.id, lines: nil), work)
+        continuation.finish()
+        return failure
+      }
+      for await _ in cancellation {}
+      group.cancelAll()
+      return await group.next() ?? nil
+    }
     return (self.job(job.id) ?? job, failure)
   }
 
-  /// Cancels a job of ``start(_:reportingTo:_:)``, unless it has ended.
+  /// Cancels a job, unless it has ended. It ends as soon as its work notices.
   func cancel(_ id: String) {
-    kept.withLock { $0.jobs.last?.id == id ? $0.running : nil }?.cancel()
+    kept.withLock { $0.jobs.last?.id == id ? $0.cancel : nil }?()
   }
 
   /// Refuses further work, cancels a job of ``start(_:reportingTo:_:)`` that is running, and waits for its end.
@@ -173,9 +188,10 @@ package final class AdministrationJobs: Sendable {
   }
 
   /// Notes a new job.
-  /// - Parameter start: makes the task of a job that continues after the answer, so that ``stop()`` cannot miss it.
+  /// - Parameter start: notes how it is cancelled, and the task of a job that continues after the answer, so that neither
+  ///   ``stop()`` nor ``cancel(_:)`` can miss it.
   private func begin(
-    _ kind: Kind, _ start: (_ id: String) -> Task<Void, Never>?
+    _ kind: Kind, _ start: (_ id: String, inout Kept) -> Void
   ) throws -> Job {
     let job = Job(id: RequestRouter.requestID(), kind: kind, startedAt: now())
     try kept.withLock { kept in
@@ -187,7 +203,8 @@ package final class AdministrationJobs: Sendable {
       }
       if kept.jobs.count >= Self.maximumKept { kept.jobs.removeFirst() }
       kept.jobs.append(job)
-      kept.running = start(job.id)
+      kept.running = nil
+      start(job.id, &kept)
     }
     return job
   }

@@ -70,6 +70,13 @@ struct AdministratorJobController: Sendable {
         }
         return Self.answer(job, .ok)
       },
+      .administrator(.delete, "/v1/admin/jobs/{jobID}") { call in
+        _ = try call.query()
+        let id = try call.parameter("jobID")
+        guard let job = administration.jobs.job(id) else { throw Problem.notFound }
+        administration.jobs.cancel(id)
+        return Self.answer(job, .accepted)
+      },
     ]
   }
 
@@ -175,7 +182,7 @@ struct AdministratorJobController: Sendable {
 
   /// Changes the catalogue within the request.
   /// - Throws: ``Problem``: that of the work's error, with the job as a member.
-  private func runWithin(_ work: Administration.Work) async throws -> Response {
+  private func runWithin(_ work: @escaping Administration.Work) async throws -> Response {
     let (job, failure) = try await administration.jobs.run(.catalogue, work)
     guard let failure else { return Self.answer(job, .ok) }
     var writer = JSONWriter()

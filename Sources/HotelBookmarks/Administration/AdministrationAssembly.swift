@@ -15,8 +15,10 @@ struct AdministrationAssembly: Sendable {
   let metrics: PrometheusRegistry
   let search: SearchAssembly
   let connections: ConnectionAssembly
-  /// Nil for stores in a database.
+  /// The work on stores in files; nil for stores in a database.
   let backups: StoreBackups?
+  /// The work on stores that are in a database.
+  let database: DatabaseWork
   /// Nil for a catalogue that no other server uses.
   let catalogue: SharedCatalogue?
   let logger: Logger
@@ -30,10 +32,7 @@ struct AdministrationAssembly: Sendable {
       upstreams: { upstreams }, cache: { await cache() },
       traffic: { connections.traffic(addresses: $0) }, server: { try await server() },
       backups: { try await kept().all() },
-      removeBackup: { name in
-        let kept = try kept()
-        try await translating { try await kept.remove(name) }
-      },
+      removeBackup: { name in try await translating { try await kept().remove(name) } },
       perform: { work in { report in try await perform(work, report) } },
       move: { url, password in { report in try await move(to: url, password, report) } },
       importCatalogue: { options, pieces in
@@ -51,16 +50,11 @@ struct AdministrationAssembly: Sendable {
     }
     return Administration.Server(
       version: Version.current, startedAt: start, diskBytes: disk?.all ?? 0,
-      freeBytes: disk?.free ?? 0, backups: backups?.kept.directory)
+      freeBytes: disk?.free ?? 0, backups: try? kept().directory)
   }
 
-  private func kept() throws -> KeptBackups {
-    guard let backups else {
-      throw ServiceError(
-        .configuration, "The stores are in a database: its backups are made by backup --database")
-    }
-    return backups.kept
-  }
+  /// - Throws: `configuration` for a database without a directory for its backups.
+  private func kept() throws -> KeptBackups { try backups?.kept ?? database.requireKept() }
 
   // MARK: Upstreams
 
@@ -99,12 +93,13 @@ struct AdministrationAssembly: Sendable {
     _ work: StoreWork, _ report: AdministrationJobs.Report
   ) async throws -> AdministrationJobs.Outcome {
     try await translating {
-      let reporter = ScrubReporter {
-        report.finding("\($0.file): \($0.reason)")
-      } progress: {
-        report.progress($0, of: $1)
-      }
-      let outcome = try await StoreBackups.requireFiles(backups).perform(work, reporter)
+      let report = BackupAdministration.Report(to: report)
+      let outcome =
+        if let backups {
+          try await backups.perform(work, report.reporter)
+        } else {
+          try await database.perform(work, report)
+        }
       if case .backup = work {
         logger.info("a backup was made", metadata: ["detail": "\(outcome.message)"])
       }
@@ -186,7 +181,7 @@ struct AdministrationAssembly: Sendable {
   private func translating<Value>(_ work: () async throws -> Value) async throws -> Value {
     do { return try await work() } catch let error as CancellationError {
       throw error
-    } catch let error as ServiceError where error.code == .missing {
+    } catch let error as ServiceError where [.missing, .configuration].contains(error.code) {
       throw error
     } catch {
       logger.warning(

@@ -14,8 +14,9 @@ package enum BackupAdministration {
   package struct Report: Sendable {
     let progress: @Sendable (Double?, String) -> Void
     let finding: @Sendable (String) -> Void
+    private let count: @Sendable (_ done: Int, _ total: Int?) -> Void
 
-    /// A report.
+    /// A report for a person.
     /// - Parameter progress: receives the progress from 0 to 1, and words.
     /// - Parameter finding: receives a line for each damage, or for each row of a list.
     package init(
@@ -24,13 +25,23 @@ package enum BackupAdministration {
     ) {
       self.progress = progress
       self.finding = finding
+      count = { done, total in
+        guard let total else { return progress(nil, "\(done) stores") }
+        progress(
+          total > 0 ? min(0.99, Double(done) / Double(total)) : nil, "\(done) of \(total) stores")
+      }
+    }
+
+    /// A report of a job's work.
+    init(to job: AdministrationJobs.Report) {
+      progress = { _, _ in }
+      finding = { job.finding($0) }
+      count = { job.progress($0, of: $1) }
     }
 
     /// Reports how many stores are done.
-    func stores(_ done: Int, of total: Int) {
-      progress(
-        total > 0 ? min(0.99, Double(done) / Double(total)) : nil, "\(done) of \(total) stores")
-    }
+    /// - Parameter total: nil if nobody knows how many there are.
+    func stores(_ done: Int, of total: Int?) { count(done, total) }
 
     /// The reporter for work in this process.
     var reporter: ScrubReporter {
@@ -121,7 +132,7 @@ package enum BackupAdministration {
     _ work: StoreWork, _ data: String, _ report: Report
   ) async throws -> (message: String, isDamaged: Bool) {
     let outcome = try await StorageAssembly.with(StorageLocation(data: data)) { storage, stores in
-      let files = try StoreBackups.requireFiles(storage.files)
+      guard let files = storage.files else { throw DatabaseWork.oneStore }
       let backups = StoreBackups(engine: files, stores: stores)
       return try await backups.perform(work, report.reporter)
     }

@@ -25,36 +25,52 @@ struct BackupSchedule: Service {
 
   func run() async throws {
     await cancelWhenGracefulShutdown {
-      var tried: Timestamp?
+      var (tried, cancelled): (Timestamp?, Timestamp?)
       while (try? await sleep(Self.interval)) != nil {
         let time = now()
         // A backup of a later time was made while the clock was wrong. It says nothing of when the next one is due.
         let last = await backups.all().first { $0.isWhole && $0.madeAt <= time }?.madeAt
         let isDue = last.map { $0.adding(seconds: seconds) <= time } ?? true
-        let isResting = tried.map { time < $0.adding(seconds: Self.rest) && $0 <= time } ?? false
-        guard isDue, !isResting else { continue }
-        tried = await backUp() ? nil : time
+        func isResting(since moment: Timestamp?, for seconds: Int64) -> Bool {
+          moment.map { time < $0.adding(seconds: seconds) && $0 <= time } ?? false
+        }
+        guard isDue, !isResting(since: tried, for: Self.rest),
+          !isResting(since: cancelled, for: seconds)
+        else { continue }
+        (tried, cancelled) = (nil, nil)
+        switch await backUp() {
+        case .done: break
+        case .failed: tried = time
+        case .cancelled: cancelled = time
+        }
       }
     }
   }
 
-  /// - Returns: false if it failed. While the administrator's own work runs it is not tried.
-  private func backUp() async -> Bool {
+  private enum Attempt {
+    /// It was made, or the administrator's own work runs, for which it waits.
+    case done
+    case failed
+    /// The administrator has cancelled it, or the server stops.
+    case cancelled
+  }
+
+  private func backUp() async -> Attempt {
     do {
       let isSound = try await make(removeOld)
       if !isSound {
         logger.error("the regular backup lacks what is damaged; old backups were not removed")
       }
-      return true
+      return .done
     } catch let problem as Problem where problem.error == Problem.jobRunning.error {
-      return true
+      return .done
     } catch is CancellationError {
-      return true
+      return .cancelled
     } catch {
       logger.error(
         "the regular backup failed; it is tried again in ten minutes",
         metadata: ["detail": "\(StartFailure.line(error))"])
-      return false
+      return .failed
     }
   }
 
@@ -68,5 +84,28 @@ struct BackupSchedule: Service {
       logger.error(
         "old backups can't be removed", metadata: ["detail": "\(StartFailure.line(error))"])
     }
+  }
+}
+
+extension BackupSchedule {
+  /// A schedule whose backups are jobs of the administrator's.
+  init(
+    backups: KeptBackups, seconds: Int64, kept: Int, by administration: Administration,
+    logger: Logger
+  ) {
+    self.init(
+      backups: backups, seconds: seconds, kept: kept,
+      make: { removeOld in
+        let work = administration.perform(.backup(to: nil))
+        let (job, failure) = try await administration.jobs.run(.backup) { report in
+          let outcome = try await work(report)
+          if !outcome.isDamaged { await removeOld() }
+          return outcome
+        }
+        if let failure { throw failure }
+        return !job.isDamaged
+      },
+      // The names of backups are this machine's times, also of a database's.
+      logger: logger, now: SystemClock.now)
   }
 }

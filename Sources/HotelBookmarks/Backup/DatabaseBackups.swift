@@ -7,6 +7,9 @@ import Stores
 
 /// Backs up and verifies stores that are in a database. Servers may use the database meanwhile.
 enum DatabaseBackups {
+  /// The end of the name of the data directory beside a backup that is being made.
+  static let copies = ".stores"
+
   /// Makes a backup: copies all stores into a data directory beside the backup, and makes a backup of this directory.
   /// The directory, `NAME.stores`, is removed at the end.
   /// - Parameter path: see ``BackupAdministration/backUp(_:to:_:)``.
@@ -15,7 +18,7 @@ enum DatabaseBackups {
     _ address: DatabaseAddress, to path: String, _ report: BackupAdministration.Report
   ) async throws -> (message: String, isDamaged: Bool) {
     try requireFree(path)
-    let scratch = path + ".stores"
+    let scratch = path + copies
     let mark = MoveMark(.unfinished, detail: "from \(address.description) for a backup")
     // What an earlier backup left may be out of date.
     if FileManager.default.fileExists(atPath: scratch + "/" + mark.kind.rawValue) {
@@ -65,7 +68,7 @@ enum DatabaseBackups {
               counts.findings += 1
               report.finding("\(name.key): \(StoreBackups.message(of: error))")
             }
-            report.progress(nil, "\(counts.stores) stores")
+            report.stores(counts.stores, of: nil)
           }
         }
       }
@@ -87,7 +90,7 @@ enum DatabaseBackups {
           for name in names {
             try Task.checkCancellation()
             try await Self.repair(name, storage, stores, &repair, report)
-            report.progress(nil, "\(repair.stores) stores")
+            report.stores(repair.stores, of: nil)
           }
         }
       }

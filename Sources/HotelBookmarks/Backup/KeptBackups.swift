@@ -49,6 +49,18 @@ struct KeptBackups: Sendable {
     return directory + "/" + name
   }
 
+  /// Looks through a backup for damage.
+  /// - Throws: `missing`; ``BackupError``, `CancellationError`.
+  func verify(
+    _ name: String, _ reporter: ScrubReporter
+  ) async throws -> AdministrationJobs.Outcome {
+    let path = try await path(of: name)
+    let counts = try await ThreadPool.with(name: "verify") { threads in
+      try await threads.run { try DirectoryScrub().run(path, reporter) }
+    }
+    return .init("\(name): \(Verification.message(for: counts))", isDamaged: counts.findings > 0)
+  }
+
   /// Removes a backup with all its files.
   /// - Throws: `missing`; `unreachable` if something of it can't be removed.
   func remove(_ name: String) async throws {
@@ -60,16 +72,20 @@ struct KeptBackups: Sendable {
     guard isDone else { throw BackupError(.unreachable, "\(path) can't be removed") }
   }
 
-  /// Removes all but the newest whole backups, and the rests of removals that were broken off.
+  /// Removes all but the newest whole backups, and what removals and backups of a database have left that were broken off.
   /// - Parameter time: the present. Backups of a later time were made while the clock was wrong: they stay, and don't count.
   /// - Returns: the names of those that were removed.
   func remove(keeping count: Int, at time: Timestamp) async throws -> [String] {
     let directory = directory
     await onThread {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-      for name in names where name.hasSuffix(Self.removed) {
-        guard Self.time(of: String(name.dropLast(Self.removed.count))) != nil else { continue }
-        _ = Self.erase(directory + "/" + name)
+      for name in names {
+        let path = directory + "/" + name
+        for end in [Self.removed, DatabaseBackups.copies] where name.hasSuffix(end) {
+          guard Self.time(of: String(name.dropLast(end.count))) != nil, !Self.isLocked(path)
+          else { continue }
+          _ = Self.erase(path)
+        }
       }
     }
     let old = await all().filter { $0.isWhole && $0.madeAt <= time }.dropFirst(count).map(\.name)
@@ -83,6 +99,14 @@ struct KeptBackups: Sendable {
   /// - Returns: false if something of it can't be removed.
   private static func erase(_ path: String) -> Bool {
     (try? FileManager.default.removeItem(atPath: path)) != nil
+  }
+
+  /// Whether a process uses a data directory. Another server's backup of a database may be under way here.
+  private static func isLocked(_ path: String) -> Bool {
+    let descriptor = open(path + "/lock", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return flock(descriptor, LOCK_EX | LOCK_NB) != 0
   }
 
   /// When a backup was begun; nil for a name that is not a backup's.

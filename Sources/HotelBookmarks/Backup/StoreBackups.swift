@@ -14,17 +14,6 @@ struct StoreBackups: Sendable {
   /// The pause between two attempts.
   private static let pause = Duration.milliseconds(200)
 
-  /// What works on files only.
-  /// - Parameter files: nil if the stores are in a database.
-  /// - Throws: ``BackupError`` with what to use instead.
-  static func requireFiles<Value>(_ files: Value?) throws -> Value {
-    guard let files else {
-      throw BackupError(
-        .failed, "The stores are in a database: use backup, verify or repair with --database")
-    }
-    return files
-  }
-
   let engine: FileEngine
   let stores: DatabaseManager
   /// Where backups without a path go; nil for the directory of backups in the data directory.
@@ -77,11 +66,7 @@ struct StoreBackups: Sendable {
       let counts = try await verify(reporter)
       return .init(Verification.message(for: counts), isDamaged: counts.findings > 0)
     case .backupVerification(let name):
-      let path = try await kept.path(of: name)
-      let counts = try await ThreadPool.with(name: "verify") { threads in
-        try await threads.run { try DirectoryScrub().run(path, reporter) }
-      }
-      return .init("\(name): \(Verification.message(for: counts))", isDamaged: counts.findings > 0)
+      return try await kept.verify(name, reporter)
     case .repair:
       let repair = try await repair(reporter)
       return .init(repair.message, isDamaged: repair.isDamaged)

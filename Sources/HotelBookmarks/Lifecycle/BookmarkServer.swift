@@ -92,22 +92,12 @@ package struct BookmarkServer: Sendable {
     ]
     if let backups = assembly.backups {
       services.append(ScrubService(backups: backups, logger: logger))
-      if settings.backups != nil {
-        let administration = assembly.http.administration
-        services.append(
-          BackupSchedule(
-            backups: backups.kept, seconds: settings.backupSeconds, kept: settings.backupKeep,
-            make: { removeOld in
-              let work = administration.perform(.backup(to: nil))
-              let (job, failure) = try await administration.jobs.run(.backup) { report in
-                let outcome = try await work(report)
-                if !outcome.isDamaged { await removeOld() }
-                return outcome
-              }
-              if let failure { throw failure }
-              return !job.isDamaged
-            }, logger: logger, now: storage.now))
-      }
+    }
+    if let backups = assembly.regularBackups {
+      services.append(
+        BackupSchedule(
+          backups: backups, seconds: settings.backupSeconds, kept: settings.backupKeep,
+          by: assembly.http.administration, logger: logger))
     }
     if let catalogue = storage.sharedCatalogue(in: settings.data) {
       services.append(SharedCatalogueService(catalogue: catalogue, logger: logger))

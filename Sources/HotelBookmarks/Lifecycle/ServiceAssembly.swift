@@ -28,6 +28,8 @@ struct ServiceAssembly: Sendable {
   let seats: Seats
   /// Makes backups and verifies stores; nil for stores in a database.
   let backups: StoreBackups?
+  /// The directory into which regular backups go; nil without them.
+  let regularBackups: KeptBackups?
   private let storage: StorageAssembly
   private let cases: UseCases
   private let search: SearchAssembly
@@ -55,13 +57,8 @@ struct ServiceAssembly: Sendable {
     backups = storage.files.map {
       StoreBackups(engine: $0, stores: stores, place: settings.backups)
     }
-    if settings.backups != nil {
-      guard let backups else {
-        throw SettingsError(
-          description: "backups needs stores in files; back a database up with backup --database")
-      }
-      try await backups.kept.make()
-    }
+    regularBackups = settings.backups.map(KeptBackups.init(directory:))
+    try await regularBackups?.make()
     var accountSettings = AccountSettings()
     accountSettings.guestsPerHour = settings.guestsPerHour
     accountSettings.guestBytesPerDay = settings.guestBytesPerDay
@@ -92,7 +89,9 @@ struct ServiceAssembly: Sendable {
     search = try await SearchAssembly(settings, logger: logger)
     let administration = AdministrationAssembly(
       settings: settings, metrics: metrics, search: search, connections: connections,
-      backups: backups, catalogue: catalogue, logger: logger)
+      backups: backups,
+      database: DatabaseWork(location: settings.storage, kept: regularBackups),
+      catalogue: catalogue, logger: logger)
     http = HTTPService(
       over: cases, search: search.search, mirrorSearch: search.mirror, engine: engine,
       crossOrigin: connections.crossOrigin, contract: Contract.text,

@@ -12,7 +12,7 @@ export async function work(place, signal, say) {
   const kept = h("div")
   const look = async () => {
     const { jobs: all } = await ask("/v1/admin/jobs")
-    jobs.replaceChildren(...all.length ? all.map(view) : [h("p", { class: "none" }, "Nothing was started since the server began.")])
+    jobs.replaceChildren(...all.length ? all.map(job => view(job, start)) : [h("p", { class: "none" }, "Nothing was started since the server began.")])
     kept.replaceChildren(await backups(start))
     for (const each of jobs.querySelectorAll("progress[data-value]")) each.value = Number(each.dataset.value)
     return all.some(each => each.state === "running")
@@ -76,13 +76,15 @@ function card(title, words, label, act) {
     h("div", { class: "row" }, h("button", { class: "main", type: "button", onclick: act }, label)))
 }
 
-function view(job) {
+/** @param {function(string, string, string): void} start sends a request and shows that it has begun */
+function view(job, start) {
   const done = job.kind === "catalogue" ? `${bytes(job.done)} read` : job.total ? `${count(job.done)} of ${count(job.total)} stores` : `${count(job.done)} stores`
   const share = job.total ? job.done / job.total : undefined
   return h("article", { class: "job", "data-state": job.state },
     h("div", { class: "row apart" }, h("h3", null, titles[job.kind]), h("span", { class: `state ${tones[job.state]}` }, job.state)),
     h("p", { class: "hint" }, moment(job.startedAt), job.state === "running" ? `: ${done}` : job.result ? `: ${job.result}` : ""),
     job.state === "running" && (share === undefined ? h("progress", { "aria-label": done }) : h("progress", { max: 1, "data-value": share, "aria-label": done })),
+    job.state === "running" && h("div", { class: "row" }, h("button", { class: "quiet", type: "button", onclick: () => start(`/v1/admin/jobs/${job.id}`, "It is being cancelled.", "DELETE") }, "Cancel")),
     job.findings.length > 0 && h("details", null, h("summary", null, `${count(job.findingCount)} findings`), h("ul", null, job.findings.map(each => h("li", null, each)))))
 }
 
