@@ -39,6 +39,7 @@ extension AccountService {
     var session = try tokens.issue(
       .user, user.id, name: name.text, epoch: user.epoch, at: now())
     session.adopted = guest
+    audit.note(AuditEvent(.signedIn, of: user.id, about: "issuer"), from: address)
     return session
   }
 
@@ -72,6 +73,7 @@ extension AccountService {
     let isGood = key.map { $0.isSignature(token.signature, of: token.signed) }
     lockouts.end(attempt, isGood.map { $0 ? .right : .wrong(against: 0) } ?? .unknown, at: uptime())
     guard isGood ?? false else {
+      audit.note(AuditEvent(.signInFailed, about: "issuer"), from: address)
       throw ServiceError.invalidToken("key or signature of an ID token")
     }
     return end

@@ -23,6 +23,7 @@ extension AccountService {
     var session = try tokens.issue(
       user.kind, user.id, name: user.name.text, epoch: user.epoch, at: now())
     session.adopted = user.kind == .user ? guest : nil
+    audit.note(AuditEvent(.signedIn, of: user.id, about: "password"), from: address)
     return session
   }
 }
@@ -45,25 +46,28 @@ extension AccountService {
     let changed = try await change(user.name, password, inEpoch: user.epoch)
     guard let changed else { throw ServiceError.badCredentials }
     noteSet(password, of: user.name, from: address)
+    audit.note(AuditEvent(.passwordChanged, of: person.id), from: address)
     guard person.tokenID != nil else { return nil }
     return try tokens.issue(
       .user, changed.id, name: username, epoch: changed.epoch, continuing: person, at: now()
     ).token
   }
 
-  /// A token with which a user chooses another password, once and within a day. For the command line. The operator
-  /// is responsible for giving it to the right person.
+  /// A token with which a user chooses another password, once and within a day. For the operator, who is responsible for
+  /// giving it to the right person.
   /// - Throws: `invalidName`, `unknownUser`.
   package func passwordReset(for username: String) async throws -> IssuedToken {
     let name = try UserName(username).usualSpelling
     guard let known = try await accounts.user(name) else {
       throw ServiceError(.unknownUser, "There is no user of this name.")
     }
-    return try tokens.issue(
+    let token = try tokens.issue(
       .user, known.document.id, name: (known.name ?? name).text, epoch: known.document.epoch,
       for: .passwordReset,
       at: now()
     ).token
+    audit.note(AuditEvent(.resetMade, of: known.document.id, by: .administrator))
+    return token
   }
 
   /// Changes the password of the user of such a token. All sessions of the user end, and all such tokens become
@@ -83,6 +87,7 @@ extension AccountService {
       throw ServiceError.invalidToken("used")
     }
     noteSet(password, of: name, from: address)
+    audit.note(AuditEvent(.passwordChanged, of: person.id, about: "reset"), from: address)
   }
 
   private func change(
@@ -132,6 +137,7 @@ extension AccountService {
     noteSet(password, of: name, from: address)
     // The claim is stored with the account. If this fails, the next log-in or the sweep completes it.
     if let adopted { try? await carry(adopted, into: user.id, AccountKeys.user(name)) }
+    audit.note(AuditEvent(.signedUp, of: user.id), from: address)
     return try tokens.issue(.user, user.id, name: name.text, epoch: user.epoch, at: now())
   }
 
@@ -142,7 +148,9 @@ extension AccountService {
   ) async throws -> AccountID {
     let name = try UserName(ofNewcomer: username)
     try PasswordRule.check(password)
-    return try await create(name, password, as: .plain, adopting: nil).id
+    let id = try await create(name, password, as: .plain, adopting: nil).id
+    audit.note(AuditEvent(.userAdded, of: id, by: .administrator))
+    return id
   }
 
   /// Changes a user's password, for the command line. All sessions of the user end.
@@ -157,6 +165,7 @@ extension AccountService {
       throw ServiceError(.unknownUser, "There is no user of this name.")
     }
     endProofs(of: .user(user.id))
+    audit.note(AuditEvent(.passwordChanged, of: user.id, by: .administrator))
   }
 
   /// The account with a user name, for the members of lists; nil when there is none.

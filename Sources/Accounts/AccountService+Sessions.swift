@@ -112,6 +112,7 @@ extension AccountService {
     let longest = tokens.lifetime(of: principal.kind) + 2 * settings.skew
     try await accounts.revoke(session, forgottenAt: now().adding(seconds: longest))
     endProofs(of: principal.author, session: session)
+    audit.note(AuditEvent(.signedOut, of: principal.id))
   }
 
   /// Ends every session of a principal, the present one too, durably and in this process at once. A password stays
@@ -126,6 +127,7 @@ extension AccountService {
       try await accounts.endSessions(of: name, id: principal.id)
     }
     endProofs(of: principal.author)
+    audit.note(AuditEvent(.sessionsEnded, of: principal.id))
   }
 
   /// Ends every session of a user, for the operator.
@@ -136,6 +138,7 @@ extension AccountService {
     else { throw ServiceError(.unknownUser, "There is no user of this name.") }
     try await accounts.endSessions(of: known.name ?? name, id: known.document.id)
     endProofs(of: .user(known.document.id))
+    audit.note(AuditEvent(.sessionsEnded, of: known.document.id, by: .administrator))
   }
 
   /// Takes another password of the administrator. If it differs, the sessions with the old one end.
@@ -143,6 +146,7 @@ extension AccountService {
   package func replaceAdministrator(_ administrator: Administrator, epoch: Int) {
     guard self.administrator.replace(administrator, epoch: epoch) else { return }
     endProofs(of: .administrator)
+    audit.note(AuditEvent(.passwordChanged, of: administrator.id, by: .administrator))
   }
 
   func standing(

@@ -170,11 +170,15 @@ extension AccountService {
       let id = known.document.id
       let ended = try await accounts.endUser(known.name ?? name, id: id)
       endProofs(of: .user(id))
+      audit.note(AuditEvent(.erased, of: id, by: .administrator, about: "user"))
       return ended
     }
     guard let id = AccountID(user) else { return [] }
     let ended = try await accounts.endUsers([id])
     endProofs(of: .user(id))
+    if !ended.isEmpty {
+      audit.note(AuditEvent(.erased, of: id, by: .administrator, about: "user"))
+    }
     return ended
   }
 }

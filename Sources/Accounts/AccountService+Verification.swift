@@ -21,6 +21,9 @@ extension AccountService {
       return known.principal
     }
     let user = try await verify(username, password, from: address)
+    if !user.isProven {
+      audit.note(AuditEvent(.signedIn, of: user.id, about: "basic"), from: address)
+    }
     let end = now().adding(seconds: AccountSettings.basicLifetime)
     // The verification may have begun before this request, which has joined it.
     proofs.remember(
@@ -88,8 +91,14 @@ extension AccountService {
       lockouts.end(attempt, .unknown, at: uptime())
       throw error
     }
-    lockouts.end(attempt, user == nil ? .wrong(against: found.mark) : .right, at: uptime())
-    guard let user else { throw ServiceError.badCredentials }
+    let locks = lockouts.end(
+      attempt, user == nil ? .wrong(against: found.mark) : .right, at: uptime())
+    guard var user else {
+      audit.note(AuditEvent(.signInFailed, of: found.id), from: address)
+      if locks { audit.note(AuditEvent(.locked, of: found.id), from: address) }
+      throw ServiceError.badCredentials
+    }
+    user.isProven = attempt.isProven
     return user
   }
 
@@ -98,6 +107,14 @@ extension AccountService {
     case administrator(Administrator, epoch: Int)
     case user(KnownUser)
     case unknown
+
+    var id: AccountID? {
+      switch self {
+      case .administrator(let administrator, _): administrator.id
+      case .user(let known): known.document.id
+      case .unknown: nil
+      }
+    }
 
     /// Tells one stored password from the next one; 0 for an unknown name.
     var mark: UInt64 {

@@ -17,7 +17,8 @@ import Synchronization
 /// - the local document `session-ends:<administrator>`: how often the administrator has ended all sessions;
 /// - the local document `exchanged:<hash>`: another issuer's ID token that was used; it expires with the token. A
 ///   user of another issuer has a `user:` document without a local document;
-/// - the local document `display-name:<id>`: the display name of another issuer's user, which ends with the account.
+/// - the local document `display-name:<id>`: the display name of another issuer's user, which ends with the account;
+/// - the local documents `audit/<time>-<number>-<server>`: the audit log (``AuditPiece``).
 ///
 /// One process serves one data directory, so the proofs that this process has cached are always up to date. Others
 /// it reads from the store. Where several processes share a database, a cached proof is used for a second at most after
@@ -54,6 +55,8 @@ package final class AccountService: Sendable {
   /// The administrator, whose password another process may change.
   let administrator: CurrentAdministrator
   let keys: SigningKeys
+  /// Where acts are recorded.
+  package let audit: AuditLog
 
   /// Makes an account service.
   /// - Parameter uptime: the clock of rates and lockouts. Changes of the wall clock do not affect it.
@@ -69,6 +72,7 @@ package final class AccountService: Sendable {
     adoptGuest: @escaping AdoptGuest, lists: ListErasure = .none,
     issuerDocuments: (any IssuerDocuments)? = nil
   ) {
+    audit = AuditLog(settings.audit, now: now)
     self.settings = settings
     self.now = now
     self.uptime = uptime
@@ -257,6 +261,7 @@ extension AccountService {
       return
     }
     endProofs(of: principal.author)
+    audit.note(AuditEvent(.erased, of: principal.id, about: principal.kind.rawValue))
     for store in ended { try await accounts.erase(store) }
   }
 

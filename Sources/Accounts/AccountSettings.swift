@@ -37,6 +37,8 @@ package struct AccountSettings: Sendable {
   package var hashesWaiting = 64
   /// How many different wrong passwords for one name from one address cause a lockout.
   package var failuresBeforeLockout = 5
+  /// What the audit log records.
+  package var audit = AuditLog.Mode.off
   /// The administrator's name and password hash; nil for a service without an administrator.
   package var administrator: Administrator?
 

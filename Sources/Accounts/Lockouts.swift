@@ -137,9 +137,12 @@ final class Lockouts: Sendable {
     return max(rest, oldest + Self.hour - now)
   }
 
-  func end(_ attempt: Attempt, _ outcome: Outcome, at now: ContinuousClock.Instant) {
+  /// Ends an attempt.
+  /// - Returns: whether it locks the name for the address.
+  @discardableResult
+  func end(_ attempt: Attempt, _ outcome: Outcome, at now: ContinuousClock.Instant) -> Bool {
     let key = attempt.key
-    state.withLock { state in
+    return state.withLock { state in
       var count = state.counts[key] ?? Count()
       if !attempt.isProven { count.inFlight = max(0, count.inFlight - 1) }
       switch outcome {
@@ -164,6 +167,7 @@ final class Lockouts: Sendable {
         if attempt.isCountedInHour, !count.compared.isEmpty { count.compared.removeLast() }
       }
       state.counts[key] = count.isEmpty ? nil : count
+      return count.lockedUntil.map { now < $0 } ?? false
     }
   }
 }

@@ -175,6 +175,8 @@ struct VerifiedUser: Sendable {
   let adopting: [AccountID]
   /// When the verification began.
   let moment: ProofCache.Moment
+  /// Whether the password was right at the same address within the last week.
+  var isProven = false
 
   var principal: Principal {
     Principal(kind: kind, id: id, username: name.text, store: .user(id), epoch: epoch)

@@ -53,6 +53,9 @@ BYTES book_Errors[] = {
 BYTES book_Operations[] = {
 #embed "../HotelBookmarks/HotelBookmarks.docc/Operations.md"
 };
+BYTES book_Audit[] = {
+#embed "../HotelBookmarks/HotelBookmarks.docc/Audit.md"
+};
 BYTES book_Backup[] = {
 #embed "../HotelBookmarks/HotelBookmarks.docc/Backup.md"
 };
@@ -94,6 +97,7 @@ const cembedded_page_file cembedded_book[] = {
     FILE("Queries.md", book_Queries),
     FILE("Errors.md", book_Errors),
     FILE("Operations.md", book_Operations),
+    FILE("Audit.md", book_Audit),
     FILE("Backup.md", book_Backup),
     FILE("Cluster.md", book_Cluster),
     FILE("Database.md", book_Database),

@@ -98,6 +98,7 @@ extension ListService {
         }
       return AcceptedList(id: list, member: try changes.member(account, of: list))
     }
+    if let role = list.member?.role { noteRole(role, of: account, on: list.id, by: account) }
     try? await show(list.id)
     return try await self.list(list.id, for: account)
   }

@@ -35,7 +35,10 @@ extension ListService {
       }
       return .invited(try changes.invite(invitation))
     }
-    if case .member = outcome { try? await show(list) }
+    if case .member = outcome {
+      noteRole(role, of: account, on: list, by: owner)
+      try? await show(list)
+    }
     return outcome
   }
 
@@ -61,8 +64,19 @@ extension ListService {
       }
       try changes.removeMember(member.account, from: list, at: now)
     }
+    accounts.audit.note(
+      AuditEvent(.memberRemoved, of: member.account, by: .user(account), list: list))
     tell([member.account])
     try? await removeDrafts(on: list, of: member.account, as: context)
+  }
+
+  /// Records in the audit log that an account has another role.
+  /// - Parameter author: who gave it.
+  func noteRole(
+    _ role: ListRole, of account: AccountID, on list: AccountID, by author: AccountID
+  ) {
+    accounts.audit.note(
+      AuditEvent(.roleChanged, of: account, by: .user(author), list: list, about: role.rawValue))
   }
 
   /// Takes back the invitation of a user by name.

@@ -10,7 +10,8 @@ struct HotelBookmarksCommand: AsyncParsableCommand {
     version: Version.current,
     subcommands: [
       ServeCommand.self, CatalogueCommand.self, UserCommand.self, AdminCommand.self,
-      KeysCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
+      AuditCommand.self, KeysCommand.self, BackupCommand.self, RestoreCommand.self,
+      VerifyCommand.self,
       RepairCommand.self, MoveCommand.self,
       HealthCommand.self, VersionCommand.self,
     ])

@@ -54,6 +54,7 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: .setting(.backups)) var backups: String?
   @Option(help: .setting(.backupEvery)) var backupEvery: String?
   @Option(help: .setting(.backupKeep)) var backupKeep: String?
+  @Option(help: .setting(.audit)) var audit: String?
   @Option(help: .setting(.adminName)) var adminName: String?
   @Option(help: .setting(.adminPasswordFile)) var adminPasswordFile: String?
   @Option(help: .setting(.logLevel)) var logLevel: String?

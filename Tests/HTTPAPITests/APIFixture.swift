@@ -24,7 +24,7 @@ struct APIFixture: Sendable {
   let clock: TestClock
   /// The service's upstream.
   let search: ScriptedSearch
-  private let service: HTTPService
+  let service: HTTPService
   private let contract: Contract
   private let client: any TestClientProtocol
 

@@ -30,12 +30,15 @@ struct AccountAPIFixture: Sendable {
   ]
 
   /// Opens a service for a test.
-  static func open(_ test: @Sendable (AccountAPIFixture) async throws -> Void) async throws {
+  static func open(
+    audit: AuditLog.Mode = .off, _ test: @Sendable (AccountAPIFixture) async throws -> Void
+  ) async throws {
     let administrator = try Administrator(
       name: "admin", password: Secret(APIFixture.password),
       scrypt: try #require(ScryptParameters(rounds: 2, blockSize: 1, parallelism: 1)))
     try await APIFixture.open {
       $0.administrator = administrator
+      $0.audit = audit
     } _: { api in
       var tokens: [Person: String] = [
         .guest: try await api.guest(), .stranger: try await api.user("stranger"),

@@ -70,6 +70,7 @@ import Testing
         ["backups", "backups", "HOTEL_BOOKMARKS_BACKUPS"],
         ["backupEvery", "backup-every", "HOTEL_BOOKMARKS_BACKUP_EVERY"],
         ["backupKeep", "backup-keep", "HOTEL_BOOKMARKS_BACKUP_KEEP"],
+        ["audit", "audit", "HOTEL_BOOKMARKS_AUDIT"],
         ["adminName", "admin-name", "HOTEL_BOOKMARKS_ADMIN_NAME"],
         [
           "adminPasswordFile", "admin-password-file", "HOTEL_BOOKMARKS_ADMIN_PASSWORD_FILE",

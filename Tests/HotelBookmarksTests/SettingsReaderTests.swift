@@ -33,7 +33,7 @@ import Testing
     .adminName: "boss",
     .adminPasswordFile: "/run/secrets/boss", .logLevel: "trace", .logFormat: "json", .showCost: "1",
     .drainSeconds: "3", .couchPort: "5984", .backups: "/backups", .backupEvery: "12h",
-    .backupKeep: "4",
+    .backupKeep: "4", .audit: "addresses",
   ]
 
   private static var expected: Settings {
@@ -44,6 +44,7 @@ import Testing
     settings.backups = "/backups"
     settings.backupSeconds = 43_200
     settings.backupKeep = 4
+    settings.audit = .addresses
     settings.data = "elsewhere"
     settings.database = "postgres://hotel@db/hotel"
     settings.databasePasswordFile = "/run/secrets/hotel"
@@ -195,7 +196,7 @@ import Testing
     (.tombstoneDays, "7", true), (.tombstoneDays, "6", false),
     (.openStores, "3", false), (.openStores, "100000", true), (.openStores, "100001", false),
     (.logLevel, "critical", true), (.logLevel, "loud", false), (.logFormat, "text", true),
-    (.showCost, "0", true), (.showCost, "2", false),
+    (.audit, "on", true), (.audit, "yes", false), (.showCost, "0", true), (.showCost, "2", false),
     (.logFormat, "xml", false), (.upstream, "embedded", true), (.upstream, "https://x", true),
     (.upstream, "ftp://x", false), (.upstream, "", false), (.connections, "1", true),
     (.connections, "0", false), (.connectionsPerAddress, "1", true),

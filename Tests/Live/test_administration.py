@@ -141,10 +141,10 @@ def test_a_dry_run_shows_what_would_become_of_a_file_and_changes_nothing(adminis
 
 
 def test_everything_else_answers_as_documented(administrator):
-    for name in ("stores?limit=1", "users?limit=1", "lists", "sessions", "upstreams", "connections", "jobs"):
+    for name in ("stores?limit=1", "users?limit=1", "lists", "sessions", "upstreams", "connections", "jobs", "audit"):
         ask(administrator, "GET", "/v1/admin/" + name)
     wait_until(lambda: ask(administrator, "GET", "/v1/admin/history")["samples"], "no sample")
-    for name in ("stores?kind=none", "stores?after=none", "history?after=none", "users?limit=0", "backups?x=1"):
+    for name in ("stores?kind=none", "stores?after=none", "history?after=none", "users?limit=0", "audit?since=now", "backups?x=1"):
         ask(administrator, "POST" if name[0] == "b" else "GET", "/v1/admin/" + name, status=400)
     job = finished(administrator, started(administrator, "/v1/admin/repairs"))
     assert job["state"] == "done" and not job["damaged"], job

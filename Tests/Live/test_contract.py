@@ -31,7 +31,7 @@ def below_a_list(guest):
 
 def administration():
     """The responses to callers that are not the administrator. test_administration.py tests as the administrator."""
-    for name in ("stores", "users", "guests", "lists", "sessions", "upstreams", "connections", "history", "jobs",
+    for name in ("stores", "users", "guests", "lists", "sessions", "upstreams", "connections", "history", "jobs", "audit",
                  "jobs/" + "0" * 32):
         yield "GET", "/v1/admin/" + name, {}
     for name in ("backups", "verifications", "catalogue", "catalogue/undo", "repairs", "replacements", "moves", "users",

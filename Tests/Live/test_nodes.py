@@ -89,6 +89,26 @@ def test_a_server_backs_the_database_up_and_a_backup_is_cancelled(nodes, tmp_pat
     assert idle.returncode == 1 and "no such work" in idle.stderr
 
 
+def test_all_servers_have_one_audit_log(nodes):
+    servers = nodes(2, "--audit", "on")
+    sign_up(servers[0], "ada")
+    location = ["--database", nodes.url]
+    erased = subprocess.run([BINARY, "user", "delete", "ada", *location], capture_output=True, text=True, timeout=PATIENCE)
+    assert erased.returncode == 0, erased
+
+    def recorded():
+        said = subprocess.run([BINARY, "audit", *location], capture_output=True, text=True, timeout=PATIENCE)
+        assert said.returncode == 0, said
+        found = sorted(map(json.loads, said.stdout.splitlines()), key=lambda each: each["time"])
+        return {each["event"] for each in found} == {"logBegun", "signedUp", "erased"} and found
+
+    entries = wait_until(recorded)
+    account = {each.get("account") for each in entries if each["event"] != "logBegun"}
+    assert len(account) == 1 and len(entries) == 4
+    seen = servers[1].call("GET", "/v1/admin/audit?newest=true", auth=("admin", ADMIN)).json()
+    assert seen["kept"] == "on" and seen["entries"] == entries[::-1]
+
+
 def sign_up(server, name):
     answer = server.call("POST", "/v1/users", json={"username": name, "password": PASSWORD})
     assert answer.status_code == 201, answer.text

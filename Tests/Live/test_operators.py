@@ -269,3 +269,39 @@ def test_metrics_say_what_they_are_and_which_process_and_version(shared):
     assert 3 < float(values["process_open_fds"]) < float(values["process_max_fds"])
     assert float(values["process_resident_memory_bytes"]) > 1 << 20
     assert float(values["process_cpu_seconds_total"]) > 0 and float(values["process_start_time_seconds"]) > 1e9
+
+
+def audit(server, *arguments):
+    said = subprocess.run([BINARY, "audit", "--data", str(server.data), *arguments], capture_output=True, text=True,
+                          timeout=PATIENCE)
+    assert said.returncode == 0, said
+    return list(map(json.loads, said.stdout.splitlines()))
+
+
+def test_the_audit_log_has_who_did_what_and_survives_a_kill(start):
+    server = start("--audit", "addresses")
+    login = {"username": "ada", "password": "a good password"}
+    account = server.call("POST", "/v1/users", json=login).json()["id"]
+    assert server.call("POST", "/v1/sessions", json={**login, "password": "a wrong password"}).status_code == 401
+    assert "deleted" in user(server, "delete", "ada")
+    seen = wait_until(lambda: len(found := audit(server)) == 4 and found)
+    assert [each["event"] for each in seen] == ["logBegun", "signedUp", "signInFailed", "erased"]
+    assert [each.get("account") for each in seen[1:]] == [account] * 3
+    assert [each.get("address") for each in seen] == [None, "127.0.0.1", "127.0.0.1", None]
+    assert seen[-1]["by"] == "administrator" and not any("ada" in json.dumps(each) for each in seen)
+    server.kill()
+    assert audit(server) == seen
+    # A command without a server records what it does, as long as there is a log.
+    assert "added" in user(server, "add", "bob", password="a good password")
+    assert [each["event"] for each in audit(server, "--since", seen[-1]["time"])] == ["erased", "userAdded"]
+    off = start()
+    user(off, "delete", "bob")
+    assert [each["event"] for each in audit(off)][-1] == "userAdded"
+
+
+def test_no_audit_log_is_kept_by_default(start):
+    server = start()
+    user(server, "add", "bob", password="a good password")
+    server.stop()
+    user(server, "delete", "bob")
+    assert audit(server) == []

@@ -11,6 +11,7 @@ import Stores
 /// The jobs that the administrator starts, and their results.
 struct AdministratorJobController: Sendable {
   let administration: Administration
+  let audit: AuditLog
 
   var routes: [Route] {
     [
@@ -27,7 +28,9 @@ struct AdministratorJobController: Sendable {
         _ = try call.query()
         // The running job may be writing or reading it.
         guard !administration.jobs.isBusy else { throw Problem.jobRunning }
-        try await administration.removeBackup(try call.parameter("backup"))
+        let name = try call.parameter("backup")
+        try await administration.removeBackup(name)
+        audit.note(AuditEvent(.backupRemoved, by: .administrator, about: name))
         return .empty(.noContent)
       },
       .administrator(.post, "/v1/admin/backups/{backup}/verifications") { call in
@@ -75,6 +78,9 @@ struct AdministratorJobController: Sendable {
         let id = try call.parameter("jobID")
         guard let job = administration.jobs.job(id) else { throw Problem.notFound }
         administration.jobs.cancel(id)
+        if job.state == .running {
+          audit.note(AuditEvent(.jobCancelled, by: .administrator, about: job.kind.rawValue))
+        }
         return Self.answer(job, .accepted)
       },
     ]
@@ -107,12 +113,19 @@ struct AdministratorJobController: Sendable {
   ) throws -> Response {
     _ = try call.query()
     guard call[.accept]?.lowercased().contains("application/x-ndjson") ?? false else {
-      return Self.answer(try administration.jobs.start(kind, work), .accepted)
+      let job = try administration.jobs.start(kind, work)
+      noteStart(of: kind)
+      return Self.answer(job, .accepted)
     }
     let (lines, feed) = AdministrationJobs.Lines.makeStream(
       bufferingPolicy: .bufferingOldest(AdministrationJobs.maximumLines))
     let job = try administration.jobs.start(kind, reportingTo: feed, work)
+    noteStart(of: kind)
     return follow(job, lines, call.context.channel)
+  }
+
+  private func noteStart(of kind: AdministrationJobs.Kind) {
+    audit.note(AuditEvent(.jobStarted, by: .administrator, about: kind.rawValue))
   }
 
   /// The lines of a job as they come, and the job at its end.
@@ -183,7 +196,10 @@ struct AdministratorJobController: Sendable {
   /// Changes the catalogue within the request.
   /// - Throws: ``Problem``: that of the work's error, with the job as a member.
   private func runWithin(_ work: @escaping Administration.Work) async throws -> Response {
-    let (job, failure) = try await administration.jobs.run(.catalogue, work)
+    let (job, failure) = try await administration.jobs.run(.catalogue) { report in
+      noteStart(of: .catalogue)
+      return try await work(report)
+    }
     guard let failure else { return Self.answer(job, .ok) }
     var writer = JSONWriter()
     job.write(to: &writer)

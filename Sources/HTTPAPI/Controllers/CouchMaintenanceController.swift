@@ -1,3 +1,4 @@
+import Accounts
 import CouchSync
 import Documents
 import HTTPTypes
@@ -25,6 +26,8 @@ struct CouchMaintenanceController: Sendable {
           try await database.setSecurity(security)
         }
         store.stores.subscriptions.checkRights(in: store.name)
+        store.accounts.audit.note(
+          AuditEvent(.databaseAccessChanged, by: store.caller.author, about: store.database))
         return .couch(answer)
       },
       databases.route(.post, "/_purge") { call, store in

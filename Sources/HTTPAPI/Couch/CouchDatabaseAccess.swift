@@ -98,6 +98,7 @@ struct CouchDatabaseAccess: Sendable {
       try CouchDatabase(name: text, store: store, as: .server, saying: ErrorTable.couchWord)
         .requireNew()
     }
+    accounts.audit.note(AuditEvent(.databaseMade, by: .administrator, about: text))
   }
 
   /// Deletes a database and its content, for the administrator.
@@ -105,6 +106,7 @@ struct CouchDatabaseAccess: Sendable {
   func drop(_ text: String) async throws {
     guard let name = DatabaseName(text) else { throw ServiceError.noDatabase }
     guard try await stores.erase(.named(name)) else { throw ServiceError.noDatabase }
+    accounts.audit.note(AuditEvent(.databaseRemoved, by: .administrator, about: text))
   }
 
   /// Source of the texts: CouchDB 3, `chttpd:error_info/1`.

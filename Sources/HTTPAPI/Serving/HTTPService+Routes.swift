@@ -1,3 +1,4 @@
+import Accounts
 import Hotels
 
 /// The controllers that serve, each with its table of routes.
@@ -62,7 +63,8 @@ extension HTTPService {
   private var administratorRoutes: [Route] {
     AdministratorController(accounts: accounts, lists: lists, stores: stores, engine: engine).routes
       + AdministratorUserController(accounts: accounts).routes
-      + AdministratorJobController(administration: administration).routes
+      + AdministratorJobController(administration: administration, audit: accounts.audit).routes
+      + AdministratorAuditController(accounts: accounts).routes
       + ServerStateController(administration: administration, stores: stores, feeds: feeds).routes
   }
 

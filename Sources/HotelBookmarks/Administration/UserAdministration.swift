@@ -98,12 +98,17 @@ package struct UserAdministration: Sendable {
     do {
       result = .success(
         try await StorageAssembly.with(location) { storage, stores in
+          var settings = AccountSettings()
+          // What a command does is recorded where servers record what they do.
+          settings.audit = .on
           let accounts = AccountService(
             stores: stores, keys: try await storage.keys(in: location.data, stores),
-            settings: AccountSettings(), now: storage.now,
+            settings: settings, now: storage.now,
             hashing: { work in try await threads.runIfActive { work() } },
             adoptGuest: { _, _, _ in true })
-          return try await work(accounts)
+          let value = try await work(accounts)
+          if try await accounts.hasAudit() { try await accounts.writeAudit() }
+          return value
         })
     } catch { result = .failure(error) }
     try? await threads.shutdownGracefully()

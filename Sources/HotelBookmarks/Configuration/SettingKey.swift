@@ -43,6 +43,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
   case backups
   case backupEvery
   case backupKeep
+  case audit
   case adminName
   case adminPasswordFile
   case logLevel
@@ -73,7 +74,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
       .upstreamNetworks,
       .upstreamCAFile, .publicURL, .origins, .issuers, .issuerKeys, .issuerNetworks,
       .trustedProxies, .tlsCertificateFile, .tlsKeyFile,
-      .backups, .backupEvery, .adminName, .adminPasswordFile, .logLevel, .logFormat:
+      .backups, .backupEvery, .audit, .adminName, .adminPasswordFile, .logLevel, .logFormat:
       false
     }
   }
@@ -349,6 +350,11 @@ extension SettingKey {
       (
         "`7`",
         "how many whole backups are kept in that directory, 1 to 10000; older ones are removed after each new one"
+      )
+    case .audit:
+      (
+        "`off`",
+        "whether sign-ins, erasures and the administrator's acts are recorded: `off`, `on`, or `addresses` with the clients' addresses"
       )
     case .adminName:
       (

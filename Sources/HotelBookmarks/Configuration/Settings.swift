@@ -92,6 +92,8 @@ package struct Settings: Sendable, Equatable {
   package var backupSeconds: Int64 = 86_400
   /// How many backups are kept there.
   package var backupKeep = 7
+  /// What the audit log records.
+  package var audit = AuditLog.Mode.off
   package var adminName = Administrator.standardName
   /// A file with the administrator's password; nil for a random one that is made at the first start.
   package var adminPasswordFile: String?

@@ -96,6 +96,12 @@ package struct SettingsReader: Sendable {
       }
       settings.logFormat = known
     }
+    if let mode = string(.audit) {
+      guard let known = AuditLog.Mode(rawValue: mode) else {
+        throw Self.wrong(.audit, "off, on or addresses")
+      }
+      settings.audit = known
+    }
     settings.showsCost = try int(.showCost, in: 0...1) == 1
     settings.drainSeconds = try int(.drainSeconds, in: 0...300) ?? settings.drainSeconds
     return settings

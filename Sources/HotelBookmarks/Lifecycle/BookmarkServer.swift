@@ -89,6 +89,7 @@ package struct BookmarkServer: Sendable {
       SweepService(sweeper: assembly.sweeper),
       RecoveryService(recovery: assembly.recovery, logger: logger, now: storage.now),
       ListMaintenanceService(lists: assembly.http.lists, logger: logger),
+      AuditService(accounts: assembly.http.accounts, logger: logger),
     ]
     if let backups = assembly.backups {
       services.append(ScrubService(backups: backups, logger: logger))

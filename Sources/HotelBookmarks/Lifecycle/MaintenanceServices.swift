@@ -64,3 +64,34 @@ struct ListMaintenanceService: Service {
     }
   }
 }
+
+/// Stores the entries of the audit log that wait: each second, and what is left when the server stops.
+struct AuditService: Service {
+  private static let interval = Duration.seconds(1)
+  /// How often a failure is logged at most, in attempts: each minute.
+  private static let quietFailures = 60
+
+  let accounts: AccountService
+  let logger: Logger
+
+  func run() async throws {
+    guard accounts.audit.mode != .off else { return try await gracefulShutdown() }
+    accounts.audit.note(AuditEvent(.logBegun))
+    await cancelWhenGracefulShutdown {
+      var failures = 0
+      repeat {
+        failures = await write() ? 0 : failures + 1
+        if failures % Self.quietFailures == 1 {
+          logger.error("the audit log can't be written; its entries wait")
+        }
+      } while (try? await Task.sleep(for: Self.interval)) != nil
+    }
+    _ = await write()
+  }
+
+  /// - Returns: false after a failure.
+  private func write() async -> Bool {
+    do { try await accounts.writeAudit() } catch { return false }
+    return true
+  }
+}

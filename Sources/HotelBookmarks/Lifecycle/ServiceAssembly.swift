@@ -63,6 +63,7 @@ struct ServiceAssembly: Sendable {
     accountSettings.guestsPerHour = settings.guestsPerHour
     accountSettings.guestBytesPerDay = settings.guestBytesPerDay
     accountSettings.isShared = engine.isShared
+    accountSettings.audit = settings.audit
     administrator =
       engine.isShared
       ? try await AdministratorAssembly(settings, SharedSecrets(stores: stores))
@@ -123,6 +124,9 @@ struct ServiceAssembly: Sendable {
     WorkReport(seats).report(to: metrics)
     metrics.collect { [health = http.health] in
       [PrometheusSample("health_renewals_total", .counter, Double(health.renewalCount))]
+    }
+    metrics.collect { [audit = accounts.audit] in
+      [PrometheusSample("audit_entries_lost_total", .counter, Double(audit.lostCount))]
     }
     metrics.collect { [writes = http.pendingWrites] in
       [PrometheusSample("writes_pending", .gauge, Double(writes.count))]

@@ -118,6 +118,7 @@ enum MetricHelp {
     "hotel_bookmarks_build_info": "The version, as a label.",
     "http_request_duration_seconds": "Seconds to the head of an answer, by route.",
     "http_requests_total": "Requests that were answered, by route and status.",
+    "audit_entries_lost_total": "Entries of the audit log that were not recorded.",
     "log_lines_dropped_total": "Log lines that were dropped because too many waited.",
     "database_connections": "Connections to the database.",
     "database_connections_hung": "Connections to the database that wait for an overdue commit.",

@@ -120,3 +120,14 @@ export function sessions(place) {
     row: each => [id(each.id), each.kind, each.username ?? "–", id(each.account), moment(each.expiresAt)],
   })
 }
+
+/** Who signed in, was erased, got another role, and what the administrator did. */
+export function audit(place) {
+  const about = each => [each.about, each.list && `list ${each.list}`, each.count, each.address].filter(it => it !== undefined).join(", ")
+  return paged(place, {
+    title: "Audit", list: "entries", empty: "Nothing was recorded. The server's setting --audit turns the log on.", path: () => "/v1/admin/audit?newest=true",
+    lead: "Who signed in, failed to, was erased or got another role, and what the administrator did, in the last 90 days. Accounts are named by their ids.",
+    heads: ["Time", "What", "Account", "By", "More"],
+    row: each => [moment(each.time), each.event, id(each.account), id(each.by), about(each)],
+  })
+}

@@ -3,7 +3,7 @@ import { h } from "./dom.js"
 import { ask, Refusal } from "./admin-api.js"
 import { browser } from "./admin-browser.js"
 import { overview, upstreams } from "./admin-server.js"
-import { guests, lists, sessions, stores, users } from "./admin-tables.js"
+import { audit, guests, lists, sessions, stores, users } from "./admin-tables.js"
 import { work } from "./admin-work.js"
 
 const main = document.getElementById("main")
@@ -13,7 +13,7 @@ const said = document.getElementById("say")
 
 const panels = {
   server: ["Server", overview], stores: ["Stores", stores], users: ["Users", place => users(place, say)], guests: ["Guests", guests], lists: ["Lists", lists],
-  sessions: ["Sessions", sessions], upstreams: ["Upstreams", upstreams], work: ["Work", (place, signal) => work(place, signal, say)],
+  sessions: ["Sessions", sessions], audit: ["Audit", audit], upstreams: ["Upstreams", upstreams], work: ["Work", (place, signal) => work(place, signal, say)],
   databases: ["Databases", (place, _, parts) => browser(place, parts)],
 }
 let leaving = new AbortController()

@@ -8,7 +8,7 @@ const sections = {
   "What it does": [
     "Accounts", "Search", "Upstreams", "Lists", "Observers", "Receipts", "Mirror", "WebPage", "Offline", "History", "Portability", "Sync",
     "Queries", "Errors"],
-  "Running it": ["Operations", "Backup", "Cluster", "Database", "Moving", "Reliability", "Security", "HostileInput"],
+  "Running it": ["Operations", "Audit", "Backup", "Cluster", "Database", "Moving", "Reliability", "Security", "HostileInput"],
 }
 /** Milliseconds that a page may take to be rendered; the pages are our own. */
 const longest = 10_000

@@ -1,0 +1,54 @@
+import Accounts
+import HTTPTypes
+import JSON
+import Testing
+
+@testable import HTTPAPI
+
+/// What the administrator's acts leave in the audit log.
+@Suite struct AuditRouteTests {
+  /// The newest entries, as their events and what they were about.
+  private static func newest(_ count: Int, of api: AccountAPIFixture) async throws -> [String] {
+    try await api.api.service.accounts.writeAudit()
+    let reply = try await api.call(.administrator, .get, "/v1/admin/audit?newest=true")
+    let entries = reply.json["entries"]?.array ?? []
+    return entries.prefix(count).map { entry in
+      [entry["event"]?.string, entry["about"]?.string].compactMap(\.self).joined(separator: " ")
+    }
+  }
+
+  @Test func administratorsActsAreRecorded() async throws {
+    try await AccountAPIFixture.open(audit: .on) { api in
+      #expect(try await api.call(.administrator, .put, "/couch/flights").status == 201)
+      let security = #"{"members":{"names":["member"]}}"#
+      let secured = try await api.call(
+        .administrator, .put, "/couch/flights/_security", body: security)
+      #expect(secured.status == 200)
+      #expect(try await api.call(.administrator, .delete, "/couch/flights").status == 200)
+      let backup = try await api.call(.administrator, .post, "/v1/admin/backups")
+      let job = try #require(backup.headers[.location])
+      #expect(try await api.call(.administrator, .delete, job).status == 202)
+      while try await api.call(.administrator, .get, job).json["state"] == "running" {
+        await Task.yield()
+      }
+      let old = "/v1/admin/backups/1970-01-01T000000.000Z"
+      #expect(try await api.call(.administrator, .delete, old).status == 204)
+      #expect(
+        try await Set(Self.newest(6, of: api)) == [
+          "databaseMade flights", "databaseAccessChanged flights", "databaseRemoved flights",
+          "jobStarted backup", "jobCancelled backup", "backupRemoved 1970-01-01T000000.000Z",
+        ])
+    }
+  }
+
+  @Test func wrongQuestionsAreRefused() async throws {
+    try await AccountAPIFixture.open { api in
+      for query in ["since=yesterday", "newest=1"] {
+        let reply = try await api.call(.administrator, .get, "/v1/admin/audit?" + query)
+        #expect(reply.error == "invalid_parameter", "\(query)")
+      }
+      let empty = try await api.call(.administrator, .get, "/v1/admin/audit")
+      #expect(empty.json["entries"] == [] && empty["kept"] == "off")
+    }
+  }
+}
