@@ -5,8 +5,10 @@ import Testing
 
 @testable import HTTPAPI
 
-/// What the administrator's acts leave in the audit log.
+/// What the administrator's acts leave in the audit log, and what is allowed only because of that.
 @Suite struct AuditRouteTests {
+  private static let resets = "/v1/admin/users/member/password-resets"
+
   /// The newest entries, as their events and what they were about.
   private static func newest(_ count: Int, of api: AccountAPIFixture) async throws -> [String] {
     try await api.api.service.accounts.writeAudit()
@@ -14,6 +16,33 @@ import Testing
     let entries = reply.json["entries"]?.array ?? []
     return entries.prefix(count).map { entry in
       [entry["event"]?.string, entry["about"]?.string].compactMap(\.self).joined(separator: " ")
+    }
+  }
+
+  @Test func resetOverHTTPNeedsTheAuditLog() async throws {
+    try await AccountAPIFixture.open { api in
+      let refused = try await api.call(.administrator, .post, Self.resets)
+      #expect(refused.status == 403 && refused.error == "forbidden")
+      #expect(try await api.call(.member, .get, "/v1/me").status == 200)
+    }
+  }
+
+  @Test func resetOverHTTPEndsTheSessionsAndIsRecorded() async throws {
+    try await AccountAPIFixture.open(audit: .on) { api in
+      let made = try await api.call(.administrator, .post, Self.resets)
+      let token = try #require(made["token"])
+      #expect(made.status == 201 && made["url"]?.hasSuffix("/reset#" + token) == true)
+      #expect(try await api.call(.member, .get, "/v1/me").status == 401)
+      #expect(try await Set(Self.newest(2, of: api)) == ["sessionsEnded", "resetMade"])
+      // The token is no session's.
+      #expect(try await api.api.call(.get, "/v1/me", token: token).status == 401)
+      let old = APIFixture.credentials("member")
+      #expect(try await api.api.call(.post, "/v1/sessions", body: old).status == 200)
+      let chosen = #"{"token":"\#(token)","password":"another password"}"#
+      #expect(try await api.api.call(.post, "/v1/password-resets", body: chosen).status == 204)
+      #expect(try await api.api.call(.post, "/v1/password-resets", body: chosen).status == 401)
+      let unknown = "/v1/admin/users/nobody/password-resets"
+      #expect(try await api.call(.administrator, .post, unknown).status == 404)
     }
   }
 

@@ -33,18 +33,17 @@ import Testing
         "POST \(list)/bookmarks/{hotelID}/publish", "POST \(list)/notes/{title}/publish",
         "POST /v1/admin/users", "DELETE /v1/admin/users/{user}",
         "PUT /v1/admin/users/{user}/password", "DELETE /v1/admin/users/{user}/sessions",
-        "DELETE /v1/admin/backups/{backup}",
+        "DELETE /v1/admin/backups/{backup}", "POST /v1/admin/users/{user}/password-resets",
       ])
   }
 
-  /// What names a path or another server, and what would let the administrator act as a user.
+  /// What names a path or another server, and what lets the administrator act as a user without a trace.
   @Test func onlyTheControlSocketIsTrustedWithPathsPlacesAndPasswords() async throws {
     let trusted = try await routes { $0.access == .controlSocket }
     let user = "/v1/admin/users/{user}"
     #expect(
       trusted == [
         "POST /v1/admin/replacements", "POST /v1/admin/moves", "PUT \(user)/password",
-        "POST \(user)/password-resets",
       ])
   }
 

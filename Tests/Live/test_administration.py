@@ -92,8 +92,8 @@ def test_the_control_socket_needs_no_password_and_is_trusted_with_more(administr
     credentials = {"username": name, "password": "a good password"}
     trusted = [
         ("POST", "/v1/admin/moves", {"database": "/no/url"}), ("POST", "/v1/admin/replacements", {"store": "no/store"}),
-        ("POST", f"/v1/admin/users/{name}/password-resets", None),
         ("PUT", f"/v1/admin/users/{name}/password", {"password": "another password"})]
+    reset = f"/v1/admin/users/{name}/password-resets"
     with over:
         assert server.call("GET", "/v1/admin/stores", session=over).status_code == 200
         for path in ("/v1/me", "/couch/_all_dbs"):
@@ -106,6 +106,8 @@ def test_the_control_socket_needs_no_password_and_is_trusted_with_more(administr
             ask(administrator, method, path, status=404, json=body)
             assert server.call(method, path, session=over, json=body).status_code < 300
             wait_until(lambda: ask(administrator, "GET", "/v1/admin/jobs")["jobs"][0]["state"] != "running")
+        assert server.call("POST", reset, session=over).status_code == 201
+        ask(administrator, "POST", reset, status=403)
         ask(administrator, "POST", "/v1/admin/backups", status=403, json={"path": str(tmp_path / "backup")})
         assert server.call("POST", "/v1/sessions", json=credentials).status_code == 401
         credentials["password"] = "another password"

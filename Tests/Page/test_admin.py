@@ -24,7 +24,7 @@ def administered(tmp_path_factory):
     """A server with a known password, people whose names contain scripts, and a database with conflicts."""
     directory = tmp_path_factory.mktemp("administered")
     (directory / "password").write_text(PASSWORD)
-    server = Server(directory / "data", "--admin-password-file", str(directory / "password"))
+    server = Server(directory / "data", "--admin-password-file", str(directory / "password"), "--audit", "on")
     fill(server.url)
     yield server
     server.stop()
@@ -201,8 +201,16 @@ def test_users_are_found_by_name_and_their_sessions_end(browser, server):
     page.says("The sessions of anna have ended.")
     assert requests.get(server.url + "/v1/me", headers=mine).status_code == 401
     page.until(lambda: page.click(page.find("main tbody summary")))
+    page.driver.execute_script("window.confirm = () => true")
     page.press("Reset the password: anna")
-    page.says("hotel-bookmarks user reset 'anna'")
+    page.says("is not shown again")
+    link = page.driver.execute_script("return document.querySelector('main tbody input').value")
+    assert link.startswith(server.url + "/reset#")
+    chosen = {"token": link.partition("#")[2], "password": "another password"}
+    assert requests.post(server.url + "/v1/password-resets", json=chosen).status_code == 204
+    show(page, "#/audit", "resetMade")
+    page.says("passwordChanged")
+    show(page, "#/users", "anna")
     page.choose("#sort", "name")
     page.says("by name")
 

@@ -7,6 +7,7 @@ import Stores
 /// Accounts that the administrator makes and erases, and passwords that an operator sets for people.
 struct AdministratorUserController: Sendable {
   let accounts: AccountService
+  let address: ServerAddress
 
   var routes: [Route] {
     [
@@ -36,12 +37,30 @@ struct AdministratorUserController: Sendable {
         try await accounts.endSessions(ofUser: try call.parameter("user"))
         return .empty(.noContent)
       },
-      .administrator(.post, "/v1/admin/users/{user}/password-resets", access: .controlSocket) {
-        call in
-        _ = try call.query()
-        let token = try await accounts.passwordReset(for: try call.parameter("user"))
-        return .json(.created) { $0.token(token) }
-      },
+      .administrator(
+        .post, "/v1/admin/users/{user}/password-resets", completion: .always, makeReset),
     ]
+  }
+
+  /// Makes a link for a user who forgot the password. Whoever has the administrator's password could take an account over
+  /// by it, so over HTTP it is made only if that leaves traces: in the audit log, and for the user, whose sessions end. Over
+  /// the control socket there are other ways to the same data.
+  private func makeReset(_ call: Call) async throws -> Response {
+    _ = try call.query()
+    let user = try call.parameter("user")
+    if !call.context.isFromControlSocket {
+      guard accounts.audit.mode != .off else {
+        throw Problem(
+          .forbidden, "forbidden",
+          "The server makes links for resets only while it keeps an audit log (--audit on). On the server: "
+            + "hotel-bookmarks user reset")
+      }
+      try await accounts.endSessions(ofUser: user)
+    }
+    let token = try await accounts.passwordReset(for: user)
+    return .json(.created) { writer in
+      writer.token(token)
+      writer.member("url", address.url(for: call) + "/reset#" + token.token.exposed)
+    }
   }
 }

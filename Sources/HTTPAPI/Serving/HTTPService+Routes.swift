@@ -62,7 +62,7 @@ extension HTTPService {
 
   private var administratorRoutes: [Route] {
     AdministratorController(accounts: accounts, lists: lists, stores: stores, engine: engine).routes
-      + AdministratorUserController(accounts: accounts).routes
+      + AdministratorUserController(accounts: accounts, address: address).routes
       + AdministratorJobController(administration: administration, audit: accounts.audit).routes
       + AdministratorAuditController(accounts: accounts).routes
       + ServerStateController(administration: administration, stores: stores, feeds: feeds).routes

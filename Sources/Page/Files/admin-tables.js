@@ -66,12 +66,22 @@ export function users(place, say) {
     try { await ask(path, { method }); say(said) } catch (error) { say(error.message) }
     await again()
   }
+  const reset = async (event, path, who) => {
+    const row = event.target.parentElement
+    if (!confirm(`Make a link with which ${who} sets another password? It ends all sessions of ${who}.`)) return
+    try {
+      const { url } = await ask(`${path}/password-resets`, { method: "POST" })
+      const link = h("input", { readonly: "", value: url, "aria-label": `Link for ${who}`, onfocus: () => link.select() })
+      row.append(h("p", { class: "note" }, "Give this link to the user alone. It works once, within a day, and is not shown again. ", link))
+      link.focus()
+    } catch (error) { row.append(h("p", { class: "note bad" }, `${error.message} '${who.replaceAll("'", "'\\''")}'`)) }
+  }
   const acts = each => {
     const who = each.username ?? each.id, path = `/v1/admin/users/${encodeURIComponent(who)}`
     const button = (label, run) => h("button", { class: "quiet", "aria-label": `${label}: ${who}`, onclick: run }, label)
     return h("details", null, h("summary", { "aria-label": `Actions for ${who}` }, "…"), h("div", { class: "row" },
       each.username && button("End sessions", () => act("DELETE", `${path}/sessions`, `The sessions of ${who} have ended.`)),
-      each.username && button("Reset the password", () => say(`On the server: hotel-bookmarks user reset '${who.replaceAll("'", "'\\''")}'`)),
+      each.username && button("Reset the password", event => reset(event, path, who)),
       button("Erase", () => confirm(`Erase ${who} and everything of theirs? Nothing brings it back but a backup.`) && act("DELETE", path, `${who} is erased.`))))
   }
   const field = (name, label, input) => h("div", null, h("label", { for: name }, label), input)
