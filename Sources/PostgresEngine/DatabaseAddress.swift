@@ -101,9 +101,10 @@ package struct DatabaseAddress: Sendable {
   /// Connects to the first host that accepts and is no former primary. Blocks for at most `connect_timeout` for each
   /// host. Hosts that have not answered lately are left out if there are others: a server that hangs would cost the whole
   /// timeout each time, while another one has become the primary.
+  /// - Parameter registers: whether the connection may use the tables (``ConnectedVersions``).
   /// - Throws: ``PostgresError/lost(_:)`` if no server answers; ``ServiceError`` if the engine can't work with the
   ///   server.
-  func connect() throws -> Connection {
+  func connect(registers: Bool = true) throws -> Connection {
     let hosts = Self.hosts(options)
     var failures: [String] = []
     for number in servers.preferringPrimary(hangs.order(of: hosts.count)) {
@@ -117,6 +118,7 @@ package struct DatabaseAddress: Sendable {
         hangs.clear(number)
         try ServerChecks.prepare(connection)
         if servers.timeline.isNewest(connection.timeline) || connection.timeline == 0 {
+          if registers { try ConnectedVersions.register(connection, servers) }
           return connection
         }
         failures.append("timeline \(connection.timeline) is that of a former primary")

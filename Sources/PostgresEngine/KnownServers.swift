@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import Stores
 import Synchronization
 
 /// What a node knows of the servers of its database. All copies of an address share it, so every connection of the node
@@ -28,6 +29,13 @@ final class KnownServers: Sendable {
   /// The timeline of the newest primary.
   let timeline = NewestTimeline()
   private let hosts: NIOLockedValueBox<[Host]>
+  private let found = NIOLockedValueBox<ServiceError?>(nil)
+
+  /// Why this node can't use the database any more, since a connection found tables of a newer version.
+  var refusal: ServiceError? { found.withLockedValue { $0 } }
+
+  /// Notes that a connection found tables of a newer version.
+  func note(_ refusal: ServiceError) { found.withLockedValue { $0 = refusal } }
 
   /// Creates a state without findings.
   /// - Parameter count: how many hosts the address has.

@@ -28,6 +28,8 @@ package final class PostgresDatabase: StorageEngine {
   package let descriptorsPerStore = 0
   package let isShared = true
   package var knownDamage: Int { writePool.counters.damage.load(ordering: .relaxed) }
+  /// Why this node can't use the database any more, as since a newer version of the service has changed its tables.
+  package var refusal: ServiceError? { address.servers.refusal }
   package var writesOnOneDisk: Bool { isOnOneDisk.load(ordering: .relaxed) }
   private let isOnOneDisk = Atomic(false)
   /// The counts of this node since the engine was opened.
@@ -57,6 +59,8 @@ package final class PostgresDatabase: StorageEngine {
     do {
       let clock = try await writes.repeating { connection in
         try Schema.migrate(connection)
+        // It was not registered if there were no tables, or former ones.
+        try ConnectedVersions.register(connection, address.servers)
         let asked = ContinuousClock.now
         let time = try connection.run([Call(.time)])[0].first?.integer(0) ?? 0
         let clock = DatabaseClock(Timestamp(milliseconds: time), at: asked)

@@ -114,15 +114,25 @@ enum Schema {
     "begin_version", "INSERT INTO schema_version VALUES (1, 0) ON CONFLICT DO NOTHING")
   private static let lockVersion = Statement(
     "lock_version", "SELECT version FROM schema_version WHERE one = 1 FOR UPDATE")
-  private static let readVersion = Statement(
+  static let readVersion = Statement(
     "read_version", "SELECT version FROM schema_version WHERE one = 1")
   private static let setVersion = Statement(
     "set_version", "UPDATE schema_version SET version = $1 WHERE one = 1")
 
+  /// Why a database of a version can't be used; nil for a known version.
+  static func refusal(of found: Int64) -> ServiceError? {
+    OtherVersion.refusal(of: "The database was written", found, base, version).map {
+      ServiceError(.unavailable, $0)
+    }
+  }
+
   /// Brings an empty or known database to this version. When several nodes start at once, one of them does that, and the
   /// others wait for the lock on the row that contains the version.
-  /// - Throws: `unavailable` for a database that an unknown version of this service wrote; ``PostgresError``.
-  static func migrate(_ connection: Connection) throws {
+  /// - Parameter steps: other steps, for tests.
+  /// - Throws: `unavailable` for a database that an unknown version of this service wrote, and for one that is to be
+  ///   changed while nodes of an earlier version are connected; ``PostgresError``.
+  static func migrate(_ connection: Connection, by steps: [[String]] = steps) throws {
+    let version = base + Int64(steps.count)
     if let found = try? connection.run([Call(readVersion)])[0].first?.integer(0), found == version {
       return
     }
@@ -134,11 +144,8 @@ enum Schema {
     do {
       let found = try connection.run([Call(.begin), Call(lockVersion)])[1].first?.integer(0) ?? 0
       let isEmpty = found == 0
-      if !isEmpty,
-        let refusal = OtherVersion.refusal(of: "The database was written", found, base, version)
-      {
-        throw ServiceError(.unavailable, refusal)
-      }
+      if !isEmpty, let refusal = refusal(of: found) { throw refusal }
+      if !isEmpty, found < version { try ConnectedVersions.requireNone(connection) }
       let missing = isEmpty ? [tables] + steps : Array(steps.dropFirst(Int(found - base)))
       for sql in missing.joined() { try connection.execute(sql) }
       _ = try connection.run([Call(setVersion, .integer(version)), Call(.commit)])

@@ -89,6 +89,20 @@ def test_a_server_backs_the_database_up_and_a_backup_is_cancelled(nodes, tmp_pat
     assert idle.returncode == 1 and "no such work" in idle.stderr
 
 
+def test_a_server_that_meets_tables_of_a_newer_version_stops_and_says_why(nodes):
+    servers = nodes()
+    token = sign_up(servers[0], "ada")
+    postgres.sql(nodes.url, """UPDATE schema_version SET version = version + 1;
+        SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+        WHERE application_name = 'hotel-bookmarks' AND pid <> pg_backend_pid();""")
+    for server in servers:
+        assert server.process.wait(timeout=PATIENCE) == 1
+        wait_until(lambda: any("by a newer version of this service" in line for line in server.log), server.log)
+    postgres.sql(nodes.url, "UPDATE schema_version SET version = version - 1")
+    [again] = nodes(1)[2:]
+    assert again.call("GET", "/v1/bookmarks", token).status_code == 200
+
+
 def test_all_servers_have_one_audit_log(nodes):
     servers = nodes(2, "--audit", "on")
     sign_up(servers[0], "ada")

@@ -54,7 +54,7 @@ struct DatabaseFixture: Sendable {
   /// - Returns: the first field of each row.
   @discardableResult
   func execute(_ sql: String) throws -> [Int64] {
-    try address.connect().execute(sql).all.map { $0.integer(0) }
+    try address.connect(registers: false).execute(sql).all.map { $0.integer(0) }
   }
 
   /// Terminates the server's processes that serve nodes.

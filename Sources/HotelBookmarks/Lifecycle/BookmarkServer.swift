@@ -90,6 +90,7 @@ package struct BookmarkServer: Sendable {
       RecoveryService(recovery: assembly.recovery, logger: logger, now: storage.now),
       ListMaintenanceService(lists: assembly.http.lists, logger: logger),
       AuditService(accounts: assembly.http.accounts, logger: logger),
+      VersionService(refusal: storage.refusal),
     ]
     if let backups = assembly.backups {
       services.append(ScrubService(backups: backups, logger: logger))
@@ -120,7 +121,9 @@ package struct BookmarkServer: Sendable {
         // logs when the service fails.
         services: services.map { service in
           ServiceGroupConfiguration.ServiceConfiguration(
-            service: service, serviceName: "\(type(of: service))")
+            service: service,
+            failureTerminationBehavior: service is VersionService
+              ? .gracefullyShutdownGroup : .cancelGroup, serviceName: "\(type(of: service))")
         },
         gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
     try await group.run()

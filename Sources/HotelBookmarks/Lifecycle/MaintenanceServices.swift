@@ -95,3 +95,21 @@ struct AuditService: Service {
     return true
   }
 }
+
+/// Stops a server whose database has tables of a newer version, with the reason.
+struct VersionService: Service {
+  private static let interval = Duration.seconds(1)
+
+  /// Why the stores can't be used any more; nil while they can.
+  let refusal: @Sendable () -> ServiceError?
+
+  func run() async throws {
+    let found = await cancelWhenGracefulShutdown { () -> ServiceError? in
+      while (try? await Task.sleep(for: Self.interval)) != nil {
+        if let found = refusal() { return found }
+      }
+      return nil
+    }
+    if let found { throw found }
+  }
+}

@@ -107,6 +107,9 @@ struct StorageAssembly: Sendable {
     try await database?.repairRow(of: name) ?? false
   }
 
+  /// Why the stores can't be used any more: ``PostgresDatabase/refusal``.
+  @Sendable func refusal() -> ServiceError? { database?.refusal }
+
   /// The number of commits since the engine was opened.
   var commits: Int { files?.statistics.commits ?? database?.statistics.commits ?? 0 }
 
