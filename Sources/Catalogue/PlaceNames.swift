@@ -1,3 +1,4 @@
+import Documents
 import Text
 
 /// The names under which people look for the place of a hotel: a country's codes, its English and own names and its
@@ -22,6 +23,10 @@ struct PlaceNames: Sendable {
     for line in Self.nicknames {
       let fields = line.split(separator: "|").map(String.init)
       add(Array(fields.dropFirst()), toCountry: fields[0])
+    }
+    // Some lists have a part of the United Kingdom as the country.
+    for region in NamedRegion.byCountry["GB"] ?? [] {
+      know(Self.joined(region.names), asCountry: region.country)
     }
     // A country's own names come before another's name in a foreign language.
     for region in regions { know(Self.joined(region.foreignNames), asCountry: region.code) }
@@ -60,9 +65,29 @@ struct PlaceNames: Sendable {
     }
   }
 
-  /// The other names of a hotel's place.
+  /// The other names of a hotel's place. A hotel of the United Kingdom whose position is not known may be in any part of it.
   func names(of hotel: HotelText) -> Set<String> {
-    names(ofCountry: hotel.country).union(names(ofCity: hotel.city, in: hotel.country))
+    let names = names(ofCountry: hotel.country).union(names(ofCity: hotel.city, in: hotel.country))
+    if let region = region(of: hotel) { return names.union(Self.joined(region.names)) }
+    guard hotel.keys.location == nil, code(of: hotel.country) == "GB",
+      countries["GB"]?.contains(Self.key(hotel.country)) == true
+    else { return names }
+    return names.union(partNames)
+  }
+
+  /// The region of a hotel by its position; nil for one of which these have no region.
+  func region(of hotel: HotelText) -> NamedRegion? {
+    guard let point = hotel.keys.location, let code = code(of: hotel.country) else { return nil }
+    return NamedRegion.region(of: point, in: code)
+  }
+
+  /// The names of the parts of the United Kingdom.
+  var partNames: Set<String> { Self.joined((NamedRegion.byCountry["GB"] ?? []).flatMap(\.names)) }
+
+  /// The other names of a region by its English name; empty for an unknown one.
+  func names(ofRegion name: String, in country: String) -> Set<String> {
+    let regions = code(of: country).flatMap { NamedRegion.byCountry[$0] } ?? []
+    return regions.first { $0.names[0].equalsBytes(of: name) }.map { Self.joined($0.names) } ?? []
   }
 
   /// The other names of a country as a hotel has it; empty for an unknown one.
@@ -90,10 +115,9 @@ struct PlaceNames: Sendable {
   private static let endings = ["都", "市", "区", "府", "県", "县", "시", "도", "특별시", "광역시", "มหานคร"]
     .map { Self.key($0) }
 
-  /// What people call countries beside the names of CLDR. Parts of the United Kingdom stand for all of it, because
-  /// hotels have it as their country.
+  /// What people call countries beside the names of CLDR.
   private static let nicknames = [
-    "GB|UK|Great Britain|Britain|England|Scotland|Wales|Northern Ireland|Cymru",
+    "GB|UK|Great Britain|Britain",
     "US|United States of America|America|The States", "NL|Holland|The Netherlands",
     "AE|UAE|Emirates", "CZ|Czech Republic|Czechia|Česko", "KR|Korea|Republic of Korea",
     "RU|Russian Federation", "TR|Turkey|Türkiye", "MM|Burma", "CI|Ivory Coast", "SZ|Swaziland",

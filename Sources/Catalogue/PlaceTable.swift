@@ -14,7 +14,8 @@ enum PlaceTable {
   static func count(_ hotel: HotelText, by change: Int, in connection: Connection) throws {
     let country = hotel.country
     try count(.country, country, "", "", by: change, in: connection)
-    try count(.state, hotel.state, "", country, by: change, in: connection)
+    let state = hotel.state.isEmpty ? PlaceNames.all.region(of: hotel)?.names[0] : hotel.state
+    try count(.state, state ?? "", "", country, by: change, in: connection)
     try count(.city, hotel.city, hotel.state, country, by: change, in: connection)
   }
 
@@ -44,12 +45,20 @@ enum PlaceTable {
         country: try row.string(3)
       )
     }
+    let states = Set(
+      places.map { $0.kind == Place.Kind.state.rawValue ? PlaceNames.key($0.name) : "" })
     let insert = try connection.statement(
       "INSERT OR IGNORE INTO place_name (name, place) VALUES (?1, ?2)")
     for place in places {
       var names: Set<String> = [PlaceNames.key(place.name)]
       if place.kind == Place.Kind.country.rawValue {
         names.formUnion(PlaceNames.all.names(ofCountry: place.name))
+        // Without positions only the country stands for its parts.
+        if names.contains("gb") {
+          names.formUnion(PlaceNames.all.partNames.subtracting(states))
+        }
+      } else if place.kind == Place.Kind.state.rawValue {
+        names.formUnion(PlaceNames.all.names(ofRegion: place.name, in: place.country))
       } else if place.kind == Place.Kind.city.rawValue {
         names.formUnion(PlaceNames.all.names(ofCity: place.name, in: place.country))
       }

@@ -27,6 +27,56 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      (51.48, -3.18, "United Kingdom", "Wales"), (51.45, -2.59, "United Kingdom", "England"),
+      (53.19, -2.89, "UK", "England"), (53.05, -2.99, "UK", "Wales"),
+      (53.39, -3.18, "UK", "England"), (53.3, -4.63, "UK", "Wales"),
+      (55.77, -2.005, "Great Britain", "England"), (55.87, -2.09, "GB", "Scotland"),
+      (60.15, -1.14, "Scotland", "Scotland"), (54.6, -5.93, "UK", "Northern Ireland"),
+      (55.42, -5.6, "UK", "Scotland"), (49.92, -6.31, "UK", "England"),
+      (48.14, 11.58, "Deutschland", "Bavaria"), (47.99, 7.85, "Germany", "Baden-Württemberg"),
+      (41.39, 2.15, "Spain", "Catalonia"), (36.51, -4.88, "España", "Andalusia"),
+      (28.1, -15.43, "Spain", "Canary Islands"), (43.77, 11.25, "Italia", "Tuscany"),
+      (42.81, 10.32, "Italy", "Tuscany"), (37.85, 15.29, "Italy", "Sicily"),
+      (38.11, 15.65, "Italy", nil), (48.65, -2.03, "France", "Brittany"),
+      (41.92, 8.74, "France", "Corsica"), (51.21, 3.22, "Belgium", "Flanders"),
+      (50.85, 4.35, "Belgium", "Brussels"),
+      (47.27, 11.39, "Austria", "Tyrol"), (35.34, 25.13, "Greece", "Crete"),
+      (48.86, 2.35, "France", nil), (48.14, 11.58, "France", nil), (51.48, -3.18, "", nil),
+    ] as [(Double, Double, String, String?)])
+  func aHotelIsInThePartOfItsCountryWhereItStands(
+    _ latitude: Double, _ longitude: Double, _ country: String, _ name: String?
+  ) async throws {
+    let geo = #""geo":{"lat":\#(latitude),"lon":\#(longitude)}"#
+    let row = Rows.hotel(1, "A", #""city":"B","country":"\#(country)",\#(geo)"#)
+    try await CatalogueFixture.run(rows: [row]) { fixture async throws in
+      let page = try await fixture.catalogue.places(beginning: "", limit: 10)
+      #expect(page.places.first { $0.kind == .state }?.name == name)
+      if let name { #expect(try await fixture.ids(in: name) == ["hotel_1"]) }
+    }
+  }
+
+  @Test func aPartOfACountryFindsOnlyItsHotelsByAllItsNames() async throws {
+    let rows = [
+      Rows.hotel(1, "A", #""city":"Cardiff","country":"UK","geo":{"lat":51.48,"lon":-3.18}"#),
+      Rows.hotel(2, "B", #""city":"London","country":"UK","geo":{"lat":51.5,"lon":-0.1}"#),
+      Rows.hotel(3, "C", #""city":"Leith","country":"UK""#),
+    ]
+    try await CatalogueFixture.run(rows: rows) { fixture async throws in
+      for name in ["Wales", "cymru", "Pays de Galles", "cardiff wales"] {
+        let found = try await fixture.ids(in: name)
+        #expect(found.contains("hotel_1") && !found.contains("hotel_2"), "\(name)")
+      }
+      // Nobody knows where it stands.
+      #expect(try await fixture.ids(in: "scotland") == ["hotel_3"])
+      let places = try await fixture.catalogue.places(beginning: "wal", limit: 10).places
+      #expect(places.map(\.name) == ["Wales"])
+      let country = try await fixture.catalogue.places(beginning: "scotl", limit: 10).places
+      #expect(country.map(\.kind) == [.country])
+    }
+  }
+
   @Test func withoutABeginningThePlacesWithMostHotelsCome() async throws {
     try await CatalogueFixture.run(rows: Self.rows) { fixture async throws in
       let page = try await fixture.catalogue.places(beginning: "", limit: 3)
