@@ -5,7 +5,7 @@ import HotelBookmarks
 struct HealthCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "health",
-    abstract: "Exit with 0 if a server's /readyz answers 200, otherwise with 1.",
+    abstract: "Exit with 0 if a server's /readyz answers 200, otherwise with 1, and say why.",
     discussion: """
       Without --url the command asks the server of this machine. It reads that server's settings as serve does: flags, \
       the environment and the configuration file. It accepts any certificate of that server.
@@ -31,6 +31,8 @@ struct HealthCommand: AsyncParsableCommand {
     do { found = try url ?? HealthCheck.url(of: Settings(of: self, config: config)) } catch {
       throw Failure.health(error)
     }
-    guard await HealthCheck.isReady(found, isOwn: url == nil) else { throw ExitCode(1) }
+    guard let failure = await HealthCheck.failure(of: found, isOwn: url == nil) else { return }
+    StandardError.write(Array("hotel-bookmarks: \(failure)\n".utf8))
+    throw ExitCode(1)
   }
 }

@@ -109,6 +109,19 @@ def test_health_asks_at_the_operators_port(start):
     assert health("--port", "1") == 1
 
 
+def test_health_says_why(start):
+    server = start("--drain-seconds", "5")
+
+    def why():
+        return subprocess.run([BINARY, "health", "--url", server.url], capture_output=True, text=True, timeout=PATIENCE).stderr
+
+    assert why() == ""
+    server.process.terminate()
+    assert f"hotel-bookmarks: {server.url} answers 503: " in wait_until(why)
+    server.kill()
+    assert f"hotel-bookmarks: {server.url} does not answer: " in why()
+
+
 def user(server, *arguments, password="", status=0):
     done = subprocess.run([BINARY, "user", *arguments, "--data", str(server.data)], input=password + "\n",
                           capture_output=True, text=True, timeout=PATIENCE)

@@ -1,7 +1,9 @@
 import AsyncHTTPClient
+import JSON
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import SQLiteEngine
 
 /// Asks a server whether it is ready.
 package enum HealthCheck {
@@ -25,10 +27,10 @@ package enum HealthCheck {
     return "\(isSecure ? "https" : "http")://\(host):\(port)"
   }
 
-  /// Whether `/readyz` answers 200 within two seconds.
+  /// Why `/readyz` does not answer 200 within two seconds, in one line; nil if it does.
   /// - Parameter isOwn: whether the URL comes from the server's own settings. Then any certificate is accepted, because
   ///   the request contains no secret.
-  package static func isReady(_ url: String, isOwn: Bool) async -> Bool {
+  package static func failure(of url: String, isOwn: Bool) async -> String? {
     var configuration = HTTPClient.Configuration()
     if isOwn {
       var tls = TLSConfiguration.makeClientConfiguration()
@@ -37,9 +39,24 @@ package enum HealthCheck {
     }
     let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     let request = HTTPClientRequest(url: url + "/readyz")
-    let status = try? await client.execute(request, timeout: .seconds(2)).status
+    let failure: String?
+    do {
+      let answer = try await client.execute(request, timeout: .seconds(2))
+      failure = answer.status == .ok ? nil : try await reason(in: answer)
+    } catch { failure = "does not answer: \(error)" }
     // It throws only if the client is already shut down.
     try? await client.shutdown()
-    return status?.code == 200
+    return failure.map { StartFailure.line(BackupError(.failed, "\(url) \($0)")) }
   }
+
+  /// What an answer says of the stores, or else its text.
+  private static func reason(in answer: HTTPClientResponse) async throws -> String {
+    let bytes = Array((try await answer.body.collect(upTo: mostBytes)).readableBytesView)
+    let health = try? ParsedJSON(bytes, limits: .small).root
+    let why = health?["stores"]?.string ?? String(decoding: bytes, as: UTF8.self)
+    return "answers \(answer.status.code): \(why)"
+  }
+
+  /// The bytes of an answer that are read at most.
+  private static let mostBytes = 65_536
 }
