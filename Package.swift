@@ -87,6 +87,7 @@ let package = Package(
     floor("Text", ["CICU", "CRE2"]),
     .target(name: "CPostgres"),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    floor("BLIP", ["CZlib", deque]),
 
     // Floor 1: stores.
     floor("Stores", ["JSON", "Documents", "Scheduling", crypto, deque, nioLocks]),
@@ -190,6 +191,7 @@ let package = Package(
         "StoreTesting",
       ]),
     tests("JSON", ["JSON", "TestSupport"]),
+    tests("BLIP", ["BLIP", "CZlib", "TestSupport"]),
     tests("Documents", ["Documents", "JSON", "TestSupport"]),
     tests("IPAddresses", ["IPAddresses"]),
     tests("Page", ["Page"]),
@@ -278,8 +280,8 @@ let package = Package(
     .testTarget(
       name: "FuzzingTests",
       dependencies: [
-        "JSON", "Documents", "IPAddresses", "Stores", "CouchQuery", "CouchSync", "Hotels",
-        "Accounts", "SearchProxy", "HTTPServer", "HTTPAPI", "TestSupport",
+        "JSON", "Documents", "IPAddresses", "Stores", "CouchQuery", "CouchSync", "BLIP",
+        "Hotels", "Accounts", "SearchProxy", "HTTPServer", "HTTPAPI", "TestSupport",
       ],
       path: "Tests/Fuzzing",
       exclude: ["CFuzzer", "Seeds", "words.dict", "Targets/Entry.swift", "Targets/main.swift"],
@@ -329,8 +331,8 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
   let sanitizers = ["-sanitize=fuzzer,address"]
   let instrumented = settings + [.unsafeFlags(sanitizers + ["-O"])]
   let whole = [
-    "JSON", "Documents", "IPAddresses", "Scheduling", "Text", "Stores", "CouchQuery", "CouchSync",
-    "Hotels",
+    "JSON", "Documents", "IPAddresses", "Scheduling", "Text", "BLIP", "Stores", "CouchQuery",
+    "CouchSync", "Hotels",
   ]
   func readers(_ name: String, _ dependencies: [Target.Dependency], _ files: [String]) -> Target {
     .target(
@@ -368,8 +370,8 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
     .executableTarget(
       name: "Fuzzing",
       dependencies: [
-        "JSON", "Documents", "IPAddresses", "Stores", "CouchQuery", "CouchSync", "Hotels",
-        "Accounts", "SearchProxy", "HTTPServer", "HTTPAPI", "CFuzzer",
+        "JSON", "Documents", "IPAddresses", "Stores", "CouchQuery", "CouchSync", "BLIP",
+        "Hotels", "Accounts", "SearchProxy", "HTTPServer", "HTTPAPI", "CFuzzer",
       ],
       path: "Tests/Fuzzing/Targets", swiftSettings: instrumented,
       linkerSettings: [.unsafeFlags(sanitizers + ["-use-ld=lld"])]),

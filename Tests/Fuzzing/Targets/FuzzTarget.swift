@@ -16,6 +16,8 @@ enum FuzzTarget: String, CaseIterable {
   case bodies
   /// gzip, both packing and unpacking.
   case gzip
+  /// The frames and messages of Couchbase Lite's transport.
+  case blip
   /// Bearer tokens, Basic credentials, cookies, user names, addresses.
   case credentials
   /// Responses of upstreams.
@@ -31,6 +33,7 @@ enum FuzzTarget: String, CaseIterable {
     case .selectors: SelectorFuzzing.check(bytes)
     case .bodies: BodyFuzzing.check(bytes)
     case .gzip: GzipFuzzing.check(bytes)
+    case .blip: BLIPFuzzing.check(bytes)
     case .credentials: CredentialFuzzing.check(bytes)
     case .upstreams: UpstreamFuzzing.check(bytes)
     }

@@ -1,0 +1,24 @@
+/// The bounds of what one connection holds, and the sizes of what it sends.
+package struct BLIPLimits: Sendable {
+  /// The most bytes of a message, inflated: its properties and its body.
+  package var messageBytes: Int
+  /// The most bytes of all incomplete messages of the peer, inflated.
+  package var openBytes: Int
+
+  /// The most bytes of a message's properties, as in LiteCore.
+  package static let propertyBytes = 100 << 10
+  /// The most messages of the peer that are incomplete at the same time.
+  package static let openMessages = 64
+  /// The most requests of the peer that have no answer yet.
+  package static let unanswered = 1_024
+  /// The bytes of a frame, with all that belongs to it.
+  static let frameBytes = 16 << 10
+  /// An incomplete message is acknowledged each time this many bytes have come.
+  static let acknowledgedBytes = 50_000
+  /// A message with this many bytes that are not acknowledged is not continued.
+  static let windowBytes = 128_000
+
+  package init(messageBytes: Int, openBytes: Int) {
+    (self.messageBytes, self.openBytes) = (messageBytes, openBytes)
+  }
+}

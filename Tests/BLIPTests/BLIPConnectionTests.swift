@@ -1,0 +1,163 @@
+import TestSupport
+import Testing
+
+@testable import BLIP
+
+@Suite struct BLIPConnectionTests {
+  /// Two ends of a connection.
+  private struct Pair: ~Copyable {
+    var one = BLIPConnection(.test)
+    var other = BLIPConnection(.test)
+
+    /// Carries all frames from one end to the other.
+    mutating func carry() throws(BLIPError) -> [BLIPMessage] {
+      var messages: [BLIPMessage] = []
+      while let frame = one.nextFrame() {
+        if let (_, message) = try other.receive(frame) { messages.append(message) }
+        while let acknowledgement = other.nextFrame() { _ = try one.receive(acknowledgement) }
+      }
+      return messages
+    }
+  }
+
+  @Test func messageArrivesAsItWasSent() throws {
+    var pair = Pair()
+    let request = BLIPMessage(
+      .request, ["Profile": "rev", "empty": "", "ä": "ö"], body: Array("body".utf8))
+    _ = pair.one.send(request)
+    var carried = try pair.carry()
+    #expect(carried == [request])
+    let nothing = BLIPMessage(.request, isNoReply: true)
+    _ = pair.one.send(nothing)
+    carried = try pair.carry()
+    #expect(carried == [nothing])
+  }
+
+  @Test func answersHaveTheNumbersOfTheirRequests() throws {
+    var pair = Pair()
+    for _ in 0..<3 { _ = pair.one.send(BLIPMessage(.request)) }
+    _ = try pair.carry()
+    let answer = BLIPMessage(.error, ["Error-Code": "404"])
+    pair.other.answer(2, answer)
+    let next = pair.other.nextFrame()
+    let frame = try #require(next)
+    let received = try pair.one.receive(frame)
+    #expect(received?.number == 2 && received?.message == answer)
+    // A second answer is not sent.
+    pair.other.answer(2, answer)
+    let nothing = pair.other.nextFrame()
+    #expect(nothing == nil)
+  }
+
+  @Test func longMessagesAlternate() throws {
+    var pair = Pair()
+    let long = BLIPMessage(.request, body: Array(repeating: 1, count: 100_000))
+    let short = BLIPMessage(.request, body: [2])
+    _ = pair.one.send(long)
+    _ = pair.one.send(short)
+    let carried = try pair.carry()
+    #expect(carried == [short, long])
+  }
+
+  @Test func aMessageWaitsForTheAcknowledgementOfMuch() throws {
+    var one = BLIPConnection(.test)
+    var other = BLIPConnection(.test)
+    let long = BLIPMessage(.request, body: Array(repeating: 1, count: 500_000))
+    _ = one.send(long)
+    var frames: [[UInt8]] = []
+    while let frame = one.nextFrame() { frames.append(frame) }
+    #expect(frames.count == 8)
+    for frame in frames {
+      let message = try other.receive(frame)
+      #expect(message == nil)
+    }
+    // Each 50,000 bytes are acknowledged with the sum: the payloads and their checksums.
+    let acknowledgement = other.nextFrame()
+    #expect(acknowledgement == [1, 0x34, 0xD4, 0xFF, 0x03])
+    _ = try one.receive(acknowledgement ?? [])
+    let next = one.nextFrame()
+    #expect(next != nil)
+  }
+
+  @Test func compressedFramesShareOneStream() throws {
+    var connection = BLIPConnection(.test)
+    var deflater = try Deflater()
+    let body = Array(repeating: UInt8(ascii: "x"), count: 1_000)
+    for number in 1...3 as ClosedRange<UInt64> {
+      let frame = try deflater.frame(number, BLIPMessage(.request, ["a": "b"], body: body))
+      #expect(frame.count < 100)
+      let received = try connection.receive(frame)
+      #expect(received?.message.body == body)
+    }
+  }
+
+  @Test func inflatedBytesAreBounded() throws {
+    var connection = BLIPConnection(.test)
+    var deflater = try Deflater()
+    let bomb = BLIPMessage(.request, body: Array(repeating: 0, count: 5 << 20))
+    let frame = try deflater.frame(1, bomb)
+    #expect(frame.count < 16 << 10)
+    let thrown = BLIPError.thrown { () throws(BLIPError) in _ = try connection.receive(frame) }
+    #expect(thrown != nil)
+  }
+
+  private static let brokenFrames: [[UInt8]] = [
+    [], [1], [0, 0, 0, 0, 0, 0], [1, 0], [1, 0, 1, 2, 3], [1, 0, 0, 0, 0, 0, 1],
+    [1, 3, 0, 0, 0, 0], [1, 0x80, 0x01, 0, 0, 0, 0], [2, 0, 0, 0xD2, 0x02, 0xEF, 0x8D],
+    [1, 1, 0, 0xD2, 0x02, 0xEF, 0x8D], [1, 8, 0xFF, 0xFF, 0, 0, 0, 0],
+    Array(repeating: 0xFF, count: 12),
+  ]
+
+  @Test(arguments: brokenFrames)
+  func brokenFrameEndsTheConnection(_ frame: [UInt8]) throws {
+    var connection = BLIPConnection(.test)
+    let thrown = BLIPError.thrown { () throws(BLIPError) in _ = try connection.receive(frame) }
+    #expect(thrown != nil)
+  }
+
+  @Test func incompleteMessagesAreBounded() throws {
+    var one = BLIPConnection(.test)
+    var other = BLIPConnection(.test)
+    let long = BLIPMessage(.request, body: Array(repeating: 1, count: 20_000))
+    for _ in 0...BLIPLimits.openMessages { _ = one.send(long) }
+    var thrown: BLIPError?
+    while thrown == nil, let frame = one.nextFrame() {
+      thrown = BLIPError.thrown { () throws(BLIPError) in _ = try other.receive(frame) }
+    }
+    #expect(thrown == .tooLarge("Too many messages are incomplete"))
+    let held = other.heldBytes
+    #expect(held <= BLIPLimits.openMessages * BLIPLimits.frameBytes)
+  }
+
+  @Test func unansweredRequestsAreBounded() throws {
+    var pair = Pair()
+    for _ in 0..<BLIPLimits.unanswered { _ = pair.one.send(BLIPMessage(.request)) }
+    _ = try pair.carry()
+    _ = pair.one.send(BLIPMessage(.request))
+    let thrown = BLIPError.thrown { () throws(BLIPError) in _ = try pair.carry() }
+    #expect(thrown == .tooLarge("Too many requests have no answer"))
+  }
+
+  @Test func propertiesNeedTheirEnds() throws {
+    #expect(try BLIPProperties(parsing: [0x61, 0, 0x62, 0])["a"] == "b")
+    #expect(try BLIPProperties(parsing: [0x61, 0, 0])["a"] == "")
+    for bytes in [[0x61], [0x61, 0], [0x61, 0, 0x62], [0xFF, 0, 0xFF, 0]] as [[UInt8]] {
+      #expect(throws: BLIPError.self) { try BLIPProperties(parsing: bytes[...]) }
+    }
+  }
+}
+
+extension BLIPError {
+  /// What a step throws; nil if nothing. The macros of the tests can't take a value that is not copied.
+  static func thrown(_ step: () throws(BLIPError) -> Void) -> BLIPError? {
+    do throws(BLIPError) {
+      try step()
+      return nil
+    } catch { return error }
+  }
+}
+
+extension BLIPLimits {
+  /// The limits of a small document.
+  static let test = BLIPLimits(messageBytes: 1 << 20, openBytes: 3 << 20)
+}
