@@ -100,6 +100,7 @@ let package = Package(
     floor(
       "CouchQuery", ["JSON", "Documents", "Scheduling", "Stores", "Text"]),
     floor("CouchSync", ["JSON", "Documents", "Scheduling", "Stores", "CouchQuery", trees]),
+    floor("LiteSync", ["JSON", "Documents", "Scheduling", "Stores", "CouchSync", deque]),
     floor("Hotels", ["JSON", "Documents", "Scheduling", "Stores", crypto, metrics]),
     floor(
       "Accounts",
@@ -142,12 +143,13 @@ let package = Package(
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
         .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
       ]),
     floor(
       "HTTPAPI",
       [
         "JSON", "Documents", "IPAddresses", "Scheduling", "Stores", "Hotels", "Accounts", "Lists",
-        "CouchQuery", "CouchSync", "HTTPServer", crypto, logging, metrics,
+        "CouchQuery", "CouchSync", "LiteSync", "BLIP", "HTTPServer", crypto, logging, metrics,
         hummingbird, httpTypes, lifecycle, nioCore,
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -210,6 +212,12 @@ let package = Package(
         "JSON", "Documents", "Scheduling", "Stores", "CouchQuery", "CouchSync", "HTTPAPI",
         "ReadTesting",
         "SQLiteEngine", "StoreTesting", "TestSupport",
+      ]),
+    tests(
+      "LiteSync",
+      [
+        "JSON", "Documents", "Scheduling", "Stores", "CouchSync", "LiteSync", "StoreTesting",
+        "TestSupport",
       ]),
     tests(
       "Hotels",
@@ -280,8 +288,8 @@ let package = Package(
     .testTarget(
       name: "FuzzingTests",
       dependencies: [
-        "JSON", "Documents", "IPAddresses", "Stores", "CouchQuery", "CouchSync", "BLIP",
-        "Hotels", "Accounts", "SearchProxy", "HTTPServer", "HTTPAPI", "TestSupport",
+        "JSON", "Documents", "IPAddresses", "Stores", "CouchQuery", "CouchSync", "LiteSync",
+        "BLIP", "Hotels", "Accounts", "SearchProxy", "HTTPServer", "HTTPAPI", "TestSupport",
       ],
       path: "Tests/Fuzzing",
       exclude: ["CFuzzer", "Seeds", "words.dict", "Targets/Entry.swift", "Targets/main.swift"],
@@ -332,7 +340,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
   let instrumented = settings + [.unsafeFlags(sanitizers + ["-O"])]
   let whole = [
     "JSON", "Documents", "IPAddresses", "Scheduling", "Text", "BLIP", "Stores", "CouchQuery",
-    "CouchSync", "Hotels",
+    "CouchSync", "LiteSync", "Hotels",
   ]
   func readers(_ name: String, _ dependencies: [Target.Dependency], _ files: [String]) -> Target {
     .target(
@@ -370,8 +378,8 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
     .executableTarget(
       name: "Fuzzing",
       dependencies: [
-        "JSON", "Documents", "IPAddresses", "Stores", "CouchQuery", "CouchSync", "BLIP",
-        "Hotels", "Accounts", "SearchProxy", "HTTPServer", "HTTPAPI", "CFuzzer",
+        "JSON", "Documents", "IPAddresses", "Stores", "CouchQuery", "CouchSync", "LiteSync",
+        "BLIP", "Hotels", "Accounts", "SearchProxy", "HTTPServer", "HTTPAPI", "CFuzzer",
       ],
       path: "Tests/Fuzzing/Targets", swiftSettings: instrumented,
       linkerSettings: [.unsafeFlags(sanitizers + ["-use-ld=lld"])]),

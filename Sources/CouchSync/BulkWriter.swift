@@ -1,7 +1,7 @@
 import Documents
 import JSON
 import Scheduling
-import Stores
+package import Stores
 
 /// Writes many documents, each independent of the others.
 struct BulkWriter {
@@ -36,6 +36,20 @@ struct BulkWriter {
     for (index, entry) in entries.enumerated() {
       guard case .success(.document(let write)) = entry.write else { continue }
       items.append(Item(index: first + index, write: write))
+    }
+    try await write(items)
+  }
+
+  /// Writes documents, whose indices are those of the array.
+  /// - Throws: the same errors.
+  mutating func write(_ writes: [DocumentWrite]) async throws {
+    var items: [Item] = []
+    for (index, write) in writes.enumerated() {
+      if let refusal = database.refusal(of: write.id) {
+        outcomes[index] = .failure(refusal)
+      } else {
+        items.append(Item(index: index, write: write))
+      }
     }
     try await write(items)
   }
@@ -124,11 +138,12 @@ struct BulkWriter {
           indices[id] = index
         }
         do {
-          if let refusal = try rule.refusal(of: item.write, in: view) {
+          let write = try item.write.resolved(in: edits[index].tree, view)
+          if let refusal = try rule.refusal(of: write, in: view) {
             outcomes.append(.failure(refusal))
             continue
           }
-          let revision = try item.write.apply(to: &edits[index], in: view, marks, &contents)
+          let revision = try write.apply(to: &edits[index], in: view, marks, &contents)
           outcomes.append(.success(revision?.description ?? ""))
         } catch let error as DocumentError where error.code != .damaged {
           outcomes.append(.failure(ServiceError(error)))
@@ -139,6 +154,17 @@ struct BulkWriter {
       try contents.record(in: &changes)
       return outcomes
     }
+  }
+}
+
+extension CouchDatabase {
+  /// Writes documents, each independent of the others, in few commits.
+  /// - Returns: the revision of each document, or why it was refused, in order.
+  /// - Throws: the store's errors, not those of one document; `ended`. What was committed before is kept.
+  package func write(_ writes: [DocumentWrite]) async throws -> [Result<String, ServiceError>] {
+    var bulk = BulkWriter(self, count: writes.count)
+    try await bulk.write(writes)
+    return bulk.outcomes.map { $0 ?? .success("") }
   }
 }
 

@@ -247,5 +247,5 @@ extension CouchDatabase {
   }
 
   /// The database's identifier in ``SinceToken``.
-  var tag: StoreTag { StoreTag(store.name) }
+  package var tag: StoreTag { StoreTag(store.name) }
 }

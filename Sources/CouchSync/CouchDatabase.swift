@@ -9,9 +9,9 @@ package import Stores
 package struct CouchDatabase: Sendable {
   /// The name of the database, as clients see it.
   package let name: String
-  let store: DocumentStore
+  package let store: DocumentStore
   /// What decides its writes besides their rules.
-  let context: WriteContext
+  package let context: WriteContext
   /// Gives the word for an error's code in an element of an answer.
   let word: @Sendable (ServiceError.Code) -> String
   /// Makes an id for a document that has none.

@@ -1,6 +1,6 @@
 package import Documents
 import JSON
-import Stores
+package import Stores
 
 /// A document to write, checked as far as possible without the store.
 package struct DocumentWrite: Sendable {
@@ -10,12 +10,18 @@ package struct DocumentWrite: Sendable {
     case edit(base: RevisionID?)
     /// Elsewhere; the value is its history, newest first.
     case replicated([RevisionID])
+    /// Elsewhere, with a history that depends on what the store has of the document.
+    case proposed(Proposal)
   }
+
+  /// Makes the history of a revision, newest first, from the document's present tree, which may be empty.
+  package typealias Proposal =
+    @Sendable (_ tree: RevisionTree, _ view: any StoreView) throws -> [RevisionID]
 
   package let id: DocumentID
   let kind: Kind
   /// Whether the revision was made elsewhere.
-  var isReplicated: Bool { if case .replicated = kind { true } else { false } }
+  var isReplicated: Bool { if case .edit = kind { false } else { true } }
   let isDeleted: Bool
   let body: DocumentBody
   /// The attachments that came with it, before ``received(_:)``.
@@ -48,11 +54,37 @@ package struct DocumentWrite: Sendable {
     }
   }
 
+  /// Makes a write of a revision that was made elsewhere.
+  /// - Parameter proposal: makes its history, or throws ``DocumentError/conflict``.
+  /// - Throws: ``DocumentError`` with code `tooLarge`.
+  package init(
+    of id: DocumentID, _ document: IncomingDocument, isDeleted: Bool, limits: DocumentLimits,
+    _ proposal: @escaping Proposal
+  ) throws(DocumentError) {
+    try limits.check(document.body)
+    (self.id, self.isDeleted) = (id, isDeleted)
+    (body, incoming) = (document.body, document.attachments)
+    kind = .proposed(proposal)
+  }
+
+  private init(_ write: DocumentWrite, history: [RevisionID]) {
+    (id, body, isDeleted) = (write.id, write.body, write.isDeleted)
+    (incoming, attachments) = (write.incoming, write.attachments)
+    kind = .replicated(history)
+  }
+
+  /// The write with the history that follows from the document's present tree.
+  /// - Throws: the errors of its proposal.
+  func resolved(in tree: RevisionTree, _ view: any StoreView) throws -> DocumentWrite {
+    guard case .proposed(let proposal) = kind else { return self }
+    return DocumentWrite(self, history: try proposal(tree, view))
+  }
+
   /// The write with the bytes of its attachments.
   /// - Parameter limit: the most bytes of one.
   /// - Parameter following: the bytes that followed the document.
   /// - Throws: 400 and 413.
-  func received(
+  package func received(
     _ limit: Int, following: [AttachmentName: NewAttachment] = [:]
   ) async throws -> DocumentWrite {
     guard !incoming.isEmpty else { return self }
@@ -112,6 +144,8 @@ package struct DocumentWrite: Sendable {
         history, body: found.body, isDeleted: isDeleted, known: nil)
       if let revision, !found.contents.isEmpty { contents.add(found.contents, id, revision) }
       return revision
+    case .proposed:
+      return try resolved(in: edits.tree, view).apply(to: &edits, in: view, marks, &contents)
     }
   }
 
@@ -133,6 +167,7 @@ package struct DocumentWrite: Sendable {
       switch kind {
       case .edit(let base): edits.generation(after: base)
       case .replicated(let history): history.first?.generation ?? 1
+      case .proposed: 1
       }
     let (stubs, contents) = try known.stubs(
       of: attachments,

@@ -146,6 +146,11 @@ struct EarlierAttachments {
         .first { $0.name == sent.name }
       guard let stub, let content = try content(of: stub, revision, contents) else { continue }
       if sent.digest?.equalsBytes(of: stub.digest) ?? true { return (stub, content) }
+      // Couchbase Lite's digest is always of the bytes themselves.
+      if let digest = sent.digest, digest.hasPrefix("sha1-") {
+        if try sha1(of: content) == digest { return (stub, content) }
+        continue
+      }
       if found == nil { found = (stub, content) }
     }
     guard let found else {
@@ -161,5 +166,15 @@ struct EarlierAttachments {
       return new[stub.name]
     }
     return try view.attachmentKeys(of: id, revision)[stub.name].map { .stored($0) }
+  }
+
+  /// The digest of bytes as Couchbase Lite writes it.
+  private func sha1(of content: AttachmentContent) throws -> String? {
+    let facts: AttachmentFacts? =
+      switch content {
+      case .new(let new): new.facts
+      case .stored(let key): try view.attachment(key)
+      }
+    return facts.map { "sha1-" + Base64.string($0.sha1) }
   }
 }

@@ -65,12 +65,16 @@ struct AnswerWriter: ResponseBodyWriter {
 }
 
 extension Response {
-  /// Writes the answer to a connection or an HTTP/2 stream.
+  /// Writes the answer to a connection or an HTTP/2 stream. The body of an answer with the status 101 gets a
+  /// ``WebSocketConnection``.
   /// - Parameter date: supplies its `Date`.
   /// - Throws: `ChannelError` where the connection is gone; the errors of the body.
   func write(to channel: any Channel, on date: DateField) async throws {
     var head = head
     head.headerFields.append(date.now)
+    if status == .switchingProtocols {
+      return try await body.write(WebSocketConnection.open(channel, head))
+    }
     try await body.write(AnswerWriter(channel, head, hasLength: body.contentLength != nil))
   }
 }

@@ -8,7 +8,9 @@ import NIOHTTPTypes
 ///
 /// A request without a body, or whose body comes with its head, is handed over whole. Any other body is an asynchronous
 /// sequence, and the connection is read only as fast as that sequence is.
-final class RequestHandler: ChannelInboundHandler, ChannelOutboundHandler {
+final class RequestHandler: ChannelInboundHandler, ChannelOutboundHandler,
+  RemovableChannelHandler
+{
   typealias InboundIn = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart
   typealias OutboundOut = HTTPResponsePart

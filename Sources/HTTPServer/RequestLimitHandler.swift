@@ -186,7 +186,8 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     switch action {
     case .write(let isLast):
       var head = head
-      if isLast { head.headerFields[.connection] = "close" }
+      // A connection that changes its protocol ends as the other protocol wants.
+      if isLast, head.status != .switchingProtocols { head.headerFields[.connection] = "close" }
       if connection == nil { head.headerFields[.connection] = nil }
       write(head, context, promise)
     case .refuse:

@@ -116,6 +116,17 @@ extension BookmarkMerge {
       })
   }
 
+  /// Whether the conflicts of a document are merged in a store, as ``follower(now:)`` does it.
+  /// - Parameter body: one of its revisions.
+  package static func merges(
+    _ id: DocumentID, _ body: DocumentBody, in store: StoreName
+  ) -> Bool {
+    if case .named = store { return false }
+    guard let type = body.type else { return false }
+    return type.equalsBytes(of: Hotel.type)
+      || id == BookmarkList.documentID && type.equalsBytes(of: BookmarkList.type)
+  }
+
   /// Whether a mutation leaves something to merge. A merge's own commit does not: it leaves one live leaf and
   /// tombstones. If it leaves more leaves than it can merge at once, the next run finds nothing to write.
   static func concerns(_ mutation: Mutation) -> Bool {

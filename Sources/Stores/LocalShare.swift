@@ -203,11 +203,12 @@ private struct Record {
 
 extension LocalDocument {
   /// Whether the document has the shape of a replication's checkpoint, which a replicator can do without: an object with
-  /// `session_id` and `history`.
+  /// `session_id` and `history`, or Couchbase Lite's with `time` and how far it has sent or received.
   ///
-  /// Source: CouchDB, "Replication Protocol: Retrieve Replication Logs".
+  /// Source: CouchDB, "Replication Protocol: Retrieve Replication Logs"; LiteCore's `Checkpoint`.
   var isCheckpoint: Bool {
     guard let root = try? ParsedJSON(body, limits: .stored).root else { return false }
+    if root["time"]?.kind == .number { return root["local"] != nil || root["remote"] != nil }
     return root["session_id"]?.string != nil && root["history"]?.kind == .array
   }
 }

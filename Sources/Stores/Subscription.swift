@@ -62,6 +62,8 @@ package final class Subscription: Sendable {
   /// Why the reader is woken.
   package enum Wake: Sendable, Equatable {
     case news(News)
+    /// Something has come from the client (``Subscription/noteInput()``).
+    case input
     /// The time for which it waited has come.
     case due
     /// The answer has to end.
@@ -95,6 +97,7 @@ package final class Subscription: Sendable {
 
   private struct State {
     var news = News()
+    var hasInput = false
     var end: End?
     var endMoment: ContinuousClock.Instant?
     var due: ContinuousClock.Instant?
@@ -121,6 +124,10 @@ package final class Subscription: Sendable {
     while true {
       let wake: Wake? = state.withLockedValue { state in
         if state.end != nil { return .end }
+        if state.hasInput {
+          state.hasInput = false
+          return .input
+        }
         if let due, due <= .now { return .due }
         guard state.news.isEmpty else {
           defer { state.news = News() }
@@ -136,6 +143,12 @@ package final class Subscription: Sendable {
       }
       if signal == nil { return .end }
     }
+  }
+
+  /// Wakes the reader because something has come from its client.
+  package func noteInput() {
+    state.withLockedValue { $0.hasInput = true }
+    continuation.yield()
   }
 
   /// Tells of commits to stores.

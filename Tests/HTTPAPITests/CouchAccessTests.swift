@@ -55,6 +55,7 @@ import Testing
     Operation(.get, "/", 200, 200, 200), Operation(.get, "/_all_docs", 200, 200, 200),
     Operation(.post, "/_all_docs", #"{"keys":["a"]}"#, 200, 200, 200),
     Operation(.get, "/_changes", 200, 200, 200), Operation(.post, "/_changes", "{}", 200, 200, 200),
+    Operation(.get, "/_blipsync", 426, 426, 426),
     Operation(.get, "/none", 404, 404, 404), Operation(.put, "/~", "{}", 201, 201, 201),
     Operation(.put, "/none", "no JSON", 400, 400, 400), Operation(.post, "", "{}", 201, 201, 201),
     Operation(.delete, "/none?rev=1-a", 404, 404, 404),

@@ -77,6 +77,7 @@ def test_every_operation_answers_as_documented(shared):
         ("POST", "/v1/sessions", {"json": {"idToken": "nobody's", **user}}),
         ("GET", "/v1/me", {"token": guest}), ("GET", "/v1/me", {}),
         ("PATCH", "/v1/me", {"token": guest, "json": {"displayName": "Ann"}}),
+        ("GET", "/couch/bookmarks/_blipsync", {"token": guest}), ("GET", "/couch/bookmarks/_blipsync", {}),
         ("GET", "/v1/me/export", {"token": guest}), ("GET", "/v1/me/export", {}),
         ("POST", "/v1/me/import", {"token": guest}), ("POST", "/v1/me/import", {}),
         ("PUT", "/v1/me/password", {"token": guest, "json": {"currentPassword": "one", "password": "another one"}}),

@@ -12,6 +12,9 @@ import Stores
 /// A guest has one database, their own. A user has their own, those of their lists, and those of the administrator
 /// whose security document names them. The administrator has those that they created, but no other person's own.
 struct CouchDatabaseAccess: Sendable {
+  /// The name by which each guest and each user can call their own store, so that an app's URL needs no id.
+  private static let ownStore = "bookmarks"
+
   let stores: DatabaseManager
   /// Knows who exists.
   let accounts: AccountService
@@ -38,7 +41,9 @@ struct CouchDatabaseAccess: Sendable {
   func store(
     _ text: String, for caller: Principal, as context: WriteContext
   ) async throws -> CouchStore {
-    if caller.kind != .administrator, text.equalsBytes(of: caller.storeName) {
+    if caller.kind != .administrator,
+      text.equalsBytes(of: caller.storeName) || text.equalsBytes(of: Self.ownStore)
+    {
       return own(of: caller, as: context)
     }
     if caller.kind == .user, let list = Self.list(text) {
@@ -111,6 +116,9 @@ struct CouchDatabaseAccess: Sendable {
 
   /// Source of the texts: CouchDB 3, `chttpd:error_info/1`.
   private static func name(_ text: String) throws -> DatabaseName {
+    if text.equalsBytes(of: ownStore) {
+      throw ServiceError.illegalName("Each guest and each user calls their own store by this name.")
+    }
     if let name = DatabaseName(text) { return name }
     if DatabaseName.isPersonal(text) {
       throw ServiceError.illegalName(

@@ -17,6 +17,9 @@ struct Authentication: Sendable {
   /// - Throws: ``Problem`` 401 for invalid credentials, 403 for a write by cookie from another origin.
   func principal(of call: Call, isOptional: Bool = false) async throws -> Principal? {
     if let field = call[.authorization] { return try await principal(authorization: field, call) }
+    if let token = LiteProtocol.token(among: WebSocketHandshake.protocols(call)) {
+      return try await accounts.authenticate(bearer: token)
+    }
     guard let token = call[.cookie].flatMap(SentCredentials.cookie) else { return nil }
     if isOptional, Self.needsOrigin(call), call[.origin] == nil { return nil }
     try checkOrigin(call)
@@ -84,6 +87,16 @@ struct Authentication: Sendable {
     guard let origin = call[.origin] else {
       guard Self.needsOrigin(call) else { return }
       throw Problem(.forbidden, "forbidden", "A write by cookie needs an Origin header")
+    }
+    guard allowsWrites(call, from: origin) else { throw Self.otherOrigin }
+  }
+
+  /// A page of any origin can open a WebSocket, with the cookie, and read what comes. So its origin must be that of a page
+  /// that may write by cookie. A client that sends no `Origin` is no browser.
+  /// - Throws: ``Problem`` 403.
+  func checkOriginOfUpgrade(_ call: Call) throws(Problem) {
+    guard call[.authorization] == nil, call[.cookie] != nil, let origin = call[.origin] else {
+      return
     }
     guard allowsWrites(call, from: origin) else { throw Self.otherOrigin }
   }

@@ -32,6 +32,10 @@ final class Feeds: Sendable {
   private let now: @Sendable () -> Timestamp
   private let state = Mutex(State())
 
+  /// How many sessions of Couchbase Lite are open.
+  fileprivate let sessions = Atomic(0)
+  var sessionCount: Int { sessions.load(ordering: .relaxed) }
+
   private struct State {
     var waiting = Places<Subscription>(
       .init(total: total, perAddress: perAddress, perPrincipal: perPrincipal))
@@ -75,6 +79,27 @@ final class Feeds: Sendable {
     return Response(
       status: status, headers: fields,
       body: ResponseBody(contentLength: length) { writer in try await answer.write(to: &writer) })
+  }
+
+  /// The change of a connection to Couchbase Lite's protocol, whose session takes a place like a feed.
+  /// - Throws: as ``add(_:from:as:)``.
+  func response(
+    _ connection: LiteConnection, to call: Call, from store: CouchStore, _ fields: HTTPFields
+  ) throws -> Response {
+    let channel = call.context.channel
+    let subscription = Subscription(
+      to: .store(store.name), waits: true,
+      for: store.reader(closing: { channel.close(promise: nil) }))
+    try add(
+      subscription, from: store.isAdministrators ? nil : call.address, as: store.principal)
+    let place = LiteSessionPlace(subscription, in: self)
+    DisconnectHandler.onDisconnect(of: channel) { subscription.end(.clientLeft) }
+    return Response(
+      status: .switchingProtocols, headers: fields,
+      body: ResponseBody { writer in
+        guard let socket = writer as? WebSocketConnection else { throw IncompleteAnswer() }
+        try await connection.run(on: socket, place.subscription)
+      })
   }
 
   /// Adds a subscription.
@@ -132,5 +157,21 @@ final class Feeds: Sendable {
       state.isTicking = !all.isEmpty
       return all.isEmpty ? nil : all
     }
+  }
+}
+
+/// The place of a session among the feeds. It is given back at the session's end, or when nobody runs the session.
+private final class LiteSessionPlace: Sendable {
+  let subscription: Subscription
+  private let feeds: Feeds
+
+  init(_ subscription: Subscription, in feeds: Feeds) {
+    (self.subscription, self.feeds) = (subscription, feeds)
+    feeds.sessions.add(1, ordering: .relaxed)
+  }
+
+  deinit {
+    feeds.sessions.subtract(1, ordering: .relaxed)
+    feeds.remove(subscription)
   }
 }

@@ -80,6 +80,7 @@ extension HTTPService {
       CouchDocumentController(databases: databases, address: address, feeds: feeds).routes,
       CouchAttachmentController(databases: databases, address: address, feeds: feeds).routes,
       CouchReplicationController(databases: databases, feeds: feeds).routes,
+      LiteController(databases: databases, authentication: authentication, feeds: feeds).routes,
       CouchQueryController(databases: databases).routes,
       CouchMaintenanceController(databases: databases).routes,
       CouchFunctionController(databases: databases).routes,

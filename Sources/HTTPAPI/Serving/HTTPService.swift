@@ -114,6 +114,9 @@ package struct HTTPService: Sendable {
   /// How many long answers are being written: `_changes`, observers and exports.
   package var feedCount: Int { feeds.count }
 
+  /// How many sessions of Couchbase Lite are open.
+  package var liteSessionCount: Int { feeds.sessionCount }
+
   /// The router of all requests, with the ``routes``.
   package func router() -> RequestRouter {
     RequestRouter(

@@ -1,4 +1,5 @@
 import Accounts
+import BLIP
 import CouchQuery
 import CouchSync
 import Documents
@@ -6,6 +7,7 @@ import HTTPServer
 import Hotels
 import JSON
 import Lists
+import LiteSync
 import Scheduling
 import Stores
 
@@ -72,8 +74,19 @@ enum Limits {
     ]
   }
 
+  /// The bytes of a message of Couchbase Lite in every database. A longer message closes the connection, and its client
+  /// stops. So a document that is too long for its database is mostly shorter, and refused alone.
+  private static let liteMessageBytes = 4 << 20
+
+  /// The bounds of a session of Couchbase Lite in a database with these limits.
+  static func blip(_ limits: DocumentLimits) -> BLIPLimits {
+    let message = max(liteMessageBytes, limits.document.maximumBytes + BLIPLimits.propertyBytes)
+    // LiteCore has up to 2 MiB of revisions on their way, and the last one may be longer.
+    return BLIPLimits(messageBytes: message, openBytes: message + (2 << 20))
+  }
+
   private static let rows: [(String, Int, String)] =
-    documents + stores + lists + requests + sync + feeds + queries
+    documents + stores + lists + requests + sync + feeds + lite + queries
 
   private static let lists: [(String, Int, String)] = [
     ("listsOwned", ListLimits.owned, "lists that an account has made"),
@@ -259,7 +272,7 @@ enum Limits {
   ]
 
   private static let feeds: [(String, Int, String)] = [
-    ("feeds", Feeds.total, "feeds that wait"),
+    ("feeds", Feeds.total, "feeds that wait, and sessions of Couchbase Lite"),
     ("feedsPerPrincipal", Feeds.perPrincipal, "feeds that wait"),
     ("feedsPerAddress", Feeds.perAddress, "feeds that wait"),
     ("feedHeartbeatMinimum", CouchFeed.shortestBeat, "milliseconds"),
@@ -272,6 +285,15 @@ enum Limits {
     ("changesPageScanBytes", CouchLimits.pageScanBytes, "bytes of documents matched"),
     ("changesPageMatching", CouchLimits.pageMatchingMilliseconds, "milliseconds"),
     ("sinceBytes", SinceToken.maximumBytes, "bytes"),
+  ]
+
+  private static let lite: [(String, Int, String)] = [
+    ("liteMessageBytes", blip(.standard).messageBytes, "bytes of a message of Couchbase Lite"),
+    ("liteOpenBytes", blip(.standard).openBytes, "bytes of incomplete messages of a session"),
+    ("liteOpenMessages", BLIPLimits.openMessages, "incomplete messages of a session"),
+    ("litePropertyBytes", BLIPLimits.propertyBytes, "bytes of a message's properties"),
+    ("liteUnanswered", BLIPLimits.unanswered, "requests of a session without an answer"),
+    ("liteProposals", LiteSession.maximumProposals, "revisions proposed at once"),
   ]
 
   private static let queries: [(String, Int, String)] = [

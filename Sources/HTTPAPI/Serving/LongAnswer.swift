@@ -154,6 +154,7 @@ final class LongAnswer<Form: LongAnswerForm>: Sendable {
       case .news(let news):
         Work.current?.resetCost()
         return news
+      case .input: continue
       case .end: return nil
       case .due:
         if let timeout = rhythm.timeout, moments.news + timeout <= .now { return nil }

@@ -153,8 +153,9 @@ struct ServiceAssembly: Sendable {
   }
 
   private func report(to metrics: PrometheusRegistry) {
-    metrics.collect { [stores] in
+    metrics.collect { [stores, http] in
       [
+        PrometheusSample("lite_sessions_open", .gauge, Double(http.liteSessionCount)),
         PrometheusSample("stores_open", .gauge, Double(stores.openCount)),
         PrometheusSample("stores_leased", .gauge, Double(stores.leasedCount)),
       ]

@@ -1,0 +1,46 @@
+import Accounts
+import CouchSync
+import Documents
+import HTTPServer
+import HTTPTypes
+import Hotels
+import Hummingbird
+import LiteSync
+import Stores
+
+/// Couchbase Lite's sync, over a WebSocket.
+struct LiteController: Sendable {
+  let databases: CouchDatabaseAccess
+  let authentication: Authentication
+  /// The long answers, among which a session counts.
+  let feeds: Feeds
+
+  var routes: [Route] {
+    [
+      Route(.get, "/couch/{db}/_blipsync", access: .signedIn, changes: .data) { call, caller in
+        try await open(call, caller)
+      }
+    ]
+  }
+
+  private func open(_ call: Call, _ caller: Principal) async throws -> Response {
+    try authentication.checkOriginOfUpgrade(call)
+    let handshake = try WebSocketHandshake(call)
+    guard let (name, form) = LiteProtocol.choose(among: handshake.protocols) else {
+      throw Problem(.badRequest, "bad_request", "Offer the protocol BLIP_3+CBMobile_3, _2 or _4")
+    }
+    var store = try await databases.store(
+      call.parameter("db"), for: caller, as: call.writeContext)
+    // Its answers are not built in one piece.
+    store.reservation = nil
+    try await store.require(.use)
+    let session = LiteSession(
+      in: form, merges: { [name = store.name] in BookmarkMerge.merges($0, $1, in: name) },
+      status: { ErrorTable.row($0, in: .couch).status })
+    let connection = LiteConnection(
+      session, with: store, as: caller, authentication: authentication,
+      reservation: call.context.reservation)
+    return try feeds.response(
+      connection, to: call, from: store, handshake.fields(name))
+  }
+}

@@ -1,0 +1,72 @@
+import CouchSync
+import Documents
+import JSON
+import Stores
+
+/// Where a client keeps how far it has come: local documents, as other replicators have them.
+extension CouchDatabase {
+  /// The prefix of the ids of Couchbase Lite's checkpoints.
+  private static let checkpoints = LocalID.clientPrefix + "lite/"
+
+  private static func id(of client: String) throws(DocumentError) -> LocalID {
+    try LocalID(client: checkpoints + client)
+  }
+
+  /// `getCheckpoint`.
+  /// - Throws: 404 without a checkpoint; the store's errors.
+  func checkpoint(of client: String?) async throws -> LiteReply {
+    guard let client, let known = try await stored([client]).first ?? nil else {
+      throw ServiceError.missing
+    }
+    return LiteReply(["rev": Self.revision(known)], body: known.body)
+  }
+
+  /// `setCheckpoint`. The sent revision must be the stored one.
+  /// - Throws: 400 for a body that is no object; 409 `conflict`; the store's errors.
+  func setCheckpoint(_ request: LiteRequest) async throws -> LiteReply {
+    guard let client = request["client"] else {
+      throw ServiceError.badRequest("`client` is missing")
+    }
+    let (id, base) = (try Self.id(of: client), request["rev"] ?? "")
+    let body = try DocumentBody(parsing: request.body, limits: .small).bytes
+    let written = try await store.update(as: context) { changes in
+      let known = try changes.view.local(id)
+      guard base.utf8.elementsEqual((known.map(Self.revision) ?? "").utf8) else {
+        throw DocumentError.conflict
+      }
+      let next = LocalDocument(revision: (known?.revision ?? 0) &+ 1, body: body)
+      changes.write(LocalEdit(id, next))
+      return next
+    }
+    return LiteReply(["rev": Self.revision(written)])
+  }
+
+  /// The checkpoints of `getCollections`, each with its `rev`: `{}` for none, `null` for a collection that does not exist.
+  func checkpoints(of clients: [String?]) async throws -> [UInt8] {
+    let known = try await stored(clients)
+    var writer = JSONWriter()
+    writer.beginArray()
+    for (client, document) in zip(clients, known) {
+      guard client != nil else {
+        writer.null()
+        continue
+      }
+      writer.beginObject()
+      if let document {
+        writer.member("rev", Self.revision(document))
+        writer.members(of: document.body)
+      }
+      writer.endObject()
+    }
+    writer.endArray()
+    return writer.bytes
+  }
+
+  private func stored(_ clients: [String?]) async throws -> [LocalDocument?] {
+    // A client without a name that can be stored has no checkpoint.
+    let ids = clients.map { client in client.flatMap { try? Self.id(of: $0) } }
+    return try await store.read { view in try ids.map { id in try id.flatMap(view.local) } }
+  }
+
+  private static func revision(_ document: LocalDocument) -> String { "0-\(document.revision)" }
+}

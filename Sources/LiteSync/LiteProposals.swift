@@ -1,0 +1,116 @@
+import CouchSync
+package import Documents
+import JSON
+import Scheduling
+import Stores
+
+/// The revisions that a client wants to send (`proposeChanges`).
+struct LiteProposals: Sendable {
+  /// One row: a document, its new revision, and the last revision that the client has of this server.
+  struct Row: Sendable {
+    let id: DocumentID?
+    /// The revision; of a version vector its newest version, and the others.
+    let revision: [String]
+    let ancestor: String
+  }
+
+  /// What becomes of a row.
+  enum Verdict: Sendable {
+    case wanted
+    case known
+    /// The document has another revision, which is named.
+    case conflict(String)
+    /// No document can have this id.
+    case refused
+  }
+
+  /// The most rows of one request. LiteCore sends 200.
+  static let maximumRows = 1_000
+
+  let rows: [Row]
+
+  /// Reads the rows.
+  /// - Throws: `LiteError` for malformed ones.
+  init(_ body: [UInt8]) throws {
+    let root = try ParsedJSON(body, limits: .document).root
+    guard root.kind == .array, root.count <= Self.maximumRows else {
+      throw LiteError.http(400, "At most \(Self.maximumRows) rows are proposed at once")
+    }
+    rows = try root.elements.map { row in
+      guard let id = row[0]?.string, let revision = row[1]?.string else {
+        throw LiteError.http(400, "A row has the id and the revision of a document")
+      }
+      return Row(
+        id: try? DocumentID(id), revision: revision.versions, ancestor: row[2]?.string ?? "")
+    }
+  }
+
+  /// The answer: one element for each row.
+  static func answer(_ verdicts: [Verdict], includesRevision: Bool) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginArray()
+    for verdict in verdicts {
+      switch verdict {
+      case .wanted: writer.int(0)
+      case .known: writer.int(304)
+      case .refused: writer.int(400)
+      case .conflict(let revision):
+        guard includesRevision else {
+          writer.int(409)
+          continue
+        }
+        writer.beginObject()
+        writer.member("status", 409)
+        writer.member("rev", revision)
+        writer.endObject()
+      }
+    }
+    writer.endArray()
+    return writer.bytes
+  }
+}
+
+extension CouchDatabase {
+  /// Decides about proposed revisions.
+  /// - Parameter merges: whether conflicts of a document are merged here.
+  func verdicts(
+    on rows: [LiteProposals.Row], in form: LiteForm, merges: @escaping LiteMerging
+  ) async throws -> [LiteProposals.Verdict] {
+    try await store.read(inSlices: [LiteProposals.Verdict]()) { verdicts, view in
+      for row in rows.dropFirst(verdicts.count) {
+        verdicts.append(try row.verdict(in: view, form, merges))
+        if view.slice.isOver { break }
+      }
+      return verdicts.count == rows.count ? verdicts : nil
+    }
+  }
+}
+
+extension LiteProposals.Row {
+  fileprivate func verdict(
+    in view: any StoreView, _ form: LiteForm, _ merges: LiteMerging
+  ) throws -> LiteProposals.Verdict {
+    guard let id else { return .refused }
+    guard let tree = try view.newest(id), let winner = tree.winner else { return .wanted }
+    if let newest = revision.first, LiteRevision.find(newest, in: tree) != nil { return .known }
+    let seen = LiteRevision.seen(by: [ancestor] + revision, in: tree)
+    if seen.contains(winner.revision) || winner.isDeleted && ancestor.isEmpty { return .wanted }
+    if !winner.isDeleted, let body = try view.body(id, of: winner, in: tree),
+      merges(id, DocumentBody(readingBack: body))
+    {
+      return .wanted
+    }
+    return .conflict(LiteRevision.text(winner.revision, in: form))
+  }
+}
+
+/// Whether the conflicts of a document are merged by the server, judged by one of its revisions.
+package typealias LiteMerging = @Sendable (DocumentID, DocumentBody) -> Bool
+
+extension String {
+  /// The parts of a version vector, or of a history.
+  var versions: [String] {
+    utf8.split { [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: " ")].contains($0) }
+      .map { String(Substring($0)) }
+  }
+}

@@ -1,0 +1,154 @@
+import CouchSync
+import DequeModule
+import Documents
+import JSON
+import Stores
+
+/// What a client pulls (`subChanges`): which changes it has been told of, and which revisions it waits for.
+struct LitePull: Sendable {
+  /// The most rows of one `changes`, and their number if the client asks for none.
+  private static let batches = 1...200
+  /// The requests with changes that may have no answer yet.
+  private static let announcements = 2
+  /// The revisions that may be sent before the client has answered the earlier ones.
+  private static let revisions = 128
+  /// The revisions that are read at once.
+  private static let revisionsAtOnce = 32
+  /// The most revisions of a history if the client names no number, and in any case.
+  private static let maximumHistory = 20...1_000
+
+  /// A revision that the client wants.
+  struct Wanted: Sendable {
+    let row: LiteChanges.Row
+    /// The revisions that the client has, as it names them.
+    let ancestors: Set<String>
+    let maximumHistory: Int
+  }
+
+  /// A request for the client.
+  struct Outgoing: Sendable {
+    /// What its answer is about; nil for a request without an answer.
+    let token: Int?
+    let request: LiteRequest
+  }
+
+  /// What an answer is about.
+  private enum Asked: Sendable {
+    case changes([LiteChanges.Row])
+    case revision
+  }
+
+  private let batch: Int
+  private let isContinuous: Bool
+  private let documents: Set<DocumentID>?
+  private let form: LiteForm
+  private let collection: String?
+  private var since: SinceToken
+  /// Whether tombstones are left out: until the client, which has no document, has caught up.
+  private var isActiveOnly: Bool
+  private var isCaughtUp = false
+  /// Whether there may be changes that are not read yet.
+  private var hasNews = true
+  private var asked: [Int: Asked] = [:]
+  private var wanted: Deque<Wanted> = []
+  private var lastToken: Int
+
+  /// Reads a request.
+  /// - Parameter token: a number above those of earlier requests for the client.
+  /// - Throws: `LiteError` for what is not offered; `badRequest`.
+  init(_ request: LiteRequest, in form: LiteForm, after token: Int) throws {
+    guard request["filter"] == nil else {
+      throw LiteError.http(400, "No filter is offered, only `docIDs`")
+    }
+    since = try request["since"].map { try SinceToken($0) } ?? .start
+    isContinuous = request.flag("continuous")
+    isActiveOnly = request.flag("activeOnly")
+    batch = min(max(request["batch"].flatMap { Int($0) } ?? .max, 1), Self.batches.upperBound)
+    documents = try Self.documents(request.body)
+    collection = request["collection"]
+    self.form = form
+    lastToken = token
+  }
+
+  private static func documents(_ body: [UInt8]) throws -> Set<DocumentID>? {
+    guard !body.isEmpty else { return nil }
+    let root = try ParsedJSON(body, limits: .document).root
+    guard let ids = root["docIDs"] else { return nil }
+    guard ids.kind == .array, ids.count <= CouchLimits.filteredDocuments else {
+      throw LiteError.http(400, "At most \(CouchLimits.filteredDocuments) documents are named")
+    }
+    return Set(ids.elements.compactMap { $0.string.flatMap { try? DocumentID($0) } })
+  }
+
+  /// The number of the last request.
+  var token: Int { lastToken }
+
+  /// Notes that something was committed to the store.
+  mutating func noteNews() { hasNews = hasNews || isContinuous }
+
+  /// Notes the answer to a request.
+  mutating func note(_ reply: LiteReply, to token: Int) throws {
+    guard case .changes(let rows)? = asked.removeValue(forKey: token) else { return }
+    // Changes that the client can't take are done: it has reported why.
+    guard reply.error == nil, !reply.body.isEmpty else { return }
+    let root = try ParsedJSON(reply.body, limits: .document).root
+    let most = reply.properties["maxHistory"].flatMap { Int($0) } ?? Self.maximumHistory.lowerBound
+    for (row, answer) in zip(rows, root.elements) where answer.kind == .array {
+      wanted.append(
+        Wanted(
+          row: row, ancestors: Set(answer.elements.compactMap(\.string)),
+          maximumHistory: min(max(most, 1), Self.maximumHistory.upperBound)))
+    }
+  }
+
+  /// The next requests; none while the client has to answer first, or there is nothing to send.
+  mutating func next(in store: some LiteStore) async throws -> [Outgoing] {
+    if !wanted.isEmpty, asked.count < Self.revisions { return try await nextRevisions(in: store) }
+    let announced = asked.values.count { if case .changes = $0 { true } else { false } }
+    guard hasNews, wanted.isEmpty, announced < Self.announcements else { return [] }
+    return try await nextChanges(in: store)
+  }
+
+  private mutating func nextRevisions(in store: some LiteStore) async throws -> [Outgoing] {
+    let first = Array(wanted.prefix(Self.revisionsAtOnce))
+    let form = form
+    let read = try await store.read { database in
+      try await database.revisions(first, in: form)
+    }
+    wanted.removeFirst(read.count)
+    return read.map { request in
+      outgoing(request, asking: request.isNoReply ? nil : .revision)
+    }
+  }
+
+  private mutating func nextChanges(in store: some LiteStore) async throws -> [Outgoing] {
+    hasNews = false
+    let query = LiteChanges(
+      since: since, limit: batch, isActiveOnly: isActiveOnly, documents: documents, form: form)
+    let page = try await store.read { database in try await database.changes(query) }
+    since = page.last
+    hasNews = !page.isComplete || hasNews
+    var requests: [Outgoing] = []
+    if !page.rows.isEmpty {
+      requests.append(
+        outgoing(LiteRequest("changes", body: page.body), asking: .changes(page.rows)))
+    }
+    if page.isComplete, !isCaughtUp {
+      (isCaughtUp, isActiveOnly) = (true, false)
+      let empty = LiteRequest("changes", body: Array("[]".utf8), isNoReply: true)
+      requests.append(outgoing(empty, asking: nil))
+    }
+    return requests
+  }
+
+  private mutating func outgoing(_ request: LiteRequest, asking what: Asked?) -> Outgoing {
+    var properties = request.properties
+    properties["collection"] = collection
+    let request = LiteRequest(
+      request.profile, properties, body: request.body, isNoReply: request.isNoReply)
+    guard let what else { return Outgoing(token: nil, request: request) }
+    lastToken += 1
+    asked[lastToken] = what
+    return Outgoing(token: lastToken, request: request)
+  }
+}

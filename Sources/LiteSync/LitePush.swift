@@ -1,0 +1,115 @@
+import CouchSync
+import Documents
+import JSON
+import Scheduling
+import Stores
+
+/// A revision that a client sends (`rev`).
+struct LitePush: Sendable {
+  /// The most revisions of a history that are read, as of any peer.
+  private static let maximumHistory = HistoryLimits.standard.revisions
+
+  let id: DocumentID
+  private let revision: String
+  private let history: [String]
+  private let isDeleted: Bool
+  private let document: IncomingDocument
+  private let merges: LiteMerging
+
+  /// Reads a request.
+  /// - Throws: 400 and 413 for what can't be a document.
+  init(
+    _ request: LiteRequest, limits: DocumentLimits, merges: @escaping LiteMerging
+  ) async throws {
+    guard let id = request["id"], let revision = request["rev"] else {
+      throw ServiceError.badRequest("`id` and `rev` are missing")
+    }
+    // No delta was asked for, so that the client sends the whole revision now.
+    guard request["deltaSrc"] == nil else { throw LiteError.http(422, "No deltas are taken") }
+    self.id = try DocumentID(id)
+    self.revision = revision
+    self.merges = merges
+    history = Array((request["history"] ?? "").versions.prefix(Self.maximumHistory))
+    isDeleted = request.flag("deleted")
+    let text = request.body.isEmpty ? Array("{}".utf8) : request.body
+    var reader = JSONReader(text, limits: limits.document)
+    var parsed = try reader.next()
+    while parsed == nil {
+      try await Slice.giveWay()
+      parsed = try reader.next()
+    }
+    guard let parsed else { throw ServiceError.badRequest("The body is missing") }
+    document = try IncomingDocument(parsed.root)
+  }
+
+  /// The write, which is decided in its transaction. Its attachments are those that an earlier revision has: no bytes are
+  /// asked for.
+  /// - Throws: `documentTooLarge`; 400 and 413 for attachments.
+  func write(limits: DocumentLimits) async throws -> DocumentWrite {
+    try await DocumentWrite(of: id, document, isDeleted: isDeleted, limits: limits) {
+      [self] tree, view in
+      try line(in: tree, view)
+    }.received(limits.bytes)
+  }
+
+  /// The revision with its ancestors, newest first.
+  /// - Throws: `conflict` if the client has not seen the present winner; `invalidRevision`.
+  private func line(in tree: RevisionTree, _ view: any StoreView) throws -> [RevisionID] {
+    if let known = LiteRevision.find(revision, in: tree) { return [known] }
+    let seen = LiteRevision.seen(by: [revision] + history, in: tree)
+    var parent = seen.max()
+    if let winner = tree.winner {
+      if seen.contains(winner.revision) {
+        parent = winner.revision
+      } else if winner.isDeleted, seen.isEmpty, !isDeleted {
+        // The document is new for the client.
+        parent = winner.revision
+      } else if try !isMerged(with: winner, in: tree, view) {
+        throw DocumentError.conflict
+      }
+    }
+    guard !revision.utf8.contains(UInt8(ascii: "@")) else {
+      return try line(ofVersionBelow: parent, in: tree)
+    }
+    let line = try lineOfTree(in: tree)
+    let isSafe = tree.winner.map { winner in
+      !seen.contains(winner.revision) || line.contains(winner.revision)
+    }
+    guard isSafe ?? true else { throw DocumentError.conflict }
+    return line
+  }
+
+  private func isMerged(
+    with winner: RevisionTree.Node, in tree: RevisionTree, _ view: any StoreView
+  ) throws -> Bool {
+    guard !isDeleted, !winner.isDeleted, merges(id, document.body),
+      let known = try view.body(id, of: winner, in: tree)
+    else { return false }
+    return merges(id, DocumentBody(readingBack: known))
+  }
+
+  /// A version of Couchbase Lite 4 becomes a revision of the next generation.
+  private func line(
+    ofVersionBelow parent: RevisionID?, in tree: RevisionTree
+  ) throws -> [RevisionID] {
+    guard let version = LiteVersion(revision), !version.isTree else {
+      throw DocumentError(.invalidRevision, "Invalid rev format")
+    }
+    let next = RevisionID(generation: (parent?.generation ?? 0) + 1, digest: version.digest)
+    guard next.generation <= RevisionID.maximumPeerGeneration else {
+      throw DocumentError(.invalidRevision, "The document has no generation left")
+    }
+    return [next] + (parent.map { tree.history(of: $0) } ?? [])
+  }
+
+  /// The history of a client without version vectors, up to the first gap.
+  private func lineOfTree(in tree: RevisionTree) throws -> [RevisionID] {
+    var line = [try RevisionID(revision)]
+    for text in history {
+      let next = try LiteRevision.find(text, in: tree) ?? RevisionID(text)
+      guard next.generation + 1 == line.last?.generation else { break }
+      line.append(next)
+    }
+    return line
+  }
+}

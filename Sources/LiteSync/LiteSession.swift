@@ -1,0 +1,191 @@
+package import CouchSync
+import Documents
+import JSON
+import Scheduling
+package import Stores
+
+/// Lends the database of a session, with the present rights of its client.
+package protocol LiteStore: Sendable {
+  /// The size limits of its documents.
+  var documentLimits: DocumentLimits { get }
+  /// Lends it for an operation that writes nothing but local documents.
+  func read<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value
+  /// Lends it for an operation that writes.
+  func write<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value
+}
+
+/// A session of Couchbase Lite's sync with one database: the server's side, without a transport.
+///
+/// The client pushes with `proposeChanges` and `rev`, and pulls with `subChanges`, after which the server sends `changes`
+/// and `rev`. The server keeps nothing of a session but what is on its way.
+/// Source: LiteCore's "Replication Protocol"; the page of the book about Couchbase Lite.
+package struct LiteSession: Sendable {
+  /// A request for the client.
+  package struct Outgoing: Sendable {
+    /// To note the answer with; nil for a request without one.
+    package let token: Int?
+    package let request: LiteRequest
+  }
+
+  /// The names of the only collection there is.
+  private static let defaultNames = ["_default", "_default._default"]
+  /// The most collections that a client may name.
+  private static let maximumCollections = 1_000
+
+  /// The most rows of one `proposeChanges`.
+  package static let maximumProposals = LiteProposals.maximumRows
+
+  private var form: LiteForm
+  /// Whether each collection that the client has named exists; nil for a client that names none.
+  private var collections: [Bool]?
+  private var pull: LitePull?
+  private var lastToken = 0
+  private let merges: LiteMerging
+  private let status: @Sendable (ServiceError.Code) -> Int
+
+  /// A session in which nothing has been said.
+  /// - Parameters:
+  ///   - form: how revisions are named.
+  ///   - merges: whether the server merges the conflicts of a document.
+  ///   - status: the status of an error's code in HTTP.
+  package init(
+    in form: LiteForm, merges: @escaping LiteMerging,
+    status: @escaping @Sendable (ServiceError.Code) -> Int
+  ) {
+    (self.form, self.merges, self.status) = (form, merges, status)
+  }
+
+  /// Notes that something was committed to the store.
+  package mutating func noteNews() { pull?.noteNews() }
+
+  /// Notes the answer to a request of the server.
+  package mutating func note(_ reply: LiteReply, to token: Int) throws {
+    try pull?.note(reply, to: token)
+  }
+
+  /// The next requests for the client. A client that is asked much has to answer before there are more.
+  /// - Throws: the errors of the store.
+  package mutating func next(in store: some LiteStore) async throws -> [Outgoing] {
+    guard let requests = try await pull?.next(in: store) else { return [] }
+    return requests.map { Outgoing(token: $0.token, request: $0.request) }
+  }
+
+  /// Answers requests that have come together. Revisions in a row are written together.
+  /// - Returns: one reply for each, in order.
+  /// - Throws: an error that ends the session: the client has lost its right or its store, or the work was ended.
+  package mutating func answer(
+    _ requests: [LiteRequest], in store: some LiteStore
+  ) async throws -> [LiteReply] {
+    var replies: [LiteReply] = []
+    var rest = requests[...]
+    while let first = rest.first {
+      let revisions = rest.prefix { $0.profile == "rev" }
+      if revisions.isEmpty {
+        do { replies.append(try await answer(first, in: store)) } catch {
+          replies.append(try refusal(error, of: first))
+        }
+        rest = rest.dropFirst()
+      } else {
+        replies += try await write(Array(revisions), to: store)
+        rest = rest.dropFirst(revisions.count)
+      }
+    }
+    return replies
+  }
+
+  private mutating func answer(
+    _ request: LiteRequest, in store: some LiteStore
+  ) async throws -> LiteReply {
+    switch request.profile {
+    case "getCollections": return try await nameCollections(request, in: store)
+    case "getAttachment", "proveAttachment": throw LiteError.http(404, "There is no such blob")
+    // Couchbase Lite 2 then proposes its changes.
+    case "changes": throw LiteError("BLIP", 409, "Propose changes instead")
+    case "getCheckpoint", "setCheckpoint", "proposeChanges", "subChanges": break
+    default: throw LiteError.unknownProfile
+    }
+    try checkCollection(of: request)
+    switch request.profile {
+    case "getCheckpoint":
+      return try await store.read { try await $0.checkpoint(of: request["client"]) }
+    case "setCheckpoint": return try await store.write { try await $0.setCheckpoint(request) }
+    case "proposeChanges":
+      let proposals = try LiteProposals(request.body)
+      let (form, merges) = (form, merges)
+      let verdicts = try await store.read { database in
+        try await database.verdicts(on: proposals.rows, in: form, merges: merges)
+      }
+      return LiteReply(
+        body: LiteProposals.answer(
+          verdicts, includesRevision: request.flag("conflictIncludesRev")))
+    default:
+      if request["versioning"] == "version-vectors" { form = .vectors }
+      lastToken = pull?.token ?? lastToken
+      pull = try LitePull(request, in: form, after: lastToken)
+      return LiteReply()
+    }
+  }
+
+  private mutating func nameCollections(
+    _ request: LiteRequest, in store: some LiteStore
+  ) async throws -> LiteReply {
+    let root = try ParsedJSON(request.body, limits: .document).root
+    guard let names = root["collections"], let clients = root["checkpoint_ids"],
+      names.count == clients.count, names.count <= Self.maximumCollections
+    else { throw LiteError.http(400, "Each collection has a checkpoint") }
+    let exist = names.elements.map { name in Self.defaultNames.contains { name.stringEquals($0) } }
+    let known = zip(exist, clients.elements).map { $0 ? $1.string ?? "" : nil }
+    collections = exist
+    return LiteReply(body: try await store.read { try await $0.checkpoints(of: known) })
+  }
+
+  /// - Throws: `LiteError` for a collection that does not exist.
+  private func checkCollection(of request: LiteRequest) throws {
+    guard let text = request["collection"] else { return }
+    guard let collections, let index = Int(text), collections.indices.contains(index),
+      collections[index]
+    else { throw LiteError.http(404, "There is no such collection") }
+  }
+
+  /// Writes revisions, each independent of the others.
+  private func write(
+    _ requests: [LiteRequest], to store: some LiteStore
+  ) async throws -> [LiteReply] {
+    var replies = [LiteReply](repeating: LiteReply(), count: requests.count)
+    var (writes, indices): ([DocumentWrite], [Int]) = ([], [])
+    for (index, request) in requests.enumerated() {
+      do {
+        try checkCollection(of: request)
+        let push = try await LitePush(request, limits: store.documentLimits, merges: merges)
+        writes.append(try await push.write(limits: store.documentLimits))
+        indices.append(index)
+      } catch { replies[index] = try refusal(error) }
+      try await Slice.giveWay()
+    }
+    guard !writes.isEmpty else { return replies }
+    do {
+      let outcomes = try await store.write { [writes] in try await $0.write(writes) }
+      for (index, outcome) in zip(indices, outcomes) {
+        if case .failure(let error) = outcome { replies[index] = try refusal(error) }
+      }
+    } catch {
+      let refusal = try refusal(error, of: requests[0])
+      for index in indices { replies[index] = refusal }
+    }
+    return replies
+  }
+
+  /// The reply for an error.
+  /// - Parameter request: the request, if the error may be about the whole database, and not about one document.
+  /// - Throws: an error after which no request can be answered: the client has lost its right or its database, or the work
+  ///   was ended. What has no reply, the client sends again in its next session.
+  private func refusal(_ error: any Error, of request: LiteRequest? = nil) throws -> LiteReply {
+    if let error = error as? LiteError { return LiteReply(error: error) }
+    guard let known = ServiceError(error), known.code != .ended else { throw error }
+    let code = status(known.code)
+    // A checkpoint may belong to another member of a list.
+    let isOfDocument = request == nil || request?.profile == "setCheckpoint"
+    if known.code == .absent || code == 401 || code == 403 && !isOfDocument { throw error }
+    return LiteReply(error: LiteError(known, status: status))
+  }
+}

@@ -1,0 +1,85 @@
+import Documents
+import FoundationEssentials
+
+/// A version of Couchbase Lite 4: a time and its maker, `18ea3c…@dGhlIG1ha2VyIG9mIGl0`.
+///
+/// A revision that such a client makes has a digest that contains the version: 16 digits of the time and 32 of the maker.
+/// So the version needs no place of its own, replicates with the document, and other clients see lower-case hexadecimal
+/// digits as usual. A revision of any other origin is a version of the maker ``tree``: its generation and the first ten
+/// digits of its digest are the time. LiteCore uses the same form for the revisions of trees that it upgrades.
+struct LiteVersion: Hashable, Sendable {
+  /// The maker of the versions that stand for revisions of trees, as LiteCore calls it.
+  static let treeMaker = "Revision+Tree+Encoding"
+  /// The digits of a digest that such a version has.
+  static let treeDigits = 10
+
+  let time: UInt64
+  /// 16 bytes, in Base64 without padding.
+  let maker: String
+
+  /// Reads a version; nil for any other text. A maker of zeros means the reader itself.
+  init?(_ text: String) {
+    let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+    guard parts.count == 2, (1...16).contains(parts[0].count),
+      parts[0].allSatisfy(Self.isDigit), let time = UInt64(String(Substring(parts[0])), radix: 16),
+      time > 0, parts[1].count == 22
+    else { return nil }
+    let maker = String(Substring(parts[1]))
+    guard let bytes = Self.bytes(of: maker), bytes.contains(where: { $0 != 0 }),
+      Self.maker(of: bytes).utf8.elementsEqual(maker.utf8)
+    else { return nil }
+    (self.time, self.maker) = (time, maker)
+  }
+
+  /// The version of a revision.
+  init(_ revision: RevisionID) {
+    let digits: UInt64
+    switch revision.digest {
+    // Most revisions, so without a text: 40 bits are the first ten digits.
+    case .hash(let high, _): digits = high >> 24
+    case .word(let text):
+      if let version = Self(digest: text) {
+        self = version
+        return
+      }
+      let first = LiteRevision.digest(of: revision).utf8.prefix(Self.treeDigits)
+      digits = UInt64(String(Substring(first)), radix: 16) ?? 0
+    }
+    // Generations have more bits than the time leaves them, but no client reaches those.
+    time = UInt64(revision.generation) << 40 | digits
+    maker = Self.treeMaker
+  }
+
+  /// Reads the version from a digest that contains one.
+  private init?(digest: String) {
+    guard digest.utf8.count == 48, let bytes = Hex.bytes(digest.utf8) else { return nil }
+    time = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    maker = Self.maker(of: Array(bytes.dropFirst(8)))
+    guard time > 0, !isTree, bytes.dropFirst(8).contains(where: { $0 != 0 }) else { return nil }
+  }
+
+  /// Whether it stands for a revision of a tree.
+  var isTree: Bool { maker.utf8.elementsEqual(Self.treeMaker.utf8) }
+
+  var text: String { String(time, radix: 16) + "@" + maker }
+
+  /// The digest of the revision that this version becomes.
+  var digest: RevisionDigest {
+    var bytes = Self.bytes(of: maker) ?? []
+    withUnsafeBytes(of: time.bigEndian) { bytes.insert(contentsOf: $0, at: 0) }
+    return RevisionDigest(Hex.string(bytes))
+  }
+
+  private static func bytes(of maker: String) -> [UInt8]? {
+    guard let data = Data(base64Encoded: maker + "=="), data.count == 16 else { return nil }
+    return Array(data)
+  }
+
+  private static func maker(of bytes: [UInt8]) -> String {
+    String(Substring(Data(bytes).base64EncodedString().utf8.prefix(22)))
+  }
+
+  static func isDigit(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
+  }
+}

@@ -1,0 +1,132 @@
+import CouchSync
+import Documents
+import JSON
+import StoreTesting
+import Stores
+import Testing
+
+@testable import LiteSync
+
+@Suite struct LiteSessionTests {
+  @Test func changesAreAnnouncedAndSentNoFasterThanTheyAreAnswered() async throws {
+    let store = try await Database()
+    for number in 0..<500 { try await store.put("d\(number)") }
+    var session = session()
+    let replies = try await session.answer([LiteRequest("subChanges")], in: store)
+    #expect(replies.map(\.error) == [nil])
+    var announced = try await requests(&session, in: store)
+    // Two announcements of 200 rows each; then the client has to answer.
+    #expect(announced.map(\.request.profile) == ["changes", "changes"])
+    let rows = Array("[".utf8) + Array(repeating: Array("[],".utf8), count: 199).joined()
+    let all = LiteReply(body: rows + Array("[]]".utf8))
+    for outgoing in announced { try session.note(all, to: try #require(outgoing.token)) }
+    announced = try await requests(&session, in: store)
+    #expect(announced.count == 128 && announced.allSatisfy { $0.request.profile == "rev" })
+    for outgoing in announced { try session.note(LiteReply(), to: try #require(outgoing.token)) }
+    announced = try await requests(&session, in: store)
+    #expect(announced.count == 128)
+  }
+
+  @Test func theEndOfTheChangesIsSaidOnce() async throws {
+    let store = try await Database()
+    var session = session()
+    _ = try await session.answer(
+      [LiteRequest("subChanges", ["continuous": "true"])], in: store)
+    let first = try await requests(&session, in: store)
+    #expect(first.map(\.request.body) == [Array("[]".utf8)] && first[0].request.isNoReply)
+    session.noteNews()
+    #expect(try await requests(&session, in: store).isEmpty)
+    try await store.put("a")
+    session.noteNews()
+    #expect(try await requests(&session, in: store).map(\.request.profile) == ["changes"])
+  }
+
+  @Test func tombstonesAreLeftOutUntilAClientThatHasNothingHasCaughtUp() async throws {
+    let store = try await Database()
+    let revision = try await store.put("a")
+    _ = try await store.database.delete(
+      DocumentID("a"), base: BaseRevision(query: revision, ifMatch: nil))
+    for (isActiveOnly, count) in [("true", 1), ("false", 2)] {
+      var session = session()
+      _ = try await session.answer(
+        [LiteRequest("subChanges", ["activeOnly": isActiveOnly])], in: store)
+      #expect(try await requests(&session, in: store).count == count)
+    }
+  }
+
+  @Test(arguments: [
+    (ServiceError.Code.quotaExceeded, 507, 503), (.overloaded, 429, 503), (.unavailable, 503, 503),
+    (.integrity, 500, 503), (.attachmentsUnsupported, 415, 503), (.conflict, 409, 409),
+    (.documentTooLarge, 413, 413), (.forbidden, 403, 403),
+  ])
+  func onlyWhatCanNeverPassIsFinal(_ code: ServiceError.Code, _ status: Int, _ wanted: Int) {
+    let error = LiteError(ServiceError(code, "why"), status: { _ in status })
+    #expect(error == LiteError("HTTP", wanted, "why"))
+  }
+
+  @Test func aLostDatabaseEndsTheSessionWithoutAReply() async throws {
+    var session = session()
+    let requests = [LiteRequest("rev", ["id": "a", "rev": "1-aa"])]
+    await #expect(throws: ServiceError.absent) {
+      try await session.answer(requests, in: LostDatabase())
+    }
+  }
+
+  private func session() -> LiteSession {
+    LiteSession(in: .trees, merges: { _, _ in false }, status: { _ in 404 })
+  }
+
+  /// All requests that the session makes without an answer.
+  private func requests(
+    _ session: inout LiteSession, in store: Database
+  ) async throws -> [LiteSession.Outgoing] {
+    var all: [LiteSession.Outgoing] = []
+    while true {
+      let next = try await session.next(in: store)
+      guard !next.isEmpty else { return all }
+      all += next
+    }
+  }
+}
+
+/// A database over a store in memory.
+private struct Database: LiteStore {
+  let database: CouchDatabase
+  var documentLimits: DocumentLimits { .standard }
+
+  init() async throws {
+    let name = StoreName.named(try #require(DatabaseName("db")))
+    let storage = try await MemoryEngine().open(name, creating: true)
+    let store = DocumentStore(
+      name: name, storage: try #require(storage), limits: .full,
+      now: { Timestamp(milliseconds: 1_000) })
+    database = CouchDatabase(name: "db", store: store, as: .server, saying: { "\($0)" })
+  }
+
+  @discardableResult
+  func put(_ id: String) async throws -> String? {
+    let body = try ParsedJSON(Array("{}".utf8), limits: .document).root
+    return try await database.put(DocumentID(id), body).revision?.description
+  }
+
+  func read<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
+    try await use(database)
+  }
+
+  func write<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
+    try await use(database)
+  }
+}
+
+/// A database whose client may not use it any more.
+private struct LostDatabase: LiteStore {
+  var documentLimits: DocumentLimits { .standard }
+
+  func read<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
+    throw ServiceError.absent
+  }
+
+  func write<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
+    throw ServiceError.absent
+  }
+}

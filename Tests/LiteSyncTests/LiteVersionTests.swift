@@ -1,0 +1,87 @@
+import Documents
+import Testing
+
+@testable import LiteSync
+
+@Suite struct LiteVersionTests {
+  private static let maker = "dGhlIG1ha2VyIG9mIGl0IQ"
+  private static let other = "YW5vdGhlciBtYWtlciBvZg"
+
+  @Test func aVersionIsInItsDigestAndComesBack() throws {
+    let version = try #require(LiteVersion("18ea3cf2a0b40000@\(Self.maker)"))
+    let revision = RevisionID(generation: 3, digest: version.digest)
+    #expect(revision.digest.text == "18ea3cf2a0b40000746865206d616b6572206f6620697421")
+    #expect(LiteVersion(revision) == version)
+    #expect(version.text == "18ea3cf2a0b40000@\(Self.maker)")
+  }
+
+  @Test(arguments: [
+    "", "@", "1@\(maker)x", "1@\(maker.dropLast())", "0@\(maker)", "G@\(maker)", "1A@\(maker)",
+    "12345678123456781@\(maker)", "1@AAAAAAAAAAAAAAAAAAAAAA", "1@dGhlIG1ha2VyIG9mIGl0IR",
+  ])
+  func textsThatAreNoVersionAreRefused(_ text: String) {
+    #expect(LiteVersion(text) == nil)
+  }
+
+  @Test func aRevisionOfATreeIsAVersionWithItsGenerationAndTenDigits() {
+    let digest = String(repeating: "b", count: 32)
+    let revision = RevisionID(generation: 26, digest: digest)
+    #expect(LiteVersion(revision).text == "1abbbbbbbbbb@Revision+Tree+Encoding")
+    #expect(LiteRevision.text(revision, in: .trees) == "26-\(digest)")
+  }
+
+  @Test func aDigestThatIsNoHexadecimalNumberIsReplacedByOne() throws {
+    let tree = try tree("1-a", "2-b")
+    let text = LiteRevision.text(RevisionID(generation: 2, digest: "b"), in: .trees)
+    #expect(text.utf8.count == 34)
+    #expect(LiteRevision.find(text, in: tree)?.description == "2-b")
+    #expect(LiteRevision.find("2-b", in: tree)?.description == "2-b")
+    #expect(LiteRevision.find("2-c", in: tree) == nil)
+    let version = LiteRevision.text(RevisionID(generation: 1, digest: "a"), in: .vectors)
+    #expect(LiteRevision.find(version, in: tree)?.description == "1-a")
+  }
+
+  @Test func aMakerHasSeenItsOwnOlderVersions() throws {
+    let first = try #require(LiteVersion("10@\(Self.maker)"))
+    let tree = try tree("1-a", "2-\(first.digest.text)")
+    let seen = LiteRevision.seen(by: ["20@\(Self.maker)"], in: tree)
+    #expect(seen.map(\.generation) == [2])
+    #expect(LiteRevision.seen(by: ["0f@\(Self.maker)", "20@\(Self.other)"], in: tree).isEmpty)
+  }
+
+  @Test func aVectorHasTheNewestVersionOfEachMaker() throws {
+    let one = try #require(LiteVersion("10@\(Self.maker)")).digest.text
+    let two = try #require(LiteVersion("20@\(Self.other)")).digest.text
+    let three = try #require(LiteVersion("30@\(Self.maker)")).digest.text
+    let tree = try tree("1-\(one)", "2-\(two)", "3-\(three)")
+    let winner = RevisionID(generation: 3, digest: three)
+    let vector = LiteRevision.text(LiteRevision.vector(of: winner, in: tree))
+    #expect(vector == "30@\(Self.maker); 20@\(Self.other)")
+  }
+
+  @Test func branchesThatWereClosedBelongToAVector() throws {
+    let branch = try #require(LiteVersion("20@\(Self.other)")).digest.text
+    var tree = try tree("1-a", "2-b", "3-c")
+    let base = RevisionID(generation: 1, digest: "a")
+    let (leaf, tombstone) = (
+      RevisionID(generation: 2, digest: branch), RevisionID(generation: 3, digest: "d")
+    )
+    try tree.insert(leaf, below: base, isDeleted: false)
+    let winner = RevisionID(generation: 3, digest: "c")
+    #expect(LiteRevision.vector(of: winner, in: tree).count == 1)
+    try tree.insert(tombstone, below: leaf, isDeleted: true)
+    #expect(LiteRevision.vector(of: winner, in: tree).last?.text == "20@\(Self.other)")
+  }
+
+  /// A tree of one branch.
+  private func tree(_ revisions: String...) throws -> RevisionTree {
+    var tree = RevisionTree()
+    var parent: RevisionID?
+    for text in revisions {
+      let revision = try RevisionID(text)
+      try tree.insert(revision, below: parent, isDeleted: false)
+      parent = revision
+    }
+    return tree
+  }
+}

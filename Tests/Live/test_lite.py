@@ -1,0 +1,432 @@
+"""Couchbase Lite's sync, as a client of our own speaks it: the handshake, each message, and what two phones make of it."""
+import pytest
+
+from blip_client import TREES, VECTORS, Closed, Phone, Refused, WebSocket
+from couch import Account, Database
+from waiting import wait_until
+
+
+@pytest.fixture
+def account(shared):
+    return Account(shared)
+
+
+@pytest.fixture
+def phone(account):
+    phone = Phone(account.server, token=account.token).connect()
+    yield phone
+    phone.blip.websocket.drop()
+
+
+def another(account, **options):
+    return Phone(account.server, token=account.token, **options).connect()
+
+
+def database(account):
+    return Database(account.server, account.token)
+
+
+# The handshake.
+
+@pytest.mark.parametrize("offered,chosen", [
+    (TREES, "BLIP_3+CBMobile_3"), ("BLIP_3+CBMobile_2", "BLIP_3+CBMobile_2"), (VECTORS, VECTORS),
+    ("BLIP_3+CBMobile_4,BLIP_3+CBMobile_3", "BLIP_3+CBMobile_3"), ("chat, BLIP_3+CBMobile_2", "BLIP_3+CBMobile_2")])
+def test_one_offered_protocol_is_chosen(account, offered, chosen):
+    phone = another(account, protocols=offered)
+    assert phone.blip.websocket.fields["sec-websocket-protocol"] == chosen
+    assert phone.blip.websocket.fields.get("sec-websocket-extensions") is None
+    assert phone.close() == 1000
+
+
+@pytest.mark.parametrize("headers,status", [
+    ({"Sec-WebSocket-Protocol": "chat"}, 400), ({"Sec-WebSocket-Protocol": None}, 400), ({"Upgrade": None}, 426),
+    ({"Connection": "keep-alive"}, 426), ({"Sec-WebSocket-Version": "8"}, 426), ({"Sec-WebSocket-Key": "a"}, 426),
+    ({"Authorization": None}, 401), ({"Authorization": "Bearer x"}, 401)], ids=str)
+def test_request_that_is_no_handshake_gets_its_status(account, headers, status):
+    headers = {"Authorization": "Bearer " + account.token, **headers}
+    with pytest.raises(Refused) as refused:
+        Phone(account.server, headers=headers).connect()
+    assert refused.value.status == status
+
+
+def test_every_kind_of_credentials_opens_a_session(account):
+    server, token = account.server, account.token
+    for options in (
+            {"token": token}, {"auth": (account.name, account.password)},
+            {"headers": {"Cookie": "AuthSession=" + token}}, {"headers": {"Cookie": "SyncGatewaySession=" + token}},
+            {"protocols": TREES + ",SyncGatewaySession_" + token}):
+        assert Phone(server, **options).connect().close() == 1000
+
+
+def test_a_page_of_another_origin_opens_no_session_with_the_cookie(account):
+    cookie = {"Cookie": "AuthSession=" + account.token}
+    with pytest.raises(Refused) as refused:
+        Phone(account.server, headers={**cookie, "Origin": "https://evil.example"}).connect()
+    assert refused.value.status == 403
+    Phone(account.server, headers={**cookie, "Origin": account.server.url}).connect().close()
+
+
+def test_names_of_databases(shared, account):
+    assert another(account, database=account.store).close() == 1000
+    guest = shared.guest()
+    assert Phone(shared, token=guest).connect().close() == 1000
+    other = Account(shared)
+    for name in (other.store, "list-" + "0" * 32, "absent", "_users"):
+        with pytest.raises(Refused) as refused:
+            another(account, database=name)
+        assert refused.value.status == 404
+
+
+# Push and pull.
+
+def test_what_one_phone_pushes_another_pulls(phone, account):
+    phone.edit("a", {"n": 1})
+    phone.edit("ä/b c", {"nested": {"list": [1, 2.50, "x"]}})
+    phone.edit("gone", {})
+    assert phone.push(*phone.documents) == {}
+    phone.edit("a", {"n": 2})
+    phone.edit("gone", {}, deleted=True)
+    assert phone.push("a", "gone") == {}
+    assert phone.push("a") == {}, "a known revision is not sent again"
+    other = another(account)
+    other.pull()
+    assert other.documents == phone.documents
+    fresh = another(account)
+    assert fresh.pull(activeOnly="true").keys() == {"a", "ä/b c"}
+    stored = database(account).documents()
+    assert stored["a"]["n"] == 2 and stored["a"]["_rev"] == phone.documents["a"][0][0]
+
+
+def test_phones_and_replicators_see_one_history(phone, account):
+    couch = database(account)
+    couch.graft("word", "2-b 1-a", n=1)
+    first = couch.rev("a", n=1)
+    phone.pull()
+    assert phone.documents["a"][0] == [first]
+    revision = phone.documents["word"][0][0]
+    assert revision.startswith("2-") and len(revision) == 34, "LiteCore takes only hexadecimal digits"
+    for name in ("a", "word"):
+        phone.edit(name, {"n": 2})
+    assert phone.push("a", "word") == {}
+    tree = couch.call("GET", "/word?revs=true").json()
+    assert tree["_revisions"]["start"] == 3 and tree["_revisions"]["ids"][1:] == ["b", "a"]
+    assert couch.call("GET", "/a?revs=true").json()["_revisions"]["ids"][1] == first.split("-")[1]
+
+
+def test_continuous_sessions_pass_changes_on(phone, account):
+    other = another(account)
+    other.subscribe(continuous=True)
+    while not other.caught_up:
+        other.take()
+    for number in range(3):
+        phone.edit("a", {"n": number})
+        assert phone.push("a") == {}
+        while other.live().get("a") != {"n": number}:
+            other.take()
+    database(account).put("b", n=1)
+    while "b" not in other.live():
+        other.take()
+    assert not other.refused
+
+
+def test_a_pull_continues_where_it_was(phone, account):
+    couch = database(account)
+    for number in range(5):
+        couch.put(f"d{number}")
+    phone.pull()
+    since = phone.since
+    phone.subscribe()
+    phone.take()
+    assert phone.caught_up and phone.since == since
+    couch.put("new")
+    assert phone.pull().keys() == {"new", *(f"d{number}" for number in range(5))}
+    # A position of another store is no position here: everything comes again.
+    fresh = another(account)
+    fresh.since = "7-" + "0" * 16
+    assert len(fresh.pull()) == 6
+
+
+def test_named_documents_only(phone, account):
+    couch = database(account)
+    couch.bulk(*({"_id": f"d{number}"} for number in range(20)))
+    assert phone.pull(documents=["d3", "d5", "absent"]).keys() == {"d3", "d5"}
+    answer = phone.blip.call("subChanges", filter="sync_gateway/bychannel", channels="a")
+    assert answer.error == ("HTTP", 400)
+
+
+def test_two_thousand_documents_both_ways(phone, account):
+    names = [f"d{number}" for number in range(2_000)]
+    for name in names:
+        phone.edit(name, {"name": name, "text": "x" * 100})
+    assert phone.push(*names) == {}
+    other = another(account)
+    assert other.pull() == phone.documents
+
+
+def test_long_documents_pass_the_window_both_ways(phone, account):
+    for name in ("a", "b"):
+        phone.edit(name, {"texts": [name * 450_000, "x" * 450_000]})
+    phone.blip.compress = False
+    numbers = []
+    for name in ("a", "b"):
+        assert phone.propose(name) == [0]
+        numbers.append(phone.send(name))
+    assert all(phone.blip.answer(number).error is None for number in numbers)
+    assert phone.blip.acknowledgements >= 2 * (900_000 // 65_552 - 2)
+    other = another(account)
+    other.pull()
+    assert other.documents == phone.documents
+
+
+def test_a_document_that_changes_before_it_is_sent_comes_with_its_next_change(phone, account):
+    couch = database(account)
+    first = couch.rev("a", n=1)
+    phone.subscribe(continuous=True)
+    request = phone.blip.request()
+    couch.put("a", n=2, _rev=first)
+    phone._take_changes(request)
+    seen = []
+    while phone.live().get("a") != {"n": 2}:
+        seen.append(phone.take().properties["Profile"])
+    assert "norev" in seen and not phone.rows
+
+
+# Checkpoints and collections.
+
+def test_checkpoints_are_kept_and_guarded(phone, account):
+    client = "cp-ab+/c="
+    assert phone.blip.call("getCheckpoint", client=client).error == ("HTTP", 404)
+    body = b'{"time":1,"local":12,"localCompleted":[0,5,6,2],"remote":"2::5"}'
+    first = phone.blip.call("setCheckpoint", body, client=client, rev="")
+    again = phone.blip.call("setCheckpoint", b'{"time":2,"local":13}', client=client, rev="")
+    assert first.error is None and again.error == ("HTTP", 409)
+    other = another(account)
+    known = other.blip.call("getCheckpoint", client=client)
+    assert known.body == body and known.properties["rev"] == first.properties["rev"]
+    second = other.blip.call("setCheckpoint", b'{"time":2,"local":13}', client=client, rev=first.properties["rev"])
+    assert second.error is None and second.properties["rev"] != first.properties["rev"]
+    assert phone.blip.call("setCheckpoint", b"[]", client=client, rev="").error == ("HTTP", 400)
+
+
+def test_only_the_default_collection_exists(phone):
+    body = {"collections": ["_default", "inv.items", "_default._default"], "checkpoint_ids": ["cp-a", "cp-b", "cp-c"]}
+    phone.blip.call("setCheckpoint", b'{"time":1,"local":1}', client="cp-a", rev="")
+    [one, absent, none] = phone.blip.call("getCollections", body).json
+    assert one["local"] == 1 and one["rev"] and absent is None and none == {}
+    phone.edit("a", {})
+    assert phone.push("a", collection="0") == {}
+    assert phone.blip.call("proposeChanges", [], collection="1").error == ("HTTP", 404)
+    assert phone.blip.call("proposeChanges", [], collection="9").error == ("HTTP", 404)
+    phone.subscribe(collection="0")
+    request = phone.blip.request()
+    assert request.properties["Profile"] == "changes" and request.properties["collection"] == "0"
+
+
+# Conflicts.
+
+def test_a_revision_that_was_replaced_is_a_conflict(phone, account):
+    couch = database(account)
+    first = couch.rev("a", n=1)
+    phone.pull()
+    phone.edit("a", {"n": "phone"})
+    other = another(account)
+    other.pull()
+    other.edit("a", {"n": "other"})
+    assert other.push("a") == {}
+    current = other.documents["a"][0][0]
+    assert phone.push("a") == {"a": {"status": 409, "rev": current}}
+    row = ["a", phone.documents["a"][0][0], first]
+    assert phone.blip.call("proposeChanges", [row, ["new", "1-" + "a" * 40]]).json == [409, 0], "as 2.8 reads it"
+    # A client that goes on although its proposal was refused, or has become wrong meanwhile.
+    assert phone.blip.answer(phone.send("a")).error == ("HTTP", 409)
+    other.pull()
+    assert other.documents["a"][1] == {"n": "other"}
+    # The resolver puts its revision on the server's branch.
+    phone.documents["a"] = [current, first], {"n": "merged"}, False
+    phone.edit("a", {"n": "merged"})
+    assert phone.push("a") == {}
+    assert couch.call("GET", "/a?conflicts=true").json().get("_conflicts") is None
+
+
+def test_a_document_is_new_after_its_tombstone(phone, account):
+    couch = database(account)
+    revision = couch.rev("a", n=1)
+    couch.call("DELETE", "/a?rev=" + revision)
+    phone.edit("a", {"n": 2})
+    assert phone.push("a") == {}
+    assert couch.call("GET", "/a").json()["n"] == 2
+
+
+def test_two_phones_that_were_offline_lose_no_bookmark(account):
+    phones = [another(account) for _ in range(2)]
+    hotels = ["hotel_1", "hotel_2", "hotel_3", "hotel_4"]
+    phones[0].edit("bookmarkedhotels", {"type": "bookmarkedhotels", "hotels": hotels[:1]})
+    phones[0].edit(hotels[0], {"type": "hotel", "name": "one"})
+    assert phones[0].push("bookmarkedhotels", hotels[0]) == {}
+    phones[1].pull()
+    for number, phone in enumerate(phones):
+        added = hotels[1 + number]
+        phone.edit("bookmarkedhotels", {"type": "bookmarkedhotels", "hotels": [hotels[0], added]})
+        phone.edit(added, {"type": "hotel", "name": added})
+        phone.edit(hotels[0], {"type": "hotel", "name": "one", f"note{number}": "x"})
+    for number, phone in enumerate(phones):
+        assert phone.push("bookmarkedhotels", hotels[0], hotels[1 + number]) == {}
+    listed = account.server.call("GET", "/v1/bookmarks", account.token).json()["bookmarks"]
+    assert {entry["id"] for entry in listed} == set(hotels[:3])
+    for phone in phones:
+        phone.pull()
+        assert set(phone.documents["bookmarkedhotels"][1]["hotels"]) == set(hotels[:3])
+        assert {"note0", "note1"} <= phone.documents[hotels[0]][1].keys()
+    assert phones[0].live() == phones[1].live()
+
+
+# Version vectors.
+
+def test_versions_become_revisions_and_come_back(account):
+    maker, other_maker = "dGhlIG1ha2VyIG9mIGl0IQ", "YW5vdGhlciBtYWtlciBvZg"
+    couch = database(account)
+    tree = couch.rev("tree", n=1)
+    one, two = (another(account, protocols=VECTORS) for _ in range(2))
+
+    def push(phone, name, version, history, body, ancestor=None):
+        vector = version + (f"; {history}" if history else "")
+        verdict = phone.blip.call("proposeChanges", [[name, vector, ancestor or history or ""]], conflictIncludesRev="true").json
+        if verdict and verdict[0]:
+            return verdict[0]
+        properties = {"history": history} if history else {}
+        return phone.blip.call("rev", body, id=name, rev=version, noconflicts="true", sequence="1", **properties).error
+
+    def pull(phone):
+        phone.since = None
+        found = {}
+        phone.subscribe(versioning="version-vectors")
+        while not (phone.caught_up and not phone.rows):
+            request = phone.blip.request()
+            if request.properties["Profile"] == "changes":
+                phone._take_changes(request)
+            else:
+                found[request.properties["id"]] = (
+                    request.properties["rev"], request.properties.get("history"), request.json)
+                phone.blip.reply(request)
+                phone._done(request.properties["sequence"])
+        return found
+
+    assert push(one, "a", f"18ea3cf2a0b40000@{maker}", "", {"n": 1}) is None
+    assert push(one, "a", f"18ea3cf2a0b50000@{maker}", "", {"n": 2}, f"18ea3cf2a0b40000@{maker}") is None
+    assert push(one, "a", f"18ea3cf2a0b50000@{maker}", "", {"n": 2}) == 304
+    found = pull(two)
+    assert found["a"] == (f"18ea3cf2a0b50000@{maker}", None, {"n": 2})
+    encoded = f"1{tree.split('-')[1][:10]}@Revision+Tree+Encoding"
+    assert found["tree"] == (encoded, None, {"n": 1})
+    # Each edits what the other has made.
+    assert push(two, "a", f"18ea3cf2a0b60000@{other_maker}", f"18ea3cf2a0b50000@{maker}", {"n": 3}) is None
+    assert push(two, "tree", f"18ea3cf2a0b60000@{other_maker}", encoded, {"n": 2}) is None
+    conflict = push(one, "a", f"18ea3cf2a0b70000@{maker}", "", {"n": "lost"}, f"18ea3cf2a0b50000@{maker}")
+    assert conflict == {"status": 409, "rev": f"18ea3cf2a0b60000@{other_maker}"}
+    found = pull(one)
+    assert found["a"] == (f"18ea3cf2a0b60000@{other_maker}", f"18ea3cf2a0b50000@{maker}", {"n": 3})
+    assert found["tree"] == (f"18ea3cf2a0b60000@{other_maker}", encoded, {"n": 2})
+    merged = push(one, "a", f"18ea3cf2a0b80000@{maker}", f"18ea3cf2a0b70000@{maker}, 18ea3cf2a0b60000@{other_maker};", {"n": 4})
+    assert merged is None
+    # A client with trees sees generations of hexadecimal digits, and its children are encoded for the others.
+    old = another(account)
+    old.pull()
+    assert [revision.split("-")[0] for revision in old.documents["a"][0]] == ["4", "3", "2", "1"]
+    old.edit("a", {"n": 5})
+    assert old.push("a") == {}
+    revision, history, body = pull(two)["a"]
+    assert revision == f"5{old.documents['a'][0][0][2:12]}@Revision+Tree+Encoding" and body == {"n": 5}
+    assert history == f"18ea3cf2a0b80000@{maker}, 18ea3cf2a0b60000@{other_maker}"
+    for version in (f"0@{maker}", "18ea@" + "A" * 22, f"18EA@{maker}", f"1{'a' * 10}@Revision+Tree+Encoding"):
+        assert two.blip.call("rev", {}, id="bad", rev=version, noconflicts="1", sequence="1").error == ("HTTP", 400)
+
+
+# Errors.
+
+def test_errors_that_may_pass_are_transient_and_others_not(phone):
+    def rev(body, **properties):
+        return phone.blip.call("rev", body, **{"id": "a", "rev": "1-" + "a" * 40, "sequence": "1", **properties}).error
+
+    attachments = {"_attachments": {"blob_/pic": {
+        "digest": "sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=", "length": 11, "content_type": "text/plain", "stub": True, "revpos": 1}}}
+    assert rev(attachments) == ("HTTP", 503), "blobs are sent again once they are taken"
+    assert rev({"texts": ["x" * 500_000] * 3}) == ("HTTP", 413)
+    assert rev(b"{") == ("HTTP", 400) and rev(b"[]") == ("HTTP", 400)
+    assert rev({}, rev="1-?") == ("HTTP", 400) and rev({}, id="_bad") == ("HTTP", 400)
+    assert rev({"3": ["x"]}, deltaSrc="1-a") == ("HTTP", 422)
+    assert phone.blip.call("nonsense").error == ("BLIP", 404)
+    assert phone.blip.call("changes", [[1, "a", "1-a"]]).error == ("BLIP", 409)
+    assert phone.blip.call("getAttachment", digest="sha1-x").error == ("HTTP", 404)
+    assert phone.blip.call("proposeChanges", b"{}").error == ("HTTP", 400)
+    assert phone.blip.call("subChanges", since='"x"').error == ("HTTP", 400)
+    assert phone.blip.call("proposeChanges", []).json == []
+    phone.edit("b", {})
+    assert phone.push("b") == {}
+
+
+def test_no_reply_is_not_answered(phone, account):
+    phone.blip.ask("rev", {"n": 1}, no_reply=True, id="a", rev="1-" + "a" * 40, sequence="1")
+    phone.blip.ask("nonsense", no_reply=True)
+    assert phone.blip.call("getCheckpoint", client="x").error == ("HTTP", 404)
+    assert not phone.blip.answers
+    assert database(account).call("GET", "/a").json()["n"] == 1
+
+
+# The transport.
+
+def raw(account):
+    return WebSocket(account.server.url, "/couch/bookmarks/_blipsync", headers={"Authorization": "Bearer " + account.token})
+
+
+@pytest.mark.parametrize("frame", [
+    b"", b"\x00", b"\x01\x00", b"\x01\x00\x00\x00\x00\x00\x01", b"\x02\x00\x00\xd2\x02\xef\x8d", b"\x01\x01\x00\xd2\x02\xef\x8d",
+    b"\x01\x03\x00\x00\x00\x00", b"\x01\x08\xff\xff\xff\x00\x00\x00\x00", b"\xff" * 20], ids=str)
+def test_frames_that_break_blip_close_the_connection(account, frame):
+    websocket = raw(account)
+    websocket.send(frame)
+    with pytest.raises(Closed) as closed:
+        websocket.receive()
+    assert closed.value.code == 1002
+
+
+def test_frames_that_break_websockets_close_the_connection(account):
+    for options, code in (
+            ({"masked": False}, 1002), ({"bits": 0x40}, 1002), ({"opcode": 3}, 1002), ({"opcode": 0}, 1002),
+            ({"opcode": 9, "final": False}, 1002)):
+        websocket = raw(account)
+        websocket.send(b"x", **options)
+        with pytest.raises(Closed) as closed:
+            websocket.receive()
+        assert closed.value.code in (code, None), options
+    websocket = raw(account)
+    websocket.socket.sendall(b"\x82\xff" + (1 << 40).to_bytes(8, "big") + b"\0\0\0\0")
+    with pytest.raises(Closed) as closed:
+        websocket.receive()
+    assert closed.value.code == 1009
+
+
+def test_pings_are_answered_and_texts_ignored(phone):
+    websocket = phone.blip.websocket
+    websocket.send(b"hello", opcode=1)
+    websocket.send(b"are you there", opcode=9)
+    assert websocket.receive() == (10, b"are you there")
+    # A message in several WebSocket frames.
+    [frame] = phone.blip.frames(0, 1, {"Profile": "getCheckpoint", "client": "x"}, b"")
+    phone.blip.last = 1
+    websocket.send(frame[:3], final=False)
+    websocket.send(b"", opcode=9)
+    websocket.send(frame[3:], opcode=0)
+    assert websocket.receive()[0] == 10
+    assert phone.blip.answer(1).error == ("HTTP", 404)
+
+
+def test_sessions_are_counted_and_their_limits_shown(account, shared):
+    limits = {row["name"]: row["value"] for row in shared.call("GET", "/v1/limits").json()["limits"]}
+    assert limits["liteMessageBytes"] > limits["documentBytes"] and limits["liteOpenMessages"] > 10
+    phones = [another(account) for _ in range(3)]
+    count = lambda: float(next(
+        line.split()[1] for line in shared.metrics().splitlines() if line.startswith("lite_sessions_open ")))
+    assert count() >= 3
+    for phone in phones:
+        phone.blip.websocket.drop()
+    wait_until(lambda: count() == 0)
