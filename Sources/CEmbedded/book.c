@@ -44,6 +44,9 @@ BYTES book_Portability[] = {
 BYTES book_Sync[] = {
 #embed "../HotelBookmarks/HotelBookmarks.docc/Sync.md"
 };
+BYTES book_CouchbaseLite[] = {
+#embed "../HotelBookmarks/HotelBookmarks.docc/CouchbaseLite.md"
+};
 BYTES book_Queries[] = {
 #embed "../HotelBookmarks/HotelBookmarks.docc/Queries.md"
 };
@@ -94,6 +97,7 @@ const cembedded_page_file cembedded_book[] = {
     FILE("History.md", book_History),
     FILE("Portability.md", book_Portability),
     FILE("Sync.md", book_Sync),
+    FILE("CouchbaseLite.md", book_CouchbaseLite),
     FILE("Queries.md", book_Queries),
     FILE("Errors.md", book_Errors),
     FILE("Operations.md", book_Operations),
