@@ -3,8 +3,9 @@ import json
 
 import pytest
 
-from blip_client import Closed, Phone, Refused
+from blip_client import Closed, Refused
 from couch import Account, Administrator, Database
+from phone import Phone
 
 
 def another(account, database="bookmarks"):

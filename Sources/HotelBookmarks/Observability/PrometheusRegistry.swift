@@ -151,6 +151,7 @@ enum MetricHelp {
     "store_updates_per_commit": "Updates that share a commit, since the start.",
     "store_updates_total": "Updates of stores.",
     "stores_leased": "Stores in use now.",
+    "lite_sessions_open": "Sessions of Couchbase Lite that are open.",
     "stores_open": "Stores that are open.",
     "sweep_failures_total": "Stores that could not be swept.",
     "sweep_kept": "What the last round of the sweep kept and a later one may remove, by kind.",

@@ -1,0 +1,170 @@
+"""A Couchbase Lite client with its documents in memory: pushes, pulls and resolves as the products do."""
+import base64
+import collections
+import hashlib
+import json
+import os
+import urllib.parse
+
+from blip_client import TREES, Blip, WebSocket
+
+
+class Phone:
+    """A phone's database and its replicator. `documents` maps an id to its revisions, newest first, its body, and whether it
+    is deleted."""
+
+    def __init__(self, server, database="bookmarks", token=None, auth=None, protocols=TREES, headers=None, compress=True):
+        self.server, self.protocols, self.compress = server, protocols, compress
+        self.path = f"/couch/{urllib.parse.quote(database, safe='')}/_blipsync"
+        self.headers = dict(headers or {})
+        if token:
+            self.headers["Authorization"] = "Bearer " + token
+        if auth:
+            self.headers["Authorization"] = "Basic " + base64.b64encode(":".join(auth).encode()).decode()
+        self.documents, self.since, self.caught_up, self.refused = {}, None, False, []
+        self.maximum_history = 50
+        self.blip = None
+
+    def connect(self):
+        self.blip = Blip(
+            WebSocket(self.server.url, self.path, self.protocols, self.headers), self.compress)
+        return self
+
+    def close(self, code=1000):
+        return self.blip.websocket.close(code)
+
+    # The phone's own edits.
+
+    def edit(self, name, body, deleted=False):
+        """Makes a child of the present revision, as LiteCore makes its ids: 40 digits that nobody else can compute."""
+        history = self.documents[name][0] if name in self.documents else []
+        generation = int(history[0].split("-")[0]) + 1 if history else 1
+        digest = hashlib.sha1(os.urandom(20)).hexdigest()
+        self.documents[name] = [f"{generation}-{digest}", *history], body, deleted
+        return f"{generation}-{digest}"
+
+    # Push.
+
+    def propose(self, *names, remote=None, **properties):
+        """Proposes the present revisions of documents. `remote` is the last revision that the server is known to have."""
+        rows = []
+        for name in names:
+            history = self.documents[name][0]
+            ancestor = (remote or {}).get(name, history[1] if len(history) > 1 else "")
+            rows.append([name, history[0], ancestor, 100])
+        answer = self.blip.call("proposeChanges", rows, conflictIncludesRev="true", **properties)
+        assert answer.error is None, answer.error
+        found = answer.json
+        return found + [0] * (len(rows) - len(found))
+
+    def send(self, name, **properties):
+        """Sends a revision, and returns the number of the request."""
+        history, body, deleted = self.documents[name]
+        options = {"id": name, "rev": history[0], "noconflicts": "true", "sequence": "1", **properties}
+        if deleted:
+            options["deleted"] = "1"
+        if history[1:]:
+            options.setdefault("history", ",".join(history[1:self.maximum_history]))
+        return self.blip.ask("rev", body, **options)
+
+    def push(self, *names, **properties):
+        """Proposes and sends documents, ten at once as LiteCore does. Returns the errors by the documents."""
+        errors = {}
+        for start in range(0, len(names), 200):
+            part = names[start:start + 200]
+            wanted = []
+            for name, verdict in zip(part, self.propose(*part, **properties)):
+                if verdict == 0:
+                    wanted.append(name)
+                elif verdict != 304:
+                    errors[name] = verdict
+            waiting = collections.deque()
+            for name in wanted:
+                if len(waiting) == 10:
+                    self._confirm(*waiting.popleft(), errors)
+                waiting.append((name, self.send(name, **properties)))
+            while waiting:
+                self._confirm(*waiting.popleft(), errors)
+        return errors
+
+    def _confirm(self, name, number, errors):
+        answer = self.blip.answer(number)
+        if answer.error:
+            errors[name] = answer.error
+
+    # Pull.
+
+    def subscribe(self, continuous=False, documents=None, **properties):
+        options = {"batch": "200", "versioning": "rev-trees", "revocations": "true", **properties}
+        if self.since is not None:
+            options["since"] = json.dumps(self.since)
+        if continuous:
+            options["continuous"] = "true"
+        body = {"docIDs": documents} if documents is not None else None
+        self.caught_up = False
+        answer = self.blip.call("subChanges", body, **options)
+        assert answer.error is None, answer.error
+        self.rows = collections.deque()
+
+    def take(self):
+        """Answers one request of the server. Returns what it was."""
+        request = self.blip.request()
+        profile = request.properties["Profile"]
+        if profile == "changes":
+            self._take_changes(request)
+        elif profile == "rev":
+            self._take_revision(request)
+        else:
+            assert profile == "norev" and request.no_reply, profile
+            self._done(request.properties["sequence"])
+        return request
+
+    def _take_changes(self, request):
+        rows = request.json
+        if not rows:
+            self.caught_up = True
+        answer = []
+        for sequence, name, revision, *flags in rows:
+            assert not flags or flags == [1]
+            history = self.documents.get(name, ([], None, False))[0]
+            if revision in history:
+                answer.append(0)
+                self.since = sequence
+            else:
+                answer.append(history[:1])
+                self.rows.append(json.dumps(sequence))
+        while answer and answer[-1] == 0:
+            answer.pop()
+        self.blip.reply(request, answer, maxHistory=str(self.maximum_history), blobs="true", deltas="true")
+
+    def _take_revision(self, request):
+        properties = request.properties
+        name, revision = properties["id"], properties["rev"]
+        history = [part for part in properties.get("history", "").split(",") if part]
+        known = self.documents.get(name)
+        if known and known[0][0] not in history:
+            self.refused.append(name)
+        older = known[0] if known else []
+        cut = next((older[older.index(part) + 1:] for part in history[::-1] if part in older), [])
+        self.documents[name] = [revision, *history, *cut], request.json, properties.get("deleted") == "1"
+        self.blip.reply(request)
+        self._done(properties["sequence"])
+
+    def _done(self, sequence):
+        self.rows.remove(sequence)
+        self.since = json.loads(sequence)
+
+    def take_all(self):
+        """Takes what there is until the server says so, and every wanted revision has come."""
+        while not self.caught_up or self.rows:
+            self.take()
+
+    def pull(self, **options):
+        """One-shot."""
+        self.subscribe(**options)
+        self.take_all()
+        return self.documents
+
+    def live(self):
+        """The bodies of the documents that are not deleted."""
+        return {name: body for name, (_, body, deleted) in self.documents.items() if not deleted}

@@ -1,0 +1,64 @@
+"""Couchbase Lite's sync: what breaks the protocol, what it ignores, and what is counted."""
+import pytest
+
+from blip_client import Closed, WebSocket
+from test_lite import account, another, phone  # noqa: F401
+from waiting import wait_until
+
+
+def raw(account):
+    return WebSocket(account.server.url, "/couch/bookmarks/_blipsync", headers={"Authorization": "Bearer " + account.token})
+
+
+@pytest.mark.parametrize("frame", [
+    b"", b"\x00", b"\x01\x00", b"\x01\x00\x00\x00\x00\x00\x01", b"\x02\x00\x00\xd2\x02\xef\x8d", b"\x01\x01\x00\xd2\x02\xef\x8d",
+    b"\x01\x03\x00\x00\x00\x00", b"\x01\x08\xff\xff\xff\x00\x00\x00\x00", b"\xff" * 20], ids=str)
+def test_frames_that_break_blip_close_the_connection(account, frame):
+    websocket = raw(account)
+    websocket.send(frame)
+    with pytest.raises(Closed) as closed:
+        websocket.receive()
+    assert closed.value.code == 1002
+
+
+def test_frames_that_break_websockets_close_the_connection(account):
+    for options, code in (
+            ({"masked": False}, 1002), ({"bits": 0x40}, 1002), ({"opcode": 3}, 1002), ({"opcode": 0}, 1002),
+            ({"opcode": 9, "final": False}, 1002)):
+        websocket = raw(account)
+        websocket.send(b"x", **options)
+        with pytest.raises(Closed) as closed:
+            websocket.receive()
+        assert closed.value.code in (code, None), options
+    websocket = raw(account)
+    websocket.socket.sendall(b"\x82\xff" + (1 << 40).to_bytes(8, "big") + b"\0\0\0\0")
+    with pytest.raises(Closed) as closed:
+        websocket.receive()
+    assert closed.value.code == 1009
+
+
+def test_pings_are_answered_and_texts_ignored(phone):
+    websocket = phone.blip.websocket
+    websocket.send(b"hello", opcode=1)
+    websocket.send(b"are you there", opcode=9)
+    assert websocket.receive() == (10, b"are you there")
+    # A message in several WebSocket frames.
+    [frame] = phone.blip.frames(0, 1, {"Profile": "getCheckpoint", "client": "x"}, b"")
+    phone.blip.last = 1
+    websocket.send(frame[:3], final=False)
+    websocket.send(b"", opcode=9)
+    websocket.send(frame[3:], opcode=0)
+    assert websocket.receive()[0] == 10
+    assert phone.blip.answer(1).error == ("HTTP", 404)
+
+
+def test_sessions_are_counted_and_their_limits_shown(account, shared):
+    limits = {row["name"]: row["value"] for row in shared.call("GET", "/v1/limits").json()["limits"]}
+    assert limits["liteMessageBytes"] > limits["documentBytes"] and limits["liteOpenMessages"] > 10
+    phones = [another(account) for _ in range(3)]
+    count = lambda: float(next(
+        line.split()[1] for line in shared.metrics().splitlines() if line.startswith("lite_sessions_open ")))
+    assert count() >= 3
+    for phone in phones:
+        phone.blip.websocket.drop()
+    wait_until(lambda: count() == 0)
