@@ -104,6 +104,7 @@ import Testing
         "POST /v1/admin/catalogue/undo", "POST /v1/admin/repairs", "POST /v1/admin/replacements",
         "POST /v1/admin/moves", "POST /v1/admin/users", "DELETE /v1/admin/users/{user}",
         "PUT /v1/admin/users/{user}/password", "POST /v1/admin/users/{user}/password-resets",
+        "DELETE /v1/admin/jobs/{jobID}",
       ])
     // The contract names both header fields and 202 for every route that supports them.
     let contract = try Contract.shared.get()

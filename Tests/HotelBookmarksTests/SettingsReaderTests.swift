@@ -83,7 +83,7 @@ import Testing
       documents: 11, bytes: 12,
       history: HistoryLimits(
         liveLeaves: .max, deletedLeaves: .max, treeBytes: 3_000_000),
-      documentBytes: 2_000_000)
+      documentBytes: 2_000_000, attachmentBytes: 20 << 20)
     settings.tombstoneDays = 30
     settings.adminName = "boss"
     settings.adminPasswordFile = "/run/secrets/boss"

@@ -56,7 +56,7 @@ import Testing
 
   @Test(arguments: [
     (ServiceError.Code.quotaExceeded, 507, 503), (.overloaded, 429, 503), (.unavailable, 503, 503),
-    (.integrity, 500, 503), (.attachmentsUnsupported, 415, 503), (.conflict, 409, 409),
+    (.integrity, 500, 503), (.missingStub, 412, 503), (.conflict, 409, 409),
     (.documentTooLarge, 413, 413), (.forbidden, 403, 403),
   ])
   func onlyWhatCanNeverPassIsFinal(_ code: ServiceError.Code, _ status: Int, _ wanted: Int) {

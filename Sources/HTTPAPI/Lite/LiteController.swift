@@ -25,15 +25,15 @@ struct LiteController: Sendable {
 
   private func open(_ call: Call, _ caller: Principal) async throws -> Response {
     try authentication.checkOriginOfUpgrade(call)
-    let handshake = try WebSocketHandshake(call)
-    guard let (name, form) = LiteProtocol.choose(among: handshake.protocols) else {
-      throw Problem(.badRequest, "bad_request", "Offer the protocol BLIP_3+CBMobile_3, _2 or _4")
-    }
     var store = try await databases.store(
       call.parameter("db"), for: caller, as: call.writeContext)
     // Its answers are not built in one piece.
     store.reservation = nil
     try await store.require(.use)
+    let handshake = try WebSocketHandshake(call)
+    guard let (name, form) = LiteProtocol.choose(among: handshake.protocols) else {
+      throw Problem(.badRequest, "bad_request", "Offer the protocol BLIP_3+CBMobile_3, _2 or _4")
+    }
     let session = LiteSession(
       in: form, merges: { [name = store.name] in BookmarkMerge.merges($0, $1, in: name) },
       status: { ErrorTable.row($0, in: .couch).status })
