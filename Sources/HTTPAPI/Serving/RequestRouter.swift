@@ -265,9 +265,12 @@ package struct RequestRouter: HTTPResponder {
   private func methodProblem(for request: Request, in dialect: Problem.Dialect) -> Problem? {
     let path = request.uri.path
     // The administrator's routes stay hidden.
-    let fitting = routes.filter {
+    let matching = routes.filter {
       ![.administrator, .controlSocket].contains($0.access) && $0.matches(path)
     }
+    // A template of all segments precedes one whose last name may have slashes.
+    let whole = matching.filter { !$0.takesRest }
+    let fitting = whole.isEmpty ? matching : whole
     guard let fewest = fitting.map(\.parameterCount).min() else { return nil }
     let methods = fitting.filter { $0.parameterCount == fewest }.map(\.method.rawValue)
     let list = Self.list(methods)
