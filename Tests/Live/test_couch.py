@@ -101,7 +101,7 @@ SERVER = [
     ("GET", "/couch/_dbs_info", 200, None), ("POST", "/couch/_dbs_info", 200, {"keys": ["a"]}),
     ("GET", "/couch/_active_tasks", 200, None), ("POST", "/couch/_replicate", 501, {})]
 WHOLE = [
-    ("PUT", "", 201, None), ("GET", "", 200, None), ("POST", "", 201, {"n": 1}),
+    ("PUT", "", 201, None), ("GET", "", 200, None), ("POST", "", 201, {"n": 1}), ("GET", "/_blipsync", 426, None),
     ("PUT", "/_security", 200, {}), ("GET", "/_security", 200, None),
     ("GET", "/_revs_limit", 200, None), ("PUT", "/_revs_limit", 200, 1000),
     ("GET", "/_purged_infos_limit", 501, None), ("PUT", "/_purged_infos_limit", 501, 10),
@@ -136,8 +136,8 @@ DOCUMENTS = [
         ("PUT", path, 201, {"n": 1}), ("GET", path, 200, None),
         ("DELETE", path + "?rev={rev}", 200, None))]
 ATTACHMENTS = [
-    call for path in ("/a/f.txt", "/_design/a/f.txt")
-    for call in (("PUT", path, 415, {}), ("GET", path, 404, None), ("DELETE", path, 404, None))]
+    call for path in ("/b/f.txt", "/_design/b/f.txt") for call in (
+        ("PUT", path, 201, {}), ("GET", path, 200, None), ("DELETE", path + "?rev={rev}", 200, None))]
 END = [
     ("DELETE", "", 200, None), ("POST", "/couch/_session", 200, "credentials"),
     ("DELETE", "/couch/_session", 200, None)]

@@ -62,6 +62,16 @@ enum MoveEndpoint: Sendable {
     return try result.get()
   }
 
+  /// How many connections servers have. PostgreSQL ends those of a server that has just stopped a moment later, so it is asked
+  /// again for two seconds.
+  private static func nodes(of engine: PostgresDatabase) async throws -> Int64 {
+    for _ in 0..<20 {
+      if try await engine.nodeConnections() == 0 { return 0 }
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    return try await engine.nodeConnections()
+  }
+
   private func open(whileUsed: Bool) async throws -> any CopyingEngine {
     switch self {
     case .directory(let path):
@@ -69,7 +79,7 @@ enum MoveEndpoint: Sendable {
     case .database(let address):
       let engine = try await PostgresDatabase.open(address.ofCommand, pool: .forStores())
       do {
-        let nodes = whileUsed ? 0 : try await engine.nodeConnections()
+        let nodes = whileUsed ? 0 : try await Self.nodes(of: engine)
         guard nodes == 0 else {
           throw MoveError(
             "Servers use the database \(description) (\(nodes) connections); stop them first")
