@@ -92,7 +92,9 @@ struct BookmarkEdit {
       guard let shown = addition.shown else { return nil }
       return try FactsNote.followed(shown, from: former, in: view)
     }
-    guard let body = addition.body else { return nil }
+    // Given facts say nothing of attachments, which other clients have added.
+    let attachments = DocumentBody.attachments(in: former.hotel)?.stubs ?? []
+    guard let body = try addition.body?.with(attachments) else { return nil }
     let present = try DocumentBody(parsing: former.hotel, limits: .request)
     return present.digest == body.digest ? nil : body
   }

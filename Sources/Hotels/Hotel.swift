@@ -32,22 +32,27 @@ package struct Hotel: Sendable {
   /// that the same facts make the same id.
   /// - Throws: ``DocumentError`` with code `invalidDocument` for anything but an object, an id that is neither a
   ///   string nor a whole number, and an illegal document id. For a client's hotel also for an id that is null,
-  ///   empty or `None`, for a member that does not fit ``HotelShape``, and for a member other than `_id` whose name
-  ///   starts with `_`: such names are reserved and would not be stored.
+  ///   empty or `None`, for a member that does not fit ``HotelShape``, and for a member other than `_id` and
+  ///   `_attachments` whose name starts with `_`: such names are reserved and would not be stored.
   package init(_ node: JSONNode, from origin: Origin) throws {
     let body: DocumentBody
     switch origin {
     case .client:
       try Self.requireDocumented(node)
-      body = try DocumentBody(node)
+      body = try DocumentBody(node, attachments: false)
     case .upstream: body = try Self.fitting(node)
     }
     self.init(id: try Self.identify(node, body: body, origin: origin), body: body)
   }
 
+  /// What an answer may contain and a request may send back.
+  private static let ignoredMembers = ["_id", "_attachments"]
+
   private static func requireDocumented(_ node: JSONNode) throws {
     guard node.kind == .object else { return }
-    for member in node.members where member.nameStartsWithUnderscore && !member.nameEquals("_id") {
+    for member in node.members
+    where member.nameStartsWithUnderscore && !Self.ignoredMembers.contains(where: member.nameEquals)
+    {
       throw DocumentError(
         .invalidDocument, "A hotel must not have a reserved member: \(member.name.prefix(64))")
     }

@@ -309,3 +309,16 @@ def test_clients_of_python(account):
     document = database.put_attachment(document, b"hi", "a.txt", "text/plain")
     assert database.get_attachment(document, "a.txt") in (b"hi", "hi")
     database.delete_attachment(document, "a.txt")
+
+
+def test_new_facts_of_a_bookmark_keep_its_attachments(database):
+    bookmark = "/v1/bookmarks/ritz"
+    revision = database.call_v1("PUT", bookmark, json={"name": "The Ritz"}).json()["rev"]
+    photo = some(100_000)
+    assert database.call("PUT", f"/ritz/room?rev={revision}", data=photo).status_code == 201
+    for facts in ({"name": "The Ritz London"}, {"name": "The Ritz London", "city": "London"}):
+        assert database.call_v1("PUT", bookmark, json=facts).json()["replaced"]
+    assert database.call("GET", "/ritz").json()["city"] == "London"
+    shown = database.call_v1("GET", bookmark).json()["hotel"]
+    assert database.call_v1("PUT", bookmark, json={**shown, "name": "Ritz"}).json()["replaced"]
+    assert database.call("GET", "/ritz/room").content == photo
