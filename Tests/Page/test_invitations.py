@@ -125,7 +125,7 @@ def test_a_list_whose_owner_is_erased_is_offered_to_its_members(browser):
 
 def test_a_list_that_is_not_on_the_device_yet_is_shown_when_it_comes(browser):
     other, _, _, name, path = invited(browser)
-    other.visit(path).says("There is no such list")
+    other.visit(path).says("It is not there, or not for you")
     [invitation] = call(other, name, "GET", "/invitations").json()["invitations"]
     assert call(other, name, "POST", f"/invitations/{invitation['id']}/accept").ok
     other.says("Lisbon", "Hotels and notes")

@@ -27,7 +27,7 @@ export const texts = {
   guestSpent: "Aus diesem Gast ist ein Konto geworden. Melde dich damit an.",
   mayRead: "Du darfst diese Liste nur lesen.",
   accountNeeded: "Dafür brauchst du ein Konto. Registriere dich und versuche es noch einmal.",
-  notThere: "Das gibt es nicht mehr.",
+  notThere: "Das gibt es nicht, oder nicht für dich.",
   changedElsewhere: "Es wurde auf einem anderen Gerät oder von jemand anderem geändert. Sieh es dir an und versuche es noch einmal.",
   changedAtOnce: "Es wurde gleichzeitig geändert. Sieh es dir an und versuche es noch einmal.",
   doneBefore: "Das ist schon geschehen.",

@@ -27,7 +27,7 @@ export const texts = {
   guestSpent: "This guest has become an account. Log in to it.",
   mayRead: "You may only read this list.",
   accountNeeded: "This needs an account. Sign up, and try again.",
-  notThere: "It is not there any more.",
+  notThere: "It is not there, or not for you.",
   changedElsewhere: "It was changed on another device or by somebody else. Look at it, and try again.",
   changedAtOnce: "It was changed at the same time. Look at it, and try again.",
   doneBefore: "It was done before.",
