@@ -64,7 +64,7 @@ package struct AttachmentStub: Sendable, Equatable {
   }
 
   /// Reads the stubs of a stored `_attachments`; nil for any other form, and for an empty one.
-  static func all(in node: JSONNode) -> [AttachmentStub]? {
+  package static func all(in node: JSONNode) -> [AttachmentStub]? {
     guard node.kind == .object, node.count > 0 else { return nil }
     var stubs: [AttachmentStub] = []
     for member in node.members {

@@ -45,14 +45,15 @@ package struct Hotel: Sendable {
     self.init(id: try Self.identify(node, body: body, origin: origin), body: body)
   }
 
-  /// What an answer may contain and a request may send back.
-  private static let ignoredMembers = ["_id", "_attachments"]
+  /// Whether a member comes from an answer and may be sent back: the id, and the names of attachments.
+  private static func isAnswered(_ member: JSONMember) -> Bool {
+    member.nameEquals("_id")
+      || member.nameEquals("_attachments") && AttachmentStub.all(in: member.value) != nil
+  }
 
   private static func requireDocumented(_ node: JSONNode) throws {
     guard node.kind == .object else { return }
-    for member in node.members
-    where member.nameStartsWithUnderscore && !Self.ignoredMembers.contains(where: member.nameEquals)
-    {
+    for member in node.members where member.nameStartsWithUnderscore && !isAnswered(member) {
       throw DocumentError(
         .invalidDocument, "A hotel must not have a reserved member: \(member.name.prefix(64))")
     }
