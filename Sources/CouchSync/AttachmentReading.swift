@@ -54,36 +54,52 @@ struct AttachmentReader {
   /// Attachments up to this generation stay stubs.
   let knownGeneration: Int
 
+  /// The most bytes of a document that are encoded in one step: 1 MiB. In lists of documents, attachments beyond it stay
+  /// stubs. Elsewhere ``EncodedAttachments`` encode all of them before, in slices.
+  private static let bytesAtOnce: Int64 = 1 << 20
+
+  /// The attachments that a body names, with what is known of the bytes that the answer contains; nil for one that stays a
+  /// stub.
+  func wanted(
+    _ stubs: [AttachmentStub], in view: any StoreView
+  ) throws -> [(stub: AttachmentStub, facts: AttachmentFacts?)] {
+    let keys = try view.attachmentKeys(of: id, revision)
+    return try stubs.map { stub in
+      guard stub.generation > knownGeneration, let key = keys[stub.name] else { return (stub, nil) }
+      return (stub, try view.attachment(key))
+    }
+  }
+
   /// A body with the attachments in a form, and those that follow it. Attachments whose bytes are not here stay stubs.
-  /// - Throws: 413 when the bytes in the document are too many for an answer that is built in memory.
+  /// - Parameter encoded: what was encoded before.
   func body(
-    _ body: [UInt8], as form: Form, in view: any StoreView
+    _ body: [UInt8], as form: Form, _ encoded: EncodedAttachments, in view: any StoreView
   ) throws -> (bytes: [UInt8], following: [FoundAttachment]) {
     guard let (stubs, range) = DocumentBody.attachments(in: body) else { return (body, []) }
-    let keys = try view.attachmentKeys(of: id, revision)
     var following: [FoundAttachment] = []
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("_attachments")
     writer.beginObject()
     var size: Int64 = 0
-    for stub in stubs {
+    for (stub, facts) in try wanted(stubs, in: view) {
       writer.name(stub.name.text)
       writer.beginObject()
       stub.appendMembers(to: &writer)
-      let facts =
-        stub.generation > knownGeneration
-        ? try keys[stub.name].flatMap { try view.attachment($0) } : nil
-      switch (form, facts) {
-      case (.data, let facts?):
+      var attachment = encoded.attachment(stub.name, of: revision)
+      if form == .data, attachment == nil, let facts, facts.length <= Self.bytesAtOnce - size {
         size += facts.length
-        guard size <= CouchLimits.answerBytes / 2 else { throw Self.tooLong }
-        writer.member("data", raw: try Self.base64(facts, in: view))
+        attachment = EncodedAttachment(facts)
+        while attachment?.isComplete == false { try attachment?.encodeNext(in: view) }
+      }
+      switch (form, facts) {
+      case (.data, _) where attachment != nil:
+        writer.member("data", raw: attachment?.text ?? [])
       case (.follows, let facts?):
         following.append(FoundAttachment(stub: stub, facts: facts))
         writer.member("length", Int(clamping: stub.length))
         writer.member("follows", true)
-      case (_, nil):
+      case (.data, _), (_, nil):
         writer.member("length", Int(clamping: stub.length))
         writer.member("stub", true)
       }
@@ -93,28 +109,5 @@ struct AttachmentReader {
     writer.members(of: DocumentBody.rest(of: body, behind: range))
     writer.endObject()
     return (writer.bytes, following)
-  }
-
-  private static let tooLong = ServiceError.tooLarge(
-    "The attachments are too long for one answer in JSON: read them one by one, or ask for "
-      + "multipart/related")
-
-  /// The bytes as a string in Base64, with its quotation marks.
-  private static func base64(
-    _ facts: AttachmentFacts, in view: any StoreView
-  ) throws -> [UInt8] {
-    var text: [UInt8] = [UInt8(ascii: "\"")]
-    text.reserveCapacity(Int(facts.length + 2) / 3 * 4 + 2)
-    var (offset, rest) = (Int64(0), [UInt8]())
-    while offset < facts.length {
-      let piece = try view.bytes(offset..<facts.length, of: facts)
-      offset += Int64(piece.count)
-      rest += piece
-      let count = offset == facts.length ? rest.count : rest.count / 3 * 3
-      Base64.append(Array(rest.prefix(count)), to: &text)
-      rest.removeFirst(count)
-    }
-    text.append(UInt8(ascii: "\""))
-    return text
   }
 }

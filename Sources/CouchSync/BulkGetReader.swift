@@ -37,7 +37,11 @@ struct BulkGetReader: AnswerReader {
       let entry = request.entries[count]
       if let id = entry.id { try open(id, view) }
       if targets == nil { begin(entry) }
-      while let target = targets?.popFirst() {
+      while let target = targets?.first {
+        if let last = documents.indices.last {
+          guard try documents[last].prepare(target, in: view) else { return false }
+        }
+        targets?.removeFirst()
         try append(target, of: entry, view)
         text.flush()
         if pauses(view), targets?.isEmpty == false { return false }
@@ -156,6 +160,17 @@ struct AskedDocument: Sendable {
   /// The revisions to answer for a requested revision, or all leaves when none is requested.
   mutating func targets(of revision: NamedRevision?) -> [WantedRevisions.Target] {
     revision.map { wanted.targets(of: $0) } ?? wanted.leaves
+  }
+
+  /// Prepares ``json(of:in:)``, until the slice is over.
+  /// - Returns: whether it is prepared.
+  mutating func prepare(
+    _ target: WantedRevisions.Target, in view: any StoreView
+  ) throws -> Bool {
+    guard let revision = target.revision, !isNamedAgain || known[revision] == nil else {
+      return true
+    }
+    return try reader?.prepare(revision, in: view) ?? true
   }
 
   /// A revision as JSON; nil when it is missing.

@@ -23,12 +23,15 @@ extension CouchDatabase {
   private func documentInSlices(
     _ id: DocumentID, _ query: DocumentQuery
   ) async throws -> CouchAnswer {
-    try await store.read(inSlices: DocumentReader?.none) { progress, view in
+    let reserve = reserveAnswer
+    return try await store.read(inSlices: DocumentReader?.none) { progress, view in
       var known = try progress?.renewed(in: view)
       if known == nil { known = try Self.reader(id, query, in: view) }
       guard var reader = known else { throw DocumentError.missing }
       let revision = Self.target(of: query, by: reader)
       let isPrepared = try reader.prepare(revision, in: view)
+      // The texts are copied into the answer.
+      guard reserve(2 * reader.encodedBytes) else { throw Self.noMemory }
       progress = reader
       return isPrepared ? try Self.answer(by: reader, query, in: view) : nil
     }

@@ -12,6 +12,8 @@ struct DocumentReader: Sendable {
   private var conflicts: [UInt8]
   /// The bodies that were looked up for `_revs_info` so far.
   private var kept = KeptBodies()
+  /// The attachments that were encoded so far.
+  private var encoded = EncodedAttachments()
 
   /// Reads a document; nil when its id was never used.
   /// - Parameter needsTree: whether ``leaves`` or revisions other than the winner will be requested.
@@ -135,16 +137,20 @@ struct DocumentReader: Sendable {
     guard extras.attachments != nil || form == .follows,
       DocumentBody.hasAttachments(document.body)
     else { return (document, []) }
+    let (body, following) = try attachments(of: document, at: index)
+      .body(document.body, as: form, encoded, in: view)
+    return (document.with(body), following)
+  }
+
+  private func attachments(of document: Document, at index: Int?) -> AttachmentReader {
     var known = 0
     if let wanted = extras.attachments, !wanted.since.isEmpty, let tree,
       let index = validIndex(index, of: document.revision) ?? tree.index(of: document.revision)
     {
       known = wanted.knownGeneration(in: tree.history(at: index))
     }
-    let (body, following) = try AttachmentReader(
-      id: document.id, revision: document.revision, knownGeneration: known
-    ).body(document.body, as: form, in: view)
-    return (document.with(body), following)
+    return AttachmentReader(
+      id: document.id, revision: document.revision, knownGeneration: known)
   }
 
   /// The index, if the revision is still there.
@@ -152,13 +158,24 @@ struct DocumentReader: Sendable {
     index.flatMap { node(at: $0)?.revision == revision ? $0 : nil }
   }
 
-  /// Looks up the bodies for `_revs_info` of a revision, each body once, until the slice is over.
-  /// - Returns: whether all have been looked up.
+  /// How many bytes the encoded attachments have.
+  var encodedBytes: Int { encoded.count }
+
+  /// Looks up the bodies for `_revs_info` of a revision, each body once, and encodes its attachments, until the slice is
+  /// over.
+  /// - Returns: whether all is done.
+  /// - Throws: 413 for attachments that are too long for one answer.
   mutating func prepare(
     _ revision: RevisionID, in view: any StoreView
   ) throws -> Bool {
-    guard extras.revisionsInfo, let tree else { return true }
-    return try kept.lookUp(for: revision, of: winner, in: tree, view)
+    if extras.revisionsInfo, let tree {
+      guard try kept.lookUp(for: revision, of: winner, in: tree, view) else { return false }
+    }
+    guard extras.attachments != nil,
+      let (document, index) = try document(revision, at: nil, in: view),
+      let (stubs, _) = DocumentBody.attachments(in: document.body)
+    else { return true }
+    return try encoded.encode(stubs, by: attachments(of: document, at: index), in: view)
   }
 
   private func bytes(

@@ -52,7 +52,10 @@ extension CouchDatabase {
   ) async throws -> [MultipartRevision] {
     let reserve = reserveAnswer
     return try await store.read(inSlices: Progress()) { progress, view in
-      let reader = try DocumentReader(id, in: view, extras: query.extras, needsTree: true)
+      let reader =
+        try progress.reader?.renewed(in: view)
+        ?? DocumentReader(id, in: view, extras: query.extras, needsTree: true)
+      progress.reader = reader
       let targets =
         progress.targets ?? Self.targets(of: wanted, latest: query.latest, by: reader)
       progress.targets = targets
@@ -70,6 +73,7 @@ extension CouchDatabase {
   }
 
   private struct Progress: Sendable {
+    var reader: DocumentReader?
     /// Nil before the first slice.
     var targets: [WantedRevisions.Target]?
     var revisions: [MultipartRevision] = []

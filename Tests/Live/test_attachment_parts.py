@@ -1,4 +1,5 @@
 """H19: attachments as parts of `multipart`, written and read, as CouchDB's replicator has them."""
+import base64
 import gzip
 import json
 import re
@@ -6,6 +7,7 @@ import re
 import pytest
 
 from attachments import inline, md5, some, used
+from couch import Database
 
 
 def related(boundary, *parts, end=True):
@@ -138,3 +140,18 @@ def test_open_revisions_come_with_their_attachments(database):
     for path in ("/_all_docs", "/_changes"):
         rows = database.call("GET", path + "?include_docs=true&attachments=true").json()
         assert (rows.get("rows") or rows["results"])[0]["doc"]["_attachments"]["f"]["data"] == "aGk="
+
+
+def test_long_attachments_come_whole_in_json_and_as_stubs_in_lists(account, shared):
+    database = Database(shared, account.token)
+    content = some(3 << 20)
+    revision = database.call("PUT", "/a/f", data=content).json()["rev"]
+    asked = {"docs": [{"id": "a", "rev": revision}]}
+    documents = [
+        database.call("GET", "/a?attachments=true").json(),
+        database.call("GET", "/a?attachments=true&open_revs=all").json()[0]["ok"],
+        database.call("POST", "/_bulk_get?attachments=true", json=asked).json()["results"][0]["docs"][0]["ok"]]
+    for document in documents:
+        assert base64.b64decode(document["_attachments"]["f"]["data"]) == content
+    listed = database.call("GET", "/_all_docs?include_docs=true&attachments=true").json()["rows"][0]["doc"]
+    assert listed["_attachments"]["f"]["stub"] and listed["_attachments"]["f"]["length"] == len(content)

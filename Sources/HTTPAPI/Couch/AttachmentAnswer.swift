@@ -46,21 +46,21 @@ struct AttachmentAnswer: LongAnswerForm {
 
   mutating func next(after news: Subscription.News) async throws -> LongAnswerPart {
     var (pieces, count) = ([[UInt8]](), Int64(0))
-    while count < Self.partBytes, let segment = segments.popFirst() {
+    while count < Self.partBytes, let segment = segments.first {
+      var rest = Int64(0)..<0
       switch segment {
       case .bytes(let bytes):
         pieces.append(bytes)
         count += Int64(bytes.count)
       case .attachment(let facts, let range):
-        guard !range.isEmpty else { continue }
+        guard !range.isEmpty else { break }
         let bytes = try await store.read { database in try await database.bytes(range, of: facts) }
         pieces.append(bytes)
         count += Int64(bytes.count)
-        let rest = range.lowerBound + Int64(bytes.count)..<range.upperBound
-        if !rest.isEmpty {
-          segments = [.attachment(facts, rest)] + segments
-        }
+        rest = range.lowerBound + Int64(bytes.count)..<range.upperBound
+        if !rest.isEmpty { segments[segments.startIndex] = .attachment(facts, rest) }
       }
+      if rest.isEmpty { segments.removeFirst() }
     }
     guard segments.isEmpty else { return LongAnswerPart(pieces: pieces, following: .more) }
     return LongAnswerPart(pieces: pieces, following: .nothing, closing: [])
