@@ -44,3 +44,14 @@ struct LiteController: Sendable {
       connection, to: call, from: store, handshake.fields(name))
   }
 }
+
+/// A session of Couchbase Lite has the rights of `/couch`, which each operation looks up again.
+extension CouchStore: LiteStore {
+  func read<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
+    try await read(needing: .use, use)
+  }
+
+  func write<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
+    try await write(needing: .use, use)
+  }
+}
