@@ -11,8 +11,10 @@ void cscheduling_name_thread(const char *name) {
   prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
-void cscheduling_limit_arenas(int count) {
-  mallopt(M_ARENA_MAX, count);
+void cscheduling_shape_heap(int arenas, int mapped, int kept) {
+  mallopt(M_ARENA_MAX, arenas);
+  mallopt(M_MMAP_THRESHOLD, mapped);
+  mallopt(M_TRIM_THRESHOLD, kept);
 }
 
 size_t cscheduling_heap_in_use(void) {

@@ -10,8 +10,9 @@
    arguments, and pthread_setname_np needs _GNU_SOURCE, which Swift does not define. */
 void cscheduling_name_thread(const char *name);
 
-/* Limits how many parts the heap of this process has (M_ARENA_MAX of mallopt(3), which Swift can't import). */
-void cscheduling_limit_arenas(int count);
+/* Sets how many parts the heap of this process has at most, from how many bytes on a piece is mapped on its own, and how
+   many free bytes a part keeps at its end (mallopt(3), which Swift can't import). */
+void cscheduling_shape_heap(int arenas, int mapped, int kept);
 
 /* The bytes of the heap that are in use (mallinfo2(3)). */
 size_t cscheduling_heap_in_use(void);

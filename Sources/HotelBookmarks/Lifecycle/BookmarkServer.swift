@@ -28,7 +28,7 @@ package struct BookmarkServer: Sendable {
   /// running requests, and closes the stores.
   /// - Throws: the reason why it can't start, such as a data directory or a port in use, or invalid settings.
   package func run() async throws {
-    Heap.limitParts()
+    Heap.configure()
     // One event loop for every two processors: the threads that answer need the others, and more loops make each
     // request more expensive. This has to run before the loops are used.
     NIOSingletons.groupLoopCountSuggestion = max(1, System.coreCount / 2)
