@@ -153,14 +153,16 @@ package struct DocumentWrite: Sendable {
   private static func near(
     _ history: ArraySlice<RevisionID>, in tree: RevisionTree
   ) -> [RevisionID] {
-    history.lazy.filter { tree.index(of: $0) != nil }.prefix(StoreLimits.storedAncestors)
+    let known = tree.indices(of: history)
+    return history.lazy.filter { known[$0] != nil }.prefix(StoreLimits.storedAncestors)
       + tree.leaves.map(\.revision)
   }
 
   /// The body with its attachments, and their bytes.
+  /// - Parameter earlier: the revisions that may have them already; looked for only when there are attachments.
   private func attached(
     _ edits: DocumentEdits, in view: any StoreView, _ known: AttachedContents,
-    after earlier: [RevisionID]
+    after earlier: @autoclosure () -> [RevisionID]
   ) throws -> (body: DocumentBody, contents: [AttachmentName: AttachmentContent]) {
     guard !attachments.isEmpty else { return (body, [:]) }
     let generation =
@@ -171,7 +173,7 @@ package struct DocumentWrite: Sendable {
       }
     let (stubs, contents) = try known.stubs(
       of: attachments,
-      from: EarlierAttachments(id: id, revisions: earlier, edits: edits, view: view),
+      from: EarlierAttachments(id: id, revisions: earlier(), edits: edits, view: view),
       generation: generation, isReplicated: isReplicated)
     return (try body.with(stubs), contents)
   }

@@ -110,9 +110,12 @@ extension RevisionTree {
   private func pathIndices(of history: [RevisionID]) -> [Int?] {
     var indices = [Int?](repeating: nil, count: history.count)
     guard let newest = history.first else { return indices }
-    for (index, node) in nodes.enumerated() {
-      let step = newest.generation - node.revision.generation
-      if history.indices.contains(step), history[step] == node.revision { indices[step] = index }
+    // The loop uses indices: a loop over nodes copies each of them.
+    for index in nodes.indices {
+      let step = newest.generation - nodes[index].revision.generation
+      if history.indices.contains(step), history[step] == nodes[index].revision {
+        indices[step] = index
+      }
     }
     return indices
   }
@@ -129,7 +132,7 @@ extension RevisionTree {
 
   /// Puts parents before their children again, by generation.
   private mutating func restoreOrder() {
-    guard nodes.enumerated().contains(where: { ($1.parent ?? -1) > $0 }) else { return }
+    guard nodes.indices.contains(where: { (nodes[$0].parent ?? -1) > $0 }) else { return }
     let order = nodes.indices.sorted {
       (nodes[$0].revision.generation, $0) < (nodes[$1].revision.generation, $1)
     }
