@@ -22,17 +22,20 @@ enum HotelMerge {
   static func mutation(
     of id: DocumentID, in view: any StoreView, limit: HistoryLimits, at now: Timestamp
   ) throws -> Mutation? {
-    guard let tree = try view.tree(id) else { return nil }
-    let live = tree.liveLeaves.prefix(BookmarkMerge.leavesAtOnce).map(\.revision)
-    guard live.count > 1, let winner = live.first, let body = try hotel(id, winner, in: view)
+    // The history of a document that is no hotel may be long.
+    guard let document = try view.document(id), let body = hotel(document.body),
+      let tree = try view.tree(id)
     else { return nil }
+    let live = tree.liveLeaves.prefix(BookmarkMerge.leavesAtOnce).map(\.revision)
+    guard live.count > 1, let winner = live.first else { return nil }
     let seen = revisionsMerged(into: winner, in: tree)
     let indices = tree.indices(of: live)
     var merged = body
     var losers: [RevisionID] = []
     var bytes = 0
     for loser in live.dropFirst() where bytes < bytesAtOnce {
-      guard let other = try hotel(id, loser, in: view), let index = indices[loser] else { continue }
+      guard let other = hotel(try view.body(id, loser)), let index = indices[loser]
+      else { continue }
       let source = tree.history(at: index).first { seen.contains($0) }
       let former = try source.flatMap { revision in try view.body(id, revision) }
       bytes += other.count
@@ -64,11 +67,9 @@ enum HotelMerge {
     return merged
   }
 
-  /// The body of a revision; nil unless it is a hotel of at most ``BookmarkLimits/hotelBytes``.
-  private static func hotel(
-    _ id: DocumentID, _ revision: RevisionID, in view: any StoreView
-  ) throws -> [UInt8]? {
-    guard let body = try view.body(id, revision), body.count <= BookmarkLimits.hotelBytes,
+  /// A body; nil unless it is a hotel of at most ``BookmarkLimits/hotelBytes``.
+  private static func hotel(_ body: [UInt8]?) -> [UInt8]? {
+    guard let body, body.count <= BookmarkLimits.hotelBytes,
       let root = try? ParsedJSON(body, limits: .request).root,
       root["type"]?.stringEquals(Hotel.type) == true
     else { return nil }
