@@ -235,21 +235,22 @@ extension RevisionTree {
     guard nodes.indices.dropFirst(first).contains(where: isDropped) else {
       return removeFirst(first)
     }
-    var kept: [Node] = []
     var dropped: [RevisionID] = []
+    // Nodes move forward within the array: another array of them is megabytes for the largest trees.
     var newIndices = [Int?](repeating: nil, count: nodes.count)
-    for (index, node) in nodes.enumerated() {
+    var end = 0
+    for index in nodes.indices {
       guard !isDropped(index) else {
-        dropped.append(node.revision)
-        byteCount -= node.revision.storedBytes
+        dropped.append(nodes[index].revision)
+        byteCount -= nodes[index].revision.storedBytes
         continue
       }
-      var node = node
-      node.parent = node.parent.flatMap { newIndices[$0] }
-      newIndices[index] = kept.count
-      kept.append(node)
+      newIndices[index] = end
+      if let parent = nodes[index].parent { nodes[index].parent = newIndices[parent] }
+      if end < index { nodes.swapAt(end, index) }
+      end += 1
     }
-    nodes = kept
+    nodes.removeLast(nodes.count - end)
     finder = nil
     return dropped
   }

@@ -21,7 +21,8 @@ SLICE = 10
 LISTED = {
     "signUp", "logIn", "changePassword", "resetPassword", "travelSignUp", "travelLogIn", "travelTenantSignUp", "travelTenantLogIn", "couchLogIn",
     "couchBulkDocs", "couchPostDocument", "couchPutDocument", "couchPutDesign", "couchPutLocal", "changeBookmarks",
-    "putBookmark", "couchCopyDocument", "couchPostIndex", "couchPurge", "couchDeleteDocument",
+    "putBookmark", "couchCopyDocument", "couchPostIndex", "couchPurge", "couchDeleteDocument", "couchPutAttachment",
+    "couchDeleteAttachment",
 }
 """Operations with a call that is bounded and listed instead of sliced: a hash, one document's digest, one rule."""
 BODIES = 4 << 20
