@@ -149,21 +149,6 @@ extension ListDirectory {
     try view.local(ListKeys.member(account, of: list)).flatMap { try member(account, $0, in: view) }
   }
 
-  /// The members of a list, in one read; nil for an absent list. For the deletion of a list, which needs them all
-  /// in one state.
-  static func members(of list: AccountID, in view: any StoreView) throws -> ListMembers? {
-    guard let head = try head(of: list, in: view) else { return nil }
-    var all: [ListMember] = []
-    try view.locals(ListKeys.range(ListKeys.members(of: list))) { id, note in
-      if let account = ListKeys.last(of: id), let member = try Self.member(account, note, in: view)
-      {
-        all.append(member)
-      }
-      return true
-    }
-    return ListMembers(head, all: all)
-  }
-
   /// The owner of a list; nil for an absent list, and for a list without an owner.
   static func owner(of list: AccountID, in view: any StoreView) throws -> AccountID? {
     var owner: AccountID?
