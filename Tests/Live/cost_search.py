@@ -63,12 +63,11 @@ class CostSearch:
         self.best, self.count, self.failed, self.untold = {}, 0, [], set()
         self.order = itertools.count()
 
-    def run(self, seconds, goes_on=lambda: True):
-        """Sends all seeds, however long that takes, and then changed requests for `seconds`."""
+    def run(self, goes_on):
+        """Sends all seeds, and then changed requests while `goes_on` is true of their number so far."""
         for call in seeds(self.store, self.person):
             self._ask(call)
-        end = time.monotonic() + seconds
-        while time.monotonic() < end and goes_on():
+        for _ in itertools.takewhile(goes_on, itertools.count()):
             self._ask(mutated(self._parent(), self.store, self.random))
 
     def _parent(self):
