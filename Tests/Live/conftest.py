@@ -15,6 +15,13 @@ ABOUT_FILES = {"test_" + name for name in (
     "faults_start", "faults_stop", "faults_time", "faults_writes", "growth", "kills", "move", "nodes", "nodes_damage",
     "nodes_erasures", "operators", "portability", "power_loss", "power_model", "stores")}
 """Files of tests that look at a data directory, or break a disk or a clock below it."""
+LONG = ["test_" + name for name in (
+    "schema", "generators", "move", "backup", "nodes", "move_serving", "power_loss", "cluster_former", "cluster_nodes",
+    "list_kills", "couch_dialect_databases", "feeds", "faults_stop", "security_canary", "changes_under_writers",
+    "nodes_damage", "long_use", "replication", "costs", "replication_batches", "list_members", "upstream", "operators",
+    "receipts", "portability", "http_overload", "http_pace", "nodes_erasures", "security_issuers", "kills", "lite",
+    "security_tokens", "security_injection")]
+"""The files of tests that take longest. They begin first, so that none runs alone at the end."""
 
 
 def pytest_configure(config):
@@ -35,6 +42,8 @@ def pytest_unconfigure(config):
 
 
 def pytest_collection_modifyitems(items):
+    rank = {name: index for index, name in enumerate(LONG)}
+    items.sort(key=lambda item: rank.get(item.module.__name__, len(LONG)))
     for item in items:
         if item.get_closest_marker("nightly") and not NIGHTLY:
             item.add_marker(pytest.mark.skip(reason="runs at night"))

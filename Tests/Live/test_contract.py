@@ -2,6 +2,7 @@
 import pathlib
 import uuid
 
+import openapi_spec_validator
 import yaml
 
 
@@ -43,6 +44,10 @@ def administration():
         yield "DELETE", "/v1/admin/" + name, {}
     yield "POST", "/v1/admin/backups/none/verifications", {}
     yield "PUT", "/v1/admin/users/nobody/password", {}
+
+
+def test_contract_is_valid(shared):
+    openapi_spec_validator.validate(shared.contract.document)
 
 
 def test_contract_as_json_says_the_same_in_the_same_order(shared):
