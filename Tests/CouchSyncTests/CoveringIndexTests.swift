@@ -45,7 +45,7 @@ struct CoveringIndexTests {
   }
 
   /// Queries for the index's own fields only, and queries for other fields, too.
-  @Test(arguments: 0..<6)
+  @Test(arguments: 0..<repetitions(2, nightly: 6))
   func coveredAnswerIsTheDocumentsAnswer(seed: UInt64) async throws {
     var random = SelectorRandom(seed: seed)
     let couch = try await Couch()

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import JSON
 import NIOCore
@@ -8,10 +7,9 @@ import Testing
 @testable import HTTPAPI
 
 /// Ten people use shared lists at random, by REST and by sync. Every answer and everything that a person sees must be
-/// that of ``ListModel``. `BOOKMARKS_SEQUENCES` sets the number of sequences.
+/// that of ``ListModel``.
 @Suite(.timeLimit(.minutes(60))) struct ListModelTests {
-  private static let sequences =
-    ProcessInfo.processInfo.environment["BOOKMARKS_SEQUENCES"].flatMap(Int.init) ?? 150
+  private static let sequences = repetitions(30, nightly: 1_000)
   private static let steps = 60
 
   @Test(arguments: 0..<sequences) func aServiceIsAsAModel(_ seed: Int) async throws {

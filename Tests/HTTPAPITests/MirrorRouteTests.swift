@@ -9,7 +9,7 @@ import Testing
 
 /// The mirror, which a device updates by one request.
 @Suite struct MirrorRouteTests {
-  @Test(arguments: 0..<12)
+  @Test(arguments: 0..<repetitions(3, nightly: 12))
   func copyEqualsTheStoreThroughRandomChanges(seed: UInt64) async throws {
     try await APIFixture.open { api in
       let token = try await api.user("copyist")

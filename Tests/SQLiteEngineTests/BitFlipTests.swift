@@ -8,8 +8,8 @@ import Testing
 
 @testable import SQLiteEngine
 
-/// How many bits are flipped, one at a time: 500, or the 1,000 of FAULTS F13 if BOOKMARKS_NIGHTLY is set.
-private let turns = ProcessInfo.processInfo.environment["BOOKMARKS_NIGHTLY"] == nil ? 500 : 1_000
+/// How many bits are flipped, one at a time: in the nightly run the 1,000 of FAULTS F13.
+private let turns = repetitions(500, nightly: 1_000)
 
 /// F13: whichever bit of a store's file is flipped, every answer is right or an error.
 @Suite struct BitFlipTests {
