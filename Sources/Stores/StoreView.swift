@@ -121,18 +121,6 @@ extension StoreView {
     }
     return rest
   }
-
-  /// The ids of live documents whose body has this `type`, in byte order. Use it for types with few
-  /// documents, or where no client waits.
-  package func ids(ofType type: String) throws -> [DocumentID] {
-    var (ids, last): ([DocumentID], Int64) = ([], 0)
-    while true {
-      let page = try changes(ofType: type, after: last, limit: 1_000)
-      guard let reached = page.last?.sequence else { return ids.sorted() }
-      ids += page.map(\.id)
-      last = reached
-    }
-  }
 }
 
 /// One row of the change feed: the last change of a document.

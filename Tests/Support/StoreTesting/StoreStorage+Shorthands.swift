@@ -1,9 +1,22 @@
-import Documents
-import Stores
+package import Documents
+package import Stores
 
 extension Timestamp {
   /// The time of most claims' writes.
   static let start = Timestamp(seconds: 1_800_000_000)
+}
+
+extension StoreView {
+  /// The ids of live documents whose body has this `type`, in byte order.
+  package func ids(ofType type: String) throws -> [DocumentID] {
+    var (ids, last): ([DocumentID], Int64) = ([], 0)
+    while true {
+      let page = try changes(ofType: type, after: last, limit: 1_000)
+      guard let reached = page.last?.sequence else { return ids.sorted() }
+      ids += page.map(\.id)
+      last = reached
+    }
+  }
 }
 
 extension StoreStorage {
