@@ -17,8 +17,6 @@ struct BoundedLRU<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Makes an empty dictionary.
   init(capacity: Int) { self.capacity = max(1, capacity) }
 
-  var count: Int { slots.count }
-
   /// All values, in no particular order.
   var values: [Value] { slots.map(\.value) }
 

@@ -6,9 +6,6 @@ import CSQLite
 /// Writes of the source connection itself between steps are copied too; a write by another connection restarts the
 /// copy.
 package final class Backup {
-  /// The number of pages in 1 MiB (of 4 KiB pages), which a step copies quickly enough for other requests to wait.
-  package static let defaultPagesPerStep: Int32 = 256
-
   private var handle: OpaquePointer?
   // Both must stay alive until the copy ends.
   private let source: Connection

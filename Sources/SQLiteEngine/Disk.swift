@@ -233,14 +233,6 @@ extension Disk {
   }
 }
 
-extension SystemError {
-  /// Creates an error with a given `errno`.
-  init(_ call: String, _ path: String, number: Int32) {
-    errno = number
-    self.init(call, path)
-  }
-}
-
 /// Syncs many files to the disk. Several threads wait at the same time, because the disk serves several syncs together.
 /// One after another, the syncs would take most of a restoration's time.
 enum TreeSynchronization {

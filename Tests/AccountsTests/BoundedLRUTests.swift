@@ -32,7 +32,7 @@ struct BoundedLRUTests {
         lru.removeAll { $0.isMultiple(of: 3) }
         list.removeAll { $0.value.isMultiple(of: 3) }
       }
-      #expect(lru.count == list.count)
+      #expect(lru.values.count == list.count)
     }
   }
 }

@@ -26,7 +26,7 @@ import Testing
     let source = try makeSource()
     let copy = try Connection(path: directory.file("copy"), mode: .readWriteCreate)
     let backup = try Backup(from: source, to: copy)
-    while try backup.step(pages: Backup.defaultPagesPerStep) {}
+    while try backup.step(pages: 256) {}
     try backup.finish()
     #expect(try copy.ids() == source.ids())
     #expect(try copy.integrityCheck(.full) == [])
