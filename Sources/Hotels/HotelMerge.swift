@@ -39,16 +39,30 @@ enum HotelMerge {
       let source = tree.history(at: index).first { seen.contains($0) }
       let former = try source.flatMap { revision in try view.body(id, revision) }
       bytes += other.count
-      let result = HotelFacts.merged(
-        into: merged, former: former ?? Array("{}".utf8), facts: other)?.bytes
-      guard (result ?? merged).count <= BookmarkLimits.hotelBytes else { continue }
-      merged = result ?? merged
+      let result = try Self.merged(
+        other, into: merged, former: former ?? Array("{}".utf8),
+        generation: winner.generation + 1)
+      guard result.count <= BookmarkLimits.hotelBytes else { continue }
+      merged = result
       losers.append(loser)
     }
     guard !losers.isEmpty else { return nil }
     let text = merged
     return try BookmarkMerge.write(
       try DocumentBody(parsing: text), of: id, onto: tree, closing: losers, limit: limit, at: now)
+  }
+
+  /// A hotel's body with the changes and the attachments of another version of it.
+  private static func merged(
+    _ other: [UInt8], into body: [UInt8], former: [UInt8], generation: Int
+  ) throws -> [UInt8] {
+    let facts = HotelFacts.merged(into: body, former: former, facts: other)?.bytes ?? body
+    guard [other, body].contains(where: DocumentBody.hasAttachments) else { return facts }
+    let result = try AttachmentMerge.merged(
+      DocumentBody.attachments(in: other)?.stubs ?? [],
+      into: DocumentBody(parsing: facts, limits: .stored),
+      former: DocumentBody.attachments(in: former)?.stubs ?? [], generation: generation)
+    return result?.bytes ?? facts
   }
 
   /// The winner, its ancestors, and the revisions that were merged into one of them.

@@ -5,7 +5,7 @@ import Stores
 
 /// What an account's hotel becomes when a guest has the same hotel and joins the account.
 ///
-/// A member that only one side has joins. Where both differ, the account's value stays. The guest's words are then not
+/// A member or an attachment that only one side has joins. Where both differ, the account's value stays. The guest's words are then not
 /// in the result, so the guest's whole hotel becomes an ancestor of it, from which it can be restored.
 struct HotelUnion: Sendable {
   /// The account's hotel with the members that only the guest's has.
@@ -14,15 +14,21 @@ struct HotelUnion: Sendable {
   let ancestor: DocumentBody?
 
   /// Joins two hotels.
+  /// - Parameter generation: that of the account's revision.
   /// - Returns: nil when the guest's hotel says nothing that the account's doesn't say.
   /// - Throws: ``DocumentError`` for a body that can't be read.
-  init?(of account: [UInt8], with guest: [UInt8]) throws {
+  init?(of account: [UInt8], in generation: Int, with guest: [UInt8]) throws {
     let joined = HotelFacts.merged(into: account, former: Array("{}".utf8), facts: guest)
     // A hotel that would become too large stays as it is.
     let fitting = joined.flatMap { $0.bytes.count <= BookmarkLimits.hotelBytes ? $0 : nil }
     let differs = fitting == nil && joined != nil || HotelFacts.differ(account, guest)
-    guard differs || fitting != nil else { return nil }
-    body = try fitting ?? DocumentBody(parsing: account, limits: .request)
+    let text = try fitting ?? DocumentBody(parsing: account, limits: .request)
+    // The guest's whole hotel may come between.
+    let attached = try AttachmentMerge.merged(
+      DocumentBody.attachments(in: guest)?.stubs ?? [], into: text, former: [],
+      generation: generation + (differs ? 2 : 1))
+    guard differs || fitting != nil || attached != nil else { return nil }
+    body = attached ?? text
     ancestor = differs ? try DocumentBody(parsing: guest, limits: .request) : nil
   }
 }
@@ -53,8 +59,7 @@ struct HotelUnions: Sendable {
       let bookmark = bookmarks[next]
       if case .live(let present) = try StoredHotel(bookmark.id, in: view) {
         entries[bookmark.id] = Entry(
-          revision: present.revision, union: try HotelUnion(of: present.hotel, with: bookmark.hotel)
-        )
+          revision: present.revision, union: try Self.union(of: present, with: bookmark))
       }
       next += 1
       if view.slice.isOver { break }
@@ -65,6 +70,11 @@ struct HotelUnions: Sendable {
   /// The union of the account's hotel with the guest's. It is computed again if the account's hotel has changed.
   func union(of present: Bookmark, with guest: Bookmark) throws -> HotelUnion? {
     if let entry = entries[guest.id], entry.revision == present.revision { return entry.union }
-    return try HotelUnion(of: present.hotel, with: guest.hotel)
+    return try Self.union(of: present, with: guest)
+  }
+
+  private static func union(of present: Bookmark, with guest: Bookmark) throws -> HotelUnion? {
+    try HotelUnion(
+      of: present.hotel, in: present.revision.generation, with: guest.hotel)
   }
 }
