@@ -76,6 +76,7 @@ let package = Package(
     // Floor 0: values and rules.
     floor("JSON", []),
     floor("Documents", ["JSON", crypto]),
+    floor("Photos", []),
     floor("IPAddresses", []),
     .target(name: "CScheduling"),
     floor("Scheduling", ["CScheduling", deque]),
@@ -101,7 +102,7 @@ let package = Package(
       "CouchQuery", ["JSON", "Documents", "Scheduling", "Stores", "Text"]),
     floor("CouchSync", ["JSON", "Documents", "Scheduling", "Stores", "CouchQuery", trees]),
     floor("LiteSync", ["JSON", "Documents", "Scheduling", "Stores", "CouchSync", deque]),
-    floor("Hotels", ["JSON", "Documents", "Scheduling", "Stores", crypto, metrics]),
+    floor("Hotels", ["JSON", "Documents", "Photos", "Scheduling", "Stores", crypto, metrics]),
     floor(
       "Accounts",
       [
@@ -149,8 +150,8 @@ let package = Package(
       "HTTPAPI",
       [
         "JSON", "Documents", "IPAddresses", "Scheduling", "Stores", "Hotels", "Accounts", "Lists",
-        "CouchQuery", "CouchSync", "LiteSync", "BLIP", "HTTPServer", crypto, logging, metrics,
-        hummingbird, httpTypes, lifecycle, nioCore,
+        "CouchQuery", "CouchSync", "LiteSync", "BLIP", "HTTPServer", "Photos", crypto, logging,
+        metrics, hummingbird, httpTypes, lifecycle, nioCore,
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ]),
@@ -196,6 +197,7 @@ let package = Package(
     tests("BLIP", ["BLIP", "CZlib", "TestSupport"]),
     tests("Documents", ["Documents", "JSON", "TestSupport"]),
     tests("IPAddresses", ["IPAddresses"]),
+    tests("Photos", ["Photos"]),
     tests("Page", ["Page"]),
     tests("Scheduling", ["Scheduling"]),
     tests("SQLite", ["SQLite", "TestSupport"]),
@@ -289,7 +291,8 @@ let package = Package(
       name: "FuzzingTests",
       dependencies: [
         "JSON", "Documents", "IPAddresses", "Stores", "CouchQuery", "CouchSync", "LiteSync",
-        "BLIP", "Hotels", "Accounts", "SearchProxy", "HTTPServer", "HTTPAPI", "TestSupport",
+        "BLIP", "Hotels", "Photos", "Accounts", "SearchProxy", "HTTPServer", "HTTPAPI",
+        "TestSupport",
       ],
       path: "Tests/Fuzzing",
       exclude: ["CFuzzer", "Seeds", "words.dict", "Targets/Entry.swift", "Targets/main.swift"],
@@ -339,8 +342,8 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
   let sanitizers = ["-sanitize=fuzzer,address"]
   let instrumented = settings + [.unsafeFlags(sanitizers + ["-O"])]
   let whole = [
-    "JSON", "Documents", "IPAddresses", "Scheduling", "Text", "BLIP", "Stores", "CouchQuery",
-    "CouchSync", "LiteSync", "Hotels",
+    "JSON", "Documents", "IPAddresses", "Photos", "Scheduling", "Text", "BLIP", "Stores",
+    "CouchQuery", "CouchSync", "LiteSync", "Hotels",
   ]
   func readers(_ name: String, _ dependencies: [Target.Dependency], _ files: [String]) -> Target {
     .target(
@@ -379,7 +382,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
       name: "Fuzzing",
       dependencies: [
         "JSON", "Documents", "IPAddresses", "Stores", "CouchQuery", "CouchSync", "LiteSync",
-        "BLIP", "Hotels", "Accounts", "SearchProxy", "HTTPServer", "HTTPAPI", "CFuzzer",
+        "BLIP", "Hotels", "Photos", "Accounts", "SearchProxy", "HTTPServer", "HTTPAPI", "CFuzzer",
       ],
       path: "Tests/Fuzzing/Targets", swiftSettings: instrumented,
       linkerSettings: [.unsafeFlags(sanitizers + ["-use-ld=lld"])]),

@@ -6,6 +6,10 @@ package import Stores
 package struct FoundAttachment: Sendable {
   package let stub: AttachmentStub
   package let facts: AttachmentFacts
+
+  package init(stub: AttachmentStub, facts: AttachmentFacts) {
+    (self.stub, self.facts) = (stub, facts)
+  }
 }
 
 /// Attachments with addresses of their own.

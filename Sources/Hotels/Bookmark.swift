@@ -21,6 +21,10 @@ package struct Bookmark: Sendable {
   package var isDraft = false
   /// The name of the user who added the bookmark, in a store that several people share; nil in any other store.
   package var addedBy: String?
+  /// The photos of the list's bookmark, for a draft, which has none of its own.
+  package var publishedPhotos: [Photo] = []
+  /// Its photos.
+  package var photos: [Photo] { isDraft ? publishedPhotos : Photo.all(in: hotel) }
 
   /// Makes a bookmark from stored data.
   package init(
@@ -35,8 +39,8 @@ package struct Bookmark: Sendable {
     self.isDraft = isDraft
   }
 
-  /// Appends `{"id":"…","rev":"…","bookmarkedAt":"…","hotel":{…}}`. The hotel's bytes are written as stored, except
-  /// that its `id` is added or corrected.
+  /// Appends `{"id":"…","rev":"…","bookmarkedAt":"…","hotel":{…}}`, with `photos` if there are any. The hotel's bytes are
+  /// written as stored, except that its `id` is added or corrected.
   /// - Parameter isReplaced: whether to write `"replaced":true` before the hotel.
   package func append(to bytes: inout [UInt8], isReplaced: Bool = false) {
     bytes.reserveCapacity(bytes.count + hotel.count + id.text.utf8.count + 128)
@@ -52,6 +56,22 @@ package struct Bookmark: Sendable {
     if let addedBy {
       bytes += #","addedBy":"#.utf8
       JSONWriter.appendString(addedBy, to: &bytes)
+    }
+    let photos = photos
+    if !photos.isEmpty {
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.name("photos")
+      writer.beginArray()
+      for photo in photos {
+        writer.beginObject()
+        photo.appendMembers(to: &writer)
+        writer.endObject()
+      }
+      writer.endArray()
+      writer.endObject()
+      bytes.append(UInt8(ascii: ","))
+      bytes += writer.bytes.dropFirst().dropLast()
     }
     bytes += #","hotel":"#.utf8
     bytes += hasID ? hotel : named()

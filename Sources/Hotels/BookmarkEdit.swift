@@ -15,6 +15,8 @@ struct BookmarkEdit {
   var forgotten: [ForgottenBodies] = []
   /// Attachments that bodies of another store name.
   var attachments: [NewAttachment] = []
+  /// The bytes that new attachments have.
+  var attached: [AttachedRevision: [AttachmentName: AttachmentContent]] = [:]
   /// How much history documents keep.
   let limit: HistoryLimits
   private let lists: ListReconciliation

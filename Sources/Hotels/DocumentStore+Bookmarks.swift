@@ -87,6 +87,7 @@ extension DocumentStore {
       for local in edit.locals { changes.write(local) }
       for bodies in edit.forgotten { changes.forget(bodies) }
       changes.offered = edit.attachments
+      for (revision, contents) in edit.attached { try changes.attach(contents, to: revision) }
       return (value, leftOut)
     }
     if leftOut > 0 { Self.leftOutCounter.increment(by: leftOut) }

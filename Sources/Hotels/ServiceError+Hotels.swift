@@ -7,4 +7,10 @@ extension ServiceError.Code {
   package static let unknownHotel = Self("unknownHotel")
   /// A document with the hotel's id exists but is not a hotel.
   package static let occupied = Self("occupied")
+  /// Bytes that are no photo of a type that is taken.
+  package static let unsupportedPhoto = Self("unsupportedPhoto")
+  /// A photo whose structure can't be read.
+  package static let malformedPhoto = Self("malformedPhoto")
+  /// The bookmark has as many photos as it may have.
+  package static let tooManyPhotos = Self("tooManyPhotos")
 }

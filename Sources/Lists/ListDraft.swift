@@ -117,9 +117,11 @@ package struct ListDraft: Sendable {
   /// - Parameter published: the list's bookmark, if there is one.
   package func bookmark(over published: Bookmark?) -> Bookmark? {
     guard case .bookmark(let id) = subject, let content, let revision else { return nil }
-    return Bookmark(
+    var bookmark = Bookmark(
       id: id, revision: revision, bookmarkedAt: published?.bookmarkedAt ?? createdAt,
       hotel: content, hasID: false, isDraft: true)
+    bookmark.publishedPhotos = published?.photos ?? []
+    return bookmark
   }
 
   /// The note as the draft's author sees it; nil when the draft removes it, or is about a bookmark.

@@ -62,7 +62,8 @@ import Testing
 
   /// The answer of `/v1` to each code. The codes of Mango and of databases' names occur only under `/couch`.
   private static let table: [ServiceError.Code: (Int, String)] = [
-    .importRefused: (422, "import_refused"),
+    .importRefused: (422, "import_refused"), .unsupportedPhoto: (415, "unsupported_photo"),
+    .malformedPhoto: (422, "malformed_photo"), .tooManyPhotos: (422, "too_many_photos"),
     .absent: (404, "not_found"), .exists: (412, "file_exists"), .damaged: (503, "store_damaged"),
     .integrity: (500, "integrity_error"), .unavailable: (503, "unavailable"),
     .storage: (503, "storage_error"), .storageFull: (507, "insufficient_storage"),

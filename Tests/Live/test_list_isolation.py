@@ -60,7 +60,7 @@ def people(shared, administrator):
 
 
 def filled(path, people):
-    values = {"username": people["owner"].name, "invitationID": ABSENT, "linkID": ABSENT, "hotelID": "h1",
+    values = {"username": people["owner"].name, "invitationID": ABSENT, "linkID": ABSENT, "hotelID": "h1", "name": "p",
               "title": "Plan", "documentID": "h1", "rev": "1-" + ABSENT}
     return re.sub(r"{(\w+)}", lambda match: values[match[1]], path)
 

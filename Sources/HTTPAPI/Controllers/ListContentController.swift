@@ -16,6 +16,7 @@ struct ListContentController: Sendable {
   let mirrors: MirrorController
   let histories: HistoryController
   let drafts: ListDraftController
+  let photos: PhotoController
 
   var routes: [Route] {
     [
@@ -35,6 +36,18 @@ struct ListContentController: Sendable {
       write(.delete, "/bookmarks/{hotelID}") { call, list in
         guard try call.isDraft() else { return try await bookmarks.delete(call, in: list.store) }
         return try await drafts.saveBookmark(call, list, isRemoved: true)
+      },
+      Route(.get, "/v1/lists/{listID}/bookmarks/{hotelID}/photos/{name}", access: .person) {
+        call, person in
+        let id = try await call.listID(for: person, in: lists)
+        return try await photos.read(
+          call, in: try await photos.databases.list(id, for: person, as: call.writeContext))
+      },
+      write(.put, "/bookmarks/{hotelID}/photos/{name}") { call, list in
+        try await photos.put(call, in: list.store)
+      },
+      write(.delete, "/bookmarks/{hotelID}/photos/{name}") { call, list in
+        try await photos.delete(call, in: list.store)
       },
       read("/mirror") { call, list, _ in
         try await mirrors.mirror(call, of: .list(list))

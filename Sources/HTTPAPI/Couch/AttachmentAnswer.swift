@@ -154,12 +154,10 @@ enum Multipart {
 extension Response {
   /// The fields of an answer that is an attachment. No browser shows it as a page of this server or runs anything in it,
   /// whatever its type is.
-  static func attachmentFields(_ attachment: FoundAttachment) -> HTTPFields {
+  static let attachmentFields: HTTPFields = {
     var fields = couchFields
-    fields[.eTag] = "\"\(Base64.string(attachment.facts.md5))\""
     fields[.contentDisposition] = "attachment"
     fields[.contentSecurityPolicy] = "sandbox; default-src 'none'"
-    fields[.acceptRanges] = "bytes"
     return fields
-  }
+  }()
 }

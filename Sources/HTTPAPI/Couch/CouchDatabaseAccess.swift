@@ -63,6 +63,13 @@ struct CouchDatabaseAccess: Sendable {
       database: caller.storeName, caller: caller, context: context)
   }
 
+  /// The database of a list whose member the caller is.
+  func list(
+    _ id: AccountID, for caller: Principal, as context: WriteContext
+  ) async throws -> CouchStore {
+    try await used(.list(id), Self.listPrefix + id.text, caller, context)
+  }
+
   /// A database that is not the caller's own.
   private func used(
     _ name: StoreName, _ text: String, _ caller: Principal, _ context: WriteContext
@@ -76,10 +83,11 @@ struct CouchDatabaseAccess: Sendable {
 
   /// The list whose database has this name: `list-<id>`.
   private static func list(_ text: String) -> AccountID? {
-    let prefix = "list-".utf8
-    guard text.utf8.starts(with: prefix) else { return nil }
-    return AccountID(String(Substring(text.utf8.dropFirst(prefix.count))))
+    guard text.utf8.starts(with: listPrefix.utf8) else { return nil }
+    return AccountID(String(Substring(text.utf8.dropFirst(listPrefix.utf8.count))))
   }
+
+  private static let listPrefix = "list-"
 
   /// The server's own id, which stays the same as long as its data exist. PouchDB uses it in the ids of its
   /// checkpoints. It comes from the system store, which the first question makes.

@@ -42,14 +42,14 @@ extension HTTPService {
   private var bookmarkRoutes: [Route] {
     SearchController(
       search: search, mirrorSearch: mirrorSearch, hotels: hotels, refresher: refresher
-    ).routes + bookmarks.routes + histories.routes + mirrors.routes
+    ).routes + bookmarks.routes + photos.routes + histories.routes + mirrors.routes
   }
 
   private var listRoutes: [Route] {
     let drafts = ListDraftController(lists: lists, hotels: hotels, lookUp: lookUp)
     let contents = ListContentController(
       lists: lists, hotels: hotels, bookmarks: bookmarks, mirrors: mirrors, histories: histories,
-      drafts: drafts)
+      drafts: drafts, photos: photos)
     let groups: [[Route]] = [
       ListController(lists: lists, address: address, now: now).routes,
       ListMemberController(lists: lists).routes,
@@ -90,6 +90,9 @@ extension HTTPService {
 
   private var lookUp: HotelLookUp { HotelLookUp(search: search) }
   private var bookmarks: BookmarkController { BookmarkController(hotels: hotels, lookUp: lookUp) }
+  private var photos: PhotoController {
+    PhotoController(hotels: hotels, databases: databases, feeds: feeds)
+  }
   private var mirrors: MirrorController { MirrorController(hotels: hotels) }
   private var histories: HistoryController {
     HistoryController(stores: stores, accounts: accounts, hotels: hotels)

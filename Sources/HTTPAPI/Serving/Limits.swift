@@ -225,6 +225,8 @@ enum Limits {
     ("issuerKeysStaleSeconds", Int(AccountSettings.issuerKeysLife), "seconds while it is down"),
     ("issuerAnswerBytes", AccountSettings.issuerAnswerBytes, "bytes"),
     ("hotelBytes", BookmarkLimits.hotelBytes, "bytes"),
+    ("photos", Photo.most, "photos of a bookmark"),
+    ("photoBytes", Photo.maximumBytes, "bytes of one photo"),
     ("batchBytes", JSONLimits.document.maximumBytes, "bytes"),
     ("batchItems", BookmarkLimits.batchItems, "hotels"),
     (

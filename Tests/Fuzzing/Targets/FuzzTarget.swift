@@ -18,6 +18,8 @@ enum FuzzTarget: String, CaseIterable {
   case gzip
   /// The frames and messages of Couchbase Lite's transport.
   case blip
+  /// What is removed from photos.
+  case photos
   /// Bearer tokens, Basic credentials, cookies, user names, addresses.
   case credentials
   /// Responses of upstreams.
@@ -34,6 +36,7 @@ enum FuzzTarget: String, CaseIterable {
     case .bodies: BodyFuzzing.check(bytes)
     case .gzip: GzipFuzzing.check(bytes)
     case .blip: BLIPFuzzing.check(bytes)
+    case .photos: PhotoFuzzing.check(bytes)
     case .credentials: CredentialFuzzing.check(bytes)
     case .upstreams: UpstreamFuzzing.check(bytes)
     }
