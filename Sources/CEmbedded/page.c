@@ -112,6 +112,9 @@ BYTES offline_outbox_js[] = {
 BYTES offline_parts_js[] = {
 #embed "../Page/Files/offline/parts.js"
 };
+BYTES offline_photos_js[] = {
+#embed "../Page/Files/offline/photos.js"
+};
 BYTES offline_server_js[] = {
 #embed "../Page/Files/offline/server.js"
 };
@@ -135,6 +138,9 @@ BYTES offline_words_js[] = {
 };
 BYTES people_js[] = {
 #embed "../Page/Files/people.js"
+};
+BYTES photos_js[] = {
+#embed "../Page/Files/photos.js"
 };
 BYTES reasons_js[] = {
 #embed "../Page/Files/reasons.js"
@@ -322,6 +328,7 @@ static const cembedded_page_file files[] = {
     FILE("offline/hotels.js", offline_hotels_js),
     FILE("offline/outbox.js", offline_outbox_js),
     FILE("offline/parts.js", offline_parts_js),
+    FILE("offline/photos.js", offline_photos_js),
     FILE("offline/server.js", offline_server_js),
     FILE("offline/session.js", offline_session_js),
     FILE("offline/shell.js", offline_shell_js),
@@ -330,6 +337,7 @@ static const cembedded_page_file files[] = {
     FILE("offline/view.js", offline_view_js),
     FILE("offline/words.js", offline_words_js),
     FILE("people.js", people_js),
+    FILE("photos.js", photos_js),
     FILE("reasons.js", reasons_js),
     FILE("router.js", router_js),
     FILE("shared.html", shared_html),

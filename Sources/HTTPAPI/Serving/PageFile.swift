@@ -62,7 +62,7 @@ package struct PageFile: Sendable {
     .vary: "Accept-Encoding",
     .referrerPolicy: "same-origin",
     .contentSecurityPolicy:
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
       + "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; "
       + "form-action 'self'; frame-ancestors 'none'",
   ]

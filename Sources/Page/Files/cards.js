@@ -71,10 +71,10 @@ export async function renewKeepButtons() {
 
 /**
  * @param {object} hotel
- * @param {{kept?: boolean, level?: string, signs?: Node[], words?: Node[], end?: Node[], keep?: boolean}} [options] `signs`
- *   are above the name, `words` are the user's own, `end` are buttons below.
+ * @param {{kept?: boolean, level?: string, signs?: Node[], words?: Node[], photos?: Node[], end?: Node[], keep?: boolean}}
+ *   [options] `signs` are above the name, `words` are the user's own, `end` are buttons below.
  */
-export function card(hotel, { kept = false, signs = [], words = [], end = [], keep = true, level = "h3" } = {}) {
+export function card(hotel, { kept = false, signs = [], words = [], photos = [], end = [], keep = true, level = "h3" } = {}) {
   const name = nameOf(hotel), place = placeOf(hotel), amenities = amenitiesOf(hotel)
   const distance = typeof hotel.distance === "number" ? t.away(kilometres.format(hotel.distance)) : ""
   return h("li.hotel", { "data-id": hotel.id },
@@ -86,5 +86,6 @@ export function card(hotel, { kept = false, signs = [], words = [], end = [], ke
       h("p.place", { dir: "auto" }, [place, distance].filter(Boolean).join(" · ") || t.somewhere),
       text(hotel.description) ? h("p.about", { dir: "auto" }, text(hotel.description)) : null,
       amenities.length ? chips(amenities, chipsShown) : null, words,
+      photos.length ? h("div.pictures.stack", photos) : null,
       h("div.end", end, keep && isLoggedIn() ? listButton(hotel) : null)))
 }

@@ -81,12 +81,26 @@ export interface Bookmark {
   rev?: string
   bookmarkedAt: string
   hotel: Hotel
+  /** Absent if there are none. */
+  photos?: Photo[]
   /** On a list: who added it. */
   addedBy?: string
   /** Whether it is the user's own draft. */
   draft?: boolean
   /** Whether the outbox has a change of it that the server has not confirmed. */
   pending?: boolean
+}
+
+export interface Photo {
+  name: string
+  /** `image/jpeg`, `image/png`, `image/webp`, `image/gif` or `image/heic`. */
+  type: string
+  /** In bytes. */
+  size: number
+  /** Absent until the server has confirmed it. */
+  digest?: string
+  pending?: boolean
+  [member: string]: any
 }
 
 export type Role = "owner" | "editor" | "reader"
@@ -320,6 +334,16 @@ export class Client {
   unbookmark(id: string, options?: { list?: string, draft?: boolean }): Promise<Entry>
   /** Writes the user's own words on a bookmark. @throws {OfflineError} `not_stored`. */
   annotate(id: string, words: { note: string, tags: string[] }): Promise<Entry>
+  /** A photo of a bookmark. @throws {OfflineError} `offline` if it is not stored here. */
+  photo(id: string, photo: Photo, options?: { list?: string }): Promise<Blob>
+  /**
+   * Gives a bookmark a photo. The server removes what does not belong to its picture, such as where it was taken.
+   * @param blob Of at most 10 MiB: JPEG, PNG, WebP, GIF or HEIC.
+   * @param options `name`: by default another one each time.
+   * @throws {OfflineError} `not_stored`.
+   */
+  putPhoto(id: string, blob: Blob, options?: { list?: string, name?: string }): Promise<Entry>
+  deletePhoto(id: string, name: string, options?: { list?: string }): Promise<Entry>
   /**
    * One page of a document's revisions, newest first.
    * @param id A hotel's id, `bookmarkedhotels` for the whole list of bookmarks, or `LIST:TITLE` for a note.

@@ -6,6 +6,7 @@ import { h, icon, safeURL } from "./dom.js"
 import { amenitiesOf, chips, nameOf, placeOf, text } from "./facts.js"
 import { attempt, toast } from "./messages.js"
 import { annotation } from "./offline/actions.js"
+import { photosOf } from "./photos.js"
 import { t } from "./texts.js"
 import { listsOf, putOnLists } from "./to-lists.js"
 
@@ -16,11 +17,21 @@ export async function show({ id }, signal) {
   const name = nameOf(hotel), amenities = amenitiesOf(hotel)
   const history = h("a.button", { href: `/bookmarks/${encodeURIComponent(hotel.id)}/history`, hidden: !kept }, t.history)
   const words = h("div", ownWords(own))
+  const photos = h("div")
+  let look
+  const showPhotos = bookmark => {
+    const next = JSON.stringify([Boolean(bookmark), bookmark?.photos])
+    if (next === look) return
+    look = next
+    photos.replaceChildren(...bookmark ? [h("section.panel.stack", h("h2", t.yourPhotos), photosOf(bookmark, name))] : [])
+  }
+  showPhotos(own)
   follow(["own"], signal, async () => {
     await renewKeepButtons()
     const present = (await client.bookmarks()).find(bookmark => bookmark.id === hotel.id)
     history.hidden = !present
     words.replaceChildren(...ownWords(present))
+    showPhotos(present)
   })
   const lists = h("div.panels")
   const renewLists = (now) => lists.replaceChildren(onLists(now, hotel, async () => renewLists(await listsOf(hotel.id))))
@@ -31,7 +42,7 @@ export async function show({ id }, signal) {
       h("div.stack",
         h("h1", { dir: "auto" }, name), h("p.lead", { dir: "auto" }, placeOf(hotel)),
         h("div.row", keepButton(hotel, kept, { wide: true }), history),
-        words,
+        words, photos,
         text(hotel.description) ? h("p", { dir: "auto" }, text(hotel.description)) : null,
         amenities.length ? h("div", h("h2", t.features), chips(amenities)) : null),
       h("div", facts(hotel), lists)))

@@ -7,6 +7,7 @@ import { head, listPath, notePath } from "./list-head.js"
 import { markdown } from "./markdown.js"
 import { attempt, toast } from "./messages.js"
 import { personName } from "./people.js"
+import { photosOf } from "./photos.js"
 import { go, rewrite } from "./router.js"
 import { empty, waits } from "./states.js"
 import { t } from "./texts.js"
@@ -111,6 +112,7 @@ function listCard(list, bookmark, mayWrite) {
     keep: false,
     signs: [bookmark.draft ? h("span.chip.draft", t.draftOnly) : null, waits(bookmark),
       bookmark.addedBy ? h("span.small.muted", t.by(adder(list, bookmark.addedBy))) : null].filter(Boolean),
+    photos: photosOf(bookmark, name, { list: list.id, mayWrite }),
     end: mayWrite ? [
       bookmark.draft ? h("button", { onclick: () => attempt(() => client.publish(list.id, { kind: "bookmark", id: bookmark.id })), "aria-label": t.showName(name) }, t.showAllMembers) : null,
       h("button", { "aria-label": t.takeNameOff(name), onclick: remove }, t.takeOff)

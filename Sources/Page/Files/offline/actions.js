@@ -1,4 +1,5 @@
 import { below } from "./database.js"
+import { keepPhotos, photoPath, showPhotos } from "./photos.js"
 import { call, segment } from "./server.js"
 
 /**
@@ -12,6 +13,7 @@ import { call, segment } from "./server.js"
  * @property {(transaction, entry, answer) => Promise} [keep] Applies the server's answer to the copy.
  * @property {(entry) => string[]} [pull] The parts of the copy to fetch before the entry is
  *   `delivered`.
+ * @property {(entry) => string} [present] The path of what is there now, if the answer to a request is not kept.
  * @property {(entry) => Promise<object>} [join] After 412: what the entry becomes when it is joined with what another
  *   device has written meanwhile.
  */
@@ -60,6 +62,7 @@ export function joined(before, theirs, mine) {
   return { note, tags: [...new Set([...kept, ...mine.tags.filter(tag => !before.tags.includes(tag))])] }
 }
 
+const without = (photos, name) => photos.filter(photo => photo.name !== name)
 const content = entry => entry.list ? [`${entry.list}/bookmarks`, `${entry.list}/notes`, `${entry.list}/drafts`] : ["own"]
 
 /** @type {Object<string, Action>} */
@@ -121,6 +124,30 @@ export const actions = {
         entry.undoable = true
       }
     }
+  },
+
+  putPhoto: {
+    target: entry => within(entry, `bookmarks/${entry.subject}/photos/${entry.name}`),
+    request: entry => ["PUT", photoPath(entry)],
+    present: entry => `${root(entry)}/bookmarks/${segment(entry.subject)}`,
+    show(state, entry) {
+      const { name, type, size, file, id } = entry
+      showPhotos(state.bookmarks, entry, photos => [...without(photos, name), { name, type, size, file, entry: id, pending: true }])
+    },
+    async keep(transaction, entry, { photos, rev, ...photo }) {
+      photo = photos?.find(it => it.name === entry.name) ?? photo
+      const { blob } = await transaction.get("photos", entry.file) ?? {}
+      await transaction.delete("photos", entry.file)
+      if (blob) await transaction.put("photos", { key: photo.digest, blob, at: Date.now() })
+      await keepPhotos(transaction, entry, photos => [...without(photos, photo.name), photo], rev)
+    }
+  },
+
+  deletePhoto: {
+    target: entry => within(entry, `bookmarks/${entry.subject}/photos/${entry.name}`),
+    request: entry => ["DELETE", photoPath(entry)],
+    show(state, entry) { showPhotos(state.bookmarks, entry, photos => without(photos, entry.name)) },
+    keep: (transaction, entry) => keepPhotos(transaction, entry, photos => without(photos, entry.name))
   },
 
   undo: {
@@ -276,8 +303,9 @@ export const actions = {
 }
 
 /** The header fields of an entry's request. They are the same at every attempt, as `Idempotency-Key` requires. */
-export const fields = ({ key, action, base }) =>
-  ({ "idempotency-key": key, ...(action === "annotate" && base && { "if-match": `"${base}"` }) })
+export const fields = ({ key, action, base, type }) => ({
+  "idempotency-key": key, ...(action === "annotate" && base && { "if-match": `"${base}"` }), ...(type && { "content-type": type })
+})
 
 /** Whether a later change must wait for an earlier one. */
 export const follows = (later, earlier) => later.target === earlier.target

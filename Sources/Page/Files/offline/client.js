@@ -130,9 +130,7 @@ export class Client extends EventTarget {
    * One hotel, from the server or this browser's copy. @param {string} id @param {{signal?: AbortSignal}} [options]
    * @returns {Promise<Hotel>} @throws {OfflineError} `not_found`; `offline` if the copy does not have it.
    */
-  hotel(id, { signal } = {}) {
-    return hotel(this.#parts.view, id, signal)
-  }
+  hotel(id, { signal } = {}) { return hotel(this.#parts.view, id, signal) }
 
   // Bookmarks. Each write returns its outbox entry as soon as the entry is stored here; see `settled`.
 
@@ -167,13 +165,21 @@ export class Client extends EventTarget {
    * @throws {OfflineError} `not_stored`
    */
   async annotate(id, words) {
-    const known = (await this.#parts.view.place()).bookmarks.get(id)
-    if (!known) throw new OfflineError("not_stored", "This hotel is not bookmarked.")
+    const known = await this.#parts.view.bookmark(id)
     return this.#write({
       action: "annotate", subject: id, label: known.hotel.name ?? id, base: known.rev, former: annotation(known.hotel),
       body: annotated(known.hotel, words)
     })
   }
+
+  // Photos. `putPhoto` and `deletePhoto` throw `not_stored`.
+
+  /** A photo, as a blob. @param {Photo} photo One of a bookmark's. @throws {OfflineError} `offline` if it is not here. */
+  photo(id, photo, { list } = {}) { return this.#parts.view.photo(id, photo, list) }
+  /** Gives a bookmark a photo of at most 10 MiB. @param {Blob} blob @param {{list?: string, name?: string}} [options] @returns {Promise<Entry>} */
+  async putPhoto(id, blob, options) { return this.#write(await this.#parts.view.photoChange("putPhoto", id, blob, options), blob) }
+  /** Removes a photo. @param {string} id @param {string} name @param {{list?: string}} [options] @returns {Promise<Entry>} */
+  async deletePhoto(id, name, options) { return this.#write(await this.#parts.view.photoChange("deletePhoto", id, {}, { ...options, name })) }
 
   /**
    * One page of a document's revisions, newest first: `{id, revisions, next}`; see the book's page *History*.
@@ -326,13 +332,10 @@ export class Client extends EventTarget {
 
   /** Sends a change again, unchanged. @param {number} id @returns {Promise<Entry>} */
   sendAgain(id) { return this.#queued(this.#parts.outbox.sendAgain(id)) }
-
   /** Sends another body. @param {number} id @param {object} body @returns {Promise<Entry>} */
   change(id, body) { return this.#queued(this.#parts.outbox.change(id, body)) }
-
   /** Deletes a change. @param {number} id @returns {Promise<Entry>} */
   drop(id) { return this.#queued(this.#parts.outbox.drop(id)) }
-
   /** Undoes the removal of a bookmark. @param {number} id @returns {Promise<Entry>} */
   undo(id) { return this.#queued(this.#parts.outbox.undo(id)) }
 
@@ -369,12 +372,11 @@ export class Client extends EventTarget {
   close() { this.#parts.close() }
 
   async #root(list) { return `/v1/lists/${segment((await this.#parts.view.place(list)).name)}` }
-
   async #document(id, list) { return `${list ? await this.#root(list) : "/v1"}/documents/${segment(id)}` }
 
-  #write(change) {
+  #write(change, blob) {
     this.#parts.session.wake()
-    return this.#queued(this.#parts.outbox.add(change))
+    return this.#queued(this.#parts.outbox.add(change, blob))
   }
 
   /** The revision that reads return; null for none; undefined for a draft, whose base the server knows. */

@@ -10,15 +10,17 @@ import { keptName } from "./server.js"
  * - `lists`, `notes`, `drafts`: as the server confirmed them
  * - `outbox`: the changes made in this browser, in order
  * - `found`: the hotels of the last searches, and when each was found
+ * - `photos`: the bytes of photos; see `photos.js`
  */
-const version = 2
+const version = 3
 /** How long to wait for tabs with an older version to close the database, in milliseconds. */
 const patience = 4000
 
 const schema = {
   meta: {}, orders: { keyPath: "place" }, bookmarks: { keyPath: ["place", "id"] },
   lists: { keyPath: "id" }, notes: { keyPath: ["list", "title"] }, drafts: { keyPath: ["list", "kind", "subject"] },
-  outbox: { keyPath: "id", autoIncrement: true }, found: { keyPath: "hotel.id" }
+  outbox: { keyPath: "id", autoIncrement: true }, found: { keyPath: "hotel.id" },
+  photos: { keyPath: "key" }
 }
 
 /** The names of all object stores. */

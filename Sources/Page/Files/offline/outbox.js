@@ -27,19 +27,32 @@ export class Outbox {
   /** All entries, oldest first. */
   entries() { return this.#database.read(["outbox"], transaction => transaction.all("outbox")) }
 
-  /** Adds a change. A further text of a note replaces the text of the note's last change, if that was not sent yet. */
-  async add(change) {
-    return this.#database.write(["outbox", "meta"], async transaction => {
+  /**
+   * Adds a change. A further text of a note replaces the text of the note's last change, if that was not sent yet. A photo
+   * that was not sent yet is dropped by its removal.
+   * @param {Blob} [blob] The bytes of a photo.
+   */
+  async add(change, blob) {
+    return this.#database.write(["outbox", "meta", "photos"], async transaction => {
       const aliases = await transaction.get("meta", "aliases")
       const entry = {
         ...change, list: aliases?.[change.list] ?? change.list, key: randomID(), state: "pending", attempts: 0,
         failures: 0, createdAt: new Date().toISOString()
       }
       entry.target = actions[entry.action].target(entry)
+      const isUnsent = other => other?.state === "pending" && !other.attempts
+      if (blob) {
+        entry.file = randomID()
+        await transaction.put("photos", { key: entry.file, blob })
+      }
       const last = (await transaction.all("outbox")).filter(other => other.target === entry.target).at(-1)
+      if (entry.action === "deletePhoto" && last?.action === "putPhoto" && isUnsent(last)) {
+        await removeEntry(transaction, last)
+        return last
+      }
       // A text that was begun before the last one, as in another tab, has a base of its own: the server puts both together.
       const isLater = entry.after === undefined || entry.after === last?.id
-      if (isLater && entry.action === "putNote" && last?.state === "pending" && !last.attempts
+      if (isLater && entry.action === "putNote" && isUnsent(last)
         && last.action === "putNote" && last.draft === entry.draft) {
         const merged = { ...last, body: entry.body }
         await transaction.put("outbox", merged)
@@ -67,12 +80,12 @@ export class Outbox {
 
   /** Deletes an entry. For a list that was not made yet, it also deletes all entries of that list. */
   drop(id) {
-    return this.#database.write(["outbox"], async transaction => {
+    return this.#database.write(["outbox", "photos"], async transaction => {
       const entry = settled(await transaction.get("outbox", id))
-      await transaction.delete("outbox", id)
+      await removeEntry(transaction, entry)
       if (entry.action !== "makeList" || entry.state === "delivered") return entry
       for (const other of await transaction.all("outbox")) {
-        if (other.list === entry.list) await transaction.delete("outbox", other.id)
+        if (other.list === entry.list) await removeEntry(transaction, other)
       }
       return entry
     })
@@ -138,12 +151,12 @@ export class Outbox {
     let answer = null
     let isKept = true
     try {
-      answer = (await call(method, path, { body: entry.body, headers: fields(entry) })).body
+      answer = (await call(method, path, { body: entry.body, headers: fields(entry), ...await this.#photo(entry) })).body
     } catch (error) {
       if (error.code === "answer_gone") {
         // An earlier attempt arrived, and the server does not keep its answer any more. What is there now replaces it.
         if (method !== "DELETE") {
-          try { answer = (await call("GET", error.problem?.location ?? path)).body } catch (other) {
+          try { answer = (await call("GET", action.present?.(entry) ?? error.problem?.location ?? path)).body } catch (other) {
             if (other.isOffline || other.mayPass) return this.#failed(entry, other)
             isKept = false
           }
@@ -152,7 +165,7 @@ export class Outbox {
     }
     // Fetch first: otherwise reads return the former state between delivery and the next pull.
     for (const part of action.pull?.(entry) ?? []) await this.#pull(part).catch(() => {})
-    const stores = ["outbox", "meta", "lists", "orders", "bookmarks", "notes", "drafts"]
+    const stores = ["outbox", "meta", "lists", "orders", "bookmarks", "notes", "drafts", "photos"]
     await this.#database.write(stores, async transaction => {
       const delivered = { ...entry, state: "delivered", reason: undefined, error: undefined, status: 200 }
       if (delivered.action === "unbookmark") delivered.undoable = false
@@ -161,6 +174,13 @@ export class Outbox {
       const old = (await transaction.all("outbox")).filter(other => other.state === "delivered").slice(0, -kept)
       for (const other of old) await transaction.delete("outbox", other.id)
     })
+  }
+
+  /** The bytes of a photo as a body, and the time limit for them; nothing for any other entry. */
+  async #photo({ file }) {
+    if (!file) return {}
+    const kept = await this.#database.read(["photos"], transaction => transaction.get("photos", file))
+    return { file: kept?.blob ?? new Blob(), timeout: 600_000 }
   }
 
   async #failed(entry, error) {
@@ -203,6 +223,11 @@ export class Outbox {
   }
 }
 
+async function removeEntry(transaction, { id, file }) {
+  await transaction.delete("outbox", id)
+  if (file) await transaction.delete("photos", file)
+}
+
 /** The members of an entry that starts its attempts again. */
 const fresh = {
   state: "pending", failures: 0, nextAttemptAt: undefined, status: undefined, error: undefined, reason: undefined
@@ -217,7 +242,7 @@ function settled(entry) {
 /** Whether the server answered 404 because the subject of a removal is gone already. */
 async function isDone(entry, method, error) {
   if (error.status !== 404 || method !== "DELETE") return false
-  if (["endList", "leaveList"].includes(entry.action)) return true
+  if (["endList", "leaveList", "deletePhoto"].includes(entry.action)) return true
   return call("GET", `/v1/lists/${segment(entry.list)}`).then(() => true, () => false)
 }
 

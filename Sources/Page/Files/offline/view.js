@@ -1,6 +1,8 @@
 import { actions, isShown } from "./actions.js"
 import { below } from "./database.js"
 import { OfflineError } from "./error.js"
+import { photoPath, readPhoto } from "./photos.js"
+import { randomID } from "./server.js"
 import { find } from "./words.js"
 
 /** How many hotels of the last searches are kept, and how many more come before the oldest are removed. */
@@ -94,6 +96,25 @@ export class View {
       if (!hotels.has(id ?? hotel.id)) hotels.set(id ?? hotel.id, { ...hotel, id: id ?? hotel.id })
     }
     return hotels
+  }
+
+  /** One bookmark. @throws {OfflineError} `not_stored` */
+  async bookmark(id, list) {
+    const found = (await this.place(list)).bookmarks.get(id)
+    if (!found) throw new OfflineError("not_stored", "This hotel is not bookmarked.")
+    return found
+  }
+
+  /** The bytes of a photo. */
+  async photo(id, photo, list) {
+    const place = list && (await this.place(list)).name
+    return readPhoto(this.#database, photoPath({ list: place, subject: id, name: photo.name }), photo)
+  }
+
+  /** A change of a photo. A new photo has by default another name each time. @throws {OfflineError} `not_stored` */
+  async photoChange(action, id, { type, size }, { list, name = `${randomID().slice(0, 12)}.${type.split("/")[1] || "jpeg"}` } = {}) {
+    const { hotel } = await this.bookmark(id, list)
+    return { action, subject: id, label: hotel.name ?? id, list, name, type, size }
   }
 
   /** A hotel that is here; undefined for any other. */
