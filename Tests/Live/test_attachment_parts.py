@@ -54,6 +54,37 @@ def test_document_and_attachments_in_parts(database):
     assert database.call("GET", "/b/f").content == b"hi"
 
 
+def test_names_as_couchdb_writes_them(database):
+    """CouchDB's replicator escapes nothing in a name and keeps the order of the document."""
+    names = ["a", 'a"b', 'a"', "new\nline", "cr\r\nContent-Type: x", "b\\", "b"]
+    parts = [b"Content-Disposition: attachment; filename=\"" + name.encode() + b"\"\r\nContent-Type: text/plain\r\n\r\n"
+             + b"of %d" % number for number, name in enumerate(names)]
+    attachments = {name: following(b"of 0", digest=md5(b"of %d" % number)) for number, name in enumerate(names)}
+    answer = put_related(database, related(b"x", document(**attachments), *parts))
+    assert answer.status_code == 201, answer.text
+    whole = database.call("GET", "/a?attachments=true").json()["_attachments"]
+    assert {name: base64.b64decode(whole[name]["data"]) for name in whole} == {
+        name: b"of %d" % number for number, name in enumerate(names)}
+
+
+def test_packed_bytes_are_limited_by_what_they_unpack_to_alone(account, shared):
+    database = Database(shared, account.token)
+    text = b"all work and no play " * 100_000
+    packed = gzip.compress(text)
+    assert len(text) > 200 * len(packed)
+    sent = following(text, encoding="gzip", encoded_length=len(packed))
+    assert put_related(database, related(b"x", document(f=sent), part(packed)), path="/packed").status_code == 201
+    gzipped = {"Content-Encoding": "gzip", "Content-Type": "text/plain"}
+    assert database.call("PUT", "/gzip/f", data=packed, headers=gzipped).status_code == 201
+    assert database.call("GET", "/packed/f").content == database.call("GET", "/gzip/f").content == text
+    before = used(database)
+    packed = gzip.compress(bytes((10 << 20) + 1))
+    sent = following(b"", encoding="gzip", encoded_length=len(packed))
+    assert put_related(database, related(b"x", document(f=sent), part(packed)), path="/long").status_code == 413
+    assert database.call("PUT", "/long/f", data=packed, headers=gzipped).status_code == 413
+    assert used(database) == before
+
+
 FILE = part(b"hi", "f")
 HI = document(f=following(b"hi"))
 PARTS = {

@@ -29,7 +29,9 @@ struct AttachmentReceiver {
     if let declared = call[.contentLength].flatMap({ Int($0) }), declared > limit {
       throw AttachmentUpload.tooLarge(limit)
     }
-    for try await bytes in try call.streamedBody() { try await append(bytes) }
+    for try await bytes in try call.streamedBody(unpackingTo: mostUnpacked) {
+      try await append(bytes)
+    }
     return try await finish()
   }
 
@@ -132,7 +134,7 @@ extension AttachmentReceiver {
         return
       }
       parts.count += bytes.count
-      try await append(bytes, unpacking: parts.unpacking, packed: parts.count)
+      try await append(bytes, unpacking: parts.unpacking)
     case .end:
       guard let attachment = parts.present else {
         let limits = store.documentLimits.document
@@ -161,11 +163,14 @@ extension AttachmentReceiver {
     do { return try GzipReader() } catch { throw Call.problem(error) }
   }
 
-  private mutating func append(
-    _ bytes: [UInt8], unpacking reader: GzipReader?, packed: Int
-  ) async throws {
+  /// The most bytes that are unpacked of an attachment, whatever it was packed to: CouchDB packs texts, some of them a
+  /// thousand times. More than its limit, which is reported as such.
+  private var mostUnpacked: Int { limit + GzipReader.pieceBytes }
+
+  /// Adds the next bytes of a part.
+  private mutating func append(_ bytes: [UInt8], unpacking reader: GzipReader?) async throws {
     guard let reader else { return try await append(bytes) }
-    reader.limit = max(RequestReservation.freeBytes, packed * Call.mostUnpacked)
+    reader.limit = mostUnpacked
     do {
       try reader.append(bytes)
       while let unpacked = try await reader.next() { try await append(unpacked) }
@@ -176,9 +181,14 @@ extension AttachmentReceiver {
   private static func attachment(
     _ fields: [String: String], among rest: inout [IncomingAttachment]
   ) throws -> IncomingAttachment {
-    let name = fields["content-disposition"].flatMap(fileName)
+    guard let next = rest.first else { throw malformed }
+    let field = fields["content-disposition"] ?? ""
+    // CouchDB writes names as they are, with quotation marks in them, and in order.
+    guard !field.equalsBytes(of: "attachment; filename=\"\(next.name)\"") else {
+      return rest.removeFirst()
+    }
+    let name = fileName(field)
     let index = name.flatMap { name in rest.firstIndex { $0.name.text.equalsBytes(of: name) } }
-    guard index != nil || !rest.isEmpty else { throw malformed }
     return rest.remove(at: index ?? 0)
   }
 

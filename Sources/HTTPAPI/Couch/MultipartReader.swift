@@ -3,7 +3,7 @@
 /// Source: RFC 2046, section 5.1.1.
 struct MultipartReader {
   enum Event: Equatable {
-    /// A part begins. The names of the fields are in lower case.
+    /// A part begins. The names of the fields are in lower case. Of fields with one name only the first counts.
     case begin([String: String])
     case bytes([UInt8])
     /// The part ends.
@@ -121,11 +121,12 @@ struct MultipartReader {
     }
     guard end <= Self.fieldBytes else { throw .malformed }
     var fields: [String: String] = [:]
+    // CouchDB writes an attachment's name as it is, line ends included. What such a name leaves behind is no field.
     for line in held.prefix(end).split(whereSeparator: { $0 == 0x0D || $0 == 0x0A }) {
-      guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw .malformed }
+      guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
       let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
       let value = String(decoding: line[(colon + 1)...], as: UTF8.self).trimmingSpaces
-      guard fields.updateValue(value, forKey: name) == nil else { throw .malformed }
+      if fields[name] == nil { fields[name] = value }
     }
     held.removeFirst(end + 4)
     events.append(.begin(fields))

@@ -135,12 +135,13 @@ struct Call: Sendable {
 
   /// The body as a stream of any length, unpacked if it comes as gzip. The caller limits it and accounts for the part
   /// that stays in memory (``reserve(_:beyond:)``).
+  /// - Parameter limit: the most bytes that gzip unpacks to; without it ``mostUnpacked`` bounds them.
   /// - Throws: ``Problem`` 415 for another coding than gzip, 417 for an unknown expectation.
-  func streamedBody() throws(Problem) -> StreamedBody {
+  func streamedBody(unpackingTo limit: Int? = nil) throws(Problem) -> StreamedBody {
     let coding = try ContentCoding(self)
     try wantBody()
     context.channel.triggerUserOutboundEvent(BodyStreamingStarted(), promise: nil)
-    return StreamedBody(request.body, coding)
+    return StreamedBody(request.body, coding, unpackingTo: limit)
   }
 
   /// Tells a client that waits with its body to send it.

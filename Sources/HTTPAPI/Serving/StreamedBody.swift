@@ -9,27 +9,32 @@ import Scheduling
 struct StreamedBody: AsyncSequence, Sendable {
   private let body: RequestBody
   private let coding: ContentCoding
+  private let limit: Int?
 
   /// Wraps a body that is read once.
-  init(_ body: RequestBody, _ coding: ContentCoding) {
-    self.body = body
-    self.coding = coding
+  /// - Parameter limit: the most bytes that gzip unpacks to, instead of those above.
+  init(_ body: RequestBody, _ coding: ContentCoding, unpackingTo limit: Int? = nil) {
+    (self.body, self.coding, self.limit) = (body, coding, limit)
   }
 
-  func makeAsyncIterator() -> Iterator { Iterator(body.makeAsyncIterator(), coding) }
+  func makeAsyncIterator() -> Iterator {
+    Iterator(body.makeAsyncIterator(), coding, unpackingTo: limit)
+  }
 
   /// Reads a body piece by piece.
   struct Iterator: AsyncIteratorProtocol {
     private var pieces: RequestBody.AsyncIterator
     private let coding: ContentCoding
+    private let limit: Int?
     /// Created with the first packed bytes.
     private var reader: GzipReader?
     /// The number of packed bytes so far.
     private var packed = 0
 
-    fileprivate init(_ pieces: RequestBody.AsyncIterator, _ coding: ContentCoding) {
-      self.pieces = pieces
-      self.coding = coding
+    fileprivate init(
+      _ pieces: RequestBody.AsyncIterator, _ coding: ContentCoding, unpackingTo limit: Int?
+    ) {
+      (self.pieces, self.coding, self.limit) = (pieces, coding, limit)
     }
 
     /// - Throws: ``Problem`` 400 for malformed gzip, 413 for gzip that unpacks to too much; the errors of the
@@ -65,7 +70,8 @@ struct StreamedBody: AsyncSequence, Sendable {
             return nil
           }
           packed += more.readableBytes
-          reader.limit = Swift.max(RequestReservation.freeBytes, packed * Call.mostUnpacked)
+          reader.limit =
+            limit ?? Swift.max(RequestReservation.freeBytes, packed * Call.mostUnpacked)
           try reader.append(Array(more.readableBytesView))
         }
       } catch let error as CompressionError {
