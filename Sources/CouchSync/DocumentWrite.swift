@@ -119,7 +119,10 @@ package struct DocumentWrite: Sendable {
   ) throws -> RevisionID? {
     switch kind {
     case .edit(let base):
-      let found = try attached(edits, in: view, contents, after: base.map { [$0] } ?? [])
+      let found = try attached(
+        edits, contents,
+        after: EarlierAttachments(
+          id: id, ancestors: base.map { [$0] } ?? [], edits: edits, view: view))
       let revision = try edits.write(base: base, body: found.body, isDeleted: isDeleted)
       if !found.contents.isEmpty { contents.add(found.contents, id, revision) }
       return revision
@@ -139,7 +142,10 @@ package struct DocumentWrite: Sendable {
           history, body: body, isDeleted: isDeleted, known: known.with([]))
       }
       let found = try attached(
-        edits, in: view, contents, after: Self.near(history.dropFirst(), in: edits.tree))
+        edits, contents,
+        after: EarlierAttachments(
+          id: id, ancestors: Self.kept(history.dropFirst(), in: edits.tree),
+          others: edits.tree.leaves.map(\.revision), edits: edits, view: view))
       let revision = try edits.insert(
         history, body: found.body, isDeleted: isDeleted, known: nil)
       if let revision, !found.contents.isEmpty { contents.add(found.contents, id, revision) }
@@ -149,20 +155,19 @@ package struct DocumentWrite: Sendable {
     }
   }
 
-  /// The ancestors of a peer's revision whose bodies may be kept here, and then the leaves.
-  private static func near(
+  /// The ancestors of a peer's revision whose bodies may be kept here.
+  private static func kept(
     _ history: ArraySlice<RevisionID>, in tree: RevisionTree
   ) -> [RevisionID] {
     let known = tree.indices(of: history)
-    return history.lazy.filter { known[$0] != nil }.prefix(StoreLimits.storedAncestors)
-      + tree.leaves.map(\.revision)
+    return Array(history.lazy.filter { known[$0] != nil }.prefix(StoreLimits.storedAncestors))
   }
 
   /// The body with its attachments, and their bytes.
-  /// - Parameter earlier: the revisions that may have them already; looked for only when there are attachments.
+  /// - Parameter earlier: made only when there are attachments.
   private func attached(
-    _ edits: DocumentEdits, in view: any StoreView, _ known: AttachedContents,
-    after earlier: @autoclosure () -> [RevisionID]
+    _ edits: DocumentEdits, _ known: AttachedContents,
+    after earlier: @autoclosure () -> EarlierAttachments
   ) throws -> (body: DocumentBody, contents: [AttachmentName: AttachmentContent]) {
     guard !attachments.isEmpty else { return (body, [:]) }
     let generation =
@@ -172,9 +177,7 @@ package struct DocumentWrite: Sendable {
       case .proposed: 1
       }
     let (stubs, contents) = try known.stubs(
-      of: attachments,
-      from: EarlierAttachments(id: id, revisions: earlier(), edits: edits, view: view),
-      generation: generation, isReplicated: isReplicated)
+      of: attachments, from: earlier(), generation: generation, isReplicated: isReplicated)
     return (try body.with(stubs), contents)
   }
 

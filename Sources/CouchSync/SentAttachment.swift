@@ -83,7 +83,7 @@ struct AttachedContents {
   private(set) var all: [AttachedRevision: [AttachmentName: AttachmentContent]] = [:]
 
   /// The stubs of a revision with attachments, for its body.
-  /// - Parameter earlier: the revisions whose attachments a stub may name, the nearest first.
+  /// - Parameter earlier: the revisions whose attachments a stub may name.
   /// - Parameter generation: the generation of the new revision.
   /// - Throws: ``DocumentError`` with code `missingStub`.
   func stubs(
@@ -92,13 +92,14 @@ struct AttachedContents {
     var stubs: [AttachmentStub] = []
     var contents: [AttachmentName: AttachmentContent] = [:]
     for attachment in sent {
-      let generation = isReplicated ? attachment.generation ?? generation : generation
+      let sent = isReplicated ? attachment.generation : nil
       if let bytes = attachment.bytes {
         stubs.append(
           AttachmentStub(
             name: attachment.name,
             contentType: attachment.contentType ?? IncomingAttachment.standardType,
-            generation: generation, digest: bytes.facts.digest, length: bytes.facts.length))
+            generation: sent ?? generation, digest: bytes.facts.digest,
+            length: bytes.facts.length))
         contents[attachment.name] = .new(bytes)
       } else {
         let known = try earlier.attachment(attachment, among: self)
@@ -107,7 +108,7 @@ struct AttachedContents {
             name: attachment.name,
             contentType: isReplicated
               ? attachment.contentType ?? known.stub.contentType : known.stub.contentType,
-            generation: isReplicated ? generation : known.stub.generation,
+            generation: sent ?? known.stub.generation,
             digest: known.stub.digest, length: known.stub.length))
         contents[attachment.name] = known.content
       }
@@ -129,29 +130,35 @@ struct AttachedContents {
 /// The attachments of the revisions before a new one.
 struct EarlierAttachments {
   let id: DocumentID
-  /// The revisions, the nearest first.
-  let revisions: [RevisionID]
+  /// The revisions from which the new one descends, the nearest first.
+  let ancestors: [RevisionID]
+  /// Other revisions of the document. A stub has their attachments only by digest.
+  var others: [RevisionID] = []
   let edits: DocumentEdits
   let view: any StoreView
 
-  /// The attachment that a stub names. A peer's digest may differ: CouchDB's is of the packed bytes.
+  /// The attachment that a stub names. A peer's digest may differ from that of the same attachment here: CouchDB's is of
+  /// the packed bytes. Then it is found by its name and `revpos`, as far as these are sent.
+  ///
+  /// Source: CouchDB, `couch_att:merge_stubs`.
   /// - Throws: ``DocumentError`` with code `missingStub`.
   func attachment(
     _ sent: SentAttachment, among contents: AttachedContents
   ) throws -> (stub: AttachmentStub, content: AttachmentContent) {
     var found: (stub: AttachmentStub, content: AttachmentContent)?
-    for revision in revisions {
+    for (index, revision) in (ancestors + others).enumerated() {
       let body = try edits.body(of: revision)?.bytes ?? view.body(id, revision)
       let stub = body.flatMap { DocumentBody.attachments(in: $0)?.stubs }?
         .first { $0.name == sent.name }
       guard let stub, let content = try content(of: stub, revision, contents) else { continue }
-      if sent.digest?.equalsBytes(of: stub.digest) ?? true { return (stub, content) }
       // Couchbase Lite's digest is always of the bytes themselves.
       if let digest = sent.digest, digest.hasPrefix("sha1-") {
         if try sha1(of: content) == digest { return (stub, content) }
         continue
       }
-      if found == nil { found = (stub, content) }
+      if let digest = sent.digest, digest.equalsBytes(of: stub.digest) { return (stub, content) }
+      let isSame = sent.generation == nil || sent.generation == stub.generation
+      if found == nil, isSame, index < ancestors.count { found = (stub, content) }
     }
     guard let found else {
       throw DocumentError(.missingStub, "Invalid attachment stub in \(id) for \(sent.name)")

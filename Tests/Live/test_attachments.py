@@ -89,6 +89,37 @@ def test_peers_revisions_keep_revpos_and_take_stubs_from_their_ancestors(databas
     assert since["f"]["stub"] and base64.b64decode(since["g"]["data"]) == b"ho"
 
 
+def test_stub_never_gets_other_bytes_than_it_names(database):
+    one = database.call("PUT", "/a", json={"_attachments": {"f": inline(b"one")}}).json()["rev"]
+    two = database.call("PUT", f"/a/f?rev={one}", data=b"two").json()["rev"]
+
+    def put(**attachment):
+        return database.call("PUT", "/a", json={"_rev": two, "_attachments": {"f": {"stub": True, **attachment}}})
+
+    for other in ({"revpos": 1}, {"revpos": 1, "digest": md5(b"one")}, {"revpos": 3, "digest": md5(b"three")}):
+        answer = put(**other)
+        assert (answer.status_code, answer.json()["error"]) == (412, "missing_stub"), other
+    assert put(revpos=2, digest="md5-ofThePackedBytes").status_code == 201
+    assert database.call("GET", "/a/f").content == b"two"
+
+
+def test_stub_of_a_peer_has_the_bytes_of_an_ancestor_not_of_another_branch(database):
+    def graft(*ids, **attachment):
+        return database.bulk({
+            "_id": "a", "_rev": f"{len(ids)}-{ids[0]}", "_revisions": {"start": len(ids), "ids": list(ids)},
+            "_attachments": {"f": attachment}}, new_edits=False)
+
+    assert graft("a", **inline(b"hi"), revpos=1) == []
+    for ids, attachment in [("cx", {"revpos": 1}), ("cx", {}), ("dx", {"revpos": 1, "digest": md5(b"ho")}),
+                            ("ca", {"revpos": 2, "digest": md5(b"ho")})]:
+        [row] = graft(*ids, stub=True, **attachment)
+        assert row["error"] == "missing_stub", (ids, attachment)
+    assert graft("c", "a", stub=True, revpos=1, digest="md5-ofThePackedBytes") == []
+    assert graft("d", "x", stub=True, revpos=1, digest=md5(b"hi")) == [], "the same bytes"
+    for revision in ("2-c", "2-d"):
+        assert database.call("GET", f"/a/f?rev={revision}").content == b"hi"
+
+
 @pytest.mark.parametrize("attachment", [
     {}, {"data": "%"}, {"data": "aGk"}, {"data": 1}, {"data": "aGk=", "content_type": "a\r\nb: c"}, "x", None,
     {"follows": True, "length": 2}, {"data": "aGk=", "content_type": "x" * 256}], ids=str)
