@@ -61,7 +61,7 @@ struct BulkEntry: Sendable {
       self.init(id: id.text, write: .success(.local(id, write)))
     } catch {
       guard let error = ServiceError(error),
-        [.attachmentsUnsupported, .documentTooLarge, .stringTooLong].contains(error.code)
+        [.documentTooLarge, .stringTooLong].contains(error.code)
       else { throw error }
       self.init(id: id.text, write: .failure(ServiceError(.forbidden, error.reason)))
     }

@@ -78,7 +78,7 @@ extension CouchDatabase {
       }
       return [sent.name: .new(bytes)]
     }
-    return .written(.created, id: id.text, revision: answer.description, entity: answer)
+    return .written(.created, id: id.text, revision: answer.description)
   }
 
   /// `DELETE /{db}/{docid}/{attname}`: adds a revision without the attachment.
@@ -94,7 +94,7 @@ extension CouchDatabase {
       stubs.remove(at: index)
       return [:]
     }
-    return .written(.done, id: id.text, revision: answer.description, entity: answer)
+    return .written(.done, id: id.text, revision: answer.description)
   }
 
   /// Adds a revision that differs from `base` in its attachments only.

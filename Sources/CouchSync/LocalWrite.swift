@@ -10,8 +10,8 @@ package struct LocalWrite: Sendable {
   let body: DocumentBody
 
   /// Reads a body. Its `_id` counts only when the path names no document; `_revisions`, which CouchDB's replicator also
-  /// sends, is ignored.
-  /// - Throws: 400 for invalid fields; 413; 415 for attachments.
+  /// sends, is ignored. So are attachments, as in CouchDB: a local document has none.
+  /// - Throws: 400 for invalid fields; 413.
   package init(
     _ node: JSONNode, limits: DocumentLimits = .standard
   ) throws {
@@ -44,8 +44,7 @@ package struct LocalWrite: Sendable {
       }
     case "_deleted":
       guard member.value.bool != nil else { throw invalid("_deleted") }
-    case "_attachments":
-      throw ServiceError(.attachmentsUnsupported, "Local documents have no attachments")
+    case DocumentBody.attachmentsName: break
     case let name:
       guard IncomingDocument.takes(name) else { throw invalid(name) }
     }

@@ -94,7 +94,7 @@ package struct AttachmentStub: Sendable, Equatable {
 /// The attachments that a body names. They are the body's first member, `_attachments`, in the form in which they are
 /// answered, so that a document with attachments is read as any other.
 extension DocumentBody {
-  static let attachmentsName = "_attachments"
+  package static let attachmentsName = "_attachments"
   private static let start = Array(#"{"_attachments":"#.utf8)
 
   /// Whether a stored body names attachments.

@@ -120,6 +120,29 @@ def test_stub_of_a_peer_has_the_bytes_of_an_ancestor_not_of_another_branch(datab
         assert database.call("GET", f"/a/f?rev={revision}").content == b"hi"
 
 
+def test_written_attachment_is_located_and_a_document_has_the_only_tag_of_its_revision(database):
+    answer = database.call("PUT", "/a%2Fb/c%20d%2Fe.txt", data=b"hi")
+    assert answer.headers["Location"].endswith(f"/couch/{database.name}/a%2Fb/c%20d%2Fe.txt")
+    assert "ETag" not in answer.headers, "the attachment's tag is its digest"
+    path = answer.headers["Location"].split(database.name, 1)[1]
+    assert database.call("GET", path).content == b"hi"
+    assert "ETag" not in database.call("DELETE", f"{path}?rev={answer.json()['rev']}").headers
+
+
+def test_local_documents_leave_attachments_out_as_in_couchdb(database):
+    sent = {"n": 1, "_attachments": {"f": inline(b"hi")}}
+    assert database.call("PUT", "/_local/a", json=sent).status_code == 201
+    [row] = database.bulk({"_id": "_local/b", **sent})
+    assert row["ok"]
+    for name in "ab":
+        document = database.call("GET", f"/_local/{name}?attachments=true").json()
+        assert document == {"_id": f"_local/{name}", "_rev": "0-1", "n": 1}
+    for method in ("GET", "PUT", "DELETE"):
+        answer = database.raw(method, "/_local/a/f")
+        assert (answer.status_code, answer.json()["reason"]) == (400, "_local documents do not accept attachments.")
+    assert used(database) < 100
+
+
 @pytest.mark.parametrize("attachment", [
     {}, {"data": "%"}, {"data": "aGk"}, {"data": 1}, {"data": "aGk=", "content_type": "a\r\nb: c"}, "x", None,
     {"follows": True, "length": 2}, {"data": "aGk=", "content_type": "x" * 256}], ids=str)
@@ -141,6 +164,13 @@ def test_hostile_names(database, name, status):
         assert database.raw("GET", "/a/" + quoted).content == b"hi"
         parts = database.call("GET", "/a?attachments=true", headers={"Accept": "multipart/related"})
         assert parts.status_code == 200 and b"\nX: y" not in parts.content
+
+
+def test_name_that_no_attachment_can_have_is_missing(database):
+    database.call("PUT", "/a", json={})
+    for path in ("/a/_f", "/none/_f"):
+        answer = database.call("GET", path)
+        assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
 
 
 def test_slashes_of_a_name_may_be_sent_as_they_are(database):
@@ -165,11 +195,11 @@ def test_ranges(database):
     database.call("PUT", "/b/none", data=b"")
     assert database.call("GET", "/b/none", headers={"Range": "bytes=0-0"}).status_code == 416
     assert database.call("GET", "/b/none").content == b""
-    for field in ("bytes=-0", "bytes=200000-", "bytes=999999-"):
+    for field in ("bytes=-0", "bytes=200000-", "bytes=999999-", "bytes=5-2"):
         answer = database.call("GET", "/a/f", headers={"Range": field})
         assert (answer.status_code, answer.headers["Content-Range"]) == (416, "bytes */200000"), field
     many = ",".join(f"{n}-{n}" for n in range(1_000))
-    for field in ("bytes=5-2", "lines=1-2", "bytes=x", "bytes=" + many, "bytes=", "bytes=--1"):
+    for field in ("bytes=0-", "bytes=0-,0-", "lines=1-2", "bytes=x", "bytes=" + many, "bytes=", "bytes=--1"):
         answer = database.call("GET", "/a/f", headers={"Range": field})
         assert (answer.status_code, len(answer.content)) == (200, 200_000), field
     answer = database.call("GET", "/a/f", headers={"Range": "bytes=0-1,70000-70001"})

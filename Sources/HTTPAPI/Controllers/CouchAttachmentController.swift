@@ -24,6 +24,9 @@ struct CouchAttachmentController: Sendable {
   }
 
   private func read(_ call: Call, _ store: CouchStore) async throws -> Response {
+    let text = try call.parameter("attachment")
+    // As in CouchDB a name that no attachment can have is one that is missing.
+    guard (try? AttachmentName(text)) != nil else { throw ServiceError.missing }
     let (id, name) = try Self.names(call)
     let revision = try call.couchParameters().revision("rev")
     let found = try await store.read { database in
@@ -50,7 +53,8 @@ struct CouchAttachmentController: Sendable {
       let answer = try await store.write { database in
         try await database.putAttachment(sent, to: id, base: base)
       }
-      return .couchWritten(answer, parameters, call, at: address.couchURL(for: call))
+      return .couchWritten(
+        answer, parameters, call, at: address.couchURL(for: call), attachment: name)
     } catch {
       await receiver.discard()
       throw error

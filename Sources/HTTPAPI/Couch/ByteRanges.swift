@@ -11,10 +11,12 @@ enum ByteRanges: Equatable {
   /// More ranges than these have no effect: each of them costs a read and a part of the answer.
   static let most = 8
 
-  /// Reads a field. A malformed one and one of another unit have no effect.
+  /// Reads a field. A malformed one and one of another unit have no effect. Neither has one that asks for the whole,
+  /// `bytes=0-`, as in CouchDB.
   /// - Parameter length: the length of the whole.
   init(_ field: String?, of length: Int64) {
-    guard let field, let sets = Self.sets(in: field), sets.count <= Self.most else {
+    guard let field, let sets = Self.sets(in: field), sets.count <= Self.most, !sets.contains("0-")
+    else {
       self = .whole
       return
     }
@@ -38,14 +40,15 @@ enum ByteRanges: Equatable {
       .map { String(decoding: $0, as: UTF8.self).trimmingSpaces }
   }
 
-  /// One range; empty for one beyond the end, nil for a malformed one.
+  /// One range; empty for one beyond the end or with its end before its start, nil for a malformed one.
   private static func range(_ text: String, of length: Int64) -> Range<Int64>? {
     let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
     guard parts.count == 2 else { return nil }
     switch (number(parts[0]), number(parts[1])) {
     case (let first?, nil) where parts[1].isEmpty:
       return min(first, length)..<length
-    case (let first?, let last?) where first <= last:
+    case (let first?, let last?):
+      guard first <= last else { return 0..<0 }
       let start = min(first, length)
       return start..<max(start, min(last, length - 1) + 1)
     case (nil, let count?) where parts[0].isEmpty:

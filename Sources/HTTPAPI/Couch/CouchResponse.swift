@@ -27,14 +27,17 @@ extension Response {
     .json(status, headers: headers) { $0.member("ok", true) }
   }
 
-  /// The answer to a write of a document. As in CouchDB the answer to `batch=ok` has no revision, although the document
-  /// is already written here.
+  /// The answer to a write of a document or of one of its attachments. As in CouchDB the answer to `batch=ok` has no
+  /// revision, although the document is already written here.
   /// - Parameter url: that of CouchDB's API on this server.
   static func couchWritten(
-    _ answer: CouchAnswer, _ parameters: CouchParameters, _ call: Call, at url: String
+    _ answer: CouchAnswer, _ parameters: CouchParameters, _ call: Call, at url: String,
+    attachment: AttachmentName? = nil
   ) -> Response {
     guard parameters["batch"] == "ok", let id = answer.written else {
-      return .couch(answer, location: answer.location(in: call.arguments["db"] ?? "", at: url))
+      let location = answer.location(in: call.arguments["db"] ?? "", at: url)
+      let rest = attachment.map { "/" + $0.text.urlSegment } ?? ""
+      return .couch(answer, location: location.map { $0 + rest })
     }
     return .json(.accepted, headers: couchFields) { writer in
       writer.member("ok", true)

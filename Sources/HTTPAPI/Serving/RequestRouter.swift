@@ -282,6 +282,11 @@ package struct RequestRouter: HTTPResponder {
       {
         return ErrorTable.problem(for: absent, in: .couch)
       }
+      // The source is CouchDB, `chttpd_db:db_req` for `_local`.
+      if dialect == .couch, segments.count > 4, segments[2] == "_local" {
+        return Problem(
+          .badRequest, "bad_request", "_local documents do not accept attachments.")
+      }
       switch segments.last {
       case "_design":
         return Problem(.badRequest, "illegal_docid", "_design alone is no document's id")
