@@ -17,6 +17,18 @@ struct AnswerText: Sendable {
     fileprivate let range: Range<Int>
   }
 
+  /// A value that is written as far as its attachments were read.
+  private struct UnfinishedValue {
+    let text: RevisionText
+    /// How many bytes of the text are written.
+    var count = 0
+    /// How many gaps are written.
+    var gaps = 0
+    /// The attachment in the present gap.
+    var attachment: AttachmentStream?
+  }
+
+  private var unfinished: UnfinishedValue?
   private var pieces: [[UInt8]] = []
   /// The number of bytes in `pieces`.
   private var pieceCount = 0
@@ -50,6 +62,52 @@ struct AnswerText: Sendable {
     // An empty value, which writes the comma that is due.
     writer.raw([UInt8]())
     append(bytes)
+  }
+
+  /// Begins a whole JSON value, which ``finishValue(in:)`` ends. Nothing else is written in between.
+  mutating func begin(_ value: RevisionText) {
+    // An empty value, which writes the comma that is due.
+    writer.raw([UInt8]())
+    append(value)
+  }
+
+  /// Begins a text with the bytes of attachments, which ``finishValue(in:)`` ends.
+  mutating func append(_ text: RevisionText) {
+    guard !text.gaps.isEmpty else { return append(text.bytes) }
+    unfinished = UnfinishedValue(text: text)
+  }
+
+  /// Writes what is missing of a value, until the slice is over or the text is full.
+  /// - Returns: whether the value is whole.
+  /// - Throws: `integrity` when the bytes of an attachment are gone.
+  mutating func finishValue(in view: any StoreView) throws -> Bool {
+    while let value = unfinished {
+      unfinished = try continued(value, in: view)
+      if unfinished != nil, isFull || view.slice.isOver { return false }
+    }
+    flush()
+    return true
+  }
+
+  /// Writes the next piece of a value: of an attachment, or the text up to the next one.
+  /// - Returns: the value; nil when it is whole.
+  private mutating func continued(
+    _ former: UnfinishedValue, in view: any StoreView
+  ) throws -> UnfinishedValue? {
+    var value = former
+    if var attachment = value.attachment {
+      append(try attachment.next(in: view))
+      value.attachment = attachment.isComplete ? nil : attachment
+      if attachment.isComplete { value.gaps += 1 }
+      return value
+    }
+    let gap = value.text.gaps.dropFirst(value.gaps).first
+    let end = gap?.offset ?? value.text.bytes.count
+    append(Array(value.text.bytes[value.count..<end]))
+    value.count = end
+    guard let gap else { return nil }
+    value.attachment = AttachmentStream(gap.facts, isBase64: gap.isBase64)
+    return value
   }
 
   mutating func append(_ bytes: [UInt8]) {

@@ -5,14 +5,14 @@ import Stores
 /// Which attachments of a document an answer contains with their bytes.
 ///
 /// Source: CouchDB, "GET /{db}/{docid}: attachments, atts_since".
-package struct WantedAttachments: Sendable, Equatable {
+package struct WantedAttachments: Sendable, Hashable {
   /// The revisions that the client has. Attachments that are older than the newest of them stay stubs.
   let since: [RevisionID]
 
   /// All of them.
   static let all = WantedAttachments(since: [])
 
-  private init(since: [RevisionID]) { self.since = since }
+  init(since: [RevisionID]) { self.since = since }
 
   /// Reads `attachments` and `atts_since`; nil when neither asks for bytes.
   /// - Throws: 400.
@@ -33,9 +33,9 @@ package struct WantedAttachments: Sendable, Equatable {
   private static let malformed = ServiceError.badRequest(
     "`atts_since` is a JSON array of revisions")
 
-  /// The generation of the newest ancestor that the client has; 0 for none.
-  func knownGeneration(in history: [RevisionID]) -> Int {
-    since.isEmpty ? 0 : history.first { since.contains($0) }?.generation ?? 0
+  /// The newest ancestor that the client has; nil for none.
+  func known(in history: [RevisionID]) -> RevisionID? {
+    since.isEmpty ? nil : history.first { since.contains($0) }
   }
 }
 
@@ -43,41 +43,51 @@ package struct WantedAttachments: Sendable, Equatable {
 struct AttachmentReader {
   /// How an answer contains the bytes.
   enum Form {
-    /// In the document, in Base64.
+    /// In the document, in Base64, as gaps.
     case data
+    /// In the document, in Base64, up to ``mostInList``.
+    case listed
     /// Behind the document, as parts of `multipart/related`.
     case follows
   }
 
+  /// A document's body, and what it leaves out.
+  struct Body {
+    var bytes: [UInt8]
+    var gaps: [RevisionText.Gap] = []
+    var following: [FoundAttachment] = []
+  }
+
   let id: DocumentID
   let revision: RevisionID
-  /// Attachments up to this generation stay stubs.
-  let knownGeneration: Int
+  /// The newest ancestor that the client has; nil for none. Attachments that it has, too, stay stubs.
+  let known: RevisionID?
 
-  /// The most bytes of a document that are encoded in one step: 1 MiB. In lists of documents, attachments beyond it stay
-  /// stubs. Elsewhere ``EncodedAttachments`` encode all of them before, in slices.
-  private static let bytesAtOnce: Int64 = 1 << 20
+  /// The most bytes of a document's attachments in a list of documents: 1 MiB. Those beyond it stay stubs.
+  private static let mostInList: Int64 = 1 << 20
 
   /// The attachments that a body names, with what is known of the bytes that the answer contains; nil for one that stays a
   /// stub.
-  func wanted(
+  private func wanted(
     _ stubs: [AttachmentStub], in view: any StoreView
   ) throws -> [(stub: AttachmentStub, facts: AttachmentFacts?)] {
     let keys = try view.attachmentKeys(of: id, revision)
+    let former = try known.map { try view.attachmentKeys(of: id, $0) } ?? [:]
+    let isKept = try known.map { try !former.isEmpty || view.body(id, $0) != nil } ?? false
     return try stubs.map { stub in
-      guard stub.generation > knownGeneration, let key = keys[stub.name] else { return (stub, nil) }
-      return (stub, try view.attachment(key))
+      guard let key = keys[stub.name] else { return (stub, nil) }
+      // A revision that was merged or restored has attachments of revisions that are not its ancestors.
+      let isKnown =
+        known.map { stub.generation <= $0.generation && (!isKept || former[stub.name] == key) }
+        ?? false
+      return try (stub, isKnown ? nil : view.attachment(key))
     }
   }
 
-  /// A body with the attachments in a form, and those that follow it. Attachments whose bytes are not here stay stubs.
-  /// - Parameter encoded: what was encoded before.
-  func body(
-    _ body: [UInt8], as form: Form, _ encoded: EncodedAttachments, in view: any StoreView
-  ) throws -> (bytes: [UInt8], following: [FoundAttachment]) {
-    guard let (stubs, range) = DocumentBody.attachments(in: body) else { return (body, []) }
-    var following: [FoundAttachment] = []
-    var writer = JSONWriter()
+  /// A body with the attachments in a form. Attachments whose bytes are not here stay stubs.
+  func body(_ body: [UInt8], as form: Form, in view: any StoreView) throws -> Body {
+    guard let (stubs, range) = DocumentBody.attachments(in: body) else { return Body(bytes: body) }
+    var (result, writer) = (Body(bytes: []), JSONWriter())
     writer.beginObject()
     writer.name("_attachments")
     writer.beginObject()
@@ -86,20 +96,19 @@ struct AttachmentReader {
       writer.name(stub.name.text)
       writer.beginObject()
       stub.appendMembers(to: &writer)
-      var attachment = encoded.attachment(stub.name, of: revision)
-      if form == .data, attachment == nil, let facts, facts.length <= Self.bytesAtOnce - size {
-        size += facts.length
-        attachment = EncodedAttachment(facts)
-        while attachment?.isComplete == false { try attachment?.encodeNext(in: view) }
-      }
       switch (form, facts) {
-      case (.data, _) where attachment != nil:
-        writer.member("data", raw: attachment?.text ?? [])
+      case (.data, let facts?):
+        writer.member("data", raw: Array("\"\"".utf8))
+        result.gaps.append(
+          RevisionText.Gap(offset: writer.bytes.count - 1, facts: facts, isBase64: true))
+      case (.listed, let facts?) where facts.length <= Self.mostInList - size:
+        size += facts.length
+        writer.member("data", raw: try Self.text(of: facts, in: view))
       case (.follows, let facts?):
-        following.append(FoundAttachment(stub: stub, facts: facts))
+        result.following.append(FoundAttachment(stub: stub, facts: facts))
         writer.member("length", Int(clamping: stub.length))
         writer.member("follows", true)
-      case (.data, _), (_, nil):
+      default:
         writer.member("length", Int(clamping: stub.length))
         writer.member("stub", true)
       }
@@ -108,6 +117,13 @@ struct AttachmentReader {
     writer.endObject()
     writer.members(of: DocumentBody.rest(of: body, behind: range))
     writer.endObject()
-    return (writer.bytes, following)
+    result.bytes = writer.bytes
+    return result
+  }
+
+  private static func text(of facts: AttachmentFacts, in view: any StoreView) throws -> [UInt8] {
+    var (stream, text) = (AttachmentStream(facts, isBase64: true), [UInt8(ascii: "\"")])
+    while !stream.isComplete { text += try stream.next(in: view) }
+    return text + [UInt8(ascii: "\"")]
   }
 }

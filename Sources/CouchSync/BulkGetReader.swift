@@ -18,16 +18,21 @@ struct BulkGetReader: AnswerReader {
   private var documents: [AskedDocument] = []
   /// The revisions that are still to be read for the present element; nil between two elements.
   private var targets: ArraySlice<WantedRevisions.Target>?
+  /// Whether the object of the present revision is not ended yet.
+  private var isOpen = false
   var text = AnswerText()
 
   /// - Parameter word: gives the word of an error's code.
   init(_ request: BulkGetRequest, _ word: @escaping @Sendable (ServiceError.Code) -> String) {
     self.request = request
     self.word = word
+    guard isJSON else { return }
     text.writer.beginObject()
     text.writer.name("results")
     text.writer.beginArray()
   }
+
+  private var isJSON: Bool { request.form == .json }
 
   mutating func release() { documents = [] }
 
@@ -37,21 +42,35 @@ struct BulkGetReader: AnswerReader {
       let entry = request.entries[count]
       if let id = entry.id { try open(id, view) }
       if targets == nil { begin(entry) }
+      guard try finish(view) else { return false }
       while let target = targets?.first {
         if let last = documents.indices.last {
           guard try documents[last].prepare(target, in: view) else { return false }
         }
         targets?.removeFirst()
         try append(target, of: entry, view)
-        text.flush()
+        guard try finish(view) else { return false }
         if pauses(view), targets?.isEmpty == false { return false }
       }
       end()
       if pauses(view) { break }
     }
     guard count == request.entries.count else { return false }
-    text.writer.endArray()
-    text.writer.endObject()
+    switch request.form {
+    case .json:
+      text.writer.endArray()
+      text.writer.endObject()
+    case .multipart(let boundary, _): text.append(Array("\r\n--\(boundary)--\r\n".utf8))
+    }
+    return true
+  }
+
+  /// Ends the present revision, as far as the slice allows.
+  private mutating func finish(_ view: any StoreView) throws -> Bool {
+    guard try text.finishValue(in: view) else { return false }
+    if isOpen { text.writer.endObject() }
+    isOpen = false
+    text.flush()
     return true
   }
 
@@ -68,14 +87,19 @@ struct BulkGetReader: AnswerReader {
 
   private mutating func begin(_ entry: BulkGetRequest.Entry) {
     targets = []
-    text.writer.beginObject()
-    text.writer.name("id")
-    Self.append(entry.id, to: &text.writer)
-    text.writer.name("docs")
-    text.writer.beginArray()
+    if isJSON {
+      text.writer.beginObject()
+      text.writer.name("id")
+      Self.append(entry.id, to: &text.writer)
+      text.writer.name("docs")
+      text.writer.beginArray()
+    }
     guard entry.id != nil else {
       let reason = entry.isObject ? "document id missed" : "document must be a JSON object"
       return appendError(.badRequest(reason), entry)
+    }
+    guard entry.since != nil else {
+      return appendError(.badRequest("`atts_since` is a list of revisions"), entry)
     }
     do {
       if entry.revision == nil, let text = entry.sentRevision { _ = try NamedRevision(text) }
@@ -88,26 +112,46 @@ struct BulkGetReader: AnswerReader {
     }
   }
 
-  /// Writes `{"ok":{…}}`.
+  /// Begins `{"ok":{…}}`, or a part.
   private mutating func append(
     _ target: WantedRevisions.Target, of entry: BulkGetRequest.Entry, _ view: any StoreView
   ) throws {
     guard let last = documents.indices.last,
-      let bytes = try documents[last].json(of: target, in: view)
+      let found = try documents[last].text(of: target, entry, in: view)
     else {
       // The revision is no longer a leaf: a newer one replaced it between two slices.
       if entry.sentRevision != nil { appendError(.missing, entry) }
       return
     }
-    text.writer.beginObject()
-    text.writer.name("ok")
-    text.value(bytes)
-    text.writer.endObject()
+    switch request.form {
+    case .json:
+      text.writer.beginObject()
+      text.writer.name("ok")
+      text.begin(found)
+      isOpen = true
+    case .multipart(let boundary, _):
+      appendFields(boundary, type: found.type, of: entry, target.revision)
+      text.append(found)
+    }
+  }
+
+  /// Begins a part. A document with attachments has its id and revision in fields, as in CouchDB, without line ends.
+  private mutating func appendFields(
+    _ boundary: String, type: String, of entry: BulkGetRequest.Entry, _ revision: RevisionID?
+  ) {
+    text.append(Array("\r\n--\(boundary)\r\n".utf8))
+    if type.hasPrefix("multipart/"), let id = entry.id, let revision {
+      let id = String(decoding: id.utf8.map { $0 < 0x20 ? 0x20 : $0 }, as: UTF8.self)
+      text.append(Array("X-Doc-Id: \(id)\r\nX-Rev-Id: \(revision)\r\n".utf8))
+    }
+    text.append(Array("Content-Type: \(type)\r\n\r\n".utf8))
   }
 
   private mutating func end() {
-    text.writer.endArray()
-    text.writer.endObject()
+    if isJSON {
+      text.writer.endArray()
+      text.writer.endObject()
+    }
     text.flush()
     targets = nil
     count += 1
@@ -115,15 +159,23 @@ struct BulkGetReader: AnswerReader {
 
   /// Writes `{"error":{"id","rev","error","reason"}}`. When no revision was sent, `rev` is `undefined`, as in CouchDB.
   private mutating func appendError(_ error: ServiceError, _ entry: BulkGetRequest.Entry) {
-    text.writer.beginObject()
-    text.writer.name("error")
-    text.writer.beginObject()
-    text.writer.name("id")
-    Self.append(entry.id, to: &text.writer)
-    text.writer.member("rev", entry.sentRevision ?? "undefined")
-    error.appendMembers(to: &text.writer, word)
-    text.writer.endObject()
-    text.writer.endObject()
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("id")
+    Self.append(entry.id, to: &writer)
+    writer.member("rev", entry.sentRevision ?? "undefined")
+    error.appendMembers(to: &writer, word)
+    writer.endObject()
+    switch request.form {
+    case .json:
+      text.writer.beginObject()
+      text.writer.name("error")
+      text.value(writer.bytes)
+      text.writer.endObject()
+    case .multipart(let boundary, _):
+      appendFields(boundary, type: "application/json; error=\"true\"", of: entry, nil)
+      text.append(writer.bytes)
+    }
   }
 
   private static func append(_ text: String?, to writer: inout JSONWriter) {
@@ -136,8 +188,14 @@ struct AskedDocument: Sendable {
   private let id: String
   private var reader: DocumentReader?
   private var wanted: WantedRevisions
+  private struct Known: Hashable {
+    let revision: RevisionID
+    let attachments: WantedAttachments?
+  }
+
   /// The revisions that were read; the value is nil for one that is missing.
-  private var known = TreeDictionary<RevisionID, [UInt8]?>()
+  private var known = TreeDictionary<Known, RevisionText?>()
+  private let form: DocumentReader.Form
   private let isNamedAgain: Bool
 
   init(_ id: String, _ request: BulkGetRequest, in view: any StoreView) throws {
@@ -148,6 +206,7 @@ struct AskedDocument: Sendable {
     wanted = WantedRevisions(
       entries.compactMap(\.revision?.revision), by: reader, latest: request.latest)
     isNamedAgain = entries.count > 1
+    form = request.form.ofRevision
   }
 
   func isOf(_ id: String) -> Bool { self.id.equalsBytes(of: id) }
@@ -162,25 +221,25 @@ struct AskedDocument: Sendable {
     revision.map { wanted.targets(of: $0) } ?? wanted.leaves
   }
 
-  /// Prepares ``json(of:in:)``, until the slice is over.
+  /// Prepares ``text(of:_:in:)``, until the slice is over.
   /// - Returns: whether it is prepared.
   mutating func prepare(
     _ target: WantedRevisions.Target, in view: any StoreView
   ) throws -> Bool {
-    guard let revision = target.revision, !isNamedAgain || known[revision] == nil else {
-      return true
-    }
+    guard let revision = target.revision else { return true }
     return try reader?.prepare(revision, in: view) ?? true
   }
 
-  /// A revision as JSON; nil when it is missing.
-  mutating func json(
-    of target: WantedRevisions.Target, in view: any StoreView
-  ) throws -> [UInt8]? {
+  /// A revision; nil when it is missing.
+  mutating func text(
+    of target: WantedRevisions.Target, _ entry: BulkGetRequest.Entry, in view: any StoreView
+  ) throws -> RevisionText? {
     guard let revision = target.revision else { return nil }
-    if isNamedAgain, let known = known[revision] { return known }
-    let bytes = try reader?.revision(revision, at: target.index, in: view)
-    if isNamedAgain { known.updateValue(bytes, forKey: revision) }
-    return bytes
+    let key = Known(revision: revision, attachments: entry.attachments)
+    if isNamedAgain, let known = known[key] { return known }
+    let text = try reader?.text(
+      of: revision, at: target.index, as: form, entry.attachments, in: view)
+    if isNamedAgain { known.updateValue(text, forKey: key) }
+    return text
   }
 }

@@ -16,12 +16,27 @@ package struct BulkGetRequest: Sendable {
     let sentRevision: String?
     /// The revision; nil when none was sent, or the text is not a revision.
     let revision: NamedRevision?
+    /// `atts_since`: the revisions that the client has, if any; nil for anything else than a list of revisions.
+    let since: [RevisionID]?
+
+    /// Which attachments the element asks for; nil for those of the request.
+    var attachments: WantedAttachments? {
+      since.flatMap { $0.isEmpty ? nil : WantedAttachments(since: $0) }
+    }
 
     init(_ node: JSONNode) {
       isObject = node.kind == .object && node.count > 0
       id = node["id"]?.string
       sentRevision = node["rev"]?.string
       revision = sentRevision.flatMap { try? NamedRevision($0) }
+      since = Self.revisions(node["atts_since"])
+    }
+
+    private static func revisions(_ list: JSONNode?) -> [RevisionID]? {
+      guard let list else { return [] }
+      guard list.kind == .array else { return nil }
+      let revisions = list.elements.compactMap { $0.string.flatMap { try? RevisionID($0) } }
+      return revisions.count == list.count ? revisions : nil
     }
   }
 
@@ -30,6 +45,7 @@ package struct BulkGetRequest: Sendable {
   /// The indexes of the elements that name a document.
   private let named: [DocumentID: [Int]]
   let extras: DocumentExtras
+  let form: OpenRevisions.Form
   /// Whether a revision that is not a leaf is replaced by the leaves that descend from it.
   let latest: Bool
 
@@ -39,7 +55,10 @@ package struct BulkGetRequest: Sendable {
   /// Reads a body and the query's `revs`, `attachments` and `latest`. CouchDB's replicator repeats them in the body, where they count
   /// too.
   /// - Throws: 400 for a body without `docs`, and for a parameter of a single document; 413 for too many documents.
-  package init(_ body: JSONNode, _ parameters: CouchParameters) throws {
+  package init(
+    _ body: JSONNode, _ parameters: CouchParameters, as form: OpenRevisions.Form = .json
+  ) throws {
+    self.form = form
     if let name = Self.refused.first(where: { parameters[$0] != nil }) {
       throw ServiceError.badRequest("\"\(name)\" query parameter is not acceptable")
     }

@@ -12,6 +12,9 @@ extension CouchDatabase {
   package func document(
     _ id: DocumentID, _ query: DocumentQuery = DocumentQuery()
   ) async throws -> CouchAnswer {
+    if query.extras.attachments != nil {
+      return try await answer(by: AttachedDocumentReader(id, query))
+    }
     guard query.extras.isEmpty else { return try await documentInSlices(id, query) }
     return try await store.readInline { view in
       guard let reader = try Self.reader(id, query, in: view) else { throw DocumentError.missing }
@@ -23,27 +26,24 @@ extension CouchDatabase {
   private func documentInSlices(
     _ id: DocumentID, _ query: DocumentQuery
   ) async throws -> CouchAnswer {
-    let reserve = reserveAnswer
-    return try await store.read(inSlices: DocumentReader?.none) { progress, view in
+    try await store.read(inSlices: DocumentReader?.none) { progress, view in
       var known = try progress?.renewed(in: view)
       if known == nil { known = try Self.reader(id, query, in: view) }
       guard var reader = known else { throw DocumentError.missing }
       let revision = Self.target(of: query, by: reader)
       let isPrepared = try reader.prepare(revision, in: view)
-      // The texts are copied into the answer.
-      guard reserve(2 * reader.encodedBytes) else { throw Self.noMemory }
       progress = reader
       return isPrepared ? try Self.answer(by: reader, query, in: view) : nil
     }
   }
 
-  private static func reader(
+  static func reader(
     _ id: DocumentID, _ query: DocumentQuery, in view: any StoreView
   ) throws -> DocumentReader? {
     try DocumentReader(id, in: view, extras: query.extras, needsTree: query.revision != nil)
   }
 
-  private static func target(of query: DocumentQuery, by reader: DocumentReader) -> RevisionID {
+  static func target(of query: DocumentQuery, by reader: DocumentReader) -> RevisionID {
     guard let revision = query.revision else { return reader.winningRevision }
     return query.latest ? reader.leaf(below: revision) ?? revision : revision
   }
@@ -51,10 +51,22 @@ extension CouchDatabase {
   private static func answer(
     by reader: DocumentReader, _ query: DocumentQuery, in view: any StoreView
   ) throws -> CouchAnswer {
+    let bytes = try text(by: reader, query, in: view).bytes
+    return CouchAnswer(
+      .done, bytes, revision: query.extras.isEmpty ? target(of: query, by: reader) : nil)
+  }
+
+  /// The revision that a query asks for.
+  /// - Throws: 404 `missing` or `deleted`.
+  static func text(
+    by reader: DocumentReader, _ query: DocumentQuery, in view: any StoreView
+  ) throws -> RevisionText {
     guard query.revision != nil || !reader.isDeleted else { throw DocumentError.deleted }
     let revision = target(of: query, by: reader)
-    guard let bytes = try reader.revision(revision, in: view) else { throw DocumentError.missing }
-    return CouchAnswer(.done, bytes, revision: query.extras.isEmpty ? revision : nil)
+    guard let text = try reader.text(of: revision, as: .json, in: view) else {
+      throw DocumentError.missing
+    }
+    return text
   }
 }
 

@@ -12,8 +12,6 @@ struct DocumentReader: Sendable {
   private var conflicts: [UInt8]
   /// The bodies that were looked up for `_revs_info` so far.
   private var kept = KeptBodies()
-  /// The attachments that were encoded so far.
-  private var encoded = EncodedAttachments()
 
   /// Reads a document; nil when its id was never used.
   /// - Parameter needsTree: whether ``leaves`` or revisions other than the winner will be requested.
@@ -87,10 +85,46 @@ struct DocumentReader: Sendable {
     try bytes(of: winner, at: nil, in: view)
   }
 
+  /// The forms of a revision with the bytes of its attachments.
+  enum Form {
+    case json
+    /// The attachments as parts that follow the document.
+    case related(boundary: String)
+  }
+
+  /// A revision with the bytes of the requested attachments, or with all that the client does not have if they follow; nil
+  /// when it is unknown or its body is not kept.
+  /// - Parameter index: the index of the revision in the tree, when the caller knows it.
+  /// - Parameter wanted: which attachments, if not those of the request.
+  func text(
+    of revision: RevisionID, at index: Int? = nil, as form: Form,
+    _ wanted: WantedAttachments? = nil, in view: any StoreView
+  ) throws -> RevisionText? {
+    guard let (found, index) = try document(revision, at: index, in: view) else { return nil }
+    let wanted = wanted ?? extras.attachments
+    var body = AttachmentReader.Body(bytes: found.body)
+    if DocumentBody.hasAttachments(found.body) {
+      let reader = attachments(of: found, at: index, wanted)
+      switch form {
+      case .related: body = try reader.body(found.body, as: .follows, in: view)
+      case .json:
+        if wanted != nil { body = try reader.body(found.body, as: .data, in: view) }
+      }
+    }
+    var bytes: [UInt8] = []
+    found.with(body.bytes).append(to: &bytes, extra: members(of: revision, at: index))
+    if case .related(let boundary) = form {
+      return RevisionText(bytes, following: body.following, boundary)
+    }
+    // The body is the end of the text.
+    let start = bytes.count - body.bytes.count
+    return RevisionText(bytes, gaps: body.gaps.map { $0.moved(by: start) })
+  }
+
   /// Writes the winner as JSON. Its `_revs_info` says whether a revision can be read only for those that ``prepare(_:in:)``
   /// has looked up.
   func appendWinner(to writer: inout JSONWriter, in view: any StoreView) throws {
-    let document = try withAttachments(winner, at: nil, as: .data, in: view).document
+    let document = try listed(winner, at: nil, in: view)
     let extra = members(of: winner.revision, at: nil)
     writer.raw { bytes in document.append(to: &bytes, extra: extra) }
   }
@@ -102,17 +136,6 @@ struct DocumentReader: Sendable {
   ) throws -> [UInt8]? {
     guard let (document, index) = try document(revision, at: index, in: view) else { return nil }
     return try bytes(of: document, at: index, in: view)
-  }
-
-  /// A revision with the attachments that follow it; nil when it is unknown or its body is not kept.
-  func multipart(
-    _ revision: RevisionID, in view: any StoreView
-  ) throws -> MultipartDocument? {
-    guard let (found, index) = try document(revision, at: nil, in: view) else { return nil }
-    let (document, following) = try withAttachments(found, at: index, as: .follows, in: view)
-    var bytes: [UInt8] = []
-    document.append(to: &bytes, extra: members(of: revision, at: index))
-    return MultipartDocument(json: bytes, attachments: following)
   }
 
   /// A revision, and its index in the tree if that is known.
@@ -130,27 +153,28 @@ struct DocumentReader: Sendable {
     return (document, index)
   }
 
-  /// A revision whose body has the bytes of attachments, or names those that follow it.
-  private func withAttachments(
-    _ document: Document, at index: Int?, as form: AttachmentReader.Form, in view: any StoreView
-  ) throws -> (document: Document, following: [FoundAttachment]) {
-    guard extras.attachments != nil || form == .follows,
-      DocumentBody.hasAttachments(document.body)
-    else { return (document, []) }
-    let (body, following) = try attachments(of: document, at: index)
-      .body(document.body, as: form, encoded, in: view)
-    return (document.with(body), following)
+  /// A revision as a list of documents has it.
+  private func listed(
+    _ document: Document, at index: Int?, in view: any StoreView
+  ) throws -> Document {
+    guard let wanted = extras.attachments, DocumentBody.hasAttachments(document.body) else {
+      return document
+    }
+    return document.with(
+      try attachments(of: document, at: index, wanted)
+        .body(document.body, as: .listed, in: view).bytes)
   }
 
-  private func attachments(of document: Document, at index: Int?) -> AttachmentReader {
-    var known = 0
-    if let wanted = extras.attachments, !wanted.since.isEmpty, let tree,
+  private func attachments(
+    of document: Document, at index: Int?, _ wanted: WantedAttachments?
+  ) -> AttachmentReader {
+    var known: RevisionID?
+    if let wanted, !wanted.since.isEmpty, let tree,
       let index = validIndex(index, of: document.revision) ?? tree.index(of: document.revision)
     {
-      known = wanted.knownGeneration(in: tree.history(at: index))
+      known = wanted.known(in: tree.history(at: index))
     }
-    return AttachmentReader(
-      id: document.id, revision: document.revision, knownGeneration: known)
+    return AttachmentReader(id: document.id, revision: document.revision, known: known)
   }
 
   /// The index, if the revision is still there.
@@ -158,30 +182,19 @@ struct DocumentReader: Sendable {
     index.flatMap { node(at: $0)?.revision == revision ? $0 : nil }
   }
 
-  /// How many bytes the encoded attachments have.
-  var encodedBytes: Int { encoded.count }
-
-  /// Looks up the bodies for `_revs_info` of a revision, each body once, and encodes its attachments, until the slice is
-  /// over.
+  /// Looks up the bodies for `_revs_info` of a revision, each body once, until the slice is over.
   /// - Returns: whether all is done.
-  /// - Throws: 413 for attachments that are too long for one answer.
   mutating func prepare(
     _ revision: RevisionID, in view: any StoreView
   ) throws -> Bool {
-    if extras.revisionsInfo, let tree {
-      guard try kept.lookUp(for: revision, of: winner, in: tree, view) else { return false }
-    }
-    guard extras.attachments != nil,
-      let (document, index) = try document(revision, at: nil, in: view),
-      let (stubs, _) = DocumentBody.attachments(in: document.body)
-    else { return true }
-    return try encoded.encode(stubs, by: attachments(of: document, at: index), in: view)
+    guard extras.revisionsInfo, let tree else { return true }
+    return try kept.lookUp(for: revision, of: winner, in: tree, view)
   }
 
   private func bytes(
     of document: Document, at index: Int?, in view: any StoreView
   ) throws -> [UInt8] {
-    let document = try withAttachments(document, at: index, as: .data, in: view).document
+    let document = try listed(document, at: index, in: view)
     var bytes: [UInt8] = []
     document.append(to: &bytes, extra: members(of: document.revision, at: index))
     return bytes

@@ -14,11 +14,19 @@ package enum OpenRevisions: Sendable, Equatable {
   package enum Form: Sendable, Equatable {
     /// A JSON array of `{"ok":…}` and `{"missing":…}`.
     case json
-    /// The same as `multipart/mixed`, one part for each revision, for CouchDB's replicator. The boundary has 1 to 70
-    /// random letters and digits, so that it does not occur in a document.
+    /// One part for each revision, for CouchDB's replicator: the document, or `multipart/related` with the attachments that
+    /// follow it. The boundaries, that of the parts and that within a part, have 1 to 70 random letters and digits, so that
+    /// they do not occur in a document. Neither begins with the other.
     ///
     /// Source: RFC 2046, section 5.1; CouchDB, "GET /{db}/{docid}: efficient multiple attachments retrieving".
-    case multipart(boundary: String)
+    case multipart(boundary: String, inner: String)
+
+    var ofRevision: DocumentReader.Form {
+      switch self {
+      case .json: .json
+      case .multipart(_, let inner): .related(boundary: inner)
+      }
+    }
   }
 
   /// Reads `open_revs`: `all` or a JSON array of revisions; nil when absent.

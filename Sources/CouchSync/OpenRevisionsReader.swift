@@ -18,7 +18,9 @@ struct OpenRevisionsReader: AnswerReader {
   /// The number of revisions that were read.
   private var next = 0
   /// The revisions that were read for this part of the answer; the value is nil for one that is missing.
-  private var known: [RevisionID: [UInt8]?] = [:]
+  private var known: [RevisionID: RevisionText?] = [:]
+  /// Whether the present element is not ended yet.
+  private var isOpen = false
   private var hasElements = false
   var text = AnswerText()
 
@@ -37,6 +39,7 @@ struct OpenRevisionsReader: AnswerReader {
   mutating func release() { (reader, known) = (nil, [:]) }
 
   mutating func read(_ view: any StoreView) throws -> Bool {
+    guard try finish(view) else { return false }
     reader =
       try reader?.renewed(in: view)
       ?? DocumentReader(id, in: view, extras: query.extras, needsTree: true)
@@ -51,15 +54,28 @@ struct OpenRevisionsReader: AnswerReader {
         return false
       }
       try append(target, view)
-      text.flush()
       next += 1
+      guard try finish(view) else { return false }
       if pauses(view) { break }
     }
     guard next == targets?.count else { return false }
     switch form {
     case .json: text.writer.endArray()
-    case .multipart(let boundary): text.append(Array("--\(boundary)--".utf8))
+    case .multipart(let boundary, _): text.append(Array("--\(boundary)--".utf8))
     }
+    return true
+  }
+
+  /// Ends the present element, as far as the slice allows.
+  private mutating func finish(_ view: any StoreView) throws -> Bool {
+    guard try text.finishValue(in: view) else { return false }
+    guard isOpen else { return true }
+    isOpen = false
+    switch form {
+    case .json: text.writer.endObject()
+    case .multipart: text.append(Array("\r\n".utf8))
+    }
+    text.flush()
     return true
   }
 
@@ -111,45 +127,39 @@ struct OpenRevisionsReader: AnswerReader {
     }
     // The revision is no longer a leaf: a newer one replaced it between two slices.
     if found == nil, wanted == .all { return }
-    hasElements = true
+    (hasElements, isOpen) = (true, true)
     switch form {
     case .json: append(found, asked: target.asked)
-    case .multipart(let boundary): append(found, asked: target.asked, boundary)
+    case .multipart(let boundary, _): append(found, asked: target.asked, boundary)
     }
   }
 
-  /// A revision as JSON, read once; nil when it is missing.
+  /// A revision, read once; nil when it is missing.
   private mutating func body(
     of revision: RevisionID, at index: Int?, _ view: any StoreView
-  ) throws -> [UInt8]? {
+  ) throws -> RevisionText? {
     if let known = known[revision] { return known }
-    let found = try reader?.revision(revision, at: index, in: view)
+    let found = try reader?.text(of: revision, at: index, as: form.ofRevision, in: view)
     if wanted != .all { known[revision] = .some(found) }
     return found
   }
 
-  /// Writes `{"ok":{…}}` or `{"missing":"…"}`.
-  private mutating func append(_ found: [UInt8]?, asked: NamedRevision) {
+  /// Writes `{"ok":{…}` or `{"missing":"…"`.
+  private mutating func append(_ found: RevisionText?, asked: NamedRevision) {
     text.writer.beginObject()
     if let found {
       text.writer.name("ok")
-      text.value(found)
+      text.begin(found)
     } else {
       text.writer.member("missing", asked.text)
     }
-    text.writer.endObject()
   }
 
-  private mutating func append(_ found: [UInt8]?, asked: NamedRevision, _ boundary: String) {
-    text.append(Array("--\(boundary)\r\nContent-Type: application/json".utf8))
-    if let found {
-      text.append(Array("\r\n\r\n".utf8))
-      text.append(found)
-    } else {
-      text.append(Array("; error=\"true\"\r\n\r\n".utf8))
-      text.append(JSONValue.object(["missing": .string(asked.text)]).bytes)
-    }
-    text.append(Array("\r\n".utf8))
+  private mutating func append(_ found: RevisionText?, asked: NamedRevision, _ boundary: String) {
+    let type = found?.type ?? "application/json; error=\"true\""
+    text.append(Array("--\(boundary)\r\nContent-Type: \(type)\r\n\r\n".utf8))
+    let missing = RevisionText(JSONValue.object(["missing": .string(asked.text)]).bytes)
+    text.append(found ?? missing)
   }
 }
 

@@ -66,7 +66,7 @@ struct OpenRevisionsTests {
         == #"[\#(odd),{"ok":{"_id":"a","_rev":"2-b","x":1}},{"missing":"01-\""}"#
         + (latest == "true" ? "]" : ",\(odd)]"))
     let parts = try await open(
-      branched(), asked, ("latest", latest), as: .multipart(boundary: "b1"))
+      branched(), asked, ("latest", latest), as: .multipart(boundary: "b1", inner: "i1"))
     #expect(parts.text.contains(#"{"missing":"01-\""}"#))
   }
 
@@ -85,7 +85,7 @@ struct OpenRevisionsTests {
 
   @Test func multipartHasOnePartForEachRevision() async throws {
     let answer = try await open(
-      branched(), #"["2-b","9-x"]"#, as: .multipart(boundary: "b1"))
+      branched(), #"["2-b","9-x"]"#, as: .multipart(boundary: "b1", inner: "i1"))
     #expect(
       answer.text
         == "--b1\r\nContent-Type: application/json\r\n\r\n"

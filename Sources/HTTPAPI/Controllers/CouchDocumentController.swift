@@ -51,7 +51,7 @@ struct CouchDocumentController: Sendable {
         fields[.eTag] = "\"\(revision)\""
         return .empty(.notModified, headers: fields)
       }
-      return .couch(answer)
+      return try feeds.response(answer, call, store)
     }
   }
 
@@ -61,18 +61,7 @@ struct CouchDocumentController: Sendable {
     _ store: CouchStore
   ) async throws -> Response {
     var (form, type) = (OpenRevisions.Form.json, "application/json")
-    if call.accepts("multipart/mixed") {
-      let boundary = Multipart.boundary()
-      if try await store.read({ try await $0.hasAttachments(id) }) {
-        let revisions = try await store.read { database in
-          try await database.multipartRevisions(of: id, wanted, query)
-        }
-        return try parts(
-          Multipart.mixed(revisions, boundary), "multipart/mixed; boundary=\"\(boundary)\"", call,
-          store)
-      }
-      (form, type) = (.multipart(boundary: boundary), "multipart/mixed; boundary=\"\(boundary)\"")
-    }
+    if call.accepts("multipart/mixed") { (form, type) = OpenRevisions.Form.parts(of: "mixed") }
     let answer = try await store.read { [form] database in
       try await database.openRevisions(id, wanted, query, as: form)
     }
@@ -83,19 +72,12 @@ struct CouchDocumentController: Sendable {
   private func related(
     _ id: DocumentID, _ query: DocumentQuery, _ call: Call, _ store: CouchStore
   ) async throws -> Response {
-    let document = try await store.read { database in
-      try await database.multipartDocument(id, query)
+    let text = try await store.read { database in
+      try await database.multipartDocument(id, query, boundary: Multipart.boundary())
     }
-    let (type, segments) = Multipart.related(document, Multipart.boundary())
-    return try parts(segments, type, call, store)
-  }
-
-  private func parts(
-    _ segments: [Multipart.Segment], _ type: String, _ call: Call, _ store: CouchStore
-  ) throws -> Response {
     var fields = Response.couchFields
-    fields[.contentType] = type
-    let answer = AttachmentAnswer(segments, from: store)
+    fields[.contentType] = text.type
+    let answer = AttachmentAnswer(text, from: store)
     return try feeds.response(
       answer, to: call, from: store, waits: false, length: Int(answer.count), fields)
   }

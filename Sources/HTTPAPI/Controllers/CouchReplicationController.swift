@@ -15,10 +15,17 @@ struct CouchReplicationController: Sendable {
   var routes: [Route] {
     [
       databases.route(.post, "/_bulk_get") { call, store in
+        var (form, type) = (OpenRevisions.Form.json, "application/json")
+        if !call.accepts("application/json"),
+          let kind = ["mixed", "related"].first(where: { call.accepts("multipart/\($0)") })
+        {
+          (form, type) = OpenRevisions.Form.parts(of: kind)
+        }
         let request = try BulkGetRequest(
-          try await call.couchObject(), try call.couchParameters())
+          try await call.couchObject(), try call.couchParameters(), as: form)
         return try feeds.response(
-          try await store.read { database in try await database.bulkGet(request) }, call, store)
+          try await store.read { database in try await database.bulkGet(request) }, call, store,
+          type: type)
       },
       databases.route(.post, "/_revs_diff") { call, store in
         let request = try RevisionsRequest(try await call.couchObject())

@@ -31,6 +31,17 @@ struct AttachmentAnswer: LongAnswerForm {
     (self.segments, self.store) = (segments[...], store)
   }
 
+  /// Makes an answer of a document and the attachments that follow it.
+  init(_ text: RevisionText, from store: CouchStore) {
+    var (segments, start) = ([Segment](), 0)
+    for gap in text.gaps {
+      segments.append(.bytes(Array(text.bytes[start..<gap.offset])))
+      segments.append(.attachment(gap.facts, 0..<gap.facts.length))
+      start = gap.offset
+    }
+    self.init(segments + [.bytes(Array(text.bytes[start...]))], from: store)
+  }
+
   /// How many bytes the answer has.
   var count: Int64 { segments.reduce(0) { $0 + $1.count } }
 
@@ -69,8 +80,7 @@ struct AttachmentAnswer: LongAnswerForm {
 
 /// Answers in the forms of `multipart`.
 ///
-/// Source: RFC 2046, section 5.1; RFC 2387; CouchDB, `couch_doc:doc_to_multi_part_stream` and
-/// `chttpd_db:send_docs_multipart`.
+/// Source: RFC 2046, section 5.1.
 enum Multipart {
   typealias Segment = AttachmentAnswer.Segment
 
@@ -79,75 +89,17 @@ enum Multipart {
     var generator = SystemRandomNumberGenerator()
     return Hex.string(generator.next(), generator.next())
   }
+}
 
-  /// A document and the attachments that follow it; only the document if none does.
-  static func related(
-    _ document: MultipartDocument, _ boundary: String
-  ) -> (type: String, segments: [Segment]) {
-    guard !document.attachments.isEmpty else {
-      return ("application/json", [.bytes(document.json)])
-    }
-    var segments: [Segment] = [
-      bytes("--\(boundary)\r\nContent-Type: application/json\r\n\r\n"), .bytes(document.json),
-      bytes("\r\n--\(boundary)"),
-    ]
-    for attachment in document.attachments {
-      segments += [
-        bytes(
-          """
-          \r\nContent-Disposition: attachment; filename="\(quoted(attachment.stub.name))"\r
-          Content-Type: \(attachment.stub.contentType)\r
-          Content-Length: \(attachment.facts.length)\r\n\r\n
-          """),
-        .attachment(attachment.facts, 0..<attachment.facts.length),
-        bytes("\r\n--\(boundary)"),
-      ]
-    }
-    segments.append(bytes("--"))
-    return ("multipart/related; boundary=\"\(boundary)\"", segments)
-  }
-
-  /// Revisions, each as a part.
-  static func mixed(_ revisions: [MultipartRevision], _ boundary: String) -> [Segment] {
-    var segments = [bytes("--\(boundary)")]
-    let inner = Self.boundary()
-    for revision in revisions {
-      switch revision {
-      case .document(let document):
-        let (type, parts) = related(document, inner)
-        segments += [bytes("\r\nContent-Type: \(type)\r\n\r\n")] + parts
-      case .missing(let text):
-        segments.append(
-          bytes(
-            "\r\nContent-Type: application/json; error=\"true\"\r\n\r\n"
-              + String(decoding: missing(text), as: UTF8.self)))
-      }
-      segments.append(bytes("\r\n--\(boundary)"))
-    }
-    return segments + [bytes("--")]
-  }
-
-  private static func missing(_ revision: String) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("missing", revision)
-    writer.endObject()
-    return writer.bytes
-  }
-
-  private static func bytes(_ text: String) -> Segment { .bytes(Array(text.utf8)) }
-
-  /// A name in a quoted string (RFC 9110, section 5.6.4). Line ends, which no field may have, become spaces.
-  static func quoted(_ name: AttachmentName) -> String {
-    var bytes: [UInt8] = []
-    for byte in name.text.utf8 {
-      switch byte {
-      case 0x00...0x1F, 0x7F: bytes.append(0x20)
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-      default: bytes.append(byte)
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
+extension OpenRevisions.Form {
+  /// An answer of several parts.
+  /// - Parameter kind: the subtype of `multipart`.
+  static func parts(of kind: String) -> (form: OpenRevisions.Form, type: String) {
+    let boundary = Multipart.boundary()
+    return (
+      .multipart(boundary: boundary, inner: Multipart.boundary()),
+      "multipart/\(kind); boundary=\"\(boundary)\""
+    )
   }
 }
 

@@ -13,8 +13,11 @@ extension Feeds {
     guard answer.rest != nil else { return .couch(answer, type: type) }
     var fields = Response.couchFields
     fields[.contentType] = type
+    // CouchDB's replicator accepts nothing behind the last boundary.
+    let end = type == "application/json" ? [[UInt8(ascii: "\n")]] : []
     return try response(
-      CouchParts(store: store, answer: answer), to: call, from: store, waits: false, fields)
+      CouchParts(store: store, answer: answer, end: end), to: call, from: store, waits: false,
+      fields)
   }
 }
 
@@ -23,6 +26,8 @@ private struct CouchParts: LongAnswerForm {
   let store: CouchStore
   /// The part that was read last.
   var answer: CouchAnswer
+  /// The pieces that follow the answer.
+  let end: [[UInt8]]
   var isSent = false
 
   mutating func next(after news: Subscription.News) async throws -> LongAnswerPart {
@@ -33,7 +38,6 @@ private struct CouchParts: LongAnswerForm {
     guard answer.rest == nil else {
       return LongAnswerPart(pieces: answer.pieces, following: .more)
     }
-    return LongAnswerPart(
-      pieces: answer.pieces + [[UInt8(ascii: "\n")]], following: .nothing, closing: [])
+    return LongAnswerPart(pieces: answer.pieces + end, following: .nothing, closing: [])
   }
 }

@@ -15,11 +15,6 @@ extension StoreView {
     try local(.attached(id)).map { try AttachmentRecord($0).revisions[revision] ?? [:] } ?? [:]
   }
 
-  /// Whether some kept revision of a document names attachments.
-  package func hasAttachments(_ id: DocumentID) throws -> Bool {
-    try local(.attached(id)) != nil
-  }
-
   /// The attachments that the kept revisions of a document name.
   func attachments(of id: DocumentID) throws -> [AttachmentFacts] {
     let record = try local(.attached(id)).map { try AttachmentRecord($0) }

@@ -92,7 +92,7 @@ extension ReadConformance {
       let names = try ["2-b", "1-a", "9-z", "2-b"].map { try NamedRevision($0) }
       let some = OpenRevisions.these(names)
       let extras = try DocumentQuery(ReadBench.query("revs=true&revs_info=true"))
-      let forms: [OpenRevisions.Form] = [.json, .multipart(boundary: "0123456789")]
+      let forms: [OpenRevisions.Form] = [.json, .multipart(boundary: "0123456789", inner: "a")]
       let open = try await bench.answers(forms) { database, form in
         let all = try await database.openRevisions(DocumentID("d24"), .all, extras, as: form)
         let these = try await database.openRevisions(DocumentID("d12"), some, extras, as: form)
