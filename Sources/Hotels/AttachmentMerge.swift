@@ -1,51 +1,86 @@
 import Documents
 
-/// The attachments that a hotel has after two versions of it become one.
-///
-/// They are found by name. What one side has added stays, and what one side has removed goes. Where both have changed the
-/// attachment of a name, the first side's stays; the other can be read by its revision.
-enum AttachmentMerge {
-  /// Merges a second version's attachments into a body.
-  /// - Parameter former: the attachments of the version from which both come; empty for none.
-  /// - Parameter generation: that of the merged revision, in which the second version's attachments come.
-  /// - Returns: nil when nothing changes.
-  /// - Throws: ``DocumentError`` with code `tooLarge`.
-  static func merged(
-    _ others: [AttachmentStub], into body: DocumentBody, former: [AttachmentStub],
-    generation: Int
-  ) throws -> DocumentBody? {
-    let own = body.attachments
-    guard !own.isEmpty || !others.isEmpty else { return nil }
-    func stub(_ name: AttachmentName, of stubs: [AttachmentStub]) -> AttachmentStub? {
-      stubs.first { $0.name == name }
+/// The rule that merges the attachments of two revisions, by name: a three-way merge against those of their common
+/// revision. Nothing that either side added or changed is lost. Where both have different bytes under one name, the first
+/// side's keep the name, and the other's get another one.
+struct AttachmentMerge {
+  /// The merged attachments: the first side's in their order, and then those of the other.
+  private(set) var stubs: [AttachmentStub]
+  /// Which attachment of the other side a merged one is, by the merged one's name.
+  private(set) var taken: [AttachmentName: AttachmentName] = [:]
+  private let generation: Int
+
+  /// Merges attachments.
+  /// - Parameter own: the first side's.
+  /// - Parameter former: those of the common revision; empty if there is none.
+  /// - Parameter other: the other side's.
+  /// - Parameter generation: that of the merged revision. What is taken from the other side gets it as `revpos`: whoever
+  ///   has only the first side's revisions does not have these bytes.
+  init(
+    into own: [AttachmentStub], former: [AttachmentStub], other: [AttachmentStub], generation: Int
+  ) {
+    (stubs, self.generation) = (own, generation)
+    stubs.removeAll { stub in
+      Self.find(stub.name, in: other) == nil
+        && Self.find(stub.name, in: former).map(stub.hasSameBytes) ?? false
     }
-    var merged: [AttachmentStub] = []
-    for present in own {
-      let before = stub(present.name, of: former)
-      guard let before, before.hasSameContent(as: present) else {
-        merged.append(present)
-        continue
+    for stub in other {
+      let before = Self.find(stub.name, in: former)
+      if before.map(stub.hasSameBytes) != true { take(stub, changedFrom: before) }
+    }
+  }
+
+  /// Whether these are the attachments of the first side.
+  func isUnchanged(from own: [AttachmentStub]) -> Bool { taken.isEmpty && stubs.count == own.count }
+
+  private mutating func take(_ stub: AttachmentStub, changedFrom former: AttachmentStub?) {
+    guard let index = stubs.firstIndex(where: { $0.name == stub.name }) else {
+      return stubs.append(moved(stub, to: stub.name))
+    }
+    guard !stub.hasSameBytes(stubs[index]) else { return }
+    if former.map(stubs[index].hasSameBytes) ?? false {
+      stubs[index] = moved(stub, to: stub.name)
+      return
+    }
+    for number in 2...(stubs.count + 2) {
+      let name = stub.name.numbered(number)
+      guard let known = Self.find(name, in: stubs) else {
+        return stubs.append(moved(stub, to: name))
       }
-      guard let other = stub(present.name, of: others) else { continue }
-      merged.append(other.hasSameContent(as: present) ? present : other.coming(in: generation))
+      if stub.hasSameBytes(known) { return }
     }
-    for other in others where stub(other.name, of: own) == nil {
-      if let before = stub(other.name, of: former), before.hasSameContent(as: other) { continue }
-      if merged.count < IncomingAttachment.most { merged.append(other.coming(in: generation)) }
-    }
-    return merged == own ? nil : try body.with(merged)
+  }
+
+  private mutating func moved(_ stub: AttachmentStub, to name: AttachmentName) -> AttachmentStub {
+    taken[name] = stub.name
+    return AttachmentStub(
+      name: name, contentType: stub.contentType, generation: generation, digest: stub.digest,
+      length: stub.length)
+  }
+
+  private static func find(
+    _ name: AttachmentName, in stubs: [AttachmentStub]
+  ) -> AttachmentStub? {
+    stubs.first { $0.name == name }
   }
 }
 
 extension AttachmentStub {
-  /// Whether two have the same bytes and the same type.
-  fileprivate func hasSameContent(as other: AttachmentStub) -> Bool {
-    digest.equalsBytes(of: other.digest) && contentType.equalsBytes(of: other.contentType)
+  fileprivate func hasSameBytes(_ other: AttachmentStub) -> Bool {
+    digest.equalsBytes(of: other.digest) && length == other.length
   }
+}
 
-  /// The same as a new one of a revision, so that peers with earlier revisions ask for its bytes.
-  fileprivate func coming(in generation: Int) -> AttachmentStub {
-    AttachmentStub(
-      name: name, contentType: contentType, generation: generation, digest: digest, length: length)
+extension AttachmentName {
+  /// The name with a number before its suffix: `room.jpg` becomes `room (2).jpg`. A name that would be too long is cut.
+  fileprivate func numbered(_ number: Int) -> AttachmentName {
+    let end = text.utf8.lastIndex(of: UInt8(ascii: "."))
+    let suffix = end.map { text[$0...] } ?? ""
+    // Neither a long suffix nor one of a folder is one.
+    let isSuffix = suffix.utf8.count <= 16 && !suffix.utf8.contains(UInt8(ascii: "/"))
+    let added = " (\(number))" + (isSuffix ? suffix : "")
+    var stem = isSuffix ? text[..<(end ?? text.endIndex)] : text[...]
+    while stem.utf8.count + added.utf8.count > Self.maximumBytes { stem.removeLast() }
+    return AttachmentName(stored: stem + added)
   }
 }

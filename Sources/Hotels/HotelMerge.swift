@@ -4,13 +4,20 @@ import Stores
 
 /// The rule that merges a hotel's conflicting revisions into one: a three-way merge, member by member, against the
 /// common ancestor of two revisions. Changes of both sides survive. Where both changed the same member, the
-/// winner's value stays; the other can be read by its revision.
+/// winner's value stays; the other can be read by its revision. Attachments are merged by name; see ``AttachmentMerge``.
 enum HotelMerge {
+  /// A merged revision.
+  struct Result {
+    let mutation: Mutation
+    /// The bytes of the attachments that come from the losers.
+    let contents: [AttachmentName: AttachmentContent]
+  }
+
   /// The most bytes of bodies that are merged at once, beside the winner's: 256 KiB. Further ones are merged in
   /// later updates. This bounds the work of one transaction.
   static let bytesAtOnce = 256 << 10
 
-  /// The edit that merges the first ``BookmarkMerge/leavesAtOnce`` live leaves of a hotel, or as many of them as
+  /// Merges the first ``BookmarkMerge/leavesAtOnce`` live leaves of a hotel, or as many of them as
   /// ``bytesAtOnce`` allows.
   ///
   /// The result depends on the tree and the bodies alone, so that a replay elsewhere makes the same revisions.
@@ -19,9 +26,9 @@ enum HotelMerge {
   /// - Parameter now: the time at which branches are closed.
   /// - Returns: nil when there is nothing to merge.
   /// - Throws: the view's errors; ``DocumentError`` for a leaf in the last generation.
-  static func mutation(
+  static func result(
     of id: DocumentID, in view: any StoreView, limit: HistoryLimits, at now: Timestamp
-  ) throws -> Mutation? {
+  ) throws -> Result? {
     // The history of a document that is no hotel may be long.
     guard let document = try view.document(id), let body = hotel(document.body),
       let tree = try view.tree(id)
@@ -32,6 +39,7 @@ enum HotelMerge {
     let indices = tree.indices(of: live)
     var merged = body
     var losers: [RevisionID] = []
+    var contents: [AttachmentName: AttachmentContent] = [:]
     var bytes = 0
     for loser in live.dropFirst() where bytes < bytesAtOnce {
       guard let other = hotel(try view.body(id, loser)), let index = indices[loser]
@@ -39,30 +47,36 @@ enum HotelMerge {
       let source = tree.history(at: index).first { seen.contains($0) }
       let former = try source.flatMap { revision in try view.body(id, revision) }
       bytes += other.count
-      let result = try Self.merged(
-        other, into: merged, former: former ?? Array("{}".utf8),
-        generation: winner.generation + 1)
-      guard result.count <= BookmarkLimits.hotelBytes else { continue }
+      let facts =
+        HotelFacts.merged(into: merged, former: former ?? Array("{}".utf8), facts: other)?.bytes
+        ?? merged
+      let own = Self.attachments(of: merged)
+      let merge = AttachmentMerge(
+        into: own, former: former.map { Self.attachments(of: $0) } ?? [],
+        other: Self.attachments(of: other), generation: winner.generation + 1)
+      var result = facts
+      if !merge.isUnchanged(from: own) {
+        result = try DocumentBody(parsing: facts).with(merge.stubs).bytes
+      }
+      guard result.count <= BookmarkLimits.hotelBytes,
+        merge.stubs.count <= IncomingAttachment.most
+      else { continue }
       merged = result
+      if !merge.taken.isEmpty {
+        let keys = try view.attachmentKeys(of: id, loser)
+        for (name, source) in merge.taken { contents[name] = keys[source].map { .stored($0) } }
+      }
       losers.append(loser)
     }
     guard !losers.isEmpty else { return nil }
     let text = merged
-    return try BookmarkMerge.write(
+    let mutation = try BookmarkMerge.write(
       try DocumentBody(parsing: text), of: id, onto: tree, closing: losers, limit: limit, at: now)
+    return Result(mutation: mutation, contents: contents)
   }
 
-  /// A hotel's body with the changes and the attachments of another version of it.
-  private static func merged(
-    _ other: [UInt8], into body: [UInt8], former: [UInt8], generation: Int
-  ) throws -> [UInt8] {
-    let facts = HotelFacts.merged(into: body, former: former, facts: other)?.bytes ?? body
-    guard [other, body].contains(where: DocumentBody.hasAttachments) else { return facts }
-    let result = try AttachmentMerge.merged(
-      DocumentBody.attachments(in: other)?.stubs ?? [],
-      into: DocumentBody(parsing: facts, limits: .stored),
-      former: DocumentBody.attachments(in: former)?.stubs ?? [], generation: generation)
-    return result?.bytes ?? facts
+  private static func attachments(of body: [UInt8]) -> [AttachmentStub] {
+    DocumentBody.attachments(in: body)?.stubs ?? []
   }
 
   /// The winner, its ancestors, and the revisions that were merged into one of them.
@@ -101,11 +115,14 @@ extension DocumentStore {
       var isDone = false
       while !isDone {
         isDone = try await update(loading: [id], as: context) { changes in
-          let mutation = try HotelMerge.mutation(
+          let merge = try HotelMerge.result(
             of: id, in: changes.view, limit: changes.historyLimits, at: now)
-          changes.write(mutation)
+          guard let merge else { return true }
+          changes.write(merge.mutation)
+          try changes.attach(
+            merge.contents, to: AttachedRevision(id: id, revision: merge.mutation.revision))
           // The other leaves may not be hotels. The next round then finds nothing to merge.
-          return (mutation?.tree.openLeafCount ?? 1) == 1
+          return merge.mutation.tree.openLeafCount == 1
         }
       }
     }

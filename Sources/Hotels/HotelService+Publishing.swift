@@ -51,15 +51,16 @@ extension HotelService {
 }
 
 extension BookmarkEdit {
-  /// The draft's content, merged with the present bookmark; nil when the draft removes it.
+  /// The draft's content, merged with the present bookmark; nil when the draft removes it. A draft has no attachments:
+  /// what it names as such would be names without bytes here.
   fileprivate func merged(_ publication: BookmarkPublication) throws -> DocumentBody? {
     guard let content = publication.content else { return nil }
-    let mine = try DocumentBody(parsing: content, limits: .request)
+    let mine = try DocumentBody(parsing: content, limits: .request).with([])
     guard let theirs = try bookmark(publication.id), theirs.revision != publication.base,
       let base = publication.base,
       let before = try view.body(publication.id.documentID, base)
     else { return mine }
-    return HotelFacts.merged(into: content, former: before, facts: theirs.hotel) ?? mine
+    return HotelFacts.merged(into: mine.bytes, former: before, facts: theirs.hotel) ?? mine
   }
 }
 

@@ -5,7 +5,7 @@ import Stores
 
 /// What an account's hotel becomes when a guest has the same hotel and joins the account.
 ///
-/// A member or an attachment that only one side has joins. Where both differ, the account's value stays. The guest's words are then not
+/// A member that only one side has joins. Where both differ, the account's value stays. The guest's words are then not
 /// in the result, so the guest's whole hotel becomes an ancestor of it, from which it can be restored.
 struct HotelUnion: Sendable {
   /// The account's hotel with the members that only the guest's has.
@@ -13,23 +13,33 @@ struct HotelUnion: Sendable {
   /// The guest's whole hotel; nil when ``body`` has everything that it says.
   let ancestor: DocumentBody?
 
-  /// Joins two hotels.
-  /// - Parameter generation: that of the account's revision.
+  /// Joins two hotels. Their attachments are joined by name; see ``AttachmentMerge``.
   /// - Returns: nil when the guest's hotel says nothing that the account's doesn't say.
   /// - Throws: ``DocumentError`` for a body that can't be read.
-  init?(of account: [UInt8], in generation: Int, with guest: [UInt8]) throws {
-    let joined = HotelFacts.merged(into: account, former: Array("{}".utf8), facts: guest)
+  init?(of present: Bookmark, with guest: [UInt8]) throws {
+    let account = present.hotel
+    let joined = try Self.joined(account, guest, generation: present.revision.generation + 2)
     // A hotel that would become too large stays as it is.
     let fitting = joined.flatMap { $0.bytes.count <= BookmarkLimits.hotelBytes ? $0 : nil }
     let differs = fitting == nil && joined != nil || HotelFacts.differ(account, guest)
-    let text = try fitting ?? DocumentBody(parsing: account, limits: .request)
-    // The guest's whole hotel may come between.
-    let attached = try AttachmentMerge.merged(
-      DocumentBody.attachments(in: guest)?.stubs ?? [], into: text, former: [],
-      generation: generation + (differs ? 2 : 1))
-    guard differs || fitting != nil || attached != nil else { return nil }
-    body = attached ?? text
+    guard differs || fitting != nil else { return nil }
+    body = try fitting ?? DocumentBody(parsing: account, limits: .request)
     ancestor = differs ? try DocumentBody(parsing: guest, limits: .request) : nil
+  }
+
+  /// The account's hotel with what only the guest's has; nil if that is nothing.
+  /// - Parameter generation: the highest one that the revision may get. An attachment's `revpos` may be too high, not too
+  ///   low.
+  private static func joined(
+    _ account: [UInt8], _ guest: [UInt8], generation: Int
+  ) throws -> DocumentBody? {
+    let facts = HotelFacts.merged(into: account, former: Array("{}".utf8), facts: guest)
+    let (own, others) = (DocumentBody.attachments(in: account), DocumentBody.attachments(in: guest))
+    guard let others else { return facts }
+    let merge = AttachmentMerge(
+      into: own?.stubs ?? [], former: [], other: others.stubs, generation: generation)
+    guard !merge.taken.isEmpty, merge.stubs.count <= IncomingAttachment.most else { return facts }
+    return try (facts ?? DocumentBody(parsing: account, limits: .request)).with(merge.stubs)
   }
 }
 
@@ -59,7 +69,7 @@ struct HotelUnions: Sendable {
       let bookmark = bookmarks[next]
       if case .live(let present) = try StoredHotel(bookmark.id, in: view) {
         entries[bookmark.id] = Entry(
-          revision: present.revision, union: try Self.union(of: present, with: bookmark))
+          revision: present.revision, union: try HotelUnion(of: present, with: bookmark.hotel))
       }
       next += 1
       if view.slice.isOver { break }
@@ -70,11 +80,6 @@ struct HotelUnions: Sendable {
   /// The union of the account's hotel with the guest's. It is computed again if the account's hotel has changed.
   func union(of present: Bookmark, with guest: Bookmark) throws -> HotelUnion? {
     if let entry = entries[guest.id], entry.revision == present.revision { return entry.union }
-    return try Self.union(of: present, with: guest)
-  }
-
-  private static func union(of present: Bookmark, with guest: Bookmark) throws -> HotelUnion? {
-    try HotelUnion(
-      of: present.hotel, in: present.revision.generation, with: guest.hotel)
+    return try HotelUnion(of: present, with: guest.hotel)
   }
 }
