@@ -28,6 +28,8 @@ package struct AuditEvent: Sendable {
     case databaseMade, databaseRemoved
     /// Who may use a database was changed.
     case databaseAccessChanged
+    /// A new key signs tokens.
+    case keysRotated
     case jobStarted, jobCancelled
     case backupRemoved
     /// A server began to keep the log.

@@ -307,9 +307,14 @@ def test_the_audit_log_has_who_did_what_and_survives_a_kill(start):
     # A command without a server records what it does, as long as there is a log.
     assert "added" in user(server, "add", "bob", password="a good password")
     assert [each["event"] for each in audit(server, "--since", seen[-1]["time"])] == ["erased", "userAdded"]
+    for command in (["keys", "rotate"], ["admin", "reset-password"]):
+        subprocess.run([BINARY, *command, "--data", str(server.data)], capture_output=True, check=True, timeout=PATIENCE)
+    last = audit(server)[-2:]
+    assert [(each["event"], each["by"], each.get("about")) for each in last] == [
+        ("keysRotated", "administrator", None), ("passwordChanged", "administrator", "administrator")]
     off = start()
     user(off, "delete", "bob")
-    assert [each["event"] for each in audit(off)][-1] == "userAdded"
+    assert audit(off)[-2:] == last
 
 
 def test_no_audit_log_is_kept_by_default(start):

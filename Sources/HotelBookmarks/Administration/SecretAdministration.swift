@@ -15,6 +15,8 @@ package enum PasswordReset {
         ? try await SharedAdministrator(SharedSecrets(stores: stores)).reset()
         : try AdministratorFile(DataFiles.administrator(in: location.data)).reset()
     }
+    try await UserAdministration(location).record(
+      AuditEvent(.passwordChanged, by: .administrator, about: "administrator"))
     return password.exposed
   }
 }
@@ -25,16 +27,22 @@ package enum KeyAdministration {
   /// - Throws: `DataDirectoryError` if there is no data directory, or its stores were moved; `ServiceError` if the key
   ///   file can't be read or written.
   package static func rotate(_ location: StorageLocation) async throws {
-    guard location.database != nil else {
-      // Also while a server runs, which has the directory's lock.
-      try FileEngine.requireDirectory(location.data)
-      try FileEngine.requireNoMoveMark(location.data)
-      let now = SystemClock.now()
-      let keys = try SigningKeys.open(DataFiles.keys(in: location.data), now: now)
-      return try await keys.rotate(now: now)
+    let event = AuditEvent(.keysRotated, by: .administrator)
+    guard location.database == nil else {
+      try await StorageAssembly.with(location) { storage, stores in
+        try await storage.keys(in: location.data, stores).rotate(now: storage.now())
+      }
+      return try await UserAdministration(location).record(event)
     }
-    try await StorageAssembly.with(location) { storage, stores in
-      try await storage.keys(in: location.data, stores).rotate(now: storage.now())
+    // Also while a server runs, which has the directory's lock.
+    try FileEngine.requireDirectory(location.data)
+    try FileEngine.requireNoMoveMark(location.data)
+    let now = SystemClock.now()
+    try await SigningKeys.open(DataFiles.keys(in: location.data), now: now).rotate(now: now)
+    do {
+      try await UserAdministration(location).record(event)
+    } catch is DataDirectoryError {
+      // The server that uses the directory finds the key in the file, and records it.
     }
   }
 }

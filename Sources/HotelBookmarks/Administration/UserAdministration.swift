@@ -90,6 +90,9 @@ package struct UserAdministration: Sendable {
     return try await ControlClient.call(method, "/v1/admin/users" + path, body, in: location.data)
   }
 
+  /// Adds an entry to the audit log, if it has one.
+  func record(_ event: AuditEvent) async throws { try await run { $0.audit.note(event) } }
+
   /// Runs work on the accounts of a directory that no server uses, or of a database.
   func run<Value>(_ work: (AccountService) async throws -> Value) async throws -> Value {
     let threads = NIOThreadPool(numberOfThreads: 1)

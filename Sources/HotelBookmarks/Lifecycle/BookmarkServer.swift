@@ -84,7 +84,8 @@ package struct BookmarkServer: Sendable {
       KeyService(
         keys: assembly.keys, isShared: storage.engine.isShared,
         reloadAdministrator: assembly.reloadAdministrator,
-        subscriptions: assembly.stores.subscriptions, logger: logger),
+        subscriptions: assembly.stores.subscriptions, audit: assembly.http.accounts.audit,
+        logger: logger),
       AdmissionService(admission: assembly.connections.admission, seats: assembly.seats),
       SweepService(sweeper: assembly.sweeper),
       RecoveryService(recovery: assembly.recovery, logger: logger, now: storage.now),

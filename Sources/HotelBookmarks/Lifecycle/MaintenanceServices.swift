@@ -14,6 +14,8 @@ struct KeyService: Service {
   let reloadAdministrator: @Sendable () async throws -> Void
   /// The answers that wait, whose tokens may have been signed by a key that is removed.
   let subscriptions: Subscriptions
+  /// Where a new key is recorded that the command line has put into the file.
+  let audit: AuditLog
   let logger: Logger
 
   /// How often they are loaded. A removed key may be accepted until then: for 30 seconds if the command line has
@@ -26,7 +28,10 @@ struct KeyService: Service {
       while (try? await Task.sleep(for: interval)) != nil {
         do {
           try await keys.reload()
-          if keys.generation != generation { subscriptions.checkAllRights() }
+          if keys.generation != generation {
+            subscriptions.checkAllRights()
+            if !isShared { audit.note(AuditEvent(.keysRotated, by: .administrator)) }
+          }
           generation = keys.generation
           try await reloadAdministrator()
         } catch {
