@@ -20,6 +20,7 @@ import Testing
     private let attempts = Mutex(0)
     /// How the attempts end, the first one first; nil for a backup that is made.
     private let failures: [(any Error)?]
+    let times = BackupTimes(period: 100)
 
     init(step: Int64, failures: [(any Error)?] = []) throws {
       directory = try TemporaryDirectory()
@@ -56,7 +57,7 @@ import Testing
           if isSound { await removeOld() }
           return isSound
         },
-        logger: Logger(label: "test"), now: { self.now },
+        logger: Logger(label: "test"), now: { self.now }, times: times,
         sleep: { _ in
           self.seconds.withLock { $0 += self.step }
           guard
@@ -76,6 +77,18 @@ import Testing
     #expect(fixture.attemptCount == 6)
     #expect(names.count == 3)
     #expect(names == names.sorted(by: >))
+  }
+
+  @Test func metricsTellWhenTheNewestBackupWasMade() async throws {
+    let fixture = try Fixture(step: 1_800)
+    #expect(fixture.times.samples.isEmpty)
+    _ = try await fixture.look(1, every: 3_600)
+    // It has looked, and then made the first one.
+    #expect(fixture.times.samples.map(\.value) == [0, 100])
+    let made = fixture.now.milliseconds / 1_000
+    _ = try await fixture.look(1, every: 3_600)
+    #expect(fixture.times.samples.map(\.value)[0] <= Double(made))
+    #expect(fixture.times.samples.map(\.value)[0] > Double(made - 3_600))
   }
 
   @Test func aFailureIsFollowedByARest() async throws {

@@ -46,7 +46,7 @@ def test_alerts_and_the_board_ask_for_metrics_that_the_server_has():
     # Without strings, labels, ranges, and the words of PromQL.
     names = {name for text in asked
              for name in re.findall(r"[a-z_]{2,}", re.sub(r'"[^"]*"|\{[^}]*\}|\[[^]]*\]|by \([^)]*\)', "", text))}
-    functions = {"sum", "max", "rate", "increase", "changes", "histogram_quantile", "label_replace", "predict_linear", "or"}
+    functions = {"sum", "max", "time", "rate", "increase", "changes", "histogram_quantile", "label_replace", "predict_linear", "or"}
     assert {re.sub("_bucket$", "", name) for name in names} - functions - known == set()
 
 

@@ -21,6 +21,8 @@ struct BackupSchedule: Service {
   let make: @Sendable (_ removeOld: @escaping @Sendable () async -> Void) async throws -> Bool
   let logger: Logger
   let now: @Sendable () -> Timestamp
+  /// What the metrics tell of the backups.
+  let times: BackupTimes
   var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
   func run() async throws {
@@ -30,6 +32,7 @@ struct BackupSchedule: Service {
         let time = now()
         // A backup of a later time was made while the clock was wrong. It says nothing of when the next one is due.
         let last = await backups.all().first { $0.isWhole && $0.madeAt <= time }?.madeAt
+        times.note(last)
         let isDue = last.map { $0.adding(seconds: seconds) <= time } ?? true
         func isResting(since moment: Timestamp?, for seconds: Int64) -> Bool {
           moment.map { time < $0.adding(seconds: seconds) && $0 <= time } ?? false
@@ -91,7 +94,7 @@ extension BackupSchedule {
   /// A schedule whose backups are jobs of the administrator's.
   init(
     backups: KeptBackups, seconds: Int64, kept: Int, by administration: Administration,
-    logger: Logger
+    times: BackupTimes, logger: Logger
   ) {
     self.init(
       backups: backups, seconds: seconds, kept: kept,
@@ -106,6 +109,6 @@ extension BackupSchedule {
         return !job.isDamaged
       },
       // The names of backups are this machine's times, also of a database's.
-      logger: logger, now: SystemClock.now)
+      logger: logger, now: SystemClock.now, times: times)
   }
 }

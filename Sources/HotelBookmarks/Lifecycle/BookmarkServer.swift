@@ -97,10 +97,12 @@ package struct BookmarkServer: Sendable {
       services.append(ScrubService(backups: backups, logger: logger))
     }
     if let backups = assembly.regularBackups {
+      let times = BackupTimes(period: settings.backupSeconds)
+      metrics.collect { times.samples }
       services.append(
         BackupSchedule(
           backups: backups, seconds: settings.backupSeconds, kept: settings.backupKeep,
-          by: assembly.http.administration, logger: logger))
+          by: assembly.http.administration, times: times, logger: logger))
     }
     if let catalogue = storage.sharedCatalogue(in: settings.data) {
       services.append(SharedCatalogueService(catalogue: catalogue, logger: logger))

@@ -119,6 +119,9 @@ enum MetricHelp {
     "http_request_duration_seconds": "Seconds to the head of an answer, by route.",
     "http_requests_total": "Requests that were answered, by route and status.",
     "audit_entries_lost_total": "Entries of the audit log that were not recorded.",
+    "backup_newest_timestamp_seconds":
+      "When the newest whole regular backup began, in seconds since 1970; 0 for none.",
+    "backup_period_seconds": "Seconds from the beginning of a regular backup to that of the next.",
     "log_lines_dropped_total": "Log lines that were dropped because too many waited.",
     "database_connections": "Connections to the database.",
     "database_connections_hung": "Connections to the database that wait for an overdue commit.",
