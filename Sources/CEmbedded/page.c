@@ -20,6 +20,12 @@ BYTES app_css[] = {
 BYTES app_js[] = {
 #embed "../Page/Files/app.js"
 };
+BYTES app_de_webmanifest[] = {
+#embed "../Page/Files/app-de.webmanifest"
+};
+BYTES app_ja_webmanifest[] = {
+#embed "../Page/Files/app-ja.webmanifest"
+};
 BYTES app_webmanifest[] = {
 #embed "../Page/Files/app.webmanifest"
 };
@@ -238,6 +244,8 @@ static const cembedded_page_file files[] = {
     FILE("annotate.js", annotate_js),
     FILE("app.css", app_css),
     FILE("app.js", app_js),
+    FILE("app-de.webmanifest", app_de_webmanifest),
+    FILE("app-ja.webmanifest", app_ja_webmanifest),
     FILE("app.webmanifest", app_webmanifest),
     FILE("art.js", art_js),
     FILE("base.css", base_css),

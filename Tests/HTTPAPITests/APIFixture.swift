@@ -38,6 +38,8 @@ struct APIFixture: Sendable {
     ("offline/b.js", Array("export {}\n".utf8)), ("worker.js", Array("// works\n".utf8)),
     ("shared.html", Array("<p>a link</p>".utf8)),
     ("docs.html", Array("<script src=\"/page/docs.js\"></script>".utf8)),
+    ("app.webmanifest", Array(#"{"lang":"en"}"#.utf8)), ("places.txt", Array("e|\n".utf8)),
+    ("app-de.webmanifest", Array(#"{"lang":"de"}"#.utf8)),
     ("docs.js", Array("export {}\n".utf8)), ("offline.d.ts", Array("export {}\n".utf8)),
   ])
 

@@ -119,6 +119,23 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      (nil, "en"), ("de", "de"), ("de-AT,en;q=0.8", "de"), ("en-GB, de;q=0.9", "en"), ("fr", "en"),
+      ("fr,de;q=0.5,en;q=0.4", "de"), ("DE", "de"), ("de;q=0", "en"), ("ja", "en"),
+      (";;q=,-", "en"),
+      ("de;q=x,en", "en"), (String(repeating: "fr,", count: 100) + "de", "en"),
+    ] as [(String?, String)])
+  func theManifestIsInThePreferredLanguage(_ field: String?, _ language: String) async throws {
+    try await APIFixture.open { api in
+      var headers = HTTPFields()
+      headers[.acceptLanguage] = field
+      let reply = try await api.call(.get, Self.path("app.webmanifest"), headers: headers)
+      #expect(reply["lang"] == language)
+      #expect(reply.headers[.vary] == "Accept-Encoding, Accept-Language")
+    }
+  }
+
   @Test func theVersionChangesWithEachFile() {
     let files = [("a.js", [1]), ("worker.js", [2]), ("docs.html", [3])] as [(String, [UInt8])]
     func version(_ files: [(String, [UInt8])]) -> String {

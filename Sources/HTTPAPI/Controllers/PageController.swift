@@ -19,7 +19,9 @@ struct PageController: Sendable {
         return answer
       },
       get("/page/{version}/{file}") { call, page in
-        try page.file(try call.parameter("file"), of: try call.parameter("version"))
+        try page.file(
+          try call.parameter("file"), of: try call.parameter("version"),
+          languages: call[.acceptLanguage])
       },
       get("/page/{version}/offline/{file}") { call, page in
         let name = "offline/" + (try call.parameter("file"))

@@ -29,6 +29,7 @@ package struct PageFile: Sendable {
     digest = Hex.string(Array(SHA256.hash(data: bytes)))
     var fields = Self.standard
     fields[.contentType] = Self.type(of: name)
+    if name.hasSuffix(".webmanifest") { fields[.vary] = "Accept-Encoding, Accept-Language" }
     if hasVersion { fields[.cacheControl] = "public, max-age=31536000, immutable" }
     self.fields = fields
   }
@@ -76,7 +77,7 @@ package struct PageFile: Sendable {
     case "js": "text/javascript; charset=utf-8"
     case "json": "application/json"
     case "md": "text/markdown; charset=utf-8"
-    case "ts": "text/plain; charset=utf-8"
+    case "ts", "txt": "text/plain; charset=utf-8"
     case "svg": "image/svg+xml"
     case "png": "image/png"
     case "webmanifest": "application/manifest+json"

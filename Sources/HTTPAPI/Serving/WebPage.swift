@@ -54,6 +54,10 @@ package struct WebPage: Sendable {
     self.documents = documents
   }
 
+  /// What browsers show of the installed app. Its answer is in the language that the client prefers.
+  static let webManifest = "app.webmanifest"
+  /// The languages of the manifest; `app.webmanifest` itself is in English.
+  private static let languages = ["de", "en", "ja"]
   /// The service worker. A browser looks for changes of it at one URL.
   static let worker = "worker.js"
   /// The module for other pages. At its own URL it is one line, which exports the module of the present version.
@@ -74,9 +78,15 @@ package struct WebPage: Sendable {
   }
 
   /// A file of a version; only the present one has files.
-  func file(_ name: String, of version: String) throws(Problem) -> PageFile {
+  /// - Parameter languages: the client's field `Accept-Language`.
+  func file(
+    _ name: String, of version: String, languages: String? = nil
+  ) throws(Problem) -> PageFile {
     guard version == self.version, let file = files[name] else { throw .notFound }
-    return file
+    guard file.name == Self.webManifest,
+      let language = LanguagePreference.first(of: Self.languages, in: languages)
+    else { return file }
+    return files["app-\(language).webmanifest"] ?? file
   }
 
   /// What a service worker keeps, so that the app opens without a network: each file with its path and digest, and the
@@ -100,12 +110,13 @@ package struct WebPage: Sendable {
   }
 
   /// Whether the app does not need a file offline: its modules are in one script, and the pages for developers, for
-  /// operators and of links to lists need the server.
+  /// operators and of links to lists need the server, and the names of places are kept beside the
+  /// hotels. The manifest has another form in each language.
   private static func isElsewhere(_ name: String) -> Bool {
     name.hasSuffix(".js")
       ? !scripts.contains(name)
       : ["docs", "admin", "shared"].contains { name.hasPrefix($0) }
-        || [".md", ".d.ts"].contains { name.hasSuffix($0) }
+        || [".md", ".d.ts", ".txt", ".webmanifest"].contains { name.hasSuffix($0) }
   }
 
   private static func path(of name: String, _ version: String) -> String {
