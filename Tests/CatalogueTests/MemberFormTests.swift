@@ -87,6 +87,26 @@ import Testing
     (#"{"name":"A","description":"&lt;p&gt;x&lt;/p&gt;"}"#, #"{"description":"x"}"#),
     (#"{"name":"Bed & Breakfast <3, A<B"}"#, #"{"name":"Bed & Breakfast <3, A<B"}"#),
     (#"{"name":"A","nightly_rate":{"amount":247.5,"currency":"EUR"}}"#, #"{"price":"EUR 247.5"}"#),
+    (
+      #"{"name":"A","lat":"48°51'57.6\"N","lon":"2° 19′ 48″ W"}"#,
+      #"{"geo":{"lat":48.866,"lon":-2.33}}"#
+    ),
+    (#"{"name":"A","x":2.33,"y":48.866}"#, #"{"geo":{"lat":48.866,"lon":2.33}}"#),
+    (#"{"name":"A","x":652000,"y":6862000}"#, #"{"x":652000,"y":6862000}"#),
+    (#"{"name":"A","geo_point_2d":[51.5,-0.1]}"#, #"{"geo":{"lat":51.5,"lon":-0.1}}"#),
+    (
+      #"{"name":"A","amenity_groups":[{"group_name":"G","amenities":["wifi","lift"]},{"amenities":["pool"]}]}"#,
+      #"{"amenities":["wifi","lift","pool"]}"#
+    ),
+    (
+      #"{"name":"A","category":{"id":"1","name":"Hotel"}}"#, #"{"category":null}"#
+    ),
+    (
+      #"{"name":"A","addresses":[{"freeform":"B 1","locality":"C","country":"DE"}]}"#,
+      #"{"address":"B 1","city":"C","country":"DE"}"#
+    ),
+    (#"{"NOMBRE":"A","DIRECCIÓN":"B 1","País":"D"}"#, #"{"address":"B 1","country":"D"}"#),
+    (#"{"НАЗВАНИЕ":"A","Город":"C"}"#, #"{"name":"A","city":"C"}"#),
     (#"{"name":"A","stars":4,"x":{"y":1}}"#, #"{"stars":4,"x":{"y":1}}"#),
   ]
 

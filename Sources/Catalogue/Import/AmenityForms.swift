@@ -6,7 +6,7 @@ enum AmenityForms {
   static func texts(_ value: JSONValue) -> [String]? {
     switch value {
     case .array(let values):
-      let texts = values.compactMap(one)
+      let texts = values.flatMap(some)
       return texts.isEmpty && !values.isEmpty ? nil : texts
     case .object(let object):
       let texts = object.members.flatMap { flag($0.name, $0.value) }
@@ -14,6 +14,14 @@ enum AmenityForms {
     case .string(let text): return split(text)
     default: return nil
     }
+  }
+
+  /// The amenities of an element: one, or those of a group with a list of them.
+  private static func some(_ value: JSONValue) -> [String] {
+    let group = value.object?.members.first {
+      HotelAliases.match($0.name.utf8)?.meaning == .amenities && $0.value.array?.isEmpty == false
+    }
+    return group?.value.array?.compactMap(one) ?? [one(value)].compactMap(\.self)
   }
 
   private static func one(_ value: JSONValue) -> String? {
@@ -25,7 +33,10 @@ enum AmenityForms {
       // schema.org's LocationFeatureSpecification has a flag beside the name.
       guard object["value"]?.bool != false, object["available"]?.bool != false else { return nil }
       for name in ["name", "title", "label", "text", "amenity", "description", "value", "code"] {
-        if let text = object[name]?.string { return one(.string(text)) }
+        guard let inner = object[name], inner.string != nil || inner.object != nil,
+          let text = TextForms.text(inner), !text.isEmpty
+        else { continue }
+        return text
       }
       return nil
     default: return nil

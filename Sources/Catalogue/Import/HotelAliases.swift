@@ -30,18 +30,48 @@ enum HotelAliases {
     return nil
   }
 
-  /// The letters and digits of a name in lower case. Bytes outside of ASCII are kept.
+  /// The letters and digits of a name in lower case, Latin ones without marks. Other bytes outside of ASCII are kept.
   static func letters(of name: some Collection<UInt8>) -> String {
     var letters: [UInt8] = []
+    var isASCII = true
     for byte in name {
       switch byte {
       case 0x41...0x5A: letters.append(byte | 0x20)
-      case 0x30...0x39, 0x61...0x7A, 0x80...: letters.append(byte)
+      case 0x30...0x39, 0x61...0x7A: letters.append(byte)
+      case 0x80...:
+        letters.append(byte)
+        isASCII = false
       default: continue
       }
     }
-    return String(decoding: letters, as: UTF8.self)
+    let text = String(decoding: letters, as: UTF8.self)
+    return isASCII ? text : withoutMarks(text.lowercased())
   }
+
+  private static func withoutMarks(_ text: String) -> String {
+    var letters = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars where !(0x300...0x36F).contains(scalar.value) {
+      if let plain = plainLetters[scalar] {
+        letters.append(contentsOf: plain.unicodeScalars)
+      } else {
+        letters.append(scalar)
+      }
+    }
+    return String(letters)
+  }
+
+  /// Letters with marks, behind those without.
+  private static let plainLetters: [Unicode.Scalar: String] = {
+    let groups = [
+      "aàáâãäåāăą", "cçćč", "dďđ", "eèéêëēęě", "gğ", "iìíîïīı", "lł", "nñńň", "oòóôõöøőō", "rř",
+      "sśşšș", "tťțţ", "uùúûüūůű", "yýÿ", "zźżž",
+    ]
+    var letters: [Unicode.Scalar: String] = ["ß": "ss", "æ": "ae", "œ": "oe"]
+    for group in groups {
+      for letter in group.unicodeScalars.dropFirst() { letters[letter] = String(group.prefix(1)) }
+    }
+    return letters
+  }()
 
   /// Whether a member may have others of the hotel in it, although its name means nothing by itself.
   static func isContainer(_ name: String) -> Bool { containers.contains(letters(of: name.utf8)) }
@@ -72,92 +102,4 @@ enum HotelAliases {
     }
     return table
   }()
-
-  /// The names, those that count most first. They are in lower case and without punctuation.
-  private static let names: [(Meaning, String)] = [
-    (.id, "id docid hotelid propertyid accommodationid listingid placeid uuid guid osmid objectid"),
-    (
-      .name,
-      """
-      name hotelname propertyname accommodationname listingname displayname fullname businessname \
-      nameofhotel namedeshotels nom nombre nome naam hotel nameen intname officialname title
-      """
-    ),
-    (
-      .description,
-      """
-      description desc hoteldescription longdescription fulldescription descriptiontext \
-      descriptionen summary overview shortdescription about editorialsummary beschreibung \
-      descripcion descrizione
-      """
-    ),
-    (
-      .address,
-      """
-      address fulladdress formattedaddress addressfull addresstext displayaddress streetaddress \
-      address1 addressline1 addressline adresse adress direccion indirizzo
-      """
-    ),
-    (
-      .street,
-      "street streetname addrstreet road thoroughfare strasse straße rue calle via line1 lines"
-    ),
-    (.houseNumber, "housenumber housenr streetnumber addrhousenumber hausnummer"),
-    (
-      .city,
-      """
-      city cityname town addresslocality locality municipality addrcity village stadt ort ville \
-      ciudad citta città
-      """
-    ),
-    (
-      .state,
-      """
-      state statename region province stateprovince addressregion administrativearea county \
-      statecode regionname bundesland
-      """
-    ),
-    (
-      .country,
-      "country countryname addresscountry addrcountry land pays pais país paese countrycode"
-    ),
-    (
-      .postcode,
-      "postcode postalcode zip zipcode zippostalcode addrpostcode plz codepostal cap"
-    ),
-    (.phone, "phone telephone phonenumber tel telephonenumber internationalphonenumber telefon"),
-    (.url, "url website web homepage websiteurl websiteuri hotelurl link siteweb"),
-    (.email, "email emailaddress mail"),
-    (
-      .amenities,
-      """
-      amenities facilities amenity amenityfeature amenityfeatures hotelamenities hotelfacilities \
-      facility amenitieslist amenitylist equipment services features ausstattung
-      """
-    ),
-    (
-      .category,
-      """
-      type category hoteltype propertytype accommodationtype tourism kind types categories \
-      hotelcategory
-      """
-    ),
-    (
-      .price,
-      """
-      price pricepernight nightlyrate nightlyprice roomrate dailyrate pricefrom minprice \
-      lowestprice baseprice averageprice cost preis prix precio prezzo
-      """
-    ),
-    (.latitude, "lat latitude geolat ycoordinate coordlat breitengrad"),
-    (.longitude, "lon lng long longitude geolon geolng xcoordinate coordlon coordlng längengrad"),
-    (
-      .position,
-      """
-      geo geolocation location coordinates coordinate coords geopoint geoposition latlng latlon \
-      latlong position geometry center centroid loc point gps gpscoordinates geocode geocoordinates \
-      geom wkt thegeom
-      """
-    ),
-  ]
 }

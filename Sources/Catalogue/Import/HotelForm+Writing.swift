@@ -52,7 +52,7 @@ extension HotelForm {
       } else if Self.isID(name) || value == .null {
         continue
       } else if fresh.contains(name) || Self.documented.contains(name)
-        || name.utf8.first == UInt8(ascii: "_")
+        || name.utf8.first == UInt8(ascii: "_") || name == "category" && value.object != nil
       {
         columns.append(Column(name: name, outcome: .leftOut))
       } else {
@@ -73,7 +73,9 @@ extension HotelForm {
 
   /// Notes the members of an address that were not read.
   private mutating func noteRest(of name: String, _ value: JSONValue, _ made: [Made]) {
-    guard let object = value.object, !made.contains(where: { $0.from.contains(name) }) else {
+    guard let object = value.object ?? value.array?.first?.object,
+      !made.contains(where: { $0.from.contains(name) })
+    else {
       return
     }
     for inner in object.members where inner.value != .null {

@@ -66,7 +66,7 @@ struct HotelForm {
 
   /// Finds members of an address or a location.
   private mutating func findWithin(_ outer: String, _ value: JSONValue) {
-    guard let object = value.object else { return }
+    guard let object = value.object ?? value.array?.first?.object else { return }
     for (name, value) in object.members where value != .null {
       // A prefix leaves out the meanings that only a hotel itself has.
       guard let match = HotelAliases.match("address\(name)".utf8), match.meaning != .position,
@@ -111,7 +111,10 @@ struct HotelForm {
     case .amenities: AmenityForms.texts(value) != nil
     case .category: TextForms.text(value) != nil
     case .price: value.number != nil || value.string != nil || TextForms.price(value) != nil
-    case .name: value.number == nil && TextForms.text(value)?.isEmpty == false
+    case .name:
+      // Google's places have their path under `name`.
+      value.number == nil && TextForms.text(value)?.isEmpty == false
+        && value.string?.hasPrefix("places/") != true
     default: TextForms.text(value)?.isEmpty == false
     }
   }

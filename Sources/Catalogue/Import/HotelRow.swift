@@ -10,6 +10,8 @@ enum HotelRow {
   case nothing
   /// A row that is no hotel and no fault either, such as an airport: what it is.
   case other(String)
+  /// A line of Elasticsearch's bulk format: the id of the hotel on the next line.
+  case action(id: String?)
   case fault(RowFault)
 
   /// The limits of one row's JSON. Its size is limited by ``RowSplitter/maximumRowBytes``.
@@ -18,13 +20,14 @@ enum HotelRow {
 
   /// Reads a row's text.
   /// - Parameter isKeyed: whether the row is an object of one member, an id with its hotel.
-  init(_ text: [UInt8], isKeyed: Bool) {
+  /// - Parameter action: the id that the line before the row says.
+  init(_ text: [UInt8], isKeyed: Bool, action: String? = nil) {
     do {
       let root: JSONNode
       do { root = try ParsedJSON(text, limits: Self.limits).root } catch {
         throw RowFault(error, in: text)
       }
-      self = try Self.read(root, isKeyed: isKeyed)
+      self = try Self.read(root, isKeyed: isKeyed, action)
     } catch let fault as RowFault {
       self = .fault(fault)
     } catch {
@@ -32,7 +35,9 @@ enum HotelRow {
     }
   }
 
-  private static func read(_ root: JSONNode, isKeyed: Bool) throws -> HotelRow {
+  private static func read(
+    _ root: JSONNode, isKeyed: Bool, _ action: String?
+  ) throws -> HotelRow {
     // Firebase writes a list with holes for a map of numbers.
     guard !root.isNull else { return .nothing }
     guard root.kind == .object else { throw RowFault(RowFault.notAnObject) }
@@ -40,10 +45,13 @@ enum HotelRow {
     guard let object = root.value.object else { throw RowFault(RowFault.notAnObject) }
     if isKeyed, object.members.first?.value.object == nil { return .other("value without a hotel") }
     let row = WrappedRow(TypedValues.plain(object))
+    if !isKeyed, isAction(row) { return .action(id: try RowID.text(of: row, isKeyed: false)) }
     if let other = other(row, isKeyed: isKeyed) { return .other(other) }
+    guard !isTable(row.hotel) else { throw RowFault(RowFault.noName) }
+    guard !isByColumns(row.hotel) else { throw RowFault(RowFault.byColumns) }
     var form = HotelForm(row.hotel, outside: row.outside)
     guard let name = form.hotel["name"]?.string, !name.isEmpty else { throw noName(row.hotel) }
-    let id = try RowID.text(of: row, isKeyed: isKeyed)
+    let id = try RowID.text(of: row, isKeyed: isKeyed) ?? action
     form.setID(id ?? RowID.computed(for: form.hotel, named: name))
     let node = try ParsedJSON(JSONValue.object(form.hotel).bytes, limits: .request).root
     return .hotel(try Hotel(node, from: .upstream), HotelText(node), form.columns)
@@ -64,6 +72,10 @@ enum HotelRow {
     let around = [row.hotel] + row.outside
     for object in around {
       if let kind = object["type"]?.string.flatMap(HotelKinds.other) { return kind }
+      if let kind = object["@type"]?.string.flatMap(HotelKinds.otherOnPage) { return kind }
+      // CouchDB's continuous feed ends so.
+      if object["last_seq"] != nil, !WrappedRow.hasName(object) { return "end of changes" }
+      if isHeader(object) { return "header" }
       if object["_deleted"]?.bool == true || object["deleted"]?.bool == true {
         return "deleted document"
       }
@@ -73,13 +85,38 @@ enum HotelRow {
     }
     if !isKeyed, let key = row.key {
       if let kind = HotelKinds.other(key) { return kind }
-      // Elasticsearch's bulk format has a line before each document.
-      let isAction = ["index", "create", "update", "delete"].contains(key)
-      if isAction, row.hotel.members.allSatisfy({ $0.name.hasPrefix("_") }) { return "bulk action" }
     }
     // Overpass answers the points of a building without tags.
     let isUntagged = WrappedRow.isElement(row.hotel) && row.hotel["tags"] == nil
     return isUntagged && !WrappedRow.hasName(row.hotel) ? "element without tags" : nil
+  }
+
+  /// Whether a line of Elasticsearch's bulk format that stands before a document.
+  private static func isAction(_ row: WrappedRow) -> Bool {
+    row.key.map { ["index", "create", "update", "delete"].contains($0) } == true
+      && row.hotel.members.allSatisfy { $0.name.hasPrefix("_") }
+  }
+
+  /// Whether the row of phpMyAdmin's export that has a table: `{"type": "table", "name": …, "data": […]}`.
+  private static func isTable(_ object: JSONObject) -> Bool {
+    object["type"]?.string == "table" && object["data"]?.array != nil
+  }
+
+  /// Whether a row that stands before a table in phpMyAdmin's export.
+  private static func isHeader(_ object: JSONObject) -> Bool {
+    object["type"]?.string == "header" && object["version"] != nil
+      || object["type"]?.string == "database" && object.count == 2
+  }
+
+  /// Whether the values of all hotels stand under each name: `{"name": ["A", "B"], "city": ["C", "D"]}`, or with a number
+  /// before each.
+  private static func isByColumns(_ object: JSONObject) -> Bool {
+    let name = object.members.first { HotelAliases.match($0.name.utf8)?.meaning == .name }?.value
+    if let values = name?.array, values.count > 1 {
+      return object.members.allSatisfy { $0.value.array?.count == values.count }
+    }
+    guard let values = name?.object?.members, !values.isEmpty else { return false }
+    return values.allSatisfy { $0.name.utf8.allSatisfy { (0x30...0x39).contains($0) } }
   }
 
   private static func noName(_ hotel: JSONObject) -> RowFault {
@@ -111,6 +148,8 @@ struct RowFault: Error, Equatable {
   static let notUTF8 = "The row is not UTF-8."
   static let notAnObject = "The row is not a JSON object."
   static let noName = "The row has no name."
+  static let byColumns =
+    "The file has a list of values under each name. Save it by rows; in pandas with orient='records'."
 
   init(_ error: JSONError, in text: [UInt8]) {
     isEncoding = error.code == .invalidUTF8 && String(validating: text, as: UTF8.self) == nil

@@ -16,6 +16,8 @@ final class ImportRun {
   private var progress = ImportProgress()
   private var found = ImportReport()
   private var badRows: [BadRow] = []
+  /// The id that the row before says; see ``HotelRow/action(id:)``.
+  private var action: String?
 
   /// Takes the import lock and starts a draft.
   /// - Throws: `busy`, `storageFull`, `unavailable`.
@@ -96,7 +98,8 @@ final class ImportRun {
   private func take(_ row: SplitRow) throws(CatalogueError) {
     switch row.content {
     case .text(let text):
-      let read = HotelRow(text, isKeyed: false)
+      let read = HotelRow(text, isKeyed: false, action: action)
+      action = nil
       if case .fault(let fault) = read, fault.mayHaveRows, let inner = NestedRows(text) {
         for row in inner.rows(of: row) { try take(row) }
       } else {
@@ -122,6 +125,10 @@ final class ImportRun {
       found.add(columns)
       found.add(hotel: hotel.body.bytes)
     case .nothing: break
+    case .action(let id):
+      action = id
+      progress.otherRows += 1
+      found.add(other: "bulk action")
     case .other(let kind):
       progress.otherRows += 1
       found.add(other: kind)

@@ -10,7 +10,7 @@ enum PositionForms {
     switch value {
     case .object(let object): point(object)
     case .array(let values):
-      point(values, isLatitudeFirst: HotelAliases.letters(of: name.utf8).hasPrefix("lat"))
+      point(values, isLatitudeFirst: isLatitudeFirst(HotelAliases.letters(of: name.utf8)))
     case .string(let text): point(text)
     default: nil
     }
@@ -35,6 +35,11 @@ enum PositionForms {
     var value: JSONValue { ["lat": .number(latitude), "lon": .number(longitude)] }
   }
 
+  /// Whether an array under this name has the latitude first. Opendatasoft's `geo_point_2d` does.
+  private static func isLatitudeFirst(_ name: String) -> Bool {
+    name.utf8.starts(with: "lat".utf8) || name == "geopoint2d"
+  }
+
   private static func point(_ object: JSONObject) -> Point? {
     var (latitude, longitude): (JSONValue?, JSONValue?)
     for (name, value) in object.members {
@@ -47,7 +52,7 @@ enum PositionForms {
     if let latitude, let longitude { return Point(latitude, longitude) }
     if let x = object["x"], let y = object["y"] { return Point(y, x) }
     // GeoJSON's coordinates, and objects such as Google's `geometry.location`.
-    for name in ["coordinates", "location", "geopoint", "point", "center"] {
+    for name in ["coordinates", "location", "geopoint", "point", "center", "main"] {
       guard let inner = object[name] else { continue }
       return point(inner)
     }
@@ -114,10 +119,11 @@ enum PositionForms {
     return nil
   }
 
-  /// Degrees as a number or as a text: `48.866`, `48,866`, `48.866°`, `2.33 W`.
+  /// Degrees as a number or as a text: `48.866`, `48,866`, `48.866°`, `2.33 W`, `48° 51' 57.6" N`.
   static func degrees(_ value: JSONValue) -> JSONNumber? {
     if let number = value.number { return number }
     guard let text = value.string else { return nil }
+    if let number = degreesAndMinutes(text) { return number }
     var isNegative = false
     var digits: [UInt8] = []
     for scalar in text.unicodeScalars {
@@ -135,6 +141,19 @@ enum PositionForms {
       number.isFinite
     else { return nil }
     return JSONNumber(text: "\(isNegative ? -abs(number) : number)")
+  }
+
+  /// Degrees, minutes and perhaps seconds; nil for a text without minutes.
+  private static func degreesAndMinutes(_ text: String) -> JSONNumber? {
+    let marks = Set<Character>("°º'\u{2032}\u{2019}\"\u{2033}\u{201D} NESWnesw\u{A0}")
+    guard text.contains(where: { "'\u{2032}\u{2019}".contains($0) }) else { return nil }
+    let parts = text.split { marks.contains($0) }.map { Double($0.replacing(",", with: ".")) }
+    guard (2...3).contains(parts.count), let first = parts[0], first.isFinite,
+      parts.dropFirst().allSatisfy({ part in part.map { $0 >= 0 && $0 < 60 } ?? false })
+    else { return nil }
+    let size = abs(first) + (parts[1] ?? 0) / 60 + (parts.count > 2 ? parts[2] ?? 0 : 0) / 3_600
+    let isNegative = first.sign == .minus || text.contains { "SWsw".contains($0) }
+    return JSONNumber(text: "\(rounded(isNegative ? -size : size))")
   }
 }
 

@@ -24,6 +24,9 @@ enum RowID {
       if let text = try named.min(by: { $0.rank < $1.rank }).flatMap({ try text($0.value) }) {
         return text
       }
+      if let item = object["item"]?.string, item.hasPrefix(entity) {
+        return String(item.dropFirst(entity.count))
+      }
       // The last part of a path in Firestore.
       if let path = object["name"]?.string, path.hasPrefix("projects/") {
         return path.split(separator: "/").last.map(String.init)
@@ -33,6 +36,8 @@ enum RowID {
     return row.key.flatMap { isKeyed || $0.utf8.contains { (0x30...0x39).contains($0) } ? $0 : nil }
   }
 
+  /// What stands before the id of an item of Wikidata.
+  private static let entity = "http://www.wikidata.org/entity/"
   /// The members that say the id, in this order.
   private static let names = ["_id", "id", "docid"]
 

@@ -89,7 +89,9 @@ struct RowSplitter {
           advance(byte, &position)
         }
       case .ended:
-        guard RowScan.isSpace(byte) else {
+        // couchbackup writes an array on each line.
+        if shape == .array, byte == UInt8(ascii: "[") { state = .between }
+        guard Self.isSpace(byte) || state == .between else {
           throw malformed("There is text after the end of the JSON array.")
         }
         advance(byte, &position)

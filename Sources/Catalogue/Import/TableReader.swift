@@ -213,10 +213,21 @@ struct TableReader {
       (values, bytes) = ([], 0)
       rowLine = line
     }
-    guard let columns, values.contains(where: { !$0.isEmpty }) else { return nil }
+    guard let columns, values.contains(where: { !$0.isEmpty }), !isDecoration else { return nil }
     ordinal += 1
     return SplitRow(ordinal: ordinal, line: rowLine, content: content(columns))
   }
+
+  /// Whether the line is no row: what psql and Markdown write below the names, `---+---`, or psql at the end, `(2 rows)`.
+  private var isDecoration: Bool {
+    if values.allSatisfy({ $0.allSatisfy { " -+=:|".utf8.contains($0) } }) { return true }
+    guard values.count == 1, values[0].first == UInt8(ascii: "(") else { return false }
+    return [" row)", " rows)"].contains { values[0].reversed().starts(with: $0.utf8.reversed()) }
+  }
+
+  /// What programs write for a value that is missing: PostgreSQL and MySQL, pandas, spreadsheets, R.
+  private static let missing: Set<[UInt8]> = Set(
+    ["\\N", "NULL", "null", "NaN", "nan", "None", "<NA>", "N/A", "#N/A"].map { Array($0.utf8) })
 
   private func content(_ columns: [String?]) -> SplitRow.Content {
     guard bytes <= RowSplitter.maximumRowBytes else { return .tooLong }
@@ -227,7 +238,9 @@ struct TableReader {
     var writer = JSONWriter(reserving: bytes + 64)
     writer.beginObject()
     for (name, value) in zip(columns, values) {
-      guard let name, value.contains(where: { $0 > 0x20 }) else { continue }
+      guard let name, value.contains(where: { $0 > 0x20 }), !Self.missing.contains(value) else {
+        continue
+      }
       guard let text = String(validating: value, as: UTF8.self) else {
         return .broken(RowFault.notUTF8)
       }

@@ -14,6 +14,7 @@ enum TextForms {
     case .object(let object):
       for name in names {
         if let text = object[name]?.string { return plain(text) }
+        if let inner = object[name], inner.object != nil, let text = text(inner) { return text }
       }
       // One text for each language: `{"fr": …, "de": …}`.
       let isByLanguage = object.members.allSatisfy {
@@ -31,12 +32,13 @@ enum TextForms {
   private static let names = [
     "en", "en-US", "en-GB", "en_US", "en_GB", "text", "#text", "$t", "_text", "_", "@value",
     "value", "plain", "rendered", "content", "formatted", "name", "title", "label", "default",
+    "primary", "description", "code",
   ]
 
   /// The text of a price that is an object with an amount; nil for anything else.
   static func price(_ value: JSONValue) -> String? {
     guard let object = value.object else { return nil }
-    for name in ["amount", "value", "price", "total", "min", "from", "base"] {
+    for name in ["amount", "value", "price", "total", "lowest", "min", "from", "base"] {
       guard let amount = object[name], let text = amount.number?.text ?? amount.string else {
         continue
       }
@@ -79,4 +81,10 @@ enum HotelKinds {
   }
 
   private static let others = ["airline", "airport", "route", "landmark", "bookmarkedhotels"]
+
+  /// What a page of the web describes beside its hotel, by schema.org's types; nil for any other type.
+  static func otherOnPage(_ type: String) -> String? {
+    ["WebSite", "WebPage", "BreadcrumbList", "ImageObject", "Person", "SearchAction"]
+      .contains(type) ? type : nil
+  }
 }

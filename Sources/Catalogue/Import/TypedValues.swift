@@ -1,11 +1,12 @@
 import JSON
 
 /// Values that an export wraps in an object that says their type: MongoDB's `{"$oid": …}` and `{"$numberLong": "1"}`,
-/// Firestore's `{"stringValue": …}`, DynamoDB's `{"S": …}`.
+/// Firestore's `{"stringValue": …}`, DynamoDB's `{"S": …}`, SPARQL's `{"type": "literal", "value": …}`.
 ///
 /// - MongoDB: <https://www.mongodb.com/docs/manual/reference/mongodb-extended-json/>
 /// - Firestore: <https://firebase.google.com/docs/firestore/reference/rest/v1/Value>
 /// - DynamoDB: <https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_AttributeValue.html>
+/// - SPARQL: <https://www.w3.org/TR/sparql11-results-json/>
 enum TypedValues {
   /// The value without such objects, at all levels.
   static func plain(_ value: JSONValue) -> JSONValue {
@@ -26,7 +27,15 @@ enum TypedValues {
     return result
   }
 
+  private static let terms: Set<String> = ["uri", "literal", "typed-literal", "bnode"]
+  private static let termMembers: Set<String> = ["type", "value", "datatype", "xml:lang"]
+
   private static func unwrapped(_ object: JSONObject) -> JSONValue? {
+    if let type = object["type"]?.string, terms.contains(type), let value = object["value"]?.string,
+      object.members.allSatisfy({ termMembers.contains($0.name) })
+    {
+      return .string(value)
+    }
     guard object.count == 1, let (name, value) = object.members.first else { return nil }
     switch name {
     case "$oid", "$uuid", "$date", "stringValue", "timestampValue", "referenceValue", "S",

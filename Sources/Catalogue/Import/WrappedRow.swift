@@ -46,7 +46,9 @@ struct WrappedRow {
       }
     }
     let named = objects.filter { hasName($0.value) }
-    if named.count == 1, !isPart(named[0].name), !hasPlace(object) { return named[0].name }
+    if named.count == 1, !hasPlace(object), !isPart(named[0].name) || isPlace(named[0].value) {
+      return named[0].name
+    }
     return object.count == 1 ? objects.first?.name : nil
   }
 
@@ -82,6 +84,9 @@ struct WrappedRow {
       [.address, .street, .city].contains(HotelAliases.match($0.name.utf8)?.meaning)
     }
   }
+
+  /// Whether a part has an address, too, as the places that Google's Takeout lists: `"location": {"name", "address"}`.
+  private static func isPlace(_ value: JSONValue) -> Bool { value.object.map(hasPlace) ?? false }
 
   private static func hasName(_ value: JSONValue) -> Bool { value.object.map(hasName) ?? false }
 

@@ -1,0 +1,142 @@
+extension HotelAliases {
+  /// The names, those that count most first. They are in lower case, without marks and without punctuation: English ones
+  /// and those of known programs, then other languages'.
+  static let names: [(Meaning, String)] = [
+    (
+      .id,
+      """
+      id docid hotelid propertyid accommodationid listingid placeid uuid guid osmid objectid \
+      hotelcode propertycode businessid locationid fsqid fsqplaceid geonameid eanhotelid \
+      propertytoken recordid dockey
+      """
+    ),
+    (
+      .name,
+      """
+      name hotelname propertyname accommodationname listingname displayname fullname businessname \
+      nameofhotel namedeshotels nom nombre nome naam hotel nameen intname officialname names \
+      companyname nomcommercial nometablissement nomhotel raisonsociale enseigne denominazione \
+      denominacion denominacao nombrecomercial nazwa namn navn nimi nume oteladi otel название \
+      наименование 名称 施設名 施設名称 宿泊施設名 ホテル名 酒店名称 酒店名 饭店名称 名前 호텔명 숙소명 업소명 \
+      상호 이름 اسمالفندق الاسم اسم ονομα title itemlabel hotellabel label
+      """
+    ),
+    (
+      .description,
+      """
+      description desc hoteldescription longdescription fulldescription descriptiontext \
+      descriptionen summary overview shortdescription about editorialsummary beschreibung \
+      descripcion descrizione descricao beschrijving beskrivning opis aciklama описание 説明 概要 \
+      描述 简介 설명 الوصف
+      """
+    ),
+    (
+      .address,
+      """
+      address fulladdress formattedaddress addressfull addresstext displayaddress addressstring \
+      streetaddress freeform street1 address1 addressline1 addressline addressobj addresses adresse \
+      adress adres direccion indirizzo endereco morada domicilio адрес 住所 所在地 地址 주소 소재지 \
+      العنوان διευθυνση
+      """
+    ),
+    (
+      .street,
+      """
+      street streetname addrstreet road thoroughfare strasse rue calle via straat ulica rua улица \
+      line1 lines
+      """
+    ),
+    (.houseNumber, "housenumber housenr streetnumber addrhousenumber hausnummer huisnummer"),
+    (
+      .city,
+      """
+      city cityname town addresslocality locality municipality addrcity village stadt ort ville \
+      ciudad citta cidade commune nomcommune libellecommune comune municipio localidad poblacion \
+      plaats woonplaats miasto miejscowosc sehir kommun город 市区町村名 市区町村 城市 도시 시군구 \
+      المدينة πολη citylabel placelabel locationlabel
+      """
+    ),
+    (
+      .state,
+      """
+      state statename region province stateprovince stateprovincename addressregion \
+      administrativearea county statecode regionname bundesland provincia estado wojewodztwo \
+      область регион 都道府県名 都道府県 省份 시도 adminname1 countyname
+      """
+    ),
+    (
+      .country,
+      """
+      country countryname addresscountry addrcountry countrytrans countrylabel countryregion land \
+      pays pais paese kraj ulke страна 国名 国家 국가 الدولة البلد χωρα countrycode
+      """
+    ),
+    (
+      .postcode,
+      """
+      postcode postalcode zip zipcode zippostalcode addrpostcode plz postleitzahl codepostal \
+      codigopostal cap cep kodpocztowy postnummer postakodu pincode индекс 郵便番号 邮编 우편번호
+      """
+    ),
+    (
+      .phone,
+      """
+      phone telephone phonenumber tel telephonenumber internationalphonenumber phones telefon \
+      telefone telefono telefoon телефон 電話番号 電話 电话 전화번호 전화 الهاتف
+      """
+    ),
+    (
+      .url,
+      """
+      url website web homepage websiteurl websiteuri hotelurl link siteweb websites sitoweb \
+      paginaweb siteinternet site сайт ホームページ 网址 홈페이지
+      """
+    ),
+    (.email, "email emailaddress mail emails"),
+    (
+      .amenities,
+      """
+      amenities facilities amenity amenityfeature amenityfeatures hotelamenities hotelfacilities \
+      facility amenitieslist amenitylist amenitygroups equipment services features ausstattung \
+      servicios servizi equipements удобства услуги 設備 设施 편의시설
+      """
+    ),
+    (
+      .category,
+      """
+      type category hoteltype propertytype accommodationtype tourism kind types categories \
+      hotelcategory
+      """
+    ),
+    (
+      .price,
+      """
+      price pricepernight nightlyrate nightlyprice ratepernight roomrate dailyrate pricefrom \
+      ratesfrom minprice lowestprice baseprice averageprice cost preis prix precio prezzo preco \
+      prijs cena fiyat цена стоимость 価格 料金 价格 가격 السعر
+      """
+    ),
+    (
+      .latitude,
+      """
+      lat latitude geolat ycoordinate coordlat breitengrad latitud latitudine breedtegraad \
+      szerokoscgeograficzna широта 緯度 纬度 위도 enlem خطالعرض y
+      """
+    ),
+    (
+      .longitude,
+      """
+      lon lng long longitude geolon geolng xcoordinate coordlon coordlng langengrad laengengrad \
+      longitud longitudine lengtegraad dlugoscgeograficzna долгота 経度 经度 경도 boylam خطالطول x
+      """
+    ),
+    (
+      .position,
+      """
+      geo geolocation location coordinates coordinate coords geopoint geoposition latlng latlon \
+      latlong position geometry center centroid loc point gps gpscoordinates geocode geocodes \
+      geocoordinates geom wkt thegeom geopoint2d coord coordenadas coordonnees координаты map
+      """
+    ),
+  ]
+}
