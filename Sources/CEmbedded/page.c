@@ -110,6 +110,9 @@ BYTES offline_error_js[] = {
 BYTES offline_feed_js[] = {
 #embed "../Page/Files/offline/feed.js"
 };
+BYTES offline_find_js[] = {
+#embed "../Page/Files/offline/find.js"
+};
 BYTES offline_hotels_js[] = {
 #embed "../Page/Files/offline/hotels.js"
 };
@@ -121,6 +124,9 @@ BYTES offline_parts_js[] = {
 };
 BYTES offline_photos_js[] = {
 #embed "../Page/Files/offline/photos.js"
+};
+BYTES offline_places_js[] = {
+#embed "../Page/Files/offline/places.js"
 };
 BYTES offline_server_js[] = {
 #embed "../Page/Files/offline/server.js"
@@ -148,6 +154,9 @@ BYTES people_js[] = {
 };
 BYTES photos_js[] = {
 #embed "../Page/Files/photos.js"
+};
+BYTES places_txt[] = {
+#embed "../Page/Files/places.txt"
 };
 BYTES reasons_js[] = {
 #embed "../Page/Files/reasons.js"
@@ -274,10 +283,12 @@ static const cembedded_page_file files[] = {
     FILE("offline/database.js", offline_database_js),
     FILE("offline/error.js", offline_error_js),
     FILE("offline/feed.js", offline_feed_js),
+    FILE("offline/find.js", offline_find_js),
     FILE("offline/hotels.js", offline_hotels_js),
     FILE("offline/outbox.js", offline_outbox_js),
     FILE("offline/parts.js", offline_parts_js),
     FILE("offline/photos.js", offline_photos_js),
+    FILE("offline/places.js", offline_places_js),
     FILE("offline/server.js", offline_server_js),
     FILE("offline/session.js", offline_session_js),
     FILE("offline/shell.js", offline_shell_js),
@@ -287,6 +298,7 @@ static const cembedded_page_file files[] = {
     FILE("offline/words.js", offline_words_js),
     FILE("people.js", people_js),
     FILE("photos.js", photos_js),
+    FILE("places.txt", places_txt),
     FILE("reasons.js", reasons_js),
     FILE("router.js", router_js),
     FILE("shared.html", shared_html),

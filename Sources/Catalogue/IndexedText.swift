@@ -58,6 +58,7 @@ enum IndexedText {
 /// Abbreviations that names of hotels and addresses have: a hotel with one form is also found by the others.
 enum EqualWords {
   private static let groups: [[[String]]] = [
+    [["wifi"], ["wlan"], ["wi", "fi"]],
     [["st"], ["saint"], ["sankt"]], [["ste"], ["sainte"]], [["mt"], ["mount"]],
     [
       ["b", "b"], ["bnb"], ["b", "n", "b"], ["b", "and", "b"], ["bed", "breakfast"],

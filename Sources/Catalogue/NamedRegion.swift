@@ -41,7 +41,8 @@ struct NamedRegion: Sendable {
   /// The regions of each country, by its code, in the order in which they are asked.
   static let byCountry = Dictionary(grouping: all) { $0.country }
 
-  private static let all: [NamedRegion] = {
+  /// All regions, in the order in which they are asked.
+  static let all: [NamedRegion] = {
     var regions: [NamedRegion] = []
     for line in table.split(separator: "\n") {
       let fields = line.split(separator: "|").map(String.init)

@@ -3,22 +3,31 @@ import Text
 
 /// The names under which people look for the place of a hotel: a country's codes, its English and own names and its
 /// nicknames; a city's English and own names. All are ``key(_:)``.
-struct PlaceNames: Sendable {
+package struct PlaceNames: Sendable {
   /// The names of all countries, made at the first use.
   static let all = PlaceNames()
 
   /// The names of a country, by its code.
-  private var countries: [String: Set<String>] = [:]
+  private(set) var countries: [String: Set<String>] = [:]
   /// The code of a country, by each of its names.
-  private var codes: [String: String] = [:]
+  private(set) var codes: [String: String] = [:]
   /// The names of a city, by its country's code, a space, and each of its names.
-  private var cities: [String: Set<String>] = [:]
+  private(set) var cities: [String: Set<String>] = [:]
+
+  /// The English names of countries and cities, by each name that only other languages have.
+  private var meanings: [String: Set<String>] = [:]
 
   private init() {
     let regions = RegionNames.all()
     for region in regions {
       add(region.names, toCountry: region.code)
-      for city in region.cities { add(city.names, in: region.code, city.foreignNames) }
+      // The codes come before the English name.
+      let names = region.names.drop { $0.utf8.count <= 3 }
+      mean(names.first, by: region.foreignNames, beside: region.names)
+      for city in region.cities {
+        add(city.names, in: region.code, city.foreignNames)
+        mean(city.names.first, by: city.foreignNames, beside: city.names)
+      }
     }
     for line in Self.nicknames {
       let fields = line.split(separator: "|").map(String.init)
@@ -41,7 +50,7 @@ struct PlaceNames: Sendable {
     SearchStopWords.without(FoldedText(name).terms, \.parts).flatMap(\.parts).map(\.text).joined()
   }
 
-  private static func joined(_ names: [String]) -> Set<String> {
+  static func joined(_ names: [String]) -> Set<String> {
     Set(names.map { Self.key($0) }.filter { !$0.isEmpty })
   }
 
@@ -64,6 +73,18 @@ struct PlaceNames: Sendable {
       for name in names.union(Self.joined(foreignNames)) { cities["CN " + name] = names }
     }
   }
+
+  private mutating func mean(_ name: String?, by foreign: [String], beside own: [String]) {
+    guard let name = name.map(Self.key), !name.isEmpty else { return }
+    for other in Self.joined(foreign).subtracting(Self.joined(own)) {
+      meanings[other, default: []].insert(name)
+    }
+  }
+
+  /// The English names of the places that a name in another language than theirs means, for a search: `london` for
+  /// `Londres` and ロンドン. Empty for other words.
+  /// - Parameter key: the name as ``key(_:)`` makes it.
+  func meant(by key: String) -> Set<String> { meanings[key] ?? [] }
 
   /// The other names of a hotel's place. A hotel of the United Kingdom whose position is not known may be in any part of it.
   func names(of hotel: HotelText) -> Set<String> {
@@ -112,7 +133,7 @@ struct PlaceNames: Sendable {
   private func code(of country: String) -> String? { codes[Self.key(country)] }
 
   /// What says only that a name is a city's or a province's: 東京都.
-  private static let endings = ["都", "市", "区", "府", "県", "县", "시", "도", "특별시", "광역시", "มหานคร"]
+  static let endings = ["都", "市", "区", "府", "県", "县", "시", "도", "특별시", "광역시", "มหานคร"]
     .map { Self.key($0) }
 
   /// What people call countries beside the names of CLDR.

@@ -54,10 +54,11 @@ struct WordQuery {
       let plain = FoldedText(text).terms
       guard !plain.isEmpty else { return nil }
       let expanded = FoldedText(text, .expanded).terms
-      let words = SearchStopWords.without(Array(zip(plain, expanded))) { $0.0.parts }
-        .map { term, expanded in
-          Self.word(term, expanded, isLast: !term.isClosed && term == plain.last)
-        }
+      let terms = SearchStopWords.without(Array(zip(plain, expanded))) { $0.0.parts }
+      var words = terms.map { term, expanded in
+        Self.word(term, expanded, isLast: !term.isClosed && term == plain.last)
+      }
+      Self.addEnglishNames(of: terms.map(\.0), to: &words)
       texts.append(
         Text(
           isAboutPlace: isAboutPlace, phrase: Self.phrase(plain.flatMap(\.parts)),
@@ -137,6 +138,21 @@ struct WordQuery {
       }
     }
     return isCorrected ? query : nil
+  }
+
+  /// Adds the English names of places that terms, or several in a row, name in another language.
+  private static func addEnglishNames(of terms: [FoldedText.Term], to words: inout [Word]) {
+    for first in terms.indices {
+      var key = ""
+      for last in first..<min(first + IndexedText.mostJoined, terms.count) {
+        key += terms[last].parts.map(\.text).joined()
+        for name in PlaceNames.all.meant(by: key).sorted() {
+          for index in first...last {
+            words[index].forms.append(Form(text: name, isPrefix: false))
+          }
+        }
+      }
+    }
   }
 
   /// The words without repetitions, and with pairs such as "b & b" as one word.

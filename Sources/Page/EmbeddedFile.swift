@@ -7,6 +7,9 @@ package struct EmbeddedFile: Sendable {
   /// The content that browsers get: scripts and styles are without comments and indentation (``PageSource``).
   package let bytes: [UInt8]
 
+  /// Whether it is the file that also has the names of places, which another target makes.
+  package var isOfPlaces: Bool { name == "places.txt" }
+
   /// All files, in the order of the table in `page.c`, and the script that has all modules of the app (``ModuleBundle``).
   package static let all: [EmbeddedFile] = {
     let sources = (0..<cembedded_file_count()).map { index in

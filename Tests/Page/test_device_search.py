@@ -1,4 +1,4 @@
-"""The device finds what people mean: the cases of Tests/Fixtures/searches.json that need no list of words or places."""
+"""The device finds what people mean: the cases of Tests/Fixtures/searches.json that need no list of words."""
 import json
 from pathlib import Path
 
@@ -8,7 +8,9 @@ TABLE = json.loads((Path(__file__).parent.parent / "Fixtures/searches.json").rea
 
 FIND = """
     const { version } = await (await fetch("/shell.json")).json()
-    const { find } = await import(`/page/${version}/offline/words.js`)
+    const { find } = await import(`/page/${version}/offline/find.js`)
+    const { placesURL, usePlaces } = await import(`/page/${version}/offline/places.js`)
+    usePlaces(await (await fetch(placesURL())).text())
     return args.cases.map(({ field, query }) => {
         const { hotels, matched } = find(args.hotels, { [field]: query })
         return { query, finds: hotels.map(({ id }) => id).sort((one, other) => one - other), matched: matched ?? null }

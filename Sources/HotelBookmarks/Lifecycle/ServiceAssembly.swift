@@ -38,7 +38,10 @@ struct ServiceAssembly: Sendable {
   /// The web page. It is made when it is first asked for, so that a start does not wait until its files are packed. No
   /// request pays for it.
   private static let page = Task.detached {
-    WebPage(EmbeddedFile.all.map { ($0.name, $0.bytes) })
+    WebPage(
+      EmbeddedFile.all.map { file in
+        (file.name, file.isOfPlaces ? PlaceNames.lines + file.bytes : file.bytes)
+      })
   }
 
   /// Opens everything besides the stores, and creates what is absent.

@@ -1,12 +1,7 @@
+import { pointOf } from "./offline/places.js"
 import { t } from "./texts.js"
 
 /** Places on the earth: where hotels and the user are. */
-
-/** A hotel's point, `{lat, lon}`; null if it has none. */
-export function pointOf({ geo } = {}) {
-  const [lat, lon] = [geo?.lat, geo?.lon ?? geo?.lng].map(Number)
-  return Math.abs(lat) <= 90 && Math.abs(lon) <= 180 && (lat || lon) ? { lat, lon } : null
-}
 
 /** Kilometres from a point to a hotel, by the haversine formula; infinite for a hotel without a point. */
 export function distance(from, hotel) {

@@ -1,6 +1,6 @@
 import { h } from "./dom.js"
 import { nameOf, placeOf } from "./facts.js"
-import { pointOf } from "./geo.js"
+import { pointOf } from "./offline/places.js"
 import { bounds, clamp, outline, paint, project } from "./map-picture.js"
 import { go } from "./router.js"
 import { t } from "./texts.js"

@@ -4,14 +4,15 @@ import { time } from "./dates.js"
 import { h, icon } from "./dom.js"
 import { nameOf } from "./facts.js"
 import { annotation } from "./offline/actions.js"
-import { find } from "./offline/words.js"
+import { find } from "./offline/find.js"
 import { rewrite } from "./router.js"
 import { empty, waits } from "./states.js"
 import { toast } from "./messages.js"
 import { annotate } from "./annotate.js"
 import { t } from "./texts.js"
 import { Tiles } from "./tiles.js"
-import { distance, locate, pointOf } from "./geo.js"
+import { distance, locate } from "./geo.js"
+import { pointOf } from "./offline/places.js"
 
 const collator = new Intl.Collator(undefined, { numeric: true, ignorePunctuation: true })
 

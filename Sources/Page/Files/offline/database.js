@@ -4,7 +4,7 @@ import { keptName } from "./server.js"
 /**
  * The schema's version. A higher one adds missing stores; any other change needs a step in `upgrade`. The object stores:
  * - `meta`: `session`, `feed` (the position in the stream of changes), `mode`, `lastSync`, `aliases`, `leader`,
- *   `ending`
+ *   `ending`, `places` (the lines of `places.js` and their URL)
  * - `bookmarks`: as the server confirmed them; the key is `[place, id]`; a place is `own` or a list's id
  * - `orders`: for each place the `ids` of its bookmarks, newest first; for `own` also the mirror's `token`
  * - `lists`, `notes`, `drafts`: as the server confirmed them

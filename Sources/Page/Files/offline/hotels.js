@@ -14,7 +14,7 @@ export async function search(view, query, signal) {
   try {
     answer = (await call("GET", `/v1/hotels?${new URLSearchParams(wanted)}`, { signal })).body
     // A search does without: the storage may be full.
-    view.keepFound(answer.hotels).catch(() => {})
+    view.keepFound(answer.hotels).then(() => view.keepPlaces()).catch(() => {})
   } catch (error) {
     if (!isForCopy(error)) throw error
     answer = { source: "device", reason: error.reason, ...await view.search(query) }

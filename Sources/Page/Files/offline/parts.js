@@ -41,6 +41,7 @@ export class Parts {
   /** Reads what is stored, and synchronises when this tab leads. */
   async begin() {
     await this.session.load()
+    await this.view.usePlaces()
     await this.synchroniser.load()
     this.synchroniser.count(await this.outbox.entries())
     this.tabs.lead(signal => this.synchroniser.lead(signal))

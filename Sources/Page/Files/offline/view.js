@@ -1,9 +1,10 @@
 import { actions, isShown } from "./actions.js"
 import { below } from "./database.js"
 import { OfflineError } from "./error.js"
+import { find } from "./find.js"
 import { photoPath, readPhoto } from "./photos.js"
+import { placesURL, usePlaces } from "./places.js"
 import { randomID } from "./server.js"
-import { find } from "./words.js"
 
 /** How many hotels of the last searches are kept, and how many more come before the oldest are removed. */
 const mostFound = 500, slack = 100
@@ -83,6 +84,21 @@ export class View {
       all.sort((one, other) => other.at - one.at)
       for (const { hotel } of all.slice(mostFound)) await transaction.delete("found", hotel.id)
     })
+  }
+
+  /** Uses the names of places that are kept. */
+  async usePlaces() { usePlaces((await this.#database.meta("places"))?.lines ?? "") }
+
+  /** Keeps the names of places of the server's present version, for searches without a network. */
+  async keepPlaces() {
+    const url = placesURL()
+    if (!url || (await this.#database.meta("places"))?.url === url) return
+    const answer = await fetch(url), lines = await answer.text()
+    if (!answer.ok || !lines.startsWith("e|")) return
+    await this.#database.write(["meta"], async transaction => {
+      if (await transaction.get("meta", "session")) await transaction.setMeta("places", { url, lines })
+    })
+    usePlaces(lines)
   }
 
   /** The hotels that are here, by id: own bookmarks, then those of lists, then those of the last searches. */

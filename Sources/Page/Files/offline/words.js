@@ -1,9 +1,9 @@
-/** Searches on the device, by the rules of the server's `FoldedText`, `IndexedText` and `WordQuery`. */
+/** The words of hotels and of searches, by the rules of the server's `FoldedText`, `IndexedText` and `WordQuery`. */
 const letters = new Map("æae œoe øo łl đd ðd þth ßss ıi ħh ŧt ŋn ĸq əe ɛe ɔo ƒf ƙk ƴy ɓb ɗd ɖd ƀb ƶz ƚl ǥg ɨi ɫl ςσ ٱا ىي یي کك ةه ہه ھه"
   .split(" ").map(([from, ...to]) => [from, to.join("")]))
 const stopWords = ["a an the and or of at in on to with for by near from de la le les du des et der die das und im am mit el los las del y lo gli di", "hotel hotels"]
   .map(words => words.split(" "))
-const equals = ["st,saint,sankt", "ste,sainte", "mt,mount", "b b,bnb,b n b,b and b,bed breakfast,bed and breakfast"].map(forms => forms.split(","))
+const equals = ["wifi,wlan,wi fi", "st,saint,sankt", "ste,sainte", "mt,mount", "b b,bnb,b n b,b and b,bed breakfast,bed and breakfast"].map(forms => forms.split(","))
 /** Letters of scripts that put no spaces between words. */
 const run = "[\\u0E01-\\u0EFF\\u1000-\\u109F\\u1780-\\u17FF\\u3005-\\u3007\\u3021-\\u318E\\u31A0-\\u9FFF\\uA960-\\uA97F\\uAA60-\\uAA7F\\uAC00-\\uD7FF\\uF900-\\uFAFF\\u{1B000}-\\u{1B16F}\\u{20000}-\\u{3FFFF}]"
 const parts = new RegExp(`(?:(?=[\\p{L}\\p{N}\\p{M}])${run})+|(?:(?!${run}|[\\u02B0-\\u02FF])[\\p{L}\\p{N}])+|(?=\\p{Emoji})\\p{So}`, "gu")
@@ -31,8 +31,27 @@ const words = part => isRun(part) ? [...part].map((one, at, all) => one + (all[a
 const joins = term => term.flatMap((_, at) => [2, 3, 4].filter(count => at + count <= term.length)
   .map(count => term.slice(at, at + count)).filter(some => !some.some(isRun)).map(some => some.join("")))
 
+/** The terms without stop words, unless all are. */
+function withoutStops(all, termOf = it => it) {
+  for (const stops of stopWords) {
+    const rest = all.filter(it => termOf(it).length > 1 || !stops.includes(termOf(it)[0]))
+    if (rest.length) all = rest
+  }
+  return all
+}
+
+/** A place's name without spaces and stop words, by which names are compared. */
+export const key = name => typeof name === "string" ? withoutStops(terms(name)).flat().join("") : ""
+
+/** The words under which names of places are searched: a name is one word, so that "great" finds nothing in Great Britain. */
+export const hayOfNames = names => names.map(name => terms(name).flat()).map(parts =>
+  parts.some(isRun) ? parts.flatMap(words).join(" ") : parts.join("")).map(name => ` § ${name} `).join("")
+
+/** The key that a form of a search has as a name of a place: pairs of characters become a run again. */
+export const keyOf = form => isRun(form) ? form.split(" ").map((pair, at, all) => at < all.length - 1 ? [...pair][0] : pair).join("") : form
+
 /** What a text is searched in. */
-function hay(text) {
+export function hay(text) {
   const plain = terms(text), other = terms(text, true)
   let all = ` ${plain.flat().flatMap(words).join(" ")} § ${[...[...plain, ...other].flatMap(joins), ...other.flat().flatMap(words)].join(" ")} `
   for (const forms of equals) if (forms.some(form => all.includes(` ${form} `))) all += forms.join(" § ") + " "
@@ -40,14 +59,9 @@ function hay(text) {
 }
 
 /** @returns {string[][]} For each word of a query the forms of which a hotel must have one as the beginning of a word. */
-function wanted(text) {
+export function wanted(text) {
   const expanded = terms(text, true)
-  let all = terms(text).map((term, at) => ({ term, other: expanded[at] }))
-  for (const stops of stopWords) {
-    const rest = all.filter(({ term }) => term.length > 1 || !stops.includes(term[0]))
-    if (rest.length) all = rest
-  }
-  all = all.reduce((done, word) => {
+  const all = withoutStops(terms(text).map((term, at) => ({ term, other: expanded[at] })), ({ term }) => term).reduce((done, word) => {
     const before = done.at(-1)?.term, forms = before?.length === 1 && word.term.length === 1 && equals.find(it => it.includes(before[0] + " " + word.term[0]))
     return forms ? [...done.slice(0, -1), { forms }] : [...done, word]
   }, [])
@@ -59,36 +73,14 @@ function wanted(text) {
       if (isRun(term.at(-1)) && [...term.at(-1)].length > 1) phrase.pop()
       return [phrase.join(" "), ...term.some(isRun) ? [] : [term.join("")]]
     })
-    const own = single(word), before = single(all[at - 1]), after = single(all[at + 1])
+    const own = single(word)
     for (let end = 2; end < own.length - 1; end++) forms.push(own.slice(0, end) + " " + own.slice(end))
-    return own ? [...forms, ...before ? [before + own] : [], ...after ? [own + after] : []] : forms
+    for (let from = Math.max(0, at - 3); own && from <= at; from++) {
+      for (let end = Math.max(at + 1, from + 2); end <= from + 4 && single(all[end - 1]); end++) {
+        const some = all.slice(from, end).map(single)
+        if (!some.includes("")) forms.push(some.join(""))
+      }
+    }
+    return forms
   })
-}
-
-const textOf = (hotel, ...names) => names.flatMap(name => hotel[name] ?? []).filter(text => typeof text === "string").join(" | ")
-
-/** What a hotel was searched in, for the next search of the same object. */
-const hays = new WeakMap()
-
-function searched(hotel) {
-  const where = hay(textOf(hotel, "address", "city", "state", "country"))
-  const what = hay(textOf(hotel, "name", "title", "alias", "description", "amenities", "myNote", "myTags")) + where
-  hays.set(hotel, { what, where })
-  return { what, where }
-}
-
-/**
- * Finds hotels with all words. If no hotel has all, `matched` is `most` and those with most of them are found.
- * @returns {{hotels: object[], matched?: string}}
- */
-export function find(hotels, { description = "", location = "" }) {
-  const texts = [description, location].map(String), queries = texts.map(wanted)
-  if (queries.some((query, at) => !query.length && texts[at].trim())) return { hotels: [] }
-  const count = (text, query) => query.length && query.filter(forms => forms.some(form => text.includes(" " + form))).length
-  const counted = hotels.map(hotel => {
-    const { what, where } = hays.get(hotel) ?? searched(hotel)
-    return count(what, queries[0]) + count(where, queries[1])
-  })
-  const all = queries.flat().length, most = counted.reduce((one, other) => Math.max(one, other), 0)
-  return { hotels: most || !all ? hotels.filter((_, at) => counted[at] === most) : [], matched: most < all && most ? "most" : undefined }
 }

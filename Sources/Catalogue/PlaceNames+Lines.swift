@@ -1,0 +1,50 @@
+extension PlaceNames {
+  /// All names as lines of text, by which a device finds places without a network: `/page/<version>/places.txt`, which
+  /// also has small islands (`map-picture.js`).
+  ///
+  /// The fields of a line are separated by `|`, names by spaces. All names are ``key(_:)``. The first field is the kind:
+  /// - `c`, a country: its code; names by which a hotel has it and is found in it; names by which a hotel only has it;
+  ///   names by which it is only found.
+  /// - `t`, a city: its country's code, then as for a country.
+  /// - `r`, a part of a country: its country's code, its names, and its outlines, each of numbers: the first corner's east
+  ///   and north in hundredths of a degree, then the steps to each further corner.
+  /// - `e`: the endings of names of cities that may be absent.
+  package static let lines: [UInt8] = {
+    let names = PlaceNames.all
+    var lines = ["e|" + endings.joined(separator: " ")]
+    let meanings = Dictionary(grouping: names.codes.keys) { names.codes[$0] ?? "" }
+    for code in Set(names.countries.keys).union(meanings.keys).sorted() {
+      let found = names.countries[code] ?? []
+      lines.append("c|" + line(code, known: meanings[code] ?? [], found: found))
+    }
+    let cities = Dictionary(grouping: names.cities.keys) { place in
+      String(place.prefix(2)) + " " + sorted(names.cities[place] ?? [])
+    }
+    lines += cities.values.compactMap { places -> String? in
+      guard let first = places.first, let found = names.cities[first] else { return nil }
+      let known = places.map { String($0.dropFirst(3)) }
+      return "t|" + line(String(first.prefix(2)), known: known, found: found)
+    }.sorted()
+    for region in NamedRegion.all {
+      let outlines = region.outlines.map { outline in
+        zip([NamedRegion.Corner(x: 0, y: 0)] + outline, outline)
+          .map { "\($1.x - $0.x) \($1.y - $0.y)" }.joined(separator: " ")
+      }
+      let fields = ["r", region.country, sorted(joined(region.names))] + outlines
+      lines.append(fields.joined(separator: "|"))
+    }
+    return Array(lines.map { $0 + "\n" }.joined().utf8)
+  }()
+
+  private static func line(_ code: String, known: [String], found: Set<String>) -> String {
+    let known = Set(known)
+    return [
+      code, sorted(known.intersection(found)), sorted(known.subtracting(found)),
+      sorted(found.subtracting(known)),
+    ].joined(separator: "|")
+  }
+
+  private static func sorted(_ names: Set<String>) -> String {
+    names.sorted().joined(separator: " ")
+  }
+}

@@ -1,0 +1,34 @@
+import { meanings, namesOf } from "./places.js"
+import { hay, hayOfNames, keyOf, wanted } from "./words.js"
+
+const textOf = (hotel, ...names) => names.flatMap(name => hotel[name] ?? []).filter(text => typeof text === "string").join(" | ")
+
+/** What a hotel was searched in, for the next search of the same object. */
+const hays = new WeakMap()
+
+function searched(hotel) {
+  const place = hay(textOf(hotel, "address", "city", "state", "country")), names = hayOfNames(namesOf(hotel))
+  const what = hay(textOf(hotel, "name", "title", "alias", "description", "amenities", "myNote", "myTags")) + place
+  const texts = { what, names, where: place + names }
+  hays.set(hotel, texts)
+  return texts
+}
+
+/** What is wanted, also under the names of places that it names in another language. */
+const asked = text => wanted(text).map(forms => [...forms, ...forms.flatMap(form => meanings(keyOf(form)))])
+
+/**
+ * Finds hotels with all words. If no hotel has all, `matched` is `most` and those with most of them are found.
+ * @returns {{hotels: object[], matched?: string}}
+ */
+export function find(hotels, { description = "", location = "" }) {
+  const texts = [description, location].map(String), queries = texts.map(asked)
+  if (queries.some((query, at) => !query.length && texts[at].trim())) return { hotels: [] }
+  const count = (query, text, names = "") => query.filter(forms => forms.some(form => text.includes(" " + form) || names.includes(` ${form} `))).length
+  const counted = hotels.map(hotel => {
+    const { what, names, where } = hays.get(hotel) ?? searched(hotel)
+    return count(queries[0], what, names) + count(queries[1], where)
+  })
+  const all = queries.flat().length, most = counted.reduce((one, other) => Math.max(one, other), 0)
+  return { hotels: most || !all ? hotels.filter((_, at) => counted[at] === most) : [], matched: most < all && most ? "most" : undefined }
+}

@@ -1,0 +1,91 @@
+import { key } from "./words.js"
+
+/**
+ * The names under which people look for the place of a hotel, by the rules of the server's `PlaceNames` and `NamedRegion`.
+ * The names themselves come in a file, which is fetched after a search and kept beside the hotels: the app starts without.
+ */
+
+/** The file's URL; undefined if this module was copied from its server. */
+export const placesURL = () => /.*\/page\/\w+\//.exec(import.meta.url)?.[0].concat("places.txt")
+
+let lines = "", byName
+
+/** Uses what the file has; its form is described in `PlaceNames+Lines.swift`. */
+export function usePlaces(text) { [lines, byName] = [text, undefined] }
+
+function read() {
+  const countries = new Map(), cities = new Map(), parts = new Map(), meant = new Map()
+  let endings
+  const list = text => text.split(" ").filter(Boolean)
+  for (const line of lines.split("\n")) {
+    const [kind, code, ...fields] = line.split("|"), [both, known, found] = fields.map(list)
+    if (kind === "e") endings = list(code)
+    else if (kind === "r") {
+      parts.set(code, [...parts.get(code) ?? [], { names: both, outlines: fields.slice(1).map(corners) }])
+      // A hotel may have Wales as its country, but Wales does not mean all of it.
+      for (const name of both) meant.delete(name)
+    } else if (kind === "c" || kind === "t") {
+      const names = [...both, ...found], place = { code, names, own: new Set(names) }
+      for (const name of [...both, ...known]) kind === "c" ? countries.set(name, place) : cities.set(code + name, names)
+      for (const name of known) meant.set(name, [...meant.get(name) ?? [], ...names.filter(it => it.length > 3)])
+    }
+  }
+  return { countries, cities, parts, meant, endings }
+}
+
+function corners(text) {
+  const steps = text.split(" ").map(Number), all = []
+  for (let at = 0, x = 0, y = 0; at < steps.length; at += 2) all.push([x += steps[at], y += steps[at + 1]])
+  return all
+}
+
+/** Small islands, in the form of `map-picture.js`. */
+export const islands = () => /^i\|(.*)/m.exec(lines)?.[1] ?? ""
+
+/** A hotel's point, `{lat, lon}`; null if it has none. */
+export function pointOf({ geo } = {}) {
+  const [lat, lon] = [geo?.lat, geo?.lon ?? geo?.lng].map(Number)
+  return Math.abs(lat) <= 90 && Math.abs(lon) <= 180 && (lat || lon) ? { lat, lon } : null
+}
+
+const edges = outline => outline.map((corner, at) => [...corner, ...outline[(at + 1) % outline.length]])
+
+/** Whether a ray to the east crosses an odd number of edges. */
+const contains = (outline, x, y) => edges(outline).filter(([x1, y1, x2, y2]) =>
+  y1 > y !== y2 > y && x < x1 + (y - y1) / (y2 - y1) * (x2 - x1)).length % 2 > 0
+
+/** The distance to the nearest edge, in hundredths of a degree of latitude. */
+const away = (outline, x, y) => Math.min(...edges(outline).map(edge => {
+  const [x1, y1, x2, y2] = edge.map((it, at) => at % 2 ? it - y : (it - x) * 0.65), [dx, dy] = [x2 - x1, y2 - y1], length = dx * dx + dy * dy
+  const share = length ? Math.min(1, Math.max(0, -(x1 * dx + y1 * dy) / length)) : 0
+  return Math.hypot(x1 + share * dx, y1 + share * dy)
+}))
+
+/** The names of the part of a country where a hotel is. Where it is in the United Kingdom may not be known. */
+function partNames(hotel, { code, own }, country) {
+  const parts = byName.parts.get(code) ?? [], point = pointOf(hotel)
+  if (!point) return code === "GB" && own.has(country) ? parts.flatMap(({ names }) => names) : []
+  const [x, y] = [point.lon * 100, point.lat * 100], inside = parts.find(({ outlines }) => outlines.some(it => contains(it, x, y)))
+  if (inside) return inside.names
+  const near = parts.map(({ names, outlines }) => ({ names, far: Math.min(...outlines.map(it => away(it, x, y))) }))
+    .reduce((one, other) => other.far < one.far ? other : one, { far: 3 })
+  return near.names ?? []
+}
+
+/** Names of the places that a name in another language than theirs means, for a search. */
+export function meanings(key) {
+  if (!lines) return []
+  byName ??= read()
+  return byName.meant.get(key) ?? []
+}
+
+/** Names of a hotel's country, of the part of it, and of its city, as `key` makes them. */
+export function namesOf(hotel) {
+  if (!lines) return []
+  byName ??= read()
+  const country = key(hotel.country), place = byName.countries.get(country)
+  if (!place) return []
+  const city = key(hotel.city), short = byName.endings.filter(it => city.endsWith(it)).map(it => city.slice(0, -it.length))
+  const names = [city, key(hotel.city?.split?.(",")[0]), ...short].map(it => it && byName.cities.get(place.code + it)).find(Boolean) ?? []
+  return [...new Set([...place.names, ...names, ...partNames(hotel, place, country)])]
+}
