@@ -1,7 +1,19 @@
+import { h } from "./dom.js"
+import { nameOf } from "./facts.js"
 import { pointOf } from "./offline/places.js"
 import { t } from "./texts.js"
 
 /** Places on the earth: where hotels and the user are. */
+
+/** A link that shows a hotel's point in another app, or in OpenStreetMap where no app takes `geo:`; null without a point. */
+export function mapLink(hotel) {
+  const point = pointOf(hotel)
+  if (!point) return null
+  const at = `${point.lat},${point.lon}`
+  return h("a", /Android/.test(navigator.userAgent) ? { href: `geo:${at}?q=${at}(${encodeURIComponent(nameOf(hotel))})` } : {
+    href: `https://www.openstreetmap.org/?mlat=${point.lat}&mlon=${point.lon}#map=17/${point.lat}/${point.lon}`, rel: "noopener noreferrer"
+  }, t.inMaps)
+}
 
 /** Kilometres from a point to a hotel, by the haversine formula; infinite for a hotel without a point. */
 export function distance(from, hotel) {

@@ -1,6 +1,7 @@
 import { h } from "./dom.js"
 import { nameOf, placeOf } from "./facts.js"
-import { pointOf } from "./offline/places.js"
+import { mapLink } from "./geo.js"
+import { islands, pointOf } from "./offline/places.js"
 import { bounds, clamp, outline, paint, project } from "./map-picture.js"
 import { go } from "./router.js"
 import { t } from "./texts.js"
@@ -16,7 +17,7 @@ const listed = 40
 export class HotelMap {
   #canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": t.mapOf, "aria-describedby": "map-keys" })
   #list = h("ul.rows"); #said = h("p.muted", { role: "status" })
-  #coast; #points = []; #groups = []; #marked; #drawing; #told
+  #coast = []; #points = []; #groups = []; #marked; #drawing; #told
   /** What is in the middle, how many pixels the world is wide, and whether a person has chosen both. */
   #x = 0.5; #y = 0.5; #scale = 0; #isMoved = false
   /** The pointers that are down, and how far they have moved. */
@@ -53,7 +54,8 @@ export class HotelMap {
     signal.addEventListener("abort", () => watcher.disconnect())
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#draw(), { signal })
     import("./coast.js").then(({ coast }) => {
-      this.#coast = outline(coast)
+      this.#coast = [outline(coast)]
+      if (islands()) this.#coast.push(outline(islands(), 4))
       this.#draw()
     })
   }
@@ -179,7 +181,7 @@ export class HotelMap {
     const mark = point => { this.#marked = point; this.#draw() }
     this.#list.replaceChildren(...points.slice(0, listed).map(point => h("li", { dir: "auto" },
       h("div", h("a", { href: path(point), onfocus: () => mark(point), onblur: () => mark(), onmouseenter: () => mark(point), onmouseleave: () => mark() }, nameOf(point.item.hotel)),
-        h("p.muted.small", placeOf(point.item.hotel))))))
+        h("p.muted.small", placeOf(point.item.hotel))), mapLink(point.item.hotel))))
   }
 }
 

@@ -18,7 +18,7 @@ export const texts = {
   wrongPassword: "Das Passwort ist falsch.", aChange: "Eine Änderung", look: "Ansehen",
   newVersion: "Es gibt eine neue Version dieser Seite.", reload: "Neu laden",
   noGeo: "Dieser Browser kennt deinen Standort nicht.",
-  geoRefused: "Dieser Browser darf deinen Standort nicht verraten.", map: "Karte", mapOf: "Karte der Hotels",
+  geoRefused: "Dieser Browser darf deinen Standort nicht verraten.", map: "Karte", mapOf: "Karte der Hotels", inMaps: "In Karten öffnen",
   zoomIn: "Vergrößern", zoomOut: "Verkleinern", showAll: "Alle zeigen",
   mapKeys: "Pfeiltasten verschieben die Karte, + und − ändern den Maßstab, 0 zeigt alle.",
   thisList: "Diese Liste", hotelsAndNotes: "Hotels & Notizen", people: "Leute", history: "Verlauf",

@@ -18,7 +18,7 @@ export const texts = {
   wrongPassword: "The password is wrong.", aChange: "A change", look: "Look",
   newVersion: "There is a new version of this page.", reload: "Reload",
   noGeo: "This browser does not say where you are.",
-  geoRefused: "This browser was not allowed to say where you are.", map: "Map", mapOf: "Map of the hotels",
+  geoRefused: "This browser was not allowed to say where you are.", map: "Map", mapOf: "Map of the hotels", inMaps: "Open in maps",
   zoomIn: "Zoom in", zoomOut: "Zoom out", showAll: "Show all",
   mapKeys: "Arrow keys move the map; + and − zoom; 0 shows all.",
   thisList: "This list", hotelsAndNotes: "Hotels and notes", people: "People", history: "History",

@@ -17,7 +17,7 @@ export const texts = {
   wrongPassword: "パスワードが違います。", aChange: "変更", look: "見る",
   newVersion: "新しいバージョンがあります。", reload: "再読み込み",
   noGeo: "このブラウザーでは現在地を取得できません。",
-  geoRefused: "現在地の利用が許可されていません。", map: "地図", mapOf: "ホテルの地図",
+  geoRefused: "現在地の利用が許可されていません。", map: "地図", mapOf: "ホテルの地図", inMaps: "地図アプリで開く",
   zoomIn: "拡大", zoomOut: "縮小", showAll: "すべて表示",
   mapKeys: "矢印キーで移動、＋と－で拡大・縮小、0ですべて表示します。",
   thisList: "このリスト", hotelsAndNotes: "ホテルとノート", people: "メンバー", history: "履歴",

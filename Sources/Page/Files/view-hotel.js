@@ -4,6 +4,7 @@ import { keepButton, renewKeepButtons } from "./cards.js"
 import { client, follow, isUser } from "./client.js"
 import { h, icon, safeURL } from "./dom.js"
 import { amenitiesOf, chips, nameOf, placeOf, text } from "./facts.js"
+import { mapLink } from "./geo.js"
 import { attempt, toast } from "./messages.js"
 import { annotation } from "./offline/actions.js"
 import { photosOf } from "./photos.js"
@@ -62,7 +63,7 @@ function facts(hotel) {
   const url = safeURL(text(hotel.url)), phone = text(hotel.phone)
   const number = phone.replace(/[^\d+]/g, "")
   const rows = [
-    [t.address, [text(hotel.address), placeOf(hotel)].filter(Boolean).join(", ")],
+    [t.address, [text(hotel.address), placeOf(hotel)].filter(Boolean).join(", ")], [t.map, mapLink(hotel)],
     [t.phone, phone && number ? h("a", { href: `tel:${number}` }, phone) : phone],
     [t.website, url && /^https?:/.test(url) ? h("a", { href: url, rel: "noopener noreferrer nofollow" }, new URL(url).hostname) : text(hotel.url)],
     [t.price, text(hotel.price)], [t.checkIn, text(hotel.checkin)], [t.checkOut, text(hotel.checkout)]
