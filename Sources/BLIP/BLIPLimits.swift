@@ -1,6 +1,7 @@
 /// The bounds of what one connection holds, and the sizes of what it sends.
 package struct BLIPLimits: Sendable {
-  /// The most bytes of a message, inflated: its properties and its body.
+  /// The most bytes of a message that is kept, inflated: its properties and its body. Of a longer request only the properties
+  /// are kept.
   package var messageBytes: Int
   /// The most bytes of all incomplete messages of the peer, inflated.
   package var openBytes: Int
@@ -17,6 +18,15 @@ package struct BLIPLimits: Sendable {
   static let acknowledgedBytes = 50_000
   /// A message with this many bytes that are not acknowledged is not continued.
   static let windowBytes = 128_000
+
+  /// The most bytes that one frame has when it is inflated. Frames of LiteCore have 16 KiB, which deflate makes of at most
+  /// 1,032 times as many.
+  static let inflatedBytes = 17 << 20
+  /// The same for a frame of an answer that is passed on, which nobody asks to be compressed.
+  static let inflatedPartBytes = 1 << 20
+  /// The most bytes of an answer that is not wanted any more, after its last acknowledgement: the window, and the frame
+  /// that exceeds it.
+  static let unwantedBytes = windowBytes + (64 << 10)
 
   package init(messageBytes: Int, openBytes: Int) {
     (self.messageBytes, self.openBytes) = (messageBytes, openBytes)

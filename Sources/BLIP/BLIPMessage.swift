@@ -12,13 +12,15 @@ package struct BLIPMessage: Sendable, Equatable {
   package let isNoReply: Bool
   package let properties: BLIPProperties
   package let body: [UInt8]
+  /// Whether the peer has sent more than is kept, so that the body is missing.
+  package let isTooLong: Bool
 
   package init(
     _ kind: Kind, _ properties: BLIPProperties = BLIPProperties(), body: [UInt8] = [],
-    isNoReply: Bool = false
+    isNoReply: Bool = false, isTooLong: Bool = false
   ) {
     (self.kind, self.properties, self.body) = (kind, properties, body)
-    self.isNoReply = isNoReply
+    (self.isNoReply, self.isTooLong) = (isNoReply, isTooLong)
   }
 
   /// Reads a message whose frames are complete.

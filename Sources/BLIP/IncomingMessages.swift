@@ -6,25 +6,8 @@ struct IncomingMessages {
     let isRequest: Bool
   }
 
-  private struct Open {
-    let kind: BLIPMessage.Kind
-    let isNoReply: Bool
-    var bytes: [UInt8] = []
-    /// The bytes as they were sent, with their checksums.
-    var received: UInt64 = 0
-    var acknowledged: UInt64 = 0
-  }
-
-  /// What a frame leads to.
-  enum Outcome {
-    case nothing
-    /// The message continues; acknowledge these bytes.
-    case acknowledge(UInt64)
-    case complete(BLIPMessage)
-  }
-
   private let limits: BLIPLimits
-  private var open: [Key: Open] = [:]
+  private var open: [Key: IncomingMessage] = [:]
   /// The number of the peer's last request that has begun.
   private var lastRequest: UInt64 = 0
   /// The inflated bytes of all messages that are not complete.
@@ -32,63 +15,52 @@ struct IncomingMessages {
 
   init(_ limits: BLIPLimits) { self.limits = limits }
 
-  /// How many bytes the next frame of a message may still add.
-  func allowance(of key: Key) -> Int {
-    min(limits.messageBytes - (open[key]?.bytes.count ?? 0), limits.openBytes - byteCount)
-  }
-
-  /// Adds the payload of a frame.
-  /// - Parameter sent: the bytes of the payload as they were sent, with the checksum.
-  /// - Parameter isExpected: whether an answer belongs to a request that waits for it.
+  /// Takes the message of a frame out, so that its bytes are not copied while it grows. A first frame begins it.
+  /// - Parameter form: what becomes of an answer that begins; nil if no request waits for it.
   /// - Throws: `malformed`, `tooLarge`.
-  mutating func add(
-    _ payload: ArraySlice<UInt8>, sent: Int, _ head: FrameHead, _ kind: BLIPMessage.Kind,
-    isExpected: Bool
-  ) throws(BLIPError) -> Outcome {
-    let key = Key(number: head.number, isRequest: kind == .request)
-    guard payload.count <= allowance(of: key) else { throw .tooLarge("A message is too long") }
-    var message: Open
-    if let known = open[key] {
-      message = known
-    } else {
-      message = try begin(key, head, kind, isExpected: isExpected)
+  mutating func take(
+    _ key: Key, _ head: FrameHead, _ kind: BLIPMessage.Kind, _ form: IncomingMessage.Form?
+  ) throws(BLIPError) -> IncomingMessage {
+    if let known = open.removeValue(forKey: key) {
+      guard known.kind == kind else { throw .malformed("A message changes its type") }
+      byteCount -= known.bytes.count
+      return known
     }
-    guard message.kind == kind else { throw .malformed("A message changes its type") }
-    guard head.hasMore || !message.bytes.isEmpty else {
-      open[key] = nil
-      return .complete(
-        try BLIPMessage(kind, parsing: Array(payload), isNoReply: message.isNoReply))
+    guard !key.isRequest || key.number == lastRequest + 1 else {
+      throw .malformed("Requests are numbered in their order, without gaps")
     }
-    // Out of the dictionary while it grows, so that its bytes are not copied.
-    open[key] = nil
-    message.bytes += payload
-    byteCount += payload.count
-    message.received += UInt64(sent)
-    guard head.hasMore else {
-      byteCount -= message.bytes.count
-      return .complete(
-        try BLIPMessage(kind, parsing: message.bytes, isNoReply: message.isNoReply))
-    }
-    let isDue = message.received - message.acknowledged >= UInt64(BLIPLimits.acknowledgedBytes)
-    if isDue { message.acknowledged = message.received }
-    open[key] = message
-    return isDue ? .acknowledge(message.received) : .nothing
-  }
-
-  private mutating func begin(
-    _ key: Key, _ head: FrameHead, _ kind: BLIPMessage.Kind, isExpected: Bool
-  ) throws(BLIPError) -> Open {
-    if key.isRequest {
-      guard key.number == lastRequest + 1 else {
-        throw .malformed("Requests are numbered in their order, without gaps")
-      }
-      lastRequest = key.number
-    } else if !isExpected {
-      throw .malformed("An answer belongs to no request")
-    }
+    if key.isRequest { lastRequest = key.number }
+    guard let form else { throw .malformed("An answer belongs to no request") }
     guard open.count < BLIPLimits.openMessages else {
       throw .tooLarge("Too many messages are incomplete")
     }
-    return Open(kind: kind, isNoReply: head.isNoReply)
+    // An error is short, whatever the answer would have been.
+    return IncomingMessage(kind, isNoReply: head.isNoReply, kind == .answer ? form : .whole)
+  }
+
+  /// Adds bytes to a message that was taken out.
+  /// - Throws: `malformed`, `tooLarge`.
+  func append(
+    _ piece: some Collection<UInt8>, to message: inout IncomingMessage
+  ) throws(BLIPError) {
+    try message.append(piece, limit: limits.messageBytes)
+    guard byteCount + message.bytes.count <= limits.openBytes else {
+      throw .tooLarge("Too many bytes of incomplete messages")
+    }
+  }
+
+  /// Puts a message back that is not complete.
+  mutating func put(_ message: IncomingMessage, _ key: Key) {
+    byteCount += message.bytes.count
+    open[key] = message
+  }
+
+  /// Notes that an answer is not wanted any more.
+  mutating func withdraw(_ number: UInt64) {
+    let key = Key(number: number, isRequest: false)
+    guard var message = open.removeValue(forKey: key) else { return }
+    byteCount -= message.bytes.count
+    message.withdraw()
+    put(message, key)
   }
 }

@@ -24,21 +24,24 @@ final class InflateStream {
     stream.deallocate()
   }
 
-  /// Inflates the payload of one frame.
+  /// Inflates the payload of one frame, piece by piece.
   /// - Parameter limit: the most inflated bytes.
-  /// - Throws: `malformed`, `tooLarge`, `outOfMemory`. The stream can't be used any more then.
-  func inflate(_ payload: ArraySlice<UInt8>, limit: Int) throws(BLIPError) -> [UInt8] {
+  /// - Parameter take: gets each piece.
+  /// - Throws: `malformed`, `tooLarge`, `outOfMemory`; the errors of `take`. The stream can't be used any more then.
+  func inflate(
+    _ payload: ArraySlice<UInt8>, limit: Int, _ take: ([UInt8]) throws(BLIPError) -> Void
+  ) throws(BLIPError) {
     let packed = payload + Self.flush
-    var (offset, inflated) = (0, [UInt8]())
+    var (offset, count) = (0, 0)
     while true {
       let piece = piece(of: packed, from: &offset)
-      inflated += piece.bytes
-      guard inflated.count <= limit else { throw .tooLarge("A message is too long") }
+      count += piece.bytes.count
+      guard count <= limit else { throw .tooLarge("A frame has too many bytes") }
+      try take(piece.bytes)
       switch piece.code {
       case Z_OK where piece.bytes.count == Self.pieceBytes: continue
       // There was nothing left to inflate.
-      case Z_OK where offset == packed.count, Z_BUF_ERROR where offset == packed.count:
-        return inflated
+      case Z_OK where offset == packed.count, Z_BUF_ERROR where offset == packed.count: return
       case Z_MEM_ERROR: throw .outOfMemory
       default: throw .malformed("A frame can't be inflated")
       }

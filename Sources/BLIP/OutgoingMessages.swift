@@ -6,13 +6,16 @@ struct OutgoingMessages {
     let number: UInt64
     let kind: BLIPMessage.Kind
     let isNoReply: Bool
-    let bytes: [UInt8]
+    var bytes: [UInt8]
+    /// The bytes that are to be supplied after these.
+    var following: Int64
     var offset = 0
     /// The bytes as they were sent, with their checksums.
     var sent: UInt64 = 0
     var acknowledged: UInt64 = 0
 
     var isBlocked: Bool { sent - acknowledged >= UInt64(BLIPLimits.windowBytes) }
+    var isWanting: Bool { offset == bytes.count && following > 0 }
   }
 
   private var queue: Deque<Sending> = []
@@ -22,12 +25,30 @@ struct OutgoingMessages {
   private(set) var byteCount = 0
 
   /// Adds a message. The first frames of messages are sent in the order of these calls.
-  mutating func add(_ message: BLIPMessage, number: UInt64) {
+  /// - Parameter following: how many bytes are supplied later.
+  mutating func add(_ message: BLIPMessage, number: UInt64, following: Int64 = 0) {
     let bytes = message.bytes
     byteCount += bytes.count
     queue.append(
       Sending(
-        number: number, kind: message.kind, isNoReply: message.isNoReply, bytes: bytes))
+        number: number, kind: message.kind, isNoReply: message.isNoReply, bytes: bytes,
+        following: following))
+  }
+
+  /// The first answer that only lacks its next bytes.
+  var wanting: UInt64? {
+    queue.first { $0.kind != .request && $0.isWanting && !$0.isBlocked }?.number
+  }
+
+  /// Adds the next bytes of an answer.
+  mutating func supply(_ bytes: [UInt8], to number: UInt64) {
+    let index = queue.firstIndex { $0.number == number && $0.kind != .request && $0.isWanting }
+    guard let index else { return }
+    let taken = Int(min(Int64(bytes.count), queue[index].following))
+    queue[index].bytes = taken == bytes.count ? bytes : Array(bytes.prefix(taken))
+    queue[index].offset = 0
+    queue[index].following -= Int64(taken)
+    byteCount += taken
   }
 
   /// Adds the acknowledgement of what has arrived of a message. It precedes all other frames.
@@ -49,10 +70,12 @@ struct OutgoingMessages {
     queue[index].acknowledged = max(queue[index].acknowledged, count)
   }
 
-  /// The next frame; nil if there is none, or every message waits for its peer.
+  /// The next frame; nil if there is none, or every message waits for its peer or for its bytes.
   mutating func nextFrame() -> [UInt8]? {
     if let frame = acknowledgements.popFirst() { return frame }
-    guard let index = queue.firstIndex(where: { !$0.isBlocked }) else { return nil }
+    guard let index = queue.firstIndex(where: { !$0.isBlocked && !$0.isWanting }) else {
+      return nil
+    }
     var message = queue.remove(at: index)
     // The head has at most eleven bytes, the checksum four.
     let most = BLIPLimits.frameBytes - 15
@@ -60,7 +83,7 @@ struct OutgoingMessages {
     message.offset += payload.count
     message.sent += UInt64(payload.count + 4)
     byteCount -= payload.count
-    let hasMore = message.offset < message.bytes.count
+    let hasMore = message.offset < message.bytes.count || message.following > 0
     var frame: [UInt8] = []
     frame.reserveCapacity(payload.count + 15)
     FrameHead(

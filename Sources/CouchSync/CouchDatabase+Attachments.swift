@@ -76,7 +76,7 @@ extension CouchDatabase {
         throw DocumentError(
           .invalidAttachment, "A document has at most \(IncomingAttachment.most) attachments")
       }
-      return [sent.name: .new(bytes)]
+      return [sent.name: bytes.content]
     }
     return .written(.created, id: id.text, revision: answer.description)
   }

@@ -94,6 +94,16 @@ package struct DocumentWrite: Sendable {
     return write
   }
 
+  /// The write with further attachments, which replace those of the same names.
+  package func attaching(_ sent: [SentAttachment]) -> DocumentWrite {
+    guard !sent.isEmpty else { return self }
+    var write = self
+    let names = Set(sent.map(\.name))
+    write.attachments.removeAll { names.contains($0.name) }
+    write.attachments += sent
+    return write
+  }
+
   /// Records the write in an update; nothing when the revision and its ancestors are known.
   /// - Returns: the revision that the write leads to.
   /// - Throws: ``DocumentError`` for a write that the document rules refuse.

@@ -11,20 +11,31 @@ package struct SentAttachment: Sendable {
   let generation: Int?
   let digest: String?
   /// Its bytes; nil for a stub.
-  let bytes: NewAttachment?
+  let bytes: Bytes?
+
+  /// Bytes, and what is known of them.
+  typealias Bytes = (facts: AttachmentFacts, content: AttachmentContent)
 
   package init(_ attachment: IncomingAttachment, _ bytes: NewAttachment?) {
     name = attachment.name
     contentType = attachment.contentType
     generation = attachment.generation
     digest = attachment.digest
-    self.bytes = bytes
+    self.bytes = bytes.map { ($0.facts, .new($0)) }
   }
 
   /// An attachment that comes without a document.
   package init(name: AttachmentName, contentType: String, _ bytes: NewAttachment) {
-    (self.name, self.contentType, self.bytes) = (name, contentType, bytes)
-    (generation, digest) = (nil, nil)
+    self.init(name: name, contentType: contentType, generation: nil, bytes.facts, .new(bytes))
+  }
+
+  /// An attachment whose bytes came otherwise, or that the store has.
+  package init(
+    name: AttachmentName, contentType: String?, generation: Int?, _ facts: AttachmentFacts,
+    _ content: AttachmentContent
+  ) {
+    (self.name, self.contentType, self.generation) = (name, contentType, generation)
+    (digest, bytes) = (nil, (facts, content))
   }
 
   /// How many characters of Base64 are decoded at once. They are whole bytes.
@@ -100,7 +111,7 @@ struct AttachedContents {
             contentType: attachment.contentType ?? IncomingAttachment.standardType,
             generation: sent ?? generation, digest: bytes.facts.digest,
             length: bytes.facts.length))
-        contents[attachment.name] = .new(bytes)
+        contents[attachment.name] = bytes.content
       } else {
         let known = try earlier.attachment(attachment, among: self)
         stubs.append(

@@ -147,7 +147,8 @@ extension LitePull.Wanted {
     if document.isDeleted { properties["deleted"] = "1" }
     let history = history(in: tree, form)
     if !history.isEmpty { properties["history"] = history }
-    return LiteRequest("rev", properties, body: document.body)
+    let body = try view.liteBody(document.body, of: row.id, row.revision)
+    return LiteRequest("rev", properties, body: body)
   }
 
   private func history(in tree: RevisionTree, _ form: LiteForm) -> String {

@@ -1,4 +1,4 @@
-import Stores
+package import Stores
 
 /// A request of the peer, or one for it, as its transport has read it.
 package struct LiteRequest: Sendable {
@@ -9,13 +9,15 @@ package struct LiteRequest: Sendable {
   package let body: [UInt8]
   /// Whether no answer is wanted.
   package let isNoReply: Bool
+  /// Whether it was longer than its transport keeps, so that the body is missing.
+  package let isTooLong: Bool
 
   package init(
     _ profile: String, _ properties: [String: String] = [:], body: [UInt8] = [],
-    isNoReply: Bool = false
+    isNoReply: Bool = false, isTooLong: Bool = false
   ) {
     (self.profile, self.properties, self.body) = (profile, properties, body)
-    self.isNoReply = isNoReply
+    (self.isNoReply, self.isTooLong) = (isNoReply, isTooLong)
   }
 
   subscript(name: String) -> String? { properties[name] }
@@ -32,11 +34,15 @@ package struct LiteReply: Sendable {
   package let body: [UInt8]
   /// The error instead of an answer; nil for an answer.
   package let error: LiteError?
+  /// The attachment whose bytes are the body; nil for none.
+  package let attachment: AttachmentFacts?
 
   package init(
-    _ properties: [String: String] = [:], body: [UInt8] = [], error: LiteError? = nil
+    _ properties: [String: String] = [:], body: [UInt8] = [], error: LiteError? = nil,
+    attachment: AttachmentFacts? = nil
   ) {
     (self.properties, self.body, self.error) = (properties, body, error)
+    self.attachment = attachment
   }
 }
 

@@ -14,6 +14,10 @@ struct LitePush: Sendable {
   private let history: [String]
   private let isDeleted: Bool
   private let document: IncomingDocument
+  /// The attachments whose bytes are found by their SHA-1.
+  let attachments: [LiteAttachment]
+  /// The bytes of the request's body.
+  let byteCount: Int
   private let merges: LiteMerging
 
   /// Reads a request.
@@ -40,16 +44,24 @@ struct LitePush: Sendable {
     }
     guard let parsed else { throw ServiceError.badRequest("The body is missing") }
     document = try IncomingDocument(parsed.root)
+    attachments = try await LiteAttachment.all(in: document, parsed.root, text)
+    byteCount = text.count
   }
 
-  /// The write, which is decided in its transaction. Its attachments are those that an earlier revision has: no bytes are
-  /// asked for.
+  /// The write, which is decided in its transaction.
+  /// - Parameter found: the bytes of the ``attachments``.
   /// - Throws: `documentTooLarge`; 400 and 413 for attachments.
-  func write(limits: DocumentLimits) async throws -> DocumentWrite {
-    try await DocumentWrite(of: id, document, isDeleted: isDeleted, limits: limits) {
+  func write(
+    limits: DocumentLimits, _ found: [LiteDigest: LiteContent] = [:]
+  ) async throws -> DocumentWrite {
+    let write = try await DocumentWrite(of: id, document, isDeleted: isDeleted, limits: limits) {
       [self] tree, view in
       try line(in: tree, view)
     }.received(limits.bytes)
+    return write.attaching(
+      attachments.compactMap { attachment in
+        found[attachment.digest].map { attachment.sent($0) }
+      })
   }
 
   /// The revision with its ancestors, newest first.

@@ -8,10 +8,14 @@ package import Stores
 package protocol LiteStore: Sendable {
   /// The size limits of its documents.
   var documentLimits: DocumentLimits { get }
+  /// The most bytes of one attachment.
+  var attachmentBytes: Int { get }
   /// Lends it for an operation that writes nothing but local documents.
   func read<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value
   /// Lends it for an operation that writes.
   func write<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value
+  /// Removes what was written of attachments, even if the present work has ended. One whose document is written stays.
+  func discard(_ uploads: [AttachmentUpload]) async
 }
 
 /// A session of Couchbase Lite's sync with one database: the server's side, without a transport.
@@ -20,12 +24,25 @@ package protocol LiteStore: Sendable {
 /// and `rev`. The server keeps nothing of a session but what is on its way.
 /// Source: LiteCore's "Replication Protocol"; the page of the book about Couchbase Lite.
 package struct LiteSession: Sendable {
+  /// What an answer of the client is about.
+  package enum Token: Sendable {
+    case pull(Int)
+    case upload(Int)
+  }
+
   /// A request for the client.
   package struct Outgoing: Sendable {
     /// To note the answer with; nil for a request without one.
-    package let token: Int?
+    package let token: Token?
     package let request: LiteRequest
+    /// Whether the answer has the bytes of an attachment, which are taken as they come.
+    package var isStreamed = false
   }
+
+  /// A request of the client, with its number.
+  package typealias Asked = (number: UInt64, request: LiteRequest)
+  /// A reply to the request with this number.
+  package typealias Answer = (number: UInt64, reply: LiteReply)
 
   /// The names of the only collection there is.
   private static let defaultNames = ["_default", "_default._default"]
@@ -39,6 +56,7 @@ package struct LiteSession: Sendable {
   /// Whether each collection that the client has named exists; nil for a client that names none.
   private var collections: [Bool]?
   private var pull: LitePull?
+  var uploads = LiteUploads()
   private var lastToken = 0
   private let merges: LiteMerging
   private let status: @Sendable (ServiceError.Code) -> Int
@@ -59,49 +77,76 @@ package struct LiteSession: Sendable {
   package mutating func noteNews() { pull?.noteNews() }
 
   /// Notes the answer to a request of the server.
-  package mutating func note(_ reply: LiteReply, to token: Int) throws {
-    try pull?.note(reply, to: token)
+  /// - Returns: the replies to requests that waited for it.
+  package mutating func note(
+    _ reply: LiteReply, to token: Token, in store: some LiteStore
+  ) async throws -> [Answer] {
+    switch token {
+    case .pull(let token): try pull?.note(reply, to: token)
+    case .upload(let token):
+      if let (request, error) = uploads.note(reply, to: token) {
+        return await refuse(request, error, in: store)
+      }
+    }
+    return []
   }
 
   /// The next requests for the client. A client that is asked much has to answer before there are more.
+  /// - Returns: the requests, and the replies to revisions whose attachments can't be asked for.
   /// - Throws: the errors of the store.
-  package mutating func next(in store: some LiteStore) async throws -> [Outgoing] {
-    guard let requests = try await pull?.next(in: store) else { return [] }
-    return requests.map { Outgoing(token: $0.token, request: $0.request) }
+  package mutating func next(
+    in store: some LiteStore
+  ) async throws -> (requests: [Outgoing], answers: [Answer]) {
+    while let next = uploads.next {
+      do {
+        guard let outgoing = try await ask(next, in: store) else { continue }
+        return ([outgoing], [])
+      } catch {
+        let reply = try refusal(error)
+        guard let error = reply.error else { continue }
+        return ([], await refuse(next.request, error, in: store))
+      }
+    }
+    guard let requests = try await pull?.next(in: store) else { return ([], []) }
+    return (
+      requests.map { Outgoing(token: $0.token.map(Token.pull), request: $0.request) }, []
+    )
   }
 
-  /// Answers requests that have come together. Revisions in a row are written together.
-  /// - Returns: one reply for each, in order.
+  /// Answers requests that have come together. Revisions in a row are written together; those with attachments are
+  /// answered later, by ``finishUploads(in:)``.
+  /// - Returns: the replies.
   /// - Throws: an error that ends the session: the client has lost its right or its store, or the work was ended.
   package mutating func answer(
-    _ requests: [LiteRequest], in store: some LiteStore
-  ) async throws -> [LiteReply] {
-    var replies: [LiteReply] = []
+    _ requests: [Asked], in store: some LiteStore
+  ) async throws -> [Answer] {
+    var answers: [Answer] = []
     var rest = requests[...]
     while let first = rest.first {
-      let revisions = rest.prefix { $0.profile == "rev" }
+      let revisions = rest.prefix { $0.request.profile == "rev" }
       if revisions.isEmpty {
-        do { replies.append(try await answer(first, in: store)) } catch {
-          replies.append(try refusal(error, of: first))
+        do { answers.append((first.number, try await answer(first.request, in: store))) } catch {
+          answers.append((first.number, try refusal(error, of: first.request)))
         }
         rest = rest.dropFirst()
       } else {
-        replies += try await write(Array(revisions), to: store)
+        answers += try await take(revisions, in: store)
         rest = rest.dropFirst(revisions.count)
       }
     }
-    return replies
+    return answers
   }
 
   private mutating func answer(
     _ request: LiteRequest, in store: some LiteStore
   ) async throws -> LiteReply {
+    guard !request.isTooLong else { throw LiteError.http(413, "The message is too long") }
     switch request.profile {
     case "getCollections": return try await nameCollections(request, in: store)
-    case "getAttachment", "proveAttachment": throw LiteError.http(404, "There is no such blob")
+    case "proveAttachment": throw LiteError.http(404, "There is no such blob")
     // Couchbase Lite 2 then proposes its changes.
     case "changes": throw LiteError("BLIP", 409, "Propose changes instead")
-    case "getCheckpoint", "setCheckpoint", "proposeChanges", "subChanges": break
+    case "getCheckpoint", "setCheckpoint", "proposeChanges", "subChanges", "getAttachment": break
     default: throw LiteError.unknownProfile
     }
     try checkCollection(of: request)
@@ -109,6 +154,13 @@ package struct LiteSession: Sendable {
     case "getCheckpoint":
       return try await store.read { try await $0.checkpoint(of: request["client"]) }
     case "setCheckpoint": return try await store.write { try await $0.setCheckpoint(request) }
+    case "getAttachment":
+      guard let digest = request["digest"].flatMap({ LiteDigest($0) }),
+        let facts = try await store.read({ database in
+          try await database.store.read { view in try view.attachment(sha1: digest.bytes) }
+        })
+      else { throw LiteError.http(404, "There is no such blob") }
+      return LiteReply(attachment: facts)
     case "proposeChanges":
       let proposals = try LiteProposals(request.body)
       let (form, merges) = (form, merges)
@@ -116,6 +168,7 @@ package struct LiteSession: Sendable {
         try await database.verdicts(on: proposals.rows, in: form, merges: merges)
       }
       return LiteReply(
+        ["blobs": "true"],
         body: LiteProposals.answer(
           verdicts, includesRevision: request.flag("conflictIncludesRev")))
     default:
@@ -147,17 +200,38 @@ package struct LiteSession: Sendable {
     else { throw LiteError.http(404, "There is no such collection") }
   }
 
-  /// Writes revisions, each independent of the others.
-  private func write(
-    _ requests: [LiteRequest], to store: some LiteStore
-  ) async throws -> [LiteReply] {
-    var replies = [LiteReply](repeating: LiteReply(), count: requests.count)
-    var (writes, indices): ([DocumentWrite], [Int]) = ([], [])
-    for (index, request) in requests.enumerated() {
+  /// Takes revisions: writes those without attachments, and lets the others wait.
+  private mutating func take(
+    _ requests: ArraySlice<Asked>, in store: some LiteStore
+  ) async throws -> [Answer] {
+    var answers: [Answer] = []
+    var (pushes, numbers): ([(LitePush, [LiteDigest: LiteContent])], [UInt64]) = ([], [])
+    for (number, request) in requests {
       do {
+        guard !request.isTooLong else { throw LiteError.http(413, "The document is too large") }
         try checkCollection(of: request)
         let push = try await LitePush(request, limits: store.documentLimits, merges: merges)
-        writes.append(try await push.write(limits: store.documentLimits))
+        if push.attachments.isEmpty {
+          pushes.append((push, [:]))
+          numbers.append(number)
+        } else {
+          try uploads.add(push, for: number)
+        }
+      } catch { answers.append((number, try refusal(error))) }
+      try await Slice.giveWay()
+    }
+    return answers + zip(numbers, try await write(pushes, to: store)).map { ($0, $1) }
+  }
+
+  /// Writes revisions, each independent of the others.
+  func write(
+    _ pushes: [(push: LitePush, found: [LiteDigest: LiteContent])], to store: some LiteStore
+  ) async throws -> [LiteReply] {
+    var replies = [LiteReply](repeating: LiteReply(), count: pushes.count)
+    var (writes, indices): ([DocumentWrite], [Int]) = ([], [])
+    for (index, next) in pushes.enumerated() {
+      do {
+        writes.append(try await next.push.write(limits: store.documentLimits, next.found))
         indices.append(index)
       } catch { replies[index] = try refusal(error) }
       try await Slice.giveWay()
@@ -169,7 +243,7 @@ package struct LiteSession: Sendable {
         if case .failure(let error) = outcome { replies[index] = try refusal(error) }
       }
     } catch {
-      let refusal = try refusal(error, of: requests[0])
+      let refusal = try refusal(error, of: LiteRequest("rev"))
       for index in indices { replies[index] = refusal }
     }
     return replies
@@ -179,7 +253,7 @@ package struct LiteSession: Sendable {
   /// - Parameter request: the request, if the error may be about the whole database, and not about one document.
   /// - Throws: an error after which no request can be answered: the client has lost its right or its database, or the work
   ///   was ended. What has no reply, the client sends again in its next session.
-  private func refusal(_ error: any Error, of request: LiteRequest? = nil) throws -> LiteReply {
+  func refusal(_ error: any Error, of request: LiteRequest? = nil) throws -> LiteReply {
     if let error = error as? LiteError { return LiteReply(error: error) }
     guard let known = ServiceError(error), known.code != .ended else { throw error }
     let code = status(known.code)

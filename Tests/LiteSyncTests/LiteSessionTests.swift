@@ -12,17 +12,21 @@ import Testing
     let store = try await Database()
     for number in 0..<500 { try await store.put("d\(number)") }
     var session = session()
-    let replies = try await session.answer([LiteRequest("subChanges")], in: store)
-    #expect(replies.map(\.error) == [nil])
+    let replies = try await session.answer([(1, LiteRequest("subChanges"))], in: store)
+    #expect(replies.map(\.reply.error) == [nil])
     var announced = try await requests(&session, in: store)
     // Two announcements of 200 rows each; then the client has to answer.
     #expect(announced.map(\.request.profile) == ["changes", "changes"])
     let rows = Array("[".utf8) + Array(repeating: Array("[],".utf8), count: 199).joined()
     let all = LiteReply(body: rows + Array("[]]".utf8))
-    for outgoing in announced { try session.note(all, to: try #require(outgoing.token)) }
+    for outgoing in announced {
+      _ = try await session.note(all, to: try #require(outgoing.token), in: store)
+    }
     announced = try await requests(&session, in: store)
     #expect(announced.count == 128 && announced.allSatisfy { $0.request.profile == "rev" })
-    for outgoing in announced { try session.note(LiteReply(), to: try #require(outgoing.token)) }
+    for outgoing in announced {
+      _ = try await session.note(LiteReply(), to: try #require(outgoing.token), in: store)
+    }
     announced = try await requests(&session, in: store)
     #expect(announced.count == 128)
   }
@@ -31,7 +35,7 @@ import Testing
     let store = try await Database()
     var session = session()
     _ = try await session.answer(
-      [LiteRequest("subChanges", ["continuous": "true"])], in: store)
+      [(1, LiteRequest("subChanges", ["continuous": "true"]))], in: store)
     let first = try await requests(&session, in: store)
     #expect(first.map(\.request.body) == [Array("[]".utf8)] && first[0].request.isNoReply)
     session.noteNews()
@@ -49,7 +53,7 @@ import Testing
     for (isActiveOnly, count) in [("true", 1), ("false", 2)] {
       var session = session()
       _ = try await session.answer(
-        [LiteRequest("subChanges", ["activeOnly": isActiveOnly])], in: store)
+        [(1, LiteRequest("subChanges", ["activeOnly": isActiveOnly]))], in: store)
       #expect(try await requests(&session, in: store).count == count)
     }
   }
@@ -66,7 +70,7 @@ import Testing
 
   @Test func aLostDatabaseEndsTheSessionWithoutAReply() async throws {
     var session = session()
-    let requests = [LiteRequest("rev", ["id": "a", "rev": "1-aa"])]
+    let requests: [LiteSession.Asked] = [(1, LiteRequest("rev", ["id": "a", "rev": "1-aa"]))]
     await #expect(throws: ServiceError.absent) {
       try await session.answer(requests, in: LostDatabase())
     }
@@ -82,7 +86,7 @@ import Testing
   ) async throws -> [LiteSession.Outgoing] {
     var all: [LiteSession.Outgoing] = []
     while true {
-      let next = try await session.next(in: store)
+      let next = try await session.next(in: store).requests
       guard !next.isEmpty else { return all }
       all += next
     }
@@ -93,6 +97,9 @@ import Testing
 private struct Database: LiteStore {
   let database: CouchDatabase
   var documentLimits: DocumentLimits { .standard }
+  var attachmentBytes: Int { AttachmentLimits.personBytes }
+
+  func discard(_ uploads: [AttachmentUpload]) async {}
 
   init() async throws {
     let name = StoreName.named(try #require(DatabaseName("db")))
@@ -121,6 +128,9 @@ private struct Database: LiteStore {
 /// A database whose client may not use it any more.
 private struct LostDatabase: LiteStore {
   var documentLimits: DocumentLimits { .standard }
+  var attachmentBytes: Int { AttachmentLimits.personBytes }
+
+  func discard(_ uploads: [AttachmentUpload]) async {}
 
   func read<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
     throw ServiceError.absent

@@ -184,29 +184,39 @@ class Blip:
         self.open, self.answers, self.requests = {}, {}, collections.deque()
         self.acknowledged = collections.defaultdict(int)
         self.acknowledgements = 0
+        # Answers a request of the server at once, and returns whether it did.
+        self.serve = lambda request: False
+        # Whether what comes is acknowledged.
+        self.acknowledges = True
 
     def frames(self, kind, number, properties, body, no_reply=False, compress=None):
         """The frames of a message, made one after the other as they are sent."""
         texts = "".join(f"{name}\0{value}\0" for name, value in properties.items()).encode()
-        rest = varint(len(texts)) + texts + body
+        data, offset = varint(len(texts)) + texts + body, 0
         compress = self.compress if compress is None else compress
         while True:
-            part, rest = rest[:self.frame_bytes - 100], rest[self.frame_bytes - 100:]
+            part = data[offset:offset + self.frame_bytes - 100]
+            offset += len(part)
+            more = offset < len(data)
             self.crc_out = zlib.crc32(part, self.crc_out)
-            flags = kind | (NO_REPLY if no_reply else 0) | (MORE if rest else 0)
+            flags = kind | (NO_REPLY if no_reply else 0) | (MORE if more else 0)
             if compress:
                 flags |= COMPRESSED
                 part = (self.deflater.compress(part) + self.deflater.flush(zlib.Z_SYNC_FLUSH))[:-4]
             yield varint(number) + varint(flags) + part + struct.pack(">I", self.crc_out)
-            if not rest:
+            if not more:
                 return
 
     def send(self, kind, number, properties, body=b"", **options):
         """Sends a message, and waits while much of it is not acknowledged."""
-        sent = 0
-        for frame in self.frames(kind, number, properties, body, **options):
+        sent, frames = 0, self.frames(kind, number, properties, body, **options)
+        while True:
+            # Other messages may be sent meanwhile, so the next frame is made after that.
             while sent - self.acknowledged[kind, number] >= self.window:
                 self.pump()
+            frame = next(frames, None)
+            if frame is None:
+                return
             self.websocket.send(frame)
             sent += len(frame) - len(varint(number)) - 1
 
@@ -265,7 +275,7 @@ class Blip:
         message.data += part
         message.received += len(rest)
         if flags & MORE:
-            if message.received - message.acknowledged >= 50_000:
+            if self.acknowledges and message.received - message.acknowledged >= 50_000:
                 message.acknowledged = message.received
                 acknowledge = ACKNOWLEDGE_REQUEST if kind == REQUEST else ACKNOWLEDGE_ANSWER
                 self.websocket.send(
@@ -274,6 +284,7 @@ class Blip:
         del self.open[key]
         message.finish()
         if kind == REQUEST:
-            self.requests.append(message)
+            if not self.serve(message):
+                self.requests.append(message)
         else:
             self.answers[number] = message

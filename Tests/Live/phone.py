@@ -6,12 +6,24 @@ import json
 import os
 import urllib.parse
 
-from blip_client import TREES, Blip, WebSocket
+from blip_client import ERROR, TREES, Blip, WebSocket
+
+
+def blobs_of(value):
+    """The blobs anywhere in a value."""
+    if isinstance(value, dict):
+        if value.get("@type") == "blob":
+            yield value
+            return
+        value = list(value.values())
+    if isinstance(value, list):
+        for part in value:
+            yield from blobs_of(part)
 
 
 class Phone:
     """A phone's database and its replicator. `documents` maps an id to its revisions, newest first, its body, and whether it
-    is deleted."""
+    is deleted; `blobs` the digests of blobs to their bytes."""
 
     def __init__(self, server, database="bookmarks", token=None, auth=None, protocols=TREES, headers=None, compress=True):
         self.server, self.protocols, self.compress = server, protocols, compress
@@ -23,11 +35,13 @@ class Phone:
             self.headers["Authorization"] = "Basic " + base64.b64encode(":".join(auth).encode()).decode()
         self.documents, self.since, self.caught_up, self.refused = {}, None, False, []
         self.maximum_history = 50
+        self.blobs, self.asked, self.lacking = {}, [], []
         self.blip = None
 
     def connect(self):
         self.blip = Blip(
             WebSocket(self.server.url, self.path, self.protocols, self.headers), self.compress)
+        self.blip.serve = self._serve
         return self
 
     def close(self, code=1000):
@@ -42,6 +56,47 @@ class Phone:
         digest = hashlib.sha1(os.urandom(20)).hexdigest()
         self.documents[name] = [f"{generation}-{digest}", *history], body, deleted
         return f"{generation}-{digest}"
+
+    # Blobs.
+
+    def blob(self, data, content_type="image/png", **changes):
+        """Stores bytes, and returns the dictionary that names them in a document."""
+        digest = "sha1-" + base64.b64encode(hashlib.sha1(data).digest()).decode()
+        self.blobs[digest] = data
+        return {"@type": "blob", "digest": digest, "length": len(data), "content_type": content_type, **changes}
+
+    def _serve(self, request):
+        """Answers what the server asks about a blob. `asked` has the operations in order."""
+        profile = request.properties["Profile"]
+        if profile not in ("getAttachment", "proveAttachment"):
+            return False
+        self.asked.append(profile)
+        data = self.blobs.get(request.properties["digest"])
+        if data is None:
+            self.blip.reply(request, b"", ERROR, **{"Error-Domain": "HTTP", "Error-Code": "404"})
+        elif profile == "getAttachment":
+            self.blip.reply(request, data)
+        else:
+            nonce = request.body
+            proof = hashlib.sha1(bytes([len(nonce)]) + nonce + data).digest()
+            self.blip.reply(request, b"sha1-" + base64.b64encode(proof))
+        return True
+
+    def _fetch(self, name, body):
+        """Asks for the blobs and attachments of a document that are not here, and leaves out the attachments that only
+        repeat a blob."""
+        attachments = body.get("_attachments", {})
+        found = [value["digest"] for value in attachments.values()] + [blob["digest"] for blob in blobs_of(body)]
+        for digest in dict.fromkeys(found):
+            if digest.startswith("sha1-") and digest not in self.blobs:
+                answer = self.blip.call("getAttachment", digest=digest, docID=name)
+                if answer.error:
+                    self.lacking.append(name)
+                    continue
+                assert digest == "sha1-" + base64.b64encode(hashlib.sha1(answer.body).digest()).decode()
+                self.blobs[digest] = answer.body
+        kept = {key: value for key, value in attachments.items() if not key.startswith("blob_")}
+        return {key: value for key, value in {**body, "_attachments": kept}.items() if key != "_attachments" or kept}
 
     # Push.
 
@@ -146,7 +201,8 @@ class Phone:
             self.refused.append(name)
         older = known[0] if known else []
         cut = next((older[older.index(part) + 1:] for part in history[::-1] if part in older), [])
-        self.documents[name] = [revision, *history, *cut], request.json, properties.get("deleted") == "1"
+        body = self._fetch(name, request.json)
+        self.documents[name] = [revision, *history, *cut], body, properties.get("deleted") == "1"
         self.blip.reply(request)
         self._done(properties["sequence"])
 

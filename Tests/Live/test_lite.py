@@ -349,7 +349,7 @@ def test_errors_that_may_pass_are_transient_and_others_not(phone):
 
     attachments = {"_attachments": {"blob_/pic": {
         "digest": "sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=", "length": 11, "content_type": "text/plain", "stub": True, "revpos": 1}}}
-    assert rev(attachments) == ("HTTP", 503), "blobs are sent again once they are taken"
+    assert rev(attachments) == ("HTTP", 404), "the client itself does not have it"
     assert rev({"texts": ["x" * 500_000] * 3}) == ("HTTP", 413)
     assert rev(b"{") == ("HTTP", 400) and rev(b"[]") == ("HTTP", 400)
     assert rev({}, rev="1-?") == ("HTTP", 400) and rev({}, id="_bad") == ("HTTP", 400)

@@ -61,15 +61,7 @@ struct AttachmentReceiver {
 
   /// Removes what was written of the attachments, after a failure.
   func discard() async {
-    let uploads = (begun + [upload]).filter(\.isBegun)
-    guard !uploads.isEmpty else { return }
-    let store = store
-    // A task of its own, because the request may have ended.
-    await Work.shared {
-      for upload in uploads {
-        try? await store.write(creating: false) { database in await database.discard(upload) }
-      }
-    }.value
+    await store.discard(begun + [upload])
   }
 }
 

@@ -32,17 +32,13 @@ final class LiteConnection: Sendable {
   private let authentication: Authentication
   private let reservation: RequestReservation?
   private let blip: Mutex<BLIPConnection>
-  private let first: State
+  private let progress: Mutex<Progress?>
 
-  /// How far the session is. Behind a reference, so that the frames of the waiting task stay small.
-  private final class State: Sendable {
-    let session: LiteSession
-    /// What the answers to the server's requests are about, by the numbers of the requests.
-    let tokens: [UInt64: Int]
-
-    init(_ session: LiteSession, _ tokens: [UInt64: Int] = [:]) {
-      (self.session, self.tokens) = (session, tokens)
-    }
+  /// How far the session is. The waiting task does not hold it, so that its frames stay small, and a step takes it out, so
+  /// that nothing of it is copied when it changes.
+  private struct Progress: Sendable {
+    var session: LiteSession
+    var exchange = LiteExchange()
   }
 
   init(
@@ -51,7 +47,7 @@ final class LiteConnection: Sendable {
   ) {
     (self.store, self.caller, self.authentication) = (store, caller, authentication)
     self.reservation = reservation
-    first = State(session)
+    progress = Mutex(Progress(session: session))
     blip = Mutex(BLIPConnection(Limits.blip(store.documentLimits)))
   }
 
@@ -66,16 +62,27 @@ final class LiteConnection: Sendable {
     } catch {
       socket.close(Self.comeBack, "Come back")
     }
+    var last = take()
+    await last?.session.end(in: store)
+  }
+
+  private func take() -> Progress? {
+    progress.withLock { progress in
+      defer { progress = nil }
+      return progress
+    }
   }
 
   @concurrent private func exchange(
     _ socket: WebSocketConnection, _ subscription: Subscription
   ) async throws {
-    var (state, hasNews, pings) = (first, true, 0)
+    var (hasNews, pings) = (true, 0)
     while subscription.end == nil, !socket.isOver {
-      let isBusy: Bool
-      (state, isBusy) = try await inChildTask { [state, hasNews] in
-        try await self.step(state, socket, subscription, hasNews: hasNews)
+      let isBusy = try await inChildTask { [hasNews] in
+        guard var next = self.take() else { return false }
+        defer { self.progress.withLock { [next] in $0 = next } }
+        if hasNews { next.session.noteNews() }
+        return try await self.step(&next, socket, subscription)
       }
       hasNews = false
       if isBusy {
@@ -101,66 +108,72 @@ final class LiteConnection: Sendable {
   /// Answers what has come, makes more for the client, and writes some of it.
   /// - Returns: whether there may be more to do.
   private func step(
-    _ state: State, _ socket: WebSocketConnection, _ subscription: Subscription, hasNews: Bool
-  ) async throws -> (State, isBusy: Bool) {
-    var (session, tokens) = (state.session, state.tokens)
-    if hasNews { session.noteNews() }
-    let requests = try await receive(socket.takeMessages(), &session, &tokens)
-    if !requests.isEmpty {
-      let replies = try await session.answer(requests.map(\.request), in: store)
-      if requests.contains(where: \.request.writes) {
-        try await authentication.requireStillValid(caller)
+    _ next: inout Progress, _ socket: WebSocketConnection, _ subscription: Subscription
+  ) async throws -> Bool {
+    var (requests, answers) = try await receive(socket.takeMessages(), &next)
+    let isBusy = !requests.isEmpty
+    if isBusy { answers += try await next.session.answer(requests, in: store) }
+    var mustCheck = requests.contains(where: \.request.writes)
+    requests = []
+    var (mayAsk, maySupply) = (true, true)
+    while mayAsk || maySupply, blip.withLock({ $0.queuedBytes }) < Self.queuedBytes {
+      if mayAsk {
+        let (asked, refused) = try await next.session.next(in: store)
+        answers += refused
+        blip.withLock { blip in next.exchange.send(asked, to: &blip) }
+        mayAsk = !asked.isEmpty || !refused.isEmpty
       }
-      blip.withLock { blip in
-        for (request, reply) in zip(requests, replies) {
-          blip.answer(request.number, BLIPMessage(reply))
-        }
-      }
+      if maySupply { maySupply = try await next.exchange.supply(blip, from: store) }
     }
-    reservation?.releaseBody()
-    while blip.withLock({ $0.queuedBytes }) < Self.queuedBytes {
-      let next = try await session.next(in: store)
-      guard !next.isEmpty else { break }
-      for outgoing in next {
-        let number = blip.withLock { $0.send(BLIPMessage(outgoing.request)) }
-        tokens[number] = outgoing.token
-      }
+    let finished = try await next.session.finishUploads(in: store)
+    mustCheck = mustCheck || !finished.isEmpty
+    if mustCheck { try await authentication.requireStillValid(caller) }
+    let held = blip.withLock { blip in
+      next.exchange.answer(answers + finished, to: &blip)
+      return blip.heldBytes + blip.queuedBytes
     }
-    let hasWritten = try await write(to: socket, subscription)
-    return (State(session, tokens), !requests.isEmpty || hasWritten)
+    try reserve(held + next.session.heldBytes)
+    return try await write(to: socket, subscription) || isBusy
   }
 
   /// Takes frames, and notes the answers among their messages.
-  /// - Returns: the requests, with their numbers.
+  /// - Returns: the requests, and the replies to earlier ones.
   private func receive(
-    _ frames: [[UInt8]], _ session: inout LiteSession, _ tokens: inout [UInt64: Int]
-  ) async throws -> [(number: UInt64, request: LiteRequest)] {
-    var requests: [(number: UInt64, request: LiteRequest)] = []
+    _ frames: [[UInt8]], _ next: inout Progress
+  ) async throws -> (requests: [LiteSession.Asked], answers: [LiteSession.Answer]) {
+    var (requests, answers): ([LiteSession.Asked], [LiteSession.Answer]) = ([], [])
     var bytes = 0
     for frame in frames {
       Work.current?.addMovedBytes(frame.count)
-      let (received, held) = try blip.withLock { blip throws(BLIPError) in
+      let (event, held) = try blip.withLock { blip throws(BLIPError) in
         (try blip.receive(frame), blip.heldBytes)
       }
-      if let (number, message) = received {
-        if message.kind == .request {
-          bytes += message.body.count
-          requests.append((number, LiteRequest(message)))
-        } else if let token = tokens.removeValue(forKey: number) {
-          try session.note(LiteReply(message), to: token)
-        }
+      switch event {
+      case .message(let number, let message) where message.kind == .request:
+        bytes += message.body.count
+        requests.append((number, LiteRequest(message)))
+      case .message(let number, let message):
+        guard let token = next.exchange.tokens.removeValue(forKey: number) else { break }
+        answers += try await next.session.note(LiteReply(message), to: token, in: store)
+      case .part(let number, let part, let isLast):
+        guard let token = next.exchange.tokens[number] else { break }
+        let received = try await next.session.receive(part, isLast: isLast, to: token, in: store)
+        answers += received.answers
+        if isLast || !received.isWanted { next.exchange.tokens[number] = nil }
+        if !received.isWanted { blip.withLock { $0.withdraw(number) } }
+      case nil: break
       }
-      try reserve(held + bytes * Call.bodyFactor)
+      try reserve(held + next.session.heldBytes + bytes * Call.bodyFactor)
       try await Slice.giveWay()
     }
-    return requests
+    return (requests, answers)
   }
 
   /// Accounts for the memory of messages until they are answered.
   /// - Throws: `overloaded`.
   private func reserve(_ count: Int) throws {
+    reservation?.releaseBody()
     guard let reservation, count > RequestReservation.freeBytes else { return }
-    reservation.releaseBody()
     guard reservation.reserveBody(count) else {
       throw ServiceError(.overloaded, "There is no memory for the messages")
     }
@@ -181,52 +194,5 @@ final class LiteConnection: Sendable {
       try await socket.write(ByteBuffer(bytes: frame))
     }
     return count > 0
-  }
-}
-
-extension LiteRequest {
-  /// Whether it changes the store.
-  fileprivate var writes: Bool { profile == "rev" || profile == "setCheckpoint" }
-
-  fileprivate init(_ message: BLIPMessage) {
-    var properties: [String: String] = [:]
-    for (name, value) in message.properties.all { properties[name] = value }
-    self.init(
-      properties.removeValue(forKey: "Profile") ?? "", properties, body: message.body,
-      isNoReply: message.isNoReply)
-  }
-}
-
-extension LiteReply {
-  fileprivate init(_ message: BLIPMessage) {
-    var properties: [String: String] = [:]
-    for (name, value) in message.properties.all { properties[name] = value }
-    guard message.kind == .error else {
-      self.init(properties, body: message.body)
-      return
-    }
-    self.init(
-      error: LiteError(
-        properties["Error-Domain"] ?? "", properties["Error-Code"].flatMap { Int($0) } ?? 0, ""))
-  }
-}
-
-extension BLIPMessage {
-  fileprivate init(_ request: LiteRequest) {
-    var properties: BLIPProperties = ["Profile": request.profile]
-    for (name, value) in request.properties { properties[name] = value }
-    self.init(.request, properties, body: request.body, isNoReply: request.isNoReply)
-  }
-
-  fileprivate init(_ reply: LiteReply) {
-    if let error = reply.error {
-      self.init(
-        .error, ["Error-Domain": error.domain, "Error-Code": String(error.code)],
-        body: Array(error.reason.utf8))
-    } else {
-      var properties = BLIPProperties()
-      for (name, value) in reply.properties { properties[name] = value }
-      self.init(.answer, properties, body: reply.body)
-    }
   }
 }

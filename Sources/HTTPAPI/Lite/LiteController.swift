@@ -6,6 +6,7 @@ import HTTPTypes
 import Hotels
 import Hummingbird
 import LiteSync
+import Scheduling
 import Stores
 
 /// Couchbase Lite's sync, over a WebSocket.
@@ -47,6 +48,17 @@ struct LiteController: Sendable {
 
 /// A session of Couchbase Lite has the rights of `/couch`, which each operation looks up again.
 extension CouchStore: LiteStore {
+  func discard(_ uploads: [AttachmentUpload]) async {
+    let begun = uploads.filter(\.isBegun)
+    guard !begun.isEmpty else { return }
+    // A task of its own, because the session may have ended.
+    await Work.shared {
+      for upload in begun {
+        try? await write(creating: false) { database in await database.discard(upload) }
+      }
+    }.value
+  }
+
   func read<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
     try await read(needing: .use, use)
   }

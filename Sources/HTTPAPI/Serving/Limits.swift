@@ -74,8 +74,7 @@ enum Limits {
     ]
   }
 
-  /// The bytes of a message of Couchbase Lite in every database. A longer message closes the connection, and its client
-  /// stops. So a document that is too long for its database is mostly shorter, and refused alone.
+  /// The bytes of a message of Couchbase Lite that are kept, in every database. A longer document is refused alone.
   private static let liteMessageBytes = 4 << 20
 
   /// The bounds of a session of Couchbase Lite in a database with these limits.
@@ -295,6 +294,7 @@ enum Limits {
     ("liteOpenMessages", BLIPLimits.openMessages, "incomplete messages of a session"),
     ("litePropertyBytes", BLIPLimits.propertyBytes, "bytes of a message's properties"),
     ("liteUnanswered", BLIPLimits.unanswered, "requests of a session without an answer"),
+    ("liteAttachments", LiteExchange.attachmentsAtOnce, "attachments sent at once in a session"),
     ("liteProposals", LiteSession.maximumProposals, "revisions proposed at once"),
   ]
 

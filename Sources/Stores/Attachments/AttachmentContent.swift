@@ -76,6 +76,9 @@ package struct NewAttachment: Sendable {
   package let facts: AttachmentFacts
   /// The pieces; nil if they were written to the store.
   let held: [[UInt8]]?
+
+  /// The bytes of the pieces in memory.
+  package var heldBytes: Int { held?.reduce(0) { $0 + $1.count } ?? 0 }
 }
 
 /// An attachment while its bytes arrive.
@@ -118,6 +121,12 @@ package struct AttachmentUpload: Sendable {
   package var isFull: Bool {
     held.count > AttachmentLimits.heldBytes / AttachmentLimits.pieceBytes
   }
+
+  /// The bytes in memory.
+  package var heldBytes: Int { held.reduce(0) { $0 + $1.count } }
+
+  /// How many bytes may still come.
+  package var room: Int { limit - count }
 
   /// Adds the next bytes.
   /// - Throws: `tooLarge`.

@@ -15,6 +15,11 @@ extension StoreView {
     try local(.attached(id)).map { try AttachmentRecord($0).revisions[revision] ?? [:] } ?? [:]
   }
 
+  /// Whether some kept revision of a document names these bytes.
+  package func names(_ key: AttachmentKey, in id: DocumentID) throws -> Bool {
+    try local(.attached(id)).map { try AttachmentRecord($0).keys.contains(key) } ?? false
+  }
+
   /// The attachments that the kept revisions of a document name.
   func attachments(of id: DocumentID) throws -> [AttachmentFacts] {
     let record = try local(.attached(id)).map { try AttachmentRecord($0) }

@@ -8,17 +8,26 @@ enum BLIPFuzzing {
   static func check(_ bytes: [UInt8]) {
     var connection = BLIPConnection(limits)
     // Some requests, whose answers and acknowledgements may come.
-    for size in [0, 200_000] {
-      _ = connection.send(BLIPMessage(.request, body: Array(repeating: 1, count: size)))
+    for (size, streamsAnswer) in [(0, false), (200_000, false), (0, true)] {
+      let request = BLIPMessage(.request, body: Array(repeating: 1, count: size))
+      _ = connection.send(request, streamsAnswer: streamsAnswer)
     }
     var rest = bytes[...]
     while rest.count > 1, let high = rest.popFirst(), let low = rest.popFirst() {
       let frame = Array(rest.prefix(Int(high) << 8 | Int(low)))
       rest = rest.dropFirst(frame.count)
       do {
-        guard let (number, message) = try connection.receive(frame) else { continue }
-        claim(message.body.count <= limits.messageBytes, "no message beyond the limit")
-        if message.kind == .request { connection.answer(number, BLIPMessage(.answer)) }
+        switch try connection.receive(frame) {
+        case .message(let number, let message):
+          claim(message.body.count <= limits.messageBytes, "no message beyond the limit")
+          guard message.kind == .request else { break }
+          connection.answer(number, BLIPMessage(.answer), following: Int64(number) * 1_000)
+        case .part(let number, let part, let isLast):
+          claim(part.count <= 1 << 20, "short parts")
+          if !isLast, part.last == 0 { connection.withdraw(number) }
+        case nil: break
+        }
+        if let number = connection.wanting { connection.supply([1, 2], to: number) }
       } catch {
         claim(error != .outOfMemory, "no lack of memory")
         break
@@ -38,7 +47,9 @@ enum BLIPFuzzing {
     var arrived: [UInt64: BLIPMessage] = [:]
     while let frame = one.nextFrame() {
       do {
-        if let (number, message) = try other.receive(frame) { arrived[number] = message }
+        if case .message(let number, let message)? = try other.receive(frame) {
+          arrived[number] = message
+        }
       } catch { claim(false, "what is sent is valid") }
     }
     claim(

@@ -1,0 +1,85 @@
+import CouchSync
+import Documents
+import Stores
+
+/// The revisions of a client that wait for the bytes of their attachments.
+extension LiteSession {
+  /// Takes bytes of an attachment.
+  /// - Returns: whether more of them are wanted, and the replies to requests that waited for them.
+  /// - Throws: an error that ends the session.
+  package mutating func receive(
+    _ bytes: [UInt8], isLast: Bool, to token: Token, in store: some LiteStore
+  ) async throws -> (isWanted: Bool, answers: [Answer]) {
+    guard case .upload(let token) = token else { return (false, []) }
+    let request = uploads.request(of: token)
+    do {
+      try await uploads.receive(bytes, isLast: isLast, to: token, in: store)
+    } catch {
+      let reply = try refusal(error)
+      guard let request, let error = reply.error else { return (false, []) }
+      let answers = await refuse(request, error, in: store)
+      return (uploads.takesMore(of: token), answers)
+    }
+    return (isLast || uploads.takesMore(of: token), [])
+  }
+
+  /// Refuses a revision that waited for its attachments.
+  mutating func refuse(
+    _ request: UInt64, _ error: LiteError, in store: some LiteStore
+  ) async -> [Answer] {
+    guard let refused = uploads.take(request) else { return [] }
+    await store.discard(refused.begun)
+    return [(request, LiteReply(error: error))]
+  }
+
+  /// Writes the revisions whose attachments have come.
+  /// - Returns: the replies to them.
+  /// - Throws: an error that ends the session.
+  package mutating func finishUploads(in store: some LiteStore) async throws -> [Answer] {
+    let complete = uploads.takeComplete()
+    guard !complete.isEmpty else { return [] }
+    let replies = try await write(complete.map { ($0.push, $0.found) }, to: store)
+    // What was not used: another client may have stored the same bytes or the same revision meanwhile.
+    await store.discard(complete.flatMap(\.begun))
+    return zip(complete, replies).map { ($0.request, $1) }
+  }
+
+  /// Removes what was written of attachments whose revisions can't be written any more, at the end.
+  package mutating func end(in store: some LiteStore) async {
+    await store.discard(uploads.takeBegun())
+  }
+
+  /// The bytes that it holds for revisions that wait for their attachments.
+  package var heldBytes: Int { uploads.heldBytes }
+
+  /// Asks for the bytes of an attachment, or for a proof.
+  /// - Returns: nil if the document has the bytes already.
+  mutating func ask(
+    _ next: (request: UInt64, push: LitePush, attachment: LiteAttachment, mayProve: Bool),
+    in store: some LiteStore
+  ) async throws -> Outgoing? {
+    let (attachment, id) = (next.attachment, next.push.id)
+    let known = try await store.read { database in
+      try await database.store.read { view in
+        try view.attachment(sha1: attachment.digest.bytes).map { facts in
+          (facts, try view.names(facts.key, in: id))
+        }
+      }
+    }
+    if let (facts, isOwn) = known, next.mayProve {
+      guard !isOwn else {
+        uploads.note(facts, of: attachment, for: next.request)
+        return nil
+      }
+      let proof = try await AttachmentProof(of: facts, in: store)
+      let (token, request) = uploads.ask(proof, of: attachment, for: next.request)
+      return Outgoing(token: .upload(token), request: request)
+    }
+    guard attachment.length ?? 0 <= store.attachmentBytes else {
+      throw AttachmentUpload.tooLarge(store.attachmentBytes)
+    }
+    let (token, request) = uploads.ask(
+      for: attachment, of: next.push, next.request, limit: store.attachmentBytes)
+    return Outgoing(token: .upload(token), request: request, isStreamed: true)
+  }
+}

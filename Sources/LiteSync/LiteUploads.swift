@@ -1,0 +1,238 @@
+import CouchSync
+import Documents
+import Scheduling
+import Stores
+
+/// The revisions of a client that wait until the bytes of their attachments are here, and what was asked for them.
+///
+/// Bytes that the document has already are not asked for. Of others that the store has the client proves that it has them
+/// too, so that nobody gets bytes of which they only know the digest. All others are asked for, a few at a time, and
+/// written to the store while they come.
+struct LiteUploads: Sendable {
+  /// The most answers of the client that are on their way.
+  private static let asked = 2
+  /// The bytes of waiting revisions from which on no further one is taken. LiteCore sends at most 2 MiB.
+  private static let waitingBytes = 4 << 20
+  /// The bytes of short attachments that are held until their revision is written. Further ones are written at once.
+  private static let heldBytes = 1 << 20
+
+  /// A revision that waits.
+  struct Waiting: Sendable {
+    /// The number of the client's request.
+    let request: UInt64
+    let push: LitePush
+    var found: [LiteDigest: LiteContent] = [:]
+    /// The digests whose proof has failed.
+    var unproven: Set<LiteDigest> = []
+    /// What is written of its attachments before itself.
+    var begun: [AttachmentUpload] = []
+
+    /// The attachments whose bytes are not known.
+    var missing: [LiteAttachment] { push.attachments.filter { found[$0.digest] == nil } }
+  }
+
+  /// What an answer of the client is about.
+  private struct Asked: Sendable {
+    let request: UInt64
+    let attachment: LiteAttachment
+    var form: Form
+
+    enum Form: Sendable {
+      case proof(AttachmentProof)
+      case bytes(AttachmentUpload)
+      /// The revision is refused. The rest of its bytes, at most so many, is taken and dropped: a client that gets no
+      /// acknowledgement would never be done.
+      case dropped(Int)
+    }
+  }
+
+  private var waiting: [Waiting] = []
+  private var asked: [Int: Asked] = [:]
+  private var lastToken = 0
+
+  /// Whether there is a revision with attachments.
+  var isEmpty: Bool { waiting.isEmpty && asked.isEmpty }
+
+  /// The bytes that are held in memory.
+  var heldBytes: Int {
+    var count = waiting.reduce(0) { count, next in
+      count + next.push.byteCount + next.found.values.reduce(0) { $0 + $1.heldBytes }
+    }
+    for asked in asked.values {
+      if case .bytes(let upload) = asked.form { count += upload.heldBytes }
+    }
+    return count
+  }
+
+  /// Takes a revision.
+  /// - Throws: 503 if too much waits; the client sends it again in its next session.
+  mutating func add(_ push: LitePush, for request: UInt64) throws(LiteError) {
+    let held = waiting.reduce(0) { $0 + $1.push.byteCount }
+    guard held == 0 || held + push.byteCount <= Self.waitingBytes else {
+      throw .http(503, "Too many revisions wait for their attachments")
+    }
+    waiting.append(Waiting(request: request, push: push))
+  }
+
+  /// Removes and returns the revisions whose attachments are all here.
+  mutating func takeComplete() -> [Waiting] {
+    guard !waiting.isEmpty else { return [] }
+    let complete = waiting.filter(\.missing.isEmpty)
+    if !complete.isEmpty { waiting.removeAll(where: \.missing.isEmpty) }
+    return complete
+  }
+
+  /// Removes and returns a revision that is refused.
+  mutating func take(_ request: UInt64) -> Waiting? {
+    for (token, next) in asked where next.request == request {
+      guard case .bytes(let upload) = next.form else { continue }
+      drop(token, next, upload.room)
+      note(begun: upload, for: request)
+    }
+    let index = waiting.firstIndex { $0.request == request }
+    return index.map { waiting.remove(at: $0) }
+  }
+
+  /// Removes and returns all that was begun, at the end of the session.
+  mutating func takeBegun() -> [AttachmentUpload] {
+    var begun = waiting.flatMap(\.begun)
+    for asked in asked.values {
+      if case .bytes(let upload) = asked.form, upload.isBegun { begun.append(upload) }
+    }
+    (waiting, asked) = ([], [:])
+    return begun
+  }
+
+  // MARK: Asking
+
+  /// The next revision and attachment that the client has to be asked for; nil for none now.
+  var next: (request: UInt64, push: LitePush, attachment: LiteAttachment, mayProve: Bool)? {
+    guard asked.count < Self.asked else { return nil }
+    for next in waiting {
+      for attachment in next.missing where !isAsked(attachment.digest, for: next.request) {
+        let mayProve = !next.unproven.contains(attachment.digest)
+        return (next.request, next.push, attachment, mayProve)
+      }
+    }
+    return nil
+  }
+
+  private func isAsked(_ digest: LiteDigest, for request: UInt64) -> Bool {
+    asked.values.contains { $0.request == request && $0.attachment.digest == digest }
+  }
+
+  /// Notes that the store has the bytes of an attachment, which the document names already.
+  mutating func note(_ facts: AttachmentFacts, of attachment: LiteAttachment, for request: UInt64) {
+    note(.stored(facts), of: attachment.digest, for: request)
+  }
+
+  private mutating func note(_ content: LiteContent, of digest: LiteDigest, for request: UInt64) {
+    guard let index = waiting.firstIndex(where: { $0.request == request }) else { return }
+    waiting[index].found[digest] = content
+  }
+
+  /// The request for a proof.
+  mutating func ask(
+    _ proof: AttachmentProof, of attachment: LiteAttachment, for request: UInt64
+  ) -> (token: Int, request: LiteRequest) {
+    lastToken += 1
+    asked[lastToken] = Asked(request: request, attachment: attachment, form: .proof(proof))
+    return (
+      lastToken,
+      LiteRequest("proveAttachment", ["digest": attachment.digest.text], body: proof.nonce)
+    )
+  }
+
+  /// The request for bytes.
+  /// - Parameter limit: the most bytes of an attachment.
+  mutating func ask(
+    for attachment: LiteAttachment, of push: LitePush, _ request: UInt64, limit: Int
+  ) -> (token: Int, request: LiteRequest) {
+    lastToken += 1
+    asked[lastToken] = Asked(
+      request: request, attachment: attachment, form: .bytes(AttachmentUpload(limit: limit)))
+    return (
+      lastToken,
+      LiteRequest(
+        "getAttachment", ["digest": attachment.digest.text, "docID": push.id.text])
+    )
+  }
+
+  // MARK: Answers
+
+  /// Notes an answer that came whole: of a proof, or an error.
+  /// - Returns: the request that has to be refused, and why; nil for none.
+  mutating func note(_ reply: LiteReply, to token: Int) -> (request: UInt64, LiteError)? {
+    guard let answered = asked.removeValue(forKey: token) else { return nil }
+    switch answered.form {
+    case .dropped: return nil
+    case .bytes:
+      return (answered.request, .http(404, "The client does not have \(answered.attachment.name)"))
+    case .proof(let proof):
+      let digest = answered.attachment.digest
+      if reply.error == nil, proof.isProven(by: reply.body) {
+        note(.stored(proof.facts), of: digest, for: answered.request)
+      } else if let index = waiting.firstIndex(where: { $0.request == answered.request }) {
+        waiting[index].unproven.insert(digest)
+      }
+      return nil
+    }
+  }
+
+  /// Adds bytes that came for an attachment, and writes them to the store when there are enough.
+  /// - Throws: 400, 413; the errors of the store. Then refuse the request.
+  mutating func receive(
+    _ bytes: [UInt8], isLast: Bool, to token: Int, in store: some LiteStore
+  ) async throws {
+    guard var answer = asked.removeValue(forKey: token) else { return }
+    switch answer.form {
+    case .proof: break
+    case .dropped(let room): if !isLast { drop(token, answer, room - bytes.count) }
+    case .bytes(var upload):
+      do {
+        try answer.attachment.check(upload.count + bytes.count)
+        try upload.append(bytes)
+        let mustWrite = isLast && (upload.isBegun || heldBytes + upload.count > Self.heldBytes)
+        if upload.isFull || mustWrite {
+          var next = upload
+          upload = try await store.write { database in
+            try await database.write(&next, isLast: isLast)
+            return next
+          }
+        }
+        guard isLast else {
+          answer.form = .bytes(upload)
+          asked[token] = answer
+          return
+        }
+        let new = upload.finish()
+        try answer.attachment.check(new)
+        note(.new(new), of: answer.attachment.digest, for: answer.request)
+        note(begun: upload, for: answer.request)
+      } catch {
+        note(begun: upload, for: answer.request)
+        if !isLast { drop(token, answer, upload.room - bytes.count) }
+        throw error
+      }
+    }
+  }
+
+  private mutating func drop(_ token: Int, _ answer: Asked, _ room: Int) {
+    var answer = answer
+    answer.form = .dropped(room)
+    asked[token] = room >= 0 ? answer : nil
+  }
+
+  private mutating func note(begun upload: AttachmentUpload, for request: UInt64) {
+    guard upload.isBegun, let index = waiting.firstIndex(where: { $0.request == request }) else {
+      return
+    }
+    waiting[index].begun.append(upload)
+  }
+
+  /// Whether more bytes are taken for an answer.
+  func takesMore(of token: Int) -> Bool { asked[token] != nil }
+
+  /// The request that an answer is for.
+  func request(of token: Int) -> UInt64? { asked[token]?.request }
+}
