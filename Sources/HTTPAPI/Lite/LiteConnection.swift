@@ -76,7 +76,7 @@ final class LiteConnection: Sendable {
   @concurrent private func exchange(
     _ socket: WebSocketConnection, _ subscription: Subscription
   ) async throws {
-    var (hasNews, pings) = (true, 0)
+    var (hasNews, pings, lastPing) = (true, 0, ContinuousClock.now)
     while subscription.end == nil, !socket.isOver {
       let isBusy = try await inChildTask { [hasNews] in
         guard var next = self.take() else { return false }
@@ -96,8 +96,11 @@ final class LiteConnection: Sendable {
       case .end: return
       case .due:
         guard socket.lastArrival + Self.silence <= .now else { continue }
+        // An answer to a ping is no input.
+        if socket.lastArrival > lastPing { pings = 0 }
         guard pings < Self.unansweredPings else { return }
         pings += 1
+        lastPing = .now
         try await socket.ping()
       }
       // The cost of earlier messages does not count: each is like a request of its own.
