@@ -20,6 +20,8 @@ package struct EmbeddedFile: Sendable {
     }
     let modules = Dictionary(uniqueKeysWithValues: sources.map { ($0.name, $0.bytes) })
       .filter { !apart.contains($0.key) }
+    let properties = CustomProperties(
+      of: sources.filter { $0.name.hasSuffix(".css") }.map(\.bytes))
     let keys = sources.first { $0.name == "texts-en.js" }.map { ShortNames.keys(of: $0.bytes) }
     func short(_ source: [UInt8]) -> [UInt8] {
       PageSource.script(ShortNames.script(source, keys: keys ?? [:]))
@@ -32,7 +34,7 @@ package struct EmbeddedFile: Sendable {
       case shared: EmbeddedFile(name: source.name, bytes: bundle(shared))
       case _ where apart.contains(source.name):
         EmbeddedFile(name: source.name, bytes: short(source.bytes))
-      default: EmbeddedFile(name: source.name, bytes: served(source))
+      default: EmbeddedFile(name: source.name, bytes: served(source, properties))
       }
     } + [EmbeddedFile(name: "bundle.js", bytes: bundle("app.js"))]
   }()
@@ -43,8 +45,9 @@ package struct EmbeddedFile: Sendable {
   /// The modules that are in no other script: a visitor needs one language, and the coast only for the map.
   private static let apart: Set = ["coast.js", "texts-de.js", "texts-en.js", "texts-ja.js"]
 
-  private static func served(_ source: EmbeddedFile) -> [UInt8] {
+  private static func served(_ source: EmbeddedFile, _ properties: CustomProperties) -> [UInt8] {
     if source.name.hasSuffix(".js") { return PageSource.script(source.bytes) }
-    return source.name.hasSuffix(".css") ? PageSource.style(source.bytes) : source.bytes
+    guard source.name.hasSuffix(".css") else { return source.bytes }
+    return PageSource.style(properties.shortened(source.bytes))
   }
 }

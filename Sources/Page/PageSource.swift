@@ -76,10 +76,11 @@ package enum PageSource {
         open.append(byte)
       } else if "})]".utf8.contains(byte) {
         if open.popLast() == nil { isWhole = false }
-      } else if byte == UInt8(ascii: " "), !needsSpace(between: result.last, and: next) {
-        continue
-      } else if byte == UInt8(ascii: " "), result.hasWord("const") {
-        result.replaceSubrange((result.count - "const".utf8.count)..., with: "let".utf8)
+      } else if byte == UInt8(ascii: " ") {
+        if result.hasWord("const") {
+          result.replaceSubrange((result.count - "const".utf8.count)..., with: "let".utf8)
+        }
+        if !needsSpace(between: result.last, and: next) { continue }
       }
       result.append(byte)
     }

@@ -1,5 +1,5 @@
 /// A script with short names for what only it sees: the private members of classes, the variables of each function, and the
-/// keys of the page's texts.
+/// keys of the page's texts; and with short forms of three words (``literals``).
 ///
 /// No scope is worked out. The rules look only at tokens, and leave a name as it is where they could be wrong. A variable is
 /// renamed within one declaration at the top level of a module, if it is declared there and every word that could be the
@@ -16,6 +16,7 @@ struct ShortNames {
     var names = ShortNames(script)
     names.renamePrivateMembers()
     names.renameKeys(keys)
+    names.shortenLiterals()
     let top = names.topNames
     for declaration in names.declarations { names.renameVariables(in: declaration, except: top) }
     return names.result
@@ -159,7 +160,7 @@ struct ShortNames {
   }
 
   /// A short name for a number: one letter, or more letters and digits.
-  private static func name(_ number: Int) -> String {
+  static func name(_ number: Int) -> String {
     let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
     let rest = number / letters.count
     return String(letters[number % letters.count]) + (rest == 0 ? "" : String(rest - 1, radix: 36))
@@ -178,6 +179,18 @@ struct ShortNames {
     for index in tokens.indices where isName(index) {
       let isUse = isMember(index) && isWord(index - 2, ["t"]) && !isMember(index - 2)
       if isUse || isTextKey(index) { renamed[index] = keys[word(index)] }
+    }
+  }
+
+  /// Values that have a shorter form.
+  private static let literals = ["true": "!0", "false": "!1", "undefined": "void 0"]
+
+  private mutating func shortenLiterals() {
+    for index in tokens.indices where isName(index) && !isMember(index) {
+      guard let short = Self.literals[word(index)],
+        !isSign(index - 1, "{,") || !isSign(index + 1, ":")
+      else { continue }
+      renamed[index] = short
     }
   }
 

@@ -57,6 +57,18 @@ import Testing
         == ".a .b,.c :hover{margin:0 calc(1px + 2px);color:red}")
   }
 
+  @Test func propertiesOfAllStyleSheetsHaveTheSameShortNames() {
+    let sheets = [
+      ":root { --ink: red; --ink-2: var(--ink); }",
+      ".a--ink { color: var(--ink-2, --x); } /* -- */",
+    ].map { Array($0.utf8) }
+    let properties = CustomProperties(of: sheets)
+    #expect(
+      sheets.map { String(decoding: properties.shortened($0), as: UTF8.self) } == [
+        ":root { --a: red; --b: var(--a); }", ".a--ink { color: var(--b, --c); } /* -- */",
+      ])
+  }
+
   @Test func eachPageIsSmall() {
     func bytes(_ isMeant: (String) -> Bool) -> Int {
       EmbeddedFile.all.filter {

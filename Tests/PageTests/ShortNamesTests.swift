@@ -30,6 +30,12 @@ import Testing
           """)
   }
 
+  @Test func wordsOfTheLanguageThatAreValuesGetShortForms() {
+    #expect(
+      short("f({ once: true, true: a.false, g: b ? undefined : false })\nreturn undefined")
+        == "f({ once: !0, true: a.false, g: b ? void 0 : !1 })\nreturn void 0")
+  }
+
   @Test(arguments: [
     // Of the module's top level, of the browser, and of nobody's declaration.
     "const size = 1\nconst f = size => size", "const f = (location) => location.href",

@@ -1,0 +1,44 @@
+/// Short names for the custom properties of the style sheets, such as `--a` for `--accent`.
+///
+/// The names are the same in all sheets, because those of a page share them. Scripts and pages must not name any.
+struct CustomProperties {
+  private let names: [[UInt8]: [UInt8]]
+
+  /// Names the properties in the order in which they first occur.
+  init(of sheets: [[UInt8]]) {
+    var names: [[UInt8]: [UInt8]] = [:]
+    for sheet in sheets {
+      for range in Self.ranges(in: sheet) where names[Array(sheet[range])] == nil {
+        names[Array(sheet[range])] = Array("--\(ShortNames.name(names.count))".utf8)
+      }
+    }
+    self.names = names
+  }
+
+  /// A sheet with the short names.
+  func shortened(_ sheet: [UInt8]) -> [UInt8] {
+    var (result, end): ([UInt8], Int) = ([], 0)
+    for range in Self.ranges(in: sheet) {
+      result += sheet[end..<range.lowerBound] + (names[Array(sheet[range])] ?? Array(sheet[range]))
+      end = range.upperBound
+    }
+    return result + sheet[end...]
+  }
+
+  /// Where names of properties stand: two hyphens that are not within a word, and what follows of one.
+  private static func ranges(in sheet: [UInt8]) -> [Range<Int>] {
+    var ranges: [Range<Int>] = []
+    var index = 0
+    while index < sheet.count {
+      let end = sheet[index...].firstIndex { !isOfName($0) } ?? sheet.count
+      if sheet[index..<end].starts(with: "--".utf8), end - index > 2 { ranges.append(index..<end) }
+      index = max(end, index + 1)
+    }
+    return ranges
+  }
+
+  private static func isOfName(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "-") || (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte)
+      || (0x41...0x5A).contains(byte) || byte == UInt8(ascii: "_")
+  }
+}
