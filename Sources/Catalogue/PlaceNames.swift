@@ -138,8 +138,10 @@ package struct PlaceNames: Sendable {
 
   /// What people call countries beside the names of CLDR.
   private static let nicknames = [
-    "GB|UK|Great Britain|Britain",
-    "US|United States of America|America|The States", "NL|Holland|The Netherlands",
+    "GB|UK|Great Britain|Britain|Großbritannien|Grande-Bretagne|Gran Bretaña|Gran Bretagna",
+    "GB|Groot-Brittannië|Grã-Bretanha|Storbritannien|Wielka Brytania|グレートブリテン",
+    "US|United States of America|America|The States|Amerika|Amérique",
+    "NL|Holland|The Netherlands|Hollande|Holanda|Olanda|オランダ",
     "AE|UAE|Emirates", "CZ|Czech Republic|Czechia|Česko", "KR|Korea|Republic of Korea",
     "RU|Russian Federation", "TR|Turkey|Türkiye", "MM|Burma", "CI|Ivory Coast", "SZ|Swaziland",
     "MK|Macedonia", "VA|Vatican|Holy See", "CV|Cape Verde", "HK|Hong Kong", "MO|Macau|Macao",
