@@ -79,7 +79,8 @@ struct ShortNames {
     guard isName(index), let opener = tokens[index].opener, isSign(index + 1, ":") else {
       return false
     }
-    return isWord(opener - 2, ["texts"]) && isSign(index - 1, "{,")
+    return isWord(opener - 2, ["texts"]) && isWord(opener - 4, ["export"])
+      && isSign(index - 1, "{,")
   }
 
   /// Whether `const` or `let` begins the list in which a token stands.

@@ -30,6 +30,11 @@ import Testing
           """)
   }
 
+  @Test func keysOfAnotherObjectOfThatNameStay() {
+    let script = "function f() {\n  const texts = { where: 1 }\n  return texts.where\n}"
+    #expect(short(script, keys: ["where": "a"]).contains("{ where: 1 }"))
+  }
+
   @Test func wordsOfTheLanguageThatAreValuesGetShortForms() {
     #expect(
       short("f({ once: true, true: a.false, g: b ? undefined : false })\nreturn undefined")

@@ -9,9 +9,9 @@ const hays = new WeakMap()
 function searched(hotel) {
   const place = hay(textOf(hotel, "address", "city", "state", "country")), names = hayOfNames(namesOf(hotel))
   const what = hay(textOf(hotel, "name", "title", "alias", "description", "amenities", "myNote", "myTags")) + place
-  const texts = { what, names, where: place + names }
-  hays.set(hotel, texts)
-  return texts
+  const found = { what, names, where: place + names }
+  hays.set(hotel, found)
+  return found
 }
 
 /** What is wanted, also under the names of places that it names in another language. */
