@@ -38,54 +38,78 @@ struct LiteAttachment: Sendable {
     guard text.firstRange(of: blobMark) != nil else { return found }
     var names = Set(document.attachments.map(\.name))
     for blob in try await blobs(in: root) where names.insert(blob.name).inserted {
-      guard names.count <= IncomingAttachment.most else {
-        throw DocumentError(
-          .invalidAttachment, "A document has at most \(IncomingAttachment.most) attachments")
-      }
+      guard names.count <= IncomingAttachment.most else { throw tooMany }
       found.append(blob)
     }
     return found
   }
+
+  private static let tooMany = DocumentError(
+    .invalidAttachment, "A document has at most \(IncomingAttachment.most) attachments")
 
   /// What every document with a blob contains.
   private static let blobMark = Array("@type".utf8)
   /// The objects and arrays that are looked at before other work may run.
   private static let nodesAtOnce = 256
 
+  /// Where an object or an array is: the last part of its JSON pointer, and the place of what contains it. A whole pointer
+  /// for each of them would take their number times the length of a name.
+  private struct Place {
+    let parent: Int?
+    let part: String
+  }
+
   /// The blobs of a document. `_attachments` are none.
   private static func blobs(in root: JSONNode) async throws -> [LiteAttachment] {
     var found: [LiteAttachment] = []
-    var rest: [(node: JSONNode, pointer: String)] = []
-    for member in root.members where !member.nameStartsWithUnderscore {
-      rest.append((member.value, "/" + escaped(member.name)))
-    }
+    var places: [Place] = []
+    var rest: [(node: JSONNode, place: Int?)] = [(root, nil)]
     var seen = 0
-    while let (node, pointer) = rest.popLast() {
+    while let (node, place) = rest.popLast() {
       seen += 1
       if seen.isMultiple(of: nodesAtOnce) { try await Slice.giveWay() }
-      if node["@type"]?.stringEquals("blob") == true {
-        if let blob = try blob(node, pointer) { found.append(blob) }
+      if place != nil, node["@type"]?.stringEquals("blob") == true {
+        if let blob = try blob(node, at: place, among: places) { found.append(blob) }
+        guard found.count <= IncomingAttachment.most else { throw tooMany }
         continue
       }
-      for member in node.members where member.value.isContainer {
-        rest.append((member.value, pointer + "/" + escaped(member.name)))
+      for member in node.members
+      where member.value.isContainer && !(place == nil && member.nameStartsWithUnderscore) {
+        places.append(Place(parent: place, part: escaped(member.name)))
+        rest.append((member.value, places.count - 1))
+        if places.count.isMultiple(of: nodesAtOnce) { try await Slice.giveWay() }
       }
       for (index, element) in node.elements.enumerated() where element.isContainer {
-        rest.append((element, pointer + "/\(index)"))
+        places.append(Place(parent: place, part: String(index)))
+        rest.append((element, places.count - 1))
+        if places.count.isMultiple(of: nodesAtOnce) { try await Slice.giveWay() }
       }
     }
     return found
   }
 
-  private static func blob(_ node: JSONNode, _ pointer: String) throws -> LiteAttachment? {
+  private static func blob(
+    _ node: JSONNode, at place: Int?, among places: [Place]
+  ) throws -> LiteAttachment? {
     guard let digest = node["digest"]?.string.flatMap({ LiteDigest($0) }) else { return nil }
     let type = node["content_type"]?.string
     if let type { try IncomingAttachment.check(type: type) }
-    let name = "blob_" + pointer
-    let isShort = name.utf8.count <= AttachmentName.maximumBytes
     return LiteAttachment(
-      name: try AttachmentName(isShort ? name : "blob_" + digest.text), digest: digest,
-      contentType: type, length: node["length"]?.int, generation: nil)
+      name: try AttachmentName("blob_" + (pointer(to: place, among: places) ?? digest.text)),
+      digest: digest, contentType: type, length: node["length"]?.int, generation: nil)
+  }
+
+  /// A JSON pointer; nil if it is too long for the name of an attachment.
+  private static func pointer(to place: Int?, among places: [Place]) -> String? {
+    var (pointer, next) = ("", place)
+    while let place = next {
+      pointer = "/" + places[place].part + pointer
+      guard pointer.utf8.count <= AttachmentName.maximumBytes - "blob_".utf8.count else {
+        return nil
+      }
+      next = places[place].parent
+    }
+    return pointer
   }
 
   /// A name as a part of a JSON pointer (RFC 6901, section 3).
