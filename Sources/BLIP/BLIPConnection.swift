@@ -4,6 +4,14 @@
 /// stream of compressed bytes over all of its frames. This end compresses nothing, and inflates what the peer compresses.
 /// Source: `couchbase/couchbase-lite-core`, "BLIP Protocol, version 3".
 package struct BLIPConnection: ~Copyable {
+  /// What a frame of the peer leads to.
+  package enum Event: Sendable {
+    /// A message is complete. An answer has the number of its request.
+    case message(UInt64, BLIPMessage)
+    /// Some of an answer's body has come, which is passed on part by part.
+    case part(UInt64, [UInt8], isLast: Bool)
+  }
+
   private var incoming: IncomingMessages
   private var outgoing = OutgoingMessages()
   private var checksum = RunningChecksum()
@@ -21,7 +29,7 @@ package struct BLIPConnection: ~Copyable {
   /// Takes a frame of the peer.
   /// - Returns: what it completes; nil for nothing.
   /// - Throws: `malformed`, `tooLarge`, `outOfMemory`; then the connection can't continue.
-  package mutating func receive(_ frame: [UInt8]) throws(BLIPError) -> BLIPEvent? {
+  package mutating func receive(_ frame: [UInt8]) throws(BLIPError) -> Event? {
     var rest = frame[...]
     let head = try FrameHead(&rest)
     switch head.content {
@@ -35,7 +43,7 @@ package struct BLIPConnection: ~Copyable {
 
   private mutating func receive(
     _ rest: ArraySlice<UInt8>, _ head: FrameHead, _ kind: BLIPMessage.Kind
-  ) throws(BLIPError) -> BLIPEvent? {
+  ) throws(BLIPError) -> Event? {
     guard rest.count >= 4 else { throw .malformed("A frame has no checksum") }
     let key = IncomingMessages.Key(number: head.number, isRequest: kind == .request)
     let isStreamed = kind == .request ? false : awaited[head.number]

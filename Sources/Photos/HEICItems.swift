@@ -98,14 +98,16 @@ struct HEICItems {
 
   /// Finds the pictures among the items, and makes all others ones without a type.
   private mutating func readTypes(in range: Range<Int>) throws(PhotoError) {
-    var reader = ByteReader(description[range])
+    // Read beside what is changed, so that no change copies all of it.
+    let source = description
+    var reader = ByteReader(source[range])
     guard let version = reader.number(1), version <= 1, reader.take(3) != nil,
       let count = reader.number(version == 0 ? 2 : 4), count <= Self.most
     else { throw Self.malformed }
     let entries = try boxes(in: reader.index..<range.upperBound)
     guard entries.count == count else { throw Self.malformed }
     for entry in entries {
-      var reader = ByteReader(description[entry.content])
+      var reader = ByteReader(source[entry.content])
       guard entry.name == "infe", let version = reader.number(1), (2...3).contains(version),
         reader.take(3) != nil, let id = reader.number(version == 2 ? 2 : 4), reader.take(2) != nil
       else { throw Self.malformed }

@@ -160,7 +160,7 @@ extension BLIPError {
   }
 }
 
-extension BLIPEvent {
+extension BLIPConnection.Event {
   /// The complete message; nil for a part.
   fileprivate var message: BLIPMessage? {
     guard case .message(_, let message) = self else { return nil }

@@ -98,7 +98,7 @@ import Testing
     var other = BLIPConnection(.test)
     let body = Array(repeating: UInt8(1), count: 5 << 20)
     let request = BLIPMessage(.request, ["Profile": "rev"], body: body)
-    var events: [BLIPEvent] = []
+    var events: [BLIPConnection.Event] = []
     if isCompressed {
       var deflater = try Deflater()
       if let event = try other.receive(try deflater.frame(1, request)) { events.append(event) }

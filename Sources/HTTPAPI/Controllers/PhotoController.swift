@@ -153,15 +153,8 @@ extension PhotoCondition {
   /// Reads `If-Match` and `If-None-Match: *`.
   /// - Throws: ``Problem`` 400 for an invalid field.
   fileprivate init(_ call: Call) throws(Problem) {
-    if let wanted = try EntityTags(call, .ifMatch, strong: false) {
-      self = wanted.isAny ? .exists : .matches(wanted.tags)
-    } else if let unwanted = try EntityTags(call, .ifNoneMatch, strong: false) {
-      guard unwanted.isAny else {
-        throw Problem(.badRequest, "invalid_header", "If-None-Match must be * on a write")
-      }
-      self = .absent
-    } else {
-      self = .none
-    }
+    self = try EntityTags.condition(
+      of: call, strong: false, none: .none, exists: .exists, absent: .absent
+    ) { .matches($0) }
   }
 }

@@ -67,19 +67,32 @@ extension HTTPFields {
   static func tagged(_ tag: String) -> HTTPFields { [.eTag: "\"\(tag)\""] }
 }
 
+extension EntityTags {
+  /// Reads the condition of a write from `If-Match` and `If-None-Match: *`.
+  /// - Parameter strong: whether weak tags must not match.
+  /// - Parameter matches: makes the condition that one of these tags is present.
+  /// - Throws: ``Problem`` 400 for an invalid field.
+  static func condition<Condition>(
+    of call: Call, strong: Bool, none: Condition, exists: Condition, absent: Condition,
+    matches: ([String]) -> Condition
+  ) throws(Problem) -> Condition {
+    if let wanted = try EntityTags(call, .ifMatch, strong: strong) {
+      return wanted.isAny ? exists : matches(wanted.tags)
+    }
+    guard let unwanted = try EntityTags(call, .ifNoneMatch, strong: false) else { return none }
+    guard unwanted.isAny else {
+      throw Problem(.badRequest, "invalid_header", "If-None-Match must be * on a write")
+    }
+    return absent
+  }
+}
+
 extension RevisionCondition {
   /// Reads `If-Match` and `If-None-Match: *`.
   /// - Throws: ``Problem`` 400 for an invalid field.
   init(_ call: Call) throws(Problem) {
-    if let wanted = try EntityTags(call, .ifMatch, strong: true) {
-      self = wanted.isAny ? .exists : .matches(wanted.tags.compactMap { try? RevisionID($0) })
-    } else if let unwanted = try EntityTags(call, .ifNoneMatch, strong: false) {
-      guard unwanted.isAny else {
-        throw Problem(.badRequest, "invalid_header", "If-None-Match must be * on a write")
-      }
-      self = .absent
-    } else {
-      self = .none
-    }
+    self = try EntityTags.condition(
+      of: call, strong: true, none: .none, exists: .exists, absent: .absent
+    ) { tags in .matches(tags.compactMap { try? RevisionID($0) }) }
   }
 }
