@@ -20,9 +20,11 @@ struct BulkEntry: Sendable {
   /// Reads an element. A document that CouchDB would accept and this service can never store gets the error
   /// `forbidden`: PouchDB reports such a document as denied and continues. With any other code it would push the same
   /// batch again and again.
+  /// - Parameter body: the document's body if it has been read; see ``DocumentBody/readLong(_:)``.
   /// - Throws: errors for what CouchDB refuses too; the whole request then writes nothing.
   init(
-    _ element: BulkRequest.Element, isNewEdit: Bool, limits: DocumentLimits,
+    _ element: BulkRequest.Element, read body: DocumentBody? = nil, isNewEdit: Bool,
+    limits: DocumentLimits,
     newID: () -> DocumentID
   ) throws {
     switch element {
@@ -32,11 +34,11 @@ struct BulkEntry: Sendable {
         throw ServiceError.badRequest("Document must be a JSON object")
       }
       if let id = try LocalID(of: node) {
-        try self.init(id, node, limits)
+        try self.init(id, node, body, limits)
         return
       }
       do {
-        let document = try IncomingDocument(node)
+        let document = try IncomingDocument(node, read: body)
         let write = try DocumentWrite(
           document, id: document.id ?? newID(), base: nil, isNewEdit: isNewEdit, limits: limits)
         let hasRules = write.id.isDesign && !write.isDeleted && DesignRules.isIn(node)
@@ -54,10 +56,10 @@ struct BulkEntry: Sendable {
   }
 
   private init(
-    _ id: LocalID, _ node: JSONNode, _ limits: DocumentLimits
+    _ id: LocalID, _ node: JSONNode, _ body: DocumentBody?, _ limits: DocumentLimits
   ) throws {
     do {
-      let write = try LocalWrite(node, limits: limits)
+      let write = try LocalWrite(node, read: body, limits: limits)
       self.init(id: id.text, write: .success(.local(id, write)))
     } catch {
       guard let error = ServiceError(error),

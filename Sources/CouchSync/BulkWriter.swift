@@ -199,7 +199,8 @@ extension CouchDatabase {
     let limits = documentLimits
     for element in elements {
       let entry = try await BulkEntry(
-        element, isNewEdit: isNewEdit, limits: limits, newID: newID
+        element, read: try await element.readLong(), isNewEdit: isNewEdit, limits: limits,
+        newID: newID
       ).received(store.quota.attachmentBytes)
       let fault = isNewEdit ? try await DesignForm.fault(of: element, written: entry) : nil
       entries.append(entry.checked { id in refusal(of: id) ?? fault })

@@ -82,7 +82,7 @@ extension CouchDatabase {
     _ id: DocumentID, _ body: JSONNode, base: BaseRevision = .none, isNewEdit: Bool = true,
     following: [AttachmentName: NewAttachment] = [:]
   ) async throws -> CouchAnswer {
-    let document = try Self.document(in: body)
+    let document = try await Self.document(in: body)
     let base = try base.reconcile(with: document.revision)
     let hasRules = try await Self.hasRules(document, body, id, isNewEdit: isNewEdit)
     let write = try await DocumentWrite(
@@ -100,9 +100,10 @@ extension CouchDatabase {
   /// - Throws: the same errors as ``put(_:_:base:isNewEdit:)``.
   package func post(_ body: JSONNode) async throws -> CouchAnswer {
     if let id = try LocalID(of: body) {
-      return try await putLocal(id, LocalWrite(body, limits: documentLimits))
+      return try await putLocal(
+        id, LocalWrite(body, read: try await DocumentBody.readLong(body), limits: documentLimits))
     }
-    let document = try Self.document(in: body)
+    let document = try await Self.document(in: body)
     let id = document.id ?? newID()
     _ = try await Self.hasRules(document, body, id, isNewEdit: true)
     let write = try await DocumentWrite(
@@ -134,11 +135,11 @@ extension CouchDatabase {
     return true
   }
 
-  private static func document(in body: JSONNode) throws -> IncomingDocument {
+  private static func document(in body: JSONNode) async throws -> IncomingDocument {
     guard body.kind == .object else {
       throw ServiceError.badRequest("Document must be a JSON object")
     }
-    return try IncomingDocument(body)
+    return try IncomingDocument(body, read: try await DocumentBody.readLong(body))
   }
 }
 

@@ -34,12 +34,13 @@ package struct DocumentLimits: Sendable {
   }
 
   /// Checks what the parser of a request could not, because the text may contain attachments.
+  /// - Parameter longestString: the bytes of the longest string that the request has.
   /// - Throws: ``DocumentError`` with code `tooLarge`, or that of a string that is too long.
-  func check(_ body: DocumentBody) throws(DocumentError) {
+  func check(_ body: DocumentBody, longestString: Int) throws(DocumentError) {
     guard body.bytes.count <= bytes else {
       throw DocumentError(.tooLarge, "Document is too large: at most \(bytes) bytes")
     }
-    guard body.bytes.count > self.body.maximumStringBytes else { return }
+    guard min(body.bytes.count, longestString) > self.body.maximumStringBytes else { return }
     do { _ = try ParsedJSON(body.bytes, limits: self.body) } catch { throw DocumentError(error) }
   }
 }

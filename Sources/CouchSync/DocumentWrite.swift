@@ -37,7 +37,7 @@ package struct DocumentWrite: Sendable {
     _ document: IncomingDocument, id: DocumentID, base: RevisionID?, isNewEdit: Bool,
     limits: DocumentLimits
   ) throws {
-    try limits.check(document.body)
+    try limits.check(document.body, longestString: document.longestString)
     self.id = id
     isDeleted = document.isDeleted
     body = document.body
@@ -61,10 +61,16 @@ package struct DocumentWrite: Sendable {
     of id: DocumentID, _ document: IncomingDocument, isDeleted: Bool, limits: DocumentLimits,
     _ proposal: @escaping Proposal
   ) throws(DocumentError) {
-    try limits.check(document.body)
+    try limits.check(document.body, longestString: document.longestString)
     (self.id, self.isDeleted) = (id, isDeleted)
     (body, incoming) = (document.body, document.attachments)
     kind = .proposed(proposal)
+  }
+
+  /// Makes a write of a revision that was sent before.
+  init(of id: DocumentID, _ body: DocumentBody, isDeleted: Bool, _ history: [RevisionID]) {
+    (self.id, self.body, self.isDeleted) = (id, body, isDeleted)
+    (kind, incoming) = (.replicated(history), [])
   }
 
   private init(_ write: DocumentWrite, history: [RevisionID]) {

@@ -1,4 +1,4 @@
-import Documents
+package import Documents
 package import JSON
 import Stores
 
@@ -11,9 +11,10 @@ package struct LocalWrite: Sendable {
 
   /// Reads a body. Its `_id` counts only when the path names no document; `_revisions`, which CouchDB's replicator also
   /// sends, is ignored. So are attachments, as in CouchDB: a local document has none.
+  /// - Parameter body: the document's body if it has been read; see ``DocumentBody/readLong(_:)``.
   /// - Throws: 400 for invalid fields; 413.
   package init(
-    _ node: JSONNode, limits: DocumentLimits = .standard
+    _ node: JSONNode, read body: DocumentBody? = nil, limits: DocumentLimits = .standard
   ) throws {
     guard node.kind == .object else {
       throw ServiceError.badRequest("Document must be a JSON object")
@@ -21,8 +22,10 @@ package struct LocalWrite: Sendable {
     for member in node.members where member.nameStartsWithUnderscore { try Self.check(member) }
     base = try node["_rev"]?.string.map { text in try LocalRevision.read(text) }
     isDeleted = node["_deleted"]?.bool ?? false
-    body = try DocumentBody(node, attachments: false)
-    do { try limits.check(body) } catch { throw ServiceError(error) }
+    self.body = try body ?? DocumentBody(node, attachments: false)
+    do {
+      try limits.check(self.body, longestString: node.longestStringOfText)
+    } catch { throw ServiceError(error) }
   }
 
   /// The document after the write: its revision is the sent one plus one, whatever is stored; nil when it is removed.

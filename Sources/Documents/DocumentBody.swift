@@ -28,20 +28,31 @@ package struct DocumentBody: Sendable, Hashable {
 
   /// The body `{}`, which most tombstones have.
   package static let empty = DocumentBody(
-    bytes: Array("{}".utf8), canonical: Array("{}".utf8), type: nil)
+    bytes: Array("{}".utf8), digest: Array(SHA256.hash(data: Array("{}".utf8))), type: nil)
 
   /// Takes the members of an object. Members whose names start with `_` are left out, except
   /// ``reservedMembers``, and attachments in their stored form, which become the first member.
   /// - Parameter attachments: whether attachments are taken; false for what a client sent.
   /// - Throws: ``DocumentError`` with code `invalidDocument` for anything but an object.
   package init(_ node: JSONNode, attachments: Bool = true) throws(DocumentError) {
+    let (members, type) = try Self.members(of: node, attachments: attachments)
+    self.init(
+      bytes: node.object(of: members, isCanonical: false),
+      digest: Array(SHA256.hash(data: node.object(of: members, isCanonical: true))), type: type)
+  }
+
+  /// The members that belong to a body, and the value of the member `type` if it is a string.
+  /// - Throws: ``DocumentError`` with code `invalidDocument` for anything but an object.
+  static func members(
+    of node: JSONNode, attachments: Bool
+  ) throws(DocumentError) -> (members: [JSONMember.TextRanges], type: String?) {
     guard node.kind == .object else {
       throw DocumentError(.invalidDocument, "Document must be a JSON object")
     }
     var (members, type): ([JSONMember.TextRanges], String?) = ([], nil)
     for member in node.members {
-      if member.nameStartsWithUnderscore, !Self.reservedMembers.contains(member.name) {
-        guard attachments, member.nameEquals(Self.attachmentsName),
+      if member.nameStartsWithUnderscore, !reservedMembers.contains(member.name) {
+        guard attachments, member.nameEquals(attachmentsName),
           AttachmentStub.all(in: member.value) != nil
         else { continue }
         members.insert(member.ranges, at: 0)
@@ -50,9 +61,7 @@ package struct DocumentBody: Sendable, Hashable {
       members.append(member.ranges)
       if member.nameEquals("type") { type = member.value.string }
     }
-    self.init(
-      bytes: node.object(of: members, isCanonical: false),
-      canonical: node.object(of: members, isCanonical: true), type: type)
+    return (members, type)
   }
 
   /// Parses an object's text.
@@ -76,9 +85,10 @@ package struct DocumentBody: Sendable, Hashable {
     facts = nil
   }
 
-  private init(bytes: [UInt8], canonical: [UInt8], type: String?) {
+  /// A body of which all is known.
+  init(bytes: [UInt8], digest: [UInt8], type: String?) {
     self.bytes = bytes
-    facts = Facts(digest: Array(SHA256.hash(data: canonical)), type: type)
+    facts = Facts(digest: digest, type: type)
   }
 
   /// What is computed from a body's bytes.

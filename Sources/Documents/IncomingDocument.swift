@@ -17,11 +17,14 @@ package struct IncomingDocument: Sendable {
   package let attachments: [IncomingAttachment]
   /// All other fields.
   package let body: DocumentBody
+  /// The bytes of the longest string in the text with the document; 0 if all are short.
+  package let longestString: Int
 
   /// Reads a parsed object.
+  /// - Parameter body: its body if that has been read; see ``DocumentBodyReader``.
   /// - Throws: ``DocumentError`` with code `invalidDocument`, `invalidID`, `invalidRevision` or
   ///   `invalidAttachment`.
-  package init(_ node: JSONNode) throws(DocumentError) {
+  package init(_ node: JSONNode, read body: DocumentBody? = nil) throws(DocumentError) {
     guard node.kind == .object else {
       throw DocumentError(.invalidDocument, "Document must be a JSON object")
     }
@@ -48,7 +51,8 @@ package struct IncomingDocument: Sendable {
     history = try fields.history.map { node throws(DocumentError) in try Self.history(node) }
     revision = history?.first ?? named
     self.attachments = attachments
-    body = try DocumentBody(node, attachments: false)
+    if let body { self.body = body } else { self.body = try DocumentBody(node, attachments: false) }
+    longestString = node.longestStringOfText
   }
 
   /// Fields that CouchDB writes into answers and ignores in requests.

@@ -33,6 +33,9 @@ struct JSONParser: Sendable {
   /// Whether white space occurred outside strings.
   private(set) var hasSpace = false
 
+  /// The bytes of the longest string so far, with its quotation marks.
+  private(set) var longestString = 0
+
   let limits: JSONLimits
 
   /// The offset of the next byte to read.
@@ -141,6 +144,7 @@ struct JSONParser: Sendable {
     let bytes = string.end - offset
     if bytes >= JSONExtents.longString {
       extents.close(extents.open(), bytes: bytes, items: 0)
+      longestString = max(longestString, bytes)
     }
     offset = string.end
     return string.isEscaped

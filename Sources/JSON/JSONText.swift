@@ -9,11 +9,15 @@ final class JSONText: Sendable {
   /// Whether there is white space outside strings.
   let hasSpace: Bool
 
+  /// The bytes of the longest string; 0 if all are short (``JSONExtents/longString``).
+  let longestString: Int
+
   /// Makes a text that a parser has read to its end.
   init(_ bytes: [UInt8], read parser: consuming JSONParser) {
     self.bytes = bytes
     extents = parser.extents
     hasSpace = parser.hasSpace
+    longestString = parser.longestString
   }
 
   package struct TextRange: Sendable {

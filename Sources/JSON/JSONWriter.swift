@@ -239,20 +239,29 @@ struct JSONOutput {
   }
 
   func append(members: [JSONMember.TextRanges], to output: inout [UInt8]) {
-    let bytes = text.bytes
-    let ordered = isCanonical ? JSONNameOrder(members, text: bytes.span).members : members
     output.append(JSONByte.openBrace)
-    for (position, member) in ordered.enumerated() {
+    for (position, member) in ordered(members).enumerated() {
       if position != 0 { output.append(JSONByte.comma) }
-      if isCanonical {
-        appendString(member.name, to: &output)
-      } else {
-        appendBytes(member.name, to: &output)
-      }
-      output.append(JSONByte.colon)
+      append(nameOf: member, to: &output)
       append(member.value, to: &output)
     }
     output.append(JSONByte.closeBrace)
+  }
+
+  /// Members in the order in which they are written.
+  func ordered(_ members: [JSONMember.TextRanges]) -> [JSONMember.TextRanges] {
+    let bytes = text.bytes
+    return isCanonical ? JSONNameOrder(members, text: bytes.span).members : members
+  }
+
+  /// Appends a member's name and the colon.
+  func append(nameOf member: JSONMember.TextRanges, to output: inout [UInt8]) {
+    if isCanonical {
+      appendString(member.name, to: &output)
+    } else {
+      appendBytes(member.name, to: &output)
+    }
+    output.append(JSONByte.colon)
   }
 
   private func appendArray(_ range: JSONText.TextRange, to output: inout [UInt8]) {

@@ -43,7 +43,7 @@ struct LitePush: Sendable {
       parsed = try reader.next()
     }
     guard let parsed else { throw ServiceError.badRequest("The body is missing") }
-    document = try IncomingDocument(parsed.root)
+    document = try IncomingDocument(parsed.root, read: try await DocumentBody.readLong(parsed.root))
     attachments = try await LiteAttachment.all(in: document, parsed.root, text)
     byteCount = text.count
   }

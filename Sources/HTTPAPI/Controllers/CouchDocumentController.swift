@@ -93,7 +93,8 @@ struct CouchDocumentController: Sendable {
     let body = try await call.couchDocument(store.documentLimits)
     switch name {
     case .local(let id):
-      let write = try LocalWrite(body, limits: store.documentLimits)
+      let write = try LocalWrite(
+        body, read: try await DocumentBody.readLong(body), limits: store.documentLimits)
       let answer = try await store.write { database in
         try await database.putLocal(id, write)
       }

@@ -61,6 +61,11 @@ enum JSONFuzzing {
       claim(again.canonical == canonical, "one canonical spelling")
       claim(again.value == value, "the same value")
     }
+    if root.kind == .object {
+      var (writer, parts) = (JSONCanonicalWriter(root, of: root.members.map(\.ranges)), [UInt8]())
+      while let part = writer.next() { parts += part }
+      claim(parts == canonical, "written in parts, it is the same")
+    }
     let again = attempt { try ParsedJSON(minified, limits: .request).root.minified }
     claim(again == minified, "minified once is minified")
     let rewritten = attempt { try JSONValue(parsing: value.bytes, limits: .request).bytes }
