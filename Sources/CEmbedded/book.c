@@ -26,6 +26,9 @@ BYTES book_Observers[] = {
 BYTES book_Receipts[] = {
 #embed "../HotelBookmarks/HotelBookmarks.docc/Receipts.md"
 };
+BYTES book_Delivery[] = {
+#embed "../HotelBookmarks/HotelBookmarks.docc/Delivery.md"
+};
 BYTES book_Mirror[] = {
 #embed "../HotelBookmarks/HotelBookmarks.docc/Mirror.md"
 };
@@ -91,6 +94,7 @@ const cembedded_page_file cembedded_book[] = {
     FILE("Lists.md", book_Lists),
     FILE("Observers.md", book_Observers),
     FILE("Receipts.md", book_Receipts),
+    FILE("Delivery.md", book_Delivery),
     FILE("Mirror.md", book_Mirror),
     FILE("WebPage.md", book_WebPage),
     FILE("Offline.md", book_Offline),

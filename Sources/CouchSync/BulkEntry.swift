@@ -107,6 +107,20 @@ struct BulkEntry: Sendable {
     return BulkEntry(id: id, sentRevision: sentRevision, write: .failure(refusal))
   }
 
+  /// What is kept of a replicated document that is refused before it is written; nil if it is not, and for one without an id
+  /// and a revision that could be stored.
+  /// - Parameter checked: the entry after all checks.
+  func refused(as checked: BulkEntry) -> RefusedWrite? {
+    guard case .failure(let error) = checked.write else { return nil }
+    if case .success(.document(let write)) = write {
+      return RefusedWrite(write: write, error: error)
+    }
+    guard let id = id.flatMap({ try? DocumentID($0) }), let revision = try? RevisionID(sentRevision)
+    else { return nil }
+    let write = DocumentWrite(of: id, .empty, isDeleted: false, [revision])
+    return RefusedWrite(write: write, error: error, isWhole: false)
+  }
+
   /// The entry with the bytes of its document's attachments. One that is too long is refused alone.
   /// - Throws: 400 for attachments that are malformed.
   func received(_ limit: Int) async throws -> BulkEntry {

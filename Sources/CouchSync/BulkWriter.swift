@@ -88,6 +88,13 @@ struct BulkWriter {
     for start in stride(from: 0, to: items.count, by: CouchLimits.commitDocuments) {
       try await commit(items[start..<min(start + CouchLimits.commitDocuments, items.count)])
     }
+    await database.keep(
+      items.compactMap { item in
+        guard item.write.isReplicated, case .failure(let error)? = outcomes[item.index] else {
+          return nil
+        }
+        return RefusedWrite(write: item.write, error: error)
+      })
   }
 
   /// Commits items together. When they exceed the quota together, tries each half, so that every document that fits,
@@ -197,15 +204,19 @@ extension CouchDatabase {
     var entries: [BulkEntry] = []
     entries.reserveCapacity(elements.count)
     let limits = documentLimits
+    var refused: [RefusedWrite] = []
     for element in elements {
       let entry = try await BulkEntry(
         element, read: try await element.readLong(), isNewEdit: isNewEdit, limits: limits,
         newID: newID
       ).received(store.quota.attachmentBytes)
       let fault = isNewEdit ? try await DesignForm.fault(of: element, written: entry) : nil
-      entries.append(entry.checked { id in refusal(of: id) ?? fault })
+      let checked = entry.checked { id in refusal(of: id) ?? fault }
+      if !isNewEdit, let write = entry.refused(as: checked) { refused.append(write) }
+      entries.append(checked)
       try await Slice.giveWay()
     }
+    await keep(refused)
     return entries
   }
 

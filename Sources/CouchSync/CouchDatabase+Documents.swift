@@ -115,8 +115,16 @@ extension CouchDatabase {
 
   private func write(_ write: DocumentWrite) async throws -> CouchAnswer {
     let (store, id) = (store, write.id)
-    let revision = try await updating([id]) { changes in
-      try write.record(in: &changes, limit: store.historyLimits(in: changes.view))
+    let revision: RevisionID?
+    do {
+      revision = try await updating([id]) { changes in
+        try write.record(in: &changes, limit: store.historyLimits(in: changes.view))
+      }
+    } catch {
+      if write.isReplicated, let error = ServiceError(error) {
+        await keep([RefusedWrite(write: write, error: error)])
+      }
+      throw error
     }
     return .written(
       write.isDeleted ? .done : .created, id: id.text, revision: revision?.description ?? "",

@@ -77,7 +77,7 @@ package struct MirrorToken: Sendable, Equatable, CustomStringConvertible {
   package static let maximumBytes = 128
 
   /// The sequence of the last change that the copy has; 0 for none.
-  let sequence: Int64
+  package let sequence: Int64
   /// How many purges the store had made by then.
   let purges: Int64
   /// The sequence of the last old tombstone that the store had forgotten by then; 0 for none.

@@ -25,7 +25,7 @@ struct AnswerLedger {
   /// - Throws: the errors of the view.
   init(of owner: AccountID, in view: any StoreView) throws {
     var known: [Int64: Sum] = [:]
-    try view.locals(AnswerKeys.range(AnswerKeys.sums(of: owner))) { id, document in
+    try view.locals(.below(AnswerKeys.sums(of: owner))) { id, document in
       if let hour = Int64(AnswerKeys.last(of: id)),
         let root = try? ParsedJSON(document.body, limits: .small).root
       {
@@ -95,11 +95,6 @@ enum AnswerKeys {
     let digits = String(
       decoding: id.text.utf8.dropFirst(folder.utf8.count).prefix(32), as: UTF8.self)
     return UInt64(digits, radix: 16).map { Timestamp(milliseconds: Int64(clamping: $0)) }
-  }
-
-  /// All ids with a prefix that ends with a slash; `0` is the byte after the slash.
-  static func range(_ prefix: String) -> DocumentRange {
-    DocumentRange(start: prefix, end: String(prefix.dropLast()) + "0", includesEnd: false)
   }
 
   /// The text after the last slash of an id.
@@ -179,7 +174,7 @@ extension StoreChanges {
     let removed = Set(locals.lazy.filter { $0.document == nil }.map(\.id))
     var freed = ledger.bytes + bytes - share
     var oldest: [LocalID] = []
-    try view.locals(AnswerKeys.range(folder)) { id, document in
+    try view.locals(.below(folder)) { id, document in
       guard !removed.contains(id) else { return true }
       oldest.append(id)
       freed -= Int64(document.body.count)

@@ -22,6 +22,11 @@ package struct DocumentRange: Sendable {
     self.includesDeleted = includesDeleted
   }
 
+  /// All ids with a prefix that ends with a slash; `0` is the byte after the slash.
+  package static func below(_ folder: String) -> DocumentRange {
+    DocumentRange(start: folder, end: String(folder.dropLast()) + "0", includesEnd: false)
+  }
+
   /// The part of the range that follows an id in the range's direction.
   package func behind(_ id: String) -> DocumentRange {
     var rest = self

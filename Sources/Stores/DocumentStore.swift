@@ -11,7 +11,7 @@ package struct DocumentStore: Sendable {
   private let limits: StoreLimits
   /// What the store was given of an account; nil for a store with limits of its own only.
   private let room: StoreRoom?
-  let now: @Sendable () -> Timestamp
+  package let now: @Sendable () -> Timestamp
   let follower: CommitFollower
   /// Whether the storage has failed since it was opened.
   let health: StorageHealth
@@ -144,7 +144,8 @@ package struct DocumentStore: Sendable {
         if receipt?.mayKeep(in: name) ?? false { try ListWriters.require(changes, in: name) }
         let kept = try receipt?.keep(
           answer?(value), in: &changes, of: name, within: limits, at: moment)
-        try LocalShare.settle(&changes, in: name, within: limits, at: moment)
+        try LocalShare.settle(
+          &changes, in: name, within: limits, from: context.device, at: moment)
         try PurgeMarks.note(in: &changes, at: moment)
         try Quota.check(&changes, against: limits)
         let left = try room?.check(&changes, at: moment)

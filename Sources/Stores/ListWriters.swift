@@ -29,7 +29,7 @@ extension StoreChanges {
   /// Writes to a list's store who its members are.
   package mutating func setListWriters(_ accounts: [AccountID]) throws {
     var former: Set<LocalID> = []
-    try view.locals(AnswerKeys.range(ListWriters.folder)) { id, _ in
+    try view.locals(.below(ListWriters.folder)) { id, _ in
       former.insert(id)
       return true
     }

@@ -9,8 +9,8 @@ import Scheduling
 /// (``LocalDocument/isCheckpoint``) that were not written for longest make room for new ones of that shape. Others never
 /// go by themselves.
 ///
-/// The store's own notes say what belongs to whom: `receipt/local/<writer>/<id>`, `{"at","bytes","checkpoint"}`, and in a
-/// list's store `receipt/local-writer/<id>`, the account's id. In other stores only checkpoints have notes.
+/// The store's own notes say what belongs to whom: `receipt/local/<writer>/<id>` (``LocalRecord``), and in a list's store
+/// `receipt/local-writer/<id>`, the account's id. In other stores only checkpoints have notes.
 struct LocalShare {
   /// The writer's name in the ids of the notes.
   private let writer: String
@@ -19,7 +19,7 @@ struct LocalShare {
   private let limits: StoreLimits
 
   /// The writer's share of a store; nil for what the service does itself, and in a store without limits.
-  private init?(of author: Author, in store: StoreName, _ limits: StoreLimits) {
+  init?(of author: Author, in store: StoreName, _ limits: StoreLimits) {
     guard limits.localDocuments < .max || limits.localBytes < .max else { return nil }
     self.limits = limits
     guard case .list = store else {
@@ -36,7 +36,7 @@ struct LocalShare {
   /// - Throws: `quotaExceeded` beyond the share; `forbidden` for another member's document; `absent` for a former member.
   static func settle(
     _ changes: inout StoreChanges, in store: StoreName, within limits: StoreLimits,
-    at now: Timestamp
+    from device: DeviceLabel?, at now: Timestamp
   ) throws {
     let edits = changes.locals.filter { $0.id.text.utf8.starts(with: LocalID.clientPrefix.utf8) }
     guard !edits.isEmpty else { return }
@@ -44,7 +44,7 @@ struct LocalShare {
     guard let share = LocalShare(of: changes.author, in: store, limits) else { return }
     if share.isShared { try share.requireOwn(edits, in: changes.view) }
     try share.makeRoom(for: edits, in: &changes)
-    for edit in edits { share.note(edit, in: &changes, at: now) }
+    for edit in edits { share.note(edit, in: &changes, from: device, at: now) }
   }
 
   private func requireOwn(_ edits: [LocalEdit], in view: any StoreView) throws {
@@ -57,17 +57,19 @@ struct LocalShare {
     }
   }
 
-  private func note(_ edit: LocalEdit, in changes: inout StoreChanges, at now: Timestamp) {
+  private func note(
+    _ edit: LocalEdit, in changes: inout StoreChanges, from device: DeviceLabel?, at now: Timestamp
+  ) {
     guard let document = edit.document else { return forget(edit.id, in: &changes) }
     let isCheckpoint = document.isCheckpoint
     guard isShared || isCheckpoint else { return forget(edit.id, in: &changes) }
-    let record = Record(
-      id: edit.id, at: now.milliseconds, bytes: Int64(document.body.count),
-      isCheckpoint: isCheckpoint)
+    let record = LocalRecord(
+      id: edit.id, written: now, bytes: Int64(document.body.count), isCheckpoint: isCheckpoint,
+      device: device)
     changes.write(
       LocalEdit(
-        LocalID(stored: folder + edit.id.text), LocalDocument(revision: 1, body: record.bytesOfNote)
-      ))
+        LocalID(stored: folder + edit.id.text), LocalDocument(revision: 1, body: record.json))
+    )
     guard isShared else { return }
     changes.write(
       LocalEdit(Self.writer(of: edit.id), LocalDocument(revision: 1, body: Array(writer.utf8))))
@@ -125,7 +127,7 @@ extension LocalShare {
     if edits.allSatisfy({ $0.document?.isCheckpoint ?? true }) {
       let written = Set(edits.map(\.id))
       let oldest = try records(in: view).filter { $0.isCheckpoint && !written.contains($0.id) }
-        .sorted { $0.at < $1.at }
+        .sorted { $0.written < $1.written }
       for record in oldest where after.exceeds(limits) {
         changes.write(LocalEdit(record.id, nil))
         forget(record.id, in: &changes)
@@ -157,47 +159,13 @@ extension LocalShare {
       checkpoints: withCheckpoints ? try view.localUsage(of: folder).count : 0)
   }
 
-  private func records(in view: any StoreView) throws -> [Record] {
-    var records: [Record] = []
-    try view.locals(AnswerKeys.range(folder)) { id, document in
-      if let record = Record(document, id, below: folder) { records.append(record) }
+  func records(in view: any StoreView) throws -> [LocalRecord] {
+    var records: [LocalRecord] = []
+    try view.locals(.below(folder)) { id, document in
+      if let record = LocalRecord(document, id, below: folder) { records.append(record) }
       return true
     }
     return records
-  }
-}
-
-/// What a store notes of a writer's local document.
-private struct Record {
-  let id: LocalID
-  /// When it was last written, in milliseconds since 1970.
-  let at: Int64
-  /// The bytes of its body.
-  let bytes: Int64
-  /// Whether it has the shape of a checkpoint.
-  let isCheckpoint: Bool
-
-  init(id: LocalID, at: Int64, bytes: Int64, isCheckpoint: Bool) {
-    (self.id, self.at, self.bytes, self.isCheckpoint) = (id, at, bytes, isCheckpoint)
-  }
-
-  init?(_ note: LocalDocument, _ id: LocalID, below folder: String) {
-    guard let root = try? ParsedJSON(note.body, limits: .small).root else { return nil }
-    self.id = LocalID(
-      stored: String(decoding: id.text.utf8.dropFirst(folder.utf8.count), as: UTF8.self))
-    at = Int64(root["at"]?.int ?? 0)
-    bytes = Int64(root["bytes"]?.int ?? 0)
-    isCheckpoint = root["checkpoint"]?.bool ?? false
-  }
-
-  var bytesOfNote: [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("at", Int(clamping: at))
-    writer.member("bytes", Int(clamping: bytes))
-    writer.member("checkpoint", isCheckpoint)
-    writer.endObject()
-    return writer.bytes
   }
 }
 
@@ -210,6 +178,13 @@ extension LocalDocument {
     guard let root = try? ParsedJSON(body, limits: .stored).root else { return false }
     if root["time"]?.kind == .number { return root["local"] != nil || root["remote"] != nil }
     return root["session_id"]?.string != nil && root["history"]?.kind == .array
+  }
+}
+
+extension LocalID {
+  /// The prefix of the notes about what was refused of a person's devices.
+  package static func refused(by account: AccountID) -> String {
+    receiptPrefix + "refused/" + account.text + "/"
   }
 }
 
@@ -233,11 +208,12 @@ extension StoreChanges {
     var found: [LocalID] = []
     let locals = LocalShare.folder(of: account.text)
     let folders = [
-      locals, AnswerKeys.answers(of: account), AnswerKeys.contents(of: account),
+      locals, LocalID.refused(by: account), AnswerKeys.answers(of: account),
+      AnswerKeys.contents(of: account),
       AnswerKeys.sums(of: account),
     ]
     for folder in folders where found.count < limit {
-      try view.locals(AnswerKeys.range(folder)) { id, _ in
+      try view.locals(.below(folder)) { id, _ in
         found.append(id)
         return found.count < limit
       }

@@ -11,6 +11,8 @@ package final class Subscription: Sendable {
   package struct Reader: Sendable {
     /// Who reads, whatever the credentials.
     package let author: Author
+    /// From which device; nil if that says nothing of itself.
+    package let device: DeviceLabel?
     /// Identifies the right to read; of readers with the same text one is asked about.
     package let right: String
     /// When the right ends by itself; nil for never.
@@ -21,11 +23,12 @@ package final class Subscription: Sendable {
     package let closeConnection: @Sendable () -> Void
 
     package init(
-      author: Author, right: String, goodUntil: Timestamp? = nil,
+      author: Author, device: DeviceLabel? = nil, right: String, goodUntil: Timestamp? = nil,
       mayRead: @escaping @Sendable () async throws -> Bool,
       closeConnection: @escaping @Sendable () -> Void
     ) {
-      (self.author, self.right, self.goodUntil) = (author, right, goodUntil)
+      (self.author, self.device) = (author, device)
+      (self.right, self.goodUntil) = (right, goodUntil)
       (self.mayRead, self.closeConnection) = (mayRead, closeConnection)
     }
   }

@@ -59,6 +59,16 @@ package final class Subscriptions: Sendable {
     }
   }
 
+  /// The devices from which a person reads a store and waits for its changes.
+  package func devices(of author: Author, reading store: StoreName) -> Set<DeviceLabel> {
+    state.withLockedValue { state in
+      let readers = state.readers[.rights(of: author)] ?? [:]
+      return Set(
+        readers.values.lazy.filter { $0.waits && $0.scope.stores.contains(store) }
+          .compactMap(\.reader.device))
+    }
+  }
+
   /// The stores that are read, in no particular order.
   var stores: [StoreName] {
     state.withLockedValue { state in

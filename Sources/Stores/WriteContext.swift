@@ -3,6 +3,8 @@
 package struct WriteContext: Sendable {
   /// Who writes.
   package let author: Author
+  /// From which device; nil if that says nothing of itself.
+  package let device: DeviceLabel?
   /// What counts the bytes that are written to a guest's store; nil for nothing.
   let meter: WriteMeter?
   /// Until when an accepted write may be carried out; nil for no limit.
@@ -12,10 +14,11 @@ package struct WriteContext: Sendable {
 
   /// The context of a request's writes.
   package init(
-    author: Author, meter: WriteMeter? = nil, deadline: WriteDeadline? = nil,
-    receipt: WriteReceipt? = nil
+    author: Author, device: DeviceLabel? = nil, meter: WriteMeter? = nil,
+    deadline: WriteDeadline? = nil, receipt: WriteReceipt? = nil
   ) {
     self.author = author
+    self.device = device
     self.meter = meter
     self.deadline = deadline
     self.receipt = receipt

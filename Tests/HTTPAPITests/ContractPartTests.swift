@@ -5,7 +5,9 @@ import Testing
 @testable import HTTPAPI
 
 @Suite struct ContractPartTests {
-  private static let tags: Set<String> = ["accounts", "hotels", "bookmarks", "history", "lists"]
+  private static let tags: Set<String> = [
+    "accounts", "hotels", "bookmarks", "history", "lists", "sync",
+  ]
 
   /// The part of the file in this repository.
   private static func part() throws -> Contract {

@@ -25,7 +25,7 @@ class Pouch:
 
     def __init__(self, server, token, name):
         self.aim(server.url, name)
-        self.token = token
+        self.token, self.fields = token, {}
         self.leaves, self.sequence, self.changed = {}, 0, {}
         self.denied, self.seen, self.ended = [], set(), None
         self.lock = threading.RLock()
@@ -80,7 +80,8 @@ class Pouch:
     def call(self, method, path="", allow=(), timeout=PATIENCE, url=None, **options):
         answer = self._session().request(
             method, (url or self.url) + path, timeout=timeout,
-            headers={"Authorization": "Bearer " + self.token, "Accept": "application/json"}, **options)
+            headers={"Authorization": "Bearer " + self.token, "Accept": "application/json", **self.fields},
+            **options)
         # As the book's examples do: use renews the token.
         self.token = answer.headers.get("Renewed-Token", self.token)
         value = answer.json()

@@ -146,7 +146,7 @@ import Testing
   private func ids(_ store: DocumentStore) async throws -> [String] {
     try await store.read { view in
       var ids: [String] = []
-      try view.locals(AnswerKeys.range(LocalID.clientPrefix)) { id, _ in
+      try view.locals(.below(LocalID.clientPrefix)) { id, _ in
         ids.append(String(id.text.dropFirst(LocalID.clientPrefix.count)))
         return true
       }

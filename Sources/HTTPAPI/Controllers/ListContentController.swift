@@ -49,8 +49,10 @@ struct ListContentController: Sendable {
       write(.delete, "/bookmarks/{hotelID}/photos/{name}") { call, list in
         try await photos.delete(call, in: list.store)
       },
-      read("/mirror") { call, list, _ in
-        try await mirrors.mirror(call, of: .list(list))
+      read("/mirror") { call, list, person in
+        try await mirrors.mirror(
+          call,
+          of: try await mirrors.databases.list(list, for: person, as: call.writeContext))
       },
       read("/documents/{documentID}/revisions") { call, list, _ in
         try await histories.list(call, in: .list(list)) { authors in

@@ -89,7 +89,8 @@ struct CouchStore: Sendable {
   /// The caller as the reader of an answer that lasts longer than a request.
   func reader(closing connection: @escaping @Sendable () -> Void) -> Subscription.Reader {
     Subscription.Reader(
-      author: caller.author, right: right, goodUntil: accounts.end(of: caller),
+      author: caller.author, device: context.device, right: right,
+      goodUntil: accounts.end(of: caller),
       mayRead: { try await isStillAllowed() }, closeConnection: connection)
   }
 

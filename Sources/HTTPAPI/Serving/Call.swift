@@ -199,6 +199,9 @@ struct Call: Sendable {
     proxies.caller(peer: context.remoteAddress?.ipAddress, forwarded: self[.xForwardedFor])
   }
 
+  /// The device of the caller.
+  var device: DeviceLabel? { DeviceLabel(name: self[.deviceName], agent: self[.userAgent]) }
+
   /// Checks that the content type is JSON in UTF-8 (RFC 8259, section 8.1). A body without a type counts as JSON, but not
   /// from a page: a browser sends such a body to any server, without a preflight.
   /// - Parameter isAbsent: whether there is no body.

@@ -11,6 +11,8 @@ extension HTTPField.Name {
   static let couchRequestID = named("X-Couch-Request-ID")
   /// `Pragma`: forbids caches of HTTP/1.0 to keep an answer (RFC 9111, section 5.4).
   static let pragma = named("Pragma")
+  /// `Device-Name`: how the person calls the device that syncs.
+  static let deviceName = named("Device-Name")
   /// `Destination` (RFC 4918, section 10.3).
   static let destination = named("Destination")
   /// `Host`, for HTTP/2 requests without `:authority`.

@@ -1,5 +1,6 @@
 import Accounts
 import Hotels
+import Stores
 
 /// The controllers that serve, each with its table of routes.
 extension HTTPService {
@@ -35,6 +36,9 @@ extension HTTPService {
       ).routes,
       ObserverController(lists: lists, feeds: feeds, databases: databases).routes,
       ReceiptController(receipts: receipts).routes,
+      DeliveryController(
+        databases: databases, subscriptions: stores.subscriptions, now: now
+      ).routes,
     ]
     return groups.flatMap { $0 }
   }
@@ -93,7 +97,7 @@ extension HTTPService {
   private var photos: PhotoController {
     PhotoController(hotels: hotels, databases: databases, feeds: feeds)
   }
-  private var mirrors: MirrorController { MirrorController(hotels: hotels) }
+  private var mirrors: MirrorController { MirrorController(hotels: hotels, databases: databases) }
   private var histories: HistoryController {
     HistoryController(stores: stores, accounts: accounts, hotels: hotels)
   }

@@ -164,6 +164,10 @@ enum Limits {
     ),
     ("listLocalBytes", Int(StoreLimits.list.localBytes), "bytes of them"),
     ("checkpoints", Int(StoreLimits.checkpoints), "checkpoints of one writer in a store"),
+    ("deviceNameBytes", DeviceLabel.nameBytes, "bytes of a device's name"),
+    ("refusedRevisions", RefusedRevision.most, "refused revisions of one person in a store"),
+    ("refusedRevisionBytes", RefusedRevision.mostBytes, "bytes of one that is kept"),
+    ("refusedRevisionDays", Int(RefusedRevision.keptDays), "days that one is kept"),
     ("guestSeconds", Int(AccountSettings().guestLifetime), "seconds that a guest's token works"),
     ("userSeconds", Int(AccountSettings().userLifetime), "seconds that a user's token works"),
     (

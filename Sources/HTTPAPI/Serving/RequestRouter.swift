@@ -160,7 +160,7 @@ package struct RequestRouter: HTTPResponder {
     do {
       var call = renewal.prepared(call, of: caller)
       let meter = changesData ? authentication.accounts.meter(of: caller, from: call.address) : nil
-      call.writeContext = WriteContext(author: caller.author, meter: meter)
+      call.writeContext = WriteContext(author: caller.author, device: call.device, meter: meter)
       let response = try await receipts.answer(call, caller, route)
       if changesData { try await authentication.requireStillValid(caller) }
       let marked = Self.personal(Self.marked(response, route.answer))

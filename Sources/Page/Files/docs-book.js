@@ -6,7 +6,7 @@ import { markdown } from "./markdown.js"
 const sections = {
   Guides: ["GettingStarted"],
   "What it does": [
-    "Accounts", "Search", "Upstreams", "Lists", "Observers", "Receipts", "Mirror", "WebPage", "Offline", "History", "Portability", "Sync",
+    "Accounts", "Search", "Upstreams", "Lists", "Observers", "Receipts", "Delivery", "Mirror", "WebPage", "Offline", "History", "Portability", "Sync",
     "CouchbaseLite", "Queries", "Errors"],
   "Running it": ["Operations", "Audit", "Backup", "Cluster", "Database", "Moving", "Reliability", "Security", "HostileInput"],
 }

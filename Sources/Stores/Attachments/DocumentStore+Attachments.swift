@@ -78,7 +78,7 @@ extension StoreView {
   fileprivate func abandonedUpload(before end: Timestamp) throws -> String? {
     guard try local(.attachmentTotal) != nil else { return nil }
     var found: String?
-    try locals(AnswerKeys.range(LocalID.uploadPrefix)) { id, note in
+    try locals(.below(LocalID.uploadPrefix)) { id, note in
       if try UploadMark(note).began < end { found = AnswerKeys.last(of: id) }
       return found == nil
     }

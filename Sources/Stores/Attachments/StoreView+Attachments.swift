@@ -41,7 +41,7 @@ extension StoreView {
   package func newAttachments() throws -> [NewAttachment] {
     guard try local(.attachmentTotal) != nil else { return [] }
     var all: [AttachmentFacts] = []
-    try locals(AnswerKeys.range(LocalID.attachmentPrefix)) { id, note in
+    try locals(.below(LocalID.attachmentPrefix)) { id, note in
       all.append(try AttachmentFacts(note, of: AttachmentKey(stored: AnswerKeys.last(of: id))))
       return true
     }

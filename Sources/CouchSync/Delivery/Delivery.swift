@@ -1,0 +1,142 @@
+package import Documents
+import Stores
+
+/// Where a document is on its way, and why.
+package struct Delivery: Sendable, Equatable {
+  /// How far it has come.
+  package enum State: String, Sendable, CaseIterable {
+    case pending
+    case inTransit = "in_transit"
+    case delivered
+    case rejected
+  }
+
+  /// Why it is there.
+  package enum Cause: String, Sendable, CaseIterable {
+    /// The device has confirmed it.
+    case delivered
+    /// It is stored here.
+    case stored
+    /// The device is connected and has not confirmed it yet.
+    case inTransit = "in_transit"
+    /// The device has confirmed earlier changes only.
+    case behindCheckpoint = "behind_checkpoint"
+    /// So it is, and the device has not come for ``Delivery/longestAbsence``.
+    case deviceNotSeen = "device_not_seen"
+    /// The device has only sent changes so far.
+    case sendsOnly = "sends_only"
+    /// No device has sent it.
+    case notSent = "not_sent"
+    /// It is a draft, which stays with its author until it is published.
+    case draft
+    /// Another revision of the document won.
+    case conflictLost = "conflict_lost"
+    /// The device's software takes no such documents.
+    case filtered
+    /// The person may not read it any more.
+    case noRight = "no_right"
+    /// There was no room for it.
+    case quota
+    /// It was refused for what it contains.
+    case rejected
+  }
+
+  /// After how many seconds without a checkpoint a device counts as away: 14 days.
+  static let longestAbsence: Int64 = 14 * 86_400
+
+  package let state: State
+  package let cause: Cause
+  /// A sentence for the person.
+  package let reason: String
+
+  package init(_ state: State, _ cause: Cause, _ reason: String) {
+    (self.state, self.cause, self.reason) = (state, cause, reason)
+  }
+}
+
+/// What a store knows of one document.
+package struct DeliveredDocument: Sendable {
+  let id: DocumentID
+  /// The winner; nil for a document that the store does not have.
+  let winner: Document?
+  /// The revision that is asked for; nil for the winner.
+  let revision: RevisionID?
+  /// Whether the store has that revision.
+  let isKnown: Bool
+  /// Whether the winner is that revision or descends from it.
+  let isWinning: Bool
+  /// What was refused of the document and is still missing.
+  let refused: RefusedRevision?
+
+  /// Looks a document up.
+  init(
+    _ id: DocumentID, _ revision: RevisionID?, by author: Author, in view: any StoreView
+  ) throws {
+    let tree = try view.tree(id)
+    (self.id, self.revision, winner) = (id, revision, try view.document(id))
+    isKnown = revision.map { tree?[$0] != nil } ?? (tree != nil)
+    isWinning =
+      revision.map { revision in
+        tree?.winner.map { tree?.history(of: $0.revision).contains(revision) ?? false } ?? false
+      } ?? true
+    refused = try RefusedRevision.find(id, by: author, in: view).flatMap { refused in
+      let isMissing = tree?[refused.revision] == nil
+      return isMissing && (revision ?? refused.revision) == refused.revision ? refused : nil
+    }
+  }
+
+  /// Whether the store has the document, and it is not deleted.
+  package var isLive: Bool { winner.map { !$0.isDeleted } ?? false }
+  /// The revision that is explained; nil when the store has none.
+  package var shown: RevisionID? { revision ?? winner?.revision }
+
+  /// How it is in the store.
+  package var here: Delivery {
+    if let refused {
+      let cause: Delivery.Cause = refused.canPass ? .quota : .rejected
+      return Delivery(.rejected, cause, refused.reason)
+    }
+    guard winner != nil, isKnown else {
+      return Delivery(
+        .pending, .notSent,
+        "No device has sent it: it may wait on the device where it was made, or was never made")
+    }
+    guard isWinning else {
+      return Delivery(
+        .delivered, .conflictLost,
+        "Another change of the same document won; this one is kept as a conflict or in the history")
+    }
+    return Delivery(.delivered, .stored, "It is stored here")
+  }
+
+  /// How it is on a device.
+  /// - Parameter isConnected: whether the device reads changes at present.
+  /// - Parameter ahead: how many changes the device gets before it.
+  package func delivery(
+    to device: SyncDevice, isConnected: Bool, ahead: Int, at now: Timestamp
+  ) -> Delivery {
+    guard let winner, isKnown, refused == nil else { return here }
+    if device.client == .couchbaseLite, id.isDesign {
+      return Delivery(.rejected, .filtered, "Couchbase Lite takes no design documents")
+    }
+    guard let position = device.position else {
+      return Delivery(
+        .pending, .sendsOnly,
+        "This device has sent changes, but has not fetched any that it confirmed")
+    }
+    guard winner.sequence > position else {
+      return isWinning ? Delivery(.delivered, .delivered, "The device has it") : here
+    }
+    if isConnected {
+      return Delivery(
+        .inTransit, .inTransit, "The device is connected and has not confirmed it yet")
+    }
+    if now.seconds - device.seen.seconds > Delivery.longestAbsence {
+      return Delivery(
+        .pending, .deviceNotSeen, "The device was last seen at \(device.seen.rfc3339)")
+    }
+    return Delivery(
+      .pending, .behindCheckpoint,
+      "The device has confirmed earlier changes only; it gets \(ahead) others first")
+  }
+}

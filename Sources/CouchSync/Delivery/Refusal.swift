@@ -1,0 +1,110 @@
+import Documents
+import Stores
+
+/// Why a device's revision was refused, in words that can be kept.
+struct Refusal: Sendable {
+  /// The word of the error, as `/couch` says it.
+  let word: String
+  let reason: String
+  /// Whether the same revision can pass later, without a change.
+  let canPass: Bool
+  let device: DeviceLabel?
+  let time: Timestamp
+
+  /// Describes an error.
+  /// - Returns: nil for an error after which a client comes again with another revision or with more.
+  init?(
+    _ error: ServiceError, saying word: (ServiceError.Code) -> String, from device: DeviceLabel?,
+    at time: Timestamp
+  ) {
+    guard error.code != .conflict, error.code != .missingStub else { return nil }
+    (self.word, reason) = (word(error.code), error.reason)
+    canPass = error.code == .quotaExceeded
+    (self.device, self.time) = (device, time)
+  }
+}
+
+/// A write that was refused.
+struct RefusedWrite: Sendable {
+  let write: DocumentWrite
+  let error: ServiceError
+  /// Whether the write has the document's body; that of one that can't be stored may be missing.
+  var isWhole = true
+}
+
+/// Keeping refused revisions.
+extension CouchDatabase {
+  /// Keeps what was refused of a device's revisions. Nothing is kept if there is no room for that either.
+  func keep(_ refused: [RefusedWrite]) async {
+    guard !refused.isEmpty, RefusedRevision.folder(of: context.author) != nil else { return }
+    let (word, author, device) = (word, context.author, context.device)
+    let longestBody = RefusedRevision.longestBody(in: store)
+    try? await store.update(as: context) { changes in
+      let kept = try refused.suffix(RefusedRevision.most).compactMap { next in
+        try Refusal(next.error, saying: word, from: device, at: changes.time).flatMap { refusal in
+          RefusedRevision(
+            of: next.write, try next.write.history(in: changes.view), refusal,
+            longestBody: next.isWhole ? longestBody : -1)
+        }
+      }
+      try changes.keep(kept, of: author)
+    }
+  }
+}
+
+extension DocumentWrite {
+  /// The revision with its ancestors, newest first; empty for one that is made here, and for one without a history.
+  fileprivate func history(in view: any StoreView) throws -> [RevisionID] {
+    switch kind {
+    case .edit: return []
+    case .replicated(let history): return history
+    case .proposed:
+      let tree = try view.tree(id) ?? RevisionTree()
+      guard case .replicated(let history)? = try? resolved(in: tree, view).kind else { return [] }
+      return history
+    }
+  }
+}
+
+extension StoreChanges {
+  /// Keeps refused revisions, each in the place of the document's former one.
+  mutating func keep(_ refused: [RefusedRevision], of author: Author) throws {
+    guard let folder = RefusedRevision.folder(of: author) else { return }
+    var count = try view.localUsage(of: folder).count
+    for next in refused.suffix(RefusedRevision.most) {
+      let id = RefusedRevision.note(of: next.id, below: folder)
+      let known = try local(id).flatMap(RefusedRevision.init)
+      let attempts = known?.revision == next.revision ? (known?.attempts ?? 0) + 1 : 1
+      write(
+        LocalEdit(
+          id, LocalDocument(revision: 1, body: next.json(attempts: attempts)),
+          expires: next.expires))
+      if known == nil { count += 1 }
+    }
+    if count > RefusedRevision.most {
+      try dropOldest(Int(count) - RefusedRevision.most, below: folder)
+    }
+  }
+
+  private mutating func dropOldest(_ count: Int, below folder: String) throws {
+    var known: [(id: LocalID, time: Timestamp)] = []
+    try view.locals(.below(folder)) { id, note in
+      known.append((id, RefusedRevision(note)?.time ?? Timestamp(milliseconds: 0)))
+      return true
+    }
+    let written = Set(locals.map(\.id))
+    let oldest = known.filter { !written.contains($0.id) }.sorted { $0.time < $1.time }
+    for (id, _) in oldest.prefix(count) { write(LocalEdit(id, nil)) }
+  }
+
+  /// Drops the refused revision of a document.
+  /// - Returns: whether there was one.
+  @discardableResult
+  mutating func dropRefused(_ id: DocumentID, of author: Author) throws -> Bool {
+    guard let folder = RefusedRevision.folder(of: author) else { return false }
+    let note = RefusedRevision.note(of: id, below: folder)
+    guard try local(note) != nil else { return false }
+    write(LocalEdit(note, nil))
+    return true
+  }
+}

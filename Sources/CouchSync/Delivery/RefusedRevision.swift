@@ -1,0 +1,147 @@
+package import Documents
+import JSON
+package import Stores
+
+/// A revision that a device sent and that was refused for good, or for want of room. It is kept, so that nothing is lost
+/// where the device goes on without it.
+///
+/// A store has at most ``most`` of each person, one of a document: the last. They expire after ``keptDays``. Each is a
+/// note of the store, `receipt/refused/<person>/<hash of the id>`.
+package struct RefusedRevision: Sendable {
+  /// How many one person has in a store. Beyond, the oldest go.
+  package static let most = 100
+  /// The longest body that is kept: 64 KiB, and at most this part of what the store may have; see ``longestBody(in:)``.
+  package static let mostBytes = 64 << 10
+  private static let leastShare: Int64 = 256
+  /// For how long they are kept.
+  package static let keptDays: Int64 = 30
+  private static let secondsOfDay: Int64 = 86_400
+
+  package let id: DocumentID
+  package let revision: RevisionID
+  /// The revision with its ancestors, newest first, as far as they are kept.
+  let history: [RevisionID]
+  package let isDeleted: Bool
+  /// The word of the error, as `/couch` says it.
+  package let error: String
+  package let reason: String
+  /// Whether the same revision can pass later, without a change.
+  package let canPass: Bool
+  /// Whether it had attachments, which are not kept.
+  package let hasAttachments: Bool
+  package let time: Timestamp
+  /// How often it was refused.
+  package let attempts: Int
+  package let device: DeviceLabel?
+  /// The body; nil for one that is too long, and in a list, whose room is its owner's.
+  package let body: [UInt8]?
+
+  /// Whether it is kept whole, so that it can be written again.
+  package var canRetry: Bool { body != nil && !hasAttachments }
+
+  /// The longest body that is kept in a store; 0 for none.
+  static func longestBody(in store: DocumentStore) -> Int {
+    switch store.name {
+    case .guest, .user: min(mostBytes, Int(clamping: store.quota.bytes / leastShare))
+    default: 0
+    }
+  }
+}
+
+extension RefusedRevision {
+  /// How many ancestors are kept with it.
+  private static let ancestors = 20
+
+  /// The refusal of a write.
+  /// - Parameter history: the revision's, newest first.
+  /// - Parameter longestBody: the most bytes of a body that is kept.
+  init?(
+    of write: DocumentWrite, _ history: [RevisionID], _ refusal: Refusal, longestBody: Int
+  ) {
+    guard let revision = history.first else { return nil }
+    (id, self.revision, isDeleted) = (write.id, revision, write.isDeleted)
+    self.history = Array(history.prefix(Self.ancestors + 1))
+    (error, reason) = (refusal.word, refusal.reason)
+    (time, attempts, device) = (refusal.time, 1, refusal.device)
+    body = write.body.bytes.count <= longestBody ? write.body.bytes : nil
+    (canPass, hasAttachments) = (refusal.canPass, !write.attachments.isEmpty)
+  }
+
+  init?(_ note: LocalDocument) {
+    guard let root = try? ParsedJSON(note.body, limits: .stored).root,
+      let id = root["id"]?.string, let error = root["error"]?.string
+    else { return nil }
+    let history = root["revisions"]?.elements.compactMap { node in
+      node.string.flatMap { try? RevisionID($0) }
+    }
+    guard let history, let revision = history.first else { return nil }
+    (self.id, self.revision, self.history) = (DocumentID(stored: id), revision, history)
+    (self.error, reason) = (error, root["reason"]?.string ?? "")
+    (isDeleted, canPass) = (root["deleted"]?.bool ?? false, root["canPass"]?.bool ?? false)
+    hasAttachments = root["attachments"]?.bool ?? false
+    time = Timestamp(milliseconds: Int64(root["at"]?.int ?? 0))
+    attempts = root["attempts"]?.int ?? 1
+    device = DeviceLabel(name: root["device"]?.string, agent: root["agent"]?.string)
+    body = root["body"]?.minified
+  }
+
+  /// The note.
+  /// - Parameter attempts: how often it was refused by now.
+  func json(attempts: Int) -> [UInt8] {
+    var writer = JSONWriter(reserving: (body?.count ?? 0) + 512)
+    writer.beginObject()
+    writer.member("id", id.text)
+    writer.name("revisions")
+    writer.beginArray()
+    for revision in history { writer.revision(revision) }
+    writer.endArray()
+    writer.member("deleted", isDeleted)
+    writer.member("error", error)
+    writer.member("reason", reason)
+    writer.member("canPass", canPass)
+    if hasAttachments { writer.member("attachments", true) }
+    writer.member("at", Int(clamping: time.milliseconds))
+    writer.member("attempts", attempts)
+    if let name = device?.name { writer.member("device", name) }
+    if let agent = device?.agent { writer.member("agent", agent) }
+    if let body { writer.member("body", raw: body) }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// When the note expires.
+  var expires: Timestamp { time.adding(seconds: Self.keptDays * Self.secondsOfDay) }
+
+  /// The prefix of a person's notes; nil for who is no person.
+  static func folder(of author: Author) -> String? {
+    switch author {
+    case .guest(let id), .user(let id): LocalID.refused(by: id)
+    case .administrator, .server: nil
+    }
+  }
+
+  static func note(of id: DocumentID, below folder: String) -> LocalID {
+    LocalID(stored: folder + Hex.digest(of: id.text, digits: 32))
+  }
+
+  /// The refused revision of a document; nil when there is none.
+  static func find(
+    _ id: DocumentID, by author: Author, in view: any StoreView
+  ) throws -> RefusedRevision? {
+    guard let folder = folder(of: author) else { return nil }
+    return try view.local(note(of: id, below: folder)).flatMap(RefusedRevision.init)
+  }
+
+  /// All of a person, in no order: at most ``most``.
+  static func all(
+    by author: Author, in view: any StoreView
+  ) throws -> [RefusedRevision] {
+    guard let folder = folder(of: author) else { return [] }
+    var found: [RefusedRevision] = []
+    try view.locals(.below(folder)) { _, note in
+      if let refused = RefusedRevision(note) { found.append(refused) }
+      return true
+    }
+    return found
+  }
+}

@@ -1,0 +1,123 @@
+import Documents
+import JSON
+import StoreTesting
+import Stores
+import Testing
+
+@testable import CouchSync
+@testable import HTTPAPI
+
+struct DeliveryTests {
+  private static let id = AccountID(String(repeating: "a", count: 32))
+
+  /// A person's own store, whose clock a test moves, and a device of a name.
+  private struct Own {
+    let store: DocumentStore
+    let person: AccountID
+
+    init(seconds: Int64 = 1, limits: StoreLimits = .full) async throws {
+      person = try #require(DeliveryTests.id)
+      let name = StoreName.user(person)
+      store = DocumentStore(
+        name: name, storage: try #require(try await MemoryEngine().open(name, creating: true)),
+        limits: limits, now: { Timestamp(seconds: seconds) })
+    }
+
+    func database(_ device: String? = nil) -> CouchDatabase {
+      CouchDatabase(
+        name: "own", store: store,
+        as: WriteContext(
+          author: .user(person), device: DeviceLabel(name: device, agent: "Test/1")),
+        saying: ErrorTable.couchWord)
+    }
+
+    func checkpoint(_ id: String, from device: String?, _ body: String) async throws {
+      _ = try await database(device).putLocal(
+        LocalID(client: "_local/" + id), LocalWrite(json(body)))
+    }
+
+    func token(_ sequence: Int64) async throws -> String {
+      let info = try await store.read { view in try view.info() }
+      return SinceToken.at(sequence, in: info, of: StoreTag(store.name)).text
+    }
+  }
+
+  @Test func checkpointsOfOneNameAreOneDevice() async throws {
+    let own = try await Own()
+    _ = try await own.database().put(DocumentID("a"), json("{}"))
+    let token = try await own.token(1)
+    for (id, last) in [("pull", "\"\(token)\""), ("push", "7")] {
+      try await own.checkpoint(
+        id, from: "Phone",
+        #"{"session_id":"s","history":[],"replicator":"pouchdb","last_seq":\#(last)}"#)
+    }
+    let (device, pending) = try #require(try await own.database().devices().first)
+    #expect(try await own.database().devices().count == 1)
+    #expect(device.label?.name == "Phone" && device.client == .pouchDB)
+    #expect(device.position == 1 && pending == 0)
+  }
+
+  @Test func checkpointOfAnotherStoreOrOfSomethingElseHasNoPosition() async throws {
+    let own = try await Own()
+    _ = try await own.database().put(DocumentID("a"), json("{}"))
+    for (id, last) in [("other", "1-00000000ffffffff"), ("couch", "1-g1AAAA"), ("beyond", "9")] {
+      try await own.checkpoint(
+        id, from: nil, #"{"session_id":"s","history":[],"source_last_seq":"\#(last)"}"#)
+    }
+    try await own.checkpoint("settings", from: nil, #"{"last_seq":"\#(try await own.token(1))"}"#)
+    let devices = try await own.database().devices()
+    #expect(devices.count == 3)
+    #expect(devices.allSatisfy { $0.device.position == nil && $0.pending == 0 })
+  }
+
+  @Test func deviceThatStayedAwayIsNotSeen() async throws {
+    let own = try await Own()
+    let database = own.database()
+    _ = try await database.put(DocumentID("a"), json("{}"))
+    let document = try await database.explain(DocumentID("a"), nil)
+    let day: Int64 = 86_400
+    for (days, cause) in [(13, Delivery.Cause.behindCheckpoint), (15, .deviceNotSeen)] {
+      let device = SyncDevice(id: "d", seen: Timestamp(seconds: 0), position: 0)
+      let found = document.delivery(
+        to: device, isConnected: false, ahead: 0, at: Timestamp(seconds: Int64(days) * day))
+      #expect(found.cause == cause && found.state == .pending)
+    }
+  }
+
+  @Test func onlyTheNewestRefusedRevisionsAreKept() async throws {
+    let own = try await Own(limits: StoreLimits(documents: 0, bytes: 1 << 20))
+    let database = own.database("Phone")
+    for number in 0..<(RefusedRevision.most + 3) {
+      let write = DocumentWrite(
+        of: try DocumentID("d\(number)"), try DocumentBody(parsing: Array("{}".utf8)),
+        isDeleted: false, [try RevisionID("1-a")])
+      let outcome = try await database.write([write])
+      guard case .failure(let error)? = outcome.first else {
+        Issue.record("it was written")
+        return
+      }
+      #expect(error.code == .quotaExceeded)
+    }
+    let refused = try await database.refused()
+    #expect(refused.count == RefusedRevision.most)
+    #expect(refused.allSatisfy { $0.device?.name == "Phone" && $0.canPass })
+  }
+
+  @Test func conflictIsNoRefusalThatIsKept() async throws {
+    let own = try await Own()
+    let write = DocumentWrite(
+      of: try DocumentID("d"), try DocumentBody(parsing: Array("{}".utf8)), isDeleted: false,
+      [try RevisionID("1-a")])
+    for code in [ServiceError.Code.conflict, .missingStub] {
+      await own.database().keep([RefusedWrite(write: write, error: ServiceError(code, ""))])
+    }
+    #expect(try await own.database().refused().isEmpty)
+  }
+
+  @Test func labelIsCutBetweenCharactersAndHasNoControls() {
+    let long = String(repeating: "é", count: 40)
+    #expect(DeviceLabel(name: long, agent: nil)?.name == String(repeating: "é", count: 32))
+    #expect(DeviceLabel(name: "a\u{7}\nb", agent: nil)?.name == "ab")
+    #expect(DeviceLabel(name: "", agent: nil) == nil)
+  }
+}
