@@ -42,7 +42,10 @@ package struct JSONOutline: Sendable {
   /// The range of the value of the last member with this name; nil when there is none.
   package func value(named name: String, in bytes: [UInt8]) -> Range<Int>? {
     parts.last { part in
-      guard let range = part.name, let parsed = try? ParsedJSON(Array(bytes[range]), limits: .small)
+      // Only a name with escapes is longer than what it represents.
+      guard let range = part.name,
+        range.count == name.utf8.count + 2 || bytes[range].contains(JSONByte.backslash),
+        let parsed = try? ParsedJSON(Array(bytes[range]), limits: .small)
       else { return false }
       return parsed.root.stringEquals(name)
     }?.value
