@@ -7,6 +7,7 @@ import time
 
 from processes import Process
 
+FILES = 1_000
 DOCUMENT = 1_160
 """The bytes of a document of the lines with documents, as an answer."""
 
@@ -17,7 +18,7 @@ class Ceilings:
     - `empty`: an HTTP server with one route and a constant answer of as many bytes as the server's.
     - `exchanges`: the same with the connections and the answer of the line `get 32`. A line's rows for one of these
       exchanges are its share; it may be more than 1.
-    - `static`: nginx, which sends a file of as many bytes.
+    - `static`: nginx, which sends a file of as many bytes. `files`: one of a thousand such files, chosen at random.
     - `sqlite`: a loop that inserts rows and commits. `sqlite2` inserts two rows in each commit.
     - `exchange+sqlite`, `exchange+sqlite2`: an exchange with `empty` and then such a commit, one after the other, as a
       client that waits for each answer does: 1 / (1 / empty + 1 / sqlite).
@@ -47,7 +48,7 @@ class Ceilings:
                 self.commits(name.removeprefix("exchange+"), items))
         if name == "exchanges":
             return self.exchange("empty", 32, DOCUMENT)
-        if name in ("empty", "static"):
+        if name in ("empty", "static", "files"):
             return self.exchange(name, line.connections, answered, items)
         return self.commits(name, items)
 
@@ -55,12 +56,13 @@ class Ceilings:
         """The rate of a server without work of its own."""
         key = (name, answered)
         if key not in self.servers:
-            if name == "static":
-                self.servers[key] = StaticServer(self.directory / "static", answered)
+            if name in ("static", "files"):
+                count = 1 if name == "static" else FILES
+                self.servers[key] = StaticServer(self.directory / f"{name}-{answered}", answered, count)
             else:
                 self.servers[key] = Process([self.options.empty, "0", str(answered)], self.directory / "empty.log")
         plan = {"kind": "get", "targets": [{"path": "/couch/db", "headers": {
-            "Authorization": "Bearer " + "x" * 400}}], "count": 1_000 if name == "empty" else 1, "seed": 1,
+            "Authorization": "Bearer " + "x" * 400}}], "count": 1 if name == "static" else FILES, "seed": 1,
             "threads": min(2, connections)}
         return self.load(self.servers[key].url, plan, connections, items)
 
@@ -75,12 +77,13 @@ class Ceilings:
 
 
 class StaticServer:
-    """nginx with one file of this size, on a free port, with as many workers as processors."""
+    """nginx with files of this size, on a free port, with as many workers as processors."""
 
-    def __init__(self, directory, size):
+    def __init__(self, directory, size, count):
         directory = directory.absolute()
         (directory / "couch" / "db").mkdir(parents=True, exist_ok=True)
-        (directory / "couch" / "db" / "doc-000000").write_bytes(b"x" * size)
+        for number in range(count):
+            (directory / "couch" / "db" / f"doc-{number:06d}").write_bytes(b"x" * size)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -96,7 +99,7 @@ http {{
   access_log off;
   client_body_temp_path {directory}/bodies;
   sendfile on;
-  open_file_cache max=100;
+  open_file_cache max=2000;
   keepalive_requests 1000000000;
   default_type application/json;
   server {{ listen 127.0.0.1:{port}; root {directory}; }}

@@ -7,6 +7,8 @@ import uuid
 import sites
 
 DOCUMENTS = 1_000
+ATTACHMENT = 100_000
+"""The bytes of an attachment."""
 # A store holds 50,000 documents; a thread changes to the next store before that.
 FILL = 40_000
 STORES = 8
@@ -41,6 +43,15 @@ class Line:
 
 def read(site, size):
     return {"kind": "get", "targets": [site.filled(size(DOCUMENTS))], "count": size(DOCUMENTS)}
+
+
+def attachment(site, size):
+    """Documents with an attachment each."""
+    target, count = site.target(), size(DOCUMENTS)
+    client = site.client(target)
+    for number in range(count):
+        client.call("PUT", f"{target['path']}/doc-{number:06d}/f", number.to_bytes(4, "big") * (ATTACHMENT // 4))
+    return {"kind": "get", "targets": [target], "count": count, "part": "/f"}
 
 
 def put(site, size):
@@ -141,11 +152,12 @@ def at_random(site, size):
 
 
 # The first ceiling of a line is the one of its share; see `ceilings.py`.
-EMPTY, ROWS, STATIC = ("empty",), ("exchanges",), ("static", "empty")
+EMPTY, ROWS, STATIC, FILES = ("empty",), ("exchanges",), ("static", "empty"), ("files", "empty")
 COMMITS, WAITED = ("sqlite", "fsync"), ("exchange+sqlite", "sqlite", "fsync")
 LINES = [
     Line("get 1", "documents", 1, read, ceilings=EMPTY, wanted=8, share=0.85, known=975),
     Line("get 32", "documents", 32, read, ceilings=EMPTY, wanted=15, share=0.85, known=1_700),
+    Line("attachments 32", "attachments", 32, attachment, ceilings=FILES, couch=False, share=0.5),
     Line("put 1", "documents", 1, put, ceilings=WAITED, fresh=True, wanted=12, share=0.85,
          known=290),
     Line("put 32", "documents", 32, put, ceilings=COMMITS, fresh=True, wanted=12, share=1.1,
@@ -192,7 +204,7 @@ def prepared(line, site, size, seed):
 def answer(site, plan):
     """The number of bytes in the answer to a read."""
     target = plan["targets"][0]
-    path = "/doc-000000" if plan["kind"] == "get" else plan["path"]
+    path = "/doc-000000" + plan.get("part", "") if plan["kind"] == "get" else plan["path"]
     body = plan["body"].encode() if "body" in plan else None
     return len(site.client(target).raw(plan.get("method", "GET"), target["path"] + path, body))
 

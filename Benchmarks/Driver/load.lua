@@ -60,9 +60,10 @@ end
 
 local kinds = {}
 
--- Reads one of the first `count` documents, chosen at random.
+-- Reads one of the first `count` documents, chosen at random, or its attachment `part`.
 function kinds.get(at)
-  return wrk.format("GET", at.path .. string.format("/doc-%06d", math.random(plan.count) - 1), at.headers)
+  local id = string.format("/doc-%06d", math.random(plan.count) - 1)
+  return wrk.format("GET", at.path .. id .. (plan.part or ""), at.headers)
 end
 
 -- Sends the same request each time.
