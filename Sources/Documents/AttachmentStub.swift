@@ -74,6 +74,21 @@ package struct AttachmentStub: Sendable, Equatable {
     return stubs
   }
 
+  /// Whether another attachment has the same bytes, as far as their MD5 and their number say.
+  package func hasSameBytes(_ other: AttachmentStub) -> Bool {
+    digest.equalsBytes(of: other.digest) && length == other.length
+  }
+
+  /// The attachment in a new revision. If the revision before it does not have these bytes under this name, it gets the new
+  /// generation: a replicator that knows the revision before does not have them.
+  /// - Parameter former: the attachments of the revision before.
+  package func following(_ former: [AttachmentStub], generation: Int) -> AttachmentStub {
+    let known = former.first { $0.name == name && hasSameBytes($0) }
+    return AttachmentStub(
+      name: name, contentType: contentType, generation: known?.generation ?? generation,
+      digest: digest, length: length)
+  }
+
   /// Writes the members that CouchDB writes for every attachment.
   package func appendMembers(to writer: inout JSONWriter) {
     writer.member("content_type", contentType)
@@ -131,6 +146,17 @@ extension DocumentBody {
     writer.members(of: rest)
     writer.endObject()
     return try DocumentBody(parsing: writer.bytes, limits: .stored)
+  }
+
+  /// The body in a new revision; see ``AttachmentStub/following(_:generation:)``.
+  /// - Parameter former: the stored body of the revision before; nil for none, and for a tombstone.
+  /// - Throws: ``DocumentError`` with code `tooLarge`.
+  package func following(
+    _ former: [UInt8]?, generation: Int
+  ) throws(DocumentError) -> DocumentBody {
+    guard Self.hasAttachments(bytes) else { return self }
+    let known = former.flatMap { Self.attachments(in: $0)?.stubs } ?? []
+    return try with(attachments.map { $0.following(known, generation: generation) })
   }
 
   /// A stored body without its attachments.

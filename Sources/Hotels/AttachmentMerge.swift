@@ -65,12 +65,6 @@ struct AttachmentMerge {
   }
 }
 
-extension AttachmentStub {
-  fileprivate func hasSameBytes(_ other: AttachmentStub) -> Bool {
-    digest.equalsBytes(of: other.digest) && length == other.length
-  }
-}
-
 extension AttachmentName {
   /// The name with a number before its suffix: `room.jpg` becomes `room (2).jpg`. A name that would be too long is cut.
   fileprivate func numbered(_ number: Int) -> AttachmentName {

@@ -18,7 +18,8 @@ extension BookmarkEdit {
     }
     guard id != BookmarkList.documentID else { return try restoreList(wanted, over: winner) }
     guard !wanted.isDeleted else { return try restoreDeletion(of: id, tree, winner) }
-    let body = try said(wanted.revision, by: id)
+    let present = tree.liveLeaves.first?.revision
+    let body = try following(present, try said(wanted.revision, by: id), of: id, tree)
     guard body.type?.equalsBytes(of: BookmarkList.type) != true else {
       throw ServiceError(
         .conflict,

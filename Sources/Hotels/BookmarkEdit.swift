@@ -197,8 +197,9 @@ struct BookmarkEdit {
     if let tree, tree[newest] != nil {
       let leaves = tree.leaves(below: newest)
       guard isAgain, let leaf = leaves.first, leaves.allSatisfy(\.isDeleted) else { return .known }
-      let mutation = try Edit.put(
-        id, in: tree, base: leaf.revision, body: revision.body, limit: limit)
+      // After the tombstone.
+      let body = try following(nil, revision.body, of: id, tree)
+      let mutation = try Edit.put(id, in: tree, base: leaf.revision, body: body, limit: limit)
       mutations.append(mutation)
       return .taken(mutation.revision)
     }
@@ -274,11 +275,24 @@ struct BookmarkEdit {
   ) throws -> Bookmark {
     let tree = try view.newest(id.documentID)
     let former = try view.former(id.documentID, tree)
+    let body = try following(base, body, of: id.documentID, tree)
     var mutation = try Edit.put(
       id.documentID, in: tree, base: base, after: former, body: body, limit: limit)
     mutation.created = created
     mutations.append(mutation)
     return Bookmark(
       id: id, revision: mutation.revision, bookmarkedAt: created, hotel: body.bytes)
+  }
+
+  /// A body that was read elsewhere, as the body of the next revision of a document; see
+  /// ``DocumentBody/following(_:generation:)``.
+  /// - Parameter base: the live revision before it; nil for none.
+  func following(
+    _ base: RevisionID?, _ body: DocumentBody, of id: DocumentID, _ tree: RevisionTree?
+  ) throws -> DocumentBody {
+    guard DocumentBody.hasAttachments(body.bytes) else { return body }
+    let former = base?.generation ?? tree?.leaves.map(\.revision.generation).max()
+    return try body.following(
+      base.flatMap { try view.body(id, $0) }, generation: (former ?? 0) + 1)
   }
 }

@@ -179,7 +179,8 @@ extension BookmarkEdit {
       unlist(hotel)
     }
     guard let bytes = try view.body(id, joined.former) else { return false }
-    let former = try DocumentBody(parsing: bytes, limits: .stored)
+    let former = try following(
+      union, try DocumentBody(parsing: bytes, limits: .stored), of: id, tree)
     guard !node.isLeaf else {
       write(try Edit.put(id, in: tree, base: union, body: former, limit: limit))
       return true

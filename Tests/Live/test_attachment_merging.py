@@ -59,7 +59,23 @@ def test_peer_gets_what_a_restored_revision_has_again(database):
     answer = database.call_v1("POST", "/v1/documents/n/restore", json={"rev": one})
     assert answer.status_code == 200, answer.text
     found = database.call("GET", f'/n?atts_since=["{two}"]').json()["_attachments"]["f"]
-    assert base64.b64decode(found["data"]) == b"hi"
+    assert base64.b64decode(found["data"]) == b"hi" and found["revpos"] == 3, "replicators judge by it what a peer has"
+
+
+def test_photo_of_a_bookmark_that_comes_back_is_new_for_peers(database):
+    write(database, "1-a", kept=b"kept")
+    write(database, "2-b", "1-a", kept=None, back=b"back")
+    assert database.call_v1("PUT", "/v1/bookmarks/h", json=BASE).status_code == 201
+    done = database.call_v1("POST", "/v1/bookmarks", json={"remove": ["h"]}).json()
+    assert database.call_v1("POST", "/v1/bookmarks", json=done["undo"]).status_code == 200
+    found = database.call("GET", "/h").json()
+    generation = int(found["_rev"].split("-")[0])
+    assert {name: stub["revpos"] for name, stub in found["_attachments"].items()} == {"kept": generation, "back": generation}
+    # What the revision before has too keeps its own.
+    assert database.call("PUT", "/h", json={**found, "n": 1}).status_code == 201
+    answer = database.call_v1("POST", "/v1/documents/h/restore", json={"rev": "1-a"})
+    assert answer.status_code == 200, answer.text
+    assert database.call("GET", "/h").json()["_attachments"]["kept"]["revpos"] == generation
 
 
 def test_guests_photos_join_those_of_the_account(shared, account):
