@@ -61,21 +61,31 @@ package struct WebSocketConnection: ResponseBodyWriter {
   package var isOver: Bool { queue.isOver }
 
   package mutating func write(_ buffer: ByteBuffer) async throws {
-    try await send(WebSocketFrame(fin: true, opcode: .binary, data: buffer))
+    try await send([WebSocketFrame(fin: true, opcode: .binary, data: buffer)])
+  }
+
+  /// Sends messages, at least one, together: many short ones take one call of the system.
+  package func write(_ messages: [[UInt8]]) async throws {
+    try await send(
+      messages.map { WebSocketFrame(fin: true, opcode: .binary, data: ByteBuffer(bytes: $0)) })
   }
 
   /// Asks the client whether it is there.
   package func ping() async throws {
-    try await send(WebSocketFrame(fin: true, opcode: .ping, data: ByteBuffer()))
+    try await send([WebSocketFrame(fin: true, opcode: .ping, data: ByteBuffer())])
   }
 
-  /// Sends a frame. It waits while the client does not read what was sent before.
-  private func send(_ frame: WebSocketFrame) async throws {
+  /// Sends frames. It waits while the client does not read what was sent before.
+  private func send(_ frames: [WebSocketFrame]) async throws {
     let channel = queue.channel
     guard channel.isActive, !queue.isOver else { throw ChannelError.ioOnClosedChannel }
     let sent = channel.isWritable ? nil : channel.eventLoop.makePromise(of: Void.self)
     channel.eventLoop.execute {
-      channel.pipeline.syncOperations.writeAndFlush(NIOAny(frame), promise: sent)
+      let pipeline = channel.pipeline.syncOperations
+      for frame in frames.dropLast() { pipeline.write(NIOAny(frame), promise: nil) }
+      // The last one is sent after all others.
+      if let last = frames.last { pipeline.write(NIOAny(last), promise: sent) }
+      pipeline.flush()
     }
     if let sent { try await Work.waiting({ try await sent.futureResult.get() }) }
   }

@@ -186,16 +186,19 @@ final class LiteConnection: Sendable {
   private func write(
     to socket: WebSocketConnection, _ subscription: Subscription
   ) async throws -> Bool {
-    var (socket, count) = (socket, 0)
-    while count < Self.writtenBytes, subscription.end == nil,
-      let frame = blip.withLock({ $0.nextFrame() })
-    {
-      count += frame.count
-      Work.current?.addMovedBytes(frame.count)
-      subscription.note(isWriting: true)
-      defer { subscription.note(isWriting: false) }
-      try await socket.write(ByteBuffer(bytes: frame))
+    let frames = blip.withLock { blip in
+      var (frames, count): ([[UInt8]], Int) = ([], 0)
+      while count < Self.writtenBytes, let frame = blip.nextFrame() {
+        frames.append(frame)
+        count += frame.count
+      }
+      Work.current?.addMovedBytes(count)
+      return frames
     }
-    return count > 0
+    guard !frames.isEmpty, subscription.end == nil else { return false }
+    subscription.note(isWriting: true)
+    defer { subscription.note(isWriting: false) }
+    try await socket.write(frames)
+    return true
   }
 }
