@@ -102,6 +102,7 @@ SERVER = [
     ("GET", "/couch/_active_tasks", 200, None), ("POST", "/couch/_replicate", 501, {})]
 WHOLE = [
     ("PUT", "", 201, None), ("GET", "", 200, None), ("POST", "", 201, {"n": 1}), ("GET", "/_blipsync", 426, None),
+    ("POST", "/_session", 200, "credentials"),
     ("PUT", "/_security", 200, {}), ("GET", "/_security", 200, None),
     ("GET", "/_revs_limit", 200, None), ("PUT", "/_revs_limit", 200, 1000),
     ("GET", "/_purged_infos_limit", 501, None), ("PUT", "/_purged_infos_limit", 501, 10),

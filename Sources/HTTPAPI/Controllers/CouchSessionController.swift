@@ -26,6 +26,9 @@ struct CouchSessionController: Sendable {
         if let caller { try await accounts.logOut(caller) }
         return .couchDone(headers: ServerAddress.cookieRemoval)
       },
+      Route(.post, "/couch/{db}/_session", access: .open, answer: .uncached) { call, _ in
+        try await logInLite(call)
+      },
     ]
   }
 
@@ -60,6 +63,35 @@ struct CouchSessionController: Sendable {
       writer.member("ok", true)
       writer.member("name", session.principal.username ?? "")
       Self.writeRoles(of: session.principal, to: &writer)
+    }
+  }
+
+  /// A session for Couchbase Lite for JavaScript. In a browser it can set no header of a WebSocket, so it asks for a session by
+  /// HTTP and sends it as a protocol's name; see ``LiteProtocol``.
+  ///
+  /// Source: Sync Gateway, `POST /{db}/_session?one_time=true`. Here it is a session like any other, of an account and not of
+  /// a database.
+  private func logInLite(_ call: Call) async throws -> Response {
+    _ = try authentication.takesCookie(call, isRequired: false)
+    let (name, password) = try await sentCredentials(call)
+    let session = try await accounts.logIn(
+      username: name, password: password, guestToken: nil, from: call.address)
+    return .json { writer in
+      writer.member("ok", true)
+      writer.name("userCtx")
+      writer.beginObject()
+      writer.member("name", session.principal.username ?? "")
+      Self.writeRoles(of: session.principal, to: &writer)
+      writer.endObject()
+      writer.member("one_time_session_id", session.token.token.exposed)
+    }
+  }
+
+  /// Reads a name and a password from `Authorization`, or else from the body.
+  private func sentCredentials(_ call: Call) async throws -> (name: String, password: Secret) {
+    switch call[.authorization].flatMap({ SentCredentials(authorization: $0) }) {
+    case .basic(let name, let password): (name, password)
+    default: try await credentials(call)
     }
   }
 
