@@ -26,16 +26,16 @@ package struct SentAttachment: Sendable {
 
   /// An attachment that comes without a document.
   package init(name: AttachmentName, contentType: String, _ bytes: NewAttachment) {
-    self.init(name: name, contentType: contentType, generation: nil, bytes.facts, .new(bytes))
+    self.init(name: name, contentType: contentType, bytes.facts, .new(bytes))
   }
 
   /// An attachment whose bytes came otherwise, or that the store has.
   package init(
-    name: AttachmentName, contentType: String?, generation: Int?, _ facts: AttachmentFacts,
+    name: AttachmentName, contentType: String?, _ facts: AttachmentFacts,
     _ content: AttachmentContent
   ) {
-    (self.name, self.contentType, self.generation) = (name, contentType, generation)
-    (digest, bytes) = (nil, (facts, content))
+    (self.name, self.contentType) = (name, contentType)
+    (generation, digest, bytes) = (nil, nil, (facts, content))
   }
 
   /// How many characters of Base64 are decoded at once. They are whole bytes.
@@ -105,12 +105,15 @@ struct AttachedContents {
     for attachment in sent {
       let sent = isReplicated ? attachment.generation : nil
       if let bytes = attachment.bytes {
+        let stub = AttachmentStub(
+          name: attachment.name,
+          contentType: attachment.contentType ?? IncomingAttachment.standardType,
+          generation: sent ?? generation, digest: bytes.facts.digest,
+          length: bytes.facts.length)
+        // Couchbase Lite names blobs without a generation, changed or not.
+        let isKept = isReplicated && sent == nil
         stubs.append(
-          AttachmentStub(
-            name: attachment.name,
-            contentType: attachment.contentType ?? IncomingAttachment.standardType,
-            generation: sent ?? generation, digest: bytes.facts.digest,
-            length: bytes.facts.length))
+          isKept ? stub.following(try earlier.stubsOfParent, generation: generation) : stub)
         contents[attachment.name] = bytes.content
       } else {
         let known = try earlier.attachment(attachment, among: self)
@@ -147,6 +150,15 @@ struct EarlierAttachments {
   var others: [RevisionID] = []
   let edits: DocumentEdits
   let view: any StoreView
+
+  /// The attachments of the revision before.
+  var stubsOfParent: [AttachmentStub] {
+    get throws {
+      guard let parent = ancestors.first else { return [] }
+      let body = try edits.body(of: parent)?.bytes ?? view.body(id, parent)
+      return body.flatMap { DocumentBody.attachments(in: $0)?.stubs } ?? []
+    }
+  }
 
   /// The attachment that a stub names. A peer's digest may differ from that of the same attachment here: CouchDB's is of
   /// the packed bytes. Then it is found by its name and `revpos`, as far as these are sent.

@@ -118,13 +118,11 @@ extension BookmarkMerge {
 
   /// Whether the conflicts of a document are merged in a store, as ``follower(now:)`` does it.
   /// - Parameter body: one of its revisions.
-  package static func merges(
-    _ id: DocumentID, _ body: DocumentBody, in store: StoreName
-  ) -> Bool {
+  package static func merges(_ body: DocumentBody, in store: StoreName) -> Bool {
     if case .named = store { return false }
     guard let type = body.type else { return false }
-    return type.equalsBytes(of: Hotel.type)
-      || id == BookmarkList.documentID && type.equalsBytes(of: BookmarkList.type)
+    // A list under another id is merged into the canonical one.
+    return type.equalsBytes(of: Hotel.type) || type.equalsBytes(of: BookmarkList.type)
   }
 
   /// Whether a mutation leaves something to merge. A merge's own commit does not: it leaves one live leaf and

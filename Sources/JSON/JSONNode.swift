@@ -93,6 +93,9 @@ package struct JSONNode: Sendable {
     return elements.dropFirst(position).first { _ in true }
   }
 
+  /// The offsets of the value's bytes in its text.
+  package var offsets: Range<Int> { range.offsets }
+
   /// The range of the value in its text, in eight bytes; see ``value(at:)``.
   package var position: UInt64 { UInt64(range.start) << 32 | UInt64(range.index) }
 

@@ -18,7 +18,16 @@ struct LiteChanges: Sendable {
     let revision: RevisionID
     /// The revision, or the version vector, as the client reads it.
     let text: String
-    let isDeleted: Bool
+    let flag: Flag
+  }
+
+  /// What a row says of its revision beside its name. Source: LiteCore, `RevFinder`.
+  enum Flag: Int, Sendable {
+    /// Nothing, which is not written.
+    case present = 0
+    case deleted = 1
+    /// The document is no longer in the channels that are pulled: the client forgets it.
+    case removed = 4
   }
 
   /// Some rows.
@@ -38,7 +47,7 @@ struct LiteChanges: Sendable {
         writer.string(row.sequence.text)
         writer.string(row.id.text)
         writer.string(row.text)
-        if row.isDeleted { writer.int(1) }
+        if row.flag != .present { writer.int(row.flag.rawValue) }
         writer.endArray()
       }
       writer.endArray()
@@ -50,44 +59,72 @@ struct LiteChanges: Sendable {
   let limit: Int
   let isActiveOnly: Bool
   let documents: Set<DocumentID>?
+  let channels: LiteChannels?
+  /// Whether the client is told what has left the channels.
+  let tellsOfRemovals: Bool
   let form: LiteForm
 
-  /// Whether a change makes a row. Design documents are no documents for Couchbase Lite.
-  fileprivate func includes(_ change: Change) -> Bool {
+  /// Whether a change may make a row. Design documents are no documents for Couchbase Lite.
+  private func includes(_ change: Change) -> Bool {
     guard !change.id.isDesign, change.id.text.utf8.count <= Self.maximumID else { return false }
     return !(isActiveOnly && change.isDeleted) && documents?.contains(change.id) ?? true
   }
 
   /// Reads changes until there are enough rows or the slice is over.
   fileprivate func read(
-    _ progress: inout (rows: [Row], position: Int64?), _ view: any StoreView, _ tag: StoreTag
+    _ progress: inout LiteProgress, _ view: any StoreView, _ tag: StoreTag
   ) throws -> Page? {
     let info = try view.info()
     var position = progress.position ?? since.position(in: info, of: tag).sequence
     while true {
-      let changes = try view.changes(after: position, limit: Self.scanned)
+      // With a filter most changes may make no row.
+      let most =
+        documents == nil && channels == nil
+        ? min(limit - progress.rows.count, Self.scanned) : Self.scanned
+      let changes = try view.changes(after: position, limit: most)
       var seen = 0
       for change in changes {
+        if includes(change) {
+          guard let membership = try membership(of: change, &progress, view) else { return nil }
+          if let flag = flag(of: change, membership) {
+            let sequence = SinceToken.at(change.sequence, in: info, of: tag)
+            progress.rows.append(try row(of: change, flag, at: sequence, view))
+          }
+        }
         seen += 1
         position = change.sequence
-        if includes(change) {
-          progress.rows.append(try row(of: change, at: .at(position, in: info, of: tag), view))
-        }
+        progress.position = position
         if progress.rows.count == limit || view.slice.isOver { break }
       }
-      let isAtEnd = seen == changes.count && changes.count < Self.scanned
+      let isAtEnd = seen == changes.count && changes.count < most
       if isAtEnd || progress.rows.count == limit {
         if isAtEnd { position = max(position, info.lastSequence) }
         return Page(
           rows: progress.rows, last: .at(position, in: info, of: tag), isComplete: isAtEnd)
       }
-      progress.position = position
       if view.slice.isOver { return nil }
     }
   }
 
+  /// Where a change stands to the channels; nil if the slice is over before that is known.
+  private func membership(
+    of change: Change, _ progress: inout LiteProgress, _ view: any StoreView
+  ) throws -> LiteMembership? {
+    guard let channels else { return .member }
+    if progress.looked.sequence != change.sequence { progress.looked = (change.sequence, 0) }
+    return try channels.membership(of: change, looked: &progress.looked.count, in: view)
+  }
+
+  /// The flag of a change's row; nil for a change without a row.
+  private func flag(of change: Change, _ membership: LiteMembership) -> Flag? {
+    guard membership != .outside else { return nil }
+    if change.isDeleted { return .deleted }
+    if membership == .member { return .present }
+    return tellsOfRemovals ? .removed : nil
+  }
+
   private func row(
-    of change: Change, at sequence: SinceToken, _ view: any StoreView
+    of change: Change, _ flag: Flag, at sequence: SinceToken, _ view: any StoreView
   ) throws -> Row {
     let text: String
     if form == .vectors, let tree = try view.newest(change.id) {
@@ -96,8 +133,7 @@ struct LiteChanges: Sendable {
       text = LiteRevision.text(change.revision, in: form)
     }
     return Row(
-      sequence: sequence, id: change.id, revision: change.revision, text: text,
-      isDeleted: change.isDeleted)
+      sequence: sequence, id: change.id, revision: change.revision, text: text, flag: flag)
   }
 }
 
@@ -106,58 +142,93 @@ extension CouchDatabase {
   func changes(_ query: LiteChanges) async throws -> LiteChanges.Page {
     let tag = tag
     return try await store.read(inSlices: LiteProgress()) { progress, view in
-      try query.read(&progress.state, view, tag)
+      try query.read(&progress, view, tag)
     }
   }
 
-  /// The requests that send wanted revisions: `rev`, or `norev` for one that is replaced meanwhile. The replacement is in a
-  /// later change.
+  /// The requests that send wanted revisions: `rev`, or `norev` for one that is replaced meanwhile, if the client does not
+  /// take the newer one, which is in a later change. None wants an answer: a client that can't take a revision has nothing to say that would help it.
   /// - Returns: a request for each of the first revisions, at least one.
   func revisions(_ wanted: [LitePull.Wanted], in form: LiteForm) async throws -> [LiteRequest] {
-    try await store.read(inSlices: [LiteRequest]()) { requests, view in
-      for next in wanted.dropFirst(requests.count) {
-        requests.append(try next.request(in: view, form))
+    let read = try await store.read(inSlices: [LitePull.Revision]()) { revisions, view in
+      for next in wanted.dropFirst(revisions.count) {
+        revisions.append(try next.revision(in: view, form))
         if view.slice.isOver { break }
       }
-      let bytes = requests.reduce(0) { $0 + $1.body.count }
-      return requests.count == wanted.count || bytes >= LitePull.Wanted.bytesAtOnce ? requests : nil
+      let bytes = revisions.reduce(0) { $0 + $1.body.bytes.count }
+      return revisions.count == wanted.count || bytes >= LitePull.Wanted.bytesAtOnce
+        ? revisions : nil
     }
+    var requests: [LiteRequest] = []
+    for var revision in read {
+      try await revision.body.removeLostBlobs()
+      requests.append(
+        LiteRequest(
+          revision.profile, revision.properties, body: revision.body.bytes, isNoReply: true))
+      try await Slice.giveWay()
+    }
+    return requests
   }
 }
 
 /// How far a page has been read.
 private struct LiteProgress: Sendable {
-  var state: (rows: [LiteChanges.Row], position: Int64?) = ([], nil)
+  var rows: [LiteChanges.Row] = []
+  var position: Int64?
+  /// How many revisions of a change were looked at.
+  var looked: (sequence: Int64, count: Int) = (0, 0)
+}
+
+extension LitePull {
+  /// A revision that was read, or the note that it was replaced.
+  struct Revision: Sendable {
+    let profile: String
+    let properties: [String: String]
+    var body: LiteBody
+  }
 }
 
 extension LitePull.Wanted {
   /// The bodies that are read at once, in bytes, apart from the last one.
   fileprivate static let bytesAtOnce = 128 << 10
 
-  fileprivate func request(in view: any StoreView, _ form: LiteForm) throws -> LiteRequest {
+  fileprivate func revision(
+    in view: any StoreView, _ form: LiteForm
+  ) throws -> LitePull.Revision {
     let sequence = "\"" + row.sequence.text + "\""
-    let current = LiteRevision.text(row.revision, in: form)
-    var properties = ["id": row.id.text, "rev": current, "sequence": sequence]
-    guard let document = try view.document(row.id), document.revision == row.revision,
-      let tree = try view.newest(row.id)
+    let announced = LiteRevision.text(row.revision, in: form)
+    var properties = ["id": row.id.text, "rev": announced, "sequence": sequence]
+    guard let document = try view.document(row.id),
+      document.revision == row.revision || takesNewer
     else {
       properties["error"] = "404"
-      return LiteRequest("norev", properties, isNoReply: true)
+      return LitePull.Revision(profile: "norev", properties: properties, body: .none)
+    }
+    let revision = document.revision
+    if revision != row.revision {
+      properties["rev"] = LiteRevision.text(revision, in: form)
+      properties["replacedRev"] = announced
     }
     if document.isDeleted { properties["deleted"] = "1" }
-    let history = history(in: tree, form)
-    if !history.isEmpty { properties["history"] = history }
-    let body = try view.liteBody(document.body, of: row.id, row.revision)
-    return LiteRequest("rev", properties, body: body)
+    // A first revision has no ancestors; most documents need no second look.
+    if form == .vectors || revision.generation > 1, let tree = try view.newest(row.id) {
+      let history = history(of: revision, in: tree, form)
+      if !history.isEmpty { properties["history"] = history }
+    }
+    return LitePull.Revision(
+      profile: "rev", properties: properties,
+      body: try LiteBody(document.body, of: row.id, revision, in: view))
   }
 
-  private func history(in tree: RevisionTree, _ form: LiteForm) -> String {
+  private func history(
+    of revision: RevisionID, in tree: RevisionTree, _ form: LiteForm
+  ) -> String {
     guard form == .trees else {
-      return LiteRevision.vector(of: row.revision, in: tree).dropFirst().map(\.text)
+      return LiteRevision.vector(of: revision, in: tree).dropFirst().map(\.text)
         .joined(separator: ", ")
     }
     var texts: [String] = []
-    for revision in tree.history(of: row.revision).dropFirst().prefix(maximumHistory) {
+    for revision in tree.history(of: revision).dropFirst().prefix(maximumHistory) {
       texts.append(LiteRevision.text(revision, in: form))
       if texts.last.map(ancestors.contains) ?? false { break }
     }

@@ -42,11 +42,9 @@ extension LiteAttachment {
   func sent(_ content: LiteContent) -> SentAttachment {
     switch content {
     case .new(let new):
-      SentAttachment(
-        name: name, contentType: contentType, generation: generation, new.facts, .new(new))
+      SentAttachment(name: name, contentType: contentType, new.facts, .new(new))
     case .stored(let facts):
-      SentAttachment(
-        name: name, contentType: contentType, generation: generation, facts, .stored(facts.key))
+      SentAttachment(name: name, contentType: contentType, facts, .stored(facts.key))
     }
   }
 }

@@ -17,6 +17,8 @@ struct LiteProposals: Sendable {
   /// What becomes of a row.
   enum Verdict: Sendable {
     case wanted
+    /// It is wanted, and the server merges it with the present revision.
+    case merged
     case known
     /// The document has another revision, which is named.
     case conflict(String)
@@ -41,7 +43,8 @@ struct LiteProposals: Sendable {
         throw LiteError.http(400, "A row has the id and the revision of a document")
       }
       return Row(
-        id: try? DocumentID(id), revision: revision.versions, ancestor: row[2]?.string ?? "")
+        id: try? DocumentID(id), revision: Array(revision.versions.prefix(LiteNames.most)),
+        ancestor: row[2]?.string ?? "")
     }
   }
 
@@ -51,7 +54,7 @@ struct LiteProposals: Sendable {
     writer.beginArray()
     for verdict in verdicts {
       switch verdict {
-      case .wanted: writer.int(0)
+      case .wanted, .merged: writer.int(0)
       case .known: writer.int(304)
       case .refused: writer.int(400)
       case .conflict(let revision):
@@ -92,20 +95,23 @@ extension LiteProposals.Row {
   ) throws -> LiteProposals.Verdict {
     guard let id else { return .refused }
     guard let tree = try view.newest(id), let winner = tree.winner else { return .wanted }
-    if let newest = revision.first, LiteRevision.find(newest, in: tree) != nil { return .known }
-    let seen = LiteRevision.seen(by: [ancestor] + revision, in: tree)
+    var names = LiteNames(tree)
+    if let newest = revision.first, names.find(newest) != nil { return .known }
+    let seen = names.seen(by: [ancestor] + revision)
     if seen.contains(winner.revision) || winner.isDeleted && ancestor.isEmpty { return .wanted }
-    if !winner.isDeleted, let body = try view.body(id, of: winner, in: tree),
-      merges(id, DocumentBody(readingBack: body))
+    // Of a tombstone nothing is known but what the document was.
+    let judged = winner.isDeleted ? seen.max().flatMap { tree[$0] } : winner
+    if let judged, let body = try view.body(id, of: judged, in: tree),
+      merges(DocumentBody(readingBack: body))
     {
-      return .wanted
+      return .merged
     }
     return .conflict(LiteRevision.text(winner.revision, in: form))
   }
 }
 
 /// Whether the conflicts of a document are merged by the server, judged by one of its revisions.
-package typealias LiteMerging = @Sendable (DocumentID, DocumentBody) -> Bool
+package typealias LiteMerging = @Sendable (DocumentBody) -> Bool
 
 extension String {
   /// The parts of a version vector, or of a history.

@@ -10,10 +10,10 @@ struct LitePull: Sendable {
   private static let batches = 1...200
   /// The requests with changes that may have no answer yet.
   private static let announcements = 2
-  /// The revisions that may be sent before the client has answered the earlier ones.
-  private static let revisions = 128
+  /// The wanted revisions from which on no further changes are announced.
+  private static let wantedAtOnce = 200
   /// The revisions that are read at once.
-  private static let revisionsAtOnce = 32
+  private static let revisionsAtOnce = 128
   /// The most revisions of a history if the client names no number, and in any case.
   private static let maximumHistory = 20...1_000
 
@@ -23,6 +23,8 @@ struct LitePull: Sendable {
     /// The revisions that the client has, as it names them.
     let ancestors: Set<String>
     let maximumHistory: Int
+    /// Whether the client takes a newer revision instead.
+    let takesNewer: Bool
   }
 
   /// A request for the client.
@@ -32,15 +34,12 @@ struct LitePull: Sendable {
     let request: LiteRequest
   }
 
-  /// What an answer is about.
-  private enum Asked: Sendable {
-    case changes([LiteChanges.Row])
-    case revision
-  }
-
   private let batch: Int
   private let isContinuous: Bool
   private let documents: Set<DocumentID>?
+  private let channels: LiteChannels?
+  private let tellsOfRemovals: Bool
+  private let takesNewer: Bool
   private let form: LiteForm
   private let collection: String?
   private var since: SinceToken
@@ -49,7 +48,8 @@ struct LitePull: Sendable {
   private var isCaughtUp = false
   /// Whether there may be changes that are not read yet.
   private var hasNews = true
-  private var asked: [Int: Asked] = [:]
+  /// The changes that are announced, until the client has said which ones it wants.
+  private var announced: [Int: [LiteChanges.Row]] = [:]
   private var wanted: Deque<Wanted> = []
   private var lastToken: Int
 
@@ -57,9 +57,9 @@ struct LitePull: Sendable {
   /// - Parameter token: a number above those of earlier requests for the client.
   /// - Throws: `LiteError` for what is not offered; `badRequest`.
   init(_ request: LiteRequest, in form: LiteForm, after token: Int) throws {
-    guard request["filter"] == nil else {
-      throw LiteError.http(400, "No filter is offered, only `docIDs`")
-    }
+    channels = try LiteChannels(request)
+    tellsOfRemovals = request.flag("revocations")
+    takesNewer = request.flag("sendReplacementRevs")
     since = try request["since"].map { try SinceToken($0) } ?? .start
     isContinuous = request.flag("continuous")
     isActiveOnly = request.flag("activeOnly")
@@ -88,7 +88,7 @@ struct LitePull: Sendable {
 
   /// Notes the answer to a request.
   mutating func note(_ reply: LiteReply, to token: Int) throws {
-    guard case .changes(let rows)? = asked.removeValue(forKey: token) else { return }
+    guard let rows = announced.removeValue(forKey: token) else { return }
     // Changes that the client can't take are done: it has reported why.
     guard reply.error == nil, !reply.body.isEmpty else { return }
     let root = try ParsedJSON(reply.body, limits: .document).root
@@ -97,58 +97,73 @@ struct LitePull: Sendable {
       wanted.append(
         Wanted(
           row: row, ancestors: Set(answer.elements.compactMap(\.string)),
-          maximumHistory: min(max(most, 1), Self.maximumHistory.upperBound)))
+          maximumHistory: min(max(most, 1), Self.maximumHistory.upperBound),
+          takesNewer: takesNewer))
     }
   }
 
-  /// The next requests; none while the client has to answer first, or there is nothing to send.
-  mutating func next(in store: some LiteStore) async throws -> [Outgoing] {
-    if !wanted.isEmpty, asked.count < Self.revisions { return try await nextRevisions(in: store) }
-    let announced = asked.values.count { if case .changes = $0 { true } else { false } }
-    guard hasNews, wanted.isEmpty, announced < Self.announcements else { return [] }
-    return try await nextChanges(in: store)
+  /// The next requests; none while the client has to answer first, or there is nothing to send. Revisions are sent without
+  /// waiting for answers, so the transport says when the client has enough of them. The next changes precede them, so that
+  /// the client's answer is here when they are sent.
+  /// - Parameter held: documents whose revisions have to wait.
+  mutating func next(
+    in store: some LiteStore, holding held: Set<DocumentID>
+  ) async throws -> [Outgoing] {
+    if hasNews, announced.count < Self.announcements, wanted.count < Self.wantedAtOnce {
+      let requests = try await nextChanges(in: store)
+      guard requests.isEmpty else { return requests }
+    }
+    return try await nextRevisions(in: store, holding: held)
   }
 
-  private mutating func nextRevisions(in store: some LiteStore) async throws -> [Outgoing] {
-    let first = Array(wanted.prefix(Self.revisionsAtOnce))
+  private mutating func nextRevisions(
+    in store: some LiteStore, holding held: Set<DocumentID>
+  ) async throws -> [Outgoing] {
+    if !held.isEmpty, wanted.contains(where: { held.contains($0.row.id) }) {
+      wanted = Deque(
+        wanted.filter { !held.contains($0.row.id) } + wanted.filter { held.contains($0.row.id) })
+    }
+    let first = Array(wanted.prefix(Self.revisionsAtOnce).prefix { !held.contains($0.row.id) })
+    guard !first.isEmpty else { return [] }
     let form = form
     let read = try await store.read { database in
       try await database.revisions(first, in: form)
     }
     wanted.removeFirst(read.count)
-    return read.map { request in
-      outgoing(request, asking: request.isNoReply ? nil : .revision)
-    }
+    return read.map { outgoing($0, announcing: nil) }
   }
 
   private mutating func nextChanges(in store: some LiteStore) async throws -> [Outgoing] {
     hasNews = false
     let query = LiteChanges(
-      since: since, limit: batch, isActiveOnly: isActiveOnly, documents: documents, form: form)
+      since: since, limit: batch, isActiveOnly: isActiveOnly, documents: documents,
+      channels: channels, tellsOfRemovals: tellsOfRemovals, form: form)
     let page = try await store.read { database in try await database.changes(query) }
     since = page.last
     hasNews = !page.isComplete || hasNews
     var requests: [Outgoing] = []
     if !page.rows.isEmpty {
       requests.append(
-        outgoing(LiteRequest("changes", body: page.body), asking: .changes(page.rows)))
+        outgoing(LiteRequest("changes", body: page.body), announcing: page.rows))
     }
     if page.isComplete, !isCaughtUp {
       (isCaughtUp, isActiveOnly) = (true, false)
       let empty = LiteRequest("changes", body: Array("[]".utf8), isNoReply: true)
-      requests.append(outgoing(empty, asking: nil))
+      requests.append(outgoing(empty, announcing: nil))
     }
     return requests
   }
 
-  private mutating func outgoing(_ request: LiteRequest, asking what: Asked?) -> Outgoing {
+  private mutating func outgoing(
+    _ request: LiteRequest, announcing rows: [LiteChanges.Row]?
+  ) -> Outgoing {
     var properties = request.properties
     properties["collection"] = collection
     let request = LiteRequest(
       request.profile, properties, body: request.body, isNoReply: request.isNoReply)
-    guard let what else { return Outgoing(token: nil, request: request) }
+    guard let rows else { return Outgoing(token: nil, request: request) }
     lastToken += 1
-    asked[lastToken] = what
+    announced[lastToken] = rows
     return Outgoing(token: lastToken, request: request)
   }
 }

@@ -6,9 +6,6 @@ import Stores
 
 /// A revision that a client sends (`rev`).
 struct LitePush: Sendable {
-  /// The most revisions of a history that are read, as of any peer.
-  private static let maximumHistory = HistoryLimits.standard.revisions
-
   let id: DocumentID
   private let revision: String
   private let history: [String]
@@ -33,16 +30,10 @@ struct LitePush: Sendable {
     self.id = try DocumentID(id)
     self.revision = revision
     self.merges = merges
-    history = Array((request["history"] ?? "").versions.prefix(Self.maximumHistory))
+    history = Array((request["history"] ?? "").versions.prefix(LiteNames.most))
     isDeleted = request.flag("deleted")
     let text = request.body.isEmpty ? Array("{}".utf8) : request.body
-    var reader = JSONReader(text, limits: limits.document)
-    var parsed = try reader.next()
-    while parsed == nil {
-      try await Slice.giveWay()
-      parsed = try reader.next()
-    }
-    guard let parsed else { throw ServiceError.badRequest("The body is missing") }
+    let parsed = try await ParsedJSON.inSlices(text, limits: limits.document)
     document = try IncomingDocument(parsed.root, read: try await DocumentBody.readLong(parsed.root))
     attachments = try await LiteAttachment.all(in: document, parsed.root, text)
     byteCount = text.count
@@ -67,8 +58,9 @@ struct LitePush: Sendable {
   /// The revision with its ancestors, newest first.
   /// - Throws: `conflict` if the client has not seen the present winner; `invalidRevision`.
   private func line(in tree: RevisionTree, _ view: any StoreView) throws -> [RevisionID] {
-    if let known = LiteRevision.find(revision, in: tree) { return [known] }
-    let seen = LiteRevision.seen(by: [revision] + history, in: tree)
+    var names = LiteNames(tree)
+    if let known = names.find(revision) { return [known] }
+    let seen = names.seen(by: [revision] + history)
     var parent = seen.max()
     if let winner = tree.winner {
       if seen.contains(winner.revision) {
@@ -83,7 +75,7 @@ struct LitePush: Sendable {
     guard !revision.utf8.contains(UInt8(ascii: "@")) else {
       return try line(ofVersionBelow: parent, in: tree)
     }
-    let line = try lineOfTree(in: tree)
+    let line = try line(&names)
     let isSafe = tree.winner.map { winner in
       !seen.contains(winner.revision) || line.contains(winner.revision)
     }
@@ -91,13 +83,15 @@ struct LitePush: Sendable {
     return line
   }
 
+  /// Whether the server merges it with the winner. Beside a tombstone it is the winner then, as with any replicator: the
+  /// client's own resolver would delete what its user has just edited.
   private func isMerged(
     with winner: RevisionTree.Node, in tree: RevisionTree, _ view: any StoreView
   ) throws -> Bool {
-    guard !isDeleted, !winner.isDeleted, merges(id, document.body),
-      let known = try view.body(id, of: winner, in: tree)
-    else { return false }
-    return merges(id, DocumentBody(readingBack: known))
+    guard !isDeleted, merges(document.body) else { return false }
+    guard !winner.isDeleted else { return true }
+    guard let known = try view.body(id, of: winner, in: tree) else { return false }
+    return merges(DocumentBody(readingBack: known))
   }
 
   /// A version of Couchbase Lite 4 becomes a revision of the next generation.
@@ -115,10 +109,10 @@ struct LitePush: Sendable {
   }
 
   /// The history of a client without version vectors, up to the first gap.
-  private func lineOfTree(in tree: RevisionTree) throws -> [RevisionID] {
+  private func line(_ names: inout LiteNames) throws -> [RevisionID] {
     var line = [try RevisionID(revision)]
     for text in history {
-      let next = try LiteRevision.find(text, in: tree) ?? RevisionID(text)
+      let next = try names.find(text) ?? RevisionID(text)
       guard next.generation + 1 == line.last?.generation else { break }
       line.append(next)
     }

@@ -8,7 +8,7 @@ package enum LiteForm: Sendable {
   case vectors
 }
 
-/// How revisions are written for Couchbase Lite, and found again by what it writes.
+/// How revisions are written for Couchbase Lite. ``LiteNames`` finds them again by what it writes.
 enum LiteRevision {
   /// The digits of a revision. LiteCore takes only an even number of lower-case hexadecimal digits. A digest of another
   /// kind, which other replicators may make, is replaced by a hash of it.
@@ -26,33 +26,6 @@ enum LiteRevision {
     case .trees: "\(revision.generation)-\(digest(of: revision))"
     case .vectors: LiteVersion(revision).text
     }
-  }
-
-  /// The revision of a tree that a text names; nil for an unknown one.
-  static func find(_ text: String, in tree: RevisionTree) -> RevisionID? {
-    if text.utf8.contains(UInt8(ascii: "@")) {
-      guard let version = LiteVersion(text) else { return nil }
-      return tree.nodes.last { LiteVersion($0.revision) == version }?.revision
-    }
-    guard let revision = try? RevisionID(text) else { return nil }
-    if tree[revision] != nil { return revision }
-    return tree.nodes.last {
-      $0.revision.generation == revision.generation
-        && digest(of: $0.revision).utf8.elementsEqual(revision.digest.text.utf8)
-    }?.revision
-  }
-
-  /// The revisions of a tree that a client has seen, by its history or its version vector. A vector names only the newest
-  /// version of each maker, who has seen its own older ones. Revisions of trees have no such order.
-  static func seen(by texts: [String], in tree: RevisionTree) -> [RevisionID] {
-    let versions = texts.compactMap { LiteVersion($0) }.filter { !$0.isTree }
-    let named = texts.compactMap { find($0, in: tree) }
-    guard !versions.isEmpty else { return named }
-    return named
-      + tree.nodes.map(\.revision).filter { revision in
-        let version = LiteVersion(revision)
-        return versions.contains { $0.maker == version.maker && $0.time >= version.time }
-      }
   }
 
   /// The version vector of a winner: its version, and the newest older version of each other maker. The versions of

@@ -28,6 +28,7 @@ extension LiteSession {
     _ request: UInt64, _ error: LiteError, in store: some LiteStore
   ) async -> [Answer] {
     guard let refused = uploads.take(request) else { return [] }
+    noteSent(refused.push.id.text)
     await store.discard(refused.begun)
     return [(request, LiteReply(error: error))]
   }

@@ -57,6 +57,9 @@ package struct LiteSession: Sendable {
   private var collections: [Bool]?
   private var pull: LitePull?
   var uploads = LiteUploads()
+  /// The documents of which the client is about to send revisions that the server merges. Their present revisions are sent
+  /// after that: the client would see a conflict, and what its user has edited might lose it.
+  private var merging: Set<DocumentID> = []
   private var lastToken = 0
   private let merges: LiteMerging
   private let status: @Sendable (ServiceError.Code) -> Int
@@ -107,7 +110,9 @@ package struct LiteSession: Sendable {
         return ([], await refuse(next.request, error, in: store))
       }
     }
-    guard let requests = try await pull?.next(in: store) else { return ([], []) }
+    guard let requests = try await pull?.next(in: store, holding: merging) else {
+      return ([], [])
+    }
     return (
       requests.map { Outgoing(token: $0.token.map(Token.pull), request: $0.request) }, []
     )
@@ -144,6 +149,9 @@ package struct LiteSession: Sendable {
     switch request.profile {
     case "getCollections": return try await nameCollections(request, in: store)
     case "proveAttachment": throw LiteError.http(404, "There is no such blob")
+    case "norev":
+      noteSent(request["id"])
+      return LiteReply()
     // Couchbase Lite 2 then proposes its changes.
     case "changes": throw LiteError("BLIP", 409, "Propose changes instead")
     case "getCheckpoint", "setCheckpoint", "proposeChanges", "subChanges", "getAttachment": break
@@ -166,6 +174,10 @@ package struct LiteSession: Sendable {
       let (form, merges) = (form, merges)
       let verdicts = try await store.read { database in
         try await database.verdicts(on: proposals.rows, in: form, merges: merges)
+      }
+      for case (let row, .merged) in zip(proposals.rows, verdicts)
+      where merging.count < LiteProposals.maximumRows {
+        if let id = row.id { merging.insert(id) }
       }
       return LiteReply(
         ["blobs": "true"],
@@ -217,19 +229,29 @@ package struct LiteSession: Sendable {
         } else {
           try uploads.add(push, for: number)
         }
-      } catch { answers.append((number, try refusal(error))) }
+      } catch {
+        noteSent(request["id"])
+        answers.append((number, try refusal(error)))
+      }
       try await Slice.giveWay()
     }
     return answers + zip(numbers, try await write(pushes, to: store)).map { ($0, $1) }
   }
 
+  /// Notes that the client has sent a document, or can't send it.
+  mutating func noteSent(_ id: String?) {
+    guard !merging.isEmpty, let id, let id = try? DocumentID(id) else { return }
+    merging.remove(id)
+  }
+
   /// Writes revisions, each independent of the others.
-  func write(
+  mutating func write(
     _ pushes: [(push: LitePush, found: [LiteDigest: LiteContent])], to store: some LiteStore
   ) async throws -> [LiteReply] {
     var replies = [LiteReply](repeating: LiteReply(), count: pushes.count)
     var (writes, indices): ([DocumentWrite], [Int]) = ([], [])
     for (index, next) in pushes.enumerated() {
+      merging.remove(next.push.id)
       do {
         writes.append(try await next.push.write(limits: store.documentLimits, next.found))
         indices.append(index)

@@ -34,19 +34,22 @@ import Testing
     let tree = try tree("1-a", "2-b")
     let text = LiteRevision.text(RevisionID(generation: 2, digest: "b"), in: .trees)
     #expect(text.utf8.count == 34)
-    #expect(LiteRevision.find(text, in: tree)?.description == "2-b")
-    #expect(LiteRevision.find("2-b", in: tree)?.description == "2-b")
-    #expect(LiteRevision.find("2-c", in: tree) == nil)
+    var names = LiteNames(tree)
+    let found = [text, "2-b", "2-c"].map { names.find($0)?.description }
+    #expect(found == ["2-b", "2-b", nil])
     let version = LiteRevision.text(RevisionID(generation: 1, digest: "a"), in: .vectors)
-    #expect(LiteRevision.find(version, in: tree)?.description == "1-a")
+    let first = names.find(version)?.description
+    #expect(first == "1-a")
   }
 
   @Test func aMakerHasSeenItsOwnOlderVersions() throws {
     let first = try #require(LiteVersion("10@\(Self.maker)"))
     let tree = try tree("1-a", "2-\(first.digest.text)")
-    let seen = LiteRevision.seen(by: ["20@\(Self.maker)"], in: tree)
+    var names = LiteNames(tree)
+    let seen = names.seen(by: ["20@\(Self.maker)"])
     #expect(seen.map(\.generation) == [2])
-    #expect(LiteRevision.seen(by: ["0f@\(Self.maker)", "20@\(Self.other)"], in: tree).isEmpty)
+    let unseen = names.seen(by: ["0f@\(Self.maker)", "20@\(Self.other)"])
+    #expect(unseen.isEmpty)
   }
 
   @Test func aVectorHasTheNewestVersionOfEachMaker() throws {

@@ -36,11 +36,11 @@ class Phone:
         self.documents, self.since, self.caught_up, self.refused = {}, None, False, []
         self.maximum_history = 50
         self.blobs, self.asked, self.lacking = {}, [], []
-        self.blip = None
+        self.blip, self.transport = None, WebSocket
 
     def connect(self):
         self.blip = Blip(
-            WebSocket(self.server.url, self.path, self.protocols, self.headers), self.compress)
+            self.transport(self.server.url, self.path, self.protocols, self.headers), self.compress)
         self.blip.serve = self._serve
         return self
 
@@ -159,7 +159,8 @@ class Phone:
         self.caught_up = False
         answer = self.blip.call("subChanges", body, **options)
         assert answer.error is None, answer.error
-        self.rows = collections.deque()
+        # The announced positions in their order, and whether a revision is awaited for each.
+        self.rows = {}
 
     def take(self):
         """Answers one request of the server. Returns what it was."""
@@ -180,14 +181,17 @@ class Phone:
             self.caught_up = True
         answer = []
         for sequence, name, revision, *flags in rows:
-            assert not flags or flags == [1]
-            history = self.documents.get(name, ([], None, False))[0]
-            if revision in history:
+            assert not flags or flags in ([1], [4])
+            if flags == [4]:
+                # No longer in the channels: the document is purged.
+                self.documents.pop(name, None)
+                self.rows[json.dumps(sequence)] = False
                 answer.append(0)
-                self.since = sequence
-            else:
-                answer.append(history[:1])
-                self.rows.append(json.dumps(sequence))
+                continue
+            history = self.documents.get(name, ([], None, False))[0]
+            answer.append(0 if revision in history else history[:1])
+            self.rows[json.dumps(sequence)] = revision not in history
+        self._advance()
         while answer and answer[-1] == 0:
             answer.pop()
         self.blip.reply(request, answer, maxHistory=str(self.maximum_history), blobs="true", deltas="true")
@@ -207,8 +211,17 @@ class Phone:
         self._done(properties["sequence"])
 
     def _done(self, sequence):
-        self.rows.remove(sequence)
-        self.since = json.loads(sequence)
+        assert self.rows[sequence], "a revision that was not wanted, or came before"
+        self.rows[sequence] = False
+        self._advance()
+
+    def _advance(self):
+        """The position to continue from is that before the first revision that has not come."""
+        for sequence in list(self.rows):
+            if self.rows[sequence]:
+                return
+            del self.rows[sequence]
+            self.since = json.loads(sequence)
 
     def take_all(self):
         """Takes what there is until the server says so, and every wanted revision has come."""

@@ -58,6 +58,24 @@ def test_every_kind_of_credentials_opens_a_session(account):
         assert Phone(server, **options).connect().close() == 1000
 
 
+def test_a_browser_gets_a_session_by_name_and_password(account):
+    """As Couchbase Lite for JavaScript does it."""
+    path, sent = "/couch/bookmarks/_session?one_time=true", {"name": account.name, "password": account.password}
+    for options in ({"auth": (account.name, account.password)}, {"json": sent}):
+        answer = account.server.call("POST", path, **options)
+        assert answer.status_code == 200, answer.text
+        session = answer.json()
+        assert session["userCtx"] == {"name": account.name, "roles": []} and "Set-Cookie" not in answer.headers
+        offered = f"BLIP_3+CBMobile_4,SyncGatewaySession_{session['one_time_session_id']}"
+        phone = Phone(account.server, protocols=offered, headers={"Origin": account.server.url}).connect()
+        assert phone.blip.websocket.fields["sec-websocket-protocol"] == VECTORS
+        assert phone.close() == 1000
+    assert account.server.call("POST", path).status_code == 400
+    assert account.server.call("POST", path, auth=(account.name, "another password")).status_code == 401
+    evil = {"Origin": "https://evil.example"}
+    assert account.server.call("POST", path, json=sent, headers=evil).status_code == 403
+
+
 def test_a_page_of_another_origin_opens_no_session_with_the_cookie(account):
     cookie = {"Cookie": "AuthSession=" + account.token}
     with pytest.raises(Refused) as refused:
@@ -150,8 +168,26 @@ def test_named_documents_only(phone, account):
     couch = database(account)
     couch.bulk(*({"_id": f"d{number}"} for number in range(20)))
     assert phone.pull(documents=["d3", "d5", "absent"]).keys() == {"d3", "d5"}
-    answer = phone.blip.call("subChanges", filter="sync_gateway/bychannel", channels="a")
-    assert answer.error == ("HTTP", 400)
+    assert phone.blip.call("subChanges", filter="app/mine").error == ("HTTP", 400)
+
+
+def test_channels_only(phone, account):
+    """As with the standard sync function of Sync Gateway: a document names its channels."""
+    couch, channels = database(account), {"filter": "sync_gateway/bychannel", "channels": "red,blue"}
+    revs = {name: couch.rev(name, **body) for name, body in {
+        "red": {"channels": ["green", "red"]}, "blue": {"channels": "blue"}, "leaves": {"channels": ["red"]},
+        "gone": {"channels": ["red"]}, "green": {"channels": ["green"]}, "none": {"n": 1}, "odd": {"channels": {"red": 1}},
+        "other": {"say": "\"channels\":[\"red\"]"}}.items()}
+    assert phone.pull(**channels).keys() == {"red", "blue", "leaves", "gone"}
+    assert another(account).pull(filter="sync_gateway/bychannel", channels="*").keys() == revs.keys()
+    couch.put("leaves", _rev=revs["leaves"], channels=["green"])
+    couch.call("DELETE", "/gone?rev=" + revs["gone"])
+    couch.put("none", _rev=revs["none"], channels=["blue"])
+    assert phone.pull(**channels).keys() == {"red", "blue", "none", "gone"} and "gone" not in phone.live()
+    # A client that can't forget documents is not told.
+    fresh = another(account)
+    assert fresh.pull(**channels, revocations="false", activeOnly="true").keys() == {"red", "blue", "none"}
+    assert another(account).pull(filter="sync_gateway/bychannel", channels="absent") == {}
 
 
 def test_two_thousand_documents_both_ways(phone, account):
@@ -220,64 +256,6 @@ def test_only_the_default_collection_exists(phone):
     phone.subscribe(collection="0")
     request = phone.blip.request()
     assert request.properties["Profile"] == "changes" and request.properties["collection"] == "0"
-
-
-# Conflicts.
-
-def test_a_revision_that_was_replaced_is_a_conflict(phone, account):
-    couch = database(account)
-    first = couch.rev("a", n=1)
-    phone.pull()
-    phone.edit("a", {"n": "phone"})
-    other = another(account)
-    other.pull()
-    other.edit("a", {"n": "other"})
-    assert other.push("a") == {}
-    current = other.documents["a"][0][0]
-    assert phone.push("a") == {"a": {"status": 409, "rev": current}}
-    row = ["a", phone.documents["a"][0][0], first]
-    assert phone.blip.call("proposeChanges", [row, ["new", "1-" + "a" * 40]]).json == [409, 0], "as 2.8 reads it"
-    # A client that goes on although its proposal was refused, or has become wrong meanwhile.
-    assert phone.blip.answer(phone.send("a")).error == ("HTTP", 409)
-    other.pull()
-    assert other.documents["a"][1] == {"n": "other"}
-    # The resolver puts its revision on the server's branch.
-    phone.documents["a"] = [current, first], {"n": "merged"}, False
-    phone.edit("a", {"n": "merged"})
-    assert phone.push("a") == {}
-    assert couch.call("GET", "/a?conflicts=true").json().get("_conflicts") is None
-
-
-def test_a_document_is_new_after_its_tombstone(phone, account):
-    couch = database(account)
-    revision = couch.rev("a", n=1)
-    couch.call("DELETE", "/a?rev=" + revision)
-    phone.edit("a", {"n": 2})
-    assert phone.push("a") == {}
-    assert couch.call("GET", "/a").json()["n"] == 2
-
-
-def test_two_phones_that_were_offline_lose_no_bookmark(account):
-    phones = [another(account) for _ in range(2)]
-    hotels = ["hotel_1", "hotel_2", "hotel_3", "hotel_4"]
-    phones[0].edit("bookmarkedhotels", {"type": "bookmarkedhotels", "hotels": hotels[:1]})
-    phones[0].edit(hotels[0], {"type": "hotel", "name": "one"})
-    assert phones[0].push("bookmarkedhotels", hotels[0]) == {}
-    phones[1].pull()
-    for number, phone in enumerate(phones):
-        added = hotels[1 + number]
-        phone.edit("bookmarkedhotels", {"type": "bookmarkedhotels", "hotels": [hotels[0], added]})
-        phone.edit(added, {"type": "hotel", "name": added})
-        phone.edit(hotels[0], {"type": "hotel", "name": "one", f"note{number}": "x"})
-    for number, phone in enumerate(phones):
-        assert phone.push("bookmarkedhotels", hotels[0], hotels[1 + number]) == {}
-    listed = account.server.call("GET", "/v1/bookmarks", account.token).json()["bookmarks"]
-    assert {entry["id"] for entry in listed} == set(hotels[:3])
-    for phone in phones:
-        phone.pull()
-        assert set(phone.documents["bookmarkedhotels"][1]["hotels"]) == set(hotels[:3])
-        assert {"note0", "note1"} <= phone.documents[hotels[0]][1].keys()
-    assert phones[0].live() == phones[1].live()
 
 
 # Version vectors.

@@ -71,6 +71,43 @@ def test_attachments_of_other_clients_come_and_stay(phone, account):
     assert couch.raw("GET", "/a/photo.jpg").content == photo
 
 
+def test_a_blob_that_another_client_removes_is_null_on_devices(phone, account):
+    """Its bytes are gone sooner or later, and a device does not store a document whose blob it does not get."""
+    couch, kept = database(account), some(300)
+    phone.edit("a", {"pics": [phone.blob(some(100)), phone.blob(kept)], "say": {"cover": phone.blob(some(200))}, "n": 1})
+    assert phone.push("a") == {}
+    revision = phone.documents["a"][0][0]
+    for name in ("blob_%2Fpics%2F0", "blob_%2Fsay%2Fcover"):
+        answer = couch.raw("DELETE", f"/a/{name}?rev={revision}")
+        assert answer.status_code == 200, answer.text
+        revision = answer.json()["rev"]
+    couch.call("POST", "/_compact", headers={"Content-Type": "application/json"})
+    for device in (phone, another(account)):
+        device.pull()
+        assert device.documents["a"][1] == {"pics": [None, phone.blob(kept)], "say": {"cover": None}, "n": 1}
+        assert not device.lacking
+    phone.edit("a", {**phone.documents["a"][1], "n": 2})
+    assert phone.push("a") == {}
+    assert couch.call("GET", "/a").json()["_attachments"].keys() == {"blob_/pics/1"}
+
+
+def test_a_device_that_removes_a_blob_keeps_what_others_added(phone, account):
+    couch, photo = database(account), some(500)
+    phone.edit("a", {"pic": phone.blob(some(100)), "other": phone.blob(some(200))})
+    assert phone.push("a") == {}
+    couch.raw("PUT", "/a/photo.jpg?rev=" + phone.documents["a"][0][0], data=photo, headers={"Content-Type": "image/jpeg"})
+    phone.pull()
+    body = {key: value for key, value in phone.documents["a"][1].items() if key != "pic"}
+    phone.edit("a", body)
+    assert phone.push("a") == {}
+    stubs = couch.call("GET", "/a").json()["_attachments"]
+    assert {name: stub["revpos"] for name, stub in stubs.items()} == {"blob_/other": 1, "photo.jpg": 2}
+    # What comes back is new again for whoever has the revision without it.
+    phone.edit("a", {**body, "pic": phone.blob(some(100))})
+    assert phone.push("a") == {}
+    assert couch.call("GET", "/a").json()["_attachments"]["blob_/pic"]["revpos"] == 4
+
+
 def test_bytes_that_others_stored_have_to_be_proven(phone, account):
     secret = some(150_000)
     database(account).raw("PUT", "/other/f", data=secret)

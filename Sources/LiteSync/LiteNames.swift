@@ -1,0 +1,53 @@
+import Documents
+
+/// The revisions of a tree by the texts in which Couchbase Lite names them. A client may name a thousand in a tree of
+/// thousands, so each way of naming is looked up in a table, which is made when it is first needed.
+struct LiteNames {
+  /// The most texts of one history or vector that are read, as of any peer.
+  static let most = HistoryLimits.standard.revisions
+
+  private let tree: RevisionTree
+  private lazy var known = Set(tree.nodes.map(\.revision))
+  /// Revisions with a digest that ``LiteRevision/digest(of:)`` replaces, by what replaces it.
+  private lazy var replaced: [RevisionID: RevisionID] = table { revision in
+    guard case .word = revision.digest else { return nil }
+    return RevisionID(
+      generation: revision.generation, digest: RevisionDigest(LiteRevision.digest(of: revision)))
+  }
+  private lazy var versions: [LiteVersion: RevisionID] = table { LiteVersion($0) }
+
+  init(_ tree: RevisionTree) { self.tree = tree }
+
+  private func table<Name: Hashable>(_ name: (RevisionID) -> Name?) -> [Name: RevisionID] {
+    var table: [Name: RevisionID] = [:]
+    for node in tree.nodes {
+      if let name = name(node.revision) { table[name] = node.revision }
+    }
+    return table
+  }
+
+  /// The revision that a text names; nil for an unknown one.
+  mutating func find(_ text: String) -> RevisionID? {
+    if text.utf8.contains(UInt8(ascii: "@")) {
+      return LiteVersion(text).flatMap { versions[$0] }
+    }
+    guard let revision = try? RevisionID(text) else { return nil }
+    return known.contains(revision) ? revision : replaced[revision]
+  }
+
+  /// The revisions that a client has seen, by its history or its version vector. A vector names only the newest version of
+  /// each maker, who has seen its own older ones. Revisions of trees have no such order.
+  mutating func seen(by texts: [String]) -> [RevisionID] {
+    var (named, newest): ([RevisionID], [String: UInt64]) = ([], [:])
+    for text in texts {
+      if let revision = find(text) { named.append(revision) }
+      if let version = LiteVersion(text), !version.isTree {
+        newest[version.maker] = max(version.time, newest[version.maker] ?? 0)
+      }
+    }
+    guard !newest.isEmpty else { return named }
+    return named
+      + versions.filter { version, _ in newest[version.maker].map { $0 >= version.time } ?? false }
+      .values
+  }
+}

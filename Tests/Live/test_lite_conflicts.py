@@ -1,0 +1,96 @@
+"""What becomes of edits that two phones made without knowing of each other."""
+import pytest
+
+from test_lite import account, another, database, phone  # noqa: F401
+
+
+def test_a_revision_that_was_replaced_is_a_conflict(phone, account):
+    couch = database(account)
+    first = couch.rev("a", n=1)
+    phone.pull()
+    phone.edit("a", {"n": "phone"})
+    other = another(account)
+    other.pull()
+    other.edit("a", {"n": "other"})
+    assert other.push("a") == {}
+    current = other.documents["a"][0][0]
+    assert phone.push("a") == {"a": {"status": 409, "rev": current}}
+    row = ["a", phone.documents["a"][0][0], first]
+    assert phone.blip.call("proposeChanges", [row, ["new", "1-" + "a" * 40]]).json == [409, 0], "as 2.8 reads it"
+    # A client that goes on although its proposal was refused, or has become wrong meanwhile.
+    assert phone.blip.answer(phone.send("a")).error == ("HTTP", 409)
+    other.pull()
+    assert other.documents["a"][1] == {"n": "other"}
+    # The resolver puts its revision on the server's branch.
+    phone.documents["a"] = [current, first], {"n": "merged"}, False
+    phone.edit("a", {"n": "merged"})
+    assert phone.push("a") == {}
+    assert couch.call("GET", "/a?conflicts=true").json().get("_conflicts") is None
+
+
+def test_a_document_is_new_after_its_tombstone(phone, account):
+    couch = database(account)
+    revision = couch.rev("a", n=1)
+    couch.call("DELETE", "/a?rev=" + revision)
+    phone.edit("a", {"n": 2})
+    assert phone.push("a") == {}
+    assert couch.call("GET", "/a").json()["n"] == 2
+
+
+def test_two_phones_that_were_offline_lose_no_bookmark(account):
+    phones = [another(account) for _ in range(2)]
+    hotels = ["hotel_1", "hotel_2", "hotel_3", "hotel_4"]
+    phones[0].edit("bookmarkedhotels", {"type": "bookmarkedhotels", "hotels": hotels[:1]})
+    phones[0].edit(hotels[0], {"type": "hotel", "name": "one"})
+    assert phones[0].push("bookmarkedhotels", hotels[0]) == {}
+    phones[1].pull()
+    for number, phone in enumerate(phones):
+        added = hotels[1 + number]
+        phone.edit("bookmarkedhotels", {"type": "bookmarkedhotels", "hotels": [hotels[0], added]})
+        phone.edit(added, {"type": "hotel", "name": added})
+        phone.edit(hotels[0], {"type": "hotel", "name": "one", f"note{number}": "x"})
+    for number, phone in enumerate(phones):
+        assert phone.push("bookmarkedhotels", hotels[0], hotels[1 + number]) == {}
+    listed = account.server.call("GET", "/v1/bookmarks", account.token).json()["bookmarks"]
+    assert {entry["id"] for entry in listed} == set(hotels[:3])
+    for phone in phones:
+        phone.pull()
+        assert set(phone.documents["bookmarkedhotels"][1]["hotels"]) == set(hotels[:3])
+        assert {"note0", "note1"} <= phone.documents[hotels[0]][1].keys()
+    assert phones[0].live() == phones[1].live()
+
+
+@pytest.mark.parametrize("name", ["user::guest", "a list of an app's own"])
+def test_a_list_of_the_app_under_its_own_id_loses_no_bookmark(account, name):
+    """The server merges such a list into the one of the account, and leaves a tombstone. A phone that edits the list before
+    it knows that would have to delete it, as Couchbase Lite resolves conflicts with deletions."""
+    phones = [another(account) for _ in range(2)]
+    for number, phone in enumerate(phones):
+        phone.edit(name, {"type": "bookmarkedhotels", "hotels": [f"hotel_{number}"]})
+        assert phone.push(name) == {}
+    for number, phone in enumerate(phones):
+        phone.edit(name, {"type": "bookmarkedhotels", "hotels": [f"hotel_{number}", f"hotel_{number + 2}"]})
+        assert phone.push(name) == {}
+    listed = database(account).documents()["bookmarkedhotels"]["hotels"]
+    assert sorted(listed) == [f"hotel_{number}" for number in range(4)]
+    for phone in phones:
+        phone.pull()
+        assert phone.live().keys() == {"bookmarkedhotels"}
+    # Another document is a conflict beside its tombstone.
+    couch = database(account)
+    revision = couch.rev("note", n=1)
+    phones[0].pull()
+    couch.call("DELETE", "/note?rev=" + revision)
+    phones[0].edit("note", {"n": 2})
+    assert phones[0].push("note")["note"]["status"] == 409
+    assert phones[0].blip.answer(phones[0].send("note")).error == ("HTTP", 409)
+
+
+def test_a_hotel_that_was_edited_offline_survives_its_deletion(account):
+    phone, couch = another(account), database(account)
+    revision = couch.rev("hotel_1", type="hotel", n=1)
+    phone.pull()
+    couch.call("DELETE", "/hotel_1?rev=" + revision)
+    phone.edit("hotel_1", {"type": "hotel", "n": 2})
+    assert phone.push("hotel_1") == {}
+    assert couch.call("GET", "/hotel_1").json()["n"] == 2
