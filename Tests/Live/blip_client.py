@@ -90,9 +90,12 @@ class WebSocket:
         if masked:
             key = int.from_bytes((mask * (length // 4 + 1))[:length], "big")
             payload = mask + (int.from_bytes(payload, "big") ^ key).to_bytes(length, "big")
+        self._send(head + payload)
+
+    def _send(self, frame):
         try:
-            self.socket.sendall(head + payload)
-        except ConnectionError:
+            self.socket.sendall(frame)
+        except OSError:
             raise Closed() from None
 
     def receive(self):
@@ -126,6 +129,33 @@ class WebSocket:
 
     def drop(self):
         self.socket.close()
+
+
+class CutWebSocket(WebSocket):
+    """A connection that ends without a word after a number of frames of both directions, or within the next one. `end` is
+    what else happens then."""
+
+    def __init__(self, *arguments, frames, within=False, end=lambda: None):
+        self.frames, self.within, self.end, self.count = frames, within, end, 0
+        super().__init__(*arguments)
+
+    def _send(self, frame):
+        self._pass(lambda: super(CutWebSocket, self)._send(frame[:len(frame) // 2]))
+        super()._send(frame)
+
+    def receive(self):
+        self._pass(lambda: self._take(1))
+        return super().receive()
+
+    def _pass(self, part):
+        self.count += 1
+        if self.count <= self.frames:
+            return
+        if self.within:
+            part()
+        self.end()
+        self.drop()
+        raise Closed()
 
 
 def varint(number):
