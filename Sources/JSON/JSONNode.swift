@@ -13,9 +13,6 @@ package struct JSONNode: Sendable {
   @inline(__always)
   private var first: UInt8 { text.bytes[Int(range.start)] }
 
-  /// The bytes of the value in its text.
-  package var byteCount: Int { range.offsets.count }
-
   /// The bytes of the longest string in the text that the value is part of; 0 if all are short.
   package var longestStringOfText: Int { text.longestString }
 
