@@ -13,6 +13,8 @@ from waiting import PATIENCE
 
 FRAME = 16_384
 """Bytes of the longest frame that the server takes."""
+PING = bytes([0, 0, 8, 6, 0, 0, 0, 0, 0]) + bytes(8)
+"""A frame by which a client learns that the connection has ended (RFC 9113, section 6.7)."""
 
 
 def certificate(directory, name):
@@ -27,7 +29,8 @@ def certificate(directory, name):
 
 def connect(server, *protocols, source=""):
     """A TLS connection from an address that offers these protocols."""
-    context = ssl.create_default_context()
+    # It needs no authorities, which take long to load.
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     if protocols:
@@ -36,6 +39,18 @@ def connect(server, *protocols, source=""):
     plain = socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE,
                                      source_address=(source, 0))
     return context.wrap_socket(plain, server_hostname="localhost")
+
+
+def opening(requests):
+    """What a client sends first: the settings, and requests of a method, a path and fields, each on a stream of its own."""
+    client = h2.connection.H2Connection(h2.config.H2Configuration(header_encoding="utf-8"))
+    client.initiate_connection()
+    for method, path, fields in requests:
+        client.send_headers(
+            client.get_next_available_stream_id(),
+            [(":method", method), (":scheme", "https"), (":authority", "localhost"), (":path", path), *fields],
+            end_stream=True)
+    return client.data_to_send()
 
 
 class Streams:
