@@ -7,6 +7,7 @@ import time
 import uuid
 
 import control
+from couch import Administrator
 from server import BINARY
 from waiting import PATIENCE, wait_until
 
@@ -140,6 +141,17 @@ def test_a_dry_run_shows_what_would_become_of_a_file_and_changes_nothing(adminis
         assert [each for each in job["findings"] if each.startswith("fault")] == [
             "fault: The row has no name. First in row 20, line 21; 1 row."]
     assert not administrator.server.call("GET", "/v1/hotels?description=" + word).json()["hotels"]
+
+
+def test_a_file_may_cost_more_than_a_request(tmp_path):
+    administrator = Administrator(tmp_path, "--request-processor-milliseconds", "100")
+    rows = "".join(json.dumps({"id": each, "name": f"Hotel {each}", "city": "Paris"}) + "\n" for each in range(5_000)).encode()
+    try:
+        for body in (rows, gzip.compress(rows)):
+            job = ask(administrator, "POST", "/v1/admin/catalogue", data=body, headers={"Content-Type": "application/x-ndjson"})
+            assert job["result"].startswith("5000 hotels; 0 rows left out"), job
+    finally:
+        assert administrator.server.stop() == 0
 
 
 def test_everything_else_answers_as_documented(administrator):

@@ -1,6 +1,7 @@
 package import Documents
 import HTTPTypes
 import JSON
+import Scheduling
 import Synchronization
 
 /// Long work that the administrator has started. Only one job runs at a time, so that the disk stays usable for others.
@@ -159,15 +160,20 @@ package final class AdministrationJobs: Sendable {
   ) async throws -> (job: Job, failure: (any Error)?) {
     let (cancellation, continuation) = AsyncStream.makeStream(of: Never.self)
     let job = try begin(kind) { _, kept in kept.cancel = { continuation.finish() } }
-    let failure = await withTaskGroup(of: (any Error)?.self) { group in
-      group.addTask {
-        let failure = await self.perform(Report(jobs: self, id: job.id, lines: nil), work)
-        continuation.finish()
-        return failure
+    let failure = await Scheduling.Work.waiting {
+      await withTaskGroup(of: (any Error)?.self) { group in
+        group.addTask {
+          // No account pays: a large file costs more than a request may.
+          let failure = await Scheduling.Work.$current.withValue(nil) {
+            await self.perform(Report(jobs: self, id: job.id, lines: nil), work)
+          }
+          continuation.finish()
+          return failure
+        }
+        for await _ in cancellation {}
+        group.cancelAll()
+        return await group.next() ?? nil
       }
-      for await _ in cancellation {}
-      group.cancelAll()
-      return await group.next() ?? nil
     }
     return (self.job(job.id) ?? job, failure)
   }
