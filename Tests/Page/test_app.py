@@ -168,6 +168,7 @@ def test_keyboard_alone_finds_and_bookmarks(browser):
     from selenium.webdriver.common.keys import Keys
     page = browser().visit("/")
     page.find(".hotel button.keep")
+    page.driver.execute_script("window.heading = document.querySelector('main h1')")
 
     def keys(*pressed):
         for key in pressed:
@@ -184,6 +185,7 @@ def test_keyboard_alone_finds_and_bookmarks(browser):
     keys(Keys.SPACE)
     page.until(lambda: page.driver.execute_script("return document.activeElement.getAttribute('aria-pressed')") == "true")
     page.synced()
+    assert page.driver.execute_script("return window.heading.isConnected"), "the link to the content changed the view"
     page.find("nav a[href='/bookmarks']").send_keys(Keys.ENTER)
     page.until(lambda: page.driver.switch_to.active_element.text == "Bookmarked hotels", "the focus is not on the heading")
     page.until(lambda: len(page.bookmarked()) == 1)

@@ -110,6 +110,7 @@ function followLink(event) {
 export function start() {
   history.scrollRestoration = "manual"
   document.addEventListener("click", followLink)
-  addEventListener("popstate", event => render(event.state?.scroll ?? 0))
+  // A link to a part of the page has no state and changes no view.
+  addEventListener("popstate", ({ state }) => { if (state) render(state.scroll ?? 0) })
   return render(history.state?.scroll ?? 0)
 }
