@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Page
@@ -59,6 +60,38 @@ import Testing
       for line in String(decoding: file.bytes, as: UTF8.self).split(separator: "\n")
       where line.hasPrefix("import") || line.hasPrefix("export") {
         #expect(understood.contains(where: line.hasPrefix), "\(file.name): \(line.prefix(80))")
+      }
+    }
+  }
+
+  /// A browser refuses a script that declares a name twice: the page would stay empty.
+  @Test func importedModulesDeclareEachNameOnce() throws {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../Sources/Page/Files")
+    var (imported, later, owners): (Set<String>, [String], [String: String]) = ([], ["app.js"], [:])
+    var waiting = later
+    while let name = waiting.popLast() {
+      let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+      for match in text.matches(of: /(from |import\()"\.(\.?)\/([\w\/-]+\.js)"/) {
+        let inFolder = name.hasPrefix("offline/") && match.2.isEmpty ? "offline/" : ""
+        let other = inFolder + match.3
+        if match.1 == "from " {
+          if imported.insert(other).inserted { waiting.append(other) }
+        } else if !later.contains(other) {
+          later.append(other)
+          waiting.append(other)
+        }
+      }
+    }
+    #expect(imported.contains("offline/words.js") && later.contains("view-search.js"))
+    for name in imported {
+      let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+      let names = text.matches(
+        of: /^(?:export )?(?:const|let|class|(?:async )?function\*?) (\w+)/
+          .anchorsMatchLineEndings())
+      for declared in names {
+        let other = owners.updateValue(name, forKey: String(declared.1))
+        #expect(other == nil, "\(declared.1)")
       }
     }
   }
