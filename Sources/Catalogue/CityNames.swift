@@ -64,4 +64,36 @@ enum CityNames {
     "GB|Caerdydd|Cardiff", "GB|Abertawe|Swansea", "GB|Dùn Èideann|Edinburgh",
     "MV|މާލެ|Malé|Male", "NP|काठमाडौं|Kathmandu",
   ]
+
+  /// Codes of airports by IATA, under the city that they serve. Codes that are words, such as OAK and MAN, are left out.
+  static let airports = [
+    "GB|London|LHR|LGW|STN|LTN|LCY", "GB|Edinburgh|EDI", "GB|Glasgow|GLA", "GB|Birmingham|BHX",
+    "GB|Bristol|BRS", "GB|Liverpool|LPL", "GB|Newcastle|NCL", "GB|Belfast|BFS", "IE|Dublin|DUB",
+    "FR|Paris|CDG|ORY", "FR|Lyon|LYS", "FR|Marseille|MRS", "FR|Nice|NCE", "FR|Toulouse|TLS",
+    "DE|Frankfurt am Main|Frankfurt|FRA", "DE|München|Munich|MUC", "DE|Berlin|BER|TXL",
+    "DE|Düsseldorf|DUS", "DE|Köln|Cologne|CGN", "DE|Hannover|HAJ", "DE|Leipzig|LEJ",
+    "DE|Nürnberg|NUE", "AT|Salzburg|SZG", "CH|Zürich|Zurich|ZRH", "CH|Genève|Geneva|GVA",
+    "CH|Basel|BSL", "NL|Amsterdam|AMS", "BE|Bruxelles|Brussels|BRU", "LU|Luxembourg|LUX",
+    "DK|København|Copenhagen|CPH", "SE|Stockholm|ARN", "NO|Oslo|OSL", "NO|Bergen|BGO",
+    "IS|Reykjavík|KEF", "ES|Barcelona|BCN", "ES|Sevilla|Seville|SVQ", "ES|Málaga|AGP",
+    "ES|Valencia|VLC", "PT|Lisboa|Lisbon|LIS", "PT|Porto|OPO", "IT|Roma|Rome|FCO",
+    "IT|Milano|Milan|MXP", "IT|Venezia|Venice|VCE", "IT|Firenze|Florence|FLR",
+    "GR|Αθήνα|Athens|ATH", "TR|Antalya|AYT", "PL|Warszawa|Warsaw|WAW", "PL|Kraków|KRK",
+    "CZ|Praha|Prague|PRG", "RO|București|Bucharest|OTP", "BG|София|Sofia|SOF",
+    "RU|Москва|Moscow|SVO|DME|VKO", "UA|Київ|Kyiv|KBP", "US|New York|JFK|LGA|EWR",
+    "US|Los Angeles|LAX", "US|San Francisco|SFO", "US|Chicago|ORD|MDW", "US|Washington|IAD|DCA",
+    "US|Atlanta|ATL", "US|Dallas|DFW", "US|Houston|IAH", "US|Phoenix|PHX", "US|Philadelphia|PHL",
+    "US|Orlando|MCO", "US|San Jose|SJC", "US|Portland|PDX", "US|Minneapolis|MSP",
+    "US|Detroit|DTW", "US|Honolulu|HNL", "US|New Orleans|MSY", "CA|Toronto|YYZ",
+    "CA|Montréal|Montreal|YUL", "CA|Vancouver|YVR", "CA|Calgary|YYC", "MX|Cancún|CUN",
+    "BR|São Paulo|GRU", "BR|Rio de Janeiro|GIG", "AR|Buenos Aires|EZE", "CL|Santiago|SCL",
+    "AE|دبي|Dubai|DXB", "AE|أبو ظبي|Abu Dhabi|AUH", "IL|תל אביב|Tel Aviv|TLV",
+    "MA|مراكش|Marrakech|RAK", "ZA|Cape Town|CPT", "ZA|Johannesburg|JNB", "KE|Nairobi|NBO",
+    "TH|กรุงเทพ|Bangkok|BKK", "TH|ภูเก็ต|Phuket|HKT", "MY|Kuala Lumpur|KUL", "ID|Jakarta|CGK",
+    "ID|Denpasar|DPS", "VN|Thành phố Hồ Chí Minh|Ho Chi Minh City|SGN", "PH|Manila|MNL",
+    "HK|香港|Hong Kong|HKG", "CN|北京|Beijing|PEK|PKX", "CN|上海|Shanghai|PVG", "CN|深圳|Shenzhen|SZX",
+    "TW|台北|Taipei|TPE", "KR|서울|Seoul|ICN|GMP", "JP|東京|Tokyo|HND|NRT", "JP|大阪|Osaka|KIX|ITM",
+    "JP|札幌|Sapporo|CTS", "JP|福岡|Fukuoka|FUK", "AU|Sydney|SYD", "AU|Melbourne|MEL",
+    "AU|Brisbane|BNE", "NZ|Auckland|AKL", "NZ|Christchurch|CHC",
+  ]
 }

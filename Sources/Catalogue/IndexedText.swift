@@ -5,6 +5,7 @@ import Text
 /// First come the words in order. After ``gap``, which no query contains, come further forms of them:
 /// - the parts of a term joined: `wifi` of `Wi-Fi`, `us` of `U.S.`, `ocallaghans` of `O'Callaghan's`;
 /// - words with an umlaut as they are written without one: `zuerich` of `Zürich`;
+/// - Cyrillic and Greek words in Latin letters: `berezka` of `Берёзка`;
 /// - what ``EqualWords`` regards as equal: `saint` of `St`.
 enum IndexedText {
   /// The text between the words and their further forms. It equals no word.
@@ -17,12 +18,14 @@ enum IndexedText {
     let folded = FoldedText(text)
     let words = folded.terms.flatMap(\.parts).flatMap(\.words)
     var forms = folded.terms.flatMap { joined($0.parts) }
-    let expanded = text.utf8.allSatisfy { $0 < 0x80 } ? folded : FoldedText(text, .expanded)
+    let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
+    let expanded = isASCII ? folded : FoldedText(text, .expanded)
     if expanded != folded {
       for (plain, other) in zip(folded.terms, expanded.terms) where plain != other {
         forms += other.parts.flatMap(\.words) + joined(other.parts)
       }
     }
+    if !isASCII { forms += words.compactMap(LatinLetters.word) }
     for equal in EqualWords.forms(in: words) { forms += [gap] + equal }
     if !forms.isEmpty { forms.insert(gap, at: 0) }
     return (words + forms).joined(separator: " ")
@@ -57,9 +60,17 @@ enum IndexedText {
 
 /// Abbreviations that names of hotels and addresses have: a hotel with one form is also found by the others.
 enum EqualWords {
-  private static let groups: [[[String]]] = [
+  static let groups: [[[String]]] = [
     [["wifi"], ["wlan"], ["wi", "fi"]],
     [["st"], ["saint"], ["sankt"]], [["ste"], ["sainte"]], [["mt"], ["mount"]],
+    [["st"], ["street"]], [["str"], ["strasse"]], [["rd"], ["road"]],
+    [["ave"], ["avenue"], ["av"]],
+    [["blvd"], ["boulevard"], ["bd"]], [["sq"], ["square"]], [["hwy"], ["highway"]],
+    [["ctr"], ["center"], ["centre"]], [["theater"], ["theatre"]], [["harbor"], ["harbour"]],
+    [["intl"], ["international"]], [["hbf"], ["hauptbahnhof"]], [["bhf"], ["bahnhof"]],
+    [["1st"], ["first"]], [["2nd"], ["second"]], [["3rd"], ["third"]], [["4th"], ["fourth"]],
+    [["5th"], ["fifth"]], [["6th"], ["sixth"]], [["7th"], ["seventh"]], [["8th"], ["eighth"]],
+    [["9th"], ["ninth"]], [["10th"], ["tenth"]],
     [
       ["b", "b"], ["bnb"], ["b", "n", "b"], ["b", "and", "b"], ["bed", "breakfast"],
       ["bed", "and", "breakfast"],
@@ -82,15 +93,21 @@ enum EqualWords {
     byFirst[first]?.first { $0.rest.elementsEqual([second]) }.map { groups[$0.group] }
   }
 
-  /// All forms of the abbreviations that occur.
+  /// All forms of the abbreviations that occur, and names of streets with their other ending: `bahnhofstr` of
+  /// `Bahnhofstraße`.
   static func forms(in words: [String]) -> [[String]] {
     var found: Set<Int> = []
+    var streets: [[String]] = []
     for (index, word) in words.enumerated() {
+      if word.utf8.count > 4, word.hasSuffix("str") { streets.append([word + "asse"]) }
+      if word.utf8.count > 8, word.hasSuffix("strasse") {
+        streets.append([String(word.dropLast(4))])
+      }
       for (rest, group) in byFirst[word] ?? []
       where words[(index + 1)...].starts(with: rest) {
         found.insert(group)
       }
     }
-    return found.sorted().flatMap { groups[$0] }
+    return found.sorted().flatMap { groups[$0] } + streets
   }
 }

@@ -6,12 +6,20 @@ extension PlaceNames {
   /// - `c`, a country: its code; names by which a hotel has it and is found in it; names by which a hotel only has it;
   ///   names by which it is only found.
   /// - `t`, a city: its country's code, then as for a country.
+  /// - `t` and `s` with a country's code and `/`, a state: as for a city. By the names of `s`, its codes, hotels only have it.
   /// - `r`, a part of a country: its country's code, its names, and its outlines, each of numbers: the first corner's east
   ///   and north in hundredths of a degree, then the steps to each further corner.
+  /// - `l` and `q`: ``LatinLetters/pairs``, and the groups of ``EqualWords``.
   /// - `e`: the endings of names of cities that may be absent.
   package static let lines: [UInt8] = {
     let names = PlaceNames.all
-    var lines = ["e|" + endings.joined(separator: " ")]
+    let equal = EqualWords.groups.map { forms in
+      forms.map { $0.joined(separator: " ") }.joined(separator: ",")
+    }
+    var lines = [
+      "l|" + LatinLetters.pairs, "q|" + equal.joined(separator: "|"),
+      "e|" + endings.joined(separator: " "),
+    ]
     let meanings = Dictionary(grouping: names.codes.keys) { names.codes[$0] ?? "" }
     for code in Set(names.countries.keys).union(meanings.keys).sorted() {
       let found = names.countries[code] ?? []
@@ -25,6 +33,12 @@ extension PlaceNames {
       let known = places.map { String($0.dropFirst(3)) }
       return "t|" + line(String(first.prefix(2)), known: known, found: found)
     }.sorted()
+    for state in StateNames.all {
+      let found = joined(Array(state.names.prefix(1)))
+      let place = state.country + "/"
+      lines.append("t|" + line(place, known: Array(joined(state.names)), found: found))
+      lines.append("s|" + line(place, known: [key(state.code)], found: found))
+    }
     for region in NamedRegion.all {
       let outlines = region.outlines.map { outline in
         zip([NamedRegion.Corner(x: 0, y: 0)] + outline, outline)

@@ -13,6 +13,8 @@ package struct PlaceNames: Sendable {
   private(set) var codes: [String: String] = [:]
   /// The names of a city, by its country's code, a space, and each of its names.
   private(set) var cities: [String: Set<String>] = [:]
+  /// The English name of a state, by its country's code, a space, and each of its names or its code.
+  private(set) var states: [String: String] = [:]
 
   /// The English names of countries and cities, by each name that only other languages have.
   private var meanings: [String: Set<String>] = [:]
@@ -39,15 +41,30 @@ package struct PlaceNames: Sendable {
     }
     // A country's own names come before another's name in a foreign language.
     for region in regions { know(Self.joined(region.foreignNames), asCountry: region.code) }
-    for line in CityNames.lines {
+    for line in CityNames.lines + CityNames.airports {
       let fields = line.split(separator: "|").map(String.init)
       add(Array(fields.dropFirst()), in: fields[0])
+    }
+    for state in StateNames.all {
+      let name = state.names.first.map(Self.key)
+      for other in Self.joined(state.names + [state.code]) {
+        states[state.country + " " + other] = name
+      }
+      mean(state.names.first, by: state.names, beside: [])
     }
   }
 
   /// A name without spaces and stop words, by which names are compared.
   static func key(_ name: String) -> String {
     SearchStopWords.without(FoldedText(name).terms, \.parts).flatMap(\.parts).map(\.text).joined()
+  }
+
+  /// The beginning of a name as ``key(_:)`` makes it. The last word is only a beginning, so it is no stop word: `new y`.
+  static func beginning(_ text: String) -> String {
+    let terms = FoldedText(text).terms
+    let last = terms.last.map { $0.parts.map(\.text).joined() } ?? ""
+    return SearchStopWords.without(Array(terms.dropLast()), \.parts).flatMap(\.parts).map(\.text)
+      .joined() + last
   }
 
   static func joined(_ names: [String]) -> Set<String> {
@@ -76,7 +93,7 @@ package struct PlaceNames: Sendable {
 
   private mutating func mean(_ name: String?, by foreign: [String], beside own: [String]) {
     guard let name = name.map(Self.key), !name.isEmpty else { return }
-    for other in Self.joined(foreign).subtracting(Self.joined(own)) {
+    for other in Self.joined(foreign).subtracting(Self.joined(own)) where other != name {
       meanings[other, default: []].insert(name)
     }
   }
@@ -84,11 +101,21 @@ package struct PlaceNames: Sendable {
   /// The English names of the places that a name in another language than theirs means, for a search: `london` for
   /// `Londres` and ロンドン. Empty for other words.
   /// - Parameter key: the name as ``key(_:)`` makes it.
-  func meant(by key: String) -> Set<String> { meanings[key] ?? [] }
+  func meant(by key: String) -> Set<String> {
+    meanings[key] ?? Self.withoutEnding(key).lazy.compactMap { meanings[$0] }.first ?? []
+  }
+
+  /// The English names that names with a beginning in another language mean.
+  func meant(beginning key: String) -> Set<String> {
+    meanings.reduce(into: []) { names, meaning in
+      if meaning.key.utf8.starts(with: key.utf8) { names.formUnion(meaning.value) }
+    }
+  }
 
   /// The other names of a hotel's place. A hotel of the United Kingdom whose position is not known may be in any part of it.
   func names(of hotel: HotelText) -> Set<String> {
-    let names = names(ofCountry: hotel.country).union(names(ofCity: hotel.city, in: hotel.country))
+    var names = names(ofCountry: hotel.country).union(names(ofCity: hotel.city, in: hotel.country))
+    if let state = name(ofState: hotel.state, in: hotel.country) { names.insert(state) }
     if let region = region(of: hotel) { return names.union(Self.joined(region.names)) }
     guard hotel.keys.location == nil, code(of: hotel.country) == "GB",
       countries["GB"]?.contains(Self.key(hotel.country)) == true
@@ -111,6 +138,13 @@ package struct PlaceNames: Sendable {
     return regions.first { $0.names[0].equalsBytes(of: name) }.map { Self.joined($0.names) } ?? []
   }
 
+  /// The English name of a state by any of its names or its code; nil for an unknown one.
+  func name(ofState state: String, in country: String) -> String? {
+    guard !state.isEmpty, let code = code(of: country) else { return nil }
+    let name = Self.key(state)
+    return ([name] + Self.withoutEnding(name)).lazy.compactMap { states[code + " " + $0] }.first
+  }
+
   /// The other names of a country as a hotel has it; empty for an unknown one.
   func names(ofCountry country: String) -> Set<String> {
     code(of: country).flatMap { countries[$0] } ?? []
@@ -120,21 +154,28 @@ package struct PlaceNames: Sendable {
   func names(ofCity city: String, in country: String) -> Set<String> {
     guard !city.isEmpty, let code = code(of: country) else { return [] }
     let name = Self.key(city)
-    let short = Self.endings.lazy.filter { name.hasSuffix($0) }
-      .map { String(name.dropLast($0.count)) }
     // "Wien, Innere Stadt".
     let first = city.split(separator: ",").first.map { Self.key(String($0)) } ?? ""
-    for name in [name, first] + short {
+    // 札幌市中央区.
+    let before = Self.endings.compactMap { name.split(separator: $0).first.map(String.init) }
+    for name in [name, first] + before {
       if let names = cities[code + " " + name] { return names }
     }
     return []
   }
 
-  private func code(of country: String) -> String? { codes[Self.key(country)] }
+  /// The code of a country by any of its names; nil for an unknown one.
+  func code(of country: String) -> String? { codes[Self.key(country)] }
 
   /// What says only that a name is a city's or a province's: 東京都.
-  static let endings = ["都", "市", "区", "府", "県", "县", "시", "도", "특별시", "광역시", "มหานคร"]
-    .map { Self.key($0) }
+  static let endings = [
+    "都", "市", "区", "府", "県", "县", "州", "省", "시", "도", "특별시", "광역시", "มหานคร",
+  ].map { Self.key($0) }
+
+  /// A name without each ending that it has.
+  private static func withoutEnding(_ name: String) -> [String] {
+    endings.filter { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) }
+  }
 
   /// What people call countries beside the names of CLDR.
   private static let nicknames = [

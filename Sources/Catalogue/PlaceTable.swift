@@ -59,6 +59,9 @@ enum PlaceTable {
         }
       } else if place.kind == Place.Kind.state.rawValue {
         names.formUnion(PlaceNames.all.names(ofRegion: place.name, in: place.country))
+        if let name = PlaceNames.all.name(ofState: place.name, in: place.country) {
+          names.insert(name)
+        }
       } else if place.kind == Place.Kind.city.rawValue {
         names.formUnion(PlaceNames.all.names(ofCity: place.name, in: place.country))
       }
@@ -68,15 +71,28 @@ enum PlaceTable {
     }
   }
 
-  /// The places with a name that begins so, those with most hotels first. If there is none, those with a name that
-  /// begins almost so.
+  /// The places with a name that begins so, those with most hotels first. If there is none, those with such a name in a
+  /// language of other countries; else those with a name that begins almost so.
   static func places(
     beginning text: String, limit: Int, in connection: Connection
   ) throws -> [Place] {
     let prefix = PlaceNames.key(text)
     guard !prefix.isEmpty || text.utf8.allSatisfy({ $0 <= 0x20 }) else { return [] }
-    let found = try places(named: [prefix], limit: limit, in: connection)
-    guard found.isEmpty else { return found }
+    var found = try places(
+      named: [PlaceNames.beginning(text)], limit: limit, in: connection)
+    if found.isEmpty { found = try places(named: [prefix], limit: limit, in: connection) }
+    guard found.isEmpty, !prefix.isEmpty else { return found }
+    let meant = PlaceNames.all.meant(beginning: prefix).union(PlaceNames.all.meant(by: prefix))
+    let foreign = try connection.statement(
+      """
+      SELECT kind, name, state, country, hotels FROM place
+      WHERE id IN (SELECT place FROM place_name WHERE name IN (SELECT value FROM json_each(?1)))
+      ORDER BY hotels DESC, id LIMIT ?2
+      """
+    ).all(
+      .text("[" + meant.map { "\"\($0)\"" }.joined(separator: ",") + "]"), .integer(limit),
+      row: Place.init)
+    guard foreign.isEmpty else { return foreign }
     return try places(named: similar(to: prefix, in: connection), limit: limit, in: connection)
   }
 
@@ -91,11 +107,7 @@ enum PlaceTable {
         WHERE id IN (SELECT place FROM place_name WHERE name >= ?1 AND name < ?1 || char(0x10FFFF))
         ORDER BY hotels DESC, id LIMIT ?2
         """
-      ).all(.text(prefix), .integer(limit - places.count)) { row in
-        Place(
-          kind: Place.Kind(rawValue: try row.string(0)) ?? .city, name: try row.string(1),
-          state: try row.string(2), country: try row.string(3), hotels: Int(clamping: row.int64(4)))
-      }
+      ).all(.text(prefix), .integer(limit - places.count), row: Place.init)
     }
     return places
   }
@@ -135,5 +147,14 @@ enum PlaceTable {
     }
     let least = beginnings.map(\.differences).min()
     return Set(beginnings.filter { $0.differences == least }.map(\.text)).sorted()
+  }
+}
+
+extension Place {
+  /// Reads the columns `kind`, `name`, `state`, `country` and `hotels`.
+  fileprivate init(_ row: borrowing Row) throws {
+    self.init(
+      kind: Kind(rawValue: try row.string(0)) ?? .city, name: try row.string(1),
+      state: try row.string(2), country: try row.string(3), hotels: Int(clamping: row.int64(4)))
   }
 }

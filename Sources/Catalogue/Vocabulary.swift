@@ -6,12 +6,14 @@ import SQLite
 ///
 /// Another word may replace a query's word if more than four times as many hotels have it and it differs by a
 /// plural ending or by few letters: one from five letters on, two from eight on. The first letter must be the same,
-/// which limits the number of words to compare.
+/// which limits the number of words to compare. Only its plural or singular replaces a word that ten hotels have.
 struct Vocabulary {
   /// How many words of a query are looked up, and how many alternatives each may have.
   static let (mostWords, mostAlternatives) = (8, 4)
   /// The alternative must occur in more than this many times as many hotels.
   private static let gain: Int64 = 4
+  /// A word that so many hotels have is no mistake: "hostel" does not mean "hotel".
+  private static let right: Int64 = 10
   /// The longest word that is looked up, in characters.
   private static let longestWord = 24
   /// The longest word that is kept.
@@ -64,17 +66,19 @@ struct Vocabulary {
     return isPrefix ? first.utf8.starts(with: word.utf8) : first.equalsBytes(of: word)
   }
 
-  /// The two words that hotels have of which a word may consist, with a space between them: "guest house". The pairs
-  /// whose rarer word most hotels have come first.
+  /// The two words that hotels have of which a word may consist, with a space between them: "guest house". They may share
+  /// a letter, as in "Travelodge". The pairs whose rarer word most hotels have come first.
   func pairs(in word: String) throws -> [String] {
     let letters = Array(word.unicodeScalars)
     guard (4...Self.longestWord).contains(letters.count) else { return [] }
     return try known.words("+" + word) {
       var found: [(pair: String, hotels: Int64)] = []
       for end in 2...(letters.count - 2) {
-        let (first, second) = (Self.text(letters[..<end]), Self.text(letters[end...]))
-        let hotels = min(try self.hotels(first), try self.hotels(second))
-        if hotels > 0 { found.append((first + " " + second, hotels)) }
+        for start in [end, end - 1] {
+          let (first, second) = (Self.text(letters[..<end]), Self.text(letters[start...]))
+          let hotels = min(try self.hotels(first), try self.hotels(second))
+          if hotels > 0 { found.append((first + " " + second, hotels)) }
+        }
       }
       return found.sorted { ($1.hotels, $0.pair) < ($0.hotels, $1.pair) }
         .prefix(Self.mostAlternatives).map(\.pair)
@@ -116,9 +120,9 @@ struct Vocabulary {
       .integer(word.count + 2), .integer(Int(clamping: own * Self.gain))
     ) { row in (term: try row.string(0), hotels: row.int64(1)) }
     for row in rows where !row.term.equalsBytes(of: text) {
-      guard let differences = Self.differences(word, Array(row.term.unicodeScalars)) else {
-        continue
-      }
+      guard let differences = Self.differences(word, Array(row.term.unicodeScalars)),
+        differences == 0 || own < Self.right
+      else { continue }
       found.append((row.term, differences, row.hotels))
     }
     found.sort {

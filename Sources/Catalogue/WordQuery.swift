@@ -1,3 +1,4 @@
+import Documents
 import Hotels
 import Text
 
@@ -113,14 +114,26 @@ struct WordQuery {
         for end in index + 1..<max(index + 1, min(index + IndexedText.mostJoined, words.count)) {
           let some = words[index...end]
           guard some.allSatisfy({ $0.single != nil }) else { break }
-          let joined = Form(
-            text: some.compactMap(\.single).joined(), isPrefix: words[end].forms[0].isPrefix)
-          guard try vocabulary.has(joined.text, isPrefix: joined.isPrefix) else { continue }
-          for member in index...end { query.texts[text].words[member].forms.append(joined) }
+          let isPrefix = words[end].forms[0].isPrefix
+          for joined in Self.joined(some.compactMap(\.single))
+          where try vocabulary.has(joined, isPrefix: isPrefix) {
+            for member in index...end {
+              query.texts[text].words[member].forms.append(Form(text: joined, isPrefix: isPrefix))
+            }
+          }
         }
       }
     }
     return query
+  }
+
+  /// Words as one word, with a letter between two of them twice and once: "travellodge" and "travelodge".
+  private static func joined(_ words: [String]) -> [String] {
+    let shared = words.dropFirst().reduce(words.first ?? "") { text, word in
+      text + word.dropFirst(word.count > 2 && text.last == word.first ? 1 : 0)
+    }
+    let joined = words.joined()
+    return shared.equalsBytes(of: joined) ? [joined] : [joined, shared]
   }
 
   /// The query with corrected words beside its own; nil when there is nothing to correct.
@@ -180,7 +193,7 @@ struct WordQuery {
     let phrase = phrase(term.parts)
     var forms = [phrase, Self.phrase(expanded.parts)]
     if term.parts.count > 1, IndexedText.hasOnlyWords(term.parts) {
-      forms += [term.parts, expanded.parts].map { $0.map(\.text).joined() }
+      forms += [term.parts, expanded.parts].flatMap { joined($0.map(\.text)) }
     }
     // A single character of a run is the beginning of the words that the index has.
     let isEnd = isLast && (term.parts.count == 1 || term.parts.last?.text.utf8.count != 1)

@@ -11,6 +11,8 @@ import Testing
     Rows.hotel(
       5, "E", #""city":"San Francisco","state":"California","country":"United States""#),
     Rows.hotel(6, "F", #""city":" ","country":null"#),
+    Rows.hotel(7, "G", #""city":"New York","state":"NY""#),
+    Rows.hotel(8, "H", #""city":"Newcastle""#),
   ]
 
   @Test(arguments: [
@@ -18,6 +20,9 @@ import Testing
     ("kobenh", ["København"]), ("zue", ["Zürich"]), ("zur", ["Zürich"]), ("Zür", ["Zürich"]),
     ("san fr", ["San Francisco"]), ("calif", ["California"]), ("USA", ["United States"]),
     ("copnhagen", ["København"]), ("san farncisco", ["San Francisco"]), ("denmark", ["Danmark"]),
+    ("コペン", ["København"]), ("kopenha", ["København"]), ("カリフォ", ["California"]),
+    ("加利福尼亚州", ["California"]), ("californie", ["California"]), ("Londres", []),
+    ("san f", ["San Francisco"]), ("new y", ["New York"]),
     ("x", []), ("&", []), ("%", []), ("_", []),
   ])
   func aPlaceIsFoundByTheBeginningOfANameOfIt(_ text: String, _ names: [String]) async throws {

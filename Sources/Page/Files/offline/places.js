@@ -1,4 +1,4 @@
-import { key } from "./words.js"
+import { key, useTables } from "./words.js"
 
 /**
  * The names under which people look for the place of a hotel, by the rules of the server's `PlaceNames` and `NamedRegion`.
@@ -11,7 +11,11 @@ export const placesURL = () => /.*\/page\/\w+\//.exec(import.meta.url)?.[0].conc
 let lines = "", byName
 
 /** Uses what the file has; its form is described in `PlaceNames+Lines.swift`. */
-export function usePlaces(text) { [lines, byName] = [text, undefined] }
+export function usePlaces(text) {
+  [lines, byName] = [text, undefined]
+  const [, letters, words] = /^l\|(.*)\nq\|(.*)/m.exec(text) ?? []
+  if (words) useTables(letters, words)
+}
 
 function read() {
   const countries = new Map(), cities = new Map(), parts = new Map(), meant = new Map()
@@ -24,10 +28,10 @@ function read() {
       parts.set(code, [...parts.get(code) ?? [], { names: both, outlines: fields.slice(1).map(corners) }])
       // A hotel may have Wales as its country, but Wales does not mean all of it.
       for (const name of both) meant.delete(name)
-    } else if (kind === "c" || kind === "t") {
+    } else if (/[cst]/.test(kind)) {
       const names = [...both, ...found], place = { code, names, own: new Set(names) }
       for (const name of [...both, ...known]) kind === "c" ? countries.set(name, place) : cities.set(code + name, names)
-      for (const name of known) meant.set(name, [...meant.get(name) ?? [], ...names.filter(it => it.length > 3)])
+      for (const name of kind === "s" ? [] : known) meant.set(name, [...meant.get(name) ?? [], ...names.filter(it => it.length > 3)])
     }
   }
   return { countries, cities, parts, meant, endings }
@@ -72,11 +76,14 @@ function partNames(hotel, { code, own }, country) {
   return near.names ?? []
 }
 
+/** A name, and without each ending that it has. */
+const endless = name => [name, ...byName.endings.filter(it => name.endsWith(it)).map(it => name.slice(0, -it.length))]
+
 /** Names of the places that a name in another language than theirs means, for a search. */
 export function meanings(key) {
   if (!lines) return []
   byName ??= read()
-  return byName.meant.get(key) ?? []
+  return endless(key).map(it => byName.meant.get(it)).find(Boolean) ?? []
 }
 
 /** Names of a hotel's country, of the part of it, and of its city, as `key` makes them. */
@@ -85,7 +92,7 @@ export function namesOf(hotel) {
   byName ??= read()
   const country = key(hotel.country), place = byName.countries.get(country)
   if (!place) return []
-  const city = key(hotel.city), short = byName.endings.filter(it => city.endsWith(it)).map(it => city.slice(0, -it.length))
-  const names = [city, key(hotel.city?.split?.(",")[0]), ...short].map(it => it && byName.cities.get(place.code + it)).find(Boolean) ?? []
+  const known = (code, names) => names.map(it => it && byName.cities.get(code + it)).find(Boolean) ?? []
+  const city = key(hotel.city), names = [...known(place.code, [city, key(hotel.city?.split?.(",")[0]), ...byName.endings.map(it => city.split(it)[0])]), ...known(place.code + "/", endless(key(hotel.state)))]
   return [...new Set([...place.names, ...names, ...partNames(hotel, place, country)])]
 }

@@ -3,7 +3,15 @@ const letters = new Map("æae œoe øo łl đd ðd þth ßss ıi ħh ŧt ŋn ĸq
   .split(" ").map(([from, ...to]) => [from, to.join("")]))
 const stopWords = ["a an the and or of at in on to with for by near from de la le les du des et der die das und im am mit el los las del y lo gli di", "hotel hotels"]
   .map(words => words.split(" "))
-const equals = ["wifi,wlan,wi fi", "st,saint,sankt", "ste,sainte", "mt,mount", "b b,bnb,b n b,b and b,bed breakfast,bed and breakfast"].map(forms => forms.split(","))
+let equals = ["wifi,wlan,wi fi", "st,saint,sankt", "ste,sainte", "mt,mount", "b b,bnb,b n b,b and b,bed breakfast,bed and breakfast"].map(forms => forms.split(","))
+let latin = new Map
+
+/** Uses the server's tables, which come with the names of places: letters with Latin ones for them, and words that are equal. */
+export function useTables(letters, words) {
+  latin = new Map(letters.split(" ").map(it => [it[0], it.slice(1)]))
+  equals = words.split("|").map(forms => forms.split(","))
+}
+
 /** Letters of scripts that put no spaces between words. */
 const run = "[\\u0E01-\\u0EFF\\u1000-\\u109F\\u1780-\\u17FF\\u3005-\\u3007\\u3021-\\u318E\\u31A0-\\u9FFF\\uA960-\\uA97F\\uAA60-\\uAA7F\\uAC00-\\uD7FF\\uF900-\\uFAFF\\u{1B000}-\\u{1B16F}\\u{20000}-\\u{3FFFF}]"
 const parts = new RegExp(`(?:(?=[\\p{L}\\p{N}\\p{M}])${run})+|(?:(?!${run}|[\\u02B0-\\u02FF])[\\p{L}\\p{N}])+|(?=\\p{Emoji})\\p{So}`, "gu")
@@ -31,6 +39,9 @@ const words = part => isRun(part) ? [...part].map((one, at, all) => one + (all[a
 const joins = term => term.flatMap((_, at) => [2, 3, 4].filter(count => at + count <= term.length)
   .map(count => term.slice(at, at + count)).filter(some => !some.some(isRun)).map(some => some.join("")))
 
+/** Words as one word, with a letter between two of them twice and once: Travelodge. */
+const together = some => [some.join(""), some.reduce((one, other) => one + other.slice(other[2] && one.at(-1) === other[0]))]
+
 /** The terms without stop words, unless all are. */
 function withoutStops(all, termOf = it => it) {
   for (const stops of stopWords) {
@@ -50,12 +61,15 @@ export const hayOfNames = names => names.map(name => terms(name).flat()).map(par
 /** The key that a form of a search has as a name of a place: pairs of characters become a run again. */
 export const keyOf = form => isRun(form) ? form.split(" ").map((pair, at, all) => at < all.length - 1 ? [...pair][0] : pair).join("") : form
 
+/** A Cyrillic or Greek word in Latin letters. */
+const toLatin = word => latin.has(word[0]) ? [...word].map(it => latin.get(it) ?? it).join("").replaceAll("oy", "ou") : ""
+
 /** What a text is searched in. */
 export function hay(text) {
   const plain = terms(text), other = terms(text, true)
-  let all = ` ${plain.flat().flatMap(words).join(" ")} § ${[...[...plain, ...other].flatMap(joins), ...other.flat().flatMap(words)].join(" ")} `
-  for (const forms of equals) if (forms.some(form => all.includes(` ${form} `))) all += forms.join(" § ") + " "
-  return all
+  const own = plain.flat().flatMap(words), all = ` ${own.join(" ")} § ${[...[...plain, ...other].flatMap(joins), ...other.flat().flatMap(words), ...own.map(toLatin)].join(" ")} `
+  const streets = own.filter(it => /..str(asse)?$/.test(it)).map(it => it.endsWith("str") ? it + "asse" : it.slice(0, -4))
+  return all + [...equals.filter(forms => forms.some(form => all.includes(` ${form} `))).flat(), ...streets].join(" § ") + " "
 }
 
 /** @returns {string[][]} For each word of a query the forms of which a hotel must have one as the beginning of a word. */
@@ -71,14 +85,14 @@ export function wanted(text) {
     const forms = [word.term, word.other].flatMap(term => {
       const phrase = term.flatMap(words)
       if (isRun(term.at(-1)) && [...term.at(-1)].length > 1) phrase.pop()
-      return [phrase.join(" "), ...term.some(isRun) ? [] : [term.join("")]]
+      return [phrase.join(" "), ...term.some(isRun) ? [] : together(term)]
     })
     const own = single(word)
-    for (let end = 2; end < own.length - 1; end++) forms.push(own.slice(0, end) + " " + own.slice(end))
+    for (let end = 2; end < own.length - 1; end++) for (const from of [end, end - 1]) forms.push(own.slice(0, end) + " " + own.slice(from))
     for (let from = Math.max(0, at - 3); own && from <= at; from++) {
       for (let end = Math.max(at + 1, from + 2); end <= from + 4 && single(all[end - 1]); end++) {
         const some = all.slice(from, end).map(single)
-        if (!some.includes("")) forms.push(some.join(""))
+        if (!some.includes("")) forms.push(...together(some))
       }
     }
     return forms
