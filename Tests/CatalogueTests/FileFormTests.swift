@@ -222,6 +222,12 @@ import Testing
       ([0xFE, 0xFF, 0, 0x5B, 0, 0x5D], .malformed, "UTF-16"),
       ([0x5B, 0, 0x5D, 0], .malformed, "UTF-16"), ([0, 0x5B, 0, 0x5D], .malformed, "UTF-16"),
       ([0x50, 0x4B, 3, 4, 0, 0], .malformed, "CSV in UTF-8"),
+      (Array("PAR1".utf8) + [0x15, 4], .malformed, "Parquet"),
+      (Array("Obj".utf8) + [1, 4], .malformed, "Avro"),
+      (Array("ARROW1".utf8) + [0, 0], .malformed, "Arrow"),
+      (Array("BZh91AY&SY".utf8), .malformed, "gzip"),
+      ([0x28, 0xB5, 0x2F, 0xFD, 4], .malformed, "gzip"),
+      (Array("SQLite format 3".utf8) + [0], .malformed, "SQLite"),
     ] as [([UInt8], CatalogueError.Code, String)])
   func anotherEncodingIsSaid(_ bytes: [UInt8], _ code: CatalogueError.Code, _ word: String)
     async throws

@@ -25,7 +25,7 @@ extension HotelAliases {
       .description,
       """
       description desc hoteldescription longdescription fulldescription descriptiontext \
-      descriptionen summary overview shortdescription about editorialsummary beschreibung \
+      descriptionen summary overview shortdescription about editorialsummary excerpt content beschreibung \
       descripcion descrizione descricao beschrijving beskrivning opis aciklama описание 説明 概要 \
       描述 简介 설명 الوصف
       """
@@ -50,7 +50,7 @@ extension HotelAliases {
     (
       .city,
       """
-      city cityname town addresslocality locality municipality addrcity village stadt ort ville \
+      city cityname town citytown addresslocality locality municipality addrcity village stadt ort ville \
       ciudad citta cidade commune nomcommune libellecommune comune municipio localidad poblacion \
       plaats woonplaats miasto miejscowosc sehir kommun город 市区町村名 市区町村 城市 도시 시군구 \
       المدينة πολη citylabel placelabel locationlabel

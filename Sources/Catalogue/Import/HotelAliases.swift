@@ -27,8 +27,20 @@ enum HotelAliases {
       guard let match = table[rest], allowed.contains(match.meaning) else { continue }
       return Match(meaning: match.meaning, rank: match.rank + rankOfPrefix)
     }
-    return nil
+    return withoutSuffix(name).map { Match(meaning: $0.meaning, rank: $0.rank + rankOfSuffix) }
   }
+
+  /// The meaning of a name before a suffix: a language's code, or a type as Solr's dynamic fields have it (`city_s`).
+  private static func withoutSuffix(_ name: some Collection<UInt8>) -> Match? {
+    guard name.count <= 64 else { return nil }
+    let parts = Array(name).split(separator: UInt8(ascii: "_"))
+    guard parts.count > 1, let last = parts.last,
+      suffixes.contains(String(decoding: last, as: UTF8.self))
+    else { return nil }
+    return match(Array(parts.dropLast().joined()))
+  }
+
+  private static let suffixes: Set<String> = ["en", "s", "ss", "t", "txt", "p", "str"]
 
   /// The letters and digits of a name in lower case, Latin ones without marks. Other bytes outside of ASCII are kept.
   static func letters(of name: some Collection<UInt8>) -> String {
@@ -76,10 +88,13 @@ enum HotelAliases {
   /// Whether a member may have others of the hotel in it, although its name means nothing by itself.
   static func isContainer(_ name: String) -> Bool { containers.contains(letters(of: name.utf8)) }
 
-  private static let containers: Set<String> = ["contact", "contacts", "place", "venue", "addr"]
+  private static let containers: Set<String> = [
+    "contact", "contacts", "place", "venue", "addr", "acf", "meta", "customfields",
+  ]
 
   /// Names with a prefix count less than plain ones.
   private static let rankOfPrefix = 100
+  private static let rankOfSuffix = 200
 
   /// What stands before a name, and the meanings that the rest of the name may then have. `contactName` is no hotel's
   /// name.
@@ -89,7 +104,10 @@ enum HotelAliases {
       .phone, .url, .email, .amenities, .category, .price, .position, .latitude, .longitude,
     ]
     return ["hotel", "property", "accommodation", "listing", "lodging"].map { ($0, all) }
-      + ["address", "addr", "location", "contact", "geo", "place", "coordinates", "geolocation"]
+      + [
+        "address", "addr", "location", "contact", "geo", "place", "coordinates", "geolocation",
+        "billing", "mailing",
+      ]
       .map { ($0, all.subtracting([.id, .name, .description, .category, .price])) }
   }()
 

@@ -134,17 +134,27 @@ extension HotelForm {
   }
 
   private func position() -> Made? {
-    if let source = sources[.position] {
+    let pair = pairOfDegrees()
+    if let source = sources[.position],
+      pair == nil || !PositionForms.isDoubtful(source.value, named: source.name)
+    {
       let isAsDocumented =
         source.name == "geo" && source.value["lat"]?.number != nil
         && source.value["lon"]?.number != nil
       guard !isAsDocumented else {
         return Made(name: "geo", value: source.value, from: [source.name])
       }
-      if let point = PositionForms.point(source.value, named: source.name) {
+      let country = sources[.country].flatMap { TextForms.text($0.value) }
+        .flatMap(PlaceNames.all.code)
+      if let point = PositionForms.point(source.value, named: source.name, in: country) {
         return Made(name: "geo", value: point.value, from: [source.name])
       }
     }
+    return pair
+  }
+
+  /// The position as a member for each of its numbers has it.
+  private func pairOfDegrees() -> Made? {
     guard let latitude = sources[.latitude], let longitude = sources[.longitude],
       let point = PositionForms.Point(latitude.value, longitude.value)
     else { return nil }

@@ -51,7 +51,7 @@ struct HotelForm {
       if HotelAliases.isContainer(name) { findWithin(name, value) }
       return
     }
-    if match.meaning == .position || match.meaning == .address { findWithin(name, value) }
+    if Self.mayContain.contains(match.meaning) { findWithin(name, value) }
     guard Self.reads(value, as: match.meaning, named: name) else {
       // A location in words is an address.
       if match.meaning == .position, let text = value.string, !text.trimmed.isEmpty,
@@ -61,7 +61,20 @@ struct HotelForm {
       }
       return
     }
-    offer(Source(name: name, value: value, match: match))
+    let isDoubtful =
+      match.meaning == .position && PositionForms.isDoubtful(value, named: name)
+    let meaning = match.meaning == .state ? Self.meaning(ofRegion: value) : match.meaning
+    let rank = match.rank + (isDoubtful ? Self.rankOfDoubt : 0)
+    offer(Source(name: name, value: value, match: .init(meaning: meaning, rank: rank)))
+  }
+
+  /// What a region is that says its type, as RateHawk's do: `{"name": "Paris", "type": "City", "country_code": "FR"}`.
+  private static func meaning(ofRegion value: JSONValue) -> HotelAliases.Meaning {
+    switch value.object?["type"]?.string.map({ HotelAliases.letters(of: $0.utf8) }) {
+    case "city", "multicity", "multicityvicinity", "town", "village": .city
+    case "country": .country
+    default: .state
+    }
   }
 
   /// Finds members of an address or a location.
@@ -99,6 +112,10 @@ struct HotelForm {
   /// What is also read from around the hotel.
   private static let outer: Set<HotelAliases.Meaning> = [.position, .latitude, .longitude]
   private static let rankOutside = 1_000
+  /// The members in which others of the hotel may be.
+  private static let mayContain: Set<HotelAliases.Meaning> = [.position, .address, .state, .city]
+  /// Two numbers count less than a position that says which is the latitude.
+  private static let rankOfDoubt = 500
 
   /// Whether a value can have a meaning.
   private static func reads(

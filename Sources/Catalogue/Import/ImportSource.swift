@@ -109,6 +109,7 @@ struct ImportSource {
       let bytes = chunk
       chunk = []
       try appendToObject(bytes)
+    case UInt8(ascii: "<"): throw FileStart.xml(line: line)
     default:
       table = TableReader(line: line)
       form = .table
@@ -167,7 +168,7 @@ struct ImportSource {
 /// What the first bytes of a file say about its encoding and its format.
 enum FileStart {
   /// The longest mark that is looked for, in bytes.
-  static let longestMark = 4
+  static let longestMark = 8
 
   /// How many bytes the byte order mark of UTF-8 has in this file: three or none.
   /// - Throws: `malformed` for another encoding, and for formats that are neither JSON nor a table.
@@ -183,6 +184,18 @@ enum FileStart {
     return 0
   }
 
+  /// The refusal of KML, GPX, OpenStreetMap's XML, a feed of hotels in XML, or a page of the web.
+  static func xml(line: Int) -> CatalogueError {
+    CatalogueError(
+      .malformed,
+      "The file is XML, such as KML or GPX, or HTML. Save it as JSON, GeoJSON or CSV; QGIS or ogr2ogr do it for maps.",
+      line: line)
+  }
+
+  private static let packed =
+    "The file is packed, but not with gzip. Unpack it, or pack it with gzip."
+  private static let columns =
+    "The file is Parquet, Arrow or Avro. Save it as CSV or JSON lines, for example with DuckDB or pandas."
   private static let utf16 = "The file is UTF-16; save it as UTF-8."
 
   private static let refused: [([UInt8], String)] = [
@@ -196,6 +209,16 @@ enum FileStart {
     ([0xD0, 0xCF, 0x11, 0xE0], "The file is a workbook; save the table as CSV in UTF-8."),
     ([0x1F, 0x8B], "The file is packed twice; unpack it once."),
     (Array("%PDF".utf8), "The file is a PDF, not JSON or CSV."),
-    (Array("<".utf8), "The file is XML or HTML; it must be JSON or CSV."),
+    (Array("PAR1".utf8), columns), (Array("ARROW1".utf8), columns),
+    (Array("Obj\u{1}".utf8), columns),
+    (Array("BZh".utf8), packed), ([0xFD, 0x37, 0x7A, 0x58, 0x5A], packed),
+    ([0x28, 0xB5, 0x2F, 0xFD], packed), ([0x37, 0x7A, 0xBC, 0xAF], packed),
+    (Array("Rar!".utf8), packed),
+    (
+      Array("SQLite f".utf8),
+      "The file is a SQLite database; export its table of hotels as CSV or JSON."
+    ),
+    ([0x89, 0x50, 0x4E, 0x47], "The file is a picture, not JSON or CSV."),
+    ([0xFF, 0xD8, 0xFF], "The file is a picture, not JSON or CSV."),
   ]
 }

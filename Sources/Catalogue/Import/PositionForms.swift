@@ -5,15 +5,23 @@ import JSON
 enum PositionForms {
   /// The position in a value: an object with a latitude and a longitude, a GeoJSON or ArcGIS point, an array, or a text.
   /// Nil for anything else.
-  /// - Parameter name: the member's name. In an array under `latlng`, the latitude comes first.
-  static func point(_ value: JSONValue, named name: String = "") -> Point? {
+  /// - Parameters:
+  ///   - name: the member's name. In an array under `latlng`, the latitude comes first.
+  ///   - country: the code of the hotel's country. Of two orders of the numbers, only one may be there.
+  static func point(
+    _ value: JSONValue, named name: String = "", in country: String? = nil
+  ) -> Point? {
     switch value {
-    case .object(let object): point(object)
-    case .array(let values):
-      point(values, isLatitudeFirst: isLatitudeFirst(HotelAliases.letters(of: name.utf8)))
-    case .string(let text): point(text)
+    case .object(let object): point(object, in: country)
+    case .array(let values): point(values, isLatitudeFirst: isLatitudeFirst(name), in: country)
+    case .string(let text): point(text, in: country)
     default: nil
     }
+  }
+
+  /// Whether a value is two numbers of which nothing says which is the latitude.
+  static func isDoubtful(_ value: JSONValue, named name: String) -> Bool {
+    value.array.map { $0.first?.array == nil } == true && !isLatitudeFirst(name)
   }
 
   /// A position, with its numbers as they were written if they were numbers.
@@ -31,16 +39,23 @@ enum PositionForms {
       (self.latitude, self.longitude) = (north, east)
     }
 
+    /// Whether the point is in a country; nil for an unknown country.
+    fileprivate func isIn(_ country: String) -> Bool? {
+      guard let y = latitude.double, let x = longitude.double else { return nil }
+      return CountryBoxes.contains(latitude: y, longitude: x, country: country)
+    }
+
     /// The member `geo`.
     var value: JSONValue { ["lat": .number(latitude), "lon": .number(longitude)] }
   }
 
   /// Whether an array under this name has the latitude first. Opendatasoft's `geo_point_2d` does.
   private static func isLatitudeFirst(_ name: String) -> Bool {
-    name.utf8.starts(with: "lat".utf8) || name == "geopoint2d"
+    let letters = HotelAliases.letters(of: name.utf8)
+    return letters.utf8.starts(with: "lat".utf8) || letters == "geopoint2d"
   }
 
-  private static func point(_ object: JSONObject) -> Point? {
+  private static func point(_ object: JSONObject, in country: String?) -> Point? {
     var (latitude, longitude): (JSONValue?, JSONValue?)
     for (name, value) in object.members {
       switch HotelAliases.match(name.utf8)?.meaning {
@@ -54,18 +69,34 @@ enum PositionForms {
     // GeoJSON's coordinates, and objects such as Google's `geometry.location`.
     for name in ["coordinates", "location", "geopoint", "point", "center", "main"] {
       guard let inner = object[name] else { continue }
-      return point(inner)
+      return point(inner, in: country)
     }
-    return nil
+    // One for each language: `{"en-US": {"lat": …, "lon": …}}`.
+    return object.count == 1
+      ? object.members.first?.value.object.flatMap { point($0, in: country) } : nil
   }
 
   /// Two numbers in GeoJSON's order, longitude first (RFC 7946 section 3.1.1), and perhaps a height. If they can only be
-  /// meant in the other order, they are taken so.
-  private static func point(_ values: [JSONValue], isLatitudeFirst: Bool) -> Point? {
+  /// meant in the other order, they are taken so: Typesense's lists have the latitude first.
+  private static func point(
+    _ values: [JSONValue], isLatitudeFirst: Bool, in country: String?
+  ) -> Point? {
     if values.first?.array != nil { return center(of: values) }
     guard (2...3).contains(values.count) else { return nil }
-    let (first, second) = (Point(values[1], values[0]), Point(values[0], values[1]))
-    return isLatitudeFirst ? second ?? first : first ?? second
+    return isLatitudeFirst
+      ? point(latitude: values[0], longitude: values[1], in: country)
+      : point(latitude: values[1], longitude: values[0], in: country)
+  }
+
+  /// The point of two numbers, which may be meant in the other order.
+  private static func point(
+    latitude: JSONValue, longitude: JSONValue, in country: String?
+  ) -> Point? {
+    guard let point = Point(latitude, longitude) else { return Point(longitude, latitude) }
+    guard let country, let other = Point(longitude, latitude), point.isIn(country) == false,
+      other.isIn(country) == true
+    else { return point }
+    return other
   }
 
   /// The centre of an area or a line: of the least and the greatest numbers.
@@ -96,7 +127,7 @@ enum PositionForms {
   }
 
   /// `51.5,-0.1`, `51.5 -0.1`, `51,5; -0,1` or well-known text: `POINT (-0.1 51.5)`.
-  private static func point(_ text: String) -> Point? {
+  private static func point(_ text: String, in country: String?) -> Point? {
     if let open = text.firstIndex(of: "("), let close = text.lastIndex(of: ")"), open < close,
       text[..<open].uppercased().contains("POINT")
     {
@@ -108,13 +139,13 @@ enum PositionForms {
       guard let value = try? JSONValue(parsing: Array(text.utf8), limits: .small),
         value.string == nil
       else { return nil }
-      return point(value)
+      return point(value, in: country)
     }
     let trimmed = text.filter { !"()[]".contains($0) }
     for separator in [";", ",", " ", "|"] {
       let parts = trimmed.components(separatedBy: separator)
       guard parts.count == 2 else { continue }
-      return Point(.string(parts[0]), .string(parts[1]))
+      return point(latitude: .string(parts[0]), longitude: .string(parts[1]), in: country)
     }
     return nil
   }

@@ -4,7 +4,9 @@ import JSON
 /// line names the columns. Each further one becomes a row, a JSON object of texts. It keeps at most one line in memory.
 ///
 /// Lines end with LF, CRLF or CR. A value in quotation marks may have separators, line ends and doubled quotation marks.
-/// Spreadsheets may write `sep=;` before the first line.
+/// Spreadsheets may write `sep=;` before the first line. `COPY hotels (id, name) FROM stdin;` names the columns of
+/// PostgreSQL's text format, up to the line `\.`.
+/// <https://www.postgresql.org/docs/current/sql-copy.html>
 struct TableReader {
   /// The most columns.
   static let maximumColumns = 1_000
@@ -27,6 +29,9 @@ struct TableReader {
   /// The bytes of the first line, until it is complete.
   private var firstLine: [UInt8] = []
   private var isInQuotes = false
+  /// Whether the rows are in PostgreSQL's text format, which has no quotation marks.
+  private var isCopy = false
+  private var isCopyEnded = false
   /// How many lines were passed over before the first line.
   private var passed = 0
   /// The line of the next byte, from 1.
@@ -94,6 +99,7 @@ struct TableReader {
   /// Reads the names of the columns with the separator that gives the most names with a meaning. Lines before them, such
   /// as a title, are passed over.
   private mutating func readFirstLine() throws(CatalogueError) {
+    try readStatement()
     let candidates = separator.map { [$0] } ?? Array(",;\t|".utf8)
     var best: (names: [String?], known: Int, separator: UInt8)?
     for candidate in candidates {
@@ -119,6 +125,26 @@ struct TableReader {
         throw Self.notATable(line: line - passed)
       }
       passed += 1
+    }
+  }
+
+  /// Makes the first line of `COPY` one with names, and refuses other SQL.
+  private mutating func readStatement() throws(CatalogueError) {
+    let words = firstLine.prefix(64).split(separator: 0x20).prefix(2)
+      .map { String(decoding: $0, as: UTF8.self).uppercased() }
+    if words.first == "COPY", let open = firstLine.firstIndex(of: UInt8(ascii: "(")),
+      let close = firstLine.lastIndex(of: UInt8(ascii: ")")), open < close
+    {
+      firstLine = firstLine[open...close].dropFirst().dropLast().filter { $0 != UInt8(ascii: "\"") }
+        .map { $0 == UInt8(ascii: ",") ? 0x09 : $0 }
+      (separator, isCopy) = (0x09, true)
+    } else if words.first == "--"
+      || ["CREATE TABLE", "INSERT INTO", "DROP TABLE"].contains(words.joined(separator: " "))
+    {
+      throw CatalogueError(
+        .malformed,
+        "The file is SQL. Save the table of hotels as CSV with the names of its columns; psql does it with "
+          + "\\copy hotels TO 'hotels.csv' CSV HEADER.", line: line)
     }
   }
 
@@ -174,7 +200,7 @@ struct TableReader {
       keep(byte)
       state = .quoted
       return false
-    case .start where byte == UInt8(ascii: "\""):
+    case .start where byte == UInt8(ascii: "\"") && !isCopy:
       state = .quoted
       return false
     default: break
@@ -213,7 +239,10 @@ struct TableReader {
       (values, bytes) = ([], 0)
       rowLine = line
     }
-    guard let columns, values.contains(where: { !$0.isEmpty }), !isDecoration else { return nil }
+    if isCopy, values.count == 1, values[0].elementsEqual("\\.".utf8) { isCopyEnded = true }
+    guard let columns, values.contains(where: { !$0.isEmpty }), !isDecoration, !isCopyEnded else {
+      return nil
+    }
     ordinal += 1
     return SplitRow(ordinal: ordinal, line: rowLine, content: content(columns))
   }
@@ -241,7 +270,8 @@ struct TableReader {
       guard let name, value.contains(where: { $0 > 0x20 }), !Self.missing.contains(value) else {
         continue
       }
-      guard let text = String(validating: value, as: UTF8.self) else {
+      guard let text = String(validating: isCopy ? Self.unescaped(value) : value, as: UTF8.self)
+      else {
         return .broken(RowFault.notUTF8)
       }
       writer.member(name, text.trimmed)
@@ -249,4 +279,28 @@ struct TableReader {
     writer.endObject()
     return .text(writer.bytes)
   }
+
+  /// A value of PostgreSQL's text format without its escapes: `\n`, `\t`, `\\`.
+  private static func unescaped(_ value: [UInt8]) -> [UInt8] {
+    guard value.contains(UInt8(ascii: "\\")) else { return value }
+    var output: [UInt8] = []
+    var isEscaped = false
+    for byte in value {
+      if isEscaped {
+        output.append(escapes[byte] ?? byte)
+        isEscaped = false
+      } else if byte == UInt8(ascii: "\\") {
+        isEscaped = true
+      } else {
+        output.append(byte)
+      }
+    }
+    return output
+  }
+
+  private static let escapes: [UInt8: UInt8] = [
+    UInt8(ascii: "n"): 0x0A, UInt8(ascii: "t"): 0x09, UInt8(ascii: "r"): 0x0D,
+    UInt8(ascii: "b"): 0x20,
+    UInt8(ascii: "f"): 0x20, UInt8(ascii: "v"): 0x20,
+  ]
 }
