@@ -71,6 +71,15 @@ package struct CIDRBlock: Sendable, Equatable {
     "fd00:ec2::254/128",
   ].compactMap(CIDRBlock.init)
 
+  /// Addresses of private networks and of carriers' networks, those for tests of networks, and IPv6 addresses that lead
+  /// to IPv4 addresses (RFC 1918, 4193, 6052, 6598, 3056, 4380, 6890).
+  package static let privateUse = [
+    "10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
+    "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "::/96",
+    "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/32", "2001:db8::/32", "2002::/16",
+    "fc00::/7", "fec0::/10",
+  ].compactMap(CIDRBlock.init)
+
   /// The loopback addresses.
   package static let loopback = ["127.0.0.0/8", "::1/128"].compactMap(CIDRBlock.init)
 }

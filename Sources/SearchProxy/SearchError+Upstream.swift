@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Hotels
+import IPAddresses
 import NIOCore
 import NIOHTTP1
 import NIOPosix

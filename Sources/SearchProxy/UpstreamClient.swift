@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 package import Hotels
+package import IPAddresses
 import NIOCore
 import NIOHTTP1
 import NIOSSL

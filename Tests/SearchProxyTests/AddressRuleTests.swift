@@ -60,7 +60,7 @@ import Testing
   ) async throws -> (SearchError.Code?, Int) {
     let client = UpstreamClient(
       timeouts: patient,
-      addresses: AddressRule(for: url.origin, networks: networks.compactMap(CIDRBlock.init)))
+      addresses: AddressRule(host: url.origin.host, networks: networks.compactMap(CIDRBlock.init)))
     let upstream = TravelSampleUpstream(client: client, baseURL: url, generation: .v2)
     var (code, found) = (SearchError.Code?.none, 0)
     for _ in 0..<times {
@@ -74,6 +74,6 @@ import Testing
 
   private func rule(_ url: String, _ networks: String...) throws -> AddressRule {
     AddressRule(
-      for: try UpstreamURL(url).origin, networks: networks.compactMap(CIDRBlock.init))
+      host: try UpstreamURL(url).origin.host, networks: networks.compactMap(CIDRBlock.init))
   }
 }

@@ -85,7 +85,7 @@ struct IssuerURL: Sendable, Equatable {
       return AddressRule(within: CIDRBlock.loopback)
     }
     guard networks.isEmpty else { return AddressRule(within: networks) }
-    return isNamed ? AddressRule(for: origin, networks: []) : .elsewhere
+    return isNamed ? AddressRule(host: origin.host, networks: []) : .elsewhere
   }
 
   private static func isLoopback(_ host: String) -> Bool {

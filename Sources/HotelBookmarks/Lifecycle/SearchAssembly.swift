@@ -1,5 +1,6 @@
 import Catalogue
 import Hotels
+import IPAddresses
 import Logging
 import SearchProxy
 
@@ -48,7 +49,7 @@ struct SearchAssembly: Sendable {
       let url = try Self.url(of: setting)
       let client = UpstreamClient(
         timeouts: UpstreamTimeouts(searching: deadline),
-        addresses: AddressRule(for: url.origin, networks: settings.upstreamNetworks),
+        addresses: AddressRule(host: url.origin.host, networks: settings.upstreamNetworks),
         trust: trust, upstream: name)
       clients.append(client)
       let upstream = GuardedSearch(
