@@ -134,6 +134,13 @@ let package = Package(
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
       ]),
     floor(
+      "Replicator",
+      [
+        "JSON", "Documents", "IPAddresses", "Scheduling", "Stores", metrics, nioCore,
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+      ]),
+    floor(
       "HTTPServer",
       [
         "CZlib", "IPAddresses", "Scheduling", httpTypes, logging, nioCore, nioPosix, nioHTTPTypes,
@@ -163,8 +170,8 @@ let package = Package(
       [
         "JSON", "Documents", "IPAddresses", "Scheduling", "Stores", "Hotels", "Accounts", "Lists",
         "StoreRecords", "SQLiteEngine", "PostgresEngine",
-        "Catalogue", "SearchProxy", "HTTPServer", "HTTPAPI", "Page", "CEmbedded", "CYAML", crypto,
-        logging,
+        "Catalogue", "SearchProxy", "Replicator", "HTTPServer", "HTTPAPI", "Page", "CEmbedded",
+        "CYAML", crypto, logging,
         metrics,
         coreMetrics,
         lifecycle,
@@ -255,6 +262,7 @@ let package = Package(
     tests(
       "SearchProxy",
       ["JSON", "Documents", "Hotels", "IPAddresses", "SearchProxy", "SQLite", "TestSupport"]),
+    tests("Replicator", ["JSON", "Documents", "Replicator", "Stores"]),
     tests(
       "HTTPServer",
       [

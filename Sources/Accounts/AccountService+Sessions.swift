@@ -149,6 +149,17 @@ extension AccountService {
     audit.note(AuditEvent(.passwordChanged, of: administrator.id, by: .administrator))
   }
 
+  /// The administrator as a caller, for what the server does on the administrator's behalf; nil where there is none.
+  /// - Throws: the store's errors.
+  package func presentAdministrator() async throws -> Principal? {
+    let present = administrator.present
+    guard let administrator = present.administrator else { return nil }
+    let ends = try await accounts.sessionEnds(ofAdministrator: administrator.id)
+    return Principal(
+      kind: .administrator, id: administrator.id, username: administrator.name.text,
+      store: .user(administrator.id), epoch: present.epoch &+ ends)
+  }
+
   func standing(
     of principal: Principal
   ) async throws -> AccountStore.Standing {

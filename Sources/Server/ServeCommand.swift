@@ -45,6 +45,7 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: .setting(.issuers)) var issuers: String?
   @Option(help: .setting(.issuerKeys)) var issuerKeys: String?
   @Option(help: .setting(.issuerNetworks)) var issuerNetworks: String?
+  @Option(help: .setting(.replicationNetworks)) var replicationNetworks: String?
   @Option(help: .setting(.openStores)) var openStores: String?
   @Option(help: .setting(.databaseDocuments)) var databaseDocuments: String?
   @Option(help: .setting(.databaseBytes)) var databaseBytes: String?

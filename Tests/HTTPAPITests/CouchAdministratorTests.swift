@@ -249,25 +249,11 @@ import Testing
     }
   }
 
-  @Test func replicationsAreRunByOthers() async throws {
-    try await AccountAPIFixture.open { api in
-      for person in AccountAPIFixture.Person.allCases {
-        let reply = try await api.call(
-          person, .post, "/couch/_replicate", body: #"{"source":"a","target":"b"}"#)
-        #expect(reply.status == 501)
-        #expect(reply["reason"]?.contains("other end") == true)
-      }
-      let wrong = try await api.call(.administrator, .get, "/couch/_replicate")
-      #expect(wrong.status == 405)
-      #expect(wrong.headers[.allow] == "OPTIONS, POST")
-    }
-  }
-
   /// CVE-2017-12636 and others: requests that changed a server's configuration over HTTP ran commands.
   @Test(arguments: [
     "_config", "_config/query_servers/cmd", "_node/_local/_config", "_node/_local/_restart",
     "_node/nonode@nohost/_config/query_servers/cmd", "_cluster_setup", "_utils", "_membership",
-    "_scheduler/jobs", "_scheduler/docs", "_users", "_users/org.couchdb.user:ada", "_replicator",
+    "_scheduler/docs", "_users", "_users/org.couchdb.user:ada", "_replicator",
     "_global_changes", "_stats", "_log", "_restart", "_reshard", "_users/_all_docs",
   ])
   func nothingChangesTheSetUpOverHTTP(path: String) async throws {

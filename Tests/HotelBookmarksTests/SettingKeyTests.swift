@@ -58,6 +58,9 @@ import Testing
         ["issuers", "issuers", "HOTEL_BOOKMARKS_ISSUERS"],
         ["issuerKeys", "issuer-keys", "HOTEL_BOOKMARKS_ISSUER_KEYS"],
         ["issuerNetworks", "issuer-networks", "HOTEL_BOOKMARKS_ISSUER_NETWORKS"],
+        [
+          "replicationNetworks", "replication-networks", "HOTEL_BOOKMARKS_REPLICATION_NETWORKS",
+        ],
         ["openStores", "open-stores", "HOTEL_BOOKMARKS_OPEN_STORES"],
         ["databaseDocuments", "database-documents", "HOTEL_BOOKMARKS_DATABASE_DOCUMENTS"],
         ["databaseBytes", "database-bytes", "HOTEL_BOOKMARKS_DATABASE_BYTES"],

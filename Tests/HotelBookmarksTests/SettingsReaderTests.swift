@@ -28,6 +28,7 @@ import Testing
     .guestOverallBytes: "1048578", .ownedListBytes: "1048579",
     .issuers: "https://a.example/r#x#y, https://b.example/#z,https://a.example/r#w",
     .issuerKeys: "https://b.example/#https://keys.example/b?p=1", .issuerNetworks: "10.0.0.0/8",
+    .replicationNetworks: "192.168.0.0/16",
     .openStores: "9", .databaseDocuments: "11", .databaseBytes: "12",
     .databaseDocumentBytes: "2000000", .databaseTreeBytes: "3000000", .tombstoneDays: "30",
     .adminName: "boss",
@@ -78,6 +79,7 @@ import Testing
         url: "https://b.example/", audiences: ["z"], keysURL: "https://keys.example/b?p=1"),
     ]
     settings.issuerNetworks = ["10.0.0.0/8"].compactMap { CIDRBlock($0) }
+    settings.replicationNetworks = ["192.168.0.0/16"].compactMap { CIDRBlock($0) }
     settings.openStores = 9
     settings.databases = StoreLimits(
       documents: 11, bytes: 12,
@@ -220,7 +222,7 @@ import Testing
     (.issuers, "https://a.example#", false), (.issuers, "https://a.example?p#x", false),
     (.issuers, "https://u@a.example#x", false), (.issuers, "a.example#x", false),
     (.issuers, "", false), (.issuerKeys, "https://a.example#https://a.example/k", false),
-    (.issuerNetworks, "10.0.0.1/8", false),
+    (.issuerNetworks, "10.0.0.1/8", false), (.replicationNetworks, "10.0.0.1/8", false),
   ])
   func valuesHaveBounds(key: SettingKey, text: String, isGood: Bool) throws {
     if isGood {

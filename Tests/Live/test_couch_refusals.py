@@ -46,7 +46,7 @@ def test_part_of_couchdb_that_is_not_offered_says_so(database, method, path, bod
     ("GET", "/_config"), ("GET", "/_users"),
     ("GET", "/_node/_local/_stats"), ("GET", "/_node/_local/_config"),
     ("PUT", "/_node/_local/_config/admins/x"),
-    ("GET", "/_utils"), ("GET", "/_scheduler/jobs"), ("GET", "/_stats"), ("POST", "/_restart"),
+    ("GET", "/_utils"), ("GET", "/_scheduler/docs"), ("GET", "/_stats"), ("POST", "/_restart"),
     ("GET", "/_log"),
     ("POST", "/_cluster_setup"), ("GET", "/_reshard"), ("GET", "/_replicator"),
     ("GET", "/_global_changes")])
@@ -59,10 +59,10 @@ def test_servers_inside_is_shown_to_nobody(database, administrator, method, path
             assert path == "/_active_tasks" and answer.json() == []
 
 
-def test_replication_is_started_at_the_other_end(database):
+def test_replications_are_the_administrators(database):
     refused = database.server.call(
         "POST", "/couch/_replicate", database.token, json={"source": "a", "target": "b"})
-    assert failed(refused) == (501, "not_implemented")
+    assert failed(refused) == (403, "forbidden")
 
 
 @pytest.mark.fault("H11")

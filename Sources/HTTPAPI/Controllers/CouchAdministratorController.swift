@@ -20,47 +20,23 @@ struct CouchAdministratorController: Sendable {
 
   var routes: [Route] {
     [
-      caller(.put, "/{db}", makeDatabase),
-      caller(.delete, "/{db}", dropDatabase),
-      administrator(.get, "/_all_dbs") { call, _ in
+      .couch(.put, "/{db}", makeDatabase),
+      .couch(.delete, "/{db}", dropDatabase),
+      .couchAdministrator(.get, "/_all_dbs") { call, _ in
         let query = try DatabaseNamesQuery(try call.couchParameters())
-        return Self.list(query.chosen(from: try await databaseNames())) { $1.string($0) }
+        return .list(query.chosen(from: try await databaseNames())) { $1.string($0) }
       },
-      administrator(.get, "/_dbs_info") { call, caller in
+      .couchAdministrator(.get, "/_dbs_info") { call, caller in
         let query = try DatabaseNamesQuery(try call.couchParameters())
         var names = query.keys ?? []
         if query.keys == nil { names = query.chosen(from: try await databaseNames()) }
         return try await databasesInfo(names, caller, as: call.writeContext)
       },
-      administrator(.post, "/_dbs_info") { call, caller in
+      .couchAdministrator(.post, "/_dbs_info") { call, caller in
         try await databasesInfo(
           Self.keys(in: try await call.couchObject()), caller, as: call.writeContext)
       },
-      administrator(.get, "/_active_tasks") { _, _ in Self.list([]) { $1.string($0) } },
-      caller(.post, "/_replicate") { _, _ in
-        throw ServiceError(
-          .notImplemented,
-          "This server runs no replications. Start them at the other end: PouchDB, or a CouchDB's "
-            + "_replicate or _replicator with this database's URL as source or target")
-      },
     ]
-  }
-
-  private func caller(
-    _ method: HTTPRequest.Method, _ path: String,
-    _ run: @escaping @Sendable (Call, Principal) async throws -> Response
-  ) -> Route {
-    Route(method, "/couch" + path, access: .signedIn, run: run)
-  }
-
-  private func administrator(
-    _ method: HTTPRequest.Method, _ path: String,
-    _ run: @escaping @Sendable (Call, Principal) async throws -> Response
-  ) -> Route {
-    caller(method, path) { call, caller in
-      guard caller.kind == .administrator else { throw ServiceError.notAdministrator }
-      return try await run(call, caller)
-    }
   }
 
   /// Creates a database. Anyone but the administrator may only create their own store, which needs no creation. For any
@@ -142,7 +118,7 @@ struct CouchAdministratorController: Sendable {
         rows.append((name, nil))
       }
     }
-    return Self.list(rows) { row, writer in
+    return .list(rows) { row, writer in
       writer.beginObject()
       writer.member("key", row.name)
       if let info = row.info {
@@ -154,8 +130,32 @@ struct CouchAdministratorController: Sendable {
       writer.endObject()
     }
   }
+}
 
-  private static func list<Element>(
+extension Route {
+  /// A route below `/couch` for signed-in callers.
+  static func couch(
+    _ method: HTTPRequest.Method, _ path: String,
+    _ run: @escaping @Sendable (Call, Principal) async throws -> Response
+  ) -> Route {
+    Route(method, "/couch" + path, access: .signedIn, run: run)
+  }
+
+  /// A route below `/couch` for the administrator; 403 for others.
+  static func couchAdministrator(
+    _ method: HTTPRequest.Method, _ path: String,
+    _ run: @escaping @Sendable (Call, Principal) async throws -> Response
+  ) -> Route {
+    couch(method, path) { call, caller in
+      guard caller.kind == .administrator else { throw ServiceError.notAdministrator }
+      return try await run(call, caller)
+    }
+  }
+}
+
+extension Response {
+  /// An array of CouchDB's API.
+  static func list<Element>(
     _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
   ) -> Response {
     var writer = JSONWriter()

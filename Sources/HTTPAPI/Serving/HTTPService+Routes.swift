@@ -1,4 +1,5 @@
 import Accounts
+import HTTPServer
 import Hotels
 import Stores
 
@@ -79,6 +80,10 @@ extension HTTPService {
       CouchSessionController(accounts: accounts, authentication: authentication, address: address)
         .routes,
       CouchAdministratorController(databases: databases, engine: engine, address: address).routes,
+      CouchReplicatorController(
+        databases: databases, replications: replications,
+        patience: .seconds(min(connectionCaps.requestSeconds / 2, Self.replicationSeconds))
+      ).routes,
       CouchDatabaseController(databases: databases, address: address, bodyFiles: bodyFiles).routes,
       CouchAllDocumentsController(databases: databases, feeds: feeds).routes,
       CouchDocumentController(databases: databases, address: address, feeds: feeds).routes,
@@ -91,6 +96,9 @@ extension HTTPService {
     ]
     return groups.flatMap { $0 }.speaking(.couch)
   }
+
+  /// The most seconds that an answer of `_replicate` waits before it begins.
+  private static let replicationSeconds = 25
 
   private var lookUp: HotelLookUp { HotelLookUp(search: search) }
   private var bookmarks: BookmarkController { BookmarkController(hotels: hotels, lookUp: lookUp) }

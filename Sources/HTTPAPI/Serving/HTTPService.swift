@@ -49,6 +49,8 @@ package struct HTTPService: Sendable {
   package let bodyFiles: BodyFiles
   /// What the administrator can see and start.
   package let administration: Administration
+  /// The replications that this server runs.
+  let replications: Replications
   /// The number of answers, by class of status.
   package let answers = AnswerCounts()
   /// The clock.
@@ -83,6 +85,7 @@ package struct HTTPService: Sendable {
     connectionCaps: ConnectionCaps = ConnectionCaps(), setLimits: SetLimits = SetLimits(),
     processors: ProcessorAccounts? = nil,
     showsCost: Bool = false, bodyFiles: BodyFiles, administration: Administration,
+    replications: Replications,
     pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
   ) {
     self.pause = pause
@@ -106,6 +109,7 @@ package struct HTTPService: Sendable {
     self.showsCost = showsCost
     self.bodyFiles = bodyFiles
     self.administration = administration
+    self.replications = replications
     now = cases.now
     feeds = Feeds(of: cases.stores.subscriptions, now: cases.now)
     refresher = FactsRefresher(cases.hotels)

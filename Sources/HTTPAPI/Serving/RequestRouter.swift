@@ -32,6 +32,8 @@ package struct RequestRouter: HTTPResponder {
   private let answers: AnswerCounts
   /// Whether it answers the connections of the control socket.
   private(set) var isForControlSocket = false
+  /// Whether it answers the server's own replications.
+  private var isForReplications = false
   /// Whether it answers the connections of the port that has `/couch` at its root.
   private(set) var hasCouchAtRoot = false
   private let unrouted = RequestMetrics(template: "none")
@@ -63,6 +65,14 @@ package struct RequestRouter: HTTPResponder {
   package func forControlSocket() -> RequestRouter {
     var router = self
     router.isForControlSocket = true
+    return router
+  }
+
+  /// The same router for the replications that this server runs, which are the administrator's. What they do is charged to
+  /// the administrator's account.
+  package func forReplications() -> RequestRouter {
+    var router = self
+    router.isForReplications = true
     return router
   }
 
@@ -125,8 +135,11 @@ package struct RequestRouter: HTTPResponder {
   /// - Throws: the errors of ``Authentication/principal(of:isOptional:)``; 401 and 404 for nobody with access.
   private func caller(of call: Call, _ route: Route, _ work: Work?) async throws -> Principal? {
     func principal(isOptional: Bool = false) async throws -> Principal? {
-      guard let principal = try await authentication.principal(of: call, isOptional: isOptional)
-      else { return nil }
+      let found =
+        isForReplications
+        ? try await authentication.accounts.presentAdministrator()
+        : try await authentication.principal(of: call, isOptional: isOptional)
+      guard let principal = found else { return nil }
       if let processors, let work {
         work.setPrincipal(processors.account(of: principal, at: work.account))
       }

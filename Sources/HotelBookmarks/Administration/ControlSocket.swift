@@ -33,6 +33,16 @@ enum ControlSocket {
     return descriptor
   }
 
+  /// The path of a socket that any client can connect to: the path itself, or one by the descriptor of its directory, which
+  /// then stays open.
+  static func reachable(_ path: String) -> String {
+    guard path.utf8.count > MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1,
+      let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    else { return path }
+    let directory = open(String(path[..<slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    return directory < 0 ? path : "/proc/self/fd/\(directory)" + path[slash...]
+  }
+
   /// Calls `body` with the address of a path. If the path is too long for an address, the address uses the descriptor
   /// of the path's directory. <https://man7.org/linux/man-pages/man7/unix.7.html>
   private static func withAddress(

@@ -34,6 +34,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
   case issuers
   case issuerKeys
   case issuerNetworks
+  case replicationNetworks
   case openStores
   case databaseDocuments
   case databaseBytes
@@ -62,18 +63,15 @@ package enum SettingKey: String, CaseIterable, Sendable {
   var isNumber: Bool {
     switch self {
     case .port, .operationsPort, .couchPort, .guestsPerHour, .openStores, .connections,
-      .connectionsPerAddress,
-      .requestsAtOnce, .overloadMilliseconds, .requestSeconds, .requestProcessorMilliseconds,
-      .upstreamMilliseconds, .searchMilliseconds, .databaseConnections,
-      .databaseDocuments, .databaseBytes,
-      .databaseDocumentBytes,
-      .databaseTreeBytes, .tombstoneDays, .backupKeep, .showCost, .drainSeconds,
-      .guestBytesPerDay, .guestOverallBytes, .ownedListBytes, .keptBytes:
+      .connectionsPerAddress, .requestsAtOnce, .overloadMilliseconds, .requestSeconds,
+      .requestProcessorMilliseconds, .upstreamMilliseconds, .searchMilliseconds,
+      .databaseConnections, .databaseDocuments, .databaseBytes, .databaseDocumentBytes,
+      .databaseTreeBytes, .tombstoneDays, .backupKeep, .showCost, .drainSeconds, .guestBytesPerDay,
+      .guestOverallBytes, .ownedListBytes, .keptBytes:
       true
     case .hostname, .data, .database, .databasePasswordFile, .upstream, .upstreamCredentialsFile,
-      .upstreamNetworks,
-      .upstreamCAFile, .publicURL, .origins, .issuers, .issuerKeys, .issuerNetworks,
-      .trustedProxies, .tlsCertificateFile, .tlsKeyFile,
+      .upstreamNetworks, .upstreamCAFile, .publicURL, .origins, .issuers, .issuerKeys,
+      .issuerNetworks, .replicationNetworks, .trustedProxies, .tlsCertificateFile, .tlsKeyFile,
       .backups, .backupEvery, .audit, .adminName, .adminPasswordFile, .logLevel, .logFormat:
       false
     }
@@ -302,6 +300,11 @@ extension SettingKey {
       (
         "as for upstreams",
         "the only networks that issuers may be in, separated by commas"
+      )
+    case .replicationNetworks:
+      (
+        "all public addresses",
+        "the only networks that replications connect to, such as `10.0.0.0/8`, separated by commas"
       )
     case .openStores:
       (

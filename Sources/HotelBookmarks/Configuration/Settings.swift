@@ -80,6 +80,8 @@ package struct Settings: Sendable, Equatable {
   package var issuers: [TrustedIssuer] = []
   /// The only networks of issuers; empty for the default of ``AddressRule``.
   package var issuerNetworks: [CIDRBlock] = []
+  /// The only networks that replications connect to; empty for public addresses.
+  package var replicationNetworks: [CIDRBlock] = []
   /// Stores open at once, at most; nil for a number that depends on the limit of file descriptors.
   package var openStores: Int?
   /// The limits of the administrator's databases.

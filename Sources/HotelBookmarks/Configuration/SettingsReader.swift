@@ -79,6 +79,7 @@ package struct SettingsReader: Sendable {
     settings.upstreamCredentialsFile = string(.upstreamCredentialsFile)
     settings.upstreamCAFile = string(.upstreamCAFile)
     settings.upstreamNetworks = try networks(.upstreamNetworks)
+    settings.replicationNetworks = try networks(.replicationNetworks)
     settings.upstreamMilliseconds =
       try int(.upstreamMilliseconds, in: 100...600_000) ?? settings.upstreamMilliseconds
     settings.searchMilliseconds =

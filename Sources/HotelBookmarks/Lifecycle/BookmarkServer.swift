@@ -107,14 +107,16 @@ package struct BookmarkServer: Sendable {
     if let catalogue = storage.sharedCatalogue(in: settings.data) {
       services.append(SharedCatalogueService(catalogue: catalogue, logger: logger))
     }
-    if let control = ControlService(in: settings.data, router, logger) { services.append(control) }
+    if let control = SocketService(controlIn: settings.data, router, logger) {
+      services.append(control)
+    }
     if let operations { services.append(OperationsService(listener: operations)) }
     if let certificates = assembly.connections.certificates {
       services.append(CertificateService(certificates: certificates, logger: logger))
     }
     if let couch { services.append(couch) }
     services += [
-      application,
+      application, ReplicationService(assembly.replications, router, logger),
       DrainService(
         health: assembly.http.health, delay: .seconds(settings.drainSeconds), logger: logger),
     ]

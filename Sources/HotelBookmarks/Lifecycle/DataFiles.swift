@@ -10,4 +10,6 @@ enum DataFiles {
   static func backups(in directory: String) -> String { directory + "/backups" }
   /// The socket between the command line and a running server. Only its owner may use it.
   static func control(in directory: String) -> String { directory + "/control" }
+  /// The socket over which the server's replications reach its own databases.
+  static func replications(in directory: String) -> String { directory + "/replications" }
 }

@@ -9,6 +9,7 @@ import Lists
 import Logging
 import NIOPosix
 import Page
+import Replicator
 import Scheduling
 import SearchProxy
 import Stores
@@ -20,6 +21,8 @@ struct ServiceAssembly: Sendable {
   let keys: SigningKeys
   let administrator: AdministratorAssembly
   let connections: ConnectionAssembly
+  /// The replications that this server runs.
+  let replications: ReplicationAssembly
   /// Removes what no one can use any more.
   let sweeper: Sweeper
   /// Finishes what was interrupted.
@@ -96,6 +99,8 @@ struct ServiceAssembly: Sendable {
       backups: backups,
       database: DatabaseWork(location: settings.storage, kept: regularBackups),
       catalogue: catalogue, logger: logger)
+    replications = ReplicationAssembly(settings, now: now)
+    replications.report(to: metrics)
     http = HTTPService(
       over: cases, search: search.search, mirrorSearch: search.mirror, engine: engine,
       crossOrigin: connections.crossOrigin, contract: Contract.text,
@@ -106,7 +111,7 @@ struct ServiceAssembly: Sendable {
       connectionCaps: connections.caps, setLimits: settings.limits,
       processors: ProcessorAccounts(seats),
       showsCost: settings.showsCost, bodyFiles: BodyFiles(in: settings.data),
-      administration: administration.administration())
+      administration: administration.administration(), replications: replications.replications)
     recovery = Recovery(
       stores: stores, accounts: accounts, hotels: cases.hotels, lists: cases.lists,
       logger: logger)
@@ -187,6 +192,7 @@ struct ServiceAssembly: Sendable {
 
   /// Closes all parts, each after those that use it.
   func close() async {
+    await replications.jobs.stop()
     await search.close()
     await stores.close()
     await storage.close()

@@ -1,0 +1,125 @@
+import Accounts
+import CouchSync
+import HTTPTypes
+import Hummingbird
+import JSON
+import NIOCore
+import Stores
+
+/// The replications that this server runs, for the administrator.
+///
+/// Source: CouchDB, "POST /_replicate", "GET /_active_tasks", "GET /_scheduler/jobs".
+struct CouchReplicatorController: Sendable {
+  /// The time from one line end to the next while an answer waits for the end of a replication.
+  private static let beat = Duration.seconds(10)
+  /// How many jobs a list has unless the request says otherwise, as in CouchDB.
+  private static let listedJobs = 100
+
+  let databases: CouchDatabaseAccess
+  let replications: Replications
+  /// How long an answer may wait for the end of a replication. It then begins, and its status is 200.
+  let patience: Duration
+
+  var routes: [Route] {
+    [
+      .couchAdministrator(.post, "/_replicate") { call, _ in
+        let body = try await call.couchObject()
+        guard let server = try await databases.serverID() else { throw Self.noServerID }
+        return try await answer(try await replications.replicate(body, server))
+      },
+      .couchAdministrator(.get, "/_active_tasks") { _, _ in
+        .list(replications.tasks()) { $1.value(.object($0)) }
+      },
+      .couchAdministrator(.get, "/_scheduler/jobs") { call, _ in
+        let parameters = try call.couchParameters()
+        let (skip, limit) = (try parameters.count("skip"), try parameters.count("limit"))
+        return Self.jobs(replications.jobs(), skip: skip ?? 0, limit: limit ?? Self.listedJobs)
+      },
+      .couchAdministrator(.get, "/_scheduler/jobs/{job}") { call, _ in
+        guard let job = replications.job(try call.parameter("job").replacingSpaces) else {
+          throw ServiceError(.missing, "missing")
+        }
+        return .json(headers: Response.couchFields) { writer in
+          for (name, value) in job.members { writer.member(name, value) }
+        }
+      },
+    ]
+  }
+
+  private static let noServerID = ServiceError(
+    .unavailable, "The server has no id yet, because nothing can be written now")
+
+  private static func jobs(_ jobs: [JSONObject], skip: Int, limit: Int) -> Response {
+    let offset = min(skip, jobs.count)
+    return .json(headers: Response.couchFields) { writer in
+      writer.member("total_rows", jobs.count)
+      writer.member("offset", offset)
+      writer.name("jobs")
+      writer.beginArray()
+      for job in jobs.dropFirst(offset).prefix(limit) { writer.value(.object(job)) }
+      writer.endArray()
+    }
+  }
+
+  private func answer(_ reply: Replications.Reply) async throws -> Response {
+    switch reply {
+    case .absent: throw ServiceError(.missing, "missing")
+    case .cancelled(let id): return Self.response(.ok, ["ok": true, "_local_id": .string(id)])
+    case .continuous(let id):
+      return Self.response(.accepted, ["ok": true, "_local_id": .string(id)])
+    case .once(let end):
+      let outcome = LateValue(end)
+      guard let known = await outcome.value(within: patience) else { return Self.late(outcome) }
+      return Self.response(known.status, known.answer)
+    }
+  }
+
+  private static func response(_ status: HTTPResponse.Status, _ body: JSONObject) -> Response {
+    .json(JSONValue.object(body).bytes + [0x0A], status: status, headers: Response.couchFields)
+  }
+
+  /// An answer that begins before its replication ends. Line ends, which JSON may begin with, keep the connection open.
+  private static func late(
+    _ outcome: LateValue<Result<JSONObject, Replications.Failure>>
+  ) -> Response {
+    var fields = Response.couchFields
+    fields[.contentType] = "application/json"
+    return Response(
+      status: .ok, headers: fields,
+      body: ResponseBody { writer in
+        var known: Result<JSONObject, Replications.Failure>?
+        while known == nil {
+          try await writer.write(ByteBuffer(string: "\n"))
+          known = await outcome.value(within: beat)
+        }
+        let answer = known?.answer ?? [:]
+        try await writer.write(ByteBuffer(bytes: JSONValue.object(answer).bytes + [0x0A]))
+        try await writer.finish(nil)
+      })
+  }
+}
+
+extension Result<JSONObject, Replications.Failure> {
+  /// As in CouchDB, a failed replication is 500 whatever the reason.
+  fileprivate var status: HTTPResponse.Status {
+    if case .success = self { .ok } else { .internalServerError }
+  }
+
+  fileprivate var answer: JSONObject {
+    switch self {
+    case .success(let members):
+      var answer: JSONObject = ["ok": true]
+      for (name, value) in members.members { answer.append(name, value) }
+      return answer
+    case .failure(let failure):
+      return ["error": .string(failure.error), "reason": .string(failure.reason)]
+    }
+  }
+}
+
+extension String {
+  /// A path's `+` is decoded as a space, as in CouchDB; the ids of jobs have `+`.
+  fileprivate var replacingSpaces: String {
+    String(decoding: utf8.map { $0 == 0x20 ? 0x2B : $0 }, as: UTF8.self)
+  }
+}

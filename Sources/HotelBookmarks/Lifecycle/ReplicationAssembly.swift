@@ -1,0 +1,78 @@
+import Documents
+import HTTPAPI
+import IPAddresses
+import Logging
+import Replicator
+import ServiceLifecycle
+
+/// The replications that this server runs.
+///
+/// Their requests to this server's own databases come over a socket in the data directory, so that they have the checks,
+/// the limits and the costs of any other client of `/couch`.
+struct ReplicationAssembly: Sendable {
+  let jobs: ReplicationJobs
+  /// The path of the socket.
+  fileprivate let socket: String
+
+  init(_ settings: Settings, now: @escaping @Sendable () -> Timestamp) {
+    socket = DataFiles.replications(in: settings.data)
+    let networks = settings.replicationNetworks
+    jobs = ReplicationJobs(
+      PeerClients(
+        socket: ControlSocket.reachable(socket),
+        addresses: networks.isEmpty ? .publicOnly : AddressRule(within: networks)),
+      now: now)
+  }
+
+  /// The replications as HTTP needs them.
+  var replications: Replications {
+    Replications(
+      replicate: { [jobs] body, server in
+        switch try jobs.replicate(body, on: server) {
+        case .absent: .absent
+        case .cancelled(let id): .cancelled(id)
+        case .continuous(let id): .continuous(id)
+        case .once(_, let task):
+          .once {
+            await task.value.mapError { Replications.Failure(error: $0.error, reason: $0.reason) }
+          }
+        }
+      },
+      tasks: { [jobs] in jobs.jobs.compactMap(\.activeTask) },
+      jobs: { [jobs] in jobs.jobs.map(\.scheduled) },
+      job: { [jobs] in jobs.job($0)?.scheduled })
+  }
+
+  func report(to metrics: PrometheusRegistry) {
+    metrics.collect { [jobs] in
+      let counts = jobs.counts
+      return [
+        PrometheusSample("replications_running", .gauge, Double(jobs.jobs.count)),
+        PrometheusSample("replications_started_total", .counter, Double(counts.started)),
+        PrometheusSample("replication_failures_total", .counter, Double(counts.failed)),
+        PrometheusSample("replication_docs_written_total", .counter, Double(counts.written)),
+        PrometheusSample("replication_docs_refused_total", .counter, Double(counts.refused)),
+      ]
+    }
+  }
+}
+
+/// Serves the replications' requests to this server's databases, and ends the replications when the server stops.
+struct ReplicationService: Service {
+  private let jobs: ReplicationJobs
+  private let socket: SocketService?
+
+  init(_ assembly: ReplicationAssembly, _ router: RequestRouter, _ logger: Logger) {
+    jobs = assembly.jobs
+    socket = SocketService(
+      at: assembly.socket, connections: ReplicationJobs.connections, router.forReplications(),
+      failing: "databases of this server can't be replicated: the socket can't be made", logger)
+  }
+
+  func run() async throws {
+    async let serving: Void? = try await socket?.run()
+    try? await gracefulShutdown()
+    await jobs.stop()
+    _ = try await serving
+  }
+}

@@ -1,0 +1,242 @@
+import AsyncHTTPClient
+import Documents
+import Glibc
+import JSON
+import NIOCore
+import NIOHTTP1
+
+/// Copies a revision with attachments from one peer to another. The bytes pass through, and are never whole in memory.
+///
+/// Source: CouchDB, "GET /{db}/{docid}: efficient multiple attachments retrieving" and "PUT: creating multiple
+/// attachments".
+struct AttachedTransfer: Sendable {
+  let source: ReplicationPeer
+  let target: ReplicationPeer
+  let revision: MissingRevision
+
+  /// What became of a revision.
+  enum Outcome: Sendable {
+    case written
+    /// It was replaced at the source meanwhile.
+    case absent
+    /// It can never be stored at the target.
+    case refused
+  }
+
+  /// How long a target may take until it answers. It answers after the last byte, which the pace of the source bounds.
+  private static let patience = TimeAmount.hours(24)
+
+  /// - Throws: ``ReplicationFailure``; `CancellationError`.
+  func run() async throws -> Outcome {
+    var (hasAncestors, pause) = (!revision.ancestors.isEmpty, ReplicationPeer.pause)
+    for attempt in 1... {
+      let isLast = attempt >= ReplicationPeer.attempts
+      do {
+        let status = try await attemptOnce(sinceAncestors: hasAncestors)
+        switch status {
+        case nil: return .absent
+        case 404?: throw ReplicationFailure.notFound(target.name)
+        case 200?, 201?, 202?: return .written
+        case 401?: throw ReplicationFailure.unauthorized(target.name)
+        case 412? where hasAncestors:
+          // The target does not have the attachment that a stub stands for.
+          hasAncestors = false
+        case 403?, 409?, 412?, 413?, 415?: return .refused
+        // Bytes that do not fit their digest may have changed on the way.
+        case 400? where isLast: return .refused
+        case let status? where status != 400 && !ReplicationPeer.mayPass(status): return .refused
+        case let status?:
+          if isLast {
+            throw ReplicationFailure.unreachable(
+              target.name, "status \(status) for an attachment")
+          }
+        }
+      } catch is UnreadableDocument {
+        return .refused
+      } catch let error where !(error is CancellationError) {
+        if isLast || error is ReplicationFailure {
+          throw (error as? PassingFailure)?.failure ?? target.failure(error)
+        }
+      }
+      try await Task.sleep(for: pause / 2 + pause * Double.random(in: 0...0.5))
+      pause *= 2
+    }
+    return .refused
+  }
+
+  /// - Returns: the target's status; nil if the source does not have the revision.
+  private func attemptOnce(sinceAncestors: Bool) async throws -> Int? {
+    let path = ReplicationPeer.path(revision.id)
+    var question =
+      sinceAncestors
+      ? source.request(
+        .GET, path,
+        [
+          "rev": revision.revision, "revs": "true", "attachments": "true",
+          "atts_since": String(decoding: revision.ancestors, as: UTF8.self),
+        ])
+      : source.request(
+        .GET, path, ["rev": revision.revision, "revs": "true", "attachments": "true"])
+    question.headers.replaceOrAdd(name: "accept", value: "multipart/related, application/json")
+    let answer: HTTPClientResponse
+    do { answer = try await source.begin(question) } catch let error
+      where !(error is ReplicationFailure)
+    {
+      throw PassingFailure(source.failure(error))
+    }
+    guard answer.status.code == 200 else {
+      let status = Int(answer.status.code)
+      if status == 404 { return nil }
+      let failure = ReplicationFailure.unreachable(source.name, "status \(status) for a document")
+      throw ReplicationPeer.mayPass(status) ? PassingFailure(failure) as any Error : failure
+    }
+    let type = answer.headers.first(name: "content-type") ?? ""
+    var request = target.request(.PUT, path, ["new_edits": "false"])
+    if let boundary = Self.boundary(type) {
+      let length = answer.headers.first(name: "content-length").flatMap { Int64($0) }
+      request.headers.add(name: "content-type", value: type)
+      request.body = .stream(
+        CheckedBody(answer.body, boundary: boundary, of: revision, from: source.name),
+        length: length.map { .known($0) } ?? .unknown)
+    } else {
+      let bytes: [UInt8]
+      do {
+        bytes = try await answer.collected(upTo: CheckedBody.maximumBytes, from: source.name)
+      } catch is TooLongAnswer { throw UnreadableDocument() }
+      try await revision.check(bytes, from: source.name)
+      request.headers.add(name: "content-type", value: "application/json")
+      request.body = .bytes(ByteBuffer(bytes: bytes))
+    }
+    let written = try await target.begin(request, within: Self.patience)
+    _ = try? await written.collected(upTo: 1 << 16, from: target.name)
+    return Int(written.status.code)
+  }
+
+  /// The boundary of `multipart/related`; nil for another type.
+  static func boundary(_ type: String) -> String? {
+    guard type.lowercased().hasPrefix("multipart/related"),
+      let mark = type.firstRange(of: "boundary=")
+    else { return nil }
+    let text = type[mark.upperBound...].drop { $0 == "\"" }.prefix { $0 != "\"" && $0 != ";" }
+    return (1...70).contains(text.utf8.count) ? String(text) : nil
+  }
+}
+
+/// A failure after which the same may succeed.
+struct PassingFailure: Error {
+  let failure: ReplicationFailure
+
+  init(_ failure: any Error) {
+    self.failure = failure as? ReplicationFailure ?? .cancelled
+  }
+}
+
+/// A document that is too long, or no JSON that can be stored here.
+struct UnreadableDocument: Error {}
+
+extension MissingRevision {
+  /// Checks a document that a source has sent.
+  /// - Throws: ``UnreadableDocument``; ``ReplicationFailure`` for another revision.
+  fileprivate func check(_ document: [UInt8], from peer: String) async throws {
+    guard let node = try? await PeerAnswer.json(document) else { throw UnreadableDocument() }
+    guard isAnswered(by: node) else { throw ReplicationFailure.anotherRevision(peer) }
+  }
+}
+
+extension ReplicationFailure {
+  static func anotherRevision(_ peer: String) -> ReplicationFailure {
+    badAnswer(peer, "it has sent another revision than was asked for")
+  }
+}
+
+/// A body of several parts that passes on from a source to a target after its first part, the document, was checked.
+struct CheckedBody: AsyncSequence, Sendable {
+  /// The longest document, in bytes.
+  static let maximumBytes = PeerAnswer.maximumBytes
+
+  private let body: HTTPClientResponse.Body
+  private let boundary: String
+  private let revision: MissingRevision
+  private let peer: String
+
+  init(
+    _ body: HTTPClientResponse.Body, boundary: String, of revision: MissingRevision,
+    from peer: String
+  ) {
+    (self.body, self.boundary, self.revision, self.peer) = (body, boundary, revision, peer)
+  }
+
+  func makeAsyncIterator() -> Iterator {
+    Iterator(rest: body.makeAsyncIterator(), boundary: boundary, revision: revision, peer: peer)
+  }
+
+  struct Iterator: AsyncIteratorProtocol {
+    fileprivate var rest: HTTPClientResponse.Body.AsyncIterator
+    fileprivate let boundary: String
+    fileprivate let revision: MissingRevision
+    fileprivate let peer: String
+    private var isChecked = false
+    private var pace = BodyPace()
+
+    fileprivate init(
+      rest: HTTPClientResponse.Body.AsyncIterator, boundary: String, revision: MissingRevision,
+      peer: String
+    ) {
+      (self.rest, self.boundary, self.revision, self.peer) = (rest, boundary, revision, peer)
+    }
+
+    /// - Throws: ``ReplicationFailure`` for another document than was asked for, and for a slow source; the client's errors.
+    @concurrent mutating func next() async throws -> ByteBuffer? {
+      guard isChecked else { return try await first() }
+      guard let chunk = try await rest.next() else { return nil }
+      guard pace.note(chunk.readableBytes) else { throw ReplicationFailure.slow(peer) }
+      return chunk
+    }
+
+    @concurrent private mutating func first() async throws -> ByteBuffer {
+      var (buffer, searched) = ([UInt8](), 0)
+      while let chunk = try await rest.next() {
+        guard pace.note(chunk.readableBytes) else { throw ReplicationFailure.slow(peer) }
+        buffer.append(contentsOf: chunk.readableBytesView)
+        if let document = Self.document(in: buffer, boundary: boundary, from: &searched) {
+          try await revision.check(Array(document), from: peer)
+          isChecked = true
+          return ByteBuffer(bytes: buffer)
+        }
+        guard buffer.count <= CheckedBody.maximumBytes else { throw UnreadableDocument() }
+      }
+      throw PassingFailure(
+        ReplicationFailure.unreachable(peer, "a document with attachments has ended early"))
+    }
+
+    /// The content of the first part; nil before its end has arrived.
+    /// - Parameter searched: how many bytes were searched for the end already.
+    private static func document(
+      in bytes: [UInt8], boundary: String, from searched: inout Int
+    ) -> ArraySlice<UInt8>? {
+      let mark = Array("\r\n--\(boundary)".utf8)
+      guard let head = find(Array("\r\n\r\n".utf8), in: bytes, from: 0) else { return nil }
+      let start = head + 4
+      guard let end = find(mark, in: bytes, from: Swift.max(start, searched)) else {
+        searched = Swift.max(0, bytes.count - mark.count)
+        return nil
+      }
+      return bytes[start..<end]
+    }
+
+    private static func find(_ mark: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
+      bytes.withUnsafeBytes { all in
+        guard let base = all.baseAddress else { return nil }
+        var offset = start
+        while offset + mark.count <= all.count {
+          let rest = all.count - mark.count + 1 - offset
+          guard let found = memchr(base + offset, Int32(mark[0]), rest) else { return nil }
+          offset = UnsafeRawPointer(found) - base
+          if memcmp(found, mark, mark.count) == 0 { return offset }
+          offset += 1
+        }
+        return nil
+      }
+    }
+  }
+}

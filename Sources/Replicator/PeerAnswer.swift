@@ -1,0 +1,86 @@
+import AsyncHTTPClient
+import Documents
+import JSON
+import NIOCore
+import NIOHTTP1
+import Scheduling
+
+/// A peer's whole answer.
+struct PeerAnswer: Sendable {
+  let status: Int
+  let body: [UInt8]
+
+  /// The longest answer, in bytes: 9 MiB, so that CouchDB's longest document, 8,000,000 bytes, fits with its history.
+  static let maximumBytes = 9 << 20
+  /// The limits of its JSON: a document in an array in an object, several times.
+  private static let limits = {
+    var limits = JSONLimits(
+      maximumBytes: maximumBytes, maximumDepth: JSONLimits.document.maximumDepth + 8,
+      maximumMembers: maximumBytes, maximumStringBytes: maximumBytes)
+    limits.needsDouble = false
+    return limits
+  }()
+
+  /// The answer's JSON, parsed in slices.
+  /// - Throws: ``JSONError``.
+  func json() async throws -> JSONNode { try await Self.json(body) }
+
+  static func json(_ bytes: [UInt8]) async throws -> JSONNode {
+    var reader = JSONReader(bytes, limits: limits)
+    while true {
+      if let parsed = try reader.next() { return parsed.root }
+      try await Slice.giveWay()
+    }
+  }
+
+  /// The error that it names, for texts: `forbidden: not yours`.
+  func described() async -> String {
+    let node = try? await json()
+    let words = [node?["error"]?.string, node?["reason"]?.string].compactMap { $0 }
+    return "status \(status)" + (words.isEmpty ? "" : ", " + words.joined(separator: ": "))
+  }
+}
+
+/// An answer that is longer than it may be.
+struct TooLongAnswer: Error {}
+
+/// Watches that a body comes at a fair pace, so that a peer that sends a byte a minute does not hold a replication for
+/// years.
+struct BodyPace: Sendable {
+  /// The least bytes per second after the first minute.
+  static let leastPerSecond = 100
+
+  private let began = ContinuousClock.now
+  private(set) var count = 0
+
+  /// Notes more bytes.
+  /// - Returns: false for too slow a body.
+  mutating func note(_ bytes: Int) -> Bool {
+    count += bytes
+    let seconds = Int((ContinuousClock.now - began).components.seconds)
+    return seconds < 60 || count / seconds >= Self.leastPerSecond
+  }
+}
+
+extension HTTPClientResponse {
+  /// Reads the whole body.
+  /// - Throws: ``TooLongAnswer``; ``ReplicationFailure`` for one that comes too slowly; the client's errors.
+  func collected(upTo limit: Int, from peer: String) async throws -> [UInt8] {
+    if let length = headers.first(name: "content-length").flatMap({ Int($0) }), length > limit {
+      throw TooLongAnswer()
+    }
+    var (bytes, pace) = ([UInt8](), BodyPace())
+    for try await chunk in body {
+      guard chunk.readableBytes <= limit - bytes.count else { throw TooLongAnswer() }
+      guard pace.note(chunk.readableBytes) else { throw ReplicationFailure.slow(peer) }
+      bytes.append(contentsOf: chunk.readableBytesView)
+    }
+    return bytes
+  }
+}
+
+extension ReplicationFailure {
+  static func slow(_ peer: String) -> ReplicationFailure {
+    unreachable(peer, "its answer comes too slowly")
+  }
+}

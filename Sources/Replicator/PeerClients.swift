@@ -1,0 +1,74 @@
+import AsyncHTTPClient
+import Documents
+package import IPAddresses
+import Metrics
+import NIOCore
+
+/// The HTTP clients of replications: one for this server's own databases, by a socket, and one for other servers. They
+/// follow no redirect and store no cookie, and the second one connects only to permitted addresses.
+package struct PeerClients: Sendable {
+  /// The most connections to one server. Further requests wait.
+  private static let connections = ReplicationJobs.connections
+  /// How long an unused connection is kept: 15 s, less than common servers keep it.
+  private static let idle = TimeAmount.seconds(15)
+  /// How long a peer may take to accept a connection, and to send or take the next bytes.
+  private static let connect = TimeAmount.seconds(30)
+  static let silence = TimeAmount.seconds(60)
+
+  private let remote: HTTPClient
+  private let local: HTTPClient
+  /// The URL below which this server's databases are.
+  private let localBase: String
+
+  /// Makes clients with connections of their own; shut them down when the service stops.
+  /// - Parameter socket: the path of the socket at which this server answers replications.
+  /// - Parameter addresses: the addresses that other servers may have.
+  package init(socket: String, addresses: AddressRule) {
+    localBase = "http+unix://\(PathSegment.encode(socket))/couch/"
+    local = HTTPClient(
+      eventLoopGroupProvider: .singleton, configuration: Self.configuration())
+    var configuration = Self.configuration()
+    let blocked = Counter(label: "ssrf_blocked_total", dimensions: [("upstream", "replication")])
+    // The HTTP client calls this for each new connection and sends nothing before it has completed.
+    configuration.http1_1ConnectionDebugInitializer = { channel in
+      guard !addresses.allows(channel.remoteAddress?.ipAddress) else {
+        return channel.eventLoop.makeSucceededVoidFuture()
+      }
+      blocked.increment()
+      // The HTTP client forgets a connection that fails here, but does not close it.
+      channel.eventLoop.execute { channel.close(promise: nil) }
+      return channel.eventLoop.makeFailedFuture(
+        AddressRefusal(address: channel.remoteAddress?.ipAddress ?? "of another kind"))
+    }
+    remote = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+  }
+
+  private static func configuration() -> HTTPClient.Configuration {
+    var configuration = HTTPClient.Configuration(
+      redirectConfiguration: .disallow,
+      timeout: .init(connect: connect, read: silence, write: silence),
+      // A few kilobytes of gzip can expand to gigabytes.
+      decompression: .disabled)
+    configuration.httpVersion = .http1Only
+    configuration.connectionPool = .init(
+      idleTimeout: idle, concurrentHTTP1ConnectionsPerHostSoftLimit: connections)
+    configuration.connectionPool.retryConnectionEstablishment = false
+    return configuration
+  }
+
+  func peer(_ endpoint: ReplicationEndpoint) -> ReplicationPeer {
+    switch endpoint.place {
+    case .local(let name):
+      ReplicationPeer(
+        endpoint, base: localBase + PathSegment.encode(name) + "/", http: local)
+    case .remote(let url): ReplicationPeer(endpoint, base: url.base, http: remote)
+    }
+  }
+
+  /// Closes all connections. Running requests fail.
+  package func shutdown() async {
+    // They throw only when they are shut down already.
+    try? await remote.shutdown()
+    try? await local.shutdown()
+  }
+}

@@ -1,0 +1,102 @@
+import Documents
+
+/// The URL of a database on another server: http or https, with a host, and perhaps a port and credentials (RFC 3986).
+struct RemoteURL: Sendable, Hashable {
+  /// A user name and a password.
+  struct Credentials: Sendable, Hashable {
+    let user: String
+    let password: String
+
+    /// The value of `Authorization` (RFC 7617).
+    var field: String { "Basic " + Base64.string(Array("\(user):\(password)".utf8)) }
+  }
+
+  /// The URL without credentials, with a slash at its end.
+  let base: String
+  /// The host in lower case; an IPv6 address is in brackets.
+  let host: String
+  /// The port; nil for the scheme's own and for CouchDB's 5984.
+  let port: Int?
+  /// The path with slashes around it.
+  let path: String
+  /// The credentials in the URL.
+  let credentials: Credentials?
+
+  /// Reads a URL; nil for one with a query, a fragment, or bytes that no URL has.
+  init?(_ text: String) {
+    guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"\\\"<>^`{|}?#".utf8.contains($0) })
+    else { return nil }
+    let isSecure = text.utf8.starts(with: "https://".utf8)
+    guard isSecure || text.utf8.starts(with: "http://".utf8) else { return nil }
+    let scheme = isSecure ? "https" : "http"
+    let rest = text.dropFirst(scheme.count + 3)
+    let authority = rest.prefix { $0 != "/" }
+    let at = authority.lastIndex(of: "@")
+    let place = at.map { authority[authority.index(after: $0)...] } ?? authority
+    credentials = at.flatMap { Self.credentials(authority[..<$0]) }
+    if at != nil, credentials == nil { return nil }
+    guard let (host, port) = Self.hostAndPort(place) else { return nil }
+    var path = String(rest.dropFirst(authority.count))
+    if !path.hasSuffix("/") { path += "/" }
+    let usual = isSecure ? 443 : 80
+    (self.host, self.path) = (host, path)
+    self.port = port == usual || (!isSecure && port == 5_984) ? nil : port
+    base = "\(scheme)://\(host)" + (port.map { $0 == usual ? "" : ":\($0)" } ?? "") + path
+  }
+
+  private static func hostAndPort(_ text: Substring) -> (String, Int?)? {
+    let host: Substring
+    if text.hasPrefix("[") {
+      guard let end = text.firstIndex(of: "]") else { return nil }
+      host = text[...end]
+      let allowed = "0123456789abcdefABCDEF:."
+      guard host.count > 2, host.dropFirst().dropLast().allSatisfy({ allowed.contains($0) }) else {
+        return nil
+      }
+    } else {
+      host = text.prefix { $0 != ":" }
+      guard !host.isEmpty, host.utf8.allSatisfy({ PathSegment.isUnreserved($0) }) else {
+        return nil
+      }
+    }
+    let rest = text.dropFirst(host.count)
+    guard !rest.isEmpty else { return (host.lowercased(), nil) }
+    guard rest.first == ":", rest.dropFirst().allSatisfy({ ("0"..."9").contains($0) }),
+      let port = Int(rest.dropFirst()), (1...65_535).contains(port)
+    else { return nil }
+    return (host.lowercased(), port)
+  }
+
+  private static func credentials(_ text: Substring) -> Credentials? {
+    let user = text.prefix { $0 != ":" }
+    guard user.count < text.count, let name = decoded(user),
+      let password = decoded(text.dropFirst(user.count + 1))
+    else { return nil }
+    return Credentials(user: name, password: password)
+  }
+
+  /// A percent-decoded text; nil for a broken escape and invalid UTF-8.
+  static func decoded(_ text: some StringProtocol) -> String? {
+    var (bytes, rest) = ([UInt8](), Array(text.utf8)[...])
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      let digits = rest.prefix(2)
+      guard digits.count == 2, digits.allSatisfy(isHexDigit),
+        let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+      else { return nil }
+      bytes.append(value)
+      rest = rest.dropFirst(2)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  private static func isHexDigit(_ byte: UInt8) -> Bool {
+    switch byte | 0x20 {
+    case 0x30...0x39, 0x61...0x66: true
+    default: false
+    }
+  }
+}

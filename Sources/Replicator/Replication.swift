@@ -1,0 +1,225 @@
+import Documents
+import JSON
+import Scheduling
+import Synchronization
+
+/// One run of a replication: finds where the last one ended, copies what changed since then, and notes on both ends how
+/// far it has come.
+///
+/// Source: CouchDB, "Replication protocol".
+struct Replication: Sendable {
+  /// How far a run has come.
+  struct Progress: Sendable {
+    var statistics = ReplicationStatistics()
+    /// The sequence of the last change that is done with, as are all before it.
+    var through: JSONValue = 0
+    /// The last one that was read.
+    var highest: JSONValue = 0
+    /// That of the last checkpoint.
+    var committed: JSONValue = 0
+    /// How many changes follow; nil if the source does not say.
+    var pending: Int?
+  }
+
+  /// How many batches are copied at a time.
+  static let batchesAtOnce = 2
+
+  let request: ReplicationRequest
+  /// The id of the checkpoints.
+  let id: String
+  let source: ReplicationPeer
+  let target: ReplicationPeer
+  let now: @Sendable () -> Timestamp
+  /// Is told of the progress.
+  let report: @Sendable (Progress) -> Void
+  /// Where it waits for its turn.
+  let turns: ReplicationTurns
+
+  private typealias Batches = ThrowingTaskGroup<Batch.Result, any Error>
+
+  /// Runs until all is read, or for ever if it is continuous.
+  /// - Returns: the answer of `_replicate` without `ok`.
+  /// - Throws: ``ReplicationFailure``; `CancellationError`. What the next run repeats changes nothing.
+  func run() async throws -> JSONObject {
+    let turn = try await turns.take()
+    defer { turn.give() }
+    var run = try await begin()
+    report(run.progress)
+    do {
+      return try await withThrowingTaskGroup(of: Batch.Result.self) { group in
+        try await copy(&run, &group, turn)
+      }
+    } catch let error where !(error is CancellationError) {
+      // Without it, a run that always fails after a while would always begin at the same place.
+      try? await checkpoint(&run)
+      throw error
+    }
+  }
+
+  private func copy(
+    _ run: inout Run, _ group: inout Batches, _ turn: ReplicationTurns.Turn
+  ) async throws -> JSONObject {
+    var size = BatchSize()
+    // The changes that were there at the beginning, so that a source that always changes has an end.
+    var rest: Int?
+    while true {
+      while run.waiting.count >= Self.batchesAtOnce { try await settle(&group, &run, &size) }
+      // The wait for a change needs no turn.
+      if run.isCurrent { turn.give() }
+      let changes = try await next(run.progress.highest, &size, isWaiting: run.isCurrent)
+      if run.isCurrent || turn.isWanted { try await turn.takeAgain() }
+      run.progress.pending = changes.pending
+      rest = rest ?? changes.pending.map { $0 + changes.rows.count }
+      rest = rest.map { $0 - changes.rows.count }
+      let isRead =
+        changes.rows.isEmpty || changes.pending == 0
+        || (!request.isContinuous && rest.map { $0 <= 0 } ?? false)
+      guard changes.rows.isEmpty || changes.last != run.progress.highest else {
+        throw ReplicationFailure.badAnswer(source.name, "its changes do not go on")
+      }
+      run.progress.highest = changes.last
+      if !changes.rows.isEmpty {
+        run.begin(Batch(rows: changes.rows, last: changes.last, of: self), in: &group)
+      }
+      run.isCurrent = isRead && request.isContinuous
+      guard isRead || run.isDue(request) else { continue }
+      while !run.waiting.isEmpty { try await settle(&group, &run, &size) }
+      // As in CouchDB, a run without a change leaves no checkpoint.
+      if !request.isContinuous, run.count == 0 { return run.answer }
+      run.progress.through = changes.last
+      if !run.isCurrent || run.isDue(request) { try await checkpoint(&run) }
+      report(run.progress)
+      if isRead, !request.isContinuous { return run.answer }
+    }
+  }
+
+  /// Reads changes, fewer at a time if their answer is too long.
+  private func next(
+    _ since: JSONValue, _ size: inout BatchSize, isWaiting: Bool
+  ) async throws -> PeerChanges {
+    var limit = size.count
+    while true {
+      try Task.checkCancellation()
+      do {
+        return try await source.changes(
+          since: since, limit: limit, of: request, isWaiting: isWaiting)
+      } catch is TooLongAnswer {
+        guard limit > 1 else {
+          throw ReplicationFailure.badAnswer(source.name, "one change is too long")
+        }
+        limit = max(1, limit / 4)
+        size.note(.zero, isSplit: true)
+      }
+    }
+  }
+
+  /// Waits for a batch.
+  private func settle(
+    _ group: inout Batches, _ run: inout Run, _ size: inout BatchSize
+  ) async throws {
+    guard let result = try await group.next() else { return }
+    size.note(result.duration, isSplit: result.isSplit)
+    run.finish(result)
+    report(run.progress)
+  }
+}
+
+extension Replication {
+  /// The state of a run.
+  struct Run: Sendable {
+    let session: ReplicationSession
+    let sourceTime: String
+    let targetTime: String
+    var sourceLog: ReplicationLog
+    var targetLog: ReplicationLog
+    var progress: Progress
+    /// What `_replicate` answers.
+    var answer: JSONObject
+    /// Whether all changes are read, so that the source is asked to wait for the next one.
+    var isCurrent = false
+    /// The batches that are not done, in order, and those of them that are done before earlier ones.
+    var waiting: [Int] = []
+    var done: [Int: JSONValue] = [:]
+    var count = 0
+    var checkpointed = ContinuousClock.now
+
+    mutating func begin(
+      _ batch: Batch, in group: inout ThrowingTaskGroup<Batch.Result, any Error>
+    ) {
+      let number = count
+      count += 1
+      waiting.append(number)
+      group.addTask { try await batch.run(number) }
+    }
+
+    mutating func finish(_ result: Batch.Result) {
+      progress.statistics = progress.statistics + result.statistics
+      done[result.number] = result.last
+      while let first = waiting.first, let last = done.removeValue(forKey: first) {
+        waiting.removeFirst()
+        progress.through = last
+      }
+    }
+
+    func isDue(_ request: ReplicationRequest) -> Bool {
+      ContinuousClock.now - checkpointed >= request.checkpointInterval
+    }
+
+    mutating func noteCheckpoint() { checkpointed = .now }
+  }
+
+  /// Opens both ends and compares their checkpoints.
+  private func begin() async throws -> Run {
+    let sourceTime = try await source.open()
+    let targetTime = try await target.open(isCreating: request.createsTarget)
+    var (logs, common) = ((ReplicationLog(), ReplicationLog()), (JSONValue(0), [JSONObject]()))
+    if request.usesCheckpoints {
+      logs = (try await source.log(id), try await target.log(id))
+      common = ReplicationLog.common(source: logs.0, target: logs.1)
+    }
+    let since = request.since ?? common.0
+    var generator = SystemRandomNumberGenerator()
+    let session = ReplicationSession(
+      id: Hex.string(generator.next(), generator.next()), began: now(), since: since,
+      history: common.1, isByDocuments: request.isByDocuments)
+    var progress = Progress()
+    progress.statistics = ReplicationStatistics(common.1.first)
+    (progress.through, progress.highest, progress.committed) = (since, since, since)
+    var answer: JSONObject = ["no_changes": true]
+    for (name, value) in logs.0.body.members { answer.append(name, value) }
+    return Run(
+      session: session, sourceTime: sourceTime, targetTime: targetTime, sourceLog: logs.0,
+      targetLog: logs.1, progress: progress, answer: answer)
+  }
+
+  /// Notes on both ends how far the run has come, first at the source.
+  /// - Throws: ``ReplicationFailure`` also if one of the databases is another one than at the beginning.
+  private func checkpoint(_ run: inout Run) async throws {
+    run.noteCheckpoint()
+    guard request.usesCheckpoints else {
+      run.answer = ["use_checkpoints": false]
+      return
+    }
+    guard run.progress.through != run.progress.committed else { return }
+    async let sourceTime = source.commit()
+    let targetTime = try await target.commit()
+    let changed = [
+      (try await sourceTime) == run.sourceTime ? nil : "source",
+      targetTime == run.targetTime ? nil : "target",
+    ].compactMap { $0 }
+    guard changed.isEmpty else {
+      throw ReplicationFailure.checkpoint(
+        "instance_start_time on \(changed.joined(separator: " and ")) database has changed since last checkpoint."
+      )
+    }
+    let log = run.session.log(upTo: run.progress.through, run.progress.statistics, at: now())
+    run.sourceLog = try await source.save(log, of: run.session.id, after: run.sourceLog, id: id)
+    run.targetLog = try await target.save(log, of: run.session.id, after: run.targetLog, id: id)
+    run.answer = log
+    run.progress.committed = run.progress.through
+  }
+}
+
+extension ReplicationRequest {
+  var isByDocuments: Bool { if case .documents = filter { true } else { false } }
+}

@@ -1,0 +1,42 @@
+/// Why a replication does not go on, with CouchDB's words for it.
+package struct ReplicationFailure: Error, Sendable, Equatable {
+  /// The word, such as `db_not_found`.
+  package let error: String
+  /// A sentence. It never contains credentials.
+  package let reason: String
+
+  /// The longest text of another server in a reason, in characters.
+  private static let quoted = 200
+
+  init(_ error: String, _ reason: String) {
+    (self.error, self.reason) = (error, reason)
+  }
+
+  /// A database is absent, or its answer is none of a CouchDB.
+  static func notFound(_ peer: String) -> ReplicationFailure {
+    ReplicationFailure("db_not_found", "could not open \(peer)")
+  }
+
+  static func unauthorized(_ peer: String) -> ReplicationFailure {
+    ReplicationFailure("unauthorized", "unauthorized to access or create database \(peer)")
+  }
+
+  static func forbidden(_ peer: String) -> ReplicationFailure {
+    ReplicationFailure("forbidden", "forbidden to access or create database \(peer)")
+  }
+
+  /// A peer has answered something that can't be used.
+  static func badAnswer(_ peer: String, _ what: String) -> ReplicationFailure {
+    ReplicationFailure("bad_answer", "\(peer): \(what.prefix(quoted))")
+  }
+
+  /// A peer does not answer, or only errors that may pass.
+  static func unreachable(_ peer: String, _ what: String) -> ReplicationFailure {
+    ReplicationFailure("http_request_failed", "\(peer): \(what.prefix(quoted))")
+  }
+
+  /// The checkpoint can't be written.
+  static func checkpoint(_ reason: String) -> ReplicationFailure {
+    ReplicationFailure("checkpoint_commit_failure", reason)
+  }
+}

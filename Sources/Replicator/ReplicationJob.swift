@@ -1,0 +1,99 @@
+import Documents
+package import JSON
+
+/// One replication, as the administrator sees it.
+///
+/// Source: CouchDB, "GET /_active_tasks" and "GET /_scheduler/jobs".
+package struct ReplicationJob: Sendable {
+  /// How many events of a job are kept, as in CouchDB (`max_history`).
+  static let events = 20
+
+  /// Its id.
+  package let id: String
+  let request: ReplicationRequest
+  let startedAt: Timestamp
+  let task: Task<ReplicationJobs.Outcome, Never>
+  private(set) var progress = Replication.Progress()
+  /// Whether the progress is of the present run.
+  private(set) var hasProgress = false
+  private var updatedAt: Timestamp
+  private var isRunning = false
+  /// The last failure, until it has run again for a while.
+  private var failure: ReplicationFailure?
+  private var history: [(time: Timestamp, type: String, reason: String?)] = []
+
+  init(
+    id: String, _ request: ReplicationRequest, at now: Timestamp,
+    _ task: Task<ReplicationJobs.Outcome, Never>
+  ) {
+    (self.id, self.request, startedAt, updatedAt, self.task) = (id, request, now, now, task)
+    add("added", nil, now)
+  }
+
+  private mutating func add(_ type: String, _ reason: String?, _ now: Timestamp) {
+    history.insert((now, type, reason), at: 0)
+    if history.count > Self.events { history.removeLast() }
+  }
+
+  mutating func start(at now: Timestamp) {
+    (isRunning, hasProgress) = (true, false)
+    add("started", nil, now)
+  }
+
+  mutating func crash(_ failure: ReplicationFailure, at now: Timestamp) {
+    (isRunning, self.failure) = (false, failure)
+    add("crashed", "\(failure.error): \(failure.reason)", now)
+  }
+
+  mutating func note(_ progress: Replication.Progress, at now: Timestamp) {
+    (self.progress, updatedAt, hasProgress, failure) = (progress, now, true, nil)
+  }
+
+  /// The element of `_active_tasks`; nil while it waits after a failure.
+  package var activeTask: JSONObject? {
+    guard isRunning else { return nil }
+    var task: JSONObject = [
+      "type": "replication", "replication_id": .string(id), "node": "nonode@nohost",
+      "pid": .null, "process_status": "waiting", "user": .null, "database": .null,
+      "doc_id": .null, "source": .string(request.source.name),
+      "target": .string(request.target.name), "continuous": .bool(request.isContinuous),
+      "started_on": .count(Int(startedAt.seconds)), "updated_on": .count(Int(updatedAt.seconds)),
+      "checkpoint_interval": .count(Int(request.checkpointInterval.components.seconds * 1_000)),
+    ]
+    for (name, value) in info.members { task.append(name, value) }
+    return task
+  }
+
+  private var shownInfo: JSONObject {
+    guard let failure else { return info }
+    return ["error": .string("\(failure.error): \(failure.reason)")]
+  }
+
+  private var info: JSONObject {
+    var info: JSONObject = [
+      "source_seq": progress.highest, "through_seq": progress.through,
+      "checkpointed_source_seq": progress.committed,
+      "changes_pending": progress.pending.map { .count($0) } ?? .null,
+    ]
+    for (name, value) in progress.statistics.task.members { info.append(name, value) }
+    return info
+  }
+
+  /// The element of `_scheduler/jobs`.
+  package var scheduled: JSONObject {
+    let events = history.map { event -> JSONValue in
+      var object: JSONObject = [
+        "timestamp": .string(event.time.rfc3339), "type": .string(event.type),
+      ]
+      if let reason = event.reason { object.append("reason", .string(reason)) }
+      return .object(object)
+    }
+    return [
+      "id": .string(id), "pid": .null, "source": .string(request.source.name),
+      "target": .string(request.target.name), "database": .null, "user": .null, "doc_id": .null,
+      "info": .object(shownInfo),
+      "history": .array(events), "node": "nonode@nohost",
+      "start_time": .string(startedAt.rfc3339),
+    ]
+  }
+}

@@ -1,0 +1,178 @@
+package import Documents
+package import JSON
+import Stores
+import Synchronization
+
+/// The replications of this server: those that run, and the continuous ones that wait after a failure.
+///
+/// Source: CouchDB, "POST /_replicate", "GET /_active_tasks", "GET /_scheduler/jobs".
+package final class ReplicationJobs: Sendable {
+  /// The most replications at a time. A continuous one waits for changes over a connection of its own.
+  package static let most = 200
+  /// How many connections they need to this server: one for each that waits for changes, and those of the ones that copy.
+  package static let connections = most + 16 * ReplicationTurns.atOnce
+  /// The wait after the first failure of a continuous replication; after each further one it is twice as long, up to the
+  /// longest. A random part is subtracted, up to the half.
+  static let pauses = Duration.seconds(5)...Duration.seconds(600)
+
+  /// How a replication ends: the answer of `_replicate` without `ok`, or why it failed.
+  package typealias Outcome = Result<JSONObject, ReplicationFailure>
+
+  /// What became of a request.
+  package enum Reply: Sendable {
+    /// A replication was ended.
+    case cancelled(id: String)
+    /// There is none to end.
+    case absent
+    case continuous(id: String)
+    /// It runs once. Its id, and what waits for its end.
+    case once(id: String, Task<Outcome, Never>)
+  }
+
+  private let clients: PeerClients
+  private let turns = ReplicationTurns()
+  private let now: @Sendable () -> Timestamp
+  private let state = Mutex(State())
+
+  private struct State {
+    var jobs: [String: ReplicationJob] = [:]
+    var isStopped = false
+    var counts = Counts()
+  }
+
+  /// What the replications have done since the start.
+  package struct Counts: Sendable {
+    package var started = 0
+    package var failed = 0
+    package var written = 0
+    package var refused = 0
+  }
+
+  package init(_ clients: PeerClients, now: @escaping @Sendable () -> Timestamp) {
+    (self.clients, self.now) = (clients, now)
+  }
+
+  /// Carries out a `POST /_replicate`.
+  /// - Parameter server: the id of this server, which stays the same as long as its data exist.
+  /// - Throws: 400 `bad_request`; 429 if there are too many replications; 503 if the server is stopping.
+  package func replicate(_ body: JSONNode, on server: String) throws -> Reply {
+    if try ReplicationCancellation.isAsked(body) {
+      let id = try ReplicationCancellation.id(in: body) ?? ReplicationRequest(body).id(on: server)
+      return cancel(id) ? .cancelled(id: id) : .absent
+    }
+    let request = try ReplicationRequest(body)
+    let id = request.id(on: server)
+    let task = try state.withLock { state throws(ServiceError) in
+      if let job = state.jobs[id] { return job.task }
+      guard !state.isStopped else {
+        throw ServiceError(.unavailable, "The server is stopping", retryAfterSeconds: 1)
+      }
+      guard state.jobs.count < Self.most else {
+        throw ServiceError(.overloaded, "At most \(Self.most) replications run at once")
+      }
+      // Detached: the job goes on after the request, whose work would end it.
+      let task = Task.detached { await self.run(request, id, base: request.baseID(on: server)) }
+      state.jobs[id] = ReplicationJob(id: id, request, at: now(), task)
+      state.counts.started += 1
+      return task
+    }
+    return request.isContinuous ? .continuous(id: id) : .once(id: id, task)
+  }
+
+  /// Ends a replication.
+  /// - Returns: whether there was one.
+  package func cancel(_ id: String) -> Bool {
+    let job = state.withLock { $0.jobs.removeValue(forKey: id) }
+    job?.task.cancel()
+    return job != nil
+  }
+
+  /// Ends all replications, and starts no other one.
+  package func stop() async {
+    let tasks = state.withLock { state in
+      state.isStopped = true
+      return state.jobs.values.map(\.task)
+    }
+    for task in tasks { task.cancel() }
+    for task in tasks { _ = await task.value }
+    await clients.shutdown()
+  }
+
+  /// All replications, ordered by id.
+  package var jobs: [ReplicationJob] {
+    state.withLock { $0.jobs.values.sorted { $0.id < $1.id } }
+  }
+
+  package func job(_ id: String) -> ReplicationJob? { state.withLock { $0.jobs[id] } }
+
+  package var counts: Counts { state.withLock { $0.counts } }
+
+  private func run(_ request: ReplicationRequest, _ id: String, base: String) async -> Outcome {
+    let outcome = await attempts(at: request, id, base: base)
+    // A cancelled one was removed before, and there may be another one of its id.
+    if !Task.isCancelled { state.withLock { _ = $0.jobs.removeValue(forKey: id) } }
+    return outcome
+  }
+
+  /// Runs a replication: once, or again after each failure.
+  private func attempts(
+    at request: ReplicationRequest, _ id: String, base: String
+  ) async -> Outcome {
+    var pause = Self.pauses.lowerBound
+    while true {
+      let began = ContinuousClock.now
+      let failure: ReplicationFailure
+      do {
+        let replication = Replication(
+          request: request, id: base, source: clients.peer(request.source),
+          target: clients.peer(request.target), now: now,
+          report: { [weak self] in self?.note($0, of: id) }, turns: turns)
+        change(id) { $0.start(at: $1) }
+        return .success(try await replication.run())
+      } catch is CancellationError {
+        return .failure(.cancelled)
+      } catch {
+        failure = error as? ReplicationFailure ?? .unexpected(error)
+      }
+      change(id, isFailure: true) { $0.crash(failure, at: $1) }
+      guard request.isContinuous else { return .failure(failure) }
+      // One that ran for long begins again with short pauses.
+      if ContinuousClock.now - began > Self.pauses.upperBound { pause = Self.pauses.lowerBound }
+      let wait = pause / 2 + pause * Double.random(in: 0...0.5)
+      guard (try? await Task.sleep(for: wait)) != nil else { return .failure(.cancelled) }
+      pause = min(pause * 2, Self.pauses.upperBound)
+    }
+  }
+
+  private func note(_ progress: Replication.Progress, of id: String) {
+    state.withLock { state in
+      guard let job = state.jobs[id] else { return }
+      let (known, new) = (job.progress.statistics, progress.statistics)
+      if job.hasProgress {
+        state.counts.written += max(0, new.written - known.written)
+        state.counts.refused += max(0, new.failures - known.failures)
+      }
+      state.jobs[id]?.note(progress, at: now())
+    }
+  }
+
+  private func change(
+    _ id: String, isFailure: Bool = false, _ change: (inout ReplicationJob, Timestamp) -> Void
+  ) {
+    state.withLock { state in
+      if isFailure { state.counts.failed += 1 }
+      guard var job = state.jobs[id] else { return }
+      change(&job, now())
+      state.jobs[id] = job
+    }
+  }
+}
+
+extension ReplicationFailure {
+  static let cancelled = ReplicationFailure("cancelled", "The replication was ended")
+
+  /// An error that no code expects. Only its type is named, because its text may contain anything.
+  static func unexpected(_ error: any Error) -> ReplicationFailure {
+    ReplicationFailure("internal_error", String(reflecting: type(of: error)))
+  }
+}

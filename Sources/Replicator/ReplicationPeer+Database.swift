@@ -1,0 +1,175 @@
+import Documents
+import JSON
+import NIOHTTP1
+
+/// The database, its checkpoints and its changes.
+///
+/// Source: CouchDB, "Replication protocol".
+extension ReplicationPeer {
+  /// Makes sure that the database is there.
+  /// - Parameter isCreating: whether an absent one is created.
+  /// - Returns: the start time of its instance.
+  /// - Throws: ``ReplicationFailure`` with CouchDB's words.
+  func open(isCreating: Bool = false) async throws -> String {
+    if isCreating {
+      switch try await send(.PUT).status {
+      case 401: throw ReplicationFailure.unauthorized(name)
+      case 403: throw ReplicationFailure.forbidden(name)
+      default: break
+      }
+    }
+    let answer = try await send(.GET)
+    switch answer.status {
+    case 401: throw ReplicationFailure.unauthorized(name)
+    case 403: throw ReplicationFailure.forbidden(name)
+    default:
+      let info = try? await answer.json()
+      guard answer.status == 200, let info, info["update_seq"] != nil,
+        let time = info["instance_start_time"]
+      else { throw ReplicationFailure.notFound(name) }
+      return String(decoding: time.minified, as: UTF8.self)
+    }
+  }
+
+  /// Makes sure that all that was written is on the disk of the peer.
+  /// - Returns: the start time of its instance.
+  /// - Throws: ``ReplicationFailure``.
+  func commit() async throws -> String {
+    let answer = try await send(.POST, "_ensure_full_commit", body: [])
+    guard answer.status == 201, let time = try? await answer.json()["instance_start_time"] else {
+      throw ReplicationFailure.checkpoint("Failure on commit: \(name): status \(answer.status)")
+    }
+    return String(decoding: time.minified, as: UTF8.self)
+  }
+
+  private static func path(ofLog id: String) -> String { "_local/" + PathSegment.encode(id) }
+
+  /// The checkpoint of a replication; an empty one if none is stored.
+  /// - Throws: ``ReplicationFailure``.
+  func log(_ id: String) async throws -> ReplicationLog {
+    let answer = try await send(.GET, Self.path(ofLog: id))
+    guard answer.status != 404 else { return ReplicationLog() }
+    guard answer.status == 200, let node = try? await answer.json(), node.kind == .object else {
+      throw ReplicationFailure.badAnswer(name, "checkpoint: " + (await answer.described()))
+    }
+    return ReplicationLog(node)
+  }
+
+  /// Stores a checkpoint.
+  /// - Returns: the checkpoint with its new revision.
+  /// - Throws: ``ReplicationFailure``.
+  func save(
+    _ body: JSONObject, of session: String, after log: ReplicationLog, id: String
+  ) async throws -> ReplicationLog {
+    var document: JSONObject = ["_id": .string("_local/" + id)]
+    if let revision = log.revision { document.append("_rev", .string(revision)) }
+    for (name, value) in body.members { document.append(name, value) }
+    let answer = try await send(
+      .PUT, Self.path(ofLog: id), body: JSONValue.object(document).bytes)
+    var saved = ReplicationLog()
+    saved.body = body
+    if answer.status == 409 {
+      // The answer to an earlier attempt may be lost.
+      let stored = try await self.log(id)
+      guard stored.isOf(session) else {
+        throw ReplicationFailure.checkpoint("conflict at \(name)")
+      }
+      saved.revision = stored.revision
+      return saved
+    }
+    guard [200, 201, 202].contains(answer.status) else {
+      throw ReplicationFailure.checkpoint("\(name): " + (await answer.described()))
+    }
+    saved.revision = try? await answer.json()["rev"]?.string
+    return saved
+  }
+}
+
+/// Some changes of a source, in the order of their sequences.
+struct PeerChanges: Sendable {
+  /// A changed document with its leaves.
+  struct Row: Sendable {
+    let id: String
+    let revisions: [String]
+  }
+
+  let rows: [Row]
+  /// The sequence of the last one.
+  let last: JSONValue
+  /// How many follow; nil if the source does not say.
+  let pending: Int?
+}
+
+extension ReplicationPeer {
+  /// How long a source may wait for the first change, in milliseconds.
+  private static let longestWait = 20_000
+
+  /// Reads changes.
+  /// - Parameter isWaiting: whether the source waits until there is one.
+  /// - Throws: ``ReplicationFailure``; ``TooLongAnswer``.
+  func changes(
+    since: JSONValue, limit: Int, of request: ReplicationRequest, isWaiting: Bool
+  ) async throws -> PeerChanges {
+    let since = since.string ?? String(decoding: since.bytes, as: UTF8.self)
+    let (feed, wait) = (isWaiting ? "longpoll" : "normal", String(Self.longestWait))
+    let (style, limit) = (request.winnersOnly ? "main_only" : "all_docs", String(limit))
+    let answer: PeerAnswer
+    switch request.filter {
+    case .all:
+      answer = try await send(
+        .GET, "_changes",
+        ["feed": feed, "style": style, "since": since, "limit": limit, "timeout": wait])
+    case .documents(let ids):
+      let body: JSONValue = ["doc_ids": .array(ids.map { .string($0) })]
+      answer = try await send(
+        .POST, "_changes",
+        [
+          "feed": feed, "style": style, "since": since, "limit": limit, "timeout": wait,
+          "filter": "_doc_ids",
+        ], body: body.bytes)
+    case .selector(let text):
+      answer = try await send(
+        .POST, "_changes",
+        [
+          "feed": feed, "style": style, "since": since, "limit": limit, "timeout": wait,
+          "filter": "_selector",
+        ], body: Array(#"{"selector":"#.utf8) + text + [UInt8(ascii: "}")])
+    }
+    guard answer.status == 200 else { throw await refused(answer, "changes") }
+    guard let node = try? await answer.json(), let changes = PeerChanges(node) else {
+      throw ReplicationFailure.badAnswer(name, "its changes are malformed")
+    }
+    return changes
+  }
+
+  /// The failure for a request that the peer refuses as a whole.
+  func refused(_ answer: PeerAnswer, _ what: String) async -> ReplicationFailure {
+    switch answer.status {
+    case 401: ReplicationFailure.unauthorized(name)
+    case 403: ReplicationFailure.forbidden(name)
+    case 404: ReplicationFailure.notFound(name)
+    default: ReplicationFailure.badAnswer(name, what + ": " + (await answer.described()))
+    }
+  }
+}
+
+extension PeerChanges {
+  /// Reads an answer; nil for one of another form.
+  fileprivate init?(_ node: JSONNode) {
+    guard let results = node["results"], results.kind == .array, let last = node["last_seq"],
+      last.string != nil || last.number != nil
+    else { return nil }
+    var rows: [Row] = []
+    rows.reserveCapacity(results.count)
+    for result in results.elements {
+      guard let id = result["id"]?.string, let changes = result["changes"],
+        changes.kind == .array
+      else { return nil }
+      let revisions = changes.elements.compactMap { $0["rev"]?.string }
+      guard revisions.count == changes.count else { return nil }
+      rows.append(Row(id: id, revisions: revisions))
+    }
+    (self.rows, self.last) = (rows, last.value)
+    pending = node["pending"]?.int
+  }
+}

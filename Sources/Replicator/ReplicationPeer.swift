@@ -1,0 +1,116 @@
+import AsyncHTTPClient
+import Documents
+import IPAddresses
+import JSON
+import NIOCore
+import NIOHTTP1
+
+/// A database at one end of a replication, reached by CouchDB's protocol: this server's own by a socket, others' by
+/// their URLs.
+struct ReplicationPeer: Sendable {
+  /// How often a request is sent that gets no answer, or 408, 429 or 5xx, as in CouchDB (`retries_per_request`).
+  static let attempts = 5
+  /// The wait before the second attempt; each further one is twice as long. A random part is subtracted, up to the half.
+  static let pause = Duration.milliseconds(250)
+  /// How long a peer may take until an answer begins.
+  private static let patience = TimeAmount.seconds(90)
+
+  /// The name by which answers and logs call it.
+  let name: String
+  private let endpoint: ReplicationEndpoint
+  private let base: String
+  private let http: HTTPClient
+
+  init(_ endpoint: ReplicationEndpoint, base: String, http: HTTPClient) {
+    name = endpoint.name
+    (self.endpoint, self.base, self.http) = (endpoint, base, http)
+  }
+
+  /// A request for a path below the database.
+  /// - Parameter path: encoded; empty for the database itself.
+  /// - Parameter query: pairs that are encoded here.
+  func request(
+    _ method: HTTPMethod, _ path: String, _ query: KeyValuePairs<String, String> = [:],
+    body: [UInt8]? = nil
+  ) -> HTTPClientRequest {
+    let pairs = query.map { $0.key + "=" + PathSegment.encode($0.value) }
+    var request = HTTPClientRequest(
+      url: base + path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")))
+    request.method = method
+    request.headers = ["user-agent": "hotel-bookmarks", "accept": "application/json"]
+    if case .local = endpoint.place { request.headers.add(name: "host", value: "localhost") }
+    for field in endpoint.fields { request.headers.add(name: field.name, value: field.value) }
+    if let value = endpoint.authorization {
+      request.headers.add(name: "authorization", value: value)
+    }
+    if let body {
+      request.headers.add(name: "content-type", value: "application/json")
+      request.body = .bytes(ByteBuffer(bytes: body))
+    }
+    return request
+  }
+
+  /// The path of a document. The slash of a design document stays.
+  static func path(_ id: String) -> String {
+    let prefix = "_design/"
+    guard id.utf8.starts(with: prefix.utf8) else { return PathSegment.encode(id) }
+    return prefix + PathSegment.encode(String(Substring(id.utf8.dropFirst(prefix.utf8.count))))
+  }
+
+  /// Sends a request, again after failures that may pass, and reads the answer.
+  /// - Throws: ``ReplicationFailure``; ``TooLongAnswer``; `CancellationError`.
+  func send(
+    _ method: HTTPMethod, _ path: String = "", _ query: KeyValuePairs<String, String> = [:],
+    body: [UInt8]? = nil
+  ) async throws -> PeerAnswer {
+    var pause = Self.pause
+    for attempt in 1... {
+      let isLast = attempt == Self.attempts
+      do {
+        let response = try await begin(request(method, path, query, body: body))
+        let bytes = try await response.collected(upTo: PeerAnswer.maximumBytes, from: name)
+        let answer = PeerAnswer(status: Int(response.status.code), body: bytes)
+        guard Self.mayPass(answer.status) else { return answer }
+        if isLast { throw ReplicationFailure.unreachable(name, await answer.described()) }
+      } catch let error as HTTPClientError where error == .cancelled {
+        throw CancellationError()
+      } catch let error where !(error is TooLongAnswer) && !(error is CancellationError) {
+        if isLast || error is AddressRefusal || error is ReplicationFailure {
+          throw failure(error)
+        }
+      }
+      try await Task.sleep(for: pause / 2 + pause * Double.random(in: 0...0.5))
+      pause *= 2
+    }
+    throw CancellationError()
+  }
+
+  /// Sends a request once.
+  /// - Parameter patience: how long the peer may take until its answer begins.
+  /// - Returns: the answer, whose body is not read yet.
+  /// - Throws: the client's errors; ``ReplicationFailure`` for a redirect.
+  func begin(
+    _ request: HTTPClientRequest, within patience: TimeAmount = ReplicationPeer.patience
+  ) async throws -> HTTPClientResponse {
+    let response = try await http.execute(request, deadline: .now() + patience)
+    guard !(300..<400).contains(response.status.code) else {
+      throw ReplicationFailure.badAnswer(name, "it redirects, which is not followed")
+    }
+    return response
+  }
+
+  /// Whether a later attempt may succeed.
+  static func mayPass(_ status: Int) -> Bool { status == 408 || status == 429 || status >= 500 }
+
+  /// An error of the HTTP client in words.
+  func failure(_ error: any Error) -> any Error {
+    switch error {
+    case is ReplicationFailure, is CancellationError, is TooLongAnswer: error
+    case let refusal as AddressRefusal:
+      ReplicationFailure(
+        "forbidden", "\(name) leads to address \(refusal.address), which is not allowed")
+    case let error as HTTPClientError where error == .cancelled: CancellationError()
+    default: ReplicationFailure.unreachable(name, String(describing: error))
+    }
+  }
+}

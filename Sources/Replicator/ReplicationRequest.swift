@@ -1,0 +1,172 @@
+import Documents
+package import JSON
+import Stores
+
+/// What a replication does: its ends and its options.
+///
+/// Source: CouchDB, "POST /_replicate" and "Replicator database".
+package struct ReplicationRequest: Sendable {
+  /// Which changes of the source are read.
+  enum Filter: Sendable, Hashable {
+    case all
+    /// Those of documents, sorted, each once.
+    case documents([String])
+    /// Those of documents that match a selector, in canonical JSON.
+    case selector([UInt8])
+  }
+
+  let source: ReplicationEndpoint
+  let target: ReplicationEndpoint
+  /// Whether it waits for further changes when it has read all.
+  let isContinuous: Bool
+  /// Whether the target is created if it is absent.
+  let createsTarget: Bool
+  let filter: Filter
+  /// Where it begins, instead of at the last checkpoint.
+  let since: JSONValue?
+  let usesCheckpoints: Bool
+  /// The time from one checkpoint to the next.
+  let checkpointInterval: Duration
+  /// Whether only winners are read, not conflicts.
+  let winnersOnly: Bool
+
+  /// The most ids of documents.
+  static let maximumDocuments = 10_000
+  /// The bounds of the time between two checkpoints, in milliseconds, and the standard of CouchDB.
+  static let intervals = 100...3_600_000
+  static let standardInterval = 30_000
+
+  /// Reads a body.
+  /// - Throws: 400 `bad_request`; 501 for what is not offered.
+  package init(_ body: JSONNode) throws {
+    for name in ["filter", "query_params", "proxy", "source_proxy", "target_proxy"]
+    where body[name].map({ !$0.isNull }) == true {
+      throw ServiceError(
+        .notImplemented,
+        "`\(name)` is not offered here; `selector` and `doc_ids` choose documents")
+    }
+    source = try ReplicationEndpoint(body["source"], as: "source")
+    target = try ReplicationEndpoint(body["target"], as: "target")
+    isContinuous = try Self.flag(body, "continuous") ?? false
+    createsTarget = try Self.flag(body, "create_target") ?? false
+    usesCheckpoints = try Self.flag(body, "use_checkpoints") ?? true
+    winnersOnly = try Self.flag(body, "winning_revs_only") ?? false
+    filter = try Self.filter(body)
+    since = try Self.since(body["since_seq"])
+    let interval = body["checkpoint_interval"]
+    let milliseconds = interval?.int ?? interval?.string.flatMap { Int($0) }
+    guard interval == nil || milliseconds != nil else {
+      throw ServiceError.badRequest("parameter `checkpoint_interval` must be an integer")
+    }
+    checkpointInterval = .milliseconds(
+      min(
+        max(milliseconds ?? Self.standardInterval, Self.intervals.lowerBound),
+        Self.intervals.upperBound))
+  }
+
+  private static func flag(_ body: JSONNode, _ name: String) throws -> Bool? {
+    guard let node = body[name] else { return nil }
+    guard let flag = node.bool else {
+      throw ServiceError.badRequest("parameter `\(name)` must be a boolean")
+    }
+    return flag
+  }
+
+  private static func since(_ node: JSONNode?) throws -> JSONValue? {
+    guard let node, !node.isNull else { return nil }
+    guard node.int != nil || node.string != nil else {
+      throw ServiceError.badRequest("parameter `since_seq` must be a sequence")
+    }
+    return node.value
+  }
+
+  private static func filter(_ body: JSONNode) throws -> Filter {
+    let documents = body["doc_ids"].flatMap { $0.isNull ? nil : $0 }
+    let selector = body["selector"]
+    guard documents == nil || selector == nil else {
+      throw ServiceError.badRequest(
+        "`doc_ids`, `filter`, `selector` are mutually exclusive")
+    }
+    if let selector {
+      guard selector.kind == .object else {
+        throw ServiceError.badRequest("parameter `selector` must be a JSON object")
+      }
+      return .selector(selector.canonical)
+    }
+    guard let documents else { return .all }
+    guard documents.kind == .array, documents.count <= maximumDocuments else {
+      throw ServiceError.badRequest(
+        "parameter `doc_ids` must be an array of at most \(maximumDocuments) ids")
+    }
+    var ids: Set<String> = []
+    for element in documents.elements {
+      // As in CouchDB, ids may be percent-encoded.
+      guard let text = element.string, let id = RemoteURL.decoded(text) else {
+        throw ServiceError.badRequest("parameter `doc_ids` must be an array of ids")
+      }
+      ids.insert(id)
+    }
+    return .documents(ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+  }
+}
+
+extension ReplicationRequest {
+  /// The id of the checkpoints: 32 hex digits. It depends on this server, the ends without their passwords, and the filter,
+  /// so that the same request continues where the last one ended. CouchDB hashes the same ingredients, in Erlang's form.
+  ///
+  /// Source: CouchDB, `couch_replicator_ids:replication_id/2`, version 4.
+  /// - Parameter server: the id of this server, which stays the same as long as its data exist.
+  package func baseID(on server: String) -> String {
+    var parts: [JSONValue] = [.string(server), Self.part(source), Self.part(target)]
+    switch filter {
+    case .all: break
+    case .documents(let ids): parts.append(.array(ids.map { .string($0) }))
+    case .selector(let text): parts.append(.string(String(decoding: text, as: UTF8.self)))
+    }
+    if winnersOnly { parts.append("winning_revs_only") }
+    let text = String(decoding: JSONValue.array(parts).bytes, as: UTF8.self)
+    return Hex.digest(of: "replication " + text, digits: 32)
+  }
+
+  /// The id of the replication, as CouchDB forms it.
+  package func id(on server: String) -> String {
+    baseID(on: server) + (isContinuous ? "+continuous" : "")
+      + (createsTarget ? "+create_target" : "")
+  }
+
+  private static func part(_ end: ReplicationEndpoint) -> JSONValue {
+    switch end.place {
+    case .local(let name): return .array(["local", .string(name)])
+    case .remote(let url):
+      return .array([
+        "remote", end.user.map { .string($0) } ?? .null, .string(url.host),
+        url.port.map { JSONValue.count($0) } ?? "default", .string(url.path),
+        .array(end.fields.map { .array([.string($0.name), .string($0.value)]) }),
+      ])
+    }
+  }
+}
+
+/// A request to end a replication: by its id, or by the same body with `cancel`.
+package enum ReplicationCancellation {
+  /// Whether a body asks for it.
+  /// - Throws: 400 `bad_request`.
+  package static func isAsked(_ body: JSONNode) throws -> Bool {
+    guard let cancel = body["cancel"] else { return false }
+    guard let flag = cancel.bool else {
+      throw ServiceError.badRequest("parameter `cancel` must be a boolean")
+    }
+    return flag
+  }
+
+  /// The id in a body; nil if the body describes the replication instead. A space stands for a `+` that was decoded as
+  /// in a form.
+  package static func id(in body: JSONNode) -> String? {
+    for name in ["_local_id", "replication_id", "id"] {
+      if let id = body[name]?.string {
+        return String(decoding: id.utf8.map { $0 == 0x20 ? 0x2B : $0 }, as: UTF8.self)
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,72 @@
+import HTTPTypes
+import JSON
+import Testing
+
+@testable import HTTPAPI
+
+/// The routes of the replications that this server runs.
+struct ReplicatorRouteTests {
+  @Test func oneShotAnswersAtItsEnd() async throws {
+    try await AccountAPIFixture.open { api in
+      let done = try await api.call(
+        .administrator, .post, "/couch/_replicate", body: #"{"source":"a","target":"b"}"#)
+      #expect(done.status == 200)
+      #expect(done.json["ok"]?.bool == true)
+      #expect(done["session_id"]?.utf8.count == 32)
+      let failed = try await api.call(
+        .administrator, .post, "/couch/_replicate", body: #"{"source":"absent","target":"b"}"#)
+      #expect(failed.status == 500)
+      #expect(failed.error == "db_not_found")
+      #expect(failed["reason"] == "could not open absent")
+    }
+  }
+
+  @Test func continuousOneIsAcceptedAndEnded() async throws {
+    try await AccountAPIFixture.open { api in
+      let body = #"{"source":"a","target":"b","continuous":true}"#
+      let begun = try await api.call(.administrator, .post, "/couch/_replicate", body: body)
+      #expect(begun.status == 202)
+      #expect(begun["_local_id"] == "1+continuous")
+      for (id, status) in [("1+continuous", 200), ("9", 404)] {
+        let ended = try await api.call(
+          .administrator, .post, "/couch/_replicate", body: "{\"id\":\"\(id)\",\"cancel\":true}")
+        #expect(ended.status == status)
+        #expect((ended["_local_id"] == id) == (status == 200))
+      }
+    }
+  }
+
+  @Test func jobsAreListedInPages() async throws {
+    try await AccountAPIFixture.open { api in
+      let page = try await api.call(
+        .administrator, .get, "/couch/_scheduler/jobs?skip=1&limit=1")
+      #expect(page.json["total_rows"] == 3)
+      #expect(page.json["offset"] == 1)
+      #expect(page.json["jobs"]?.array?.map { $0["id"] } == ["2"])
+      for id in ["1+continuous", "1%2Bcontinuous"] {
+        let job = try await api.call(.administrator, .get, "/couch/_scheduler/jobs/" + id)
+        #expect(job["id"] == "1+continuous")
+      }
+      let absent = try await api.call(.administrator, .get, "/couch/_scheduler/jobs/9")
+      #expect(absent.status == 404)
+      let tasks = try await api.call(.administrator, .get, "/couch/_active_tasks")
+      #expect(tasks.text == #"[{"type":"replication"}]"#)
+    }
+  }
+
+  @Test(arguments: [
+    (HTTPRequest.Method.post, "_replicate"), (.get, "_active_tasks"), (.get, "_scheduler/jobs"),
+    (.get, "_scheduler/jobs/1"),
+  ])
+  func othersMayNot(method: HTTPRequest.Method, path: String) async throws {
+    try await AccountAPIFixture.open { api in
+      for person in AccountAPIFixture.Person.allCases where person != .administrator {
+        let reply = try await api.call(
+          person, method, "/couch/" + path,
+          body: method == .post ? #"{"source":"a","target":"b"}"# : nil)
+        #expect(reply.status == 403)
+        #expect(reply.error == "forbidden")
+      }
+    }
+  }
+}

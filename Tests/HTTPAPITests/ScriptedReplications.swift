@@ -1,0 +1,36 @@
+import JSON
+
+@testable import HTTPAPI
+
+extension Replications {
+  /// Replications for tests. The one with source `slow` never ends, that of `absent` fails, and any other one answers its
+  /// server's id. A continuous one has the id `1+continuous`, which can be ended.
+  static let scripted = Replications(
+    replicate: { body, server in
+      if body["cancel"]?.bool == true {
+        return body["id"]?.string == "1+continuous" ? .cancelled("1+continuous") : .absent
+      }
+      guard body["continuous"]?.bool != true else { return .continuous("1+continuous") }
+      switch body["source"]?.string {
+      case "slow": return .once { await Self.never() }
+      case "absent":
+        return .once { .failure(Failure(error: "db_not_found", reason: "could not open absent")) }
+      default: return .once { .success(["session_id": .string(server)]) }
+      }
+    },
+    tasks: { [["type": "replication"]] },
+    jobs: { ["1+continuous", "2", "3"].map { Self.scripted($0) } },
+    job: { $0 == "1+continuous" ? Self.scripted($0) : nil })
+
+  private static func scripted(_ id: String) -> JSONObject {
+    [
+      "id": .string(id), "source": "a", "target": "b", "info": [:], "history": [],
+      "start_time": "1970-01-01T00:00:00Z",
+    ]
+  }
+
+  private static func never() async -> Result<JSONObject, Failure> {
+    while !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
+    return .success([:])
+  }
+}

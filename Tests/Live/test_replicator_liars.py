@@ -1,0 +1,71 @@
+"""A source that lies does no harm: nothing wrong is stored, nothing grows, and the run ends."""
+import json
+
+import pytest
+
+from couch import Administrator
+from lying_peer import LyingPeer
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory):
+    end = Administrator(tmp_path_factory.mktemp("here"), "--replication-networks", "127.0.0.0/8")
+    yield end
+    assert end.server.stop() == 0
+
+
+@pytest.mark.parametrize("lie,error,stored", [
+    (None, None, ["a", "b"]), ("revision", "bad_answer", []), ("id", "bad_answer", []),
+    ("digest", None, ["b"]), ("endless_json", "bad_answer", []), ("endless_changes", None, ["b"]),
+    ("same_changes", "bad_answer", None), ("endless_attachment", None, ["b"]), ("not_json", None, ["a", "b"]),
+    ("short", None, ["a", "b"]), ("redirect", "bad_answer", []), ("deep", None, ["a"])])
+def test_nothing_wrong_is_stored(here, lie, error, stored):
+    peer, target = LyingPeer(lie), here.create()
+    answer = here.call("POST", "/_replicate", json={"source": peer.url, "target": target.name}).json()
+    assert answer.get("error") == error, answer
+    rows = target.call("GET", "/_all_docs?include_docs=true").json()["rows"]
+    assert stored is None or [row["id"] for row in rows] == stored
+    assert all(row["doc"]["n"] == 1 and row["value"]["rev"] == "1-" + row["id"] for row in rows)
+    if stored and "a" in stored:
+        assert target.call("GET", "/a/f").content == b"the bytes"
+    if error is None:
+        entry = answer["history"][0]
+        # A document that the feed names again and again may be copied by two batches at once.
+        assert entry["docs_read"] >= entry["docs_written"] >= len(stored)
+        assert entry["doc_write_failures"] == {"digest": 1, "endless_attachment": 1, "deep": 1}.get(lie, 0)
+    peer.close()
+
+
+def test_target_gets_no_other_document_than_was_asked_about(here):
+    """`_revs_diff` of a target that names a document which no change has named."""
+    source = here.create()
+    source.put("secret", n=1)
+    source.put("shown", n=1)
+    peer = LyingPeer()
+    asked = []
+
+    def answer(request):
+        body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
+        name = request.path.split("?")[0].removeprefix("/db").strip("/")
+        asked.append((name, body))
+        if name == "_revs_diff":
+            rev = source.call("GET", "/secret").json()["_rev"]
+            known = json.loads(body)
+            return peer.send(request, {**{i: {"missing": r} for i, r in known.items()}, "secret": {"missing": [rev]}})
+        if name == "_bulk_docs":
+            return peer.send(request, [], 201)
+        if name == "":
+            return peer.send(request, {"update_seq": 0, "instance_start_time": "0"})
+        if name == "_ensure_full_commit":
+            return peer.send(request, {"ok": True, "instance_start_time": "0"}, 201)
+        if request.command == "PUT":
+            return peer.send(request, {"ok": True, "rev": "0-1"}, 201)
+        return peer.send(request, {"error": "not_found"}, 404)
+
+    peer.answer = answer
+    done = here.call("POST", "/_replicate", json={
+        "source": source.name, "target": peer.url, "doc_ids": ["shown"]})
+    assert done.status_code == 200, done.text
+    sent = [body for name, body in asked if name == "_bulk_docs"]
+    assert len(sent) == 1 and b"shown" in sent[0] and b"secret" not in sent[0]
+    peer.close()

@@ -1,0 +1,106 @@
+import Documents
+import JSON
+import Testing
+
+@testable import Replicator
+
+/// Checkpoints and their comparison.
+struct ReplicationLogTests {
+  private static func log(_ sessions: [(String, Int)]) -> ReplicationLog {
+    var log = ReplicationLog()
+    guard let first = sessions.first else { return log }
+    log.body = [
+      "session_id": .string(first.0), "source_last_seq": .count(first.1),
+      "history": .array(
+        sessions.map { ["session_id": .string($0.0), "recorded_seq": .count($0.1)] }),
+    ]
+    return log
+  }
+
+  private static func since(_ source: [(String, Int)], _ target: [(String, Int)]) -> Int? {
+    ReplicationLog.common(source: log(source), target: log(target)).since.int
+  }
+
+  @Test func theSameSessionOnBothEndsGoesOnWhereItEnded() {
+    #expect(Self.since([("b", 9), ("a", 5)], [("b", 9), ("a", 5)]) == 9)
+  }
+
+  @Test func theLastCommonSessionCounts() {
+    #expect(Self.since([("c", 12), ("b", 9), ("a", 5)], [("b", 9), ("a", 5)]) == 9)
+    #expect(Self.since([("b", 9), ("a", 5)], [("c", 12), ("a", 5)]) == 5)
+    #expect(Self.since([("c", 12), ("a", 5)], [("d", 13), ("b", 7), ("a", 5)]) == 5)
+  }
+
+  @Test func withoutCommonSessionAllIsRead() {
+    #expect(Self.since([("a", 5)], [("b", 5)]) == 0)
+    #expect(Self.since([], [("b", 5)]) == 0)
+    #expect(Self.since([], []) == 0)
+  }
+
+  @Test func logNamesFiftySessions() throws {
+    let older = (0..<60).map { JSONObject([("session_id", JSONValue.string("s\($0)"))]) }
+    let session = ReplicationSession(
+      id: "new", began: Timestamp(seconds: 784_111_777), since: 3, history: older,
+      isByDocuments: false)
+    var statistics = ReplicationStatistics()
+    statistics.checked = 7
+    let log = session.log(
+      upTo: "9-x", statistics, at: Timestamp(seconds: 784_111_778))
+    #expect(log["source_last_seq"] == "9-x")
+    #expect(log["replication_id_version"] == 4)
+    let history = try #require(log["history"]?.array)
+    #expect(history.count == 50)
+    #expect(history[1]["session_id"] == "s0")
+    #expect(history[0]["start_time"] == "Sun, 06 Nov 1994 08:49:37 GMT")
+    #expect(history[0]["start_last_seq"] == 3)
+    #expect(history[0]["recorded_seq"] == "9-x")
+    #expect(history[0]["missing_checked"] == 7)
+    #expect(ReplicationStatistics(history[0].object) == statistics)
+  }
+
+  @Test func logOfAPeerIsReadWhateverItsForm() throws {
+    for text in [
+      #"{"_rev":"0-1","history":1,"session_id":2}"#, #"{"history":[1,{"session_id":[]}]}"#,
+      #"{"source_last_seq":null}"#,
+    ] {
+      let log = ReplicationLog(try ParsedJSON(Array(text.utf8), limits: .small).root)
+      #expect(ReplicationLog.common(source: log, target: log).since.int == 0)
+    }
+    let wrong = ReplicationStatistics(["docs_read": -5, "docs_written": "x"])
+    #expect(wrong == ReplicationStatistics())
+  }
+
+  @Test func batchesAdapt() {
+    var size = BatchSize()
+    for _ in 0..<9 { size.note(.milliseconds(1), isSplit: false) }
+    #expect(size.count == BatchSize.bounds.upperBound)
+    size.note(.seconds(5), isSplit: false)
+    #expect(size.count == BatchSize.bounds.upperBound)
+    size.note(.seconds(11), isSplit: false)
+    #expect(size.count == 250)
+    for _ in 0..<9 { size.note(.milliseconds(1), isSplit: true) }
+    #expect(size.count == BatchSize.bounds.lowerBound)
+  }
+
+  @Test func onlyTheAskedRevisionIsTaken() throws {
+    let asked = MissingRevision(id: "a", revision: "2-b", ancestors: [])
+    for (text, isTaken) in [
+      (#"{"_id":"a","_rev":"2-b","_revisions":{"start":2,"ids":["b","a"]}}"#, true),
+      (#"{"_id":"b","_rev":"2-b","_revisions":{"start":2,"ids":["b","a"]}}"#, false),
+      (#"{"_id":"a","_rev":"3-c","_revisions":{"start":3,"ids":["c","b","a"]}}"#, false),
+      (#"{"_id":"a","_rev":"2-b","_revisions":{"start":2,"ids":["x","a"]}}"#, false),
+      (#"{"_id":"a","_rev":"2-b","_revisions":{"start":7,"ids":["b"]}}"#, false),
+      (#"{"_id":"a","_rev":"2-b"}"#, false), (#"[]"#, false),
+    ] {
+      let node = try ParsedJSON(Array(text.utf8), limits: .small).root
+      #expect(asked.isAnswered(by: node) == isTaken)
+    }
+  }
+
+  @Test func boundaryIsReadWithAndWithoutQuotationMarks() {
+    #expect(AttachedTransfer.boundary(#"multipart/related; boundary="a-b""#) == "a-b")
+    #expect(AttachedTransfer.boundary("multipart/related;boundary=ab; x=y") == "ab")
+    #expect(AttachedTransfer.boundary("application/json") == nil)
+    #expect(AttachedTransfer.boundary(#"multipart/related; boundary="""#) == nil)
+  }
+}

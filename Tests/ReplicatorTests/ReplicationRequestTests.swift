@@ -1,0 +1,94 @@
+import JSON
+import Stores
+import Testing
+
+@testable import Replicator
+
+/// What a body of `_replicate` means.
+struct ReplicationRequestTests {
+  private static func request(_ text: String) throws -> ReplicationRequest {
+    try ReplicationRequest(try ParsedJSON(Array(text.utf8), limits: .request).root)
+  }
+
+  private static func id(source: String, target: String = "\"b\"", rest: String = "") throws
+    -> String
+  {
+    try request("{\"source\":\(source),\"target\":\(target)\(rest)}").id(on: "server")
+  }
+
+  @Test func credentialsAreNotPartOfAName() throws {
+    let request = try Self.request(
+      #"{"source":"https://ada:a%20b@h.example:6984/x","target":{"url":"http://h/y/","auth":{"basic":{"username":"u","password":"secret"}},"headers":{"X-A":"1","Host":"other"}}}"#
+    )
+    #expect(request.source.name == "https://h.example:6984/x/")
+    #expect(request.source.user == "ada")
+    #expect(request.source.authorization == "Basic YWRhOmEgYg==")
+    #expect(request.target.authorization == "Basic dTpzZWNyZXQ=")
+    #expect(request.target.fields == [.init(name: "x-a", value: "1")])
+    #expect("\(request.source) \(request.target)" == "https://h.example:6984/x/ http://h/y/")
+    var dumped = ""
+    dump(request, to: &dumped)
+    #expect(!dumped.contains("YWRhOmEgYg") && !dumped.contains("secret"))
+  }
+
+  @Test func theSameEndsHaveTheSameIDWhateverThePassword() throws {
+    let plain = try Self.id(source: #""http://ada:one@h/x""#)
+    #expect(plain.utf8.count == 32)
+    #expect(try Self.id(source: #""http://ada:two@h:5984/x/""#) == plain)
+    #expect(
+      try Self.id(
+        source: #"{"url":"http://h/x","auth":{"basic":{"username":"ada","password":"3"}}}"#)
+        == plain)
+    for other in [#""http://bob:one@h/x""#, #""http://h/x""#, #""http://ada:one@h:81/x""#, #""x""#]
+    {
+      #expect(try Self.id(source: other) != plain)
+    }
+  }
+
+  @Test func filtersAndOptionsAreInTheID() throws {
+    let plain = try Self.id(source: #""a""#)
+    let documents = try Self.id(source: #""a""#, rest: #","doc_ids":["b","a%2B","b"]"#)
+    #expect(documents != plain)
+    #expect(try Self.id(source: #""a""#, rest: #","doc_ids":["a+","b"]"#) == documents)
+    #expect(try Self.id(source: #""a""#, rest: #","selector":{"a":1}"#) != plain)
+    #expect(
+      try Self.id(source: #""a""#, rest: #","selector":{"a":1,"b":2}"#)
+        == Self.id(source: #""a""#, rest: #","selector":{ "b":2,"a":1}"#))
+    #expect(try Self.id(source: #""a""#, rest: #","winning_revs_only":true"#) != plain)
+    #expect(
+      try Self.id(source: #""a""#, rest: #","continuous":true,"create_target":true"#) == plain
+        + "+continuous+create_target")
+  }
+
+  @Test(arguments: [
+    #"{}"#, #"{"source":"a"}"#, #"{"source":1,"target":"b"}"#, #"{"source":"A","target":"b"}"#,
+    #"{"source":"ftp://h/a","target":"b"}"#, #"{"source":"http://","target":"b"}"#,
+    #"{"source":"http://h/a?x=1","target":"b"}"#, #"{"source":"http://u@h/a","target":"b"}"#,
+    #"{"source":"http://h:99999/a","target":"b"}"#, #"{"source":"http+unix://x/a","target":"b"}"#,
+    #"{"source":{"url":"a"},"target":"b"}"#, #"{"source":"http://h/a\r\nX: y","target":"b"}"#,
+    #"{"source":{"url":"http://h/a","headers":{"a b":"c"}},"target":"b"}"#,
+    #"{"source":{"url":"http://h/a","headers":{"a":"c\r\nd: e"}},"target":"b"}"#,
+    #"{"source":"a","target":"b","continuous":1}"#, #"{"source":"a","target":"b","doc_ids":1}"#,
+    #"{"source":"a","target":"b","doc_ids":[],"selector":{}}"#,
+    #"{"source":"a","target":"b","since_seq":{}}"#,
+  ])
+  func malformedBodyIsRefused(text: String) throws {
+    let error = #expect(throws: ServiceError.self) { try Self.request(text) }
+    #expect(error?.code == .badRequest)
+  }
+
+  @Test func whatIsNotOfferedSaysSo() throws {
+    let error = #expect(throws: ServiceError.self) {
+      try Self.request(#"{"source":"a","target":"b","filter":"d/f"}"#)
+    }
+    #expect(error?.code == .notImplemented)
+  }
+
+  @Test func intervalOfCheckpointsHasBounds() throws {
+    for (text, wanted) in [("1", 100), ("5000", 5_000), ("99999999", 3_600_000)] {
+      let request = try Self.request(
+        #"{"source":"a","target":"b","checkpoint_interval":\#(text)}"#)
+      #expect(request.checkpointInterval == .milliseconds(wanted))
+    }
+  }
+}

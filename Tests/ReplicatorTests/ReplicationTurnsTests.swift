@@ -1,0 +1,47 @@
+import Testing
+
+@testable import Replicator
+
+/// Whose turn it is to copy.
+struct ReplicationTurnsTests {
+  @Test func thoseWhoWaitGetTheirTurnsInOrder() async throws {
+    let turns = ReplicationTurns(atOnce: 1)
+    let first = try await turns.take()
+    let (order, continuation) = AsyncStream<Int>.makeStream()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<5 {
+        group.addTask {
+          let turn = try await turns.take()
+          continuation.yield(number)
+          turn.give()
+        }
+        while turns.waitingCount <= number { await Task.yield() }
+      }
+      first.give()
+      first.give()
+      try await group.waitForAll()
+    }
+    continuation.finish()
+    var found: [Int] = []
+    for await number in order { found.append(number) }
+    #expect(found == [0, 1, 2, 3, 4])
+  }
+
+  @Test func cancelledOneWaitsNoLongerAndTakesNoTurn() async throws {
+    let turns = ReplicationTurns(atOnce: 1)
+    let first = try await turns.take()
+    let waiting = Task { try await turns.take().give() }
+    while turns.waitingCount == 0 { await Task.yield() }
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    let late = Task {
+      while !Task.isCancelled { await Task.yield() }
+      try await turns.take().give()
+    }
+    late.cancel()
+    await #expect(throws: CancellationError.self) { try await late.value }
+    first.give()
+    try await turns.take().give()
+    #expect(turns.waitingCount == 0)
+  }
+}
