@@ -7,7 +7,9 @@ extension DocumentBody {
   /// - Returns: nil for a short one, and for what is no object: the caller reads it at once.
   /// - Throws: `ended`.
   package static func readLong(_ node: JSONNode) async throws -> DocumentBody? {
-    guard node.kind == .object, node.offsets.count >= JSONCanonicalWriter.partBytes else { return nil }
+    guard node.kind == .object, node.offsets.count >= JSONCanonicalWriter.partBytes else {
+      return nil
+    }
     var reader = try DocumentBodyReader(node)
     while true {
       if let body = reader.next() { return body }
