@@ -7,6 +7,8 @@ import Stores
 /// A revision that a client sends (`rev`).
 struct LitePush: Sendable {
   let id: DocumentID
+  /// The collection that the client has named. Requests about the document name it too.
+  let collection: String?
   private let revision: String
   private let history: [String]
   private let isDeleted: Bool
@@ -28,6 +30,7 @@ struct LitePush: Sendable {
     // No delta was asked for, so that the client sends the whole revision now.
     guard request["deltaSrc"] == nil else { throw LiteError.http(422, "No deltas are taken") }
     self.id = try DocumentID(id)
+    collection = request["collection"]
     self.revision = revision
     self.merges = merges
     history = Array((request["history"] ?? "").versions.prefix(LiteNames.most))

@@ -73,7 +73,7 @@ extension LiteSession {
         return nil
       }
       let proof = try await AttachmentProof(of: facts, in: store)
-      let (token, request) = uploads.ask(proof, of: attachment, for: next.request)
+      let (token, request) = uploads.ask(proof, of: attachment, of: next.push, next.request)
       return Outgoing(token: .upload(token), request: request)
     }
     guard attachment.length ?? 0 <= store.attachmentBytes else {

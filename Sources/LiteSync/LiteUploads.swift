@@ -133,14 +133,12 @@ struct LiteUploads: Sendable {
 
   /// The request for a proof.
   mutating func ask(
-    _ proof: AttachmentProof, of attachment: LiteAttachment, for request: UInt64
+    _ proof: AttachmentProof, of attachment: LiteAttachment, of push: LitePush, _ request: UInt64
   ) -> (token: Int, request: LiteRequest) {
     lastToken += 1
     asked[lastToken] = Asked(request: request, attachment: attachment, form: .proof(proof))
-    return (
-      lastToken,
-      LiteRequest("proveAttachment", ["digest": attachment.digest.text], body: proof.nonce)
-    )
+    let properties = Self.properties(of: attachment, push)
+    return (lastToken, LiteRequest("proveAttachment", properties, body: proof.nonce))
   }
 
   /// The request for bytes.
@@ -151,11 +149,15 @@ struct LiteUploads: Sendable {
     lastToken += 1
     asked[lastToken] = Asked(
       request: request, attachment: attachment, form: .bytes(AttachmentUpload(limit: limit)))
-    return (
-      lastToken,
-      LiteRequest(
-        "getAttachment", ["digest": attachment.digest.text, "docID": push.id.text])
-    )
+    return (lastToken, LiteRequest("getAttachment", Self.properties(of: attachment, push)))
+  }
+
+  private static func properties(
+    of attachment: LiteAttachment, _ push: LitePush
+  ) -> [String: String] {
+    var properties = ["digest": attachment.digest.text, "docID": push.id.text]
+    properties["collection"] = push.collection
+    return properties
   }
 
   // MARK: Answers

@@ -37,6 +37,8 @@ class Phone:
         self.maximum_history = 50
         self.blobs, self.asked, self.lacking = {}, [], []
         self.blip, self.transport = None, WebSocket
+        # The collection that its messages are about, by its number.
+        self.collection = None
 
     def connect(self):
         self.blip = Blip(
@@ -72,7 +74,7 @@ class Phone:
             return False
         self.asked.append(profile)
         data = self.blobs.get(request.properties["digest"])
-        if data is None:
+        if data is None or request.properties.get("collection") != self.collection:
             self.blip.reply(request, b"", ERROR, **{"Error-Domain": "HTTP", "Error-Code": "404"})
         elif profile == "getAttachment":
             self.blip.reply(request, data)

@@ -40,6 +40,16 @@ def test_blobs_of_one_phone_come_to_others(phone, account):
     assert couch.raw("GET", "/a/blob_%2Frooms%2F0%2Fa~1b").content == long
 
 
+def test_what_the_server_asks_about_a_collection_names_it(phone, account):
+    """Couchbase Lite 4 names the default collection too, and has no blob for a request that doesn't."""
+    database(account).raw("PUT", "/other/f", data=some(300))
+    phone.blip.call("getCollections", {"collections": ["_default"], "checkpoint_ids": ["cp-a"]})
+    phone.collection = "0"
+    phone.edit("a", {"pics": [phone.blob(some(200)), phone.blob(some(300))]})
+    assert phone.push("a", collection="0") == {}
+    assert sorted(phone.asked) == ["getAttachment", "proveAttachment"]
+
+
 def test_a_blob_that_the_document_has_is_not_asked_for(phone, account):
     data = some(2 * MIB)
     phone.edit("a", {"pic": phone.blob(data), "n": 1})
