@@ -7,6 +7,7 @@ import time
 
 import requests
 
+import cost_lite
 import watched
 from cost_requests import mutated, seeds
 from people import Person
@@ -16,7 +17,7 @@ KEPT = 4
 """How many requests are kept for each operation and aim. New requests are made from them."""
 ENDING = {"eraseMe", "logOut", "couchLogOut", "signUp"}
 """Operations that end the caller's token. Each of these requests is sent by a new guest."""
-STREAMS = {"couchGetChanges", "couchPostChanges", "getMirror"}
+STREAMS = {"couchGetChanges", "couchPostChanges", "getMirror", *cost_lite.STREAMS}
 """Operations that transfer much data."""
 LATE = {"searchHotels", "getHotel", "listPlaces", "travelFindHotelsAsRows", "travelFindHotels", "travelFindHotelsAnywhere", "putBookmark"}
 """Operations that may fail with 503 or 504 because a search took too long."""
@@ -69,6 +70,16 @@ class CostSearch:
             self._ask(call)
         for _ in itertools.takewhile(goes_on, itertools.count()):
             self._ask(mutated(self._parent(), self.store, self.random))
+        for message in cost_lite.messages(self.person, self.store):
+            self._exchange(message)
+
+    def _exchange(self, message):
+        """Sends a message of Couchbase Lite, whose answer tells no cost."""
+        before = self._counted()
+        sent, moved = message.exchange()
+        after = self._counted()
+        self.count += 1
+        self._keep(Cost(message, 0, after[0] - before[0], after[1], sent, moved))
 
     def _parent(self):
         """A request to change: of any operation, or in half of the cases one of the ten most expensive by some aim."""

@@ -21,10 +21,10 @@ RELEASE = bool(os.environ.get("BOOKMARKS_RELEASE")) or "/release/" in BINARY
 SLICE = 10
 """The longest slice in milliseconds that is allowed. The server aims at two."""
 LISTED = {
-    "signUp", "logIn", "changePassword", "resetPassword", "travelSignUp", "travelLogIn", "travelTenantSignUp", "travelTenantLogIn", "couchLogIn",
+    "signUp", "logIn", "changePassword", "resetPassword", "travelSignUp", "travelLogIn", "travelTenantSignUp", "travelTenantLogIn", "couchLogIn", "liteLogIn",
     "couchBulkDocs", "couchPostDocument", "couchPutDocument", "couchPutDesign", "couchPutLocal", "changeBookmarks",
     "putBookmark", "couchCopyDocument", "couchPostIndex", "couchPurge", "couchDeleteDocument", "couchPutAttachment",
-    "couchDeleteAttachment",
+    "couchDeleteAttachment", "lite rev",
 }
 """Operations with a call that is bounded and listed instead of sliced: a hash, one document's digest, one rule."""
 BODIES = 4 << 20
