@@ -113,9 +113,12 @@ extension ReplicationPeer {
     writer.endObject()
     let answer = try await send(
       .POST, "_bulk_get", ["revs": "true", "attachments": "false"], body: writer.bytes)
-    guard answer.status == 200 else {
-      if answer.status == 401 || answer.status == 403 { throw await refused(answer, "_bulk_get") }
-      return nil
+    switch answer.status {
+    case 200: break
+    case 401, 403: throw await refused(answer, "_bulk_get")
+    // A server without `_bulk_get` is asked for each document, as one with attachments.
+    case 404, 405, 501: return FetchedRevisions(attached: revisions)
+    default: return nil
     }
     guard let results = try? await answer.json()["results"], results.kind == .array,
       results.count == revisions.count

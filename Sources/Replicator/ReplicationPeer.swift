@@ -99,8 +99,10 @@ struct ReplicationPeer: Sendable {
     return response
   }
 
-  /// Whether a later attempt may succeed.
-  static func mayPass(_ status: Int) -> Bool { status == 408 || status == 429 || status >= 500 }
+  /// Whether a later attempt may succeed. 501 is for what a server does not offer.
+  static func mayPass(_ status: Int) -> Bool {
+    status == 408 || status == 429 || status >= 500 && status != 501
+  }
 
   /// An error of the HTTP client in words.
   func failure(_ error: any Error) -> any Error {

@@ -21,6 +21,18 @@ struct ReplicatorRouteTests {
     }
   }
 
+  @Test func valueThatIsNotKnownInTimeIsKnownLater() async {
+    let (gate, continuation) = AsyncStream<Int>.makeStream()
+    let value = LateValue<Int> {
+      for await number in gate { return number }
+      return 0
+    }
+    #expect(await value.value(within: .milliseconds(1)) == nil)
+    continuation.yield(7)
+    #expect(await value.value(within: .seconds(600)) == 7)
+    #expect(await value.value(within: .zero) == 7)
+  }
+
   @Test func continuousOneIsAcceptedAndEnded() async throws {
     try await AccountAPIFixture.open { api in
       let body = #"{"source":"a","target":"b","continuous":true}"#

@@ -11,7 +11,7 @@ class LyingPeer:
     """A database of one document with an attachment, `a` with revision `1-a`, and one without, `b`.
 
     `lie` names the lie: None, revision, id, digest, endless_json, endless_changes, same_changes, endless_attachment, not_json,
-    short, redirect, deep.
+    short, redirect, deep; `no_bulk_get` is no lie but an older server.
     """
 
     def __init__(self, lie=None):
@@ -115,6 +115,8 @@ class LyingPeer:
     def bulk_get(self, request, asked):
         if self.lie == "not_json":
             return self.send(request, b"<html>")
+        if self.lie == "no_bulk_get":
+            return self.send(request, {"error": "not_found", "reason": "missing"}, 404)
         if self.lie == "short":
             return self.send(request, {"results": []})
         text = json.dumps({"results": [
