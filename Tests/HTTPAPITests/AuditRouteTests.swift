@@ -60,12 +60,18 @@ import Testing
       while try await api.call(.administrator, .get, job).json["state"] == "running" {
         await Task.yield()
       }
+      for extra in ["", #","cancel":true,"id":"1+continuous""#] {
+        let body = #"{"source":"a","target":"b","continuous":true\#(extra)}"#
+        #expect(
+          try await api.call(.administrator, .post, "/couch/_replicate", body: body).status < 300)
+      }
       let old = "/v1/admin/backups/1970-01-01T000000.000Z"
       #expect(try await api.call(.administrator, .delete, old).status == 204)
       #expect(
-        try await Set(Self.newest(6, of: api)) == [
+        try await Set(Self.newest(8, of: api)) == [
           "databaseMade flights", "databaseAccessChanged flights", "databaseRemoved flights",
-          "jobStarted backup", "jobCancelled backup", "backupRemoved 1970-01-01T000000.000Z",
+          "jobStarted backup", "jobCancelled backup", "jobStarted replication",
+          "jobCancelled replication", "backupRemoved 1970-01-01T000000.000Z",
         ])
     }
   }

@@ -25,7 +25,12 @@ struct CouchReplicatorController: Sendable {
       .couchAdministrator(.post, "/_replicate") { call, _ in
         let body = try await call.couchObject()
         guard let server = try await databases.serverID() else { throw Self.noServerID }
-        return try await answer(try await replications.replicate(body, server))
+        let reply = try await replications.replicate(body, server)
+        if let act = Self.act(reply) {
+          databases.accounts.audit.note(
+            AuditEvent(act, by: .administrator, about: "replication"))
+        }
+        return try await answer(reply)
       },
       .couchAdministrator(.get, "/_active_tasks") { _, _ in
         .list(replications.tasks()) { $1.value(.object($0)) }
@@ -44,6 +49,15 @@ struct CouchReplicatorController: Sendable {
         }
       },
     ]
+  }
+
+  /// What the audit log records.
+  private static func act(_ reply: Replications.Reply) -> AuditEvent.Kind? {
+    switch reply {
+    case .continuous, .once: .jobStarted
+    case .cancelled: .jobCancelled
+    case .absent: nil
+    }
   }
 
   private static let noServerID = ServiceError(
