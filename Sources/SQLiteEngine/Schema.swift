@@ -127,6 +127,7 @@ extension Schema {
         revisions BLOB NOT NULL, PRIMARY KEY(first, generation)
       ) STRICT, WITHOUT ROWID;
       """,
+    steps: [localsByNumber],
     dropsDeferred: """
       DROP INDEX documents_by_type;
       DROP INDEX documents_deleted;
@@ -140,6 +141,27 @@ extension Schema {
 }
 
 extension Schema {
+  /// Gives `locals` row numbers. In a table without them a search reads whole rows to compare ids, with all bytes of the
+  /// attachments in their way: ten times what was asked for.
+  private static let localsByNumber: StaticString = """
+    CREATE TABLE IF NOT EXISTS locals(
+      id TEXT PRIMARY KEY, revision INTEGER NOT NULL, expires INTEGER, checksum INTEGER NOT NULL,
+      body BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE moved(
+      id TEXT, revision INTEGER, expires INTEGER, checksum INTEGER, body BLOB
+    ) STRICT;
+    INSERT INTO moved SELECT id, revision, expires, checksum, body FROM locals;
+    DROP TABLE locals;
+    CREATE TABLE locals(
+      id TEXT NOT NULL UNIQUE, revision INTEGER NOT NULL, expires INTEGER,
+      checksum INTEGER NOT NULL, body BLOB NOT NULL
+    ) STRICT;
+    INSERT INTO locals SELECT id, revision, expires, checksum, body FROM moved ORDER BY id;
+    DROP TABLE moved;
+    CREATE INDEX locals_by_expiry ON locals(expires) WHERE expires IS NOT NULL;
+    """
+
   /// The registry's file, which says which stores exist. Its application id is `HBrg` in ASCII.
   ///
   /// `is_erasing` marks a store whose files are being removed, so that a crash during the removal never restores the

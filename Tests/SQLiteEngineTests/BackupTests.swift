@@ -144,26 +144,26 @@ import Testing
     .bug(id: "F27"),
     arguments: [
       (
-        #"{"backup":2,"schema":9,"#,
+        #"{"backup":2,"schema":10,"#,
         "The backup was made by a newer version of this service: its format is 2, this version needs "
           + "1. Start the version that wrote it, or a later one (test)"
       ),
       (
-        #"{"backup":1,"schema":10,"#,
-        "The backup was made by a newer version of this service: its format is 10, this version needs "
-          + "9. Start the version that wrote it, or a later one (test)"
+        #"{"backup":1,"schema":11,"#,
+        "The backup was made by a newer version of this service: its format is 11, this version needs "
+          + "10. Start the version that wrote it, or a later one (test)"
       ),
       (
         #"{"backup":1,"schema":8,"#,
         "The backup was made by an earlier version of this service: its format is 8, this version "
-          + "needs 9. Export each account with the version that wrote it, and import it here (test)"
+          + "needs 10. Export each account with the version that wrote it, and import it here (test)"
       ),
     ] as [(String, String)])
   func backupOfAnotherVersionIsRefused(_ beginning: String, _ reason: String) async throws {
     let directory = try TemporaryDirectory()
     let backup = try await prepared(directory)
     let text = String(decoding: try contents(backup + "/manifest.ndjson"), as: UTF8.self)
-    let other = text.replacing(#"{"backup":1,"schema":9,"#, with: beginning)
+    let other = text.replacing(#"{"backup":1,"schema":10,"#, with: beginning)
     #expect(other != text)
     try write(Array(other.utf8), to: backup + "/manifest.ndjson")
     #expect(await refusal(backup, into: directory.path + "/restored") == .otherFormat)

@@ -12,7 +12,7 @@ import Testing
   /// The store's schema with steps after it.
   private static func stepping(_ steps: StaticString...) -> Schema {
     var schema = Schema.store
-    schema.steps = steps
+    schema.steps += steps
     return schema
   }
 
@@ -69,14 +69,14 @@ import Testing
     .bug(id: "F27"),
     arguments: [
       (
-        10,
-        "The database was written by a newer version of this service: its format is 10, this version "
-          + "needs 9. Start the version that wrote it, or a later one"
+        11,
+        "The database was written by a newer version of this service: its format is 11, this version "
+          + "needs 10. Start the version that wrote it, or a later one"
       ),
       (
         8,
         "The database was written by an earlier version of this service: its format is 8, this "
-          + "version needs 9. Export each account with the version that wrote it, and import it here"
+          + "version needs 10. Export each account with the version that wrote it, and import it here"
       ),
     ] as [(Int32, String)])
   func fileOfAnotherVersionIsRefusedAndKept(_ version: Int32, _ reason: String) throws {

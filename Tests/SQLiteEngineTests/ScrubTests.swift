@@ -161,23 +161,23 @@ import Testing
     .bug(id: "F27"),
     arguments: [
       (
-        "10\n", DataDirectoryError.Code.otherFormat,
-        "The data directory DIR was written by a newer version of this service: its format is 10, "
-          + "this version needs 9. Start the version that wrote it, or a later one"
+        "11\n", DataDirectoryError.Code.otherFormat,
+        "The data directory DIR was written by a newer version of this service: its format is 11, "
+          + "this version needs 10. Start the version that wrote it, or a later one"
       ),
       (
         "8\n", .otherFormat,
         "The data directory DIR was written by an earlier version of this service: its format is 8, "
-          + "this version needs 9. Export each account with the version that wrote it, and import it "
+          + "this version needs 10. Export each account with the version that wrote it, and import it "
           + "here"
       ),
       (
         "x\n", .unreachable,
-        "DIR/format is damaged; write 9 into it if this version wrote the directory"
+        "DIR/format is damaged; write 10 into it if this version wrote the directory"
       ),
       (
         nil, .unreachable,
-        "DIR/format is missing; write 9 into it if this version wrote the directory"
+        "DIR/format is missing; write 10 into it if this version wrote the directory"
       ),
     ] as [(String?, DataDirectoryError.Code, String)])
   func directoryOfAnotherVersionIsRefusedAndKept(
@@ -185,7 +185,7 @@ import Testing
   ) async throws {
     let directory = try await prepared()
     let (file, path) = (directory.path + "/format", try DataDirectory.real(directory.path))
-    #expect(try contents(file) == Array("9\n".utf8))
+    #expect(try contents(file) == Array("10\n".utf8))
     if let format { try write(Array(format.utf8), to: file) } else { unlink(file) }
     let before = directory.files()
     let wanted = reason.replacing("DIR", with: path)
