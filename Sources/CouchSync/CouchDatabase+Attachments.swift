@@ -41,12 +41,21 @@ extension CouchDatabase {
 
   private static let noAttachment = ServiceError(.missing, "Document is missing attachment")
 
-  /// Some bytes of an attachment, from an offset to at most the end of a range.
+  /// Some bytes of an attachment, from an offset to at most the end of a range, in pieces.
+  /// - Parameter limit: no further piece is read when there are this many bytes.
   /// - Throws: 500 when they are gone, because the attachment was removed while it was read.
   package func bytes(
-    _ range: Range<Int64>, of attachment: AttachmentFacts
-  ) async throws -> [UInt8] {
-    try await store.readInline { view in try view.bytes(range, of: attachment) }
+    _ range: Range<Int64>, of attachment: AttachmentFacts, enough limit: Int64 = 1
+  ) async throws -> [[UInt8]] {
+    try await store.readInline { view in
+      var (pieces, start) = ([[UInt8]](), range.lowerBound)
+      while start < range.upperBound, start - range.lowerBound < limit {
+        let piece = try view.bytes(start..<range.upperBound, of: attachment)
+        pieces.append(piece)
+        start += Int64(piece.count)
+      }
+      return pieces
+    }
   }
 
   /// Writes the part of an attachment that has arrived.

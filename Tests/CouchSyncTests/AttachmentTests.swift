@@ -45,7 +45,7 @@ import Testing
     #expect(answer.text == "[]")
     let name = try AttachmentName("f")
     let found = try await couch.database.attachment(name, of: DocumentID("b"), nil)
-    #expect(try await couch.database.bytes(0..<2, of: found.facts) == Array("hi".utf8))
+    #expect(try await couch.database.bytes(0..<2, of: found.facts) == [Array("hi".utf8)])
     #expect(found.facts.documents == 2)
   }
 

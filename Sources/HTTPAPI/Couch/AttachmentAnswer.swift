@@ -65,10 +65,14 @@ struct AttachmentAnswer: LongAnswerForm {
         count += Int64(bytes.count)
       case .attachment(let facts, let range):
         guard !range.isEmpty else { break }
-        let bytes = try await store.read { database in try await database.bytes(range, of: facts) }
-        pieces.append(bytes)
-        count += Int64(bytes.count)
-        rest = range.lowerBound + Int64(bytes.count)..<range.upperBound
+        let wanted = Self.partBytes - count
+        let read = try await store.read { database in
+          try await database.bytes(range, of: facts, enough: wanted)
+        }
+        let bytes = Int64(read.reduce(0) { $0 + $1.count })
+        pieces += read
+        count += bytes
+        rest = range.lowerBound + bytes..<range.upperBound
         if !rest.isEmpty { segments[segments.startIndex] = .attachment(facts, rest) }
       }
       if rest.isEmpty { segments.removeFirst() }

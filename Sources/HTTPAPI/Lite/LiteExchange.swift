@@ -60,9 +60,10 @@ struct LiteExchange: Sendable {
     guard let number = blip.withLock({ $0.wanting }), var next = sending[number] else {
       return false
     }
-    let bytes = try await store.read { [next] database in
-      try await database.bytes(next.offset..<next.facts.length, of: next.facts)
-    }
+    let bytes =
+      try await store.read { [next] database in
+        try await database.bytes(next.offset..<next.facts.length, of: next.facts)
+      }.first ?? []
     next.offset += Int64(bytes.count)
     sending[number] = next.offset < next.facts.length ? next : nil
     blip.withLock { $0.supply(bytes, to: number) }
