@@ -82,8 +82,8 @@ extension CouchDatabase {
 
   /// What was refused of the person's devices and is still missing here, the last first.
   package func refused() async throws -> [RefusedRevision] {
-    let author = context.author
-    let all = try await store.read { view in try RefusedRevision.all(by: author, in: view) }
+    guard let reader = RefusedReader(of: context.author) else { return [] }
+    let all = try await store.read(inSlices: reader) { reader, view in try reader.read(view) }
     let missing = try await each(all) { refused, view in
       try view.tree(refused.id)?[refused.revision] == nil ? refused : nil
     }
@@ -156,4 +156,31 @@ extension CouchDatabase {
 
   private static let nothingRefused = ServiceError(
     .missing, "Nothing is kept that was refused of this document")
+}
+
+/// Reads all that was refused of a person in a store, in slices: each may have 64 KiB.
+private struct RefusedReader: Sendable {
+  private var rest: DocumentRange
+  private var found: [RefusedRevision] = []
+
+  /// - Returns: nil for who is no person.
+  init?(of author: Author) {
+    guard let folder = RefusedRevision.folder(of: author) else { return nil }
+    rest = .below(folder)
+  }
+
+  /// Goes on reading.
+  /// - Returns: all of them, in no order; nil if there are more.
+  mutating func read(_ view: any StoreView) throws -> [RefusedRevision]? {
+    var (next, found) = (rest, found)
+    var hasMore = false
+    try view.locals(rest) { id, note in
+      if let refused = RefusedRevision(note) { found.append(refused) }
+      next = rest.behind(id.text)
+      hasMore = view.slice.isOver
+      return !hasMore
+    }
+    (rest, self.found) = (next, found)
+    return hasMore ? nil : found
+  }
 }

@@ -1,4 +1,5 @@
 import Documents
+import Scheduling
 import Stores
 
 /// Why a device's revision was refused, in words that can be kept.
@@ -36,18 +37,32 @@ struct RefusedWrite: Sendable {
 extension CouchDatabase {
   /// Keeps what was refused of a device's revisions. Nothing is kept if there is no room for that either.
   func keep(_ refused: [RefusedWrite]) async {
-    guard !refused.isEmpty, RefusedRevision.folder(of: context.author) != nil else { return }
+    guard !refused.isEmpty, let longestBody = RefusedRevision.longestBody(in: store),
+      RefusedRevision.folder(of: context.author) != nil
+    else { return }
     let (word, author, device) = (word, context.author, context.device)
-    let longestBody = RefusedRevision.longestBody(in: store)
-    try? await store.update(as: context) { changes in
-      let kept = try refused.suffix(RefusedRevision.most).compactMap { next in
-        try Refusal(next.error, saying: word, from: device, at: changes.time).flatMap { refusal in
-          RefusedRevision(
-            of: next.write, try next.write.history(in: changes.view), refusal,
-            longestBody: next.isWhole ? longestBody : -1)
+    var rest = refused.suffix(RefusedRevision.most)
+    while !rest.isEmpty {
+      let kept = try? await store.update(as: context) { [rest] changes in
+        let end = ContinuousClock.now + CouchLimits.commitTime
+        var kept: [RefusedRevision] = []
+        var count = 0
+        for next in rest where count == 0 || ContinuousClock.now < end {
+          count += 1
+          guard
+            let refusal = Refusal(next.error, saying: word, from: device, at: changes.time),
+            let revision = RefusedRevision(
+              of: next.write, try next.write.history(in: changes.view), refusal,
+              longestBody: next.isWhole ? longestBody : -1)
+          else { continue }
+          kept.append(revision)
         }
+        try changes.keep(kept, of: author)
+        return count
       }
-      try changes.keep(kept, of: author)
+      guard let kept else { return }
+      rest = rest.dropFirst(kept)
+      guard (try? await Slice.giveWay()) != nil else { return }
     }
   }
 }
@@ -77,7 +92,9 @@ extension StoreChanges {
       let attempts = known?.revision == next.revision ? (known?.attempts ?? 0) + 1 : 1
       write(
         LocalEdit(
-          id, LocalDocument(revision: 1, body: next.json(attempts: attempts)),
+          id,
+          LocalDocument(
+            revision: next.time.milliseconds, body: next.json(attempts: attempts)),
           expires: next.expires))
       if known == nil { count += 1 }
     }
@@ -87,9 +104,9 @@ extension StoreChanges {
   }
 
   private mutating func dropOldest(_ count: Int, below folder: String) throws {
-    var known: [(id: LocalID, time: Timestamp)] = []
+    var known: [(id: LocalID, time: Int64)] = []
     try view.locals(.below(folder)) { id, note in
-      known.append((id, RefusedRevision(note)?.time ?? Timestamp(milliseconds: 0)))
+      known.append((id, note.revision))
       return true
     }
     let written = Set(locals.map(\.id))

@@ -6,7 +6,7 @@ package import Stores
 /// where the device goes on without it.
 ///
 /// A store has at most ``most`` of each person, one of a document: the last. They expire after ``keptDays``. Each is a
-/// note of the store, `receipt/refused/<person>/<hash of the id>`.
+/// note of the store, `receipt/refused/<person>/<hash of the id>`, whose revision number is the time in milliseconds.
 package struct RefusedRevision: Sendable {
   /// How many one person has in a store. Beyond, the oldest go.
   package static let most = 100
@@ -39,11 +39,12 @@ package struct RefusedRevision: Sendable {
   /// Whether it is kept whole, so that it can be written again.
   package var canRetry: Bool { body != nil && !hasAttachments }
 
-  /// The longest body that is kept in a store; 0 for none.
-  static func longestBody(in store: DocumentStore) -> Int {
+  /// The longest body that is kept in a store, -1 for none; nil for a store that has no ledger.
+  static func longestBody(in store: DocumentStore) -> Int? {
     switch store.name {
     case .guest, .user: min(mostBytes, Int(clamping: store.quota.bytes / leastShare))
-    default: 0
+    case .list: -1
+    case .named, .system, .staged: nil
     }
   }
 }
@@ -130,18 +131,5 @@ extension RefusedRevision {
   ) throws -> RefusedRevision? {
     guard let folder = folder(of: author) else { return nil }
     return try view.local(note(of: id, below: folder)).flatMap(RefusedRevision.init)
-  }
-
-  /// All of a person, in no order: at most ``most``.
-  static func all(
-    by author: Author, in view: any StoreView
-  ) throws -> [RefusedRevision] {
-    guard let folder = folder(of: author) else { return [] }
-    var found: [RefusedRevision] = []
-    try view.locals(.below(folder)) { _, note in
-      if let refused = RefusedRevision(note) { found.append(refused) }
-      return true
-    }
-    return found
   }
 }
