@@ -245,7 +245,7 @@ import Testing
       SELECT quote(number) || quote(first) || quote(generation) || quote(digest)
         || quote(body_checksum) || quote(body) FROM bodies ORDER BY number
       """,
-      "SELECT quote(id) || quote(revision) || quote(expires) || quote(checksum) || quote(body) FROM locals",
+      "SELECT quote(id) || quote(revision) || quote(expires) || quote(checksum) || quote(body) FROM locals ORDER BY id",
     ]
     return try tables.flatMap { sql in
       try connection.statement(sql).all { row in try row.string(0) }

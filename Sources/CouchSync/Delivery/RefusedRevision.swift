@@ -55,7 +55,7 @@ extension RefusedRevision {
 
   /// The refusal of a write.
   /// - Parameter history: the revision's, newest first.
-  /// - Parameter longestBody: the most bytes of a body that is kept.
+  /// - Parameter longestBody: the most bytes of a body that is kept; -1 for none.
   init?(
     of write: DocumentWrite, _ history: [RevisionID], _ refusal: Refusal, longestBody: Int
   ) {

@@ -57,7 +57,7 @@ import Testing
       || hex(substr(body, 1, 99)) || quote(arrival)
     FROM bodies ORDER BY first, generation, digest
     """,
-    "SELECT quote(id) || revision || quote(expires) || quote(checksum) || hex(body) FROM locals",
+    "SELECT quote(id) || revision || quote(expires) || quote(checksum) || hex(body) FROM locals ORDER BY id",
   ]
 
   @Test func copyThatWasInterruptedIsNeverSeenAndIsReplaced() async throws {
