@@ -147,7 +147,8 @@ extension CouchDatabase {
   }
 
   /// The requests that send wanted revisions: `rev`, or `norev` for one that is replaced meanwhile, if the client does not
-  /// take the newer one, which is in a later change. None wants an answer: a client that can't take a revision has nothing to say that would help it.
+  /// take the newer one, which is in a later change. None wants an answer: a client that can't take a revision has nothing
+  /// to say that would help it.
   /// - Returns: a request for each of the first revisions, at least one.
   func revisions(_ wanted: [LitePull.Wanted], in form: LiteForm) async throws -> [LiteRequest] {
     let read = try await store.read(inSlices: [LitePull.Revision]()) { revisions, view in

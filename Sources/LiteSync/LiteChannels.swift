@@ -11,10 +11,11 @@ struct LiteChannels: Sendable {
   private static let member = "channels"
   /// What every document in a channel contains.
   private static let mark = Array(#""channels""#.utf8)
-  /// The most channels of a pull.
+  /// The most channels of a pull, and of a document: further ones of a document don't count.
   private static let most = 1_000
 
-  private let names: [String]
+  /// The names of the channels, in UTF-8.
+  private let names: Set<[UInt8]>
 
   /// Reads a request; nil for one without a filter.
   /// - Throws: `LiteError` for another filter, and for too many channels.
@@ -23,11 +24,11 @@ struct LiteChannels: Sendable {
     guard filter.utf8.elementsEqual(Self.filter.utf8), let channels = request["channels"] else {
       throw .http(400, "No filter is offered but `docIDs` and `channels`")
     }
-    names = channels.utf8.split(separator: UInt8(ascii: ",")).map { String(Substring($0)) }
+    names = Set(channels.utf8.split(separator: UInt8(ascii: ",")).map { Array($0) })
     guard names.count <= Self.most else {
       throw .http(400, "At most \(Self.most) channels are named")
     }
-    if names.contains(Self.everything) { return nil }
+    if names.contains(Array(Self.everything.utf8)) { return nil }
   }
 
   /// Whether a stored body is in one of the channels.
@@ -35,10 +36,12 @@ struct LiteChannels: Sendable {
     guard body.firstRange(of: Self.mark) != nil,
       let node = try? ParsedJSON(body, limits: .stored).root[Self.member]
     else { return false }
-    return isNamed(node) || node.elements.contains { isNamed($0) }
+    return isNamed(node) || node.elements.prefix(Self.most).contains { isNamed($0) }
   }
 
-  private func isNamed(_ node: JSONNode) -> Bool { names.contains { node.stringEquals($0) } }
+  private func isNamed(_ node: JSONNode) -> Bool {
+    node.string.map { names.contains(Array($0.utf8)) } ?? false
+  }
 }
 
 /// Where a change stands to some channels.
