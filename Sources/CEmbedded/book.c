@@ -50,6 +50,9 @@ BYTES book_Sync[] = {
 BYTES book_CouchbaseLite[] = {
 #embed "../HotelBookmarks/HotelBookmarks.docc/CouchbaseLite.md"
 };
+BYTES book_Replication[] = {
+#embed "../HotelBookmarks/HotelBookmarks.docc/Replication.md"
+};
 BYTES book_Queries[] = {
 #embed "../HotelBookmarks/HotelBookmarks.docc/Queries.md"
 };
@@ -102,6 +105,7 @@ const cembedded_page_file cembedded_book[] = {
     FILE("Portability.md", book_Portability),
     FILE("Sync.md", book_Sync),
     FILE("CouchbaseLite.md", book_CouchbaseLite),
+    FILE("Replication.md", book_Replication),
     FILE("Queries.md", book_Queries),
     FILE("Errors.md", book_Errors),
     FILE("Operations.md", book_Operations),

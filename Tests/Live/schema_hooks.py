@@ -57,6 +57,9 @@ def filter_case(context, case):
     # `sort=distance` needs the parameter `near`. A schema cannot say this.
     if name == "searchHotels" and (case.query or {}).get("sort") == "distance" and "near" not in case.query:
         return False
+    # With a name and a password in `Authorization` the body is not read.
+    if name == "liteLogIn" and case.meta and case.meta.generation.mode.is_negative:
+        return False
     return not (name in LENIENT and case.meta and case.meta.generation.mode.is_negative and _is_lenient(case.body))
 
 

@@ -64,7 +64,7 @@ def prepared(tmp_path_factory):
 def rotten(prepared, tmp_path):
     """A copy of the prepared data for one test."""
     data, token, other, file, store = prepared
-    shutil.copytree(data, tmp_path / "data", ignore=shutil.ignore_patterns("reserve", "control"))
+    shutil.copytree(data, tmp_path / "data", ignore=shutil.ignore_patterns("reserve", "control", "replications"))
     return token, other, tmp_path / "data" / file, store
 
 

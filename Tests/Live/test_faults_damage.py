@@ -27,7 +27,7 @@ def prepared(tmp_path_factory):
 def two(prepared, tmp_path):
     """A copy of the prepared data for one test: the tokens, the files and the first store's name."""
     data, tokens, files, store = prepared
-    shutil.copytree(data, tmp_path / "data", ignore=shutil.ignore_patterns("reserve", "control"))
+    shutil.copytree(data, tmp_path / "data", ignore=shutil.ignore_patterns("reserve", "control", "replications"))
     return tokens, [tmp_path / "data" / file for file in files], store
 
 

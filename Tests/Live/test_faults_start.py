@@ -190,7 +190,7 @@ def test_shell_that_reads_beside_the_server_is_refused_and_harms_nothing(start):
 OTHER_VERSIONS = pytest.mark.parametrize(("step", "said"), [
     (1, "a newer version of this service: its format is {found}, this version needs {known}. "
         "Start the version that wrote it, or a later one"),
-    (-1, "an earlier version of this service: its format is {found}, this version needs {known}. "
+    (-2, "an earlier version of this service: its format is {found}, this version needs {known}. "
          "Export each account with the version that wrote it, and import it here")])
 
 

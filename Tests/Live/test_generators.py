@@ -202,7 +202,7 @@ def test_part_for_apps_makes_a_client_of_its_own(shared, tmp_path):
     said = made.stdout + made.stderr
     assert made.returncode == 0 and "will be omitted" not in said and "will not be" not in said, said[-4000:]
     assert {path.name for path in (tmp_path / "app_client/api").iterdir() if path.is_dir()} == {
-        "accounts", "hotels", "bookmarks", "history", "lists"}
+        "accounts", "hotels", "bookmarks", "history", "lists", "sync"}
     sys.path.insert(0, str(tmp_path))
     try:
         client = importlib.import_module("app_client").Client(shared.url)

@@ -148,7 +148,7 @@ def test_side_that_was_set_back_to_a_copy_catches_up(sites, side, tmp_path):
     site, copy = sites[side], tmp_path / "copy"
     source.load(DocumentTrees("before", 30, long=False).documents())
     replicate(source, target)
-    sockets = shutil.ignore_patterns("control")
+    sockets = shutil.ignore_patterns("control", "replications")
     site.restart(lambda: shutil.copytree(site.directory, copy, ignore=sockets))
     source.load(DocumentTrees("after", 40, first=20, long=False).documents())
     source.edit("later", n=1)

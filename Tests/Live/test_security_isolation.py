@@ -12,7 +12,8 @@ from couch import Account, Database
 from operations import OPERATIONS
 from waiting import PATIENCE
 
-STORED = [operation for operation in OPERATIONS if "{db}" in operation.template]
+# A session is the account's: it is given for every name of a database, and to nobody without a password.
+STORED = [operation for operation in OPERATIONS if "{db}" in operation.template and operation.name != "liteLogIn"]
 SIGNED_IN = [operation for operation in OPERATIONS if operation.needs_credentials]
 # Headers that differ in every response.
 OWN = {"date", "x-request-id", "x-couch-request-id", "request-id"}

@@ -7,7 +7,7 @@ const sections = {
   Guides: ["GettingStarted"],
   "What it does": [
     "Accounts", "Search", "Upstreams", "Lists", "Observers", "Receipts", "Delivery", "Mirror", "WebPage", "Offline", "History", "Portability", "Sync",
-    "CouchbaseLite", "Queries", "Errors"],
+    "CouchbaseLite", "Replication", "Queries", "Errors"],
   "Running it": ["Operations", "Audit", "Backup", "Cluster", "Database", "Moving", "Reliability", "Security", "HostileInput"],
 }
 /** Milliseconds that a page may take to be rendered; the pages are our own. */
