@@ -4,9 +4,8 @@ import Synchronization
 ///
 /// Each flow may have one free slice at a time, as long as it is not in debt; free slices together take as many places
 /// as there are processors. All others need a seat. There are as many seats as processors, and the ``FairQueue`` decides
-/// who gets the next one. Processors that compute outside of slices have neither a place nor a seat. A flow is an
-/// address; a user is one flow across all addresses besides. SeatTable is a value behind the lock of ``Seats`` and has no
-/// clock of its own.
+/// who gets the next one. A flow is an address; a user is one flow across all addresses besides. SeatTable is a value
+/// behind the lock of ``Seats`` and has no clock of its own.
 struct SeatTable {
   /// How long a place or a seat is held at most, in nanoseconds: 100 milliseconds from the beginning of its slice. Then
   /// another may have it, even if it was not given back: its holder waits for something, or computes for too long. It is
@@ -91,10 +90,10 @@ struct SeatTable {
     leases.removeAll { lease in lease.end.map { $0 <= now } ?? false }
   }
 
-  private var mayHaveFreeSlice: Bool { leases.count(where: \.isFree) < present }
-  private var maySit: Bool { leases.count { !$0.isFree } < present }
-  /// How many processors there are for slices, at least one.
-  private var present: Int { max(1, processors - reserved) }
+  private var mayHaveFreeSlice: Bool { leases.count(where: \.isFree) < processors }
+  private var maySit: Bool {
+    leases.count { !$0.isFree } < max(1, processors - reserved)
+  }
 
   private func hasLease(_ line: AccountLine) -> Bool {
     let address = line.parent ?? line
