@@ -115,10 +115,7 @@ struct BulkEntry: Sendable {
     if case .success(.document(let write)) = write {
       return RefusedWrite(write: write, error: error)
     }
-    guard let id = id.flatMap({ try? DocumentID($0) }), let revision = try? RevisionID(sentRevision)
-    else { return nil }
-    let write = DocumentWrite(of: id, .empty, isDeleted: false, [revision])
-    return RefusedWrite(write: write, error: error, isWhole: false)
+    return RefusedWrite(of: id, sentRevision, error)
   }
 
   /// The entry with the bytes of its document's attachments. One that is too long is refused alone.

@@ -85,9 +85,17 @@ extension CouchDatabase {
     let document = try await Self.document(in: body)
     let base = try base.reconcile(with: document.revision)
     let hasRules = try await Self.hasRules(document, body, id, isNewEdit: isNewEdit)
-    let write = try await DocumentWrite(
-      document, id: id, base: base, isNewEdit: isNewEdit, limits: documentLimits
-    ).received(attachmentBytes, following: following)
+    let write: DocumentWrite
+    do {
+      write = try await DocumentWrite(
+        document, id: id, base: base, isNewEdit: isNewEdit, limits: documentLimits
+      ).received(attachmentBytes, following: following)
+    } catch {
+      if !isNewEdit, let error = ServiceError(error) {
+        await keepRefusal(of: id.text, document.revision?.description, error)
+      }
+      throw error
+    }
     var answer = try await self.write(write)
     answer.hasUnrunRules = hasRules
     return answer

@@ -54,3 +54,25 @@ extension UnsafeBufferPointer<UInt8> {
     return memcmp(start, otherStart, count) == 0
   }
 }
+
+extension [UInt8] {
+  /// The offset at which others, at least one, begin; nil if they are not there. `firstRange(of:)` is generic and takes ten
+  /// times as long.
+  /// - Parameter start: where the search begins.
+  package func offset(of others: [UInt8], from start: Int = 0) -> Int? {
+    withUnsafeBytes { all in
+      others.withUnsafeBytes { others in
+        guard let base = all.baseAddress, let mark = others.baseAddress else { return nil }
+        var offset = start
+        while offset + others.count <= all.count {
+          let rest = all.count - others.count + 1 - offset
+          guard let found = memchr(base + offset, Int32(others[0]), rest) else { return nil }
+          offset = UnsafeRawPointer(found) - base
+          if memcmp(found, mark, others.count) == 0 { return offset }
+          offset += 1
+        }
+        return nil
+      }
+    }
+  }
+}

@@ -1,5 +1,4 @@
 import Documents
-import Glibc
 import JSON
 import Scheduling
 
@@ -32,7 +31,7 @@ struct LiteBlobs {
   private var places: [Place] = []
 
   /// Whether a text may have a blob.
-  static func mayBe(in text: [UInt8]) -> Bool { text.contain(mark) }
+  static func mayBe(in text: [UInt8]) -> Bool { text.offset(of: mark) != nil }
 
   /// Finds the blobs of a document, and gives way meanwhile.
   /// - Parameter text: the text of `root`.
@@ -93,25 +92,6 @@ struct LiteBlobs {
       }
     }
     return String(decoding: bytes, as: UTF8.self)
-  }
-}
-
-extension [UInt8] {
-  /// Whether others, at least one, are among the bytes. `firstRange(of:)` is generic, and took most of the time of a pull.
-  func contain(_ others: [UInt8]) -> Bool {
-    withUnsafeBytes { all in
-      others.withUnsafeBytes { others in
-        guard let start = all.baseAddress, let first = others.baseAddress else { return false }
-        var offset = 0
-        while offset + others.count <= all.count {
-          let rest = all.count - others.count + 1 - offset
-          guard let found = memchr(start + offset, Int32(others[0]), rest) else { return false }
-          if memcmp(found, first, others.count) == 0 { return true }
-          offset = UnsafeRawPointer(found) - start + 1
-        }
-        return false
-      }
-    }
   }
 }
 

@@ -33,7 +33,7 @@ struct LiteChannels: Sendable {
 
   /// Whether a stored body is in one of the channels.
   func have(_ body: [UInt8]) -> Bool {
-    guard body.contain(Self.mark),
+    guard body.offset(of: Self.mark) != nil,
       let node = try? ParsedJSON(body, limits: .stored).root[Self.member]
     else { return false }
     return isNamed(node) || node.elements.prefix(Self.most).contains { isNamed($0) }

@@ -9,7 +9,7 @@ struct LitePush: Sendable {
   let id: DocumentID
   /// The collection that the client has named. Requests about the document name it too.
   let collection: String?
-  private let revision: String
+  let revision: String
   private let history: [String]
   private let isDeleted: Bool
   private let document: IncomingDocument

@@ -220,7 +220,9 @@ package struct LiteSession: Sendable {
     var (pushes, numbers): ([(LitePush, [LiteDigest: LiteContent])], [UInt64]) = ([], [])
     for (number, request) in requests {
       do {
-        guard !request.isTooLong else { throw LiteError.http(413, "The document is too large") }
+        guard !request.isTooLong else {
+          throw ServiceError(.documentTooLarge, "The document is too large")
+        }
         try checkCollection(of: request)
         let push = try await LitePush(request, limits: store.documentLimits, merges: merges)
         if push.attachments.isEmpty {
@@ -232,10 +234,19 @@ package struct LiteSession: Sendable {
       } catch {
         noteSent(request["id"])
         answers.append((number, try refusal(error)))
+        await keep(error, of: request["id"], request["rev"], in: store)
       }
       try await Slice.giveWay()
     }
     return answers + zip(numbers, try await write(pushes, to: store)).map { ($0, $1) }
+  }
+
+  /// Keeps for the delivery ledger why a revision was refused that is no document that could be stored.
+  private func keep(
+    _ error: any Error, of id: String?, _ revision: String?, in store: some LiteStore
+  ) async {
+    guard let error = ServiceError(error) else { return }
+    try? await store.write { await $0.keepRefusal(of: id, revision, error) }
   }
 
   /// Notes that the client has sent a document, or can't send it.
@@ -255,7 +266,10 @@ package struct LiteSession: Sendable {
       do {
         writes.append(try await next.push.write(limits: store.documentLimits, next.found))
         indices.append(index)
-      } catch { replies[index] = try refusal(error) }
+      } catch {
+        replies[index] = try refusal(error)
+        await keep(error, of: next.push.id.text, next.push.revision, in: store)
+      }
       try await Slice.giveWay()
     }
     guard !writes.isEmpty else { return replies }

@@ -1,6 +1,5 @@
 import AsyncHTTPClient
 import Documents
-import Glibc
 import JSON
 import NIOCore
 import NIOHTTP1
@@ -215,28 +214,13 @@ struct CheckedBody: AsyncSequence, Sendable {
       in bytes: [UInt8], boundary: String, from searched: inout Int
     ) -> ArraySlice<UInt8>? {
       let mark = Array("\r\n--\(boundary)".utf8)
-      guard let head = find(Array("\r\n\r\n".utf8), in: bytes, from: 0) else { return nil }
+      guard let head = bytes.offset(of: Array("\r\n\r\n".utf8)) else { return nil }
       let start = head + 4
-      guard let end = find(mark, in: bytes, from: Swift.max(start, searched)) else {
+      guard let end = bytes.offset(of: mark, from: Swift.max(start, searched)) else {
         searched = Swift.max(0, bytes.count - mark.count)
         return nil
       }
       return bytes[start..<end]
-    }
-
-    private static func find(_ mark: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
-      bytes.withUnsafeBytes { all in
-        guard let base = all.baseAddress else { return nil }
-        var offset = start
-        while offset + mark.count <= all.count {
-          let rest = all.count - mark.count + 1 - offset
-          guard let found = memchr(base + offset, Int32(mark[0]), rest) else { return nil }
-          offset = UnsafeRawPointer(found) - base
-          if memcmp(found, mark, mark.count) == 0 { return offset }
-          offset += 1
-        }
-        return nil
-      }
     }
   }
 }

@@ -196,6 +196,25 @@ def test_document_that_a_rule_refuses_is_rejected_with_its_reason(account):
     assert item["error"] == "forbidden" and "document" not in item and not item["canRetry"]
 
 
+@pytest.mark.parametrize("way", ["lite", "put", "bulk"])
+def test_document_that_is_too_large_is_rejected_however_it_comes(account, way):
+    body = {"text": ["x" * 500_000] * 3}
+    if way == "lite":
+        phone = Phone(account.server, token=account.token, headers={"Device-Name": "P"}).connect()
+        phone.edit("long", body)
+        assert phone.push("long")
+        phone.close()
+    else:
+        document = {**body, "_id": "long", "_rev": "1-a"}
+        path = f"/couch/{account.store}/" + ("long?new_edits=false" if way == "put" else "_bulk_docs")
+        account.server.call("PUT" if way == "put" else "POST", path, account.token, headers={"Device-Name": "P"},
+                            json=document if way == "put" else {"new_edits": False, "docs": [document]})
+    found = explain(account, "long")
+    assert (found["state"], found["cause"]) == ("rejected", "rejected") and "large" in found["reason"]
+    item, = items(account, "rejected")["items"]
+    assert item["name"] == "P" and item["attempts"] == 1 and not item["canRetry"] and "document" not in item
+
+
 def test_draft_and_lost_right_in_a_list(account):
     friend = Account(account.server)
     path = "/v1/lists/" + account.server.call(

@@ -1,6 +1,6 @@
 import Documents
 import Scheduling
-import Stores
+package import Stores
 
 /// Why a device's revision was refused, in words that can be kept.
 struct Refusal: Sendable {
@@ -29,12 +29,31 @@ struct Refusal: Sendable {
 struct RefusedWrite: Sendable {
   let write: DocumentWrite
   let error: ServiceError
-  /// Whether the write has the document's body; that of one that can't be stored may be missing.
-  var isWhole = true
+  /// Whether the write has the document's body; that of one that can't be stored is missing.
+  let isWhole: Bool
+
+  init(write: DocumentWrite, error: ServiceError) {
+    (self.write, self.error, isWhole) = (write, error, true)
+  }
+
+  /// What is known of a revision that is no document that could be stored.
+  /// - Returns: nil without an id and a revision that could be stored.
+  init?(of id: String?, _ revision: String?, _ error: ServiceError) {
+    guard let id = id.flatMap({ try? DocumentID($0) }),
+      let revision = revision.flatMap({ try? RevisionID($0) })
+    else { return nil }
+    write = DocumentWrite(of: id, .empty, isDeleted: false, [revision])
+    (self.error, isWhole) = (error, false)
+  }
 }
 
 /// Keeping refused revisions.
 extension CouchDatabase {
+  /// Keeps why a device's revision was refused that is no document that could be stored.
+  package func keepRefusal(of id: String?, _ revision: String?, _ error: ServiceError) async {
+    if let write = RefusedWrite(of: id, revision, error) { await keep([write]) }
+  }
+
   /// Keeps what was refused of a device's revisions. Nothing is kept if there is no room for that either.
   func keep(_ refused: [RefusedWrite]) async {
     guard !refused.isEmpty, let longestBody = RefusedRevision.longestBody(in: store),
