@@ -17,7 +17,11 @@ package final class HotelCatalogue: HotelSearching {
   /// up hotels by id while the others search.
   package static let readerCount = searchesAtOnce + 2
 
-  private let threads = ThreadPool(name: "catalogue", threads: readerCount)
+  /// A search is one call of up to 200 ms. So its thread yields to threads with shorter calls, and to hashes of passwords.
+  static let niceness: Int32 = 10
+
+  private let threads = ThreadPool(
+    name: "catalogue", threads: readerCount, niceness: niceness)
   private let readers: [Confined<CatalogueReader>]
   private let semaphore = FairSemaphore(
     .searches, permits: searchesAtOnce, queueLimit: searchesWaiting)

@@ -10,7 +10,8 @@ package struct ScratchCatalogue: MirrorSearching {
   /// How many searches run at once. Each keeps a thread busy while it builds its index.
   package static let workerCount = 2
 
-  private let threads = ThreadPool(name: "mirror", threads: workerCount)
+  private let threads = ThreadPool(
+    name: "mirror", threads: workerCount, niceness: HotelCatalogue.niceness)
 
   package let limit: Duration
 

@@ -1,3 +1,4 @@
+private import Crypto
 package import JSON
 
 /// A revision's id, `N-<digest>`: a generation, from 1, and a digest.
@@ -94,5 +95,22 @@ extension JSONWriter {
   /// Writes a revision's id as a string.
   package mutating func revision(_ value: RevisionID) {
     plainString { bytes in value.append(to: &bytes) }
+  }
+}
+
+extension DocumentBody {
+  /// The id of the revision that has this body and this parent. It is the same wherever it is computed.
+  ///
+  /// It is made from the first 16 bytes of a SHA-256 over: the byte 1; the byte 1 for a tombstone, otherwise
+  /// 0; the parent's id as text, if there is a parent; the byte 0; the body's 32-byte ``digest``.
+  package func revision(below parent: RevisionID?, isDeleted: Bool) -> RevisionID {
+    var hash = SHA256()
+    hash.update(data: [1, isDeleted ? 1 : 0])
+    if let parent { hash.update(data: Array(parent.description.utf8)) }
+    hash.update(data: [0])
+    hash.update(data: digest)
+    return RevisionID(
+      generation: (parent?.generation ?? 0) + 1,
+      digest: RevisionDigest(hash: hash.finalize()))
   }
 }

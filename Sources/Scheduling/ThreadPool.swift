@@ -18,6 +18,8 @@ package final class ThreadPool: Sendable {
   package let name: String
   /// The maximum number of threads.
   package let threads: Int
+  /// The niceness of the threads (setpriority(2)); 0 for the process's own.
+  private let niceness: Int32
   /// How many threads compute at once at most.
   private let processors: Int
   /// Whether the accounts of requests decide the order.
@@ -39,8 +41,11 @@ package final class ThreadPool: Sendable {
   }
 
   /// Makes a pool whose closures start in the order in which they come.
-  package convenience init(name: String, threads: Int = 1) {
-    self.init(name: name, threads: threads, processors: threads, isFair: false)
+  /// - Parameter niceness: how much the threads yield to others when processors are busy (setpriority(2)), 1 to 19; 0 for
+  ///   the process's own.
+  package convenience init(name: String, threads: Int = 1, niceness: Int32 = 0) {
+    self.init(
+      name: name, threads: threads, processors: threads, isFair: false, niceness: niceness)
   }
 
   /// Makes the pool for work at stores. A process has one.
@@ -53,8 +58,11 @@ package final class ThreadPool: Sendable {
       name: "store", threads: max(threads, processors), processors: processors, isFair: true)
   }
 
-  private init(name: String, threads: Int, processors: Int, isFair: Bool) {
+  private init(
+    name: String, threads: Int, processors: Int, isFair: Bool, niceness: Int32 = 0
+  ) {
     self.name = name
+    self.niceness = niceness
     self.threads = max(1, threads)
     self.processors = processors
     self.isFair = isFair
@@ -131,9 +139,10 @@ package final class ThreadPool: Sendable {
 
   /// Runs `body` with a pool of its own, and ends the threads afterwards.
   package static func with<Value, Failure: Error>(
-    name: String, threads: Int = 1, _ body: (ThreadPool) async throws(Failure) -> Value
+    name: String, threads: Int = 1, niceness: Int32 = 0,
+    _ body: (ThreadPool) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    let pool = ThreadPool(name: name, threads: threads)
+    let pool = ThreadPool(name: name, threads: threads, niceness: niceness)
     let result: Result<Value, Failure>
     do throws(Failure) { result = .success(try await body(pool)) } catch {
       result = .failure(error)
@@ -199,6 +208,10 @@ extension ThreadPool {
     guard let argument else { return nil }
     let pool = Unmanaged<ThreadPool>.fromOpaque(argument).takeRetainedValue()
     cscheduling_name_thread(pool.name)
+    // For Linux, a thread is a process of its own here (setpriority(2)).
+    if pool.niceness > 0 {
+      setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, pool.niceness)
+    }
     pool.work(endsWhenIdle: false)
     return nil
   }

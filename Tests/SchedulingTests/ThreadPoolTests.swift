@@ -19,6 +19,17 @@ import Testing
     }
   }
 
+  @Test func threadsYieldOnlyInPoolThatSaysSo() async {
+    @Sendable func niceness() -> Int32 { getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
+    let own = niceness()
+    await ThreadPool.with(name: "yielding", niceness: 19) { threads in
+      #expect(await threads.run { niceness() } == 19)
+    }
+    await ThreadPool.with(name: "usual") { threads in
+      #expect(await threads.run { niceness() } == own)
+    }
+  }
+
   @Test func callerGoesOnElsewhere() async {
     await ThreadPool.with(name: "elsewhere") { threads in
       await threads.run {}
