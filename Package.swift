@@ -136,7 +136,7 @@ let package = Package(
     floor(
       "Replicator",
       [
-        "JSON", "Documents", "IPAddresses", "Scheduling", "Stores", metrics, nioCore,
+        "JSON", "Documents", "IPAddresses", "Scheduling", "Stores", crypto, metrics, nioCore,
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
       ]),

@@ -62,7 +62,7 @@ extension SharedAdministrator {
 extension SharedSecrets {
   fileprivate func removeAll() async throws {
     try await accounts.stores.update(.system, as: .server) { changes in
-      for kind in Kind.allCases where try changes.local(kind.id) != nil {
+      for kind in [Kind.keys, .administrator] where try changes.local(kind.id) != nil {
         changes.write(LocalEdit(kind.id, nil))
       }
     }

@@ -9,6 +9,8 @@ package struct SharedSecrets: Sendable {
     case keys = "signing-keys"
     /// The administrator; see ``SharedAdministrator``.
     case administrator
+    /// The key that encrypts the credentials of replications. It is here also where nothing is shared.
+    case replications
 
     var id: LocalID { LocalID(receipt: "secret/" + rawValue) }
   }
@@ -16,6 +18,19 @@ package struct SharedSecrets: Sendable {
   let accounts: AccountStore
 
   package init(stores: DatabaseManager) { accounts = AccountStore(stores: stores, lists: .none) }
+
+  /// The key that encrypts the credentials of replications: 32 random bytes, the same as long as the data exist.
+  /// - Throws: `keys` for a damaged one; the store's errors.
+  package func replicationKey() async throws -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    let fresh = (0..<2).map { _ in Hex.string(generator.next(), generator.next()) }.joined()
+    var known = try await read(.replications)
+    if known == nil { known = try await change(.replications) { $0 ?? Array(fresh.utf8) } }
+    guard let known, let key = Hex.bytes(known), key.count == 32 else {
+      throw ServiceError(.keys, "The key of the replications is damaged.")
+    }
+    return key
+  }
 
   /// A secret; nil when it was never written.
   func read(_ kind: Kind) async throws -> [UInt8]? {

@@ -36,6 +36,13 @@ package struct BulkRequest: Sendable {
     isAllOrNothing = isNewEdit && body["all_or_nothing"]?.bool ?? false
   }
 
+  /// Changes each document.
+  package mutating func change(_ change: (JSONNode) async throws -> JSONNode) async throws {
+    for (index, element) in elements.enumerated() {
+      if case .value(let node) = element { elements[index] = .value(try await change(node)) }
+    }
+  }
+
   /// Parses a body. A document that exceeds a limit of documents is refused alone; otherwise a replicator would send it
   /// with the same other documents again and again.
   /// - Parameter limits: those of the database.

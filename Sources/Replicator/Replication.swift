@@ -21,6 +21,9 @@ struct Replication: Sendable {
     var pending: Int?
   }
 
+  /// The error of a continuous run that makes room for another one.
+  struct Displaced: Error {}
+
   /// How many batches are copied at a time.
   static let batchesAtOnce = 2
 
@@ -34,12 +37,14 @@ struct Replication: Sendable {
   let report: @Sendable (Progress) -> Void
   /// Where it waits for its turn.
   let turns: ReplicationTurns
+  /// Its place among those that run.
+  let place: ReplicationTurns.Turn
 
   private typealias Batches = ThrowingTaskGroup<Batch.Result, any Error>
 
   /// Runs until all is read, or for ever if it is continuous.
   /// - Returns: the answer of `_replicate` without `ok`.
-  /// - Throws: ``ReplicationFailure``; `CancellationError`. What the next run repeats changes nothing.
+  /// - Throws: ``ReplicationFailure``; ``Displaced``; `CancellationError`. What the next run repeats changes nothing.
   func run() async throws -> JSONObject {
     let turn = try await turns.take()
     defer { turn.give() }
@@ -64,6 +69,7 @@ struct Replication: Sendable {
     var rest: Int?
     while true {
       while run.waiting.count >= Self.batchesAtOnce { try await settle(&group, &run, &size) }
+      if request.isContinuous, place.isWanted { throw Displaced() }
       // The wait for a change needs no turn.
       if run.isCurrent { turn.give() }
       let changes = try await next(run.progress.highest, &size, isWaiting: run.isCurrent)

@@ -77,6 +77,8 @@ package struct ReplicationEndpoint: Sendable, Hashable {
     }
   }
 
+  var isLocal: Bool { if case .local = place { true } else { false } }
+
   private static func fields(_ node: JSONNode?, _ role: String) throws -> [Field] {
     guard let node else { return [] }
     var fields: [String: String] = [:]

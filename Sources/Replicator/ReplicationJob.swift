@@ -8,24 +8,44 @@ package struct ReplicationJob: Sendable {
   /// How many events of a job are kept, as in CouchDB (`max_history`).
   static let events = 20
 
+  /// The document that describes a replication.
+  struct Reference: Sendable, Equatable {
+    let database: String
+    let id: String
+  }
+
+  /// What it does now, with CouchDB's words.
+  enum State: String, Sendable {
+    /// It waits until one of those that run stops.
+    case pending
+    case running
+    /// It waits after a failure.
+    case crashing
+  }
+
   /// Its id.
   package let id: String
+  /// The document that describes it; nil for one that a request has begun.
+  let document: Reference?
   let request: ReplicationRequest
   let startedAt: Timestamp
   let task: Task<ReplicationJobs.Outcome, Never>
   private(set) var progress = Replication.Progress()
   /// Whether the progress is of the present run.
   private(set) var hasProgress = false
-  private var updatedAt: Timestamp
+  private(set) var updatedAt: Timestamp
   private var isRunning = false
+  /// How often it has failed since it last copied anything.
+  private(set) var errorCount = 0
   /// The last failure, until it has run again for a while.
   private var failure: ReplicationFailure?
   private var history: [(time: Timestamp, type: String, reason: String?)] = []
 
   init(
-    id: String, _ request: ReplicationRequest, at now: Timestamp,
+    id: String, _ request: ReplicationRequest, of document: Reference?, at now: Timestamp,
     _ task: Task<ReplicationJobs.Outcome, Never>
   ) {
+    self.document = document
     (self.id, self.request, startedAt, updatedAt, self.task) = (id, request, now, now, task)
     add("added", nil, now)
   }
@@ -40,22 +60,32 @@ package struct ReplicationJob: Sendable {
     add("started", nil, now)
   }
 
+  /// Notes that it makes room for another one.
+  mutating func stop(at now: Timestamp) {
+    isRunning = false
+    add("stopped", nil, now)
+  }
+
   mutating func crash(_ failure: ReplicationFailure, at now: Timestamp) {
-    (isRunning, self.failure) = (false, failure)
+    (isRunning, self.failure, updatedAt) = (false, failure, now)
+    errorCount += 1
     add("crashed", "\(failure.error): \(failure.reason)", now)
   }
 
   mutating func note(_ progress: Replication.Progress, at now: Timestamp) {
     (self.progress, updatedAt, hasProgress, failure) = (progress, now, true, nil)
+    errorCount = 0
   }
+
+  var state: State { isRunning ? .running : failure == nil ? .pending : .crashing }
 
   /// The element of `_active_tasks`; nil while it waits after a failure.
   package var activeTask: JSONObject? {
     guard isRunning else { return nil }
     var task: JSONObject = [
       "type": "replication", "replication_id": .string(id), "node": "nonode@nohost",
-      "pid": .null, "process_status": "waiting", "user": .null, "database": .null,
-      "doc_id": .null, "source": .string(request.source.name),
+      "pid": .null, "process_status": "waiting", "user": .null,
+      "database": database, "doc_id": documentID, "source": .string(request.source.name),
       "target": .string(request.target.name), "continuous": .bool(request.isContinuous),
       "started_on": .count(Int(startedAt.seconds)), "updated_on": .count(Int(updatedAt.seconds)),
       "checkpoint_interval": .count(Int(request.checkpointInterval.components.seconds * 1_000)),
@@ -64,12 +94,17 @@ package struct ReplicationJob: Sendable {
     return task
   }
 
-  private var shownInfo: JSONObject {
+  private var database: JSONValue { document.map { .string($0.database) } ?? .null }
+  private var documentID: JSONValue { document.map { .string($0.id) } ?? .null }
+
+  /// The counts, or the last failure.
+  var shownInfo: JSONObject {
     guard let failure else { return info }
     return ["error": .string("\(failure.error): \(failure.reason)")]
   }
 
-  private var info: JSONObject {
+  /// The counts.
+  var info: JSONObject {
     var info: JSONObject = [
       "source_seq": progress.highest, "through_seq": progress.through,
       "checkpointed_source_seq": progress.committed,
@@ -90,8 +125,8 @@ package struct ReplicationJob: Sendable {
     }
     return [
       "id": .string(id), "pid": .null, "source": .string(request.source.name),
-      "target": .string(request.target.name), "database": .null, "user": .null, "doc_id": .null,
-      "info": .object(shownInfo),
+      "target": .string(request.target.name), "database": database, "user": .null,
+      "doc_id": documentID, "info": .object(shownInfo),
       "history": .array(events), "node": "nonode@nohost",
       "start_time": .string(startedAt.rfc3339),
     ]

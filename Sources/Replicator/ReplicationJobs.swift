@@ -7,13 +7,16 @@ import Synchronization
 ///
 /// Source: CouchDB, "POST /_replicate", "GET /_active_tasks", "GET /_scheduler/jobs".
 package final class ReplicationJobs: Sendable {
-  /// The most replications at a time. A continuous one waits for changes over a connection of its own.
+  /// The most replications that run at a time, and that requests have begun. A continuous one waits for changes over a connection of its own.
   package static let most = 200
   /// How many connections they need to this server: one for each that waits for changes, and those of the ones that copy.
   package static let connections = most + 16 * ReplicationTurns.atOnce
   /// The wait after the first failure of a continuous replication; after each further one it is twice as long, up to the
   /// longest. A random part is subtracted, up to the half.
   static let pauses = Duration.seconds(5)...Duration.seconds(600)
+
+  /// How long one runs before it makes room for others that wait, as in CouchDB (`interval`).
+  private static let placeLength = Duration.seconds(60)
 
   /// How a replication ends: the answer of `_replicate` without `ok`, or why it failed.
   package typealias Outcome = Result<JSONObject, ReplicationFailure>
@@ -29,8 +32,17 @@ package final class ReplicationJobs: Sendable {
     case once(id: String, Task<Outcome, Never>)
   }
 
+  /// What became of a document's replication.
+  enum Beginning: Sendable {
+    case begun
+    /// The same one runs already: a document's, or nil for a request's.
+    case taken(by: ReplicationJob.Reference?)
+  }
+
   private let clients: PeerClients
   private let turns = ReplicationTurns()
+  /// Who may run.
+  private let places = ReplicationTurns(atOnce: most, length: placeLength)
   private let now: @Sendable () -> Timestamp
   private let state = Mutex(State())
 
@@ -39,6 +51,9 @@ package final class ReplicationJobs: Sendable {
     var isStopped = false
     var counts = Counts()
   }
+
+  /// Is told the counts of a replication that has ended by itself.
+  typealias Completion = @Sendable (JSONObject) async -> Void
 
   /// What the replications have done since the start.
   package struct Counts: Sendable {
@@ -67,22 +82,58 @@ package final class ReplicationJobs: Sendable {
       guard !state.isStopped else {
         throw ServiceError(.unavailable, "The server is stopping", retryAfterSeconds: 1)
       }
-      guard state.jobs.count < Self.most else {
+      guard state.jobs.values.count(where: { $0.document == nil }) < Self.most else {
         throw ServiceError(.overloaded, "At most \(Self.most) replications run at once")
       }
-      // Detached: the job goes on after the request, whose work would end it.
-      let task = Task.detached { await self.run(request, id, base: request.baseID(on: server)) }
-      state.jobs[id] = ReplicationJob(id: id, request, at: now(), task)
-      state.counts.started += 1
-      return task
+      return start(request, id, base: request.baseID(on: server), of: nil, nil, &state)
     }
     return request.isContinuous ? .continuous(id: id) : .once(id: id, task)
   }
 
-  /// Ends a replication.
+  /// Begins the replication of a document. It goes on after failures, also if it runs once.
+  /// - Parameter completion: is told when it has ended by itself.
+  func begin(
+    _ request: ReplicationRequest, on server: String, of document: ReplicationJob.Reference,
+    _ completion: @escaping Completion
+  ) -> Beginning {
+    let (id, base) = (request.id(on: server), request.baseID(on: server))
+    return state.withLock { state in
+      if let job = state.jobs[id] { return .taken(by: job.document) }
+      if !state.isStopped { _ = start(request, id, base: base, of: document, completion, &state) }
+      return .begun
+    }
+  }
+
+  private func start(
+    _ request: ReplicationRequest, _ id: String, base: String,
+    of document: ReplicationJob.Reference?, _ completion: Completion?, _ state: inout State
+  ) -> Task<Outcome, Never> {
+    // Detached: the job goes on after the request, whose work would end it.
+    let task = Task.detached {
+      let outcome = await self.attempts(at: request, id, base: base, isKept: completion != nil)
+      if case .success = outcome, let job = self.job(id) { await completion?(job.info) }
+      // A cancelled one was removed before, and there may be another one of its id.
+      if !Task.isCancelled { self.state.withLock { _ = $0.jobs.removeValue(forKey: id) } }
+      return outcome
+    }
+    state.jobs[id] = ReplicationJob(id: id, request, of: document, at: now(), task)
+    state.counts.started += 1
+    return task
+  }
+
+  /// Ends a replication, and waits for its end.
+  func end(_ id: String) async {
+    let job = state.withLock { $0.jobs.removeValue(forKey: id) }
+    job?.task.cancel()
+    _ = await job?.task.value
+  }
+
+  /// Ends a replication that a request has begun.
   /// - Returns: whether there was one.
   package func cancel(_ id: String) -> Bool {
-    let job = state.withLock { $0.jobs.removeValue(forKey: id) }
+    let job = state.withLock { state in
+      state.jobs[id]?.document == nil ? state.jobs.removeValue(forKey: id) : nil
+    }
     job?.task.cancel()
     return job != nil
   }
@@ -107,17 +158,13 @@ package final class ReplicationJobs: Sendable {
 
   package var counts: Counts { state.withLock { $0.counts } }
 
-  private func run(_ request: ReplicationRequest, _ id: String, base: String) async -> Outcome {
-    let outcome = await attempts(at: request, id, base: base)
-    // A cancelled one was removed before, and there may be another one of its id.
-    if !Task.isCancelled { state.withLock { _ = $0.jobs.removeValue(forKey: id) } }
-    return outcome
-  }
-
   /// Runs a replication: once, or again after each failure.
+  /// - Parameter isKept: whether one that is not continuous runs again, too.
   private func attempts(
-    at request: ReplicationRequest, _ id: String, base: String
+    at request: ReplicationRequest, _ id: String, base: String, isKept: Bool
   ) async -> Outcome {
+    guard let place = try? await places.take() else { return .failure(.cancelled) }
+    defer { place.give() }
     var pause = Self.pauses.lowerBound
     while true {
       let began = ContinuousClock.now
@@ -126,20 +173,27 @@ package final class ReplicationJobs: Sendable {
         let replication = Replication(
           request: request, id: base, source: clients.peer(request.source),
           target: clients.peer(request.target), now: now,
-          report: { [weak self] in self?.note($0, of: id) }, turns: turns)
+          report: { [weak self] in self?.note($0, of: id) }, turns: turns, place: place)
         change(id) { $0.start(at: $1) }
         return .success(try await replication.run())
       } catch is CancellationError {
         return .failure(.cancelled)
+      } catch is Replication.Displaced {
+        change(id) { $0.stop(at: $1) }
+        guard (try? await place.takeAgain()) != nil else { return .failure(.cancelled) }
+        continue
       } catch {
         failure = error as? ReplicationFailure ?? .unexpected(error)
       }
       change(id, isFailure: true) { $0.crash(failure, at: $1) }
-      guard request.isContinuous else { return .failure(failure) }
+      guard request.isContinuous || isKept else { return .failure(failure) }
+      place.give()
       // One that ran for long begins again with short pauses.
       if ContinuousClock.now - began > Self.pauses.upperBound { pause = Self.pauses.lowerBound }
       let wait = pause / 2 + pause * Double.random(in: 0...0.5)
-      guard (try? await Task.sleep(for: wait)) != nil else { return .failure(.cancelled) }
+      guard (try? await Task.sleep(for: wait)) != nil,
+        (try? await place.takeAgain()) != nil
+      else { return .failure(.cancelled) }
       pause = min(pause * 2, Self.pauses.upperBound)
     }
   }

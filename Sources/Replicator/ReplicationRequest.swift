@@ -30,6 +30,9 @@ package struct ReplicationRequest: Sendable {
   /// Whether only winners are read, not conflicts.
   let winnersOnly: Bool
 
+  /// Whether an end is a database of this server.
+  var isLocal: Bool { source.isLocal || target.isLocal }
+
   /// The most ids of documents.
   static let maximumDocuments = 10_000
   /// The bounds of the time between two checkpoints, in milliseconds, and the standard of CouchDB.

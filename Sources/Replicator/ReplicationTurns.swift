@@ -5,8 +5,8 @@ import Synchronization
 package final class ReplicationTurns: Sendable {
   /// How many copy at once. Each holds at most two batches in memory.
   package static let atOnce = 8
-  /// How long a turn lasts if others wait.
-  static let length = Duration.seconds(10)
+  /// How long their turns last if others wait.
+  package static let length = Duration.seconds(10)
 
   private struct State {
     var free: Int
@@ -17,8 +17,15 @@ package final class ReplicationTurns: Sendable {
   }
 
   private let state: Mutex<State>
+  /// How long a turn lasts if others wait.
+  private let length: Duration
 
-  package init(atOnce count: Int = ReplicationTurns.atOnce) { state = Mutex(State(free: count)) }
+  package init(
+    atOnce count: Int = ReplicationTurns.atOnce, length: Duration = ReplicationTurns.length
+  ) {
+    state = Mutex(State(free: count))
+    self.length = length
+  }
 
   /// Waits for a turn.
   /// - Throws: `CancellationError`.
@@ -83,7 +90,7 @@ package final class ReplicationTurns: Sendable {
     /// Whether it has lasted long, and others wait.
     var isWanted: Bool {
       let began = began.withLock { $0 }
-      return began.map { ContinuousClock.now - $0 >= ReplicationTurns.length } ?? false
+      return began.map { ContinuousClock.now - $0 >= turns.length } ?? false
         && turns.waitingCount > 0
     }
 

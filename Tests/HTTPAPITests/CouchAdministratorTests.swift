@@ -132,7 +132,7 @@ import Testing
 
   @Test(arguments: [
     ("Upper", "illegal_database_name"), ("0a", "illegal_database_name"),
-    ("_users", "illegal_database_name"), ("_replicator", "illegal_database_name"),
+    ("_users", "illegal_database_name"), ("_global_changes", "illegal_database_name"),
     ("_config", "illegal_database_name"), ("a.b", "illegal_database_name"),
     ("a%20b", "illegal_database_name"), ("%C3%A9", "illegal_database_name"),
     ("a%0A", "illegal_database_name"), ("a%5Cb", "illegal_database_name"),
@@ -253,7 +253,7 @@ import Testing
   @Test(arguments: [
     "_config", "_config/query_servers/cmd", "_node/_local/_config", "_node/_local/_restart",
     "_node/nonode@nohost/_config/query_servers/cmd", "_cluster_setup", "_utils", "_membership",
-    "_scheduler/docs", "_users", "_users/org.couchdb.user:ada", "_replicator",
+    "_scheduler", "_users", "_users/org.couchdb.user:ada",
     "_global_changes", "_stats", "_log", "_restart", "_reshard", "_users/_all_docs",
   ])
   func nothingChangesTheSetUpOverHTTP(path: String) async throws {

@@ -66,9 +66,63 @@ struct ReplicatorRouteTests {
     }
   }
 
+  @Test func documentsAreListedInPages() async throws {
+    try await AccountAPIFixture.open { api in
+      for path in ["docs", "docs/_replicator"] {
+        let page = try await api.call(
+          .administrator, .get, "/couch/_scheduler/\(path)?skip=1&limit=1")
+        #expect(page.json["total_rows"] == 3)
+        #expect(page.json["docs"]?.array?.map { $0["doc_id"] } == ["b"])
+      }
+      let one = try await api.call(.administrator, .get, "/couch/_scheduler/docs/_replicator/a")
+      #expect(one["doc_id"] == "a")
+      for path in ["_replicator/none", "plans", "plans/a"] {
+        let absent = try await api.call(.administrator, .get, "/couch/_scheduler/docs/" + path)
+        #expect(absent.status == 404)
+      }
+    }
+  }
+
+  @Test func secretsOfDocumentsAreNotStoredHoweverTheyCome() async throws {
+    try await AccountAPIFixture.open { api in
+      let path = "/couch/_replicator"
+      #expect(try await api.call(.administrator, .put, path).status == 201)
+      let document = #"{"_id":"ID","secret":1,"n":2}"#
+      func named(_ id: String) -> String { document.replacing("ID", with: id) }
+      let put = try await api.call(.administrator, .put, path + "/a", body: named("a"))
+      let posted = try await api.call(.administrator, .post, path, body: named("b"))
+      let bulk = try await api.call(
+        .administrator, .post, path + "/_bulk_docs", body: "{\"docs\":[\(named("c"))]}")
+      #expect([put.status, posted.status, bulk.status] == [201, 201, 201])
+      for id in ["a", "b", "c"] {
+        let stored = try await api.call(.administrator, .get, path + "/" + id)
+        #expect(stored.json["n"] == 2 && stored.json["secret"] == nil)
+      }
+    }
+  }
+
+  @Test func databaseOfReplicationsIsTheAdministratorsAlone() async throws {
+    try await AccountAPIFixture.open { api in
+      let path = "/couch/_replicator"
+      #expect(try await api.call(.administrator, .put, path).status == 201)
+      _ = try await api.call(
+        .administrator, .put, path + "/_security", body: AccountAPIFixture.security)
+      for person in AccountAPIFixture.Person.allCases where person != .administrator {
+        for (method, below, body) in [
+          (HTTPRequest.Method.get, "", nil), (.get, "/_all_docs", nil), (.put, "/x", "{}"),
+          (.get, "/_changes", nil), (.put, "", nil), (.delete, "", nil),
+        ] as [(HTTPRequest.Method, String, String?)] {
+          let reply = try await api.call(person, method, path + below, body: body)
+          #expect([403, 404].contains(reply.status), "\(method) \(below)")
+        }
+      }
+    }
+  }
+
   @Test(arguments: [
     (HTTPRequest.Method.post, "_replicate"), (.get, "_active_tasks"), (.get, "_scheduler/jobs"),
-    (.get, "_scheduler/jobs/1"),
+    (.get, "_scheduler/jobs/1"), (.get, "_scheduler/docs"), (.get, "_scheduler/docs/_replicator"),
+    (.get, "_scheduler/docs/_replicator/a"),
   ])
   func othersMayNot(method: HTTPRequest.Method, path: String) async throws {
     try await AccountAPIFixture.open { api in

@@ -1,4 +1,5 @@
 import JSON
+import Stores
 
 @testable import HTTPAPI
 
@@ -20,7 +21,27 @@ extension Replications {
     },
     tasks: { [["type": "replication"]] },
     jobs: { ["1+continuous", "2", "3"].map { Self.scripted($0) } },
-    job: { $0 == "1+continuous" ? Self.scripted($0) : nil })
+    job: { $0 == "1+continuous" ? Self.scripted($0) : nil },
+    documents: Documents(
+      all: { ["a", "b", "c"].map { Self.document($0) } },
+      one: { ["a", "b", "c"].contains($0) ? Self.document($0) : nil },
+      sealed: { document in
+        let members = document.members.filter { $0.name != "secret" }
+        return try ParsedJSON(
+          JSONValue.object(JSONObject(members.map { ($0.name, $0.value.value) })).bytes,
+          limits: .document
+        ).root
+      },
+      refusal: { $0["secret"] == nil ? nil : ServiceError(.forbidden, "a secret") },
+      noteChange: {}))
+
+  private static func document(_ id: String) -> JSONObject {
+    [
+      "database": "_replicator", "doc_id": .string(id), "id": "1", "source": "a", "target": "b",
+      "state": "running", "info": .null, "error_count": 0, "last_updated": "1970-01-01T00:00:00Z",
+      "start_time": "1970-01-01T00:00:00Z",
+    ]
+  }
 
   private static func scripted(_ id: String) -> JSONObject {
     [

@@ -100,7 +100,9 @@ SERVER = [
     ("GET", "/couch/_session", 200, None), ("GET", "/couch/_all_dbs", 200, None),
     ("GET", "/couch/_dbs_info", 200, None), ("POST", "/couch/_dbs_info", 200, {"keys": ["a"]}),
     ("GET", "/couch/_active_tasks", 200, None), ("POST", "/couch/_replicate", 400, {}),
-    ("GET", "/couch/_scheduler/jobs", 200, None), ("GET", "/couch/_scheduler/jobs/none", 404, None)]
+    ("GET", "/couch/_scheduler/jobs", 200, None), ("GET", "/couch/_scheduler/jobs/none", 404, None),
+    ("GET", "/couch/_scheduler/docs", 200, None), ("GET", "/couch/_scheduler/docs/_replicator", 200, None),
+    ("GET", "/couch/_scheduler/docs/_replicator/none", 404, None)]
 WHOLE = [
     ("PUT", "", 201, None), ("GET", "", 200, None), ("POST", "", 201, {"n": 1}), ("GET", "/_blipsync", 426, None),
     ("POST", "/_session", 200, "credentials"),

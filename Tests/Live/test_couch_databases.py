@@ -48,7 +48,7 @@ def test_database_is_made_once_and_deleted_once(administrator, name):
 
 
 @pytest.mark.parametrize("name", [
-    "Upper", "1st", "_users", "_replicator", "_x", "-a", "a b", "a.b", "a:b", "ä", "a%2Fb",
+    "Upper", "1st", "_users", "_x", "-a", "a b", "a.b", "a:b", "ä", "a%2Fb",
     "x" * 300, "a\\b", "../x"])
 def test_names_against_the_rule_are_400(administrator, name):
     refused = administrator.call("PUT", "/" + urllib.parse.quote(name, safe=""))

@@ -1,4 +1,7 @@
+import CouchSync
+import Documents
 package import JSON
+package import Stores
 
 /// The replications that this server runs. The composition root supplies it; HTTPAPI does not know the implementation.
 package struct Replications: Sendable {
@@ -31,12 +34,48 @@ package struct Replications: Sendable {
   let jobs: @Sendable () -> [JSONObject]
   /// One of them.
   let job: @Sendable (_ id: String) -> JSONObject?
+  let documents: Documents
+
+  /// The replications that the documents of a database describe.
+  package struct Documents: Sendable {
+    /// The elements of `_scheduler/docs`, ordered by id.
+    let all: @Sendable () -> [JSONObject]
+    /// One of them.
+    let one: @Sendable (_ id: String) -> JSONObject?
+    /// Encrypts the credentials in a document.
+    let sealed: @Sendable (JSONNode) async throws -> JSONNode
+    /// Why a document can't be stored as it is; nil if it can.
+    let refusal: @Sendable (JSONNode) -> ServiceError?
+    /// Is told that documents were written.
+    let noteChange: @Sendable () -> Void
+
+    package init(
+      all: @escaping @Sendable () -> [JSONObject],
+      one: @escaping @Sendable (String) -> JSONObject?,
+      sealed: @escaping @Sendable (JSONNode) async throws -> JSONNode,
+      refusal: @escaping @Sendable (JSONNode) -> ServiceError?,
+      noteChange: @escaping @Sendable () -> Void
+    ) {
+      (self.all, self.one, self.sealed) = (all, one, sealed)
+      (self.refusal, self.noteChange) = (refusal, noteChange)
+    }
+
+    /// Refuses documents with credentials as plain text, however they come.
+    var writeRule: WriteRule {
+      WriteRule(
+        refusal: { _ in nil },
+        refusalOfRevision: { [refusal] revision, _ in
+          try refusal(ParsedJSON(revision.body.bytes, limits: .stored).root)
+        })
+    }
+  }
 
   package init(
     replicate: @escaping @Sendable (JSONNode, String) async throws -> Reply,
     tasks: @escaping @Sendable () -> [JSONObject], jobs: @escaping @Sendable () -> [JSONObject],
-    job: @escaping @Sendable (String) -> JSONObject?
+    job: @escaping @Sendable (String) -> JSONObject?, documents: Documents
   ) {
     (self.replicate, self.tasks, self.jobs, self.job) = (replicate, tasks, jobs, job)
+    self.documents = documents
   }
 }

@@ -22,16 +22,20 @@ struct CouchDatabaseController: Sendable {
       },
       databases.route(.post, "") { call, store in
         let parameters = try call.couchParameters()
-        let body = try await call.couchPosted(store.documentLimits)
+        let body = try await store.sealed(try await call.couchPosted(store.documentLimits))
         let answer = try await store.write { database in
           try await database.post(body)
         }
         return .couchWritten(answer, parameters, call, at: address.couchURL(for: call))
       },
       databases.route(.post, "/_bulk_docs") { call, store in
-        let body = try await call.couchBulk(
+        var body = try await call.couchBulk(
           store.documentLimits, stored: store.storedBytes, bodyFiles)
-        let answer = try await store.write { database in
+        if case .short(var request) = body, store.replications != nil {
+          try await request.change { try await store.sealed($0) }
+          body = .short(request)
+        }
+        let answer = try await store.write { [body] database in
           switch body {
           case .short(let request): try await database.bulkDocuments(request)
           case .long(let request):

@@ -102,6 +102,7 @@ struct CouchDocumentController: Sendable {
     case .document(let id):
       let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
       let isNewEdit = try parameters.flag("new_edits", default: true)
+      let body = try await store.sealed(body)
       let answer = try await store.write { database in
         try await database.put(id, body, base: base, isNewEdit: isNewEdit)
       }

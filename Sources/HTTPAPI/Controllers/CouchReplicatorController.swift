@@ -8,7 +8,7 @@ import Stores
 
 /// The replications that this server runs, for the administrator.
 ///
-/// Source: CouchDB, "POST /_replicate", "GET /_active_tasks", "GET /_scheduler/jobs".
+/// Source: CouchDB, "POST /_replicate", "GET /_active_tasks", "GET /_scheduler/jobs", "GET /_scheduler/docs".
 struct CouchReplicatorController: Sendable {
   /// The time from one line end to the next while an answer waits for the end of a replication.
   private static let beat = Duration.seconds(10)
@@ -16,15 +16,16 @@ struct CouchReplicatorController: Sendable {
   private static let listedJobs = 100
 
   let databases: CouchDatabaseAccess
-  let replications: Replications
   /// How long an answer may wait for the end of a replication. It then begins, and its status is 200.
   let patience: Duration
+
+  private var replications: Replications { databases.replications }
 
   var routes: [Route] {
     [
       .couchAdministrator(.post, "/_replicate") { call, _ in
         let body = try await call.couchObject()
-        guard let server = try await databases.serverID() else { throw Self.noServerID }
+        guard let server = try await databases.stores.serverID() else { throw Self.noServerID }
         let reply = try await replications.replicate(body, server)
         if let act = Self.act(reply) {
           databases.accounts.audit.note(
@@ -36,17 +37,21 @@ struct CouchReplicatorController: Sendable {
         .list(replications.tasks()) { $1.value(.object($0)) }
       },
       .couchAdministrator(.get, "/_scheduler/jobs") { call, _ in
-        let parameters = try call.couchParameters()
-        let (skip, limit) = (try parameters.count("skip"), try parameters.count("limit"))
-        return Self.jobs(replications.jobs(), skip: skip ?? 0, limit: limit ?? Self.listedJobs)
+        try Self.page(of: replications.jobs(), as: "jobs", call)
       },
       .couchAdministrator(.get, "/_scheduler/jobs/{job}") { call, _ in
-        guard let job = replications.job(try call.parameter("job").replacingSpaces) else {
-          throw ServiceError(.missing, "missing")
-        }
-        return .json(headers: Response.couchFields) { writer in
-          for (name, value) in job.members { writer.member(name, value) }
-        }
+        try Self.one(replications.job(try call.parameter("job").replacingSpaces))
+      },
+      .couchAdministrator(.get, "/_scheduler/docs") { call, _ in
+        try Self.page(of: replications.documents.all(), as: "docs", call)
+      },
+      .couchAdministrator(.get, "/_scheduler/docs/{db}") { call, _ in
+        try Self.requireReplicator(call)
+        return try Self.page(of: replications.documents.all(), as: "docs", call)
+      },
+      .couchAdministrator(.get, "/_scheduler/docs/{db}/{docid}") { call, _ in
+        try Self.requireReplicator(call)
+        return try Self.one(replications.documents.one(try call.parameter("docid")))
       },
     ]
   }
@@ -63,14 +68,30 @@ struct CouchReplicatorController: Sendable {
   private static let noServerID = ServiceError(
     .unavailable, "The server has no id yet, because nothing can be written now")
 
-  private static func jobs(_ jobs: [JSONObject], skip: Int, limit: Int) -> Response {
-    let offset = min(skip, jobs.count)
+  /// - Throws: 404 for any other database.
+  private static func requireReplicator(_ call: Call) throws {
+    guard try DatabaseName(call.parameter("db")) == .replicator else {
+      throw ServiceError(.missing, "missing")
+    }
+  }
+
+  private static func one(_ job: JSONObject?) throws -> Response {
+    guard let job else { throw ServiceError(.missing, "missing") }
+    return response(.ok, job)
+  }
+
+  private static func page(
+    of jobs: [JSONObject], as name: String, _ call: Call
+  ) throws -> Response {
+    let parameters = try call.couchParameters()
+    let offset = min(try parameters.count("skip") ?? 0, jobs.count)
+    let page = jobs.dropFirst(offset).prefix(try parameters.count("limit") ?? listedJobs)
     return .json(headers: Response.couchFields) { writer in
       writer.member("total_rows", jobs.count)
       writer.member("offset", offset)
-      writer.name("jobs")
+      writer.name(name)
       writer.beginArray()
-      for job in jobs.dropFirst(offset).prefix(limit) { writer.value(.object(job)) }
+      for job in page { writer.value(.object(job)) }
       writer.endArray()
     }
   }

@@ -15,7 +15,7 @@ struct CouchServerController: Sendable {
   var routes: [Route] {
     [
       Route(.get, "/couch", access: .open, cost: .free) { _, _ in
-        let uuid = try await databases.serverID()
+        let uuid = try await databases.stores.serverID()
         return .json(headers: Response.couchFields) { writer in
           writer.member("couchdb", "Welcome")
           writer.member("version", "3.5.0")

@@ -11,10 +11,12 @@ enum CouchAbsence {
   ]
 
   /// 404 `not_found` for an operation that is absent; nil for anything else.
-  /// - Parameter database: the first name of the path. No database's name begins with `_`.
+  /// - Parameter database: the first name of the path. Only one database's name begins with `_`.
   /// - Parameter document: the second name, percent-encoded as sent; nil for none.
   static func error(at database: some StringProtocol, _ document: String?) -> ServiceError? {
-    if database.utf8.first == UInt8(ascii: "_") { return error(String(database)) }
+    if database.utf8.first == UInt8(ascii: "_"), DatabaseName(String(database)) == nil {
+      return error(String(database))
+    }
     return document.flatMap { ofDatabases.contains($0) ? error($0) : nil }
   }
 

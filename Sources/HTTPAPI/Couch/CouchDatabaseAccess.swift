@@ -20,6 +20,8 @@ struct CouchDatabaseAccess: Sendable {
   let accounts: AccountService
   /// Knows the members of lists.
   let lists: ListService
+  /// The replications whose documents are in a database.
+  let replications: Replications
 
   /// A route below `/couch/{db}`, for callers who may use that database. For all others the database appears absent.
   /// - Parameter path: the rest of the path.
@@ -53,7 +55,11 @@ struct CouchDatabaseAccess: Sendable {
     guard caller.kind != .guest, let name = DatabaseName(text) else {
       throw ServiceError.noDatabase
     }
-    return try await used(.named(name), text, caller, context)
+    guard name == .replicator else { return try await used(.named(name), text, caller, context) }
+    guard caller.kind == .administrator else { throw ServiceError.notAdministrator }
+    var store = try await used(.named(name), text, caller, context)
+    store.replications = replications.documents
+    return store
   }
 
   /// The own database of a guest or a user.
@@ -88,20 +94,6 @@ struct CouchDatabaseAccess: Sendable {
   }
 
   private static let listPrefix = "list-"
-
-  /// The server's own id, which stays the same as long as its data exist. PouchDB uses it in the ids of its
-  /// checkpoints. It comes from the system store, which the first question makes.
-  /// - Returns: nil while nothing can be written and there is no such store yet.
-  func serverID() async throws -> String? {
-    do {
-      return try await stores.withStore(.system) { store in
-        let epoch = try await store.readInline { view in try view.info().firstEpoch }
-        return Hex.digest(of: "server " + epoch, digits: 32)
-      }
-    } catch let error as ServiceError where [.storageFull, .readOnly].contains(error.code) {
-      return nil
-    }
-  }
 
   /// Creates a database, for the administrator. If several ask at once, only one gets the answer that it was created.
   /// - Throws: 400 `illegal_database_name`, 412 `file_exists`, the errors of creating a store.

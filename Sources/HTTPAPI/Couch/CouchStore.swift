@@ -2,6 +2,7 @@ import Accounts
 import CouchSync
 import Documents
 import HTTPServer
+import JSON
 import Lists
 import Stores
 import Synchronization
@@ -24,6 +25,8 @@ struct CouchStore: Sendable {
   let context: WriteContext
   /// The memory and the slot of the request; nil where nothing is accounted for.
   var reservation: RequestReservation?
+  /// What the documents are, in the replicator's database; nil in any other one.
+  var replications: Replications.Documents?
 
   /// Lends the database for an operation that writes.
   /// - Parameter creating: whether the operation creates an absent store of the caller's own. Without it such a store
@@ -50,6 +53,7 @@ struct CouchStore: Sendable {
     // A device may have written an old list of members into the list's document. `show` overwrites it with the present
     // members, now or later.
     if let list, watch?.isWritten == true { try? await lists.show(list) }
+    replications?.noteChange()
     return value
   }
 
@@ -69,6 +73,12 @@ struct CouchStore: Sendable {
     try await stores.withStore(name, creating: false) { store in
       try await use(try await database(store, needing: right))
     }
+  }
+
+  /// A document as it is stored: in the replicator's database its credentials are encrypted.
+  func sealed(_ body: JSONNode) async throws -> JSONNode {
+    guard let replications, body.kind == .object else { return body }
+    return try await replications.sealed(body)
   }
 
   /// Checks a right before anything is read of the request's body.
@@ -160,7 +170,7 @@ struct CouchStore: Sendable {
     return CouchDatabase(
       name: database,
       store: store ?? stores.absent(name), as: context, saying: ErrorTable.couchWord,
-      mayDesign: role.has(.design), rule: role.rule(noting: written),
+      mayDesign: role.has(.design), rule: replications?.writeRule ?? role.rule(noting: written),
       reserveAnswer: { [reservation] in reservation?.reserveAnswer($0) ?? true })
   }
 }

@@ -81,7 +81,7 @@ extension HTTPService {
         .routes,
       CouchAdministratorController(databases: databases, engine: engine, address: address).routes,
       CouchReplicatorController(
-        databases: databases, replications: replications,
+        databases: databases,
         patience: .seconds(min(connectionCaps.requestSeconds / 2, Self.replicationSeconds))
       ).routes,
       CouchDatabaseController(databases: databases, address: address, bodyFiles: bodyFiles).routes,
@@ -110,6 +110,7 @@ extension HTTPService {
     HistoryController(stores: stores, accounts: accounts, hotels: hotels)
   }
   private var databases: CouchDatabaseAccess {
-    CouchDatabaseAccess(stores: stores, accounts: accounts, lists: lists)
+    CouchDatabaseAccess(
+      stores: stores, accounts: accounts, lists: lists, replications: replications)
   }
 }

@@ -1,9 +1,11 @@
+import Accounts
 import Documents
 import HTTPAPI
 import IPAddresses
 import Logging
 import Replicator
 import ServiceLifecycle
+import Stores
 
 /// The replications that this server runs.
 ///
@@ -11,10 +13,16 @@ import ServiceLifecycle
 /// the limits and the costs of any other client of `/couch`.
 struct ReplicationAssembly: Sendable {
   let jobs: ReplicationJobs
+  fileprivate let documents: ReplicatorDocuments
+  private let seal: CredentialSeal
   /// The path of the socket.
   fileprivate let socket: String
 
-  init(_ settings: Settings, now: @escaping @Sendable () -> Timestamp) {
+  /// - Parameter isShared: whether several servers use the stores.
+  init(
+    _ settings: Settings, _ stores: DatabaseManager, isShared: Bool,
+    now: @escaping @Sendable () -> Timestamp
+  ) {
     socket = DataFiles.replications(in: settings.data)
     let networks = settings.replicationNetworks
     jobs = ReplicationJobs(
@@ -22,6 +30,11 @@ struct ReplicationAssembly: Sendable {
         socket: ControlSocket.reachable(socket),
         addresses: networks.isEmpty ? .publicOnly : AddressRule(within: networks)),
       now: now)
+    let secrets = SharedSecrets(stores: stores)
+    seal = CredentialSeal { try await secrets.replicationKey() }
+    documents = ReplicatorDocuments(
+      ReplicatorDatabase(.replicator, in: stores), jobs, seal, isShared: isShared,
+      server: { try await stores.serverID() }, now: now)
   }
 
   /// The replications as HTTP needs them.
@@ -40,7 +53,13 @@ struct ReplicationAssembly: Sendable {
       },
       tasks: { [jobs] in jobs.jobs.compactMap(\.activeTask) },
       jobs: { [jobs] in jobs.jobs.map(\.scheduled) },
-      job: { [jobs] in jobs.job($0)?.scheduled })
+      job: { [jobs] in jobs.job($0)?.scheduled },
+      documents: Replications.Documents(
+        all: { [documents] in documents.scheduled },
+        one: { [documents] in documents.scheduled($0) },
+        sealed: { [seal] in try await seal.sealed($0) },
+        refusal: { CredentialSeal.hasCredentials($0) ? CredentialSeal.refusal : nil },
+        noteChange: { [documents] in documents.noteChange() }))
   }
 
   func report(to metrics: PrometheusRegistry) {
@@ -60,10 +79,11 @@ struct ReplicationAssembly: Sendable {
 /// Serves the replications' requests to this server's databases, and ends the replications when the server stops.
 struct ReplicationService: Service {
   private let jobs: ReplicationJobs
+  private let documents: ReplicatorDocuments
   private let socket: SocketService?
 
   init(_ assembly: ReplicationAssembly, _ router: RequestRouter, _ logger: Logger) {
-    jobs = assembly.jobs
+    (jobs, documents) = (assembly.jobs, assembly.documents)
     socket = SocketService(
       at: assembly.socket, connections: ReplicationJobs.connections, router.forReplications(),
       failing: "databases of this server can't be replicated: the socket can't be made", logger)
@@ -71,7 +91,7 @@ struct ReplicationService: Service {
 
   func run() async throws {
     async let serving: Void? = try await socket?.run()
-    try? await gracefulShutdown()
+    await cancelWhenGracefulShutdown { await documents.run() }
     await jobs.stop()
     _ = try await serving
   }

@@ -1,0 +1,115 @@
+import Documents
+import JSON
+import Scheduling
+package import Stores
+
+/// A database whose documents are replications.
+///
+/// Source: CouchDB, "Replicator database".
+package struct ReplicatorDatabase: Sendable {
+  /// Some changed documents.
+  struct Page: Sendable {
+    /// In the order of their changes; empty at the end.
+    let documents: [Document]
+    /// Identifies the database among all of its name.
+    let epoch: String
+  }
+
+  /// Who begins the replications of a database that several servers share, and how often the server has said so.
+  struct Owner: Sendable, Equatable {
+    let node: String
+    let beat: Int
+  }
+
+  /// How many bytes of bodies are read at a time, and how many documents.
+  private static let pageBytes = 4 << 20
+  private static let pageDocuments = 100
+  /// A note that no request can read.
+  private static let ownerID = LocalID(receipt: "replicator")
+
+  package let name: DatabaseName
+  private let stores: DatabaseManager
+
+  package init(_ name: DatabaseName, in stores: DatabaseManager) {
+    (self.name, self.stores) = (name, stores)
+  }
+
+  /// The documents that changed after a sequence number.
+  /// - Returns: nil if there is no such database.
+  func changes(after sequence: Int64) async throws -> Page? {
+    try await stores.withStore(.named(name), creating: false) { store in
+      try await store?.read { view in
+        var (documents, bytes): ([Document], Int) = ([], 0)
+        try view.changedDocuments(after: sequence, limit: Self.pageDocuments) { document in
+          documents.append(document)
+          bytes += document.body.count
+          return bytes < Self.pageBytes && !view.slice.isOver
+        }
+        let info = try view.info()
+        return Page(documents: documents, epoch: info.firstEpoch + info.epoch)
+      }
+    }
+  }
+
+  /// Notes in a document what became of its replication. A document that was changed meanwhile stays as it is.
+  /// - Parameter members: the members to set.
+  func note(
+    _ members: JSONObject, in id: DocumentID, _ revision: RevisionID
+  ) async throws {
+    try await stores.withStore(.named(name), creating: false) { store in
+      _ = try await store?.update(loading: [id], as: .server) { changes in
+        guard let document = try changes.view.document(id), document.revision == revision,
+          let body = try JSONValue(parsing: document.body, limits: .stored).object
+        else { return }
+        var noted = JSONObject(
+          body.members.filter { members[$0.name] == nil }.map { ($0.name, $0.value) })
+        for (name, value) in members.members { noted.append(name, value) }
+        let bytes = JSONValue.object(noted).bytes
+        try changes.put(
+          id, base: revision, body: try DocumentBody(parsing: bytes, limits: .stored))
+      }
+    }
+  }
+
+  /// Claims the replications of the database, or renews the claim.
+  /// - Parameter lost: an owner who has been silent for long, and loses the claim; nil for none.
+  /// - Returns: the present owner; nil if there is no such database.
+  func claim(as node: String, from lost: Owner?) async throws -> Owner? {
+    try await stores.withStore(.named(name), creating: false) { store in
+      try await store?.update(as: .server) { changes in
+        let known = try changes.local(Self.ownerID)
+        let owner = known.flatMap { Owner($0.body) }
+        if let owner, owner.node != node, !owner.node.isEmpty, owner != lost { return owner }
+        let next = Owner(node: node, beat: (owner?.beat ?? 0) &+ 1)
+        changes.write(next.edit(of: Self.ownerID, after: known))
+        return next
+      }
+    }
+  }
+
+  /// Gives the claim back, so that another server need not wait.
+  func release(as node: String) async throws {
+    try await stores.withStore(.named(name), creating: false) { store in
+      _ = try await store?.update(as: .server) { changes in
+        let known = try changes.local(Self.ownerID)
+        guard let owner = known.flatMap({ Owner($0.body) }), owner.node == node else { return }
+        changes.write(Owner(node: "", beat: owner.beat &+ 1).edit(of: Self.ownerID, after: known))
+      }
+    }
+  }
+}
+
+extension ReplicatorDatabase.Owner {
+  fileprivate init?(_ bytes: [UInt8]) {
+    guard let object = try? JSONValue(parsing: bytes, limits: .small).object,
+      let node = object["node"]?.string, let beat = object["beat"]?.int
+    else { return nil }
+    (self.node, self.beat) = (node, beat)
+  }
+
+  fileprivate func edit(of id: LocalID, after known: LocalDocument?) -> LocalEdit {
+    let body: JSONValue = ["node": .string(node), "beat": .count(beat)]
+    return LocalEdit(
+      id, LocalDocument(revision: (known?.revision ?? 0) &+ 1, body: body.bytes))
+  }
+}

@@ -1,0 +1,66 @@
+import Documents
+import JSON
+
+/// A document of a replicator database, as this server knows it.
+///
+/// Source: CouchDB, "Replicator database" and "GET /_scheduler/docs".
+struct ReplicatorDocument: Sendable {
+  /// What the server has noted in the document. A client that removes it begins the replication again.
+  struct Note: Sendable {
+    /// `completed` or `failed`, or what another replicator has written.
+    let state: String
+    let time: String?
+    let reason: String?
+    let statistics: JSONObject?
+  }
+
+  let id: DocumentID
+  let revision: RevisionID
+  let updated: Timestamp
+  let source: String?
+  let target: String?
+  /// The id of the replication; nil before it is known, and for a document that is wrong.
+  var job: String?
+  private(set) var note: Note?
+
+  /// Reads a stored document. Nothing in it need be right.
+  init(_ document: Document, _ body: JSONNode) {
+    (id, revision, updated) = (document.id, document.revision, document.updated)
+    func name(_ end: JSONNode?) -> String? { end?.string ?? end?["url"]?.string }
+    (source, target) = (name(body["source"]), name(body["target"]))
+    // These are the states of a replication that goes on, which older versions of CouchDB wrote.
+    if let state = body["_replication_state"]?.string, state != "triggered", state != "error" {
+      note = Note(
+        state: state, time: body["_replication_state_time"]?.string,
+        reason: body["_replication_state_reason"]?.string,
+        statistics: body["_replication_stats"]?.value.object)
+      job = body["_replication_id"]?.string
+    }
+  }
+
+  /// The element of `_scheduler/docs`.
+  /// - Parameter job: its replication, if that is known here.
+  func scheduled(in database: String, _ job: ReplicationJob?) -> JSONObject {
+    var (state, info): (JSONValue, JSONValue) = ("initializing", .null)
+    if let note {
+      state = .string(note.state)
+      if let reason = note.reason {
+        info = ["error": .string(reason)]
+      } else {
+        info = note.statistics.map { .object($0) } ?? .null
+      }
+    } else if let job {
+      (state, info) = (.string(job.state.rawValue), .object(job.shownInfo))
+    }
+    let updated = note?.time ?? (job?.updatedAt ?? self.updated).rfc3339
+    return [
+      "database": .string(database), "doc_id": .string(id.text),
+      "id": self.job.map { .string($0) } ?? .null, "node": "nonode@nohost",
+      "source": source.map { .string($0) } ?? .null, "target": target.map { .string($0) } ?? .null,
+      "state": state, "info": info, "error_count": .count(job?.errorCount ?? 0),
+      "last_updated": .string(updated),
+      "start_time": .string((job?.startedAt ?? self.updated).rfc3339),
+      "source_proxy": .null, "target_proxy": .null,
+    ]
+  }
+}
