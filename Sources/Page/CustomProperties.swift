@@ -1,6 +1,7 @@
 /// Short names for the custom properties of the style sheets, such as `--a` for `--accent`.
 ///
-/// The names are the same in all sheets, because those of a page share them. Scripts and pages must not name any.
+/// The names are the same in all sheets, because those of a page share them. A script names one as a whole text in double
+/// quotes: `"--accent"`. Pages must not name any.
 struct CustomProperties {
   private let names: [[UInt8]: [UInt8]]
 
@@ -16,13 +17,25 @@ struct CustomProperties {
   }
 
   /// A sheet with the short names.
-  func shortened(_ sheet: [UInt8]) -> [UInt8] {
+  func shortened(_ sheet: [UInt8]) -> [UInt8] { shortened(sheet, at: Self.ranges(in: sheet)) }
+
+  /// A script with the short names. What is not in quotes may be a decrement: `--line`.
+  func shortened(script: [UInt8]) -> [UInt8] {
+    let quote = UInt8(ascii: "\"")
+    return shortened(
+      script,
+      at: Self.ranges(in: script).filter {
+        script[..<$0.lowerBound].last == quote && script[$0.upperBound...].first == quote
+      })
+  }
+
+  private func shortened(_ text: [UInt8], at ranges: [Range<Int>]) -> [UInt8] {
     var (result, end): ([UInt8], Int) = ([], 0)
-    for range in Self.ranges(in: sheet) {
-      result += sheet[end..<range.lowerBound] + (names[Array(sheet[range])] ?? Array(sheet[range]))
+    for range in ranges {
+      result += text[end..<range.lowerBound] + (names[Array(text[range])] ?? Array(text[range]))
       end = range.upperBound
     }
-    return result + sheet[end...]
+    return result + text[end...]
   }
 
   /// Where names of properties stand: two hyphens that are not within a word, and what follows of one.

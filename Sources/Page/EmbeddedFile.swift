@@ -24,7 +24,8 @@ package struct EmbeddedFile: Sendable {
       of: sources.filter { $0.name.hasSuffix(".css") }.map(\.bytes))
     let keys = sources.first { $0.name == "texts-en.js" }.map { ShortNames.keys(of: $0.bytes) }
     func short(_ source: [UInt8]) -> [UInt8] {
-      PageSource.script(ShortNames.script(source, keys: keys ?? [:]))
+      PageSource.script(
+        ShortNames.script(properties.shortened(script: source), keys: keys ?? [:]))
     }
     func bundle(_ entry: String) -> [UInt8] {
       ModuleBundle.script(from: entry, of: modules, served: short)
@@ -46,7 +47,9 @@ package struct EmbeddedFile: Sendable {
   private static let apart: Set = ["coast.js", "texts-de.js", "texts-en.js", "texts-ja.js"]
 
   private static func served(_ source: EmbeddedFile, _ properties: CustomProperties) -> [UInt8] {
-    if source.name.hasSuffix(".js") { return PageSource.script(source.bytes) }
+    if source.name.hasSuffix(".js") {
+      return PageSource.script(properties.shortened(script: source.bytes))
+    }
     guard source.name.hasSuffix(".css") else { return source.bytes }
     return PageSource.style(properties.shortened(source.bytes))
   }

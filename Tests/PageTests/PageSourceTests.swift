@@ -69,6 +69,24 @@ import Testing
       ])
   }
 
+  @Test func aScriptNamesAPropertyInQuotes() {
+    let properties = CustomProperties(of: [Array(":root { --ink: red; --line: 1px }".utf8)])
+    let script = Array(#"read("--line", "--other", "a --ink"); while (--ink) count--"#.utf8)
+    #expect(
+      String(decoding: properties.shortened(script: script), as: UTF8.self)
+        == #"read("--b", "--other", "a --ink"); while (--ink) count--"#)
+  }
+
+  @Test func scriptsNameOnlyPropertiesOfStyleSheets() throws {
+    let files = EmbeddedFile.all.map { ($0.name, String(decoding: $0.bytes, as: UTF8.self)) }
+    let sheets = files.filter { $0.0.hasSuffix(".css") }.map(\.1).joined()
+    let known = Set(sheets.matches(of: /(--[a-zA-Z0-9-]+):/).map { String($0.1) })
+    let named = files.filter { $0.0.hasSuffix(".js") }.flatMap { file in
+      file.1.matches(of: /"(--[a-zA-Z0-9-]+)"/).map { String($0.1) }
+    }
+    #expect(named.count > 4 && Set(named).isSubset(of: known), "\(named)")
+  }
+
   @Test func eachPageIsSmall() {
     func bytes(_ isMeant: (String) -> Bool) -> Int {
       EmbeddedFile.all.filter {

@@ -44,11 +44,11 @@ const radiusOf = ({ length }) => length > 1 ? 10 + 3 * String(length).length : 7
 /** Draws the coast, the points and the names of their towns, as far as there is room. */
 export function paint(canvas, { coast, groups, marked, x, y, scale }) {
   const { clientWidth: width, clientHeight: height } = canvas, sharp = devicePixelRatio
-  const style = getComputedStyle(canvas), colour = name => style.getPropertyValue(`--${name}`)
+  const style = getComputedStyle(canvas), colour = name => style.getPropertyValue(name)
   ;[canvas.width, canvas.height] = [width * sharp, height * sharp]
   const context = canvas.getContext("2d")
   context.setTransform(scale * sharp, 0, 0, scale * sharp, (width / 2 - x * scale) * sharp, (height / 2 - y * scale) * sharp)
-  Object.assign(context, { fillStyle: colour("card"), strokeStyle: colour("edge"), lineWidth: 1 / scale })
+  Object.assign(context, { fillStyle: colour("--card"), strokeStyle: colour("--edge"), lineWidth: 1 / scale })
   for (const path of coast) {
     context.fill(path, "evenodd")
     context.stroke(path)
@@ -60,15 +60,15 @@ export function paint(canvas, { coast, groups, marked, x, y, scale }) {
     const radius = radiusOf(points)
     context.beginPath()
     context.arc(at.x, at.y, radius, 0, 7)
-    Object.assign(context, { fillStyle: colour(points.includes(marked) ? "brass" : "accent"), strokeStyle: colour("card") })
+    Object.assign(context, { fillStyle: colour(points.includes(marked) ? "--brass" : "--accent"), strokeStyle: colour("--card") })
     context.fill()
     context.stroke()
     boxes.push([at.x - radius, at.x + radius, at.y])
     if (points.length === 1) continue
-    Object.assign(context, { fillStyle: colour("on-accent"), font: `600 12px ${style.fontFamily}` })
+    Object.assign(context, { fillStyle: colour("--on-accent"), font: `600 12px ${style.fontFamily}` })
     context.fillText(points.length.toLocaleString(locale), at.x, at.y)
   }
-  Object.assign(context, { fillStyle: colour("ink"), strokeStyle: colour("card"), font: `13px ${style.fontFamily}`, textAlign: "start" })
+  Object.assign(context, { fillStyle: colour("--ink"), strokeStyle: colour("--card"), font: `13px ${style.fontFamily}`, textAlign: "start" })
   for (const { at, points } of groups) {
     const { hotel } = points[0].item, name = points.length > 1 ? text(hotel.city) : nameOf(hotel)
     const wide = context.measureText(name).width, away = radiusOf(points) + 4
