@@ -15,6 +15,8 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
   /// The parts of a message in several frames; nil while there is no such message.
   private var parts: ByteBuffer?
   private var isText = false
+  /// The client's last ping that is not answered yet (RFC 6455, section 5.5.3). It is answered as soon as the client reads.
+  private var ping: ByteBuffer?
   private var isClosing = false
 
   init(_ queue: WebSocketQueue) { self.queue = queue }
@@ -39,13 +41,25 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
       add(frame, context)
     case .continuation: add(frame, context)
     case .ping:
-      let pong = WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData)
-      // A client that asks and does not read gets no answers.
-      if context.channel.isWritable { context.writeAndFlush(wrapOutboundOut(pong), promise: nil) }
+      ping = frame.unmaskedData
+      answerPing(context)
     case .pong: break
     case .connectionClose: echo(frame.unmaskedData, context)
     default: fail(context)
     }
+  }
+
+  /// Answers a ping. A client that asks and does not read gets one answer later.
+  private func answerPing(_ context: ChannelHandlerContext) {
+    guard let data = ping, context.channel.isWritable, !isClosing else { return }
+    ping = nil
+    let pong = WebSocketFrame(fin: true, opcode: .pong, data: data)
+    context.writeAndFlush(wrapOutboundOut(pong), promise: nil)
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    answerPing(context)
+    context.fireChannelWritabilityChanged()
   }
 
   private func add(_ frame: WebSocketFrame, _ context: ChannelHandlerContext) {

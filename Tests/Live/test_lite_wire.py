@@ -1,8 +1,10 @@
 """Couchbase Lite's sync: what breaks the protocol, what it ignores, and what is counted."""
+import time
+
 import pytest
 
 from blip_client import Closed, WebSocket
-from test_lite import account, another, phone  # noqa: F401
+from test_lite import account, another, database, phone  # noqa: F401
 from waiting import wait_until
 
 
@@ -50,6 +52,22 @@ def test_pings_are_answered_and_texts_ignored(phone):
     websocket.send(frame[3:], opcode=0)
     assert websocket.receive()[0] == 10
     assert phone.blip.answer(1).error == ("HTTP", 404)
+
+
+def test_a_client_that_reads_late_gets_the_answer_to_its_last_ping(account, phone):
+    couch = database(account)
+    for start in range(0, 80, 20):
+        couch.bulk(*({"_id": f"d{start + number}", "text": "x" * 100_000} for number in range(20)))
+    phone.subscribe()
+    phone.take()
+    websocket = phone.blip.websocket
+    # The server can't write any more until the client reads on.
+    time.sleep(1)
+    for text in (b"first", b"last"):
+        websocket.send(text, opcode=9)
+    time.sleep(0.2)
+    found = next(payload for opcode, payload in iter(websocket.receive, None) if opcode == 10)
+    assert found == b"last"
 
 
 def test_sessions_are_counted_and_their_limits_shown(account, shared):

@@ -57,7 +57,7 @@ final class LiteConnection: Sendable {
     do {
       try await exchange(socket, subscription)
       socket.close(Self.comeBack, "Come back")
-    } catch let error as BLIPError {
+    } catch let error as BLIPError where error != .outOfMemory {
       socket.close(Self.protocolError, error.reason)
     } catch {
       socket.close(Self.comeBack, "Come back")
