@@ -65,6 +65,9 @@ package struct LiteError: Error, Sendable, Equatable {
   /// An error in the statuses of HTTP.
   static func http(_ code: Int, _ reason: String) -> LiteError { LiteError("HTTP", code, reason) }
 
+  /// Whether a client sends a document again after it, in its next session.
+  var isPassing: Bool { domain == "HTTP" && code == 503 }
+
   static let conflict = http(409, "Document update conflict.")
   static let unknownProfile = LiteError("BLIP", 404, "There is no such operation")
 

@@ -52,6 +52,9 @@ package struct LiteSession: Sendable {
   /// The most rows of one `proposeChanges`.
   package static let maximumProposals = LiteProposals.maximumRows
 
+  /// What a session begins with.
+  private static let beginnings = ["getCheckpoint", "getCollections"]
+
   private var form: LiteForm
   /// Whether each collection that the client has named exists; nil for a client that names none.
   private var collections: [Bool]?
@@ -287,8 +290,8 @@ package struct LiteSession: Sendable {
 
   /// The reply for an error.
   /// - Parameter request: the request, if the error may be about the whole database, and not about one document.
-  /// - Throws: an error after which no request can be answered: the client has lost its right or its database, or the work
-  ///   was ended. What has no reply, the client sends again in its next session.
+  /// - Throws: an error after which no request can be answered: the client has lost its right or its database, the work was
+  ///   ended, or the session can't begin now. What has no reply, the client sends again in its next session.
   func refusal(_ error: any Error, of request: LiteRequest? = nil) throws -> LiteReply {
     if let error = error as? LiteError { return LiteReply(error: error) }
     guard let known = ServiceError(error), known.code != .ended else { throw error }
@@ -296,6 +299,10 @@ package struct LiteSession: Sendable {
     // A checkpoint may belong to another member of a list.
     let isOfDocument = request == nil || request?.profile == "setCheckpoint"
     if known.code == .absent || code == 401 || code == 403 && !isOfDocument { throw error }
-    return LiteReply(error: LiteError(known, status: status))
+    let reply = LiteError(known, status: status)
+    // A client that gets another error than 404 for its checkpoint is never done: one-shot replications of versions 2 and 3
+    // stay busy for good.
+    if let request, Self.beginnings.contains(request.profile), reply.isPassing { throw error }
+    return LiteReply(error: reply)
   }
 }

@@ -95,6 +95,19 @@ import Testing
     }
   }
 
+  /// Older clients would wait for good after such a reply.
+  @Test(arguments: [
+    LiteRequest("getCheckpoint", ["client": "x"]),
+    LiteRequest("getCollections", body: Array(#"{"checkpoint_ids":[],"collections":[]}"#.utf8)),
+  ])
+  func aCheckpointThatCannotBeReadNowEndsTheSession(_ request: LiteRequest) async throws {
+    var session = LiteSession(in: .trees, merges: { _ in false }, status: { _ in 503 })
+    await #expect(throws: ServiceError.self) {
+      let store = LostDatabase(error: ServiceError(.unavailable, "Not now"))
+      _ = try await session.answer([(1, request)], in: store)
+    }
+  }
+
   private func session(merging: Bool = false) -> LiteSession {
     LiteSession(in: .trees, merges: { _ in merging }, status: { _ in 404 })
   }
@@ -146,16 +159,17 @@ private struct Database: LiteStore {
 
 /// A database whose client may not use it any more.
 private struct LostDatabase: LiteStore {
+  var error = ServiceError.absent
   var documentLimits: DocumentLimits { .standard }
   var attachmentBytes: Int { AttachmentLimits.personBytes }
 
   func discard(_ uploads: [AttachmentUpload]) async {}
 
   func read<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
-    throw ServiceError.absent
+    throw error
   }
 
   func write<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
-    throw ServiceError.absent
+    throw error
   }
 }
