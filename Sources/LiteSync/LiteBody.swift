@@ -13,7 +13,10 @@ struct LiteBody: Sendable {
   /// What has no body.
   static let none = LiteBody()
 
-  private init() { bytes = [] }
+  /// What a client purges a document by, whatever its revision is. Source: Sync Gateway.
+  static let removed = LiteBody(Array(#"{"_removed":true}"#.utf8))
+
+  private init(_ bytes: [UInt8] = []) { self.bytes = bytes }
 
   /// - Parameter body: the stored body of the revision.
   init(_ body: [UInt8], of id: DocumentID, _ revision: RevisionID, in view: any StoreView) throws {

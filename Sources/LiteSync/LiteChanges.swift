@@ -19,6 +19,8 @@ struct LiteChanges: Sendable {
     /// The revision, or the version vector, as the client reads it.
     let text: String
     let flag: Flag
+    /// Whether the document has left the channels that are pulled.
+    let isRemoved: Bool
   }
 
   /// What a row says of its revision beside its name. Source: LiteCore, `RevFinder`.
@@ -28,6 +30,16 @@ struct LiteChanges: Sendable {
     case deleted = 1
     /// The document is no longer in the channels that are pulled: the client forgets it.
     case removed = 4
+  }
+
+  /// How a client is told that a document has left the channels that it pulls.
+  enum Removals {
+    /// It does not want to know.
+    case untold
+    /// By ``Flag/removed``.
+    case inRows
+    /// By the body of the revision: Couchbase Lite 2 knows no flags.
+    case inBodies
   }
 
   /// Some rows.
@@ -60,8 +72,7 @@ struct LiteChanges: Sendable {
   let isActiveOnly: Bool
   let documents: Set<DocumentID>?
   let channels: LiteChannels?
-  /// Whether the client is told what has left the channels.
-  let tellsOfRemovals: Bool
+  let removals: Removals
   let form: LiteForm
 
   /// Whether a change may make a row. Design documents are no documents for Couchbase Lite.
@@ -88,7 +99,9 @@ struct LiteChanges: Sendable {
           guard let membership = try membership(of: change, &progress, view) else { return nil }
           if let flag = flag(of: change, membership) {
             let sequence = SinceToken.at(change.sequence, in: info, of: tag)
-            progress.rows.append(try row(of: change, flag, at: sequence, view))
+            let isRemoved = membership == .former && !change.isDeleted
+            progress.rows.append(
+              try row(of: change, flag, isRemoved: isRemoved, at: sequence, view))
           }
         }
         seen += 1
@@ -120,11 +133,16 @@ struct LiteChanges: Sendable {
     guard membership != .outside else { return nil }
     if change.isDeleted { return .deleted }
     if membership == .member { return .present }
-    return tellsOfRemovals ? .removed : nil
+    switch removals {
+    case .untold: return nil
+    case .inRows: return .removed
+    case .inBodies: return .present
+    }
   }
 
   private func row(
-    of change: Change, _ flag: Flag, at sequence: SinceToken, _ view: any StoreView
+    of change: Change, _ flag: Flag, isRemoved: Bool, at sequence: SinceToken,
+    _ view: any StoreView
   ) throws -> Row {
     let text: String
     if form == .vectors, let tree = try view.newest(change.id) {
@@ -133,7 +151,8 @@ struct LiteChanges: Sendable {
       text = LiteRevision.text(change.revision, in: form)
     }
     return Row(
-      sequence: sequence, id: change.id, revision: change.revision, text: text, flag: flag)
+      sequence: sequence, id: change.id, revision: change.revision, text: text, flag: flag,
+      isRemoved: isRemoved)
   }
 }
 
@@ -216,9 +235,11 @@ extension LitePull.Wanted {
       let history = history(of: revision, in: tree, form)
       if !history.isEmpty { properties["history"] = history }
     }
+    let isRemoved = row.isRemoved && revision == row.revision
     return LitePull.Revision(
       profile: "rev", properties: properties,
-      body: try LiteBody(document.body, of: row.id, revision, in: view))
+      body: isRemoved
+        ? .removed : try LiteBody(document.body, of: row.id, revision, in: view))
   }
 
   private func history(

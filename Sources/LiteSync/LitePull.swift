@@ -38,7 +38,7 @@ struct LitePull: Sendable {
   private let isContinuous: Bool
   private let documents: Set<DocumentID>?
   private let channels: LiteChannels?
-  private let tellsOfRemovals: Bool
+  private let removals: LiteChanges.Removals
   private let takesNewer: Bool
   private let form: LiteForm
   private let collection: String?
@@ -54,11 +54,14 @@ struct LitePull: Sendable {
   private var lastToken: Int
 
   /// Reads a request.
+  /// - Parameter isOfVersion2: whether the client is Couchbase Lite 2.
   /// - Parameter token: a number above those of earlier requests for the client.
   /// - Throws: `LiteError` for what is not offered; `badRequest`.
-  init(_ request: LiteRequest, in form: LiteForm, after token: Int) throws {
+  init(
+    _ request: LiteRequest, in form: LiteForm, ofVersion2 isOfVersion2: Bool, after token: Int
+  ) throws {
     channels = try LiteChannels(request)
-    tellsOfRemovals = request.flag("revocations")
+    removals = isOfVersion2 ? .inBodies : request.flag("revocations") ? .inRows : .untold
     takesNewer = request.flag("sendReplacementRevs")
     since = try request["since"].map { try SinceToken($0) } ?? .start
     isContinuous = request.flag("continuous")
@@ -137,7 +140,7 @@ struct LitePull: Sendable {
     hasNews = false
     let query = LiteChanges(
       since: since, limit: batch, isActiveOnly: isActiveOnly, documents: documents,
-      channels: channels, tellsOfRemovals: tellsOfRemovals, form: form)
+      channels: channels, removals: removals, form: form)
     let page = try await store.read { database in try await database.changes(query) }
     since = page.last
     hasNews = !page.isComplete || hasNews

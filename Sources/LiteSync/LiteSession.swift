@@ -64,19 +64,22 @@ package struct LiteSession: Sendable {
   /// after that: the client would see a conflict, and what its user has edited might lose it.
   private var merging: Set<DocumentID> = []
   private var lastToken = 0
+  private let isOfVersion2: Bool
   private let merges: LiteMerging
   private let status: @Sendable (ServiceError.Code) -> Int
 
   /// A session in which nothing has been said.
   /// - Parameters:
   ///   - form: how revisions are named.
+  ///   - isOfVersion2: whether the client is Couchbase Lite 2.
   ///   - merges: whether the server merges the conflicts of a document.
   ///   - status: the status of an error's code in HTTP.
   package init(
-    in form: LiteForm, merges: @escaping LiteMerging,
+    in form: LiteForm, ofVersion2 isOfVersion2: Bool = false, merges: @escaping LiteMerging,
     status: @escaping @Sendable (ServiceError.Code) -> Int
   ) {
-    (self.form, self.merges, self.status) = (form, merges, status)
+    (self.form, self.isOfVersion2) = (form, isOfVersion2)
+    (self.merges, self.status) = (merges, status)
   }
 
   /// Notes that something was committed to the store.
@@ -189,7 +192,7 @@ package struct LiteSession: Sendable {
     default:
       if request["versioning"] == "version-vectors" { form = .vectors }
       lastToken = pull?.token ?? lastToken
-      pull = try LitePull(request, in: form, after: lastToken)
+      pull = try LitePull(request, in: form, ofVersion2: isOfVersion2, after: lastToken)
       return LiteReply()
     }
   }

@@ -205,6 +205,11 @@ class Phone:
         known = self.documents.get(name)
         if known and known[0][0] not in history:
             self.refused.append(name)
+        if request.json == {"_removed": True}:
+            # No longer in the channels, as an older client learns it: the document is purged.
+            self.documents.pop(name, None)
+            self.blip.reply(request)
+            return self._done(properties["sequence"])
         older = known[0] if known else []
         cut = next((older[older.index(part) + 1:] for part in history[::-1] if part in older), [])
         body = self._fetch(name, request.json)

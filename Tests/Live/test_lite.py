@@ -178,12 +178,16 @@ def test_channels_only(phone, account):
         "red": {"channels": ["green", "red"]}, "blue": {"channels": "blue"}, "leaves": {"channels": ["red"]},
         "gone": {"channels": ["red"]}, "green": {"channels": ["green"]}, "none": {"n": 1}, "odd": {"channels": {"red": 1}},
         "other": {"say": "\"channels\":[\"red\"]"}}.items()}
-    assert phone.pull(**channels).keys() == {"red", "blue", "leaves", "gone"}
+    # Couchbase Lite 2 asks for no revocations.
+    second = another(account, protocols="BLIP_3+CBMobile_2")
+    old = {**channels, "revocations": "false"}
+    assert phone.pull(**channels).keys() == second.pull(**old).keys() == {"red", "blue", "leaves", "gone"}
     assert another(account).pull(filter="sync_gateway/bychannel", channels="*").keys() == revs.keys()
     couch.put("leaves", _rev=revs["leaves"], channels=["green"])
     couch.call("DELETE", "/gone?rev=" + revs["gone"])
     couch.put("none", _rev=revs["none"], channels=["blue"])
     assert phone.pull(**channels).keys() == {"red", "blue", "none", "gone"} and "gone" not in phone.live()
+    assert second.pull(**old).keys() == phone.documents.keys() and second.documents == phone.documents
     # A client that can't forget documents is not told.
     fresh = another(account)
     assert fresh.pull(**channels, revocations="false", activeOnly="true").keys() == {"red", "blue", "none"}

@@ -36,7 +36,8 @@ struct LiteController: Sendable {
       throw Problem(.badRequest, "bad_request", "Offer the protocol BLIP_3+CBMobile_3, _2 or _4")
     }
     let session = LiteSession(
-      in: form, merges: { [name = store.name] in BookmarkMerge.merges($0, in: name) },
+      in: form, ofVersion2: LiteProtocol.isSecond(name),
+      merges: { [name = store.name] in BookmarkMerge.merges($0, in: name) },
       status: { ErrorTable.row($0, in: .couch).status })
     let connection = LiteConnection(
       session, with: store, as: caller, authentication: authentication,

@@ -13,6 +13,9 @@ enum LiteProtocol {
     return (name, name == names.last ? .vectors : .trees)
   }
 
+  /// Whether a protocol is that of Couchbase Lite 2.
+  static func isSecond(_ name: String) -> Bool { name == names[1] }
+
   /// The token among the offered names; nil for none.
   static func token(among offered: [String]) -> String? {
     let entry = offered.first { $0.utf8.starts(with: tokenPrefix.utf8) }
