@@ -9,8 +9,8 @@ struct LiteProposals: Sendable {
   /// One row: a document, its new revision, and the last revision that the client has of this server.
   struct Row: Sendable {
     let id: DocumentID?
-    /// The revision; of a version vector its newest version, and the others.
-    let revision: [String]
+    /// The revision, or a version vector.
+    let revision: String
     let ancestor: String
   }
 
@@ -33,8 +33,8 @@ struct LiteProposals: Sendable {
 
   /// Reads the rows.
   /// - Throws: `LiteError` for malformed ones.
-  init(_ body: [UInt8]) throws {
-    let root = try ParsedJSON(body, limits: .document).root
+  init(_ body: [UInt8]) async throws {
+    let root = try await ParsedJSON.inSlices(body, limits: .document).root
     guard root.kind == .array, root.count <= Self.maximumRows else {
       throw LiteError.http(400, "At most \(Self.maximumRows) rows are proposed at once")
     }
@@ -43,8 +43,7 @@ struct LiteProposals: Sendable {
         throw LiteError.http(400, "A row has the id and the revision of a document")
       }
       return Row(
-        id: try? DocumentID(id), revision: Array(revision.versions.prefix(LiteNames.most)),
-        ancestor: row[2]?.string ?? "")
+        id: try? DocumentID(id), revision: revision, ancestor: row[2]?.string ?? "")
     }
   }
 
@@ -96,8 +95,9 @@ extension LiteProposals.Row {
     guard let id else { return .refused }
     guard let tree = try view.newest(id), let winner = tree.winner else { return .wanted }
     var names = LiteNames(tree)
-    if let newest = revision.first, names.find(newest) != nil { return .known }
-    let seen = names.seen(by: [ancestor] + revision)
+    let versions = revision.versions
+    if let newest = versions.first, names.find(newest) != nil { return .known }
+    let seen = names.seen(by: [ancestor] + versions)
     if seen.contains(winner.revision) || winner.isDeleted && ancestor.isEmpty { return .wanted }
     // Of a tombstone nothing is known but what the document was.
     let judged = winner.isDeleted ? seen.max().flatMap { tree[$0] } : winner
@@ -114,9 +114,10 @@ extension LiteProposals.Row {
 package typealias LiteMerging = @Sendable (DocumentBody) -> Bool
 
 extension String {
-  /// The parts of a version vector, or of a history.
+  /// The parts of a version vector, or of a history; ``LiteNames/most`` at most.
   var versions: [String] {
-    utf8.split { [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: " ")].contains($0) }
-      .map { String(Substring($0)) }
+    utf8.split(maxSplits: LiteNames.most) { byte in
+      byte == UInt8(ascii: ",") || byte == UInt8(ascii: ";") || byte == UInt8(ascii: " ")
+    }.prefix(LiteNames.most).map { String(Substring($0)) }
   }
 }

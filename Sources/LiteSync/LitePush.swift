@@ -33,7 +33,7 @@ struct LitePush: Sendable {
     collection = request["collection"]
     self.revision = revision
     self.merges = merges
-    history = Array((request["history"] ?? "").versions.prefix(LiteNames.most))
+    history = (request["history"] ?? "").versions
     isDeleted = request.flag("deleted")
     let text = request.body.isEmpty ? Array("{}".utf8) : request.body
     let parsed = try await ParsedJSON.inSlices(text, limits: limits.document)

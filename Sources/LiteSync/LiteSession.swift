@@ -176,7 +176,7 @@ package struct LiteSession: Sendable {
       else { throw LiteError.http(404, "There is no such blob") }
       return LiteReply(attachment: facts)
     case "proposeChanges":
-      let proposals = try LiteProposals(request.body)
+      let proposals = try await LiteProposals(request.body)
       let (form, merges) = (form, merges)
       let verdicts = try await store.read { database in
         try await database.verdicts(on: proposals.rows, in: form, merges: merges)

@@ -4,12 +4,14 @@ import typing
 import urllib.parse
 
 from attachments import some
-from blip_client import VECTORS
+from blip_client import VECTORS, Closed
 from phone import Phone
 
 STREAMS = {"lite subChanges", "lite getAttachment", "lite rev with blobs"}
 """Exchanges of many messages, each of which is work of its own."""
 MAKER = "dGhlIG1ha2VyIG9mIGl0IQ"
+COME_BACK = 4001
+"""The code after which a client comes back."""
 MOST = 1_000
 """The most rows, names and revisions of one message."""
 
@@ -30,7 +32,8 @@ class Message:
         return ""
 
     def exchange(self):
-        """Returns the bytes sent and received."""
+        """Returns the bytes sent and received, and whether the server ended the session, as it does when a message costs
+        too much."""
         self.phone.connect()
         socket, counts = self.phone.blip.websocket, [0, 0]
         send, receive = socket.send, socket.receive
@@ -45,9 +48,13 @@ class Message:
             return opcode, payload
 
         socket.send, socket.receive = counted_send, counted_receive
-        self.work(self.phone)
+        try:
+            self.work(self.phone)
+        except Closed as closed:
+            assert closed.code == COME_BACK, closed.code
+            return *counts, True
         self.phone.blip.websocket.drop()
-        return counts
+        return *counts, False
 
 
 def messages(person, store):

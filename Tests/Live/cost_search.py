@@ -76,10 +76,10 @@ class CostSearch:
     def _exchange(self, message):
         """Sends a message of Couchbase Lite, whose answer tells no cost."""
         before = self._counted()
-        sent, moved = message.exchange()
+        sent, moved, is_ended = message.exchange()
         after = self._counted()
         self.count += 1
-        self._keep(Cost(message, 0, after[0] - before[0], after[1], sent, moved))
+        self._keep(Cost(message, 400 if is_ended else 0, after[0] - before[0], after[1], sent, moved))
 
     def _parent(self):
         """A request to change: of any operation, or in half of the cases one of the ten most expensive by some aim."""
