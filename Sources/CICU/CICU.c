@@ -12,6 +12,7 @@
 #include <unicode/ures.h>
 #include <unicode/uscript.h>
 #include <unicode/uspoof.h>
+#include <unicode/utrans.h>
 #include <unicode/uversion.h>
 
 cicu_collator *cicu_collator_open(int32_t *status) {
@@ -98,6 +99,17 @@ int32_t cicu_region_name(const char *region, const char *locale, uint16_t *name,
   snprintf(wanted, sizeof wanted, "und_%s", region);
   int32_t length = uloc_getDisplayCountry(wanted, locale, (UChar *)name, room, &code);
   return code == U_ZERO_ERROR ? length : 0;
+}
+
+int32_t cicu_traditional(const uint16_t *text, int32_t length, uint16_t *result, int32_t room) {
+  UErrorCode code = U_ZERO_ERROR;
+  if (length > room) return -1;
+  UTransliterator *rules = utrans_openU(u"Hans-Hant", -1, UTRANS_FORWARD, NULL, 0, NULL, &code);
+  memcpy(result, text, (size_t)length * sizeof *result);
+  int32_t limit = length;
+  utrans_transUChars(rules, (UChar *)result, &length, room, 0, &limit, &code);
+  utrans_close(rules);
+  return U_FAILURE(code) ? -1 : length;
 }
 
 int32_t cicu_zone_city(const char *zone, const char *locale, uint16_t *name, int32_t room) {

@@ -9,7 +9,7 @@ extension PlaceNames {
   /// - `t` and `s` with a country's code and `/`, a state: as for a city. By the names of `s`, its codes, hotels only have it.
   /// - `r`, a part of a country: its country's code, its names, and its outlines, each of numbers: the first corner's east
   ///   and north in hundredths of a degree, then the steps to each further corner.
-  /// - `l` and `q`: ``LatinLetters/pairs``, and the groups of ``EqualWords``.
+  /// - `l`, `q` and `w`: ``LatinLetters/pairs``, and the groups of ``EqualWords`` and ``SearchStopWords``.
   /// - `e`: the endings of names of cities that may be absent.
   package static let lines: [UInt8] = {
     let names = PlaceNames.all
@@ -18,6 +18,7 @@ extension PlaceNames {
     }
     var lines = [
       "l|" + LatinLetters.pairs, "q|" + equal.joined(separator: "|"),
+      "w|" + SearchStopWords.groups.joined(separator: "|"),
       "e|" + endings.joined(separator: " "),
     ]
     let meanings = Dictionary(grouping: names.codes.keys) { names.codes[$0] ?? "" }

@@ -1,8 +1,10 @@
+import Text
+
 /// Names of states, provinces and regions in other languages than the one that a list of hotels uses.
 ///
 /// A line has the country's code, the state's code of ISO 3166-2 and the English name, then its own name and those in German,
-/// French, Spanish, Japanese and Chinese that differ. Names that ``NamedRegion`` has, too, are in both: these are for hotels
-/// that say their state, those for hotels whose position is known.
+/// French, Spanish, Japanese and simplified Chinese that differ; the traditional forms are ICU's. Names that ``NamedRegion``
+/// has, too, are in both: these are for hotels that say their state, those for hotels whose position is known.
 ///
 /// Source: Unicode CLDR, "Subdivisions", without the words for state, region and prefecture, which are in
 /// ``PlaceNames/endings``.
@@ -16,7 +18,24 @@ enum StateNames {
     let names: [String]
   }
 
-  static let all: [State] = lines.split(separator: "\n").flatMap { line -> [State] in
+  static let all: [State] = {
+    let named = simplified
+    let chinese = named.map { state in
+      state.names.filter { name in
+        name.unicodeScalars.allSatisfy { (0x4E00...0x9FFF).contains($0.value) }
+      }
+    }
+    // All in one call, because the rules are read for each.
+    var traditional = TraditionalChinese.texts(of: chinese.flatMap(\.self))[...]
+    return zip(named, chinese).map { state, chinese in
+      let others = traditional.prefix(chinese.count)
+      traditional = traditional.dropFirst(chinese.count)
+      return State(country: state.country, code: state.code, names: state.names + others)
+    }
+  }()
+
+  /// The states with the names of ``lines``.
+  private static let simplified: [State] = lines.split(separator: "\n").flatMap { line -> [State] in
     let country = line.prefix(2)
     return line.dropFirst(3).split(separator: ";").map { state in
       let fields = state.split(separator: "|").map(String.init)

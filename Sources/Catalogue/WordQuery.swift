@@ -223,21 +223,33 @@ enum SearchStopWords {
   /// Words of English, French, German, Spanish and Italian that stand before a noun or between two.
   private static let small = Set(
     """
-    a an the and or of at in on to with for by near from de la le les du des et der die das und im am mit el los las \
+    a an the and or of at in on to with for by near nearby around from de la le les du des et der die das und im am mit el los las \
     del y lo gli di
     """.split(separator: " ").map(String.init))
   /// What every result is.
-  private static let kinds: Set<String> = ["hotel", "hotels"]
+  private static let kinds = Set(
+    "hotel hotels hoteles accommodation accommodations lodging lodgings".split(separator: " ")
+      .map(String.init))
+  /// What people wish of all of them: before one of ``kinds`` it says nothing. Best Western stays.
+  private static let praise: Set<String> = ["best", "cheap", "cheapest", "good", "nice", "top"]
+
+  /// The words for a device: those between others, the kinds, and those that only count away from a kind.
+  static let groups = [small, kinds, praise].map { $0.sorted().joined(separator: " ") }
 
   /// The terms that count. If all are stop words, they count.
   static func without<Term>(
     _ terms: [Term], _ parts: (Term) -> [FoldedText.Part]
   ) -> [Term] {
-    [small, kinds].reduce(terms) { terms, words in
-      let rest = terms.filter { term in
-        let parts = parts(term)
-        return parts.count > 1 || parts.contains { !words.contains($0.text) }
-      }
+    func isOne(of words: Set<String>, _ term: Term) -> Bool {
+      let parts = parts(term)
+      return parts.count == 1 && parts.allSatisfy { words.contains($0.text) }
+    }
+    let wished = terms.indices.filter { index in
+      let isBeforeKind = index + 1 < terms.count && isOne(of: kinds, terms[index + 1])
+      return !isBeforeKind || !isOne(of: praise, terms[index])
+    }.map { terms[$0] }
+    return [small, kinds].reduce(wished) { terms, words in
+      let rest = terms.filter { !isOne(of: words, $0) }
       return rest.isEmpty ? terms : rest
     }
   }

@@ -21,6 +21,7 @@ package struct RegionNames: Sendable {
   /// The languages in which many lists of hotels are written.
   private static let foreign = [
     "ar", "de", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "tr", "zh",
+    "zh_Hant",
   ]
 
   /// All countries and territories. This takes some tens of milliseconds.

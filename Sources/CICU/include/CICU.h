@@ -76,6 +76,9 @@ void cicu_locale_region(const char *locale, char *region);
 /* The name of a region in a language. */
 int32_t cicu_region_name(const char *region, const char *locale, uint16_t *name, int32_t room);
 
+/* A text with the traditional form of each Chinese character; -1 if it does not fit into `room`, or without ICU's data. */
+int32_t cicu_traditional(const uint16_t *text, int32_t length, uint16_t *result, int32_t room);
+
 /* The name of the city of a time zone such as Europe/Vienna, as the locale's own data has it. */
 int32_t cicu_zone_city(const char *zone, const char *locale, uint16_t *name, int32_t room);
 

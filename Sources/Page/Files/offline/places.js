@@ -13,8 +13,8 @@ let lines = "", byName
 /** Uses what the file has; its form is described in `PlaceNames+Lines.swift`. */
 export function usePlaces(text) {
   [lines, byName] = [text, undefined]
-  const [, letters, words] = /^l\|(.*)\nq\|(.*)/m.exec(text) ?? []
-  if (words) useTables(letters, words)
+  const [, ...tables] = /^l\|(.*)\nq\|(.*)\nw\|(.*)/m.exec(text) ?? []
+  if (tables[2]) useTables(...tables)
 }
 
 function read() {

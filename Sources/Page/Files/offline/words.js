@@ -1,15 +1,19 @@
 /** The words of hotels and of searches, by the rules of the server's `FoldedText`, `IndexedText` and `WordQuery`. */
 const letters = new Map("æae œoe øo łl đd ðd þth ßss ıi ħh ŧt ŋn ĸq əe ɛe ɔo ƒf ƙk ƴy ɓb ɗd ɖd ƀb ƶz ƚl ǥg ɨi ɫl ςσ ٱا ىي یي کك ةه ہه ھه"
   .split(" ").map(([from, ...to]) => [from, to.join("")]))
-const stopWords = ["a an the and or of at in on to with for by near from de la le les du des et der die das und im am mit el los las del y lo gli di", "hotel hotels"]
+let stopWords = ["a an the and or of at in on to with for by near from de la le les du des et der die das und im am mit el los las del y lo gli di", "hotel hotels", ""]
   .map(words => words.split(" "))
 let equals = ["wifi,wlan,wi fi", "st,saint,sankt", "ste,sainte", "mt,mount", "b b,bnb,b n b,b and b,bed breakfast,bed and breakfast"].map(forms => forms.split(","))
 let latin = new Map
 
-/** Uses the server's tables, which come with the names of places: letters with Latin ones for them, and words that are equal. */
-export function useTables(letters, words) {
+/**
+ * Uses the server's tables, which come with the names of places: letters with Latin ones for them, words that are equal, and
+ * words that don't count, those of the last group only before one of the second.
+ */
+export function useTables(letters, words, stops) {
   latin = new Map(letters.split(" ").map(it => [it[0], it.slice(1)]))
   equals = words.split("|").map(forms => forms.split(","))
+  stopWords = stops.split("|").map(words => words.split(" "))
 }
 
 /** Letters of scripts that put no spaces between words. */
@@ -44,8 +48,10 @@ const together = some => [some.join(""), some.reduce((one, other) => one + other
 
 /** The terms without stop words, unless all are. */
 function withoutStops(all, termOf = it => it) {
-  for (const stops of stopWords) {
-    const rest = all.filter(it => termOf(it).length > 1 || !stops.includes(termOf(it)[0]))
+  const [small, kinds, praise] = stopWords, isOf = (it, words) => it && termOf(it).length < 2 && words.includes(termOf(it)[0])
+  all = all.filter((it, at) => !isOf(it, praise) || !isOf(all[at + 1], kinds))
+  for (const stops of [small, kinds]) {
+    const rest = all.filter(it => !isOf(it, stops))
     if (rest.length) all = rest
   }
   return all
