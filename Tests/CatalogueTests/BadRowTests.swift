@@ -15,7 +15,7 @@ import Testing
   /// Invalid rows, as lines. The test puts them between valid ones.
   private static let bad: [String] = [
     #"{"id":"hotel_9","name":"x","name":"y"}"#,
-    #"{"id":"hotel_9","name":"x",}"#,
+    #"{"id":"hotel_9","name":"x",,"city":"y"}"#,
     #"{"id":"hotel_9","name":"x""#,
     #"{"id":"hotel_9","name":"x"#,
     #"{"id":"hotel_9","name":"x"]}"#,

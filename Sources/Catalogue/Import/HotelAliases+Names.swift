@@ -25,7 +25,8 @@ extension HotelAliases {
       .description,
       """
       description desc hoteldescription longdescription fulldescription descriptiontext \
-      descriptionen summary overview shortdescription about editorialsummary excerpt content beschreibung \
+      descriptionen summary overview shortdescription about editorialsummary excerpt content \
+      bodyhtml body descriptions beschreibung \
       descripcion descrizione descricao beschrijving beskrivning opis aciklama описание 説明 概要 \
       描述 简介 설명 الوصف
       """
@@ -52,7 +53,7 @@ extension HotelAliases {
       """
       city cityname town citytown addresslocality locality municipality addrcity village stadt ort ville \
       ciudad citta cidade commune nomcommune libellecommune comune municipio localidad poblacion \
-      plaats woonplaats miasto miejscowosc sehir kommun город 市区町村名 市区町村 城市 도시 시군구 \
+      plaats woonplaats destinationname miasto miejscowosc sehir kommun город 市区町村名 市区町村 城市 도시 시군구 \
       المدينة πολη citylabel placelabel locationlabel
       """
     ),
@@ -88,7 +89,7 @@ extension HotelAliases {
     (
       .url,
       """
-      url website web homepage websiteurl websiteuri hotelurl link siteweb websites sitoweb \
+      url website web homepage weburl websiteurl websiteuri hotelurl link siteweb websites sitoweb \
       paginaweb siteinternet site сайт ホームページ 网址 홈페이지
       """
     ),
@@ -111,8 +112,8 @@ extension HotelAliases {
     (
       .price,
       """
-      price pricepernight nightlyrate nightlyprice ratepernight roomrate dailyrate pricefrom \
-      ratesfrom minprice lowestprice baseprice averageprice cost preis prix precio prezzo preco \
+      price pricepernight pricenight nightlyrate nightlyprice ratepernight roomrate dailyrate pricefrom \
+      ratesfrom minprice minrate lowestprice baseprice averageprice cost preis prix precio prezzo preco \
       prijs cena fiyat цена стоимость 価格 料金 价格 가격 السعر
       """
     ),

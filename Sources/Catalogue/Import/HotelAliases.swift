@@ -27,7 +27,14 @@ enum HotelAliases {
       guard let match = table[rest], allowed.contains(match.meaning) else { continue }
       return Match(meaning: match.meaning, rank: match.rank + rankOfPrefix)
     }
-    return withoutSuffix(name).map { Match(meaning: $0.meaning, rank: $0.rank + rankOfSuffix) }
+    return (withoutRemark(name) ?? withoutSuffix(name))
+      .map { Match(meaning: $0.meaning, rank: $0.rank + rankOfSuffix) }
+  }
+
+  /// The meaning of a name before a remark in brackets: `Price (EUR)`.
+  private static func withoutRemark(_ name: some Collection<UInt8>) -> Match? {
+    let plain = name.prefix { $0 != UInt8(ascii: "(") && $0 != UInt8(ascii: "[") }
+    return plain.count < name.count ? match(Array(plain)) : nil
   }
 
   /// The meaning of a name before a suffix: a language's code, or a type as Solr's dynamic fields have it (`city_s`).
@@ -103,7 +110,7 @@ enum HotelAliases {
       .id, .name, .description, .address, .street, .houseNumber, .city, .state, .country, .postcode,
       .phone, .url, .email, .amenities, .category, .price, .position, .latitude, .longitude,
     ]
-    return ["hotel", "property", "accommodation", "listing", "lodging"].map { ($0, all) }
+    return ["hotel", "property", "accommodation", "listing", "lodging", "field"].map { ($0, all) }
       + [
         "address", "addr", "location", "contact", "geo", "place", "coordinates", "geolocation",
         "billing", "mailing",

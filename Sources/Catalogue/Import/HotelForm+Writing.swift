@@ -107,7 +107,10 @@ extension HotelForm {
   // MARK: One member each
 
   private func text(_ meaning: HotelAliases.Meaning, as name: String) -> Made? {
-    guard let source = sources[meaning], let text = TextForms.text(source.value) else { return nil }
+    guard let source = sources[meaning],
+      let text = meaning == .description
+        ? TextForms.description(source.value) : TextForms.text(source.value)
+    else { return nil }
     return Made(name: name, value: .string(text), from: [source.name])
   }
 

@@ -48,7 +48,13 @@ struct HotelForm {
 
   private mutating func find(_ name: String, _ value: JSONValue) {
     guard let match = HotelAliases.match(name.utf8) else {
-      if HotelAliases.isContainer(name) { findWithin(name, value) }
+      if AddressComponents.isName(name) {
+        for (meaning, text) in AddressComponents.parts(of: value) {
+          let match = HotelAliases.Match(meaning: meaning, rank: Self.rankOfComponents)
+          offer(Source(name: name, value: .string(text), match: match))
+        }
+      }
+      if HotelAliases.isContainer(name) { findWithin(name, value, isContainer: true) }
       return
     }
     if Self.mayContain.contains(match.meaning) { findWithin(name, value) }
@@ -77,14 +83,19 @@ struct HotelForm {
     }
   }
 
-  /// Finds members of an address or a location.
-  private mutating func findWithin(_ outer: String, _ value: JSONValue) {
+  /// Finds members of an address or a location, or of a container, which may also have a position and a price.
+  private mutating func findWithin(_ outer: String, _ value: JSONValue, isContainer: Bool = false) {
     guard let object = value.object ?? value.array?.first?.object else { return }
     for (name, value) in object.members where value != .null {
       // A prefix leaves out the meanings that only a hotel itself has.
-      guard let match = HotelAliases.match("address\(name)".utf8), match.meaning != .position,
-        Self.reads(value, as: match.meaning, named: name)
-      else { continue }
+      var match = HotelAliases.match("address\(name)".utf8)
+      if match?.meaning == .position { match = nil }
+      if isContainer, match == nil, let own = HotelAliases.match(name.utf8),
+        own.meaning == .position || own.meaning == .price
+      {
+        match = HotelAliases.Match(meaning: own.meaning, rank: own.rank + Self.rankOfComponents)
+      }
+      guard let match, Self.reads(value, as: match.meaning, named: name) else { continue }
       offer(Source(name: outer + "." + name, value: value, match: match))
     }
   }
@@ -112,6 +123,8 @@ struct HotelForm {
   /// What is also read from around the hotel.
   private static let outer: Set<HotelAliases.Meaning> = [.position, .latitude, .longitude]
   private static let rankOutside = 1_000
+  /// Parts of an address count less than a member by itself.
+  private static let rankOfComponents = 150
   /// The members in which others of the hotel may be.
   private static let mayContain: Set<HotelAliases.Meaning> = [.position, .address, .state, .city]
   /// Two numbers count less than a position that says which is the latitude.
@@ -129,9 +142,12 @@ struct HotelForm {
     case .category: TextForms.text(value) != nil
     case .price: value.number != nil || value.string != nil || TextForms.price(value) != nil
     case .name:
-      // Google's places have their path under `name`.
+      // Google's places have their path under `name`, Wikidata's hotels their URI under `hotel`.
       value.number == nil && TextForms.text(value)?.isEmpty == false
-        && value.string?.hasPrefix("places/") != true
+        && !["places/", "http://", "https://"].contains { value.string?.hasPrefix($0) == true }
+    case .description: TextForms.description(value)?.isEmpty == false
+    // A number is a key of another table.
+    case .city, .state, .country: value.number == nil && TextForms.text(value)?.isEmpty == false
     default: TextForms.text(value)?.isEmpty == false
     }
   }

@@ -25,7 +25,10 @@ enum HotelRow {
     do {
       let root: JSONNode
       do { root = try ParsedJSON(text, limits: Self.limits).root } catch {
-        throw RowFault(error, in: text)
+        guard error.code == .invalidJSON, let strict = LooseJSON.strict(text),
+          let parsed = try? ParsedJSON(strict, limits: Self.limits)
+        else { throw RowFault(error, in: text) }
+        root = parsed.root
       }
       self = try Self.read(root, isKeyed: isKeyed, action)
     } catch let fault as RowFault {
@@ -153,7 +156,8 @@ struct RowFault: Error, Equatable {
 
   init(_ error: JSONError, in text: [UInt8]) {
     isEncoding = error.code == .invalidUTF8 && String(validating: text, as: UTF8.self) == nil
-    reason = isEncoding ? Self.notUTF8 : DocumentError(error).reason
+    let hint = error.code == .invalidJSON ? LooseJSON.hint(at: error.offset, in: text) : ""
+    reason = isEncoding ? Self.notUTF8 : DocumentError(error).reason + hint
     kind = isEncoding ? reason : error.code.rawValue
   }
 

@@ -18,6 +18,7 @@ final class ImportRun {
   private var badRows: [BadRow] = []
   /// The id that the row before says; see ``HotelRow/action(id:)``.
   private var action: String?
+  private var lists = ListRows()
 
   /// Takes the import lock and starts a draft.
   /// - Throws: `busy`, `storageFull`, `unavailable`.
@@ -97,20 +98,33 @@ final class ImportRun {
 
   private func take(_ row: SplitRow) throws(CatalogueError) {
     switch row.content {
-    case .text(let text):
-      let read = HotelRow(text, isKeyed: false, action: action)
-      action = nil
-      if case .fault(let fault) = read, fault.mayHaveRows, let inner = NestedRows(text) {
-        for row in inner.rows(of: row) { try take(row) }
-      } else {
-        try take(read, row)
-      }
+    case .text(let text): try take(text, row)
     case .inner(let text): try take(HotelRow(text, isKeyed: false), row)
     case .member(let text): try take(HotelRow(text, isKeyed: true), row)
     case .tooLong:
       try refuse(row, RowFault("The row has more than \(RowSplitter.maximumRowBytes) bytes."))
     case .broken(let reason):
       try refuse(row, RowFault(reason))
+    }
+  }
+
+  private func take(_ text: [UInt8], _ row: SplitRow) throws(CatalogueError) {
+    var text = text
+    do {
+      switch try lists.read(text) {
+      case .header, .nothing: return
+      case .object(let object): text = object
+      case nil: break
+      }
+    } catch {
+      return try refuse(row, error)
+    }
+    let read = HotelRow(text, isKeyed: false, action: action)
+    action = nil
+    if case .fault(let fault) = read, fault.mayHaveRows, let inner = NestedRows(text) {
+      for row in inner.rows(of: row) { try take(row) }
+    } else {
+      try take(read, row)
     }
   }
 

@@ -146,7 +146,8 @@ struct ImportSource {
       var outline = ObjectOutline(line: line)
       try outline.take(chunk)
       guard let rows = try outline.rows() else { return }
-      chunk = Array(chunk[rows.range])
+      let found = chunk[rows.range]
+      chunk = rows.header.map { Self.start(after: chunk[$0]) + found.dropFirst() } ?? Array(found)
       splitter = RowSplitter(isMap: rows.isMap, line: rows.line)
       return
     }
@@ -160,8 +161,19 @@ struct ImportSource {
       offset += bytes.count
     }
     guard let rows = try outline.rows() else { return }
-    rest = rows.range
+    if let header = rows.header, header.count < FilePieces.pieceBytes {
+      chunk = Self.start(after: try spool.read(header, atMost: FilePieces.pieceBytes)[...])
+      position = 0
+      rest = rows.range.lowerBound + 1..<rows.range.upperBound
+    } else {
+      rest = rows.range
+    }
     splitter = RowSplitter(isMap: rows.isMap, line: rows.line)
+  }
+
+  /// The start of a list whose first row is the list with the names of the columns.
+  private static func start(after header: ArraySlice<UInt8>) -> [UInt8] {
+    [UInt8(ascii: "[")] + header + [UInt8(ascii: ",")]
   }
 }
 

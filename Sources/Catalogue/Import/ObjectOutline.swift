@@ -14,6 +14,8 @@ struct ObjectOutline {
     let isMap: Bool
     /// Whether objects in it have names.
     let hasNames: Bool
+    /// Where the names of the columns are, if the rows are lists of values.
+    var header: Range<Int>?
   }
 
   /// What is known about an object that may be a hotel.
@@ -60,10 +62,13 @@ struct ObjectOutline {
   private static let longestName = 128
   /// The most lists and maps that are remembered.
   private static let mostCandidates = 64
+  private static let namesOfHeaders: Set = ["columns", "headers", "header", "fields"]
 
   private var frames: [Frame] = []
   private var deeper = 0
   private var candidates: [Candidate] = []
+  /// Lists of texts that may name the columns, by the path of the object that they are in.
+  private var headers: [[String]: Range<Int>] = [:]
   private var root = Likeness.none
   private var isEnded = false
   private var (isInString, isEscaped, isName, isAfterColon) = (false, false, false, false)
@@ -112,7 +117,9 @@ struct ObjectOutline {
         "The file has several lists that may be the hotels: \(names.joined(separator: ", ")). "
           + "Keep one, or name it hotels.")
     }
-    return best.rows
+    var rows = best.rows
+    if best.rank.kind == .values { rows.header = headers[Array(rows.path.dropLast())] }
+    return rows
   }
 
   // MARK: Bytes
@@ -190,7 +197,11 @@ struct ObjectOutline {
     }
     consider(frame)
     if frames.isEmpty { (isEnded, root) = (true, frame.likeness) }
-    guard !frame.isArray, let last = frames.indices.last else { return }
+    guard let last = frames.indices.last else { return }
+    guard !frame.isArray else {
+      if frames[last].isArray { frames[last].others += 1 }
+      return
+    }
     frames[last].objects += 1
     frames[last].lastObject = frame.name
     if frame.likeness > .none { frames[last].hotels += 1 }
@@ -204,6 +215,11 @@ struct ObjectOutline {
     let path = frames.dropFirst().map(\.name) + (frames.isEmpty ? [] : [frame.name])
     if frame.likeness == .hasNameAndPlace { forgetInside(path) }
     let isMap = !frame.isArray
+    if frame.isArray, frame.objects == 0, frame.others > 0, headers.count < Self.mostCandidates,
+      Self.namesOfHeaders.contains(HotelAliases.letters(of: frame.name.utf8))
+    {
+      headers[Array(path.dropLast())] = frame.start..<offset + 1
+    }
     if isMap {
       guard frame.likeness == .none, frame.hotels > 0, frame.hotels * 2 >= frame.objects,
         frame.objects > 1 || !WrappedRow.isWrapper(frame.lastObject)

@@ -66,6 +66,10 @@ enum PositionForms {
     }
     if let latitude, let longitude { return Point(latitude, longitude) }
     if let x = object["x"], let y = object["y"] { return Point(y, x) }
+    // KML that became JSON: longitude, latitude, height.
+    if let numbers = object["coordinates"]?.string?.split(separator: ","), numbers.count == 3 {
+      return Point(.string(String(numbers[1])), .string(String(numbers[0])))
+    }
     // GeoJSON's coordinates, and objects such as Google's `geometry.location`.
     for name in ["coordinates", "location", "geopoint", "point", "center", "main"] {
       guard let inner = object[name] else { continue }
@@ -126,8 +130,17 @@ enum PositionForms {
     (degrees * 10_000_000).rounded() / 10_000_000
   }
 
-  /// `51.5,-0.1`, `51.5 -0.1`, `51,5; -0,1` or well-known text: `POINT (-0.1 51.5)`.
+  /// `51.5,-0.1`, `51.5 -0.1`, `51,5; -0,1`, well-known text: `POINT (-0.1 51.5)`, a URI of RFC 5870: `geo:51.5,-0.1`, or
+  /// Google's link to a map: `https://www.google.com/maps/@51.5,-0.1,17z`.
   private static func point(_ text: String, in country: String?) -> Point? {
+    if text.hasPrefix("geo:") {
+      return point(String(text.dropFirst(4).prefix { $0 != ";" && $0 != "?" }), in: country)
+    }
+    if text.hasPrefix("https://"), let at = text.firstRange(of: "/@") {
+      let numbers = text[at.upperBound...].split(separator: ",")
+      return numbers.count < 2
+        ? nil : Point(.string(String(numbers[0])), .string(String(numbers[1])))
+    }
     if let open = text.firstIndex(of: "("), let close = text.lastIndex(of: ")"), open < close,
       text[..<open].uppercased().contains("POINT")
     {
@@ -154,6 +167,8 @@ enum PositionForms {
   static func degrees(_ value: JSONValue) -> JSONNumber? {
     if let number = value.number { return number }
     guard let text = value.string else { return nil }
+    // A spreadsheet writes 4.88E+01, whose E is not the east.
+    if let number = Double(text) { return number.isFinite ? JSONNumber(text: "\(number)") : nil }
     if let number = degreesAndMinutes(text) { return number }
     var isNegative = false
     var digits: [UInt8] = []
@@ -174,10 +189,12 @@ enum PositionForms {
     return JSONNumber(text: "\(isNegative ? -abs(number) : number)")
   }
 
-  /// Degrees, minutes and perhaps seconds; nil for a text without minutes.
+  /// Degrees, minutes and perhaps seconds: `48° 51' 57.6" N`, `N 48 51 57.6`, `48:51:57N`; nil for a text without minutes.
   private static func degreesAndMinutes(_ text: String) -> JSONNumber? {
-    let marks = Set<Character>("°º'\u{2032}\u{2019}\"\u{2033}\u{201D} NESWnesw\u{A0}")
-    guard text.contains(where: { "'\u{2032}\u{2019}".contains($0) }) else { return nil }
+    let marks = Set<Character>("°º:'\u{2032}\u{2019}\"\u{2033}\u{201D} NESWnesw\u{A0}")
+    let isMarked = text.contains { "°º:'\u{2032}\u{2019}".contains($0) }
+    guard isMarked || [text.first, text.last].contains(where: { $0.map("NESW".contains) ?? false })
+    else { return nil }
     let parts = text.split { marks.contains($0) }.map { Double($0.replacing(",", with: ".")) }
     guard (2...3).contains(parts.count), let first = parts[0], first.isFinite,
       parts.dropFirst().allSatisfy({ part in part.map { $0 >= 0 && $0 < 60 } ?? false })

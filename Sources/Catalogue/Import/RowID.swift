@@ -24,8 +24,10 @@ enum RowID {
       if let text = try named.min(by: { $0.rank < $1.rank }).flatMap({ try text($0.value) }) {
         return text
       }
-      if let item = object["item"]?.string, item.hasPrefix(entity) {
-        return String(item.dropFirst(entity.count))
+      for name in ["item", "hotel", "place"] {
+        if let item = object[name]?.string, item.hasPrefix(entity) {
+          return String(item.dropFirst(entity.count))
+        }
       }
       // The last part of a path in Firestore.
       if let path = object["name"]?.string, path.hasPrefix("projects/") {

@@ -119,7 +119,7 @@ struct RowSplitter {
     guard !Self.isSpace(byte) else { return nil }
     switch (shape, byte) {
     case (.map, UInt8(ascii: "{")) where !isOpen: isOpen = true
-    case (.map, UInt8(ascii: "}")) where !isAfterComma: state = .ended
+    case (.map, UInt8(ascii: "}")): state = .ended
     case (.undecided, UInt8(ascii: "[")):
       shape = .array
     case (.undecided, UInt8(ascii: "{")), (.objects, UInt8(ascii: "{")):
@@ -130,14 +130,12 @@ struct RowSplitter {
     case (.objects, _):
       beginRow()
       return breakRow("The row is not a JSON object.", then: .lost)
-    case (.array, UInt8(ascii: "]")) where !isAfterComma:
-      state = .ended
-    case (.array, UInt8(ascii: "]")), (.array, UInt8(ascii: ",")), (.map, UInt8(ascii: "}")),
-      (.map, UInt8(ascii: ",")):
+    // People who edit a file leave a comma after the last row.
+    case (.array, UInt8(ascii: "]")): state = .ended
+    case (.array, UInt8(ascii: ",")), (.map, UInt8(ascii: ",")):
       beginRow()
       isAfterComma = true
-      return breakRow(
-        "A value is missing beside a comma.", then: byte == UInt8(ascii: ",") ? .between : .ended)
+      return breakRow("A value is missing beside a comma.", then: .between)
     case (.array, _), (.map, _):
       beginRow()
     }

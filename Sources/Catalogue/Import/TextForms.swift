@@ -25,6 +25,19 @@ enum TextForms {
     }
   }
 
+  /// The text of a description: as ``text(_:)``, else the paragraphs of Sanity's and Strapi's blocks, else the texts of
+  /// an object after one another, as Expedia's `descriptions` are.
+  static func description(_ value: JSONValue) -> String? {
+    let blocks = value.array?.compactMap { $0["children"]?.array } ?? []
+    if !blocks.isEmpty {
+      return blocks.map { $0.compactMap { $0["text"]?.string }.joined() }
+        .filter { !$0.isEmpty }.joined(separator: "\n")
+    }
+    if let text = text(value) { return text }
+    let texts = value.object?.members.compactMap { $0.value.string.map(plain) } ?? []
+    return texts.isEmpty ? nil : texts.joined(separator: "\n")
+  }
+
   /// A text without HTML and without white space around it.
   static func plain(_ text: String) -> String { HTMLText.plain(text).trimmed }
 

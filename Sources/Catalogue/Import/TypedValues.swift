@@ -1,17 +1,19 @@
 import JSON
 
 /// Values that an export wraps in an object that says their type: MongoDB's `{"$oid": …}` and `{"$numberLong": "1"}`,
-/// Firestore's `{"stringValue": …}`, DynamoDB's `{"S": …}`, SPARQL's `{"type": "literal", "value": …}`.
+/// Firestore's `{"stringValue": …}`, DynamoDB's `{"S": …}`, SPARQL's `{"type": "literal", "value": …}`, Notion's
+/// `{"type": "number", "number": 1}`.
 ///
 /// - MongoDB: <https://www.mongodb.com/docs/manual/reference/mongodb-extended-json/>
 /// - Firestore: <https://firebase.google.com/docs/firestore/reference/rest/v1/Value>
 /// - DynamoDB: <https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_AttributeValue.html>
+/// - Notion: <https://developers.notion.com/reference/property-value-object>
 /// - SPARQL: <https://www.w3.org/TR/sparql11-results-json/>
 enum TypedValues {
   /// The value without such objects, at all levels.
   static func plain(_ value: JSONValue) -> JSONValue {
     switch value {
-    case .array(let values): .array(values.map(plain))
+    case .array(let values): richText(values) ?? .array(values.map(plain))
     case .object(let object): unwrapped(object) ?? .object(plain(object))
     default: value
     }
@@ -30,7 +32,26 @@ enum TypedValues {
   private static let terms: Set<String> = ["uri", "literal", "typed-literal", "bnode"]
   private static let termMembers: Set<String> = ["type", "value", "datatype", "xml:lang"]
 
+  /// The text of Notion's list of parts with a style each.
+  private static func richText(_ values: [JSONValue]) -> JSONValue? {
+    let texts = values.compactMap { $0["plain_text"]?.string }
+    return texts.isEmpty || texts.count < values.count ? nil : .string(texts.joined())
+  }
+
+  /// The value of Notion's `{"id": …, "type": T, T: …}`.
+  private static func property(_ object: JSONObject) -> JSONValue? {
+    guard let type = object["type"]?.string, let value = object[type],
+      object.members.allSatisfy({ [type, "type", "id"].contains($0.name) })
+    else { return nil }
+    return plain(value)
+  }
+
   private static func unwrapped(_ object: JSONObject) -> JSONValue? {
+    if let value = property(object) { return value }
+    // MongoDB's UUIDs in its former format have a second member.
+    if let bytes = object["$binary"] { return bytes["base64"] ?? bytes }
+    // node-firestore-import-export: `{"__datatype__": "geopoint", "value": …}`.
+    if object["__datatype__"]?.string != nil { return object["value"].map(plain) }
     if let type = object["type"]?.string, terms.contains(type), let value = object["value"]?.string,
       object.members.allSatisfy({ termMembers.contains($0.name) })
     {

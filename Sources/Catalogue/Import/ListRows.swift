@@ -1,0 +1,63 @@
+import JSON
+
+/// Rows that are lists of values, below a list with the names of the columns: the `values` of Google Sheets, a table of
+/// JavaScript, or pandas' `columns` and `data`.
+///
+/// <https://developers.google.com/workspace/sheets/api/reference/rest/v4/spreadsheets.values>
+struct ListRows {
+  /// The names of the columns; nil before a list of them was seen. A column without a name has none.
+  private var names: [String?]?
+
+  /// What a list is.
+  enum Row {
+    /// The names of the columns.
+    case header
+    /// A hotel, as an object.
+    case object([UInt8])
+    /// A list without a value.
+    case nothing
+  }
+
+  private static let limits = JSONLimits(
+    maximumBytes: RowSplitter.maximumRowBytes + 4, maximumDepth: BracketStack.maximumDepth)
+
+  /// Reads a row; nil if it is no list that is understood.
+  /// - Throws: ``RowFault`` for a list with more values than there are columns.
+  mutating func read(_ text: [UInt8]) throws(RowFault) -> Row? {
+    guard text.first(where: { !RowSplitter.isSpace($0) }) == UInt8(ascii: "[") else { return nil }
+    let parsed =
+      (try? ParsedJSON(text, limits: Self.limits))
+      ?? LooseJSON.strict(text).flatMap { try? ParsedJSON($0, limits: Self.limits) }
+    guard let values = parsed?.root.value.array else { return nil }
+    guard let names else {
+      guard let names = Self.names(values) else { return nil }
+      self.names = names
+      return .header
+    }
+    guard values.dropFirst(names.count).allSatisfy(Self.isMissing) else {
+      throw RowFault("The row has more values than the first one has names.")
+    }
+    var object = JSONObject()
+    for (name, value) in zip(names, values) where !Self.isMissing(value) {
+      if let name, object[name] == nil { object.append(name, value) }
+    }
+    return object.isEmpty ? .nothing : .object(JSONValue.object(object).bytes)
+  }
+
+  /// The names in a list of texts of which one is that of a hotel's name.
+  private static func names(_ values: [JSONValue]) -> [String?]? {
+    guard (1...TableReader.maximumColumns).contains(values.count),
+      values.allSatisfy({ $0.string != nil || $0 == .null }),
+      values.contains(where: {
+        $0.string.flatMap { HotelAliases.match($0.utf8) }?.meaning == .name
+      })
+    else { return nil }
+    return values.map { value in
+      value.string.map(\.trimmed).flatMap { $0.isEmpty ? nil : $0 }
+    }
+  }
+
+  private static func isMissing(_ value: JSONValue) -> Bool {
+    value == .null || value.string?.trimmed.isEmpty == true
+  }
+}
