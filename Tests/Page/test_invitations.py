@@ -1,7 +1,7 @@
 """Invitations by name: they wait under Lists until the person decides."""
 import requests
 
-from people import made_list, some_name
+from people import invite, made_list, some_name
 from waiting import PATIENCE
 
 PASSWORD = "a good password"
@@ -129,3 +129,17 @@ def test_a_list_that_is_not_on_the_device_yet_is_shown_when_it_comes(browser):
     [invitation] = call(other, name, "GET", "/invitations").json()["invitations"]
     assert call(other, name, "POST", f"/invitations/{invitation['id']}/accept").ok
     other.says("Lisbon", "Hotels and notes")
+
+
+def test_a_link_says_who_invites_and_to_what(browser):
+    owner, other = browser(), browser()
+    inviter = some_name()
+    owner.sign_up(inviter)
+    path = made_list(owner, "Rome & <b>more</b>")
+    owner.visit(path + "/members")
+    other.visit(invite(owner, "reader")).says("“Rome & <b>more</b>” by " + inviter, "need an account")
+    other.press("Sign up")
+    other.enter(some_name(), "a good password", "Sign up")
+    other.says("“Rome & <b>more</b>” by " + inviter)
+    other.press("Join the list")
+    other.says("Hotels and notes", "Rome & <b>more</b>")

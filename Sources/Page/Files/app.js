@@ -56,8 +56,7 @@ function again() {
   if (isIssued(username)) return h("a", { href: "/log-in" }, t.logIn)
   const word = h("input", { id: "again", type: "password", required: true, autocomplete: "current-password", placeholder: t.password, "aria-label": t.passwordOf(username), "aria-describedby": "again-told" })
   const told = h("span.wrong", { id: "again-told", role: "alert" })
-  return h("form.row", { onsubmit: async event => {
-    event.preventDefault()
+  return h("form.row", { onsubmit: async () => {
     told.textContent = ""
     await client.logIn({ username, password: word.value }).catch(error => {
       told.textContent = error.code === "unauthorized" ? t.wrongPassword : reason(error)

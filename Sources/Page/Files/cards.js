@@ -3,6 +3,7 @@ import { client, isLoggedIn } from "./client.js"
 import { h, icon } from "./dom.js"
 import { amenitiesOf, chips, nameOf, placeOf, text } from "./facts.js"
 import { announce, toast } from "./messages.js"
+import { segment } from "./offline/server.js"
 import { reason } from "./reasons.js"
 import { locale, t } from "./texts.js"
 import { putOnLists } from "./to-lists.js"
@@ -82,7 +83,7 @@ export function card(hotel, { kept = false, signs = [], words = [], photos = [],
     keep ? keepButton(hotel, kept) : null,
     h("div.text",
       signs.length ? h("p.row", signs) : null,
-      h(level, { dir: "auto" }, h("a", { href: `/hotels/${encodeURIComponent(hotel.id)}` }, name)),
+      h(level, { dir: "auto" }, h("a", { href: `/hotels/${segment(hotel.id)}` }, name)),
       h("p.place", { dir: "auto" }, [place, distance].filter(Boolean).join(" · ") || t.somewhere),
       text(hotel.description) ? h("p.about", { dir: "auto" }, text(hotel.description)) : null,
       amenities.length ? chips(amenities, chipsShown) : null, words,

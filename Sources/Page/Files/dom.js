@@ -5,7 +5,8 @@ const svgSpace = "http://www.w3.org/2000/svg"
  * Creates an HTML element.
  * @param {string} tag A name with classes, as in a selector: `p.muted.small`.
  * @param {Object<string, *>|*} [props] `on…` are listeners, all others are attributes. true sets an empty attribute;
- *   false, null and undefined set none. A value that is no plain object is the first child.
+ *   false, null and undefined set none. A form with `onsubmit` is not sent to the server. A value that is no plain object is
+ *   the first child.
  * @param {...(Node|string|number|false|null|undefined|Array)} children
  * @returns {HTMLElement} A button with `onclick` gets the type `button`, so that it submits no form.
  */
@@ -25,6 +26,7 @@ export function svg(tag, props, ...children) {
 function furnish(element, props, children) {
   for (const [name, value] of Object.entries(props ?? {})) {
     if (value === false || value === null || value === undefined) continue
+    if (name === "onsubmit") element.onsubmit = () => false
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value)
     else if (name === "value") element.value = value
     else element.setAttribute(name, value === true ? "" : value)

@@ -1,6 +1,7 @@
 import { h } from "./dom.js"
 import { nameOf } from "./facts.js"
 import { pointOf } from "./offline/places.js"
+import { segment } from "./offline/server.js"
 import { t } from "./texts.js"
 
 /** Places on the earth: where hotels and the user are. */
@@ -10,7 +11,7 @@ export function mapLink(hotel) {
   const point = pointOf(hotel)
   if (!point) return null
   const at = `${point.lat},${point.lon}`
-  return h("a", /Android/.test(navigator.userAgent) ? { href: `geo:${at}?q=${at}(${encodeURIComponent(nameOf(hotel))})` } : {
+  return h("a", /Android/.test(navigator.userAgent) ? { href: `geo:${at}?q=${at}(${segment(nameOf(hotel))})` } : {
     href: `https://www.openstreetmap.org/?mlat=${point.lat}&mlon=${point.lon}#map=17/${point.lat}/${point.lon}`, rel: "noopener noreferrer"
   }, t.inMaps)
 }

@@ -1,14 +1,15 @@
 import { daysOf } from "./dates.js"
 import { h } from "./dom.js"
+import { segment } from "./offline/server.js"
 import { waits } from "./states.js"
 import { t } from "./texts.js"
 
 /** What the pages of a list share: their paths and their heading. */
 
-export const listPath = id => `/lists/${encodeURIComponent(id)}`
+export const listPath = id => `/lists/${segment(id)}`
 
 /** The path of a list's note. */
-export const notePath = (list, title) => `${listPath(list)}/notes/${encodeURIComponent(title)}`
+export const notePath = (list, title) => `${listPath(list)}/notes/${segment(title)}`
 
 /** The heading and tabs of each page of a list. */
 export function head(list, current) {

@@ -3,6 +3,7 @@ import { nameOf, placeOf } from "./facts.js"
 import { mapLink } from "./geo.js"
 import { islands, pointOf } from "./offline/places.js"
 import { bounds, clamp, outline, paint, project } from "./map-picture.js"
+import { segment } from "./offline/server.js"
 import { go } from "./router.js"
 import { t } from "./texts.js"
 
@@ -185,4 +186,4 @@ export class HotelMap {
   }
 }
 
-const path = ({ item }) => `/hotels/${encodeURIComponent(item.id)}`
+const path = ({ item }) => `/hotels/${segment(item.id)}`

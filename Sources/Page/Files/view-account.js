@@ -83,8 +83,7 @@ function naming({ username, displayName }) {
   const name = h("input", { id: "display-name", value: displayName ?? "", maxlength: 64, "aria-describedby": "display-hint" })
   return h("section.panel.stack", h("h2", t.nameForOthers),
     displayName ? null : h("p.note", t.chooseName),
-    h("form.form", { onsubmit: event => {
-      event.preventDefault()
+    h("form.form", { onsubmit: () => {
       attempt(async () => {
         await client.setDisplayName(name.value.trim() || null)
         toast(t.othersSee)
@@ -99,8 +98,7 @@ function naming({ username, displayName }) {
 function password() {
   const old = h("input", { id: "old", type: "password", required: true, autocomplete: "current-password" })
   const next = h("input", { id: "new", type: "password", required: true, autocomplete: "new-password" })
-  return h("section.panel", h("h2", t.changePassword), h("form.form", { onsubmit: event => {
-    event.preventDefault()
+  return h("section.panel", h("h2", t.changePassword), h("form.form", { onsubmit: () => {
     attempt(async () => {
       await client.changePassword({ currentPassword: old.value, password: next.value })
       old.value = next.value = ""

@@ -5,6 +5,7 @@ import { h, icon } from "./dom.js"
 import { nameOf } from "./facts.js"
 import { annotation } from "./offline/actions.js"
 import { find } from "./offline/find.js"
+import { segment } from "./offline/server.js"
 import { rewrite } from "./router.js"
 import { empty, waits } from "./states.js"
 import { toast } from "./messages.js"
@@ -131,6 +132,6 @@ function bookmarkCard(bookmark, here) {
     signs: bookmark.pending ? [waits(bookmark)] : [],
     words: [tags.length ? h("ul.chips", { "aria-label": t.yourTags }, tags.map(tag => h("li.mine", tag))) : null, note ? h("p.mine", { dir: "auto" }, note) : null],
     end: [h("button", { "aria-label": t.noteOn(name), onclick: () => annotate(bookmark) }, note || tags.length ? t.editNote : t.addNote),
-      h("a.button", { href: `/bookmarks/${encodeURIComponent(bookmark.id)}/history`, "aria-label": t.historyOf(name) }, t.history)]
+      h("a.button", { href: `/bookmarks/${segment(bookmark.id)}/history`, "aria-label": t.historyOf(name) }, t.history)]
   })
 }

@@ -1,6 +1,7 @@
 import { client, hear, isLoggedIn, isUser } from "./client.js"
 import { h } from "./dom.js"
 import { ask, toast } from "./messages.js"
+import { segment } from "./offline/server.js"
 import { isIssued, personName } from "./people.js"
 import { go, render } from "./router.js"
 import { reason } from "./reasons.js"
@@ -67,8 +68,7 @@ export async function show({ query }, signal) {
   const word = h("input", { id: "password", name: "password", type: "password", required: true, autocomplete: text.autocomplete, "aria-describedby": isNew ? "told rule" : "told" })
   const yes = h("button.main", text.yes)
   const form = h("form.form.section", {
-    onsubmit: async event => {
-      event.preventDefault()
+    onsubmit: async () => {
       told.textContent = ""
       yes.disabled = isBusy = true
       try {
@@ -85,7 +85,7 @@ export async function show({ query }, signal) {
   }, told, h("div", h("label", { for: "name" }, t.name), name),
   h("div", h("label", { for: "password" }, t.password), word, isNew ? h("p.hint", { id: "rule" }, t.passwordRule) : null),
   isNew ? null : h("p.muted.small", t.forgot),
-  h("div.row", yes, h("a.button", { href: text.other[0] + (query.has("then") ? `?then=${encodeURIComponent(query.get("then"))}` : "") }, text.other[1])))
+  h("div.row", yes, h("a.button", { href: text.other[0] + (query.has("then") ? `?then=${segment(query.get("then"))}` : "") }, text.other[1])))
   return {
     title: text.title, place: "account",
     node: h("div.narrow", h("h1", text.title), said ? h("p.note.section", said) : null, form)

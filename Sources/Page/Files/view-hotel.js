@@ -7,6 +7,7 @@ import { amenitiesOf, chips, nameOf, placeOf, text } from "./facts.js"
 import { mapLink } from "./geo.js"
 import { attempt, toast } from "./messages.js"
 import { annotation } from "./offline/actions.js"
+import { segment } from "./offline/server.js"
 import { photosOf } from "./photos.js"
 import { t } from "./texts.js"
 import { listsOf, putOnLists } from "./to-lists.js"
@@ -16,7 +17,7 @@ export async function show({ id }, signal) {
   const [hotel, bookmarks, known] = await Promise.all([client.hotel(id, { signal }), client.bookmarks(), listsOf(id)])
   const own = bookmarks.find(bookmark => bookmark.id === hotel.id), kept = Boolean(own)
   const name = nameOf(hotel), amenities = amenitiesOf(hotel)
-  const history = h("a.button", { href: `/bookmarks/${encodeURIComponent(hotel.id)}/history`, hidden: !kept }, t.history)
+  const history = h("a.button", { href: `/bookmarks/${segment(hotel.id)}/history`, hidden: !kept }, t.history)
   const words = h("div", ownWords(own))
   const photos = h("div")
   let look
@@ -81,7 +82,7 @@ function onLists(known, hotel, renew) {
   }
   const on = known.filter(({ isOn }) => isOn)
   return h("section.panel.stack", h("h2", t.lists),
-    on.length ? h("ul.rows", on.map(({ list }) => h("li", h("a", { href: `/lists/${encodeURIComponent(list.id)}`, dir: "auto" }, list.title))))
+    on.length ? h("ul.rows", on.map(({ list }) => h("li", h("a", { href: `/lists/${segment(list.id)}`, dir: "auto" }, list.title))))
       : h("p.muted", t.onNoList),
     h("div.row", h("button", { onclick: async () => { if (await putOnLists(hotel)) await renew() } }, icon("plus"), on.length ? t.changeLists : t.putOnList)),
     on.length || !known.length ? null : draftForm(known, hotel))
@@ -90,8 +91,7 @@ function onLists(known, hotel, renew) {
 /** Puts the hotel on a list as a draft. */
 function draftForm(known, hotel) {
   const select = h("select", { id: "to-list", name: "list" }, known.map(({ list }) => h("option", { value: list.id }, list.title)))
-  return h("details", h("summary", t.forYou), h("form.stack", { onsubmit: event => {
-    event.preventDefault()
+  return h("details", h("summary", t.forYou), h("form.stack", { onsubmit: () => {
     attempt(async () => {
       await client.bookmark(hotel, { list: select.value, draft: true })
       toast(t.draftOn(known.find(({ list }) => list.id === select.value).list.title))

@@ -1,19 +1,21 @@
 import { client, isUser } from "./client.js"
 import { h } from "./dom.js"
+import { segment } from "./offline/server.js"
 import { go } from "./router.js"
 import { reason } from "./reasons.js"
 import { t } from "./texts.js"
 
-/** The page of an invitation to a list. */
+/** The page of an invitation to a list. What stands behind the # says who invites and to what; servers don't get it. */
 export async function show({ token }) {
   const told = h("p.wrong", { role: "alert" })
-  const back = `?then=${encodeURIComponent(`/invitations/${encodeURIComponent(token)}`)}`
+  const { by, list } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
+  const back = `?then=${segment(location.pathname + location.hash)}`
   const join = h("button.main", {
     type: "button", onclick: async () => {
       join.disabled = true
       try {
-        const list = await client.acceptInvitation(token)
-        await go(`/lists/${encodeURIComponent(list.id)}`, { replace: true })
+        const { id } = await client.acceptInvitation(token)
+        await go(`/lists/${segment(id)}`, { replace: true })
       } catch (error) {
         join.disabled = false
         told.textContent = ["not_found", "invitation_gone", "gone"].includes(error.code) ? t.invitationGone : reason(error)
@@ -23,7 +25,7 @@ export async function show({ token }) {
   return {
     title: t.invited, place: "lists",
     node: h("div.empty", h("h1", t.invited),
-      h("p.lead", t.invitedText),
+      h("p.lead", { dir: "auto" }, by ? t.listBy(by, list) : t.invitedText),
       isUser() ? h("div", h("p.section", join), told)
         : h("div", h("p.section", t.invitedAccount),
           h("div.row", h("a.button.main", { href: `/sign-up${back}` }, t.signUp), h("a.button", { href: `/log-in${back}` }, t.logIn))))

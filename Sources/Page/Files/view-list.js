@@ -53,8 +53,7 @@ export async function show({ id }, signal) {
     const from = day("list-from", list.from), to = day("list-to", list.to)
     const end = () => { editing = false; return renew() }
     return h("form.stack.panel.narrow", {
-      onsubmit: event => {
-        event.preventDefault()
+      onsubmit: () => {
         to.setCustomValidity(from.value && to.value && to.value < from.value ? t.daysWrong : "")
         if (!to.reportValidity()) return to.setCustomValidity("")
         attempt(async () => {
@@ -134,8 +133,7 @@ function notesPart(list, notes) {
 function noteMaker(list) {
   const name = h("input", { id: "note-title", name: "title", required: true, maxlength: 200, placeholder: t.noteName, autocomplete: "off" })
   return h("form.form.section", {
-    "aria-label": t.newNote, onsubmit: event => {
-      event.preventDefault()
+    "aria-label": t.newNote, onsubmit: () => {
       if (name.value.trim()) go(`${notePath(list, name.value.trim())}?edit=1`)
     }
   }, h("div", h("label", { for: "note-title" }, t.newNoteName), name), h("div.row", h("button", icon("plus"), t.write)))

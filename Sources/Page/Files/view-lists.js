@@ -2,6 +2,7 @@ import { client, follow, isUser } from "./client.js"
 import { daysOf, time } from "./dates.js"
 import { h } from "./dom.js"
 import { ask, attempt } from "./messages.js"
+import { segment } from "./offline/server.js"
 import { initial, personName, roleNames } from "./people.js"
 import { go } from "./router.js"
 import { empty, waits } from "./states.js"
@@ -64,7 +65,7 @@ function faces(members, most = 5) {
 }
 
 function ticket(list) {
-  return h("li.ticket", h("h2", { dir: "auto" }, h("a", { href: `/lists/${encodeURIComponent(list.id)}` }, list.title)),
+  return h("li.ticket", h("h2", { dir: "auto" }, h("a", { href: `/lists/${segment(list.id)}` }, list.title)),
     daysOf(list) ? h("p", daysOf(list)) : null,
     h("p.muted.small", `${t.persons(list.members.length)} · ${list.role === "owner" ? t.yours : roleNames[list.role]}`,
       " ", waits(list)),
@@ -74,13 +75,12 @@ function ticket(list) {
 function maker() {
   const title = h("input", { id: "new-title", name: "title", required: true, maxlength: 200, autocomplete: "off", placeholder: t.tripName })
   return h("form.finder", {
-    "aria-label": t.newList, onsubmit: event => {
-      event.preventDefault()
+    "aria-label": t.newList, onsubmit: () => {
       const text = title.value.trim()
       if (!text) return title.focus()
       attempt(async () => {
         const entry = await client.makeList({ title: text })
-        await go(`/lists/${encodeURIComponent(entry.list)}`)
+        await go(`/lists/${segment(entry.list)}`)
       })
     }
   }, h("div.wide", h("label", { for: "new-title" }, t.newListName), title), h("button.main", t.make))

@@ -62,7 +62,7 @@ export async function show({ id }, signal) {
     const role = h("select", { id: "role" }, options(parts.invite.querySelector("select")?.value))
     const name = h("input", { id: "invitee", required: true, autocomplete: "off", autocapitalize: "none", spellcheck: "false" })
     parts.invite.replaceChildren(h("h2", t.invitePerson),
-      open ? h("form.row", { onsubmit: event => { event.preventDefault(); attempt(() => inviteByName(list, name, role.value)) } },
+      open ? h("form.row", { onsubmit: () => attempt(() => inviteByName(list, name, role.value)) },
         h("div", h("label", { for: "invitee" }, t.name), name), h("div", h("label", { for: "role" }, t.mayDo), role),
         h("button.main", t.invite), h("button", { type: "button", onclick: () => attempt(() => invite(list, role.value)) }, t.makeLink))
         : h("p.muted", t.inviteOnline),
@@ -89,7 +89,7 @@ export async function show({ id }, signal) {
 
   async function invite(list, role) {
     const { token, expiresAt } = await client.invite(list.id, { role })
-    showLink(parts.invite, `/invitations/${token}`, t.linkOnce(time(expiresAt)), () => showInvitations(list))
+    showLink(parts.invite, `/invitations/${token}#${new URLSearchParams({ by: personName(client.session), list: list.title })}`, t.linkOnce(time(expiresAt)), () => showInvitations(list))
   }
 
   async function showLinks(list) {

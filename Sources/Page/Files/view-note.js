@@ -3,13 +3,14 @@ import { time } from "./dates.js"
 import { h } from "./dom.js"
 import { markdown, ticked } from "./markdown.js"
 import { announce, ask, attempt, toast } from "./messages.js"
+import { segment } from "./offline/server.js"
 import { go, rewrite } from "./router.js"
 import { empty, waits } from "./states.js"
 import { t } from "./texts.js"
 
 /** A note of a list: reading, writing, drafts, publishing, and conflicts with another member's change. */
 export async function show({ id, title, query }, signal) {
-  const node = h("div"), path = `/lists/${encodeURIComponent(id)}`, draft = { kind: "note", title }
+  const node = h("div"), path = `/lists/${segment(id)}`, draft = { kind: "note", title }
   let editing = query.get("edit") === "1", chosen, watch
 
   async function renew() {
@@ -77,7 +78,7 @@ export async function show({ id, title, query }, signal) {
       changed.replaceChildren(now?.markdown === began ? "" : now ? h("details.note", h("summary", t.noteChanged(now.pending)),
         version(t.asAllSee, now.markdown, began)) : h("p.note", t.noteRemoved))
     }
-    return h("form.stack.section.narrow", { onsubmit: event => { event.preventDefault(); save(Boolean(note?.draft)) } },
+    return h("form.stack.section.narrow", { onsubmit: () => save(Boolean(note?.draft)) },
       h("div", h("label", { for: "words" }, t.note), words, h("p.hint", t.markdownNote)), changed, preview,
       h("div.row", h("button.main", note?.draft ? t.saveDraft : t.saveForAll),
         note?.draft ? null : h("button", { onclick: () => save(true) }, t.keepDraft), toggle, h("button.quiet", { onclick: done }, t.cancel)))

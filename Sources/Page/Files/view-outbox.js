@@ -56,8 +56,7 @@ export async function show(_, signal) {
     const key = typeof entry.body.markdown === "string" ? "markdown" : "title"
     const field = h(key === "title" ? "input" : "textarea", { id: "changed", value: entry.body[key] })
     const end = async () => { editing = false; await renew(await client.outbox()) }
-    item.replaceChildren(h("form.stack.what", { onsubmit: event => {
-      event.preventDefault()
+    item.replaceChildren(h("form.stack.what", { onsubmit: () => {
       attempt(async () => { await client.change(entry.id, { ...entry.body, [key]: field.value }); await end() })
     } }, h("div", h("label", { for: "changed" }, t.sendInstead), field),
     h("div.row", h("button.main", t.send), h("button", { onclick: end }, t.cancel))))

@@ -21,8 +21,7 @@ export async function show() {
   const word = h("input", { id: "password", type: "password", required: true, autocomplete: "new-password", "aria-describedby": "told rule" })
   const yes = h("button.main", t.keepPassword)
   const form = h("form.form.section", {
-    onsubmit: async event => {
-      event.preventDefault()
+    onsubmit: async () => {
       told.textContent = ""
       yes.disabled = true
       try {

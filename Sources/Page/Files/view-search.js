@@ -168,7 +168,7 @@ export async function show({ query }, signal) {
     begin()
   }
 
-  const form = h("form.finder", { role: "search", "aria-label": t.hotels, autocomplete: "off", onsubmit: event => { event.preventDefault(); clearTimeout(timer); begin() } },
+  const form = h("form.finder", { role: "search", "aria-label": t.hotels, autocomplete: "off", onsubmit: () => { clearTimeout(timer); begin() } },
     field("what", t.what, t.whatHint), field("where", t.whereAsk, t.whereHint, "places"), options,
     h("button.main", icon("bed"), t.searchNow))
   const node = h("div", null,
