@@ -119,7 +119,7 @@ def test_health_says_why(start):
     server.process.terminate()
     assert f"hotel-bookmarks: {server.url} answers 503: " in wait_until(why)
     server.kill()
-    assert f"hotel-bookmarks: {server.url} does not answer: " in why()
+    assert f"hotel-bookmarks: {server.url} does not answer: nothing listens there" in why()
 
 
 def user(server, *arguments, password="", status=0):

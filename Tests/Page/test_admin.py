@@ -87,7 +87,7 @@ def test_each_panel_is_there_after_the_password_and_gone_after_signing_out(brows
     show(page, "#/stores", "Size", "Sequence", "guest-")
     assert "secret-hotel" not in page.driver.page_source
     show(page, "#/users", "anna")
-    show(page, "#/guests", "guest-")
+    show(page, "#/guests", "guest-", "97 days")
     show(page, "#/lists", "No list is shared yet.")
     show(page, "#/sessions", "administrator")
     show(page, "#/upstreams", "embedded")

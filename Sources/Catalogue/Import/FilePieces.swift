@@ -63,6 +63,13 @@ package struct FilePieces: AsyncSequence, Sendable {
   }
 
   private static func unreadable(_ code: Int32) -> CatalogueError {
-    CatalogueError(.unreadable, "The file to import can't be read.", detail: "errno \(code)")
+    let reason =
+      switch code {
+      case ENOENT: "There is no such file to import."
+      case EACCES: "This user may not read the file to import."
+      case EISDIR: "What is to be imported is a directory, not a file."
+      default: "The file to import can't be read."
+      }
+    return CatalogueError(.unreadable, reason, detail: "errno \(code)")
   }
 }

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Glibc
 import JSON
 import NIOCore
 import NIOHTTP1
@@ -43,10 +44,19 @@ package enum HealthCheck {
     do {
       let answer = try await client.execute(request, timeout: .seconds(2))
       failure = answer.status == .ok ? nil : try await reason(in: answer)
-    } catch { failure = "does not answer: \(error)" }
+    } catch { failure = "does not answer: \(words(for: error))" }
     // It throws only if the client is already shut down.
     try? await client.shutdown()
     return failure.map { StartFailure.line(BackupError(.failed, "\(url) \($0)")) }
+  }
+
+  /// Why there is no answer, for an operator.
+  private static func words(for error: any Error) -> String {
+    if (error as? IOError)?.errnoCode == ECONNREFUSED { return "nothing listens there" }
+    switch error as? HTTPClientError {
+    case .connectTimeout, .deadlineExceeded: return "it took more than two seconds"
+    default: return "\(error)"
+    }
   }
 
   /// What an answer says of the stores, or else its text.

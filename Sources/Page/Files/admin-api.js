@@ -51,5 +51,5 @@ export function bytes(value) {
 /** A time in the reader's time zone; a dash for none. */
 export function moment(text) {
   const date = new Date(text ?? NaN)
-  return Number.isNaN(date.getTime()) ? "–" : times.format(date)
+  return Number.isNaN(date.getTime()) ? "–" : times.format(date).replaceAll(" ", "\u00A0")
 }

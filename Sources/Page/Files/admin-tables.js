@@ -105,7 +105,7 @@ export function users(place, say) {
 export function guests(place) {
   return paged(place, {
     title: "Guests", list: "guests", empty: "No guest has kept anything yet.", path: () => "/v1/admin/guests",
-    lead: "Guests who have bookmarked something. A guest who stays away for 37 days is swept away.",
+    lead: "Guests who have bookmarked something. A guest who stays away for 97 days is erased.",
     heads: ["Guest", ...figures, "Now"],
     row: each => [id(each.name), ...figured(each), h("span", { class: `state ${each.isOpen ? "good" : ""}` }, each.isOpen ? "open" : "closed")],
   })
