@@ -1,5 +1,5 @@
 package import Documents
-import Stores
+package import Stores
 import Synchronization
 
 extension AccountService {
@@ -147,6 +147,15 @@ extension AccountService {
     guard self.administrator.replace(administrator, epoch: epoch) else { return }
     endProofs(of: .administrator)
     audit.note(AuditEvent(.passwordChanged, of: administrator.id, by: .administrator))
+  }
+
+  /// A token of a user, for what the server does on the user's behalf. It is shown to nobody.
+  /// - Throws: `unknownUser` for an account that is gone; the store's errors.
+  package func ownToken(of id: AccountID, named name: String) async throws -> String {
+    guard let document = try await accounts.document(UserName(given: name)), document.id == id
+    else { throw ServiceError(.unknownUser, "There is no such user any more.") }
+    return try tokens.issue(.user, id, name: name, epoch: document.epoch, at: now()).token.token
+      .exposed
   }
 
   /// The administrator as a caller, for what the server does on the administrator's behalf; nil where there is none.

@@ -109,7 +109,10 @@ extension AccountStore {
   @discardableResult
   func erase(_ store: StoreName, isNoted: Bool = true) async throws -> Bool {
     var guests: [AccountID] = []
-    if case .user(let id) = store { guests = try await guestsTaken(by: id) }
+    if case .user(let id) = store {
+      guests = try await guestsTaken(by: id)
+      try await dropRemotes(of: id)
+    }
     let wasThere: Bool
     for guest in guests { _ = try await stores.erase(.guest(guest)) }
     wasThere = try await stores.erase(store, isNoted: isNoted)
@@ -122,6 +125,21 @@ extension AccountStore {
       try changes.dropErasure(of: store)
     }
     return wasThere
+  }
+}
+
+extension AccountStore {
+  /// Removes the remotes of a person: the documents whose ids begin with the person's.
+  private func dropRemotes(of person: AccountID) async throws {
+    try await stores.withStore(.named(.remotes), creating: false) { store in
+      _ = try await store?.update(as: .server) { changes in
+        (changes.freesSpace, changes.keepsHistory) = (true, false)
+        for id in try ["push", "pull"].map({ try DocumentID(person.text + "/" + $0) }) {
+          guard let document = try changes.view.document(id), !document.isDeleted else { continue }
+          try changes.delete(id, base: document.revision)
+        }
+      }
+    }
   }
 }
 

@@ -15,7 +15,7 @@ struct AttachedTransfer: Sendable {
 
   /// What became of a revision.
   enum Outcome: Sendable {
-    case written
+    case written(bytes: Int)
     /// It was replaced at the source meanwhile.
     case absent
     /// It can never be stored at the target.
@@ -31,11 +31,11 @@ struct AttachedTransfer: Sendable {
     for attempt in 1... {
       let isLast = attempt >= ReplicationPeer.attempts
       do {
-        let status = try await attemptOnce(sinceAncestors: hasAncestors)
+        let (status, bytes) = try await attemptOnce(sinceAncestors: hasAncestors)
         switch status {
         case nil: return .absent
         case 404?: throw ReplicationFailure.notFound(target.name)
-        case 200?, 201?, 202?: return .written
+        case 200?, 201?, 202?: return .written(bytes: bytes)
         case 401?: throw ReplicationFailure.unauthorized(target.name)
         case 412? where hasAncestors:
           // The target does not have the attachment that a stub stands for.
@@ -63,8 +63,11 @@ struct AttachedTransfer: Sendable {
     return .refused
   }
 
-  /// - Returns: the target's status; nil if the source does not have the revision.
-  private func attemptOnce(sinceAncestors: Bool) async throws -> Int? {
+  /// - Returns: the target's status, nil if the source does not have the revision; and the bytes, as far as the source has
+  ///   named their number.
+  private func attemptOnce(
+    sinceAncestors: Bool
+  ) async throws -> (status: Int?, bytes: Int) {
     let path = ReplicationPeer.path(revision.id)
     var question =
       sinceAncestors
@@ -85,7 +88,7 @@ struct AttachedTransfer: Sendable {
     }
     guard answer.status.code == 200 else {
       let status = Int(answer.status.code)
-      if status == 404 { return nil }
+      if status == 404 { return (nil, 0) }
       let failure = ReplicationFailure.unreachable(source.name, "status \(status) for a document")
       throw ReplicationPeer.mayPass(status) ? PassingFailure(failure) as any Error : failure
     }
@@ -106,9 +109,10 @@ struct AttachedTransfer: Sendable {
       request.headers.add(name: "content-type", value: "application/json")
       request.body = .bytes(ByteBuffer(bytes: bytes))
     }
+    let sent = answer.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
     let written = try await target.begin(request, within: Self.patience)
     _ = try? await written.collected(upTo: 1 << 16, from: target.name)
-    return Int(written.status.code)
+    return (Int(written.status.code), sent)
   }
 
   /// The boundary of `multipart/related`; nil for another type.

@@ -9,6 +9,10 @@ struct Batch: Sendable {
     /// The sequence of its last change.
     let last: JSONValue
     var statistics = ReplicationStatistics()
+    /// How many changes it has.
+    var changes = 0
+    /// How many bytes were written.
+    var bytes = 0
     /// Whether an answer or a request was too large for it.
     var isSplit = false
     var duration = Duration.zero
@@ -33,7 +37,7 @@ struct Batch: Sendable {
   /// - Throws: ``ReplicationFailure``; `CancellationError`.
   func run(_ number: Int) async throws -> Result {
     let began = ContinuousClock.now
-    var result = Result(number: number, last: last)
+    var result = Result(number: number, last: last, changes: rows.count)
     let (missing, asked) = try await target.missing(among: rows)
     result.statistics.checked = asked
     result.statistics.found = missing.count
@@ -79,6 +83,7 @@ struct Batch: Sendable {
     if let failures {
       result.statistics.failures += failures
       result.statistics.written += documents.count - failures
+      result.bytes += documents.reduce(0) { $0 + $1.count }
       return
     }
     guard documents.count > 1 else {
@@ -96,25 +101,26 @@ struct Batch: Sendable {
     try await withThrowingTaskGroup(of: AttachedTransfer.Outcome.self) { group in
       for (index, revision) in revisions.enumerated() {
         if index >= Self.transfersAtOnce, let outcome = try await group.next() {
-          result.statistics.note(outcome)
+          result.note(outcome)
         }
         let transfer = AttachedTransfer(source: source, target: target, revision: revision)
         group.addTask { try await transfer.run() }
       }
-      while let outcome = try await group.next() { result.statistics.note(outcome) }
+      while let outcome = try await group.next() { result.note(outcome) }
     }
   }
 }
 
-extension ReplicationStatistics {
+extension Batch.Result {
   fileprivate mutating func note(_ outcome: AttachedTransfer.Outcome) {
     switch outcome {
-    case .written:
-      read += 1
-      written += 1
+    case .written(let count):
+      statistics.read += 1
+      statistics.written += 1
+      bytes += count
     case .refused:
-      read += 1
-      failures += 1
+      statistics.read += 1
+      statistics.failures += 1
     case .absent: break
     }
   }

@@ -15,6 +15,11 @@ package struct PeerClients: Sendable {
   private static let connect = TimeAmount.seconds(30)
   static let silence = TimeAmount.seconds(60)
 
+  /// Makes a token with which a person's own store can be reached for a while.
+  package typealias TokenMaker =
+    @Sendable (_ person: ReplicationEndpoint.Person) async throws -> String
+
+  private let tokens: PersonTokens
   private let remote: HTTPClient
   private let local: HTTPClient
   /// The URL below which this server's databases are.
@@ -23,7 +28,8 @@ package struct PeerClients: Sendable {
   /// Makes clients with connections of their own; shut them down when the service stops.
   /// - Parameter socket: the path of the socket at which this server answers replications.
   /// - Parameter addresses: the addresses that other servers may have.
-  package init(socket: String, addresses: AddressRule) {
+  package init(socket: String, addresses: AddressRule, token: @escaping TokenMaker) {
+    tokens = PersonTokens(token)
     localBase = "http+unix://\(PathSegment.encode(socket))/couch/"
     local = HTTPClient(
       eventLoopGroupProvider: .singleton, configuration: Self.configuration())
@@ -58,10 +64,12 @@ package struct PeerClients: Sendable {
 
   func peer(_ endpoint: ReplicationEndpoint) -> ReplicationPeer {
     switch endpoint.place {
-    case .local(let name):
+    case .local, .own:
       ReplicationPeer(
-        endpoint, base: localBase + PathSegment.encode(name) + "/", http: local)
-    case .remote(let url): ReplicationPeer(endpoint, base: url.base, http: remote)
+        endpoint, base: localBase + PathSegment.encode(endpoint.name) + "/", http: local,
+        tokens: tokens)
+    case .remote(let url):
+      ReplicationPeer(endpoint, base: url.base, http: remote, tokens: tokens)
     }
   }
 

@@ -17,6 +17,11 @@ struct Replication: Sendable {
     var highest: JSONValue = 0
     /// That of the last checkpoint.
     var committed: JSONValue = 0
+    /// How many changes of this run are done with, and how many bytes of documents and attachments were written.
+    var changes = 0
+    var bytes = 0
+    /// When the run began.
+    let began = ContinuousClock.now
     /// How many changes follow; nil if the source does not say.
     var pending: Int?
   }
@@ -160,6 +165,8 @@ extension Replication {
 
     mutating func finish(_ result: Batch.Result) {
       progress.statistics = progress.statistics + result.statistics
+      progress.changes += result.changes
+      progress.bytes += result.bytes
       done[result.number] = result.last
       while let first = waiting.first, let last = done.removeValue(forKey: first) {
         waiting.removeFirst()

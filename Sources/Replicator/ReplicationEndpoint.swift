@@ -1,6 +1,6 @@
 import Documents
 package import JSON
-import Stores
+package import Stores
 
 /// One end of a replication: a database of this server by its name, or one of another server by its URL, with what the
 /// other server needs to know of the caller.
@@ -11,7 +11,15 @@ package struct ReplicationEndpoint: Sendable, Hashable {
   enum Place: Sendable, Hashable {
     /// On this server.
     case local(name: String)
+    /// A person's own store on this server.
+    case own(Person)
     case remote(RemoteURL)
+  }
+
+  /// A user of this server.
+  package struct Person: Sendable, Hashable {
+    package let id: AccountID
+    package let name: String
   }
 
   /// A field of each request.
@@ -37,6 +45,11 @@ package struct ReplicationEndpoint: Sendable, Hashable {
     "host", "content-length", "content-type", "transfer-encoding", "connection", "te", "upgrade",
     "accept", "accept-encoding", "expect", "trailer", "keep-alive", "proxy-connection",
   ]
+
+  /// A person's own store. The requests to it are the person's.
+  init(ownOf person: Person) {
+    (place, user, fields, authorization) = (.own(person), nil, [], nil)
+  }
 
   /// Reads a name, a URL, or an object with `url`, `headers` and `auth`.
   /// - Parameter role: `source` or `target`, for texts.
@@ -73,11 +86,13 @@ package struct ReplicationEndpoint: Sendable, Hashable {
   package var name: String {
     switch place {
     case .local(let name): name
+    case .own(let person): "user-" + person.id.text
     case .remote(let url): url.base
     }
   }
 
   var isLocal: Bool { if case .local = place { true } else { false } }
+  var isRemote: Bool { if case .remote = place { true } else { false } }
 
   private static func fields(_ node: JSONNode?, _ role: String) throws -> [Field] {
     guard let node else { return [] }

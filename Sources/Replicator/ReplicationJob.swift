@@ -114,6 +114,34 @@ package struct ReplicationJob: Sendable {
     return info
   }
 
+  /// How far it has come, for the person whose it is: changes that are done with and in all, bytes that were written.
+  var plainProgress: JSONObject {
+    var plain: JSONObject = [
+      "state": .string(state.rawValue), "updated": .string(updatedAt.rfc3339),
+    ]
+    for (name, value) in plainCounts.members { plain.append(name, value) }
+    let seconds = (ContinuousClock.now - progress.began) / .seconds(1)
+    if isRunning, hasProgress, progress.pending != 0 {
+      plain.append("bytesPerSecond", .count(Int(Double(progress.bytes) / max(seconds, 0.01))))
+    }
+    if let failure {
+      let text = "\(failure.error): \(failure.reason)"
+      plain.append("error", .string(ReplicationFailure.plainWords(text)))
+      plain.append("reason", .string(text))
+    }
+    return plain
+  }
+
+  var plainCounts: JSONObject {
+    guard hasProgress else { return [:] }
+    var counts: JSONObject = [
+      "done": .count(progress.changes), "refused": .count(progress.statistics.failures),
+      "bytes": .count(progress.bytes),
+    ]
+    if let pending = progress.pending { counts.append("total", .count(progress.changes + pending)) }
+    return counts
+  }
+
   /// The element of `_scheduler/jobs`.
   package var scheduled: JSONObject {
     let events = history.map { event -> JSONValue in

@@ -52,8 +52,8 @@ package final class ReplicationJobs: Sendable {
     var counts = Counts()
   }
 
-  /// Is told the counts of a replication that has ended by itself.
-  typealias Completion = @Sendable (JSONObject) async -> Void
+  /// Is told of a replication that has ended by itself.
+  typealias Completion = @Sendable (ReplicationJob) async -> Void
 
   /// What the replications have done since the start.
   package struct Counts: Sendable {
@@ -111,7 +111,7 @@ package final class ReplicationJobs: Sendable {
     // Detached: the job goes on after the request, whose work would end it.
     let task = Task.detached {
       let outcome = await self.attempts(at: request, id, base: base, isKept: completion != nil)
-      if case .success = outcome, let job = self.job(id) { await completion?(job.info) }
+      if case .success = outcome, let job = self.job(id) { await completion?(job) }
       // A cancelled one was removed before, and there may be another one of its id.
       if !Task.isCancelled { self.state.withLock { _ = $0.jobs.removeValue(forKey: id) } }
       return outcome

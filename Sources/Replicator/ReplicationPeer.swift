@@ -20,8 +20,14 @@ struct ReplicationPeer: Sendable {
   private let endpoint: ReplicationEndpoint
   private let base: String
   private let http: HTTPClient
+  /// The tokens of those whose own store it may be.
+  private let tokens: PersonTokens
 
-  init(_ endpoint: ReplicationEndpoint, base: String, http: HTTPClient) {
+  init(
+    _ endpoint: ReplicationEndpoint, base: String, http: HTTPClient,
+    tokens: PersonTokens
+  ) {
+    self.tokens = tokens
     name = endpoint.name
     (self.endpoint, self.base, self.http) = (endpoint, base, http)
   }
@@ -38,7 +44,7 @@ struct ReplicationPeer: Sendable {
       url: base + path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")))
     request.method = method
     request.headers = ["user-agent": "hotel-bookmarks", "accept": "application/json"]
-    if case .local = endpoint.place { request.headers.add(name: "host", value: "localhost") }
+    if !endpoint.isRemote { request.headers.add(name: "host", value: "localhost") }
     for field in endpoint.fields { request.headers.add(name: field.name, value: field.value) }
     if let value = endpoint.authorization {
       request.headers.add(name: "authorization", value: value)
@@ -92,7 +98,13 @@ struct ReplicationPeer: Sendable {
   func begin(
     _ request: HTTPClientRequest, within patience: TimeAmount = ReplicationPeer.patience
   ) async throws -> HTTPClientResponse {
+    var request = request
+    if case .own(let person) = endpoint.place {
+      request.headers.replaceOrAdd(
+        name: "authorization", value: "Bearer " + (try await tokens.token(of: person)))
+    }
     let response = try await http.execute(request, deadline: .now() + patience)
+    if response.status.code == 401, case .own(let person) = endpoint.place { tokens.forget(person) }
     guard !(300..<400).contains(response.status.code) else {
       throw ReplicationFailure.badAnswer(name, "it redirects, which is not followed")
     }

@@ -40,16 +40,20 @@ package struct ReplicationRequest: Sendable {
   static let standardInterval = 30_000
 
   /// Reads a body.
+  /// - Parameter own: what ``PersonRemotes/own`` stands for.
   /// - Throws: 400 `bad_request`; 501 for what is not offered.
-  package init(_ body: JSONNode) throws {
+  package init(_ body: JSONNode, own: ReplicationEndpoint? = nil) throws {
     for name in ["filter", "query_params", "proxy", "source_proxy", "target_proxy"]
     where body[name].map({ !$0.isNull }) == true {
       throw ServiceError(
         .notImplemented,
         "`\(name)` is not offered here; `selector` and `doc_ids` choose documents")
     }
-    source = try ReplicationEndpoint(body["source"], as: "source")
-    target = try ReplicationEndpoint(body["target"], as: "target")
+    func end(_ role: String) throws -> ReplicationEndpoint {
+      if let own, body[role]?.stringEquals(PersonRemotes.own) ?? false { return own }
+      return try ReplicationEndpoint(body[role], as: role)
+    }
+    (source, target) = (try end("source"), try end("target"))
     isContinuous = try Self.flag(body, "continuous") ?? false
     createsTarget = try Self.flag(body, "create_target") ?? false
     usesCheckpoints = try Self.flag(body, "use_checkpoints") ?? true
@@ -139,7 +143,7 @@ extension ReplicationRequest {
 
   private static func part(_ end: ReplicationEndpoint) -> JSONValue {
     switch end.place {
-    case .local(let name): return .array(["local", .string(name)])
+    case .local, .own: return .array(["local", .string(end.name)])
     case .remote(let url):
       return .array([
         "remote", end.user.map { .string($0) } ?? .null, .string(url.host),

@@ -71,6 +71,71 @@ package struct ReplicatorDatabase: Sendable {
     }
   }
 
+  /// The bodies of those documents that are there.
+  func bodies(of ids: [DocumentID]) async throws -> [(id: DocumentID, body: JSONObject)] {
+    try await stores.withStore(.named(name), creating: false) { store in
+      try await store?.read { view in
+        try ids.compactMap { id in
+          guard let document = try view.document(id), !document.isDeleted else { return nil }
+          return try JSONValue(parsing: document.body, limits: .stored).object.map {
+            (id: id, body: $0)
+          }
+        }
+      } ?? []
+    }
+  }
+
+  /// Writes documents, or deletes those without a body, in one transaction. Former bodies are not kept.
+  func write(_ documents: [(DocumentID, JSONObject?)]) async throws {
+    try await stores.withStore(.named(name)) { store in
+      _ = try await store.update(loading: Set(documents.map { $0.0 }), as: .server) { changes in
+        changes.keepsHistory = false
+        for (id, body) in documents {
+          let present = try changes.view.document(id)
+          let base = present.flatMap { $0.isDeleted ? nil : $0.revision }
+          if let body {
+            try changes.put(id, base: base, body: try DocumentBody(JSONValue.object(body)))
+          } else if let base {
+            try changes.delete(id, base: base)
+          }
+        }
+      }
+    }
+  }
+
+  private static func progressID(_ document: String) -> LocalID {
+    LocalID(receipt: "replicator/" + document)
+  }
+
+  /// What another server has published of a document's replication; nil for nothing.
+  func published(_ id: String) async throws -> JSONObject? {
+    try await stores.withStore(.named(name), creating: false) { store in
+      try await store?.readInline { view in
+        try view.local(Self.progressID(id)).flatMap {
+          try JSONValue(parsing: $0.body, limits: .small).object
+        }
+      }
+    }
+  }
+
+  /// Publishes how far replications have come, in one transaction; nil for one that has ended.
+  func publish(_ progress: [String: JSONObject?]) async throws {
+    try await stores.withStore(.named(name), creating: false) { store in
+      _ = try await store?.update(as: .server) { changes in
+        for (id, progress) in progress {
+          let id = Self.progressID(id)
+          let revision = try changes.local(id)?.revision ?? 0
+          changes.write(
+            LocalEdit(
+              id,
+              progress.map {
+                LocalDocument(revision: revision &+ 1, body: JSONValue.object($0).bytes)
+              }))
+        }
+      }
+    }
+  }
+
   /// Claims the replications of the database, or renews the claim.
   /// - Parameter lost: an owner who has been silent for long, and loses the claim; nil for none.
   /// - Returns: the present owner; nil if there is no such database.

@@ -31,6 +31,8 @@ package final class ReplicatorDocuments: Sendable {
     var since: Int64 = 0
     var epoch: String?
     var documents: [String: ReplicatorDocument] = [:]
+    /// What other servers know of the progress.
+    var published: [String: JSONObject] = [:]
     /// The owner of a shared database, and since when that was heard.
     var owner: ReplicatorDatabase.Owner?
     var heard = ContinuousClock.now
@@ -75,7 +77,10 @@ package final class ReplicatorDocuments: Sendable {
         await reset(to: page.epoch)
         continue
       }
-      guard !page.documents.isEmpty else { return }
+      guard !page.documents.isEmpty else {
+        if isShared, isOwner, database.name == .remotes { try await publish() }
+        return
+      }
       for document in page.documents {
         try await take(document, isOwner: isOwner)
         state.withLock { $0.since = document.sequence }
@@ -136,20 +141,33 @@ package final class ReplicatorDocuments: Sendable {
   /// - Returns: its id.
   /// - Throws: 400 and 501 for a document that is wrong.
   private func begin(_ document: ReplicatorDocument, _ body: JSONNode) async throws -> String {
-    let request = try ReplicationRequest(try await seal.opened(body))
+    let request = try ReplicationRequest(
+      try await seal.opened(body), own: try own(document, body))
     try Self.checkContext(body["user_ctx"], request)
     guard let server = try await server() else {
       throw ServiceError(.unavailable, "The server has no id yet")
     }
     let id = request.id(on: server)
     let reference = ReplicationJob.Reference(database: database.name.text, id: document.id.text)
-    let beginning = jobs.begin(request, on: server, of: reference) { [weak self] statistics in
-      await self?.complete(document, id, statistics)
+    let beginning = jobs.begin(request, on: server, of: reference) { [weak self] job in
+      await self?.complete(document, job)
     }
     guard case .taken(let other) = beginning else { return id }
     throw ServiceError.badRequest(
       "Replication `\(id)` specified by document `\(document.id.text)` already started, triggered by "
         + (other.map { "document `\($0.id)` from db `\($0.database)`" } ?? "`_replicate`"))
+  }
+
+  /// The end that is a person's own store; nil in the administrator's database.
+  private func own(
+    _ document: ReplicatorDocument, _ body: JSONNode
+  ) throws -> ReplicationEndpoint? {
+    guard database.name == .remotes else { return nil }
+    let id = AccountID(String(document.id.text.prefix { $0 != "/" }))
+    guard let id, let name = body["name"]?.string else {
+      throw ServiceError.badRequest("The person is unknown")
+    }
+    return ReplicationEndpoint(ownOf: .init(id: id, name: name))
   }
 
   /// The requests to this server's databases are the administrator's, so that no other context can be kept.
@@ -163,12 +181,13 @@ package final class ReplicatorDocuments: Sendable {
   }
 
   private func complete(
-    _ document: ReplicatorDocument, _ job: String, _ statistics: JSONObject
+    _ document: ReplicatorDocument, _ job: ReplicationJob
   ) async {
+    let statistics = database.name == .remotes ? job.plainCounts : job.info
     var pause = ReplicationJobs.pauses.lowerBound
     while !Task.isCancelled {
       let members: JSONObject = [
-        "_replication_id": .string(job), "_replication_stats": .object(statistics),
+        "_replication_id": .string(job.id), "_replication_stats": .object(statistics),
       ]
       if (try? await note("completed", members, document)) != nil { return }
       try? await Task.sleep(for: pause)
@@ -185,6 +204,44 @@ package final class ReplicatorDocuments: Sendable {
     for (name, value) in members.members { noted.append(name, value) }
     try await database.note(noted, in: document.id, document.revision)
     noteChange()
+  }
+
+  /// How far a document's replication has come, for the person whose it is.
+  /// - Parameter stored: the document as it is now, which this server may not have read yet.
+  func progress(of id: String, _ stored: JSONObject) async throws -> JSONObject {
+    let known = state.withLock { $0.documents[id] }
+    if let job = known?.job.flatMap({ jobs.job($0) }), known?.note == nil {
+      return job.plainProgress
+    }
+    guard let noted = stored["_replication_state"]?.string else {
+      return try await database.published(id) ?? ["state": "initializing"]
+    }
+    var progress: JSONObject = ["state": .string(noted)]
+    if let time = stored["_replication_state_time"] { progress.append("updated", time) }
+    if let reason = stored["_replication_state_reason"] {
+      progress.append("error", "It can't be done as it is set.")
+      progress.append("reason", reason)
+    }
+    for name in ["done", "total", "refused", "bytes"] {
+      if let count = stored["_replication_stats"]?[name] { progress.append(name, count) }
+    }
+    return progress
+  }
+
+  /// Lets the servers that share the database know how far the replications have come that run here.
+  private func publish() async throws {
+    let (documents, earlier) = state.withLock { ($0.documents, $0.published) }
+    var present: [String: JSONObject] = [:]
+    for (id, document) in documents where document.note == nil {
+      guard let job = document.job.flatMap({ jobs.job($0) }) else { continue }
+      present[id] = job.plainProgress
+    }
+    var changed: [String: JSONObject?] = [:]
+    for (id, progress) in present where progress != earlier[id] { changed[id] = progress }
+    for id in earlier.keys where present[id] == nil { changed[id] = .some(nil) }
+    guard !changed.isEmpty else { return }
+    try await database.publish(changed)
+    state.withLock { $0.published = present }
   }
 
   /// The elements of `_scheduler/docs`, ordered by id.

@@ -3,7 +3,7 @@ import Documents
 /// The name of a database that the administrator creates.
 ///
 /// Source: CouchDB, "PUT /{db}": a lower-case letter, then lower-case letters, digits and `_$()+-/`; at most
-/// 238 bytes; ``replicator`` besides. Names of stores of guests, users and lists (``isPersonal(_:)``) are not allowed.
+/// 238 bytes; ``replicator`` and ``remotes`` besides. Names of stores of guests, users and lists (``isPersonal(_:)``) are not allowed.
 package struct DatabaseName: ByteString {
   /// The longest name, in bytes, as in CouchDB 3.
   package static let maximumBytes = 238
@@ -11,14 +11,17 @@ package struct DatabaseName: ByteString {
   /// The database whose documents are replications, as in CouchDB. Only the administrator can use it.
   package static let replicator = DatabaseName(checked: "_replicator")
 
+  /// The database of the remotes that people set for their own stores. No request can use it.
+  package static let remotes = DatabaseName(checked: "_remotes")
+
   package let text: String
 
   private init(checked text: String) { self.text = text }
 
   /// Creates a name; nil for a text that breaks the rule.
   package init?(_ text: String) {
-    if text.equalsBytes(of: Self.replicator.text) {
-      self = .replicator
+    for own in [Self.replicator, .remotes] where text.equalsBytes(of: own.text) {
+      self = own
       return
     }
     guard (1...Self.maximumBytes).contains(text.utf8.count),

@@ -96,7 +96,7 @@ import Testing
       Set(unkept) == [
         "POST /v1/guests", "POST /v1/users", "POST /v1/sessions", "DELETE /v1/sessions",
         "POST /v1/lists/{listID}/invitations", "POST /v1/lists/{listID}/links", "DELETE /v1/me",
-        "PUT /v1/me/password",
+        "PUT /v1/me/password", "PUT /v1/sync", "DELETE /v1/sync", "POST /v1/sync/now",
         "POST /v1/password-resets",
         "POST /v1/admin/backups", "POST /v1/admin/backups/{backup}/verifications",
         "DELETE /v1/admin/backups/{backup}", "DELETE /v1/admin/users/{user}/sessions",

@@ -78,6 +78,7 @@ import Testing
       uncached == [
         "POST /v1/guests", "POST /v1/users", "POST /v1/sessions", "GET /v1/me", "GET /v1/me/export",
         "PUT /v1/me/password", "GET /v1/receipts/{id}", "GET /v1/sync/devices",
+        "GET /v1/sync", "PUT /v1/sync", "DELETE /v1/sync", "POST /v1/sync/now",
         "GET /v1/sync/items", "GET /v1/sync/explain", "GET /v1/lists/{listID}/invitations",
         "POST /v1/lists/{listID}/invitations", "GET /v1/invitations", "GET /v1/blocked",
         "GET /v1/lists/{listID}/links", "POST /v1/lists/{listID}/links", "GET /v1/links/{secret}",

@@ -33,7 +33,18 @@ extension Replications {
         ).root
       },
       refusal: { $0["secret"] == nil ? nil : ServiceError(.forbidden, "a secret") },
-      noteChange: {}))
+      noteChange: {}),
+    remotes: Remotes(
+      set: { body, _, _ in
+        if body["url"]?.string == nil { throw ServiceError.badRequest("`url` is missing") }
+      },
+      remove: { _ in true }, start: { _ in true },
+      status: { _ in
+        [
+          "url": "https://host/db", "hasCredentials": true, "continuous": true, "direction": "pull",
+          "pull": ["state": "running"],
+        ]
+      }))
 
   private static func document(_ id: String) -> JSONObject {
     [

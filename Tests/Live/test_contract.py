@@ -107,6 +107,8 @@ def test_every_operation_answers_as_documented(shared):
         ("GET", "/v1/documents/hotel_25510/revisions/1-a", {"token": guest}),
         ("POST", "/v1/documents/hotel_25510/restore", {"token": guest, "json": {"rev": "1-a"}}),
         ("GET", "/v1/changes?timeout=1", {"token": guest}),
+        ("GET", "/v1/sync", {"token": guest}), ("PUT", "/v1/sync", {"token": guest, "json": {"url": "http://h/d"}}),
+        ("DELETE", "/v1/sync", {"token": guest}), ("POST", "/v1/sync/now", {"token": guest}),
         ("GET", "/v1/sync/devices", {"token": guest}), ("GET", "/v1/sync/items?state=rejected", {"token": guest}),
         ("GET", "/v1/sync/items?state=pending", {"token": guest}),
         ("GET", "/v1/sync/explain?id=hotel_25510", {"token": guest}),

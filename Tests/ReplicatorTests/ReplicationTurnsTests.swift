@@ -44,4 +44,18 @@ struct ReplicationTurnsTests {
     try await turns.take().give()
     #expect(turns.waitingCount == 0)
   }
+
+  @Test func turnThatHasLastedIsWantedWhileOthersWait() async throws {
+    for (length, isWanted) in [(Duration.zero, true), (.seconds(600), false)] {
+      let turns = ReplicationTurns(atOnce: 1, length: length)
+      let first = try await turns.take()
+      #expect(!first.isWanted)
+      async let second = turns.take()
+      while turns.waitingCount == 0 { await Task.yield() }
+      #expect(first.isWanted == isWanted)
+      first.give()
+      #expect(!first.isWanted)
+      try await second.give()
+    }
+  }
 }

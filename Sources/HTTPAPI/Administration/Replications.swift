@@ -35,6 +35,7 @@ package struct Replications: Sendable {
   /// One of them.
   let job: @Sendable (_ id: String) -> JSONObject?
   let documents: Documents
+  let remotes: Remotes
 
   /// The replications that the documents of a database describe.
   package struct Documents: Sendable {
@@ -70,12 +71,32 @@ package struct Replications: Sendable {
     }
   }
 
+  /// The remotes that people set for their own stores. The functions get the person's id.
+  package struct Remotes: Sendable {
+    /// Sets a remote, as a body says. It gets the user's name, too.
+    let set: @Sendable (JSONNode, AccountID, String) async throws -> Void
+    /// Forgets the remote, and says whether there was one.
+    let remove: @Sendable (AccountID) async throws -> Bool
+    /// Begins to copy at once, and says whether there is a remote.
+    let start: @Sendable (AccountID) async throws -> Bool
+    /// The answer of `GET /v1/sync`; nil without a remote.
+    let status: @Sendable (AccountID) async throws -> JSONObject?
+
+    package init(
+      set: @escaping @Sendable (JSONNode, AccountID, String) async throws -> Void,
+      remove: @escaping @Sendable (AccountID) async throws -> Bool,
+      start: @escaping @Sendable (AccountID) async throws -> Bool,
+      status: @escaping @Sendable (AccountID) async throws -> JSONObject?
+    ) { (self.set, self.remove, self.start, self.status) = (set, remove, start, status) }
+  }
+
   package init(
     replicate: @escaping @Sendable (JSONNode, String) async throws -> Reply,
     tasks: @escaping @Sendable () -> [JSONObject], jobs: @escaping @Sendable () -> [JSONObject],
-    job: @escaping @Sendable (String) -> JSONObject?, documents: Documents
+    job: @escaping @Sendable (String) -> JSONObject?, documents: Documents,
+    remotes: Remotes
   ) {
     (self.replicate, self.tasks, self.jobs, self.job) = (replicate, tasks, jobs, job)
-    self.documents = documents
+    (self.documents, self.remotes) = (documents, remotes)
   }
 }

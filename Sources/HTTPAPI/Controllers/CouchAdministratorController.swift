@@ -79,7 +79,7 @@ struct CouchAdministratorController: Sendable {
     var last: String?
     while true {
       let page = try await engine.names(in: "named", after: last, limit: Self.namesAtATime)
-      for case .named(let name) in page { names.append(name.text) }
+      for case .named(let name) in page where name != .remotes { names.append(name.text) }
       guard page.count == Self.namesAtATime, let key = page.last?.key else { return names }
       last = key
     }

@@ -14,7 +14,7 @@ enum CouchAbsence {
   /// - Parameter database: the first name of the path. Only one database's name begins with `_`.
   /// - Parameter document: the second name, percent-encoded as sent; nil for none.
   static func error(at database: some StringProtocol, _ document: String?) -> ServiceError? {
-    if database.utf8.first == UInt8(ascii: "_"), DatabaseName(String(database)) == nil {
+    if database.utf8.first == UInt8(ascii: "_"), DatabaseName(String(database)) != .replicator {
       return error(String(database))
     }
     return document.flatMap { ofDatabases.contains($0) ? error($0) : nil }

@@ -52,7 +52,7 @@ struct CouchDatabaseAccess: Sendable {
       return try await used(.list(list), text, caller, context)
     }
     // A guest needs no look-up, because no security document can name a guest.
-    guard caller.kind != .guest, let name = DatabaseName(text) else {
+    guard caller.kind != .guest, let name = DatabaseName(text), name != .remotes else {
       throw ServiceError.noDatabase
     }
     guard name == .replicator else { return try await used(.named(name), text, caller, context) }
@@ -109,8 +109,9 @@ struct CouchDatabaseAccess: Sendable {
   /// Deletes a database and its content, for the administrator.
   /// - Throws: 404 `not_found`, the errors of erasing a store.
   func drop(_ text: String) async throws {
-    guard let name = DatabaseName(text) else { throw ServiceError.noDatabase }
+    guard let name = DatabaseName(text), name != .remotes else { throw ServiceError.noDatabase }
     guard try await stores.erase(.named(name)) else { throw ServiceError.noDatabase }
+    if name == .replicator { replications.documents.noteChange() }
     accounts.audit.note(AuditEvent(.databaseRemoved, by: .administrator, about: text))
   }
 
@@ -119,7 +120,7 @@ struct CouchDatabaseAccess: Sendable {
     if text.equalsBytes(of: ownStore) {
       throw ServiceError.illegalName("Each guest and each user calls their own store by this name.")
     }
-    if let name = DatabaseName(text) { return name }
+    if let name = DatabaseName(text), name != .remotes { return name }
     if DatabaseName.isPersonal(text) {
       throw ServiceError.illegalName(
         "The stores of guests, users and lists have names of this form; the server creates them.")

@@ -40,6 +40,7 @@ extension HTTPService {
       DeliveryController(
         databases: databases, subscriptions: stores.subscriptions, now: now
       ).routes,
+      RemoteController(remotes: replications.remotes).routes,
     ]
     return groups.flatMap { $0 }
   }

@@ -68,7 +68,8 @@ package struct RequestRouter: HTTPResponder {
     return router
   }
 
-  /// The same router for the replications that this server runs, which are the administrator's. What they do is charged to
+  /// The same router for the replications that this server runs, which are the administrator's unless they have a person's
+  /// token. What they do is charged to
   /// the administrator's account.
   package func forReplications() -> RequestRouter {
     var router = self
@@ -136,7 +137,7 @@ package struct RequestRouter: HTTPResponder {
   private func caller(of call: Call, _ route: Route, _ work: Work?) async throws -> Principal? {
     func principal(isOptional: Bool = false) async throws -> Principal? {
       let found =
-        isForReplications
+        isForReplications && call[.authorization] == nil
         ? try await authentication.accounts.presentAdministrator()
         : try await authentication.principal(of: call, isOptional: isOptional)
       guard let principal = found else { return nil }

@@ -14,27 +14,38 @@ import Stores
 struct ReplicationAssembly: Sendable {
   let jobs: ReplicationJobs
   fileprivate let documents: ReplicatorDocuments
+  /// The replications that people have set for their own stores.
+  fileprivate let personal: ReplicatorDocuments
+  private let remotes: PersonRemotes
   private let seal: CredentialSeal
   /// The path of the socket.
   fileprivate let socket: String
 
   /// - Parameter isShared: whether several servers use the stores.
+  /// - Parameter token: makes a token of a person.
   init(
     _ settings: Settings, _ stores: DatabaseManager, isShared: Bool,
-    now: @escaping @Sendable () -> Timestamp
+    token: @escaping PeerClients.TokenMaker, now: @escaping @Sendable () -> Timestamp
   ) {
     socket = DataFiles.replications(in: settings.data)
     let networks = settings.replicationNetworks
     jobs = ReplicationJobs(
       PeerClients(
         socket: ControlSocket.reachable(socket),
-        addresses: networks.isEmpty ? .publicOnly : AddressRule(within: networks)),
+        addresses: networks.isEmpty ? .publicOnly : AddressRule(within: networks),
+        token: token),
       now: now)
     let secrets = SharedSecrets(stores: stores)
     seal = CredentialSeal { try await secrets.replicationKey() }
-    documents = ReplicatorDocuments(
-      ReplicatorDatabase(.replicator, in: stores), jobs, seal, isShared: isShared,
-      server: { try await stores.serverID() }, now: now)
+    let (jobs, seal) = (self.jobs, self.seal)
+    func documents(_ database: ReplicatorDatabase) -> ReplicatorDocuments {
+      ReplicatorDocuments(
+        database, jobs, seal, isShared: isShared, server: { try await stores.serverID() }, now: now)
+    }
+    self.documents = documents(ReplicatorDatabase(.replicator, in: stores))
+    let own = ReplicatorDatabase(.remotes, in: stores)
+    personal = documents(own)
+    remotes = PersonRemotes(own, personal, seal)
   }
 
   /// The replications as HTTP needs them.
@@ -59,7 +70,12 @@ struct ReplicationAssembly: Sendable {
         one: { [documents] in documents.scheduled($0) },
         sealed: { [seal] in try await seal.sealed($0) },
         refusal: { CredentialSeal.hasCredentials($0) ? CredentialSeal.refusal : nil },
-        noteChange: { [documents] in documents.noteChange() }))
+        noteChange: { [documents] in documents.noteChange() }),
+      remotes: Replications.Remotes(
+        set: { [remotes] in try await remotes.set($0, of: $1, named: $2) },
+        remove: { [remotes] in try await remotes.remove(of: $0) },
+        start: { [remotes] in try await remotes.start(of: $0) },
+        status: { [remotes] in try await remotes.status(of: $0) }))
   }
 
   func report(to metrics: PrometheusRegistry) {
@@ -79,11 +95,11 @@ struct ReplicationAssembly: Sendable {
 /// Serves the replications' requests to this server's databases, and ends the replications when the server stops.
 struct ReplicationService: Service {
   private let jobs: ReplicationJobs
-  private let documents: ReplicatorDocuments
+  private let documents: [ReplicatorDocuments]
   private let socket: SocketService?
 
   init(_ assembly: ReplicationAssembly, _ router: RequestRouter, _ logger: Logger) {
-    (jobs, documents) = (assembly.jobs, assembly.documents)
+    (jobs, documents) = (assembly.jobs, [assembly.documents, assembly.personal])
     socket = SocketService(
       at: assembly.socket, connections: ReplicationJobs.connections, router.forReplications(),
       failing: "databases of this server can't be replicated: the socket can't be made", logger)
@@ -91,7 +107,11 @@ struct ReplicationService: Service {
 
   func run() async throws {
     async let serving: Void? = try await socket?.run()
-    await cancelWhenGracefulShutdown { await documents.run() }
+    await cancelWhenGracefulShutdown {
+      await withTaskGroup(of: Void.self) { group in
+        for documents in documents { group.addTask { await documents.run() } }
+      }
+    }
     await jobs.stop()
     _ = try await serving
   }

@@ -99,7 +99,9 @@ struct ServiceAssembly: Sendable {
       backups: backups,
       database: DatabaseWork(location: settings.storage, kept: regularBackups),
       catalogue: catalogue, logger: logger)
-    replications = ReplicationAssembly(settings, stores, isShared: engine.isShared, now: now)
+    replications = ReplicationAssembly(
+      settings, stores, isShared: engine.isShared,
+      token: { try await accounts.ownToken(of: $0.id, named: $0.name) }, now: now)
     replications.report(to: metrics)
     http = HTTPService(
       over: cases, search: search.search, mirrorSearch: search.mirror, engine: engine,

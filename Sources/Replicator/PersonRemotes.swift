@@ -1,0 +1,160 @@
+import Documents
+package import JSON
+package import Stores
+
+/// The remotes that people set for their own stores: for each direction a document in a database that no request can
+/// name, whose id is that of the person and the direction.
+package struct PersonRemotes: Sendable {
+  /// Which way changes go.
+  enum Direction: String, CaseIterable {
+    case push
+    case pull
+
+    /// The member of a document that is the other server's database, and that of the person's own store.
+    var ends: (remote: String, own: String) {
+      self == .pull ? ("source", "target") : ("target", "source")
+    }
+
+    func id(of person: AccountID) throws -> DocumentID {
+      try DocumentID(person.text + "/" + rawValue)
+    }
+  }
+
+  /// What stands for the own store in a document.
+  static let own = "own"
+  /// The state of one that runs when the person asks for it. No replicator begins one with a state that it does not know.
+  private static let idle = "idle"
+
+  private let database: ReplicatorDatabase
+  private let documents: ReplicatorDocuments
+  private let seal: CredentialSeal
+
+  package init(
+    _ database: ReplicatorDatabase, _ documents: ReplicatorDocuments, _ seal: CredentialSeal
+  ) {
+    (self.database, self.documents, self.seal) = (database, documents, seal)
+  }
+
+  /// Sets a person's remote: `url`, `auth` or `headers`, `direction` (`push`, `pull`, `both`) and `continuous`.
+  /// - Throws: 400 for a body that is wrong; the stores' errors.
+  package func set(_ body: JSONNode, of person: AccountID, named name: String) async throws {
+    let continuous = body["continuous"]
+    guard continuous == nil || continuous?.bool != nil else {
+      throw ServiceError.badRequest("`continuous` must be true or false")
+    }
+    let direction = body["direction"]
+    let directions = Direction.allCases.filter {
+      direction?.string == $0.rawValue || direction == nil || direction?.string == "both"
+    }
+    guard !directions.isEmpty else {
+      throw ServiceError.badRequest("`direction` must be one of: both, pull, push")
+    }
+    var remote = JSONObject()
+    for name in ["url", "auth", "headers"] {
+      guard let member = body[name] else { continue }
+      guard name == "url" || member.kind == .object else {
+        throw ServiceError.badRequest("`\(name)` must be an object")
+      }
+      remote.append(name, member.value)
+    }
+    let end = try ParsedJSON(JSONValue.object(remote).bytes, limits: .document).root
+    guard try ReplicationEndpoint(end, as: "url").isRemote else {
+      throw ServiceError.badRequest("`url` must be the http or https URL of a database")
+    }
+    var edits: [(DocumentID, JSONObject?)] = []
+    for direction in Direction.allCases {
+      var document: JSONObject?
+      if directions.contains(direction) {
+        let ends = direction.ends
+        document = [
+          ends.remote: .object(remote), ends.own: .string(Self.own), "name": .string(name),
+          "continuous": .bool(continuous?.bool ?? true),
+        ]
+        if continuous?.bool == false { document?.append("_replication_state", .string(Self.idle)) }
+      }
+      edits.append((try direction.id(of: person), document))
+    }
+    try await database.write(try await sealed(edits))
+    documents.noteChange()
+  }
+
+  private func sealed(
+    _ edits: [(DocumentID, JSONObject?)]
+  ) async throws -> [(DocumentID, JSONObject?)] {
+    var sealed: [(DocumentID, JSONObject?)] = []
+    for (id, document) in edits {
+      let node = try document.map {
+        try ParsedJSON(JSONValue.object($0).bytes, limits: .document).root
+      }
+      var hidden: JSONObject?
+      if let node { hidden = try await seal.sealed(node).value.object }
+      sealed.append((id, hidden))
+    }
+    return sealed
+  }
+
+  /// Forgets a person's remote.
+  /// - Returns: whether there was one.
+  package func remove(of person: AccountID) async throws -> Bool {
+    let ids = try Direction.allCases.map { try $0.id(of: person) }
+    let isThere = try await !database.bodies(of: ids).isEmpty
+    if isThere { try await database.write(ids.map { ($0, nil) }) }
+    documents.noteChange()
+    return isThere
+  }
+
+  /// Copies at once what there is: runs one that the person begins by hand, and does not wait for the next attempt of one
+  /// that has failed.
+  /// - Returns: whether there is one.
+  package func start(of person: AccountID) async throws -> Bool {
+    let ids = try Direction.allCases.map { try $0.id(of: person) }
+    let bodies = try await database.bodies(of: ids)
+    let edits = bodies.map { id, body -> (DocumentID, JSONObject?) in
+      let members = body.members.filter {
+        !DocumentBody.reservedMembers.contains($0.name) && $0.name != "asked"
+      }
+      var asked = JSONObject(members.map { ($0.name, $0.value) })
+      // Another content, so that the document gets another revision.
+      asked.append("asked", .count(Int.random(in: 0..<1 << 50)))
+      return (id, asked)
+    }
+    if !edits.isEmpty { try await database.write(edits) }
+    documents.noteChange()
+    return !edits.isEmpty
+  }
+
+  /// A person's remote and how far it has come; nil for none.
+  package func status(of person: AccountID) async throws -> JSONObject? {
+    var (answer, directions): (JSONObject?, [(String, JSONValue)]) = (nil, [])
+    for direction in Direction.allCases {
+      let id = try direction.id(of: person)
+      guard let body = try await database.bodies(of: [id]).first?.body else { continue }
+      let remote = body[direction.ends.remote]
+      answer = [
+        "url": remote?["url"] ?? .null, "hasCredentials": .bool(remote?["sealed"] != nil),
+        "continuous": body["continuous"] ?? true,
+      ]
+      let progress = try await documents.progress(of: id.text, body)
+      directions.append((direction.rawValue, .object(progress)))
+    }
+    answer?.append("direction", .string(directions.count > 1 ? "both" : directions.first?.0 ?? ""))
+    for (name, progress) in directions { answer?.append(name, progress) }
+    return answer
+  }
+}
+
+extension ReplicationFailure {
+  /// What a person is told who does not know CouchDB's words.
+  static func plainWords(_ text: String) -> String {
+    switch text.prefix(while: { $0 != ":" }) {
+    case "unauthorized": "The other server does not accept the user name or the password."
+    case "forbidden" where text.contains("address"):
+      "The address of the other server is not allowed here."
+    case "forbidden": "The other server does not allow this."
+    case "db_not_found": "There is no database at this address."
+    case "http_request_failed": "The other server can't be reached. This server tries again."
+    case "bad_answer": "The other server answers something else than a database does."
+    default: "It did not succeed. This server tries again."
+    }
+  }
+}
