@@ -2,6 +2,7 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 import JSON
+import Lists
 import Stores
 
 /// A person's own remote: a database on another server with which the person's own store is kept equal.
@@ -12,7 +13,7 @@ struct RemoteController: Sendable {
     [
       Route(.get, "/v1/sync", access: .person, answer: .uncached, run: status),
       Route(.put, "/v1/sync", access: .person, answer: .uncached) { call, person in
-        guard person.kind == .user, let name = person.username else { throw Self.noUser }
+        guard person.kind == .user, let name = person.username else { throw Self.guestRefused }
         try await remotes.set(try await call.json(.small), person.id, name)
         return try await status(call, person)
       },
@@ -34,6 +35,6 @@ struct RemoteController: Sendable {
     }
   }
 
-  private static let noUser = ServiceError(
-    .forbidden, "A guest has no remote: sign up, and your bookmarks stay")
+  private static let guestRefused = ServiceError(
+    .accountNeeded, "A remote needs an account: sign up; the account gets the guest's bookmarks")
 }
