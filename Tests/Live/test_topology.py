@@ -110,14 +110,14 @@ def database():
         server.close()
 
 
-@pytest.mark.parametrize("seed", range(100) if NIGHTLY else range(3))
+@pytest.mark.parametrize("seed", range(100) if NIGHTLY else range(2))
 def test_all_end_equal(tmp_path, database, seed):
     chance = random.Random(seed)
     nodes = [Node(tmp_path / f"s{n}", n, database if n % 2 else None) for n in range(SERVERS)]
     victims = chance.sample(nodes, 3)
     lonely = victims.pop()
     connect(nodes, chance)
-    for turn in range(8 if NIGHTLY else 3):
+    for turn in range(8 if NIGHTLY else 2):
         for node in nodes:
             write(node, chance, turn)
         if chance.random() < 0.7:
