@@ -91,7 +91,8 @@ def test_errors_have_plain_words(pair):
     for wrong in ({"url": "plans"}, {"url": "ftp://h/x"}, {"direction": "up"}, {"continuous": 1}, {"auth": 7}):
         assert person.call("PUT", json={**person.remote, **wrong}).status_code == 400, wrong
     guest = pair[0].server.guest()
-    assert pair[0].server.call("PUT", "/v1/sync", guest, json=person.remote).status_code == 403
+    refused = pair[0].server.call("PUT", "/v1/sync", guest, json=person.remote)
+    assert (refused.status_code, refused.json()["error"]) == (403, "account_needed")
     assert pair[0].server.call("GET", "/v1/sync", guest).status_code == 404
     assert pair[0].server.call("POST", "/v1/sync/now", guest).status_code == 404
 
