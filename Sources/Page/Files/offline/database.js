@@ -13,8 +13,11 @@ import { keptName } from "./server.js"
  * - `photos`: the bytes of photos; see `photos.js`
  */
 const version = 3
-/** How long to wait for tabs with an older version to close the database, in milliseconds. */
-const patience = 4000
+/**
+ * How long to wait for tabs with an older version to close the database, and for a browser that is busy or says nothing of
+ * such tabs, in milliseconds.
+ */
+const patience = 4000, longPatience = 60_000
 
 const schema = {
   meta: {}, orders: { keyPath: "place" }, bookmarks: { keyPath: ["place", "id"] },
@@ -43,8 +46,12 @@ export class Database {
       const unavailable = "This browser keeps no data for this page, as in some private windows."
       let request
       try { request = indexedDB.open(keptName(), version) } catch { return fail("storage_unavailable", unavailable) }
-      const timer = setTimeout(
-        () => fail("storage_blocked", "Another tab with an older version of this page is open: close it."), patience)
+      const blocked = () => fail("storage_blocked", "Another tab with an older version of this page is open: close it.")
+      let timer = setTimeout(blocked, longPatience)
+      request.onblocked = () => {
+        clearTimeout(timer)
+        timer = setTimeout(blocked, patience)
+      }
       request.onupgradeneeded = () => upgrade(request.result)
       request.onerror = () => {
         clearTimeout(timer)
