@@ -129,3 +129,21 @@ def test_what_is_kept_of_a_user_is_removed_without_logging_in(browser):
     page.says("Nothing of yours is left in this browser")
     first_hotels(page, "Paris", 1)
     assert page.find("#who").text == "You"
+
+
+def test_a_tab_with_an_older_version_is_named_and_the_page_goes_on_once_it_is_closed(browser):
+    page = browser()
+    # A page of the same origin without the app.
+    page.driver.get(page.url + "/healthz")
+    page.driver.execute_async_script("""
+        const request = indexedDB.open('hotel-bookmarks', 1)
+        request.onsuccess = () => { window.older = request.result; arguments[0]() }""")
+    older = page.driver.current_window_handle
+    page.driver.switch_to.new_window("tab")
+    page.visit("/bookmarks").says("Another tab with an older version of this page is open: close it.")
+    newer = page.driver.current_window_handle
+    page.driver.switch_to.window(older)
+    page.driver.close()
+    page.driver.switch_to.window(newer)
+    page.press("Try again")
+    page.says("Nothing bookmarked yet")
