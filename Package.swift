@@ -262,7 +262,7 @@ let package = Package(
     tests(
       "SearchProxy",
       ["JSON", "Documents", "Hotels", "IPAddresses", "SearchProxy", "SQLite", "TestSupport"]),
-    tests("Replicator", ["JSON", "Documents", "Replicator", "Stores"]),
+    tests("Replicator", ["JSON", "Documents", "IPAddresses", "Replicator", "Stores"]),
     tests(
       "HTTPServer",
       [

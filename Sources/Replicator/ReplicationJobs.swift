@@ -7,10 +7,15 @@ import Synchronization
 ///
 /// Source: CouchDB, "POST /_replicate", "GET /_active_tasks", "GET /_scheduler/jobs".
 package final class ReplicationJobs: Sendable {
-  /// The most replications that run at a time, and that requests have begun. A continuous one waits for changes over a connection of its own.
+  /// The most replications of the administrator that run at a time, and that requests have begun. A continuous one waits for
+  /// changes over a connection of its own.
   package static let most = 200
+  /// The most of people's remotes that run at a time, and that copy. They have places of their own, because anybody can have
+  /// many accounts: what the administrator replicates waits for none of them.
+  private static let (mostOfPeople, copyingOfPeople) = (100, 4)
   /// How many connections they need to this server: one for each that waits for changes, and those of the ones that copy.
-  package static let connections = most + 16 * ReplicationTurns.atOnce
+  package static let connections =
+    most + mostOfPeople + 16 * (ReplicationTurns.atOnce + copyingOfPeople)
   /// The wait after the first failure of a continuous replication; after each further one it is twice as long, up to the
   /// longest. A random part is subtracted, up to the half.
   static let pauses = Duration.seconds(5)...Duration.seconds(600)
@@ -40,11 +45,21 @@ package final class ReplicationJobs: Sendable {
   }
 
   private let clients: PeerClients
-  private let turns = ReplicationTurns()
-  /// Who may run.
-  private let places = ReplicationTurns(atOnce: most, length: placeLength)
+  private let administrators = Places(running: most, copying: ReplicationTurns.atOnce)
+  private let people = Places(running: mostOfPeople, copying: copyingOfPeople)
   private let now: @Sendable () -> Timestamp
   private let state = Mutex(State())
+
+  /// Who may run, and who of them may copy.
+  private struct Places: Sendable {
+    let running: ReplicationTurns
+    let copying: ReplicationTurns
+
+    init(running: Int, copying: Int) {
+      self.running = ReplicationTurns(atOnce: running, length: placeLength)
+      self.copying = ReplicationTurns(atOnce: copying)
+    }
+  }
 
   private struct State {
     var jobs: [String: ReplicationJob] = [:]
@@ -163,7 +178,8 @@ package final class ReplicationJobs: Sendable {
   private func attempts(
     at request: ReplicationRequest, _ id: String, base: String, isKept: Bool
   ) async -> Outcome {
-    guard let place = try? await places.take() else { return .failure(.cancelled) }
+    let places = request.isPersons ? people : administrators
+    guard let place = try? await places.running.take() else { return .failure(.cancelled) }
     defer { place.give() }
     var pause = Self.pauses.lowerBound
     while true {
@@ -173,7 +189,7 @@ package final class ReplicationJobs: Sendable {
         let replication = Replication(
           request: request, id: base, source: clients.peer(request.source),
           target: clients.peer(request.target), now: now,
-          report: { [weak self] in self?.note($0, of: id) }, turns: turns, place: place)
+          report: { [weak self] in self?.note($0, of: id) }, turns: places.copying, place: place)
         change(id) { $0.start(at: $1) }
         return .success(try await replication.run())
       } catch is CancellationError {

@@ -33,6 +33,9 @@ package struct ReplicationRequest: Sendable {
   /// Whether an end is a database of this server.
   var isLocal: Bool { source.isLocal || target.isLocal }
 
+  /// Whether it is a person's own remote.
+  var isPersons: Bool { source.isPersons || target.isPersons }
+
   /// The most ids of documents.
   static let maximumDocuments = 10_000
   /// The bounds of the time between two checkpoints, in milliseconds, and the standard of CouchDB.

@@ -1,0 +1,41 @@
+import Documents
+import IPAddresses
+import JSON
+import Stores
+import Testing
+
+@testable import Replicator
+
+/// Whose replications wait for whose.
+@Suite(.timeLimit(.minutes(10))) struct ReplicationJobsTests {
+  @Test func administratorsReplicationWaitsForNoRemoteOfPeople() async throws {
+    // A person's own store is reached with a token, and that never comes.
+    let clients = PeerClients(socket: "/nonexistent/socket", addresses: .publicOnly) { _ in
+      try await Task.sleep(for: .seconds(3600))
+      return ""
+    }
+    let jobs = ReplicationJobs(clients) { Timestamp(milliseconds: 0) }
+    for number in 0..<2 * ReplicationJobs.most {
+      let id = try #require(AccountID(String(repeating: "0", count: 29) + String(100 + number)))
+      let own = ReplicationEndpoint(ownOf: .init(id: id, name: "person\(number)"))
+      let body = #"{"source": "own", "target": "https://other.example/db", "continuous": true}"#
+      let request = try ReplicationRequest(
+        ParsedJSON(Array(body.utf8), limits: .small).root, own: own)
+      let reference = ReplicationJob.Reference(database: "_remotes", id: id.text)
+      guard case .begun = jobs.begin(request, on: "server", of: reference, { _ in }) else {
+        Issue.record("\(number) has not begun")
+        return
+      }
+    }
+    while jobs.jobs.count(where: { $0.state == .running }) < 100 { await Task.yield() }
+    let body = Array(#"{"source": "one", "target": "two"}"#.utf8)
+    let reply = try jobs.replicate(ParsedJSON(body, limits: .small).root, on: "server")
+    guard case .once(_, let task) = reply, case .failure(let failure) = await task.value else {
+      Issue.record("It has not tried")
+      return
+    }
+    #expect(failure.error != "cancelled")
+    #expect(jobs.jobs.count(where: { $0.state == .running }) == 100)
+    await jobs.stop()
+  }
+}
