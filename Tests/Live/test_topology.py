@@ -15,6 +15,7 @@ from waiting import wait_until
 
 NAME = "shared"
 SERVERS = 4
+TURNS = 8 if NIGHTLY else 2
 
 
 class Node:
@@ -117,7 +118,7 @@ def test_all_end_equal(tmp_path, database, seed):
     victims = chance.sample(nodes, 3)
     lonely = victims.pop()
     connect(nodes, chance)
-    for turn in range(8 if NIGHTLY else 2):
+    for turn in range(TURNS):
         for node in nodes:
             write(node, chance, turn)
         if chance.random() < 0.7:
@@ -131,7 +132,7 @@ def test_all_end_equal(tmp_path, database, seed):
     first = nodes[0]
     wait_until(lambda: all(node.leaves() == first.leaves() for node in nodes[1:]), "they do not become equal")
     whole = content(first.database)
-    assert len({name for name, _ in whole}) >= 4 * 3 * 21
+    assert len({name for name, _ in whole}) >= SERVERS * TURNS * 21
     for node in nodes[1:]:
         assert content(node.database) == whole
     for node in nodes:
