@@ -11,7 +11,7 @@ from waiting import PATIENCE, wait_until
 from test_http_pace import memory
 from wire import connect, receive
 
-COMPLETED = 400 if NIGHTLY else 64
+COMPLETED = 400 if NIGHTLY else 32
 """How many requests are completed in each part of the test."""
 CLIENTS = 400
 BUSY = (429, 503)
