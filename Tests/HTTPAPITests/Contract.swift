@@ -89,6 +89,8 @@ struct Contract: Sendable {
     if method == .options { return reply.status == 204 ? [] : ["OPTIONS must be 204"] }
     guard [400, 404, 405, 414].contains(reply.status) else { return ["it is not documented"] }
     if method == .head || path.hasPrefix("/couch") { return [] }
+    // A person is shown the app.
+    if method == .get, reply.status == 404, reply.mediaType == "text/html" { return [] }
     guard reply.mediaType == "application/problem+json" else { return ["it is no problem"] }
     return SchemaCheck(document).faults(
       reply.bytes, document["components"]?["schemas"]?["Problem"] ?? [:])

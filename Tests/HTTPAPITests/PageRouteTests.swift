@@ -80,6 +80,37 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: ["/you", "/you/", "/hotels", "/bookmarks/a", "/lists/a/b", "/page.html", "/v2/me"],
+    ["text/html,application/xhtml+xml,*/*;q=0.8", "TEXT/HTML"])
+  func aPersonIsShownThePageWhereNothingIs(path: String, accept: String) async throws {
+    try await APIFixture.open { api in
+      for packing in [HTTPFields(), [.acceptEncoding: "gzip"]] {
+        let page = try await api.call(.get, path, headers: [.accept: accept] + packing)
+        #expect(page.status == 404 && page.headers[.eTag] == nil)
+        #expect(page.headers[.contentType] == "text/html; charset=utf-8")
+        #expect(page.headers[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
+        #expect(page.headers[.xContentTypeOptions] == "nosniff")
+        if packing.isEmpty { #expect(page.text == APIFixture.shell) }
+      }
+    }
+  }
+
+  @Test(
+    arguments: [
+      (.get, "/you", "*/*"), (.get, "/you", "application/json"), (.post, "/you", "text/html"),
+      (.get, "/v1/none", "text/html"), (.get, "/v1", "text/html"), (.get, "/page/a", "text/html"),
+      (.get, "/couch/%20/a", "text/html"), (.get, "/api/none", "text/html"),
+    ] as [(HTTPRequest.Method, String, String)])
+  func aProgramIsToldWhereNothingIs(
+    _ method: HTTPRequest.Method, _ path: String, _ accept: String
+  ) async throws {
+    try await APIFixture.open { api in
+      let reply = try await api.call(method, path, headers: [.accept: accept])
+      #expect(reply.status >= 400 && reply.mediaType != "text/html", "\(reply.text)")
+    }
+  }
+
   @Test func aWorkerIsToldWhatToKeep() async throws {
     try await APIFixture.open { api in
       let shell = try await api.call(.get, "/shell.json")

@@ -30,6 +30,20 @@ struct PageController: Sendable {
     ]
   }
 
+  /// The answer for a person whose browser goes to a path without a route: the app, which says in their language that there
+  /// is no such page. Nil for programs, and below the paths that programs use.
+  func absence(_ call: Call) async -> Response? {
+    let first = call.request.uri.path.utf8.split(separator: UInt8(ascii: "/")).first
+    guard call.request.method == .get, call.dialect == .problem,
+      call[.accept]?.lowercased().contains("text/html") ?? false,
+      let first, !Self.ofPrograms.contains(where: { first.elementsEqual($0.utf8) })
+    else { return nil }
+    return try? await files().document("index.html").absence(call)
+  }
+
+  /// The first segments of paths that no person types.
+  private static let ofPrograms = ["api", "couch", "page", "v1"]
+
   private func get(
     _ template: String, _ file: @escaping @Sendable (Call, WebPage) throws -> PageFile
   ) -> Route {

@@ -125,8 +125,9 @@ package struct HTTPService: Sendable {
   package func router() -> RequestRouter {
     RequestRouter(
       routes: routes, crossOrigin: crossOrigin, proxies: proxies, authentication: authentication,
-      renewal: renewal, health: health, receipts: receipts, processors: processors,
-      showsCost: showsCost, answers: answers, address: address)
+      renewal: renewal, health: health, receipts: receipts,
+      page: PageController(page: page), processors: processors, showsCost: showsCost,
+      answers: answers, address: address)
   }
 }
 

@@ -51,9 +51,21 @@ package struct PageFile: Sendable {
       fields[.contentType] = nil
       return .empty(.notModified, headers: fields)
     }
+    return response(.ok, fields, packed)
+  }
+
+  /// The file as the answer of a path where nothing is: no client keeps it.
+  func absence(_ call: Call) -> Response {
+    response(.notFound, fields, call.takesGzip ? packed : nil)
+  }
+
+  private func response(
+    _ status: HTTPResponse.Status, _ fields: HTTPFields, _ packed: ByteBuffer?
+  ) -> Response {
+    var fields = fields
     if packed != nil { fields[.contentEncoding] = "gzip" }
     return Response(
-      status: .ok, headers: fields, body: ResponseBody(byteBuffer: packed ?? plain))
+      status: status, headers: fields, body: ResponseBody(byteBuffer: packed ?? plain))
   }
 
   /// The page runs and loads only files of this server: nothing inline, nothing from another origin. An invitation's

@@ -36,6 +36,8 @@ package struct RequestRouter: HTTPResponder {
   private var isForReplications = false
   /// Whether it answers the connections of the port that has `/couch` at its root.
   private(set) var hasCouchAtRoot = false
+  /// Answers persons where there is no route.
+  private let page: PageController
   private let unrouted = RequestMetrics(template: "none")
   /// The fields of all answers.
   let fields: HTTPFields
@@ -43,13 +45,14 @@ package struct RequestRouter: HTTPResponder {
   init(
     routes: [Route], crossOrigin: CrossOrigin, proxies: TrustedProxies,
     authentication: Authentication, renewal: SessionRenewal, health: Health,
-    receipts: WriteReceipts,
+    receipts: WriteReceipts, page: PageController,
     processors: ProcessorAccounts? = nil, showsCost: Bool = false, answers: AnswerCounts,
     address: ServerAddress
   ) {
     fields = address.answerFields
     self.answers = answers
     self.receipts = receipts
+    self.page = page
     self.renewal = renewal
     self.health = health
     self.processors = processors
@@ -103,11 +106,18 @@ package struct RequestRouter: HTTPResponder {
       } else if Self.isForServer(request) {
         response = .empty(.noContent, headers: [.allow: Self.list(routes.map(\.method.rawValue))])
       } else {
-        guard let found, let entry else { throw Problem.notFound }
-        let call = Call(
-          request: request, context: context, arguments: found.arguments(of: entry),
-          dialect: dialect, writeContext: .server, proxies: proxies)
-        response = try await answer(call, entry.route, work)
+        func call(_ arguments: PathArguments) -> Call {
+          Call(
+            request: request, context: context, arguments: arguments, dialect: dialect,
+            writeContext: .server, proxies: proxies)
+        }
+        if let found, let entry {
+          response = try await answer(call(found.arguments(of: entry)), entry.route, work)
+        } else if let page = await page.absence(call(PathArguments(names: [], values: []))) {
+          response = page
+        } else {
+          throw Problem.notFound
+        }
       }
     } catch let error as HTTPParserError {
       throw error
