@@ -4,8 +4,8 @@
 /// below; the browser tests load each of them.
 package enum PageSource {
   /// A JavaScript file without comment lines, empty lines and indentation, and without line breaks after `{`,
-  /// `(`, `[` and `,` and before `}`, `)` and `]`, where they have no meaning, and without spaces beside ``signs``
-  /// and ``operators``. `let` stands for `const`, and one for several lines of declarations.
+  /// `(`, `[` and `,` and before `}`, `)`, `]`, `?`, `:`, `.`, `&&` and `||`, where they have no meaning, and without
+  /// spaces beside ``signs`` and ``operators``. `let` stands for `const`, and one for several lines of declarations.
   ///
   /// A line is a comment if it begins with `//`, `/*`, `* ` or `*/`, or is `*`. No template literal may contain a line
   /// break. A line that contains `//` keeps its line break, because a comment may end there.
@@ -33,7 +33,8 @@ package enum PageSource {
   /// Whether the line break after a line has no meaning.
   private static func goesOn(_ line: [UInt8], _ next: [UInt8]) -> Bool {
     guard let last = line.last,
-      "{([,".utf8.contains(last) || next.first.map("})]".utf8.contains) ?? false
+      "{([,".utf8.contains(last) || next.first.map("})]?:.".utf8.contains) ?? false
+        || next.starts(with: "&&".utf8) || next.starts(with: "||".utf8)
     else { return false }
     return !zip(line, line.dropFirst()).contains { $0 == $1 && $0 == UInt8(ascii: "/") }
   }

@@ -1,4 +1,5 @@
 """Bookmarks by the hundred: words of one's own, finding, sorting, and a page that has only what is seen."""
+import gzip
 import subprocess
 
 import pytest
@@ -169,6 +170,39 @@ def test_link_of_the_operator_sets_another_password(browser, own_server):
     other.write("#password", "a third one")
     other.press("Keep this password")
     other.says("used before")
+    # Another link in the same tab does not load the page again.
+    told = subprocess.run([BINARY, "user", "reset", name, "--data", str(own_server.data)], capture_output=True, text=True, check=True)
+    other.driver.get(other.url + "/reset#" + told.stdout.split()[-1].rpartition("#")[2])
+    other.says_not("used before")
+    other.write("#password", "a third one")
+    other.press("Keep this password")
+    other.says("Log in with it")
+
+
+@pytest.mark.parametrize("size", [{}, {"width": 390, "height": 844}], ids=["wide", "narrow"])
+def test_nearest_bookmarks_come_first_and_say_how_far_they_are(browser, server, size):
+    page, fields = kept_by_a_user(browser, server, 1, **size)
+    hotels = [{"id": "far", "name": "Far away", "geo": {"lat": 51.5, "lon": -0.1}}, {"id": "near", "name": "Nearby", "geo": {"lat": 48.8, "lon": 2.3}}]
+    requests.post(server.url + "/v1/bookmarks", json={"add": hotels}, headers=fields)
+    page.visit("/bookmarks").says("Far away", "Nearby")
+
+    def position(setting, **point):
+        permission = {"permission": {"name": "geolocation"}, "setting": setting, "origin": server.url}
+        page.driver.execute_cdp_cmd("Browser.setPermission", permission)
+        page.driver.execute_cdp_cmd("Emulation.setGeolocationOverride", point)
+
+    position("denied")
+    page.choose("#order", "near")
+    page.says("was not allowed to say where you are")
+    assert page.find("#order").get_attribute("value") == "newest"
+    position("granted")
+    page.choose("#order", "near")
+    page.says("does not say where you are")
+    position("granted", latitude=48.85, longitude=2.35, accuracy=10)
+    page.choose("#order", "near")
+    page.says("6.7 km away")
+    page.until(lambda: page.bookmarked() == ["Nearby", "Far away", "Écluse 0"])
+    assert all(place.endswith("km away") for place in page.read(".hotel .place"))
 
 
 def test_saved_file_is_read_into_a_new_account(browser, server, tmp_path):
@@ -179,8 +213,17 @@ def test_saved_file_is_read_into_a_new_account(browser, server, tmp_path):
     other = browser()
     other.sign_up(some_name())
     other.visit("/account").says("Read a saved file in")
-    other.find("#file").send_keys(str(tmp_path / "saved.ndjson"))
-    other.says("of the file are here now")
+    packed = gzip.compress(saved.encode())
+    damaged = {"cut.ndjson": saved[:-300].encode(), "none.ndjson": b"", "picture.ndjson": b"\x89PNG\r\n", "cut.ndjson.gz": packed[:-9],
+               "plain.ndjson.gz": saved.encode(), "twice.ndjson": saved.encode() * 2}
+    for file, content in damaged.items():
+        (tmp_path / file).write_bytes(content)
+        other.driver.execute_script("document.querySelector('#toasts').replaceChildren()")
+        other.find("#file").send_keys(str(tmp_path / file))
+        other.until(lambda: other.find("#toasts").text == "This is no saved file of Hotel Bookmarks, or a part of it is missing.", file)
+    (tmp_path / "saved.ndjson.gz").write_bytes(packed)
+    other.find("#file").send_keys(str(tmp_path / "saved.ndjson.gz"))
+    other.says("of the file are here now", "before anything is in it")
     other.visit("/bookmarks")
     other.until(lambda: sorted(other.bookmarked()) == sorted(names))
 

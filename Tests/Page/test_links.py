@@ -1,6 +1,6 @@
 """Links that show a list to people without an account, and the days of a trip."""
 from browsing import CLIENT
-from people import made_list, some_name
+from people import made_list, shared_list, some_name
 
 
 def test_whoever_has_a_link_sees_the_list_until_it_is_withdrawn(browser):
@@ -93,3 +93,8 @@ def test_a_removed_note_is_brought_back_from_the_lists_history(browser):
     page.says(f"{name} changed the note Plan")
     page.until(lambda: "Bring Plan back" not in page.read("button"))
     page.visit(path).says("Plan")
+
+
+def test_history_of_a_list_says_that_a_person_has_joined(browser):
+    owner, _, path = shared_list(browser, "reader")
+    owner.visit(f"{path}/history").says("The members of Lisbon were changed")

@@ -60,6 +60,8 @@ def test_a_note_changed_while_it_is_being_written_is_not_overwritten(browser):
     assert other.find("#words").get_attribute("value") == "We leave on Sunday."
     other.press("Save for everybody")
     assert versions(other) == ["We leave on Monday.", "We leave on Tuesday.", "We leave on Sunday."]
+    # The view shows it, so no message lies over it.
+    assert not other.read("#toasts p")
     assert other.read(".versions mark") == ["We leave on Tuesday.", "We leave on Sunday."]
     other.press("Keep theirs")
     other.says("We leave on Tuesday.")

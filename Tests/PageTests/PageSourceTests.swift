@@ -30,6 +30,11 @@ import Testing
       }
       const p = 3; q()
       const isconst = 4
+      isconst
+        ?? k
+        .map(1)
+        ? 2
+        : 3
       """
     let served = PageSource.script(Array(source.utf8))
     #expect(
@@ -37,14 +42,14 @@ import Testing
         export let a={b:2*3,// kept,
         c:"//",
         d:[4,5]}
-        let e=f=>f?.a==="b  : \\" c"&&f
-        ||a?`${a?`- ${a} `:" ; "} : b`:-1+ +2
+        let e=f=>f?.a==="b  : \\" c"&&f||a?`${a?`- ${a} `:" ; "} : b`:-1+ +2
         let g=a,h=g / 2 > 1, i = / = "/.test( a )
         let j="}"+1,k=()=>{let l=[1],m=2,n
         for(let o of l)n+=o
         return n}
         let p=3;q()
         let isconst=4
+        isconst??k.map(1)?2:3
 
         """)
   }

@@ -1,6 +1,6 @@
 import { client } from "./client.js"
 import { time } from "./dates.js"
-import { h } from "./dom.js"
+import { h, refill } from "./dom.js"
 import { isIssued, personName } from "./people.js"
 import { reason } from "./reasons.js"
 import { failure } from "./states.js"
@@ -42,11 +42,11 @@ function showPerson() {
   const banner = document.getElementById("banner"), { intercepted } = client.sync
   banner.hidden = !intercepted && state !== "ended" && !isNearEnd()
   if (intercepted) {
-    banner.replaceChildren(t.intercepted, " ", h("a", { href: network, target: "_self" }, t.openPage))
+    refill(banner, t.intercepted, " ", h("a", { href: network, target: "_self" }, t.openPage))
   } else if (state === "ended") {
-    if (!banner.contains(document.activeElement)) banner.replaceChildren(t.ended, " ", again())
+    if (!banner.contains(document.activeElement)) refill(banner, t.ended, " ", again())
   } else if (isNearEnd()) {
-    banner.replaceChildren(...t.nearEnd(time(keptUntil)), " ", h("a", { href: "/account" }, t.yourAccount))
+    refill(banner, ...t.nearEnd(time(keptUntil)), " ", h("a", { href: "/account" }, t.yourAccount))
   }
 }
 
@@ -77,7 +77,7 @@ client.addEventListener("session", () => {
 })
 client.addEventListener("rejected", ({ detail }) => {
   toast(`${detail.label ?? t.aChange}: ${reason(detail)}`, {
-    label: t.look, run: () => go("/outbox")
+    label: t.look, entry: detail.id, run: () => go("/outbox")
   })
 })
 client.addEventListener("failure", ({ detail }) => toast(reason(detail)))
@@ -96,4 +96,4 @@ document.getElementById("sync").append(...syncButton())
 /** For whoever looks into the page with the browser's console. */
 export { client }
 
-await start().catch(error => document.getElementById("main").replaceChildren(failure(error)))
+await start().catch(error => refill(document.getElementById("main"), failure(error)))

@@ -18,6 +18,9 @@ export function h(tag, props, ...children) {
   return furnish(element, props, children)
 }
 
+/** Puts these children in the place of all that an element has. */
+export const refill = (node, ...children) => node.replaceChildren(...children)
+
 /** Creates an SVG element. */
 export function svg(tag, props, ...children) {
   return furnish(document.createElementNS(svgSpace, tag), props, children)

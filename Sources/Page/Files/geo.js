@@ -29,6 +29,6 @@ export function locate() {
   return new Promise((resolve, reject) => {
     if (!navigator.geolocation) return reject(new Error(t.noGeo))
     navigator.geolocation.getCurrentPosition(({ coords }) => resolve({ lat: coords.latitude, lon: coords.longitude }),
-      () => reject(new Error(t.geoRefused)), { timeout: 10_000, maximumAge: 300_000 })
+      ({ code }) => reject(new Error(code === 1 ? t.geoRefused : t.noGeo)), { timeout: 10_000, maximumAge: 300_000 })
   })
 }

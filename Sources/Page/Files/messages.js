@@ -20,14 +20,14 @@ const shown = { plain: 6000, withAction: 12000 }
 /**
  * Shows a message for some seconds. It stays while the pointer or the focus is on it.
  * @param {string} text
- * @param {{label: string, run: () => void}} [action]
+ * @param {{label: string, run: () => void, entry?: number}} [action] `entry` is the id of the outbox's entry that it is about.
  */
 export function toast(text, action) {
   const close = () => box.remove()
   let end
   const wait = () => { clearTimeout(end); end = setTimeout(close, action ? shown.withAction : shown.plain) }
   const hold = () => clearTimeout(end)
-  const box = h("div.toast", { onmouseenter: hold, onmouseleave: wait, onfocusin: hold, onfocusout: wait },
+  const box = h("div.toast", { "data-entry": action?.entry, onmouseenter: hold, onmouseleave: wait, onfocusin: hold, onfocusout: wait },
     h("p", text),
     action ? h("button", { onclick: () => { close(); action.run() } }, action.label) : null)
   const place = document.getElementById("toasts")
@@ -36,6 +36,9 @@ export function toast(text, action) {
   wait()
   announce(action ? t.possible(text, action.label) : text)
 }
+
+/** Removes the message about an entry of the outbox: the view shows the entry. */
+export const settle = entry => document.querySelector(`#toasts [data-entry="${entry}"]`)?.remove()
 
 /**
  * Asks before an action that cannot be undone.

@@ -7,7 +7,7 @@ const plain = {
   not_found: t.notThere, precondition_failed: t.changedElsewhere,
   conflict: t.changedAtOnce, answer_gone: t.doneBefore,
   idempotency_key_reused: t.sentBefore, bad_request: t.notUnderstood,
-  invalid_json: t.notUnderstood, document_too_large: t.tooLong, too_large: t.tooMuch,
+  invalid_json: t.notUnderstood, invalid_export: t.badFile, document_too_large: t.tooLong, too_large: t.tooMuch,
   attachment_too_large: t.photoTooLarge, unsupported_photo: t.noPhoto, malformed_photo: t.noPhoto, too_many_photos: t.tooManyPhotos,
   invalid_password: t.eight, quota_exceeded: t.noRoom,
   insufficient_storage: t.diskFull, too_many_requests: t.tooOften,

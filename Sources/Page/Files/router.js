@@ -1,4 +1,5 @@
 import { hear } from "./client.js"
+import { refill } from "./dom.js"
 import { busy, failure } from "./states.js"
 import { announce } from "./messages.js"
 import { t } from "./texts.js"
@@ -39,7 +40,9 @@ function resolve(path) {
     if (!found) continue
     try {
       return { load, params: Object.fromEntries(names.map((name, at) => [name, decodeURIComponent(found[at + 1])])) }
-    } catch { /* Invalid percent-encoding: not a path of the app. */ }
+    } catch {
+      // Invalid percent-encoding: not a path of the app.
+    }
   }
   return { load: nowhere, params: {} }
 }
@@ -65,7 +68,7 @@ export async function render(scroll = 0) {
   const { load, params } = resolve(location.pathname)
   params.query = new URLSearchParams(location.search)
   // A view that is ready within 150 ms needs no waiting text; without the delay, the text would flicker.
-  const waiting = setTimeout(() => main.replaceChildren(busy()), 150)
+  const waiting = setTimeout(() => refill(main, busy()), 150)
   signal.addEventListener("abort", () => clearTimeout(waiting))
   let view
   try {
@@ -77,7 +80,7 @@ export async function render(scroll = 0) {
   }
   clearTimeout(waiting)
   if (signal.aborted) return
-  main.replaceChildren(view.node)
+  refill(main, view.node)
   document.title = view.title === "Hotel Bookmarks" ? view.title : `${view.title} · Hotel Bookmarks`
   for (const link of document.querySelectorAll("[data-place]")) {
     if (link.dataset.place === view.place) link.setAttribute("aria-current", "page")

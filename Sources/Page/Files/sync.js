@@ -1,6 +1,6 @@
 import { client } from "./client.js"
 import { time } from "./dates.js"
-import { h, svg, icon } from "./dom.js"
+import { h, icon, refill, svg } from "./dom.js"
 import { attempt } from "./messages.js"
 import { t } from "./texts.js"
 
@@ -43,7 +43,7 @@ function sheetContent(state) {
       mode("continuous", t.atOnce), mode("manual", t.onlyPressed)),
     state.intercepted ? h("p", h("a", { href: "/?network", target: "_self" }, t.openPage)) : null,
     h("div.row",
-      h("button.main", { type: "button", disabled: state.phase === "syncing", onclick: () => attempt(() => client.syncNow()) }, t.syncNow),
+      h("button.main", { disabled: state.phase === "syncing", onclick: () => attempt(() => client.syncNow()) }, t.syncNow),
       h("a.button", { href: "/outbox" }, t.yourChanges))
   ].filter(Boolean)
 }
@@ -63,11 +63,11 @@ export function syncButton() {
     if (look === last) return
     last = look
     const count = state.stuck || state.waiting
-    button.replaceChildren(cloud(state), ...(count ? [h("span", { class: state.stuck ? "spot bad" : "spot", "aria-hidden": "true" }, count)] : []))
+    refill(button, cloud(state), ...(count ? [h("span", { class: state.stuck ? "spot bad" : "spot", "aria-hidden": "true" }, count)] : []))
     button.setAttribute("aria-label", `${t.syncing}: ${phrase(state)}`)
     // Keep the focus while the content of the panel is replaced.
     const focused = sheet.contains(document.activeElement) ? [...sheet.querySelectorAll("input, button, a")].indexOf(document.activeElement) : -1
-    sheet.replaceChildren(...sheetContent(state))
+    refill(sheet, ...sheetContent(state))
     if (focused >= 0) sheet.querySelectorAll("input, button, a")[focused]?.focus()
   }
   button.addEventListener("click", () => set(sheet.hidden))

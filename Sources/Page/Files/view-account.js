@@ -70,7 +70,11 @@ function reading(me) {
     const [chosen] = file.files
     file.value = ""
     if (!chosen) return
-    const { documents } = await client.importData(chosen)
+    const { documents } = await client.importData(chosen).catch(error => {
+      // It ends early, or is not packed as its name says.
+      if (error.status === 400) error.code = "invalid_export"
+      throw error
+    })
     toast(t.readIn(documents))
     await render()
   }) })

@@ -1,7 +1,7 @@
 import { card } from "./cards.js"
 import { client, follow, isUser } from "./client.js"
 import { time } from "./dates.js"
-import { h, icon } from "./dom.js"
+import { h, icon, refill } from "./dom.js"
 import { nameOf } from "./facts.js"
 import { annotation } from "./offline/actions.js"
 import { find } from "./offline/find.js"
@@ -47,7 +47,11 @@ export async function show({ query }, signal) {
     h("label", { for: "words" }, t.find), words, h("label", t.order, order), mapped, tags)
 
   async function choose(value) {
-    if (value === "near" && !here) here = await locate().catch(error => { toast(error.message) })
+    if (value === "near" && !here) {
+      here = await locate().catch(error => { toast(error.message) })
+      // Other objects get other cards, with their distances.
+      if (here) all = all.map(bookmark => ({ ...bookmark }))
+    }
     state.order = order.value = value === "near" && !here ? "newest" : value
     arrange()
   }
@@ -55,7 +59,7 @@ export async function show({ query }, signal) {
   function showTags() {
     const names = [...new Set(all.flatMap(bookmark => annotation(bookmark.hotel).tags))].sort(collator.compare)
     if (state.tag && !names.includes(state.tag)) state.tag = ""
-    tags.replaceChildren(...names.map(name => h("button.chip", { "aria-pressed": String(name === state.tag), onclick: event => {
+    refill(tags, ...names.map(name => h("button.chip", { "aria-pressed": String(name === state.tag), onclick: event => {
       state.tag = name === state.tag ? "" : name
       arrange()
       for (const button of tags.children) button.setAttribute("aria-pressed", String(button === event.target && state.tag === name))
@@ -77,15 +81,15 @@ export async function show({ query }, signal) {
     tools.hidden = all.length < 2
     if (found.length && state.map) {
       map ??= new (await import("./map.js")).HotelMap(signal)
-      if (map.node.parentNode !== content) content.replaceChildren(map.node)
+      if (map.node.parentNode !== content) refill(content, map.node)
       return map.show(found)
     }
     if (found.length) {
-      if (tiles.node.parentNode !== content) content.replaceChildren(tiles.node)
+      if (tiles.node.parentNode !== content) refill(content, tiles.node)
       return tiles.show(found)
     }
     tiles.show([])
-    content.replaceChildren(all.length ? empty(t.noneHas, t.otherWords, h("button", { onclick: () => {
+    refill(content, all.length ? empty(t.noneHas, t.otherWords, h("button", { onclick: () => {
       words.value = state.words = state.tag = ""
       showTags()
       arrange()

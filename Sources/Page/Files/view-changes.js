@@ -1,6 +1,6 @@
 import { client } from "./client.js"
 import { time } from "./dates.js"
-import { h } from "./dom.js"
+import { h, refill } from "./dom.js"
 import { attempt, toast } from "./messages.js"
 import { personName } from "./people.js"
 import { empty } from "./states.js"
@@ -13,12 +13,12 @@ export async function show({ id }, signal) {
   const load = async after => {
     const { changes, next } = await client.changes(list.id, { after })
     if (signal.aborted) return
-    if (!after) rows.replaceChildren()
+    if (!after) refill(rows)
     rows.append(...changes.map(row))
-    more.replaceChildren(next ? h("button", { onclick: () => attempt(() => load(next)) }, t.earlier) : "")
+    refill(more, next ? h("button", { onclick: () => attempt(() => load(next)) }, t.earlier) : "")
   }
   const row = ({ id, kind, name, rev, deleted, time: when, by, former }) => h("li", null,
-    h("div.what", h("p", { dir: "auto" }, t.didWhat(who(by), deleted ? "removed" : rev.startsWith("1-") ? "added" : "changed", kind, h("strong", name))),
+    h("div.what", h("p", { dir: "auto" }, t.didWhat(kind === "list" && by?.kind === "server" ? "" : who(by), deleted ? "removed" : rev.startsWith("1-") ? "added" : "changed", kind, h("strong", name))),
       h("p.muted.small", when ? time(when) : t.timeUnknown)),
     former && list.role !== "reader" ? h("button", { "aria-label": t.bringNameBack(name), onclick: () => attempt(async () => {
       await client.settled((await client.restore(id, former, { list: list.id, label: name, base: rev })).id)
@@ -33,6 +33,6 @@ export async function show({ id }, signal) {
 }
 
 function who(by) {
-  if (by?.kind !== "user") return by?.kind === "server" ? t.theServer : t.somebody
+  if (by?.kind !== "user") return t.somebody
   return by.name ? personName({ ...by, username: by.name }) : t.formerMember
 }

@@ -1,6 +1,6 @@
 import { client, follow } from "./client.js"
 import { time } from "./dates.js"
-import { h } from "./dom.js"
+import { h, refill } from "./dom.js"
 import { nameOf } from "./facts.js"
 import { announce, attempt } from "./messages.js"
 import { empty } from "./states.js"
@@ -17,7 +17,7 @@ export async function show({ id }, signal) {
     if (signal.aborted) return
     title = list.title
     const names = new Map(bookmarks.map(bookmark => [bookmark.id, nameOf({ ...bookmark.hotel, id: bookmark.id })]))
-    node.replaceChildren(...head(list, "drafts"), drafts.length
+    refill(node, ...head(list, "drafts"), drafts.length
       ? h("ul.rows.narrow", drafts.map(draft => row(list, draft, names)))
       : empty(t.noDrafts, t.draftsText))
   }

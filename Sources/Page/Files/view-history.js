@@ -1,6 +1,6 @@
 import { client } from "./client.js"
 import { time } from "./dates.js"
-import { h } from "./dom.js"
+import { h, refill } from "./dom.js"
 import { nameOf, placeOf, text } from "./facts.js"
 import { announce, ask, attempt, toast } from "./messages.js"
 import { render } from "./router.js"
@@ -16,8 +16,8 @@ export async function show({ id }, signal) {
   const more = h("div.more")
   const put = ({ revisions, next }) => {
     rows.append(...revisions.map(revision => row(id, name, revision)))
-    more.replaceChildren(...(next ? [h("button", {
-      type: "button", onclick: () => attempt(async () => { if (!signal.aborted) put(await client.history(id, { after: next })) })
+    refill(more, ...(next ? [h("button", {
+      onclick: () => attempt(async () => { if (!signal.aborted) put(await client.history(id, { after: next })) })
     }, t.earlier)] : []))
   }
   put(page)
@@ -38,14 +38,14 @@ function row(id, name, revision) {
       h("p.muted.small", revision.time ? time(revision.time) : t.timeUnknown,
         " · ", t.changeNumber(number)), detail),
     revision.kept && !revision.deleted ? h("button", {
-      type: "button", "aria-label": t.showNumber(number), onclick: event => attempt(async () => {
-        if (detail.childNodes.length) return detail.replaceChildren()
-        detail.replaceChildren(content(await client.revision(id, revision.rev)))
+      "aria-label": t.showNumber(number), onclick: event => attempt(async () => {
+        if (detail.childNodes.length) return refill(detail)
+        refill(detail, content(await client.revision(id, revision.rev)))
         event.target.setAttribute("aria-expanded", "true")
       })
     }, t.show) : null,
     canRestore ? h("button", {
-      type: "button", "aria-label": t.bringNumber(number), onclick: () => attempt(async () => {
+      "aria-label": t.bringNumber(number), onclick: () => attempt(async () => {
         if (!await ask({ title: t.bringThisBack, text: t.willBe(name), yes: t.bringItBack })) return
         const entry = await client.restore(id, revision.rev, { label: name })
         announce(t.beingBrought)

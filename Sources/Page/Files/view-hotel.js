@@ -2,7 +2,7 @@ import { annotate } from "./annotate.js"
 import { art } from "./art.js"
 import { keepButton, renewKeepButtons } from "./cards.js"
 import { client, follow, isUser } from "./client.js"
-import { h, icon, safeURL } from "./dom.js"
+import { h, icon, refill, safeURL } from "./dom.js"
 import { amenitiesOf, chips, nameOf, placeOf, text } from "./facts.js"
 import { mapLink } from "./geo.js"
 import { attempt, toast } from "./messages.js"
@@ -25,18 +25,18 @@ export async function show({ id }, signal) {
     const next = JSON.stringify([Boolean(bookmark), bookmark?.photos])
     if (next === look) return
     look = next
-    photos.replaceChildren(...bookmark ? [h("section.panel.stack", h("h2", t.yourPhotos), photosOf(bookmark, name))] : [])
+    refill(photos, ...bookmark ? [h("section.panel.stack", h("h2", t.yourPhotos), photosOf(bookmark, name))] : [])
   }
   showPhotos(own)
   follow(["own"], signal, async () => {
     await renewKeepButtons()
     const present = (await client.bookmarks()).find(bookmark => bookmark.id === hotel.id)
     history.hidden = !present
-    words.replaceChildren(...ownWords(present))
+    refill(words, ...ownWords(present))
     showPhotos(present)
   })
   const lists = h("div.panels")
-  const renewLists = (now) => lists.replaceChildren(onLists(now, hotel, async () => renewLists(await listsOf(hotel.id))))
+  const renewLists = (now) => refill(lists, onLists(now, hotel, async () => renewLists(await listsOf(hotel.id))))
   renewLists(known)
   const node = h("article", null,
     h("div.hero", art(hotel)),

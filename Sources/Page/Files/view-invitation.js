@@ -11,7 +11,7 @@ export async function show({ token }) {
   const { by, list } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
   const back = `?then=${segment(location.pathname + location.hash)}`
   const join = h("button.main", {
-    type: "button", onclick: async () => {
+    onclick: async () => {
       join.disabled = true
       try {
         const { id } = await client.acceptInvitation(token)

@@ -1,7 +1,7 @@
 import { card } from "./cards.js"
 import { client, follow } from "./client.js"
 import { time } from "./dates.js"
-import { h, icon } from "./dom.js"
+import { h, icon, refill } from "./dom.js"
 import { nameOf } from "./facts.js"
 import { head, listPath, notePath } from "./list-head.js"
 import { markdown } from "./markdown.js"
@@ -28,18 +28,18 @@ export async function show({ id }, signal) {
     if (list.id !== id) rewrite(listPath(list.id))
     title = list.title
     const mayWrite = list.role !== "reader"
-    parts.head.replaceChildren(...head(list, "hotels"))
-    if (!editing) parts.about.replaceChildren(about(list, mayWrite))
+    refill(parts.head, ...head(list, "hotels"))
+    if (!editing) refill(parts.about, about(list, mayWrite))
     showHotels(list, bookmarks, mayWrite)
     if (!parts.notes.childElementCount) parts.notes.append(h("h2", t.notes), h("div"), maker)
-    parts.notes.children[1].replaceChildren(notesPart(list, notes))
+    refill(parts.notes.children[1], notesPart(list, notes))
     maker.hidden = !mayWrite
   }
 
   function about(list, mayWrite) {
     const change = () => {
       editing = true
-      parts.about.replaceChildren(editor(list))
+      refill(parts.about, editor(list))
       parts.about.querySelector("input").focus()
     }
     return h("div.stack", list.markdown ? markdown(list.markdown) : mayWrite ? h("p.muted", t.noDescription) : null,
@@ -71,7 +71,7 @@ export async function show({ id }, signal) {
   function showHotels(list, bookmarks, mayWrite) {
     if (!bookmarks.length) {
       known = new Map()
-      return parts.hotels.replaceChildren(empty(t.noHotels, mayWrite ? t.putHere : t.nobodyPut,
+      return refill(parts.hotels, empty(t.noHotels, mayWrite ? t.putHere : t.nobodyPut,
         h("a.button.main", { href: "/" }, t.findHotel)))
     }
     const next = new Map(bookmarks.map(bookmark => {
@@ -81,7 +81,7 @@ export async function show({ id }, signal) {
     known = next
     const rows = parts.hotels.querySelector("ul.hotels") ?? h("ul.hotels")
     arrange(rows, [...next.values()].map(it => it.node))
-    if (rows.parentNode !== parts.hotels) parts.hotels.replaceChildren(rows)
+    if (rows.parentNode !== parts.hotels) refill(parts.hotels, rows)
   }
 
   follow(["lists", id], signal, renew)
@@ -94,7 +94,7 @@ export async function show({ id }, signal) {
 
   function gone() {
     if (signal.aborted) return
-    node.replaceChildren(empty(t.listGone, t.listEnded(title), h("a.button", { href: "/lists" }, t.allLists)))
+    refill(node, empty(t.listGone, t.listEnded(title), h("a.button", { href: "/lists" }, t.allLists)))
   }
   await renew()
   node.append(...Object.values(parts))

@@ -1,6 +1,6 @@
 import { client, follow, isUser } from "./client.js"
 import { daysOf, time } from "./dates.js"
-import { h } from "./dom.js"
+import { h, refill } from "./dom.js"
 import { ask, attempt } from "./messages.js"
 import { segment } from "./offline/server.js"
 import { initial, personName, roleNames } from "./people.js"
@@ -14,12 +14,12 @@ export async function show(_, signal) {
   async function decide() {
     // Without a connection there is nothing to decide.
     const [open, blocked] = await Promise.all([client.receivedInvitations(), client.blocked()]).catch(() => [[], []])
-    if (!signal.aborted) received.replaceChildren(invitations(open, decide), blockedPeople(blocked, decide))
+    if (!signal.aborted) refill(received, invitations(open, decide), blockedPeople(blocked, decide))
   }
   async function renew() {
     const lists = await client.lists()
     if (signal.aborted) return
-    content.replaceChildren(lists.length ? h("ul.tickets", lists.map(ticket))
+    refill(content, lists.length ? h("ul.tickets", lists.map(ticket))
       : empty(t.noLists, isUser() ? t.makeAbove : t.listsShared))
   }
   follow(["lists"], signal, renew)

@@ -1,6 +1,6 @@
 import { client, follow } from "./client.js"
 import { time } from "./dates.js"
-import { h } from "./dom.js"
+import { h, refill } from "./dom.js"
 import { announce, ask, attempt, toast } from "./messages.js"
 import { initial, personName, roleNames } from "./people.js"
 import { go } from "./router.js"
@@ -19,10 +19,10 @@ export async function show({ id }, signal) {
     if (signal.aborted || look === shown) return
     shown = look
     title = list.title
-    parts.head.replaceChildren(...head(list, "members"))
-    parts.people.replaceChildren(h("h2.unseen", t.people), h("ul.rows", list.members.map(member => row(list, member))))
-    parts.end.replaceChildren(...ending(list))
-    if (list.role !== "owner") [parts.invite, parts.links].forEach(part => part.replaceChildren())
+    refill(parts.head, ...head(list, "members"))
+    refill(parts.people, h("h2.unseen", t.people), h("ul.rows", list.members.map(member => row(list, member))))
+    refill(parts.end, ...ending(list))
+    if (list.role !== "owner") [parts.invite, parts.links].forEach(part => refill(part))
     else if (!fresh && !parts.invite.contains(document.activeElement)) await Promise.all([showInvitations(list), showLinks(list)])
   }
 
@@ -61,10 +61,10 @@ export async function show({ id }, signal) {
     // Keep the selected role when the list changes.
     const role = h("select", { id: "role" }, options(parts.invite.querySelector("select")?.value))
     const name = h("input", { id: "invitee", required: true, autocomplete: "off", autocapitalize: "none", spellcheck: "false" })
-    parts.invite.replaceChildren(h("h2", t.invitePerson),
+    refill(parts.invite, h("h2", t.invitePerson),
       open ? h("form.row", { onsubmit: () => attempt(() => inviteByName(list, name, role.value)) },
         h("div", h("label", { for: "invitee" }, t.name), name), h("div", h("label", { for: "role" }, t.mayDo), role),
-        h("button.main", t.invite), h("button", { type: "button", onclick: () => attempt(() => invite(list, role.value)) }, t.makeLink))
+        h("button.main", t.invite), h("button", { onclick: () => attempt(() => invite(list, role.value)) }, t.makeLink))
         : h("p.muted", t.inviteOnline),
       h("p.hint", t.inviteText),
       open?.length ? h("ul.rows.section", { "aria-label": t.openInvitations }, open.map(invitation => h("li", null,
@@ -95,7 +95,7 @@ export async function show({ id }, signal) {
   async function showLinks(list) {
     const links = await client.links(list.id).catch(() => null)
     if (signal.aborted || !links) return
-    parts.links.replaceChildren(h("h2", t.showAnybody), h("p.muted", t.showAnybodyText),
+    refill(parts.links, h("h2", t.showAnybody), h("p.muted", t.showAnybodyText),
       h("p.section", h("button", { onclick: () => attempt(async () => showLink(parts.links, `/shared/${(await client.makeLink(list.id)).secret}`,
         t.lookLinkHint, () => showLinks(list))) }, t.makeLookLink)),
       links.length ? h("ul.rows.section", { "aria-label": t.lookLinks }, links.map(({ id, createdAt }) => h("li", null, h("p.what", t.made(time(createdAt))),
@@ -106,7 +106,7 @@ export async function show({ id }, signal) {
   function showLink(part, path, hint, renew) {
     const link = h("input", { id: "link", readonly: true, value: location.origin + path, onfocus: () => link.select() })
     fresh = true
-    part.replaceChildren(h("h2", t.hereLink), h("p.muted", hint), h("div.section", h("label", { for: "link" }, t.link), link),
+    refill(part, h("h2", t.hereLink), h("p.muted", hint), h("div.section", h("label", { for: "link" }, t.link), link),
       h("div.row.section", h("button.main", { onclick: () => copy(link) }, t.copy), h("button", { onclick: () => { fresh = false; attempt(renew) } }, t.done)))
     link.focus()
     announce(t.linkReady)

@@ -1,8 +1,8 @@
 import { client, follow } from "./client.js"
 import { time } from "./dates.js"
-import { h } from "./dom.js"
+import { h, refill } from "./dom.js"
 import { markdown, ticked } from "./markdown.js"
-import { announce, ask, attempt, toast } from "./messages.js"
+import { announce, ask, attempt, settle, toast } from "./messages.js"
 import { segment } from "./offline/server.js"
 import { go, rewrite } from "./router.js"
 import { empty, waits } from "./states.js"
@@ -24,10 +24,10 @@ export async function show({ id, title, query }, signal) {
     // Keep the user's merge of a conflict when the list changes.
     if (chosen && chosen === former) return
     const top = [h("a.crumb", { href: path, dir: "auto" }, list.title), h("h1", { dir: "auto" }, title)]
-    if (refused) return node.replaceChildren(...top, await conflict(list, refused, note))
-    if (editing && mayWrite) return node.replaceChildren(...top, editor(list, note))
-    if (!note) return node.replaceChildren(...top, empty(t.noNote, t.noNoteText), mayWrite ? begin() : "")
-    node.replaceChildren(...top, ...reading(list, note, mayWrite))
+    if (refused) return refill(node, ...top, await conflict(list, refused, note))
+    if (editing && mayWrite) return refill(node, ...top, editor(list, note))
+    if (!note) return refill(node, ...top, empty(t.noNote, t.noNoteText), mayWrite ? begin() : "")
+    refill(node, ...top, ...reading(list, note, mayWrite))
   }
 
   const begin = () => h("button.main", { onclick: edit }, t.write)
@@ -64,7 +64,7 @@ export async function show({ id, title, query }, signal) {
     let base = note?.draft ? undefined : note?.rev ?? null
     const words = h("textarea", { id: "words", dir: "auto", value: began, rows: 16, oninput: () => { if (!preview.hidden) show() } })
     const preview = h("div.panel", { hidden: true, "aria-label": t.howItLooks, role: "region" })
-    const show = () => preview.replaceChildren(markdown(words.value))
+    const show = () => refill(preview, markdown(words.value))
     const toggle = h("button", { "aria-expanded": "false", onclick: () => { preview.hidden = !preview.hidden; toggle.setAttribute("aria-expanded", String(!preview.hidden)); show() } }, t.preview)
     const save = isDraft => attempt(async () => {
       await client.putNote(list.id, title, words.value, { draft: isDraft, base, after: note?.entry ?? null })
@@ -75,7 +75,7 @@ export async function show({ id, title, query }, signal) {
       if (base === undefined || (now?.pending ? now.markdown === began : (now?.rev ?? null) === base)) return
       // The user's own change was delivered, or others have changed it back.
       if (now?.markdown === began) base = now.rev
-      changed.replaceChildren(now?.markdown === began ? "" : now ? h("details.note", h("summary", t.noteChanged(now.pending)),
+      refill(changed, now?.markdown === began ? "" : now ? h("details.note", h("summary", t.noteChanged(now.pending)),
         version(t.asAllSee, now.markdown, began)) : h("p.note", t.noteRemoved))
     }
     return h("form.stack.section.narrow", { onsubmit: () => save(Boolean(note?.draft)) },
@@ -85,6 +85,7 @@ export async function show({ id, title, query }, signal) {
   }
 
   async function conflict(list, entry, note) {
+    settle(entry.id)
     const { theirs } = entry, mine = (entry.body ?? note)?.markdown
     const base = entry.base ? await client.revision(`${list.id}:${title}`, entry.base, { list: list.id }).then(it => it.markdown, () => "") : theirs?.base
     const words = h("textarea", { id: "merged", dir: "auto", value: mine, rows: 12 })

@@ -1,7 +1,7 @@
 import { client, hear } from "./client.js"
 import { time } from "./dates.js"
-import { h } from "./dom.js"
-import { announce, attempt } from "./messages.js"
+import { h, refill } from "./dom.js"
+import { announce, attempt, settle } from "./messages.js"
 import { reason } from "./reasons.js"
 import { empty } from "./states.js"
 import { phrase } from "./sync.js"
@@ -22,7 +22,7 @@ export async function show(_, signal) {
     if (signal.aborted || editing) return
     summary.textContent = phrase(client.sync)
     const focus = content.contains(document.activeElement) ? [document.activeElement.closest("[data-entry]")?.dataset.entry, document.activeElement.textContent] : null
-    content.replaceChildren(entries.length ? h("ul.rows", entries.toReversed().map(row))
+    refill(content, entries.length ? h("ul.rows", entries.toReversed().map(row))
       : empty(t.nothingWaits, t.outboxText))
     if (focus?.[0]) {
       const buttons = [...content.querySelectorAll(`[data-entry="${focus[0]}"] button`)]
@@ -33,6 +33,7 @@ export async function show(_, signal) {
   const act = (text, work) => attempt(async () => { await work(); announce(text); await renew(await client.outbox()) })
 
   function row(entry) {
+    settle(entry.id)
     const where = entry.list && t.quote(names.get(entry.list) ?? t.list), what = t.quote(entry.label ?? entry.subject ?? "")
     const sentence = t.actions[entry.action]?.(what, where) ?? what
     const isStuck = ["rejected", "parked"].includes(entry.state)
@@ -56,7 +57,7 @@ export async function show(_, signal) {
     const key = typeof entry.body.markdown === "string" ? "markdown" : "title"
     const field = h(key === "title" ? "input" : "textarea", { id: "changed", value: entry.body[key] })
     const end = async () => { editing = false; await renew(await client.outbox()) }
-    item.replaceChildren(h("form.stack.what", { onsubmit: () => {
+    refill(item, h("form.stack.what", { onsubmit: () => {
       attempt(async () => { await client.change(entry.id, { ...entry.body, [key]: field.value }); await end() })
     } }, h("div", h("label", { for: "changed" }, t.sendInstead), field),
     h("div.row", h("button.main", t.send), h("button", { onclick: end }, t.cancel))))

@@ -1,7 +1,7 @@
 import { client } from "./client.js"
 import { h } from "./dom.js"
 import { toast } from "./messages.js"
-import { go } from "./router.js"
+import { go, render } from "./router.js"
 import { reason } from "./reasons.js"
 import { t } from "./texts.js"
 
@@ -9,7 +9,9 @@ import { t } from "./texts.js"
 
 const plain = { unauthorized: t.linkUsed, invalid_token: t.linkUsed }
 
-export async function show() {
+export async function show(_, signal) {
+  // Another link in the same tab.
+  addEventListener("hashchange", () => render(), { signal })
   // The token stands behind the `#`, so that no server and no log sees it before the form is sent.
   const token = location.hash.slice(1)
   if (!token) {

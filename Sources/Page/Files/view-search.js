@@ -1,6 +1,6 @@
 import { card, renewKeepButtons } from "./cards.js"
 import { client, follow } from "./client.js"
-import { h, icon } from "./dom.js"
+import { h, icon, refill } from "./dom.js"
 import { locate } from "./geo.js"
 import { announce, toast } from "./messages.js"
 import { rewrite } from "./router.js"
@@ -60,21 +60,21 @@ export async function show({ query }, signal) {
   async function complete() {
     const typed = state.where.trim(), found = typed ? (await places(typed, 8)).places : []
     // A browser shows only options with the typed text; the name may be in another language.
-    if (typed === state.where.trim()) options.replaceChildren(...found.map(({ name, country }) =>
+    if (typed === state.where.trim()) refill(options, ...found.map(({ name, country }) =>
       h("option", { value: name, label: [name, country, typed].filter(Boolean).join(" · ") })))
   }
 
   function tell(answer, total) {
     const found = answer.total ?? total
     const number = answer.matched ? t.mostOf(found) : answer.next !== undefined && answer.total === undefined ? t.moreThan(found) : t.countHotels(found)
-    count.replaceChildren(h("strong", number), " ", h("span.source", { "data-source": answer.source }, sources[answer.source] ?? answer.source))
+    refill(count, h("strong", number), " ", h("span.source", { "data-source": answer.source }, sources[answer.source] ?? answer.source))
     announce(t.found(number, answer.source === "upstream" ? "" : sources[answer.source] ?? ""))
   }
 
   function put(answer) {
     next = answer.next
     results.append(...answer.hotels.map(hotel => card(hotel, { kept: hotel.bookmarked, level: "h2" })))
-    more.replaceChildren(...(next === undefined ? [] : [h("button", { onclick: further }, t.moreHotels)]))
+    refill(more, ...(next === undefined ? [] : [h("button", { onclick: further }, t.moreHotels)]))
   }
 
   async function begin({ pages = 1 } = {}) {
@@ -93,17 +93,17 @@ export async function show({ query }, signal) {
         hotels.push(...answer.hotels)
       }
       if (mine.aborted) return
-      results.replaceChildren()
+      refill(results)
       put({ ...answer, hotels })
       tell(answer, hotels.length)
-      place.replaceChildren(hotels.length ? results : empty(t.noMatch, known.length ? t.placesAre : t.tryOther,
+      refill(place, hotels.length ? results : empty(t.noMatch, known.length ? t.placesAre : t.tryOther,
         known.map(({ name }) => h("button", { onclick: () => go(name) }, name)),
         h("button", { onclick: clear }, t.startAgain)))
     } catch (error) {
       if (mine.aborted) return
-      count.replaceChildren()
-      more.replaceChildren()
-      place.replaceChildren(failure(error, () => begin({ pages })))
+      refill(count)
+      refill(more)
+      refill(place, failure(error, () => begin({ pages })))
       announce(reason(error))
     } finally {
       if (!mine.aborted) place.removeAttribute("aria-busy")

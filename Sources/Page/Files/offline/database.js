@@ -98,7 +98,11 @@ export class Database {
     try {
       value = await body(new Transaction(inner))
     } catch (error) {
-      try { inner.abort() } catch { /* It has ended by itself. */ }
+      try {
+        inner.abort()
+      } catch {
+        // It has ended by itself.
+      }
       await done.catch(() => {})
       throw told(error)
     }

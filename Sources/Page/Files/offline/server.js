@@ -87,7 +87,11 @@ export function intercepted(answer) {
 /** The error that an answer describes: the server's problem, or else `intercepted`. */
 export function problem(answer, text) {
   let said
-  try { said = JSON.parse(text) } catch { /* It is not the server's, or has no body. */ }
+  try {
+    said = JSON.parse(text)
+  } catch {
+    // It is not the server's, or has no body.
+  }
   // The answer to HEAD has only a type.
   const isBare = !text && answer.headers.get("content-type")?.startsWith("application/problem+json")
   if (!isBare && (typeof said?.error !== "string" || typeof said.reason !== "string")) return intercepted(answer)

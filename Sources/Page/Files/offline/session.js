@@ -216,7 +216,9 @@ async function clearOrigin() {
   try {
     localStorage.clear()
     sessionStorage.clear()
-  } catch { /* Without storage there is nothing to clear. */ }
+  } catch {
+    // Without storage there is nothing to clear.
+  }
   if ("caches" in globalThis) for (const name of await caches.keys()) await caches.delete(name)
 }
 
