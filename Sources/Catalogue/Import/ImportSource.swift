@@ -147,7 +147,8 @@ struct ImportSource {
       try outline.take(chunk)
       guard let rows = try outline.rows() else { return }
       let found = chunk[rows.range]
-      chunk = rows.header.map { Self.start(after: chunk[$0]) + found.dropFirst() } ?? Array(found)
+      let start = rows.header.flatMap { Self.start(after: chunk[$0]) }
+      chunk = start.map { $0 + found.dropFirst() } ?? Array(found)
       splitter = RowSplitter(isMap: rows.isMap, line: rows.line)
       return
     }
@@ -161,9 +162,10 @@ struct ImportSource {
       offset += bytes.count
     }
     guard let rows = try outline.rows() else { return }
-    if let header = rows.header, header.count < FilePieces.pieceBytes {
-      chunk = Self.start(after: try spool.read(header, atMost: FilePieces.pieceBytes)[...])
-      position = 0
+    if let header = rows.header, header.count < FilePieces.pieceBytes,
+      let start = Self.start(after: try spool.read(header, atMost: FilePieces.pieceBytes)[...])
+    {
+      (chunk, position) = (start, 0)
       rest = rows.range.lowerBound + 1..<rows.range.upperBound
     } else {
       rest = rows.range
@@ -171,9 +173,11 @@ struct ImportSource {
     splitter = RowSplitter(isMap: rows.isMap, line: rows.line)
   }
 
-  /// The start of a list whose first row is the list with the names of the columns.
-  private static func start(after header: ArraySlice<UInt8>) -> [UInt8] {
-    [UInt8(ascii: "[")] + header + [UInt8(ascii: ",")]
+  /// The start of a list whose first row is the list with the names of the columns; nil if it names none for the hotel's
+  /// name.
+  private static func start(after header: ArraySlice<UInt8>) -> [UInt8]? {
+    guard ListRows.areColumns(Array(header)) else { return nil }
+    return [UInt8(ascii: "[")] + header + [UInt8(ascii: ",")]
   }
 }
 

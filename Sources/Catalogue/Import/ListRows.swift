@@ -7,6 +7,8 @@ import JSON
 struct ListRows {
   /// The names of the columns; nil before a list of them was seen. A column without a name has none.
   private var names: [String?]?
+  /// The columns, if objects describe them.
+  private var described: DescribedColumns?
 
   /// What a list is.
   enum Row {
@@ -24,16 +26,17 @@ struct ListRows {
   /// Reads a row; nil if it is no list that is understood.
   /// - Throws: ``RowFault`` for a list with more values than there are columns.
   mutating func read(_ text: [UInt8]) throws(RowFault) -> Row? {
-    guard text.first(where: { !RowSplitter.isSpace($0) }) == UInt8(ascii: "[") else { return nil }
-    let parsed =
-      (try? ParsedJSON(text, limits: Self.limits))
-      ?? LooseJSON.strict(text).flatMap { try? ParsedJSON($0, limits: Self.limits) }
-    guard let values = parsed?.root.value.array else { return nil }
+    let isList = text.first { !RowSplitter.isSpace($0) } == UInt8(ascii: "[")
+    guard isList || described != nil, let root = Self.value(text) else { return nil }
+    let cells = isList ? root.array : root.object.flatMap { described?.values(of: $0) }
+    guard let values = cells else { return nil }
     guard let names else {
-      guard let names = Self.names(values) else { return nil }
-      self.names = names
-      return .header
+      described = DescribedColumns(values)
+      names = described?.names ?? Self.names(values)
+      return names.map { _ in .header }
     }
+    // Athena repeats the names in the first row.
+    guard values.map(\.string) != names else { return .header }
     guard values.dropFirst(names.count).allSatisfy(Self.isMissing) else {
       throw RowFault("The row has more values than the first one has names.")
     }
@@ -42,6 +45,19 @@ struct ListRows {
       if let name, object[name] == nil { object.append(name, value) }
     }
     return object.isEmpty ? .nothing : .object(JSONValue.object(object).bytes)
+  }
+
+  /// Whether a list names columns, of which one is that of a hotel's name.
+  static func areColumns(_ text: [UInt8]) -> Bool {
+    guard let values = value(text)?.array else { return false }
+    return DescribedColumns(values) != nil || names(values) != nil
+  }
+
+  private static func value(_ text: [UInt8]) -> JSONValue? {
+    let parsed =
+      (try? ParsedJSON(text, limits: limits))
+      ?? LooseJSON.strict(text).flatMap { try? ParsedJSON($0, limits: limits) }
+    return parsed?.root.value
   }
 
   /// The names in a list of texts of which one is that of a hotel's name.

@@ -63,12 +63,17 @@ struct ObjectOutline {
   /// The most lists and maps that are remembered.
   private static let mostCandidates = 64
   private static let namesOfHeaders: Set = ["columns", "headers", "header", "fields"]
+  private static let namesOfDescriptions: Set = [
+    "columns", "cols", "fields", "rowtype", "meta", "columninfo",
+  ]
 
   private var frames: [Frame] = []
   private var deeper = 0
   private var candidates: [Candidate] = []
   /// Lists of texts that may name the columns, by the path of the object that they are in.
   private var headers: [[String]: Range<Int>] = [:]
+  /// Lists of objects that may describe the columns.
+  private var descriptions: [(parent: [String], range: Range<Int>)] = []
   private var root = Likeness.none
   private var isEnded = false
   private var (isInString, isEscaped, isName, isAfterColon) = (false, false, false, false)
@@ -106,9 +111,14 @@ struct ObjectOutline {
     guard isEnded else {
       throw CatalogueError(.truncated, "The file ends inside its JSON object.", line: line)
     }
-    let found = candidates.sorted { $0.rank < $1.rank }
+    let rest = candidates.filter { candidate in
+      !descriptions.contains { $0.range == candidate.rows.range }
+    }
+    let hasRows = rest.contains { $0.rank.isKnown && $0.rank.kind <= .values }
+    let found = (hasRows ? rest : candidates).sorted { $0.rank < $1.rank }
     guard let best = found.first else { return nil }
-    if root > .none, best.rank.kind != .hotels || !best.rank.isKnown { return nil }
+    let header = header(of: best)
+    if root > .none, header == nil, best.rank.kind != .hotels || !best.rank.isKnown { return nil }
     let equal = found.filter { !(best.rank < $0.rank) }
     guard equal.count == 1 || best.rank.kind == .nothing else {
       let names = equal.prefix(5).map { $0.rows.path.joined(separator: ".") }
@@ -118,8 +128,18 @@ struct ObjectOutline {
           + "Keep one, or name it hotels.")
     }
     var rows = best.rows
-    if best.rank.kind == .values { rows.header = headers[Array(rows.path.dropLast())] }
+    rows.header = header
     return rows
+  }
+
+  /// The list that names or describes the columns of these rows; nil if there is none.
+  private func header(of best: Candidate) -> Range<Int>? {
+    guard best.rank.kind == .objects || best.rank.kind == .values else { return nil }
+    let parent = Array(best.rows.path.dropLast())
+    if best.rank.kind == .values, let header = headers[parent] { return header }
+    let others = descriptions.filter { $0.range != best.rows.range }
+    let beside = others.first { $0.parent == parent }
+    return best.rank.isKnown ? (beside ?? (others.count == 1 ? others[0] : nil))?.range : nil
   }
 
   // MARK: Bytes
@@ -219,6 +239,12 @@ struct ObjectOutline {
       Self.namesOfHeaders.contains(HotelAliases.letters(of: frame.name.utf8))
     {
       headers[Array(path.dropLast())] = frame.start..<offset + 1
+    }
+    if frame.isArray, frame.objects > 0, frame.others == 0,
+      descriptions.count < Self.mostCandidates,
+      Self.namesOfDescriptions.contains(HotelAliases.letters(of: frame.name.utf8))
+    {
+      descriptions.append((Array(path.dropLast()), frame.start..<offset + 1))
     }
     if isMap {
       guard frame.likeness == .none, frame.hotels > 0, frame.hotels * 2 >= frame.objects,

@@ -16,6 +16,8 @@ enum RowID {
       for name in names {
         if let text = try text(object[name]) { return text }
       }
+      // Contentful: <https://www.contentful.com/developers/docs/concepts/data-model/>
+      if let text = object["sys"]?.object?["id"]?.string, !text.isEmpty { return text }
       let named = object.members.compactMap { name, value in
         HotelAliases.match(name.utf8).flatMap {
           $0.meaning == .id ? (rank: $0.rank, value: value) : nil
@@ -41,7 +43,7 @@ enum RowID {
   /// What stands before the id of an item of Wikidata.
   private static let entity = "http://www.wikidata.org/entity/"
   /// The members that say the id, in this order.
-  private static let names = ["_id", "id", "docid"]
+  private static let names = ["_id", "id", "docid", "xid"]
 
   /// The id of a hotel that has none: the same for the same name at the same place, whatever its price is today.
   static func computed(for hotel: JSONObject, named name: String) -> String {

@@ -249,10 +249,31 @@ struct TableReader {
 
   /// Whether the line is no row: what psql and Markdown write below the names, `---+---`, or psql at the end, `(2 rows)`.
   private var isDecoration: Bool {
-    if values.allSatisfy({ $0.allSatisfy { " -+=:|".utf8.contains($0) } }) { return true }
-    guard values.count == 1, values[0].first == UInt8(ascii: "(") else { return false }
-    return [" row)", " rows)"].contains { values[0].reversed().starts(with: $0.utf8.reversed()) }
+    if isTotal || values.allSatisfy({ $0.allSatisfy { " -+=:|".utf8.contains($0) } }) {
+      return true
+    }
+    guard values.count == 1 else { return false }
+    let text = String(decoding: values[0].prefix(64), as: UTF8.self)
+    return text.hasPrefix("(") && (text.hasSuffix(" row)") || text.hasSuffix(" rows)"))
+      || text.contains(" rows in set") || text.hasPrefix("1 row in set")
   }
+
+  /// Whether the line is a sum that a spreadsheet or a report writes below the rows: one of its words, and numbers.
+  private var isTotal: Bool {
+    let filled = values.filter { value in value.contains { $0 > 0x20 } }
+    guard let first = filled.first, first.count < 32 else { return false }
+    let words = String(decoding: first, as: UTF8.self).trimmed.lowercased()
+    guard Self.totals.contains(words.prefix { $0 != ":" }.description.trimmed) else { return false }
+    return filled.dropFirst().allSatisfy { value in
+      value.contains { (0x30...0x39).contains($0) } && value.count < 32
+        && !value.contains { (0x41...0x5A).contains($0 & 0xDF) && $0 < 0x80 }
+    }
+  }
+
+  private static let totals: Set = [
+    "total", "totals", "grand total", "sum", "summe", "gesamt", "gesamtsumme", "somme", "totale",
+    "suma", "totaal", "toplam", "итого", "合計", "合计", "总计",
+  ]
 
   /// What programs write for a value that is missing: PostgreSQL and MySQL, pandas, spreadsheets, R.
   private static let missing: Set<[UInt8]> = Set(

@@ -11,7 +11,7 @@ struct WrappedRow {
 
   /// Finds the hotel in a row.
   init(_ row: JSONObject) {
-    hotel = row
+    hotel = Self.joined(row)
     while outside.count < Self.deepest, let name = Self.wrapper(in: hotel),
       let inner = hotel[name]?.object
     {
@@ -21,6 +21,21 @@ struct WrappedRow {
       outside.append(rest)
       hotel = inner
     }
+  }
+
+  /// A row whose hotel has its facts in two objects, as one: TomTom's has the name in `poi` and the rest around it,
+  /// Storyblok's has the name outside of `content`.
+  ///
+  /// - TomTom: <https://developer.tomtom.com/search-api/documentation/search-service/points-of-interest-search>
+  /// - Storyblok: <https://www.storyblok.com/docs/api/content-delivery/v2/stories/the-story-object>
+  private static func joined(_ row: JSONObject) -> JSONObject {
+    let content = row["content"]?.object
+    let name = content?["component"]?.string == nil ? "poi" : "content"
+    guard let inner = row[name]?.object else { return row }
+    var joined = row
+    joined[name] = nil
+    for (name, value) in inner.members where joined[name] == nil { joined.append(name, value) }
+    return joined
   }
 
   /// How many wrappers are removed at most.
