@@ -262,7 +262,9 @@ let package = Package(
     tests(
       "SearchProxy",
       ["JSON", "Documents", "Hotels", "IPAddresses", "SearchProxy", "SQLite", "TestSupport"]),
-    tests("Replicator", ["JSON", "Documents", "IPAddresses", "Replicator", "Stores"]),
+    tests(
+      "Replicator",
+      ["JSON", "Documents", "IPAddresses", "Replicator", "Stores", "StoreTesting"]),
     tests(
       "HTTPServer",
       [

@@ -10,9 +10,18 @@ package struct ReplicatorDatabase: Sendable {
   /// Some changed documents.
   struct Page: Sendable {
     /// In the order of their changes; empty at the end.
-    let documents: [Document]
+    let documents: [Changed]
     /// Identifies the database among all of its name.
     let epoch: String
+  }
+
+  /// A changed document.
+  struct Changed: Sendable {
+    let id: DocumentID
+    /// That of the change.
+    let sequence: Int64
+    /// The document, or why it can't be read.
+    let content: Result<Document, any Error>
   }
 
   /// Who begins the replications of a database that several servers share, and how often the server has said so.
@@ -37,17 +46,53 @@ package struct ReplicatorDatabase: Sendable {
   /// The documents that changed after a sequence number.
   /// - Returns: nil if there is no such database.
   func changes(after sequence: Int64) async throws -> Page? {
-    try await stores.withStore(.named(name), creating: false) { store in
-      try await store?.read { view in
-        var (documents, bytes): ([Document], Int) = ([], 0)
+    do {
+      return try await read { view in
+        var (documents, bytes): ([Changed], Int) = ([], 0)
         try view.changedDocuments(after: sequence, limit: Self.pageDocuments) { document in
-          documents.append(document)
+          documents.append(
+            Changed(id: document.id, sequence: document.sequence, content: .success(document)))
           bytes += document.body.count
           return bytes < Self.pageBytes && !view.slice.isOver
         }
-        let info = try view.info()
-        return Page(documents: documents, epoch: info.firstEpoch + info.epoch)
+        return try Page(documents, of: view)
       }
+    } catch {
+      guard ServiceError(error)?.code == .integrity else { throw error }
+      return try await eachChange(after: sequence)
+    }
+  }
+
+  /// The documents that changed after a sequence number, each read by itself, because one of them can't be read.
+  private func eachChange(after sequence: Int64) async throws -> Page? {
+    let changes = try await read { view in
+      (try view.changes(after: sequence, limit: Self.pageDocuments), try Page([], of: view).epoch)
+    }
+    guard let (changes, epoch) = changes else { return nil }
+    var documents: [Changed] = []
+    for change in changes {
+      let content: Result<Document, any Error>
+      do {
+        // One that is purged meanwhile is none of the changes any more.
+        guard let document = try await document(change.id) else { continue }
+        content = .success(document)
+      } catch { content = .failure(error) }
+      documents.append(Changed(id: change.id, sequence: change.sequence, content: content))
+    }
+    return Page(documents: documents, epoch: epoch)
+  }
+
+  /// A document as it is now; nil if there is none.
+  func document(_ id: DocumentID) async throws -> Document? {
+    try await read { view in try view.document(id) } ?? nil
+  }
+
+  /// - Returns: nil if there is no such database.
+  private func read<Value: Sendable>(
+    _ query: @escaping @Sendable (any StoreView) throws -> Value
+  ) async throws -> Value? {
+    try await stores.withStore(.named(name), creating: false) { store in
+      try await store?.read(query)
     }
   }
 
@@ -161,6 +206,15 @@ package struct ReplicatorDatabase: Sendable {
         changes.write(Owner(node: "", beat: owner.beat &+ 1).edit(of: Self.ownerID, after: known))
       }
     }
+  }
+}
+
+extension ReplicatorDatabase.Page {
+  fileprivate init(
+    _ documents: [ReplicatorDatabase.Changed], of view: any StoreView
+  ) throws {
+    let info = try view.info()
+    self.init(documents: documents, epoch: info.firstEpoch + info.epoch)
   }
 }
 

@@ -1,5 +1,6 @@
 import Documents
 import JSON
+import Stores
 
 /// A document of a replicator database, as this server knows it.
 ///
@@ -14,14 +15,36 @@ struct ReplicatorDocument: Sendable {
     let statistics: JSONObject?
   }
 
+  /// Why it is not done, for what is not said in the document itself. It is tried again.
+  struct Trouble: Sendable, Equatable {
+    let reason: String
+    /// Whether it will probably not pass by itself.
+    let isLasting: Bool
+
+    init(_ error: any Error) {
+      let known = ServiceError(error)
+      reason = known?.reason ?? String(reflecting: type(of: error))
+      isLasting = ![.unavailable, .storage, .storageFull, .readOnly, .moved, .overloaded]
+        .contains(known?.code)
+    }
+  }
+
   let id: DocumentID
-  let revision: RevisionID
+  /// Nil for one that can't be read.
+  let revision: RevisionID?
   let updated: Timestamp
   let source: String?
   let target: String?
   /// The id of the replication; nil before it is known, and for a document that is wrong.
   var job: String?
   private(set) var note: Note?
+  var trouble: Trouble?
+
+  /// A document that can't be read.
+  /// - Parameter now: when that was found.
+  init(unreadable id: DocumentID, at now: Timestamp) {
+    (self.id, revision, updated, source, target) = (id, nil, now, nil, nil)
+  }
 
   /// Reads a stored document. Nothing in it need be right.
   init(_ document: Document, _ body: JSONNode) {
@@ -49,6 +72,9 @@ struct ReplicatorDocument: Sendable {
       } else {
         info = note.statistics.map { .object($0) } ?? .null
       }
+    } else if let trouble {
+      state = trouble.isLasting ? "failed" : "crashing"
+      info = ["error": .string(trouble.reason)]
     } else if let job {
       (state, info) = (.string(job.state.rawValue), .object(job.shownInfo))
     }
@@ -57,7 +83,8 @@ struct ReplicatorDocument: Sendable {
       "database": .string(database), "doc_id": .string(id.text),
       "id": self.job.map { .string($0) } ?? .null, "node": "nonode@nohost",
       "source": source.map { .string($0) } ?? .null, "target": target.map { .string($0) } ?? .null,
-      "state": state, "info": info, "error_count": .count(job?.errorCount ?? 0),
+      "state": state, "info": info,
+      "error_count": .count(job?.errorCount ?? (trouble == nil ? 0 : 1)),
       "last_updated": .string(updated),
       "start_time": .string((job?.startedAt ?? self.updated).rfc3339),
       "source_proxy": .null, "target_proxy": .null,

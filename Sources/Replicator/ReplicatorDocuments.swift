@@ -1,5 +1,6 @@
 package import Documents
-package import JSON
+import JSON
+import Scheduling
 import Stores
 import Synchronization
 
@@ -13,24 +14,34 @@ package final class ReplicatorDocuments: Sendable {
   /// changes; it looks for what has failed before.
   private static let beat = Duration.seconds(3)
   private static let lonelyBeat = Duration.seconds(30)
+  /// How often documents are tried again that could not be read or begun, how many are before changes are read again,
+  /// and how many of them are reported in that time.
+  private static let retryPause = Duration.seconds(30)
+  private static let (retriesAtOnce, mostReports) = (100, 10)
   /// After how long a silent owner loses the replications.
   private static let patience = Duration.seconds(12)
 
-  private let database: ReplicatorDatabase
-  private let jobs: ReplicationJobs
+  let database: ReplicatorDatabase
+  let jobs: ReplicationJobs
   private let seal: CredentialSeal
-  private let isShared: Bool
+  let isShared: Bool
   private let server: @Sendable () async throws -> String?
   private let now: @Sendable () -> Timestamp
   private let node: String
-  private let state = Mutex(State())
+  let state = Mutex(State())
   private let signals = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-  private struct State {
+  struct State {
     /// Up to which change the documents are known, and in which database.
     var since: Int64 = 0
     var epoch: String?
     var documents: [String: ReplicatorDocument] = [:]
+    /// Those that could not be read or begun, those of them that are tried again now, and when all are again.
+    var failed: Set<String> = []
+    var retried: [String] = []
+    var retry = ContinuousClock.now
+    /// How many failures were reported since then.
+    var reports = 0
     /// What other servers know of the progress.
     var published: [String: JSONObject] = [:]
     /// The owner of a shared database, and since when that was heard.
@@ -55,7 +66,8 @@ package final class ReplicatorDocuments: Sendable {
   package func noteChange() { signals.continuation.yield() }
 
   /// Follows the database until the task is cancelled.
-  package func run() async {
+  /// - Parameter report: is told once of each document that can't be read or begun.
+  package func run(report: @escaping @Sendable (Failure) -> Void) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
         let beat = self.isShared ? Self.beat : Self.lonelyBeat
@@ -63,14 +75,22 @@ package final class ReplicatorDocuments: Sendable {
       }
       for await _ in signals.stream where !Task.isCancelled {
         // The next beat repeats what failed.
-        do { try await follow() } catch { continue }
+        do { try await follow(report) } catch { continue }
       }
       group.cancelAll()
     }
     if isShared { try? await database.release(as: node) }
   }
 
-  private func follow() async throws {
+  /// Why a document's replication does not run.
+  package struct Failure: Sendable {
+    /// The number of the document's change in the database.
+    package let change: Int64
+    package let database: String
+    package let error: any Error
+  }
+
+  private func follow(_ report: @Sendable (Failure) -> Void) async throws {
     let isOwner = try await owns()
     while let page = try await database.changes(after: state.withLock(\.since)) {
       if state.withLock({ $0.epoch != page.epoch }) {
@@ -78,15 +98,45 @@ package final class ReplicatorDocuments: Sendable {
         continue
       }
       guard !page.documents.isEmpty else {
+        try await tryAgain(isOwner, report)
         if isShared, isOwner, database.name == .remotes { try await publish() }
         return
       }
       for document in page.documents {
-        try await take(document, isOwner: isOwner)
+        await take(document, isOwner, report)
         state.withLock { $0.since = document.sequence }
       }
     }
     await reset(to: nil)
+  }
+
+  /// Reads those documents again that could not be read or begun, each by itself.
+  private func tryAgain(
+    _ isOwner: Bool, _ report: @Sendable (Failure) -> Void
+  ) async throws {
+    let now = ContinuousClock.now
+    let (ids, hasMore) = state.withLock { state -> ([DocumentID], Bool) in
+      if state.retried.isEmpty, state.retry <= now {
+        (state.retried, state.retry) = (Array(state.failed), now + Self.retryPause)
+        state.reports = 0
+      }
+      let ids = state.retried.suffix(Self.retriesAtOnce)
+      state.retried.removeLast(ids.count)
+      return (ids.compactMap { state.documents[$0]?.id }, !state.retried.isEmpty)
+    }
+    if hasMore { noteChange() }
+    for id in ids {
+      let content: Result<Document, any Error>
+      do {
+        guard let document = try await database.document(id) else {
+          forget(id)
+          continue
+        }
+        content = .success(document)
+      } catch { content = .failure(error) }
+      await take(.init(id: id, sequence: 0, content: content), isOwner, report)
+      try await Slice.giveWay()
+    }
   }
 
   /// Whether this server begins the replications.
@@ -110,31 +160,68 @@ package final class ReplicatorDocuments: Sendable {
   /// Forgets all documents and ends their replications.
   private func reset(to epoch: String?) async {
     let ended = state.withLock { state in
-      defer { (state.since, state.epoch, state.documents) = (0, epoch, [:]) }
+      defer {
+        (state.since, state.epoch, state.documents) = (0, epoch, [:])
+        (state.failed, state.retried) = ([], [])
+      }
       return state.documents.values.filter { $0.note == nil }.compactMap(\.job)
     }
     for job in ended { await jobs.end(job) }
   }
 
-  private func take(_ stored: Document, isOwner: Bool) async throws {
-    let id = stored.id.text
-    if let known = state.withLock({ $0.documents[id] }), known.note == nil, let job = known.job {
-      await jobs.end(job)
-    }
-    guard !stored.isDeleted, !stored.id.isDesign else {
-      state.withLock { $0.documents[id] = nil }
-      return
-    }
-    let body = try ParsedJSON(stored.body, limits: .stored).root
-    var document = ReplicatorDocument(stored, body)
-    if isOwner, document.note == nil {
-      do { document.job = try await begin(document, body) } catch let error as ServiceError
-        where error.code == .badRequest || error.code == .notImplemented
-      {
-        try await note("failed", ["_replication_state_reason": .string(error.reason)], document)
+  /// Begins what a document describes. What fails concerns this document only, and is tried again.
+  private func take(
+    _ changed: ReplicatorDatabase.Changed, _ isOwner: Bool, _ report: @Sendable (Failure) -> Void
+  ) async {
+    let id = changed.id
+    let known = state.withLock { $0.documents[id.text] }
+    if let known, known.note == nil, let job = known.job { await jobs.end(job) }
+    var document = ReplicatorDocument(unreadable: id, at: now())
+    do {
+      let stored = try changed.content.get()
+      guard !stored.isDeleted, !stored.id.isDesign else { return forget(id) }
+      let body = try ParsedJSON(stored.body, limits: .stored).root
+      document = ReplicatorDocument(stored, body)
+      if isOwner, document.note == nil {
+        do { document.job = try await begin(document, body) } catch let error as ServiceError
+          where error.isOfDocument
+        {
+          document.trouble = .init(error)
+          try await note("failed", ["_replication_state_reason": .string(error.reason)], document)
+        }
+      }
+    } catch {
+      guard !Task.isCancelled else { return }
+      let trouble = document.trouble ?? .init(error)
+      document.trouble = trouble
+      if known?.trouble != trouble, mayReport() {
+        report(Failure(change: changed.sequence, database: database.name.text, error: error))
+      }
+      let failed = document
+      return state.withLock { state in
+        state.documents[id.text] = failed
+        state.failed.insert(id.text)
       }
     }
-    state.withLock { $0.documents[id] = document }
+    let taken = document
+    state.withLock { state in
+      state.documents[id.text] = taken
+      state.failed.remove(id.text)
+    }
+  }
+
+  private func mayReport() -> Bool {
+    state.withLock { state in
+      state.reports += 1
+      return state.reports <= Self.mostReports
+    }
+  }
+
+  private func forget(_ id: DocumentID) {
+    state.withLock { state in
+      state.documents[id.text] = nil
+      state.failed.remove(id.text)
+    }
   }
 
   /// Begins a replication.
@@ -202,60 +289,15 @@ package final class ReplicatorDocuments: Sendable {
       "_replication_state": .string(name), "_replication_state_time": .string(now().rfc3339),
     ]
     for (name, value) in members.members { noted.append(name, value) }
-    try await database.note(noted, in: document.id, document.revision)
+    guard let revision = document.revision else { return }
+    try await database.note(noted, in: document.id, revision)
     noteChange()
   }
+}
 
-  /// How far a document's replication has come, for the person whose it is.
-  /// - Parameter stored: the document as it is now, which this server may not have read yet.
-  func progress(of id: String, _ stored: JSONObject) async throws -> JSONObject {
-    let known = state.withLock { $0.documents[id] }
-    if let job = known?.job.flatMap({ jobs.job($0) }), known?.note == nil {
-      return job.plainProgress
-    }
-    guard let noted = stored["_replication_state"]?.string else {
-      return try await database.published(id) ?? ["state": "initializing"]
-    }
-    var progress: JSONObject = ["state": .string(noted)]
-    if let time = stored["_replication_state_time"] { progress.append("updated", time) }
-    if let reason = stored["_replication_state_reason"] {
-      progress.append("error", "It can't be done as it is set.")
-      progress.append("reason", reason)
-    }
-    for name in ["done", "total", "refused", "bytes"] {
-      if let count = stored["_replication_stats"]?[name] { progress.append(name, count) }
-    }
-    return progress
-  }
-
-  /// Lets the servers that share the database know how far the replications have come that run here.
-  private func publish() async throws {
-    let (documents, earlier) = state.withLock { ($0.documents, $0.published) }
-    var present: [String: JSONObject] = [:]
-    for (id, document) in documents where document.note == nil {
-      guard let job = document.job.flatMap({ jobs.job($0) }) else { continue }
-      present[id] = job.plainProgress
-    }
-    var changed: [String: JSONObject?] = [:]
-    for (id, progress) in present where progress != earlier[id] { changed[id] = progress }
-    for id in earlier.keys where present[id] == nil { changed[id] = .some(nil) }
-    guard !changed.isEmpty else { return }
-    try await database.publish(changed)
-    state.withLock { $0.published = present }
-  }
-
-  /// The elements of `_scheduler/docs`, ordered by id.
-  package var scheduled: [JSONObject] {
-    state.withLock { Array($0.documents.values) }
-      .sorted { $0.id.text.utf8.lexicographicallyPrecedes($1.id.text.utf8) }.map(element)
-  }
-
-  /// One of them.
-  package func scheduled(_ id: String) -> JSONObject? {
-    state.withLock { $0.documents[id] }.map(element)
-  }
-
-  private func element(_ document: ReplicatorDocument) -> JSONObject {
-    document.scheduled(in: database.name.text, document.job.flatMap { jobs.job($0) })
+extension ServiceError {
+  /// Whether a document is wrong, so that it says so until it is changed.
+  fileprivate var isOfDocument: Bool {
+    [.badRequest, .notImplemented, .forbidden].contains(code)
   }
 }

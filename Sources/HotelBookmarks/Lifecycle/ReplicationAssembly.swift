@@ -97,9 +97,11 @@ struct ReplicationService: Service {
   private let jobs: ReplicationJobs
   private let documents: [ReplicatorDocuments]
   private let socket: SocketService?
+  private let logger: Logger
 
   init(_ assembly: ReplicationAssembly, _ router: RequestRouter, _ logger: Logger) {
     (jobs, documents) = (assembly.jobs, [assembly.documents, assembly.personal])
+    self.logger = logger
     socket = SocketService(
       at: assembly.socket, connections: ReplicationJobs.connections, router.forReplications(),
       failing: "databases of this server can't be replicated: the socket can't be made", logger)
@@ -109,10 +111,16 @@ struct ReplicationService: Service {
     async let serving: Void? = try await socket?.run()
     await cancelWhenGracefulShutdown {
       await withTaskGroup(of: Void.self) { group in
-        for documents in documents { group.addTask { await documents.run() } }
+        for documents in documents { group.addTask { await documents.run(report: report) } }
       }
     }
     await jobs.stop()
     _ = try await serving
+  }
+  private func report(_ failure: ReplicatorDocuments.Failure) {
+    let change = failure.change > 0 ? ", change \(failure.change)" : ""
+    logger.error(
+      "a replication can't be begun and will be tried again",
+      metadata: ["detail": "\(failure.database)\(change): \(StartFailure.line(failure.error))"])
   }
 }

@@ -2,7 +2,7 @@ import Documents
 import Scheduling
 import Stores
 
-/// A state of a store that can be read only for a while, as over a connection that is then lost. Each slice is over at
+/// A state of a store that can be read only for a while, as over a connection that is then lost, or without one document. Each slice is over at
 /// once.
 struct InterruptedView: StoreView {
   /// The error of a reading after the last one that succeeds.
@@ -17,12 +17,18 @@ struct InterruptedView: StoreView {
   let slice = Slice.shortest
   private let view: any StoreView
   private let rest: Rest
+  private let damaged: DocumentID?
 
   /// Makes a view that shows the same state as another one.
   /// - Parameter count: how many calls and rows succeed.
-  init(_ view: any StoreView, after count: Int) {
-    self.view = view
+  /// - Parameter damaged: a document that can't be read.
+  init(_ view: any StoreView, after count: Int, damaged: DocumentID? = nil) {
+    (self.view, self.damaged) = (view, damaged)
     rest = Rest(count)
+  }
+
+  private func check(_ id: DocumentID) throws {
+    guard id != damaged else { throw ServiceError(.integrity, "It can't be read") }
   }
 
   private func count() throws {
@@ -36,7 +42,10 @@ struct InterruptedView: StoreView {
     return try read(view)
   }
 
-  func document(_ id: DocumentID) throws -> Document? { try one { try $0.document(id) } }
+  func document(_ id: DocumentID) throws -> Document? {
+    try check(id)
+    return try one { try $0.document(id) }
+  }
   func tree(_ id: DocumentID) throws -> RevisionTree? { try one { try $0.tree(id) } }
   func newest(_ id: DocumentID) throws -> RevisionTree? { try one { try $0.newest(id) } }
   func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? {
@@ -52,6 +61,7 @@ struct InterruptedView: StoreView {
     try one { view in
       try view.documents(range) { document in
         try count()
+        try check(document.id)
         return try visit(document)
       }
     }
@@ -65,6 +75,7 @@ struct InterruptedView: StoreView {
     try one { view in
       try view.changedDocuments(after: sequence, limit: limit) { document in
         try count()
+        try check(document.id)
         return try visit(document)
       }
     }

@@ -1,0 +1,91 @@
+import Documents
+import IPAddresses
+import JSON
+import StoreTesting
+import Stores
+import Synchronization
+import Testing
+
+@testable import Replicator
+
+/// One document of a replicator database that can't be used, among others.
+@Suite(.timeLimit(.minutes(10))) struct ReplicatorDocumentsTests {
+  /// A database of documents, and what follows it.
+  private final class Fixture: Sendable {
+    let stores: DatabaseManager
+    let database: ReplicatorDatabase
+    let jobs: ReplicationJobs
+    let documents: ReplicatorDocuments
+    let reports = Mutex<[ReplicatorDocuments.Failure]>([])
+
+    init(over engine: any StorageEngine, key: @escaping @Sendable () async throws -> [UInt8]) {
+      let now = { @Sendable in Timestamp(milliseconds: 0) }
+      stores = DatabaseManager(engine: engine, maximumOpen: 10, now: now)
+      database = ReplicatorDatabase(.replicator, in: stores)
+      let clients = PeerClients(socket: "/nonexistent/socket", addresses: .publicOnly) { _ in "" }
+      jobs = ReplicationJobs(clients, now: now)
+      documents = ReplicatorDocuments(
+        database, jobs, CredentialSeal(key: key), isShared: false, server: { "server" }, now: now)
+    }
+
+    func write(_ id: String, _ members: JSONObject) async throws {
+      try await database.write([(try DocumentID(id), members)])
+    }
+
+    /// Follows the database until a condition is true.
+    func follow(until isDone: @Sendable () -> Bool) async {
+      let task = Task {
+        await documents.run { failure in self.reports.withLock { $0.append(failure) } }
+      }
+      while !isDone() { await Task.yield() }
+      task.cancel()
+      await task.value
+      await jobs.stop()
+    }
+
+    func state(of id: String) -> String? { documents.scheduled(id)?["state"]?.string }
+  }
+
+  private static let local: JSONObject = ["source": "a", "target": "b", "continuous": true]
+  private static let key: @Sendable () -> [UInt8] = { [UInt8](repeating: 1, count: 32) }
+
+  @Test func unreadableDocumentStopsNoOther() async throws {
+    let damaged = try DocumentID("b")
+    let engine = WrappedEngine(MemoryEngine()) { DamagedStorage($0, without: damaged) }
+    let fixture = Fixture(over: engine, key: Self.key)
+    for id in ["a", "b", "c"] {
+      try await fixture.write(id, ["source": .string(id), "target": "x"])
+    }
+    await fixture.follow { fixture.state(of: "c") != nil && fixture.state(of: "b") != nil }
+    #expect(fixture.jobs.counts.started == 2)
+    let element = try #require(fixture.documents.scheduled("b"))
+    #expect(element["state"] == "failed" && element["info"]?["error"] == "It can't be read")
+    #expect(element["error_count"] == 1 && element["source"] == .null)
+    let reports = fixture.reports.withLock { $0 }
+    #expect(reports.map(\.change) == [2] && reports.first?.database == "_replicator")
+    let shown = try await fixture.documents.progress(of: "b", [:])
+    #expect(shown["state"] == "failed" && shown["reason"] == "It can't be read")
+  }
+
+  @Test func credentialsThatCannotBeDecryptedNowStopNoOther() async throws {
+    let fixture = Fixture(over: MemoryEngine()) { throw ServiceError(.unavailable, "No key now") }
+    let sealed: JSONObject = ["url": "https://h.example/a", "sealed": "AAAA"]
+    try await fixture.write("a", ["source": .object(sealed), "target": "x"])
+    try await fixture.write("b", Self.local)
+    await fixture.follow { fixture.state(of: "b") != nil }
+    #expect(fixture.state(of: "a") == "crashing" && fixture.jobs.counts.started == 1)
+    #expect(fixture.documents.scheduled("a")?["info"]?["error"] == "No key now")
+  }
+
+  @Test func wrongDocumentStopsNoOtherWhenNothingCanBeWritten() async throws {
+    let engine = MemoryEngine()
+    let fixture = Fixture(over: engine, key: Self.key)
+    try await fixture.write("a", ["source": "a"])
+    try await fixture.write("b", Self.local)
+    engine.failWrites(to: .named(.replicator), with: ServiceError(.readOnly, "Read only"))
+    await fixture.follow { fixture.state(of: "b") != nil }
+    #expect(fixture.state(of: "a") == "failed" && fixture.jobs.counts.started == 1)
+    let info = fixture.documents.scheduled("a")?["info"]?["error"]?.string
+    #expect(info?.contains("Missing replicator database") == true)
+  }
+}
