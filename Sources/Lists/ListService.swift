@@ -331,26 +331,26 @@ extension ListService {
   /// step has failed.
   /// - Returns: the failures.
   package func catchUp() async throws -> [any Error] {
-    try await showStaleLists() + finishPublications(begunBefore: now().adding(seconds: -60))
-      + endOwnerless() + removeRests() + removeEndedDrafts()
+    try await finish(begunBefore: now().adding(seconds: -60))
   }
 
   /// Removes the records that are left of lists with many members, which have ended, in updates that take little time each.
-  /// - Returns: the failure.
+  /// - Returns: the failures.
   private func removeRests() async -> [any Error] {
-    do {
-      while let list = try await directory.lists(noted: ListKeys.endedPrefix, limit: 1).first {
+    await finishEach(in: ListKeys.range(ListKeys.endedPrefix)) { note, list in
+      var isDone = false
+      while !isDone {
         let now = now()
         let removed = try await stores.update(.system, as: .server) { changes in
           let removed = try changes.removeRecords(of: list, at: now)
-          if removed.isDone { changes.write(LocalEdit(ListKeys.ended(list), nil)) }
+          if removed.isDone { changes.write(LocalEdit(note, nil)) }
           return removed
         }
         tell(removed.members)
+        isDone = removed.isDone
         try await Slice.giveWay()
       }
-      return []
-    } catch { return [error] }
+    }
   }
 
   private func showStaleLists() async throws -> [any Error] {

@@ -65,27 +65,42 @@ extension ListKeys {
 
 extension ListService {
   /// Ends the lists that had no owner for long enough.
-  /// - Returns: the failure.
+  /// - Returns: the failures.
   func endOwnerless() async -> [any Error] {
     let now = now()
-    let due = ListKeys.ends(until: now)
+    return await finishEach(in: ListKeys.ends(until: now)) { note, list in
+      let ended = try await stores.update(.system, as: .server) { changes in
+        changes.write(LocalEdit(note, nil))
+        let end = try ListDirectory.head(of: list, in: changes.view)?.endsAt
+        return end.map { $0 <= now } ?? false ? try changes.endList(list, at: now) : EndedList()
+      }
+      tell(ended.members)
+      for store in ended.stores { try await accounts.erase(store: store) }
+    }
+  }
+}
+
+extension ListService {
+  /// Does the work that records of lists stand for, one after the other. Work that fails stops no other.
+  /// - Returns: the failures.
+  func finishEach(
+    in range: DocumentRange, _ work: (LocalID, AccountID) async throws -> Void
+  ) async -> [any Error] {
+    var (rest, failures): (DocumentRange, [any Error]) = (range, [])
     do {
-      while let note = try await directory.first(in: due), let list = ListKeys.last(of: note) {
-        let ended = try await stores.update(.system, as: .server) { changes in
-          changes.write(LocalEdit(note, nil))
-          let end = try ListDirectory.head(of: list, in: changes.view)?.endsAt
-          return end.map { $0 <= now } ?? false ? try changes.endList(list, at: now) : EndedList()
-        }
-        tell(ended.members)
-        for store in ended.stores { try await accounts.erase(store: store) }
+      while let note = try await directory.first(in: rest) {
+        rest = rest.behind(note.text)
+        guard let list = ListKeys.last(of: note) else { continue }
+        do { try await work(note, list) } catch { failures.append(error) }
         try await Slice.giveWay()
       }
-      return []
-    } catch { return [error] }
+    } catch { failures.append(error) }
+    return failures
   }
 }
 
 extension ListDirectory {
+  /// The first record of a range.
   fileprivate func first(in range: DocumentRange) async throws -> LocalID? {
     try await read(orAbsent: nil) { view in
       var first: LocalID?

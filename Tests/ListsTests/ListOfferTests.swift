@@ -1,4 +1,5 @@
 import Accounts
+import Documents
 import JSON
 import Stores
 import TestSupport
@@ -96,6 +97,21 @@ import Testing
     let records = try await fixture.records(of: list)
     #expect(records.allSatisfy { $0.contains("left/") }, "\(records)")
     #expect(try await fixture.engine.names(in: "list", after: nil, limit: 1).isEmpty)
+  }
+
+  @Test func unreadableListKeepsNoOtherFromItsEnd() async throws {
+    let other = try await fixture.list(of: owner, "ann")
+    try await fixture.join(other, ben, "ben", by: owner)
+    try await settle()
+    let unreadable = list.text.precedesBytes(of: other.text) ? (list, other) : (other, list)
+    try await fixture.stores.update(.system, as: .server) { changes in
+      let head = LocalDocument(revision: 1, body: Array("no list".utf8))
+      changes.write(LocalEdit(ListKeys.list(unreadable.0), head))
+    }
+    fixture.clock.advance(seconds: ListLimits.ownerlessSeconds)
+    for _ in 0..<2 { #expect(try await fixture.lists.catchUp().count == 1) }
+    #expect(try await fixture.lists.role(of: ben, in: unreadable.1) == nil)
+    #expect(try await fixture.lists.role(of: ben, in: unreadable.0) != nil)
   }
 
   @Test func firstMemberWhoAcceptsAnOwnerlessListHasIt() async throws {
