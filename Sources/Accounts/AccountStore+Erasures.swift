@@ -137,6 +137,7 @@ extension AccountStore {
         for id in try ["push", "pull"].map({ try DocumentID(person.text + "/" + $0) }) {
           guard let document = try changes.view.document(id), !document.isDeleted else { continue }
           try changes.delete(id, base: document.revision)
+          changes.write(LocalEdit(.progress(of: id.text), nil))
         }
       }
     }

@@ -51,7 +51,7 @@ struct Replication: Sendable {
   /// - Returns: the answer of `_replicate` without `ok`.
   /// - Throws: ``ReplicationFailure``; ``Displaced``; `CancellationError`. What the next run repeats changes nothing.
   func run() async throws -> JSONObject {
-    let turn = try await turns.take()
+    let turn = try await turns.take(for: request.person)
     defer { turn.give() }
     var run = try await begin()
     report(run.progress)

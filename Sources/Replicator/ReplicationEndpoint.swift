@@ -92,7 +92,7 @@ package struct ReplicationEndpoint: Sendable, Hashable {
   }
 
   var isLocal: Bool { if case .local = place { true } else { false } }
-  var isPersons: Bool { if case .own = place { true } else { false } }
+  var person: AccountID? { if case .own(let person) = place { person.id } else { nil } }
   var isRemote: Bool { if case .remote = place { true } else { false } }
 
   private static func fields(_ node: JSONNode?, _ role: String) throws -> [Field] {

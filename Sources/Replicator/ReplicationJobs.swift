@@ -45,8 +45,10 @@ package final class ReplicationJobs: Sendable {
   }
 
   private let clients: PeerClients
+  private let publishes: Bool
   private let administrators = Places(running: most, copying: ReplicationTurns.atOnce)
-  private let people = Places(running: mostOfPeople, copying: copyingOfPeople)
+  private let people = Places(
+    running: mostOfPeople, copying: copyingOfPeople, ofOne: PersonRemotes.Direction.allCases.count)
   private let now: @Sendable () -> Timestamp
   private let state = Mutex(State())
 
@@ -55,9 +57,10 @@ package final class ReplicationJobs: Sendable {
     let running: ReplicationTurns
     let copying: ReplicationTurns
 
-    init(running: Int, copying: Int) {
-      self.running = ReplicationTurns(atOnce: running, length: placeLength)
-      self.copying = ReplicationTurns(atOnce: copying)
+    /// - Parameter mostOfOne: the most of one account.
+    init(running: Int, copying: Int, ofOne mostOfOne: Int = .max) {
+      self.running = ReplicationTurns(atOnce: running, ofOne: mostOfOne, length: placeLength)
+      self.copying = ReplicationTurns(atOnce: copying, ofOne: mostOfOne)
     }
   }
 
@@ -65,6 +68,8 @@ package final class ReplicationJobs: Sendable {
     var jobs: [String: ReplicationJob] = [:]
     var isStopped = false
     var counts = Counts()
+    /// The ids of the people's documents whose progress was not published yet.
+    var unpublished: Set<String> = []
   }
 
   /// Is told of a replication that has ended by itself.
@@ -78,8 +83,11 @@ package final class ReplicationJobs: Sendable {
     package var refused = 0
   }
 
-  package init(_ clients: PeerClients, now: @escaping @Sendable () -> Timestamp) {
-    (self.clients, self.now) = (clients, now)
+  /// - Parameter publishes: whether other servers are told of the progress of people's remotes.
+  package init(
+    _ clients: PeerClients, publishes: Bool = false, now: @escaping @Sendable () -> Timestamp
+  ) {
+    (self.clients, self.publishes, self.now) = (clients, publishes, now)
   }
 
   /// Carries out a `POST /_replicate`.
@@ -128,19 +136,46 @@ package final class ReplicationJobs: Sendable {
       let outcome = await self.attempts(at: request, id, base: base, isKept: completion != nil)
       if case .success = outcome, let job = self.job(id) { await completion?(job) }
       // A cancelled one was removed before, and there may be another one of its id.
-      if !Task.isCancelled { self.state.withLock { _ = $0.jobs.removeValue(forKey: id) } }
+      if !Task.isCancelled { _ = self.remove(id) }
       return outcome
     }
     state.jobs[id] = ReplicationJob(id: id, request, of: document, at: now(), task)
     state.counts.started += 1
+    noteChange(of: state.jobs[id], &state)
     return task
   }
 
   /// Ends a replication, and waits for its end.
   func end(_ id: String) async {
-    let job = state.withLock { $0.jobs.removeValue(forKey: id) }
+    let job = remove(id)
     job?.task.cancel()
     _ = await job?.task.value
+  }
+
+  private func remove(_ id: String) -> ReplicationJob? {
+    state.withLock { state in
+      let job = state.jobs.removeValue(forKey: id)
+      noteChange(of: job, &state)
+      return job
+    }
+  }
+
+  private func noteChange(of job: ReplicationJob?, _ state: inout State) {
+    guard publishes, let job, job.request.person != nil, let id = job.document?.id else { return }
+    state.unpublished.insert(id)
+  }
+
+  /// The ids of the people's documents whose progress has changed since the last call.
+  func takeUnpublished() -> Set<String> {
+    state.withLock { state in
+      defer { state.unpublished = [] }
+      return state.unpublished
+    }
+  }
+
+  /// Gives back those that could not be published.
+  func keepUnpublished(_ ids: some Sequence<String>) {
+    state.withLock { $0.unpublished.formUnion(ids) }
   }
 
   /// Ends a replication that a request has begun.
@@ -178,8 +213,9 @@ package final class ReplicationJobs: Sendable {
   private func attempts(
     at request: ReplicationRequest, _ id: String, base: String, isKept: Bool
   ) async -> Outcome {
-    let places = request.isPersons ? people : administrators
-    guard let place = try? await places.running.take() else { return .failure(.cancelled) }
+    let places = request.person == nil ? administrators : people
+    let taken = try? await places.running.take(for: request.person)
+    guard let place = taken else { return .failure(.cancelled) }
     defer { place.give() }
     var pause = Self.pauses.lowerBound
     while true {
@@ -223,6 +259,7 @@ package final class ReplicationJobs: Sendable {
         state.counts.refused += max(0, new.failures - known.failures)
       }
       state.jobs[id]?.note(progress, at: now())
+      noteChange(of: job, &state)
     }
   }
 
@@ -234,6 +271,7 @@ package final class ReplicationJobs: Sendable {
       guard var job = state.jobs[id] else { return }
       change(&job, now())
       state.jobs[id] = job
+      noteChange(of: job, &state)
     }
   }
 }

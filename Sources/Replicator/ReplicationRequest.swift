@@ -33,8 +33,8 @@ package struct ReplicationRequest: Sendable {
   /// Whether an end is a database of this server.
   var isLocal: Bool { source.isLocal || target.isLocal }
 
-  /// Whether it is a person's own remote.
-  var isPersons: Bool { source.isPersons || target.isPersons }
+  /// Whose own remote it is; nil for the administrator's.
+  var person: AccountID? { source.person ?? target.person }
 
   /// The most ids of documents.
   static let maximumDocuments = 10_000

@@ -1,16 +1,24 @@
+import Stores
 import Synchronization
 
-/// Limits how many replications copy at the same time. The others wait in the order in which they came, and a replication
-/// that has had its turn for a while lets the next one copy.
+/// Limits how many replications copy at the same time. The accounts that wait take turns, and of one account those who came
+/// first go first. A replication that has had its turn for a while lets the next one copy.
 package final class ReplicationTurns: Sendable {
   /// How many copy at once. Each holds at most two batches in memory.
   package static let atOnce = 8
   /// How long their turns last if others wait.
   package static let length = Duration.seconds(10)
 
-  private struct State {
+  fileprivate typealias Waiting = (number: Int, continuation: CheckedContinuation<Void, any Error>)
+
+  fileprivate struct State {
     var free: Int
-    var waiting: [(number: Int, continuation: CheckedContinuation<Void, any Error>)] = []
+    let mostOfOne: Int
+    var waiting: [AccountID?: [Waiting]] = [:]
+    /// The accounts with replications that wait, in the order in which they take turns.
+    var accounts: [AccountID?] = []
+    /// How many turns each account has.
+    var held: [AccountID?: Int] = [:]
     var next = 0
     /// Those that were cancelled before they waited.
     var cancelled: Set<Int> = []
@@ -20,78 +28,79 @@ package final class ReplicationTurns: Sendable {
   /// How long a turn lasts if others wait.
   private let length: Duration
 
+  /// - Parameter mostOfOne: the most turns of one account at a time.
   package init(
-    atOnce count: Int = ReplicationTurns.atOnce, length: Duration = ReplicationTurns.length
+    atOnce count: Int = ReplicationTurns.atOnce, ofOne mostOfOne: Int = .max,
+    length: Duration = ReplicationTurns.length
   ) {
-    state = Mutex(State(free: count))
+    state = Mutex(State(free: count, mostOfOne: mostOfOne))
     self.length = length
   }
 
   /// Waits for a turn.
+  /// - Parameter account: whose replication it is; nil for the administrator.
   /// - Throws: `CancellationError`.
-  func take() async throws -> Turn {
-    try await wait()
-    return Turn(self)
+  func take(for account: AccountID? = nil) async throws -> Turn {
+    try await wait(for: account)
+    return Turn(self, account)
   }
 
   /// How many replications wait.
-  package var waitingCount: Int { state.withLock { $0.waiting.count } }
+  package var waitingCount: Int {
+    state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } }
+  }
 
-  fileprivate func wait() async throws {
+  fileprivate var isWanted: Bool { state.withLock { !$0.accounts.isEmpty } }
+
+  fileprivate func wait(for account: AccountID?) async throws {
     let number = state.withLock { state in
       state.next += 1
       return state.next
     }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let result = state.withLock { state -> Result<Void, any Error>? in
-          if state.cancelled.remove(number) != nil { return .failure(CancellationError()) }
-          if state.free > 0 {
-            state.free -= 1
-            return .success(())
-          }
-          state.waiting.append((number, continuation))
-          return nil
+        let isCancelled = state.withLock { state in
+          if state.cancelled.remove(number) != nil { return true }
+          state.add((number, continuation), of: account)
+          return false
         }
-        if let result { continuation.resume(with: result) }
+        if isCancelled { continuation.resume(throwing: CancellationError()) }
+        giveNext()
       }
     } onCancel: {
-      let continuation = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-        guard let index = state.waiting.firstIndex(where: { $0.number == number }) else {
-          state.cancelled.insert(number)
-          return nil
-        }
-        return state.waiting.remove(at: index).continuation
+      let continuation = state.withLock { state in
+        let continuation = state.remove(number, of: account)
+        if continuation == nil { state.cancelled.insert(number) }
+        return continuation
       }
       continuation?.resume(throwing: CancellationError())
     }
     state.withLock { _ = $0.cancelled.remove(number) }
   }
 
-  fileprivate func release() {
-    let next = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-      guard !state.waiting.isEmpty else {
-        state.free += 1
-        return nil
-      }
-      return state.waiting.removeFirst().continuation
-    }
-    next?.resume()
+  /// Gives a free turn to the next one, if there is one.
+  private func giveNext() { state.withLock { $0.takeNext() }?.resume() }
+
+  fileprivate func release(of account: AccountID?) {
+    state.withLock { $0.release(of: account) }
+    giveNext()
   }
 
   /// The turn of one replication.
   final class Turn: Sendable {
     private let turns: ReplicationTurns
+    private let account: AccountID?
     /// When it was taken; nil while it is not held.
     private let began = Mutex<ContinuousClock.Instant?>(.now)
 
-    fileprivate init(_ turns: ReplicationTurns) { self.turns = turns }
+    fileprivate init(_ turns: ReplicationTurns, _ account: AccountID?) {
+      (self.turns, self.account) = (turns, account)
+    }
 
     /// Whether it has lasted long, and others wait.
     var isWanted: Bool {
       let began = began.withLock { $0 }
-      return began.map { ContinuousClock.now - $0 >= turns.length } ?? false
-        && turns.waitingCount > 0
+      return began.map { ContinuousClock.now - $0 >= turns.length } ?? false && turns.isWanted
     }
 
     /// Gives the turn back; a second call does nothing.
@@ -100,15 +109,62 @@ package final class ReplicationTurns: Sendable {
         defer { began = nil }
         return began != nil
       }
-      if isHeld { turns.release() }
+      if isHeld { turns.release(of: account) }
     }
 
     /// Gives the turn back and waits for the next one.
     /// - Throws: `CancellationError`.
     func takeAgain() async throws {
       give()
-      try await turns.wait()
+      try await turns.wait(for: account)
       began.withLock { $0 = .now }
     }
+  }
+}
+
+extension ReplicationTurns.State {
+  fileprivate mutating func add(_ waiting: ReplicationTurns.Waiting, of account: AccountID?) {
+    if self.waiting[account] == nil { accounts.append(account) }
+    self.waiting[account, default: []].append(waiting)
+  }
+
+  /// Removes one that waits.
+  /// - Returns: nil if it does not wait.
+  fileprivate mutating func remove(
+    _ number: Int, of account: AccountID?
+  ) -> CheckedContinuation<Void, any Error>? {
+    guard let index = waiting[account]?.firstIndex(where: { $0.number == number }) else {
+      return nil
+    }
+    let removed = waiting[account]?.remove(at: index)
+    if waiting[account]?.isEmpty ?? false {
+      waiting[account] = nil
+      accounts.removeAll { $0 == account }
+    }
+    return removed?.continuation
+  }
+
+  /// Takes the first one of the next account that may have another turn. Then it is the other accounts' turn.
+  fileprivate mutating func takeNext() -> CheckedContinuation<Void, any Error>? {
+    guard free > 0,
+      let index = accounts.firstIndex(where: { held[$0, default: 0] < mostOfOne }),
+      let first = waiting[accounts[index]]?.first
+    else { return nil }
+    let account = accounts.remove(at: index)
+    waiting[account]?.removeFirst()
+    if waiting[account]?.isEmpty ?? true {
+      waiting[account] = nil
+    } else {
+      accounts.append(account)
+    }
+    free -= 1
+    held[account, default: 0] += 1
+    return first.continuation
+  }
+
+  fileprivate mutating func release(of account: AccountID?) {
+    free += 1
+    let count = held[account, default: 1] - 1
+    held[account] = count > 0 ? count : nil
   }
 }

@@ -142,21 +142,18 @@ package struct ReplicatorDatabase: Sendable {
             try changes.put(id, base: base, body: try DocumentBody(JSONValue.object(body)))
           } else if let base {
             try changes.delete(id, base: base)
+            changes.write(LocalEdit(.progress(of: id.text), nil))
           }
         }
       }
     }
   }
 
-  private static func progressID(_ document: String) -> LocalID {
-    LocalID(receipt: "replicator/" + document)
-  }
-
   /// What another server has published of a document's replication; nil for nothing.
   func published(_ id: String) async throws -> JSONObject? {
     try await stores.withStore(.named(name), creating: false) { store in
       try await store?.readInline { view in
-        try view.local(Self.progressID(id)).flatMap {
+        try view.local(.progress(of: id)).flatMap {
           try JSONValue(parsing: $0.body, limits: .small).object
         }
       }
@@ -164,18 +161,14 @@ package struct ReplicatorDatabase: Sendable {
   }
 
   /// Publishes how far replications have come, in one transaction; nil for one that has ended.
-  func publish(_ progress: [String: JSONObject?]) async throws {
+  func publish(_ progress: [(id: String, progress: JSONObject?)]) async throws {
     try await stores.withStore(.named(name), creating: false) { store in
       _ = try await store?.update(as: .server) { changes in
         for (id, progress) in progress {
-          let id = Self.progressID(id)
-          let revision = try changes.local(id)?.revision ?? 0
-          changes.write(
-            LocalEdit(
-              id,
-              progress.map {
-                LocalDocument(revision: revision &+ 1, body: JSONValue.object($0).bytes)
-              }))
+          let note = progress.map {
+            LocalDocument(revision: 1, body: JSONValue.object($0).bytes)
+          }
+          changes.write(LocalEdit(.progress(of: id), note))
         }
       }
     }

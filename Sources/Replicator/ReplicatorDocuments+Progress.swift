@@ -1,5 +1,6 @@
 import Documents
 package import JSON
+import Scheduling
 import Stores
 import Synchronization
 
@@ -9,9 +10,7 @@ extension ReplicatorDocuments {
   /// - Parameter stored: the document as it is now, which this server may not have read yet.
   func progress(of id: String, _ stored: JSONObject) async throws -> JSONObject {
     let known = state.withLock { $0.documents[id] }
-    if let job = known?.job.flatMap({ jobs.job($0) }), known?.note == nil {
-      return job.plainProgress
-    }
+    if let present = present(of: id) { return present }
     if let trouble = known?.trouble {
       return [
         "state": trouble.isLasting ? "failed" : "crashing",
@@ -34,20 +33,30 @@ extension ReplicatorDocuments {
     return progress
   }
 
-  /// Lets the servers that share the database know how far the replications have come that run here.
+  /// How many are published in one transaction.
+  private static let publishedAtOnce = 50
+
+  /// Lets the servers that share the database know how far those replications have come that run here and have changed.
   func publish() async throws {
-    let (documents, earlier) = state.withLock { ($0.documents, $0.published) }
-    var present: [String: JSONObject] = [:]
-    for (id, document) in documents where document.note == nil {
-      guard let job = document.job.flatMap({ jobs.job($0) }) else { continue }
-      present[id] = job.plainProgress
+    var rest = Array(jobs.takeUnpublished())
+    do {
+      while !rest.isEmpty {
+        let piece = rest.suffix(Self.publishedAtOnce)
+        try await database.publish(piece.map { (id: $0, progress: present(of: $0)) })
+        rest.removeLast(piece.count)
+        try await Slice.giveWay()
+      }
+    } catch {
+      jobs.keepUnpublished(rest)
+      throw error
     }
-    var changed: [String: JSONObject?] = [:]
-    for (id, progress) in present where progress != earlier[id] { changed[id] = progress }
-    for id in earlier.keys where present[id] == nil { changed[id] = .some(nil) }
-    guard !changed.isEmpty else { return }
-    try await database.publish(changed)
-    state.withLock { $0.published = present }
+  }
+
+  /// The progress of a document's replication that runs here; nil for none.
+  private func present(of id: String) -> JSONObject? {
+    let document = state.withLock { $0.documents[id] }
+    guard let document, document.note == nil else { return nil }
+    return document.job.flatMap { jobs.job($0)?.plainProgress }
   }
 
   /// The elements of `_scheduler/docs`, ordered by id.

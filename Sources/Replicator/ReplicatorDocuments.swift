@@ -42,8 +42,6 @@ package final class ReplicatorDocuments: Sendable {
     var retry = ContinuousClock.now
     /// How many failures were reported since then.
     var reports = 0
-    /// What other servers know of the progress.
-    var published: [String: JSONObject] = [:]
     /// The owner of a shared database, and since when that was heard.
     var owner: ReplicatorDatabase.Owner?
     var heard = ContinuousClock.now

@@ -1,4 +1,4 @@
-import Documents
+package import Documents
 
 /// The name of a database that the administrator creates.
 ///
@@ -42,5 +42,12 @@ package struct DatabaseName: ByteString {
 
   private static func isLegal(_ byte: UInt8) -> Bool {
     (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "_$()+-/".utf8.contains(byte)
+  }
+}
+
+extension LocalID {
+  /// The note that tells other servers how far the replication of a document has come.
+  package static func progress(of document: String) -> LocalID {
+    LocalID(receipt: "replicator/" + document)
   }
 }

@@ -1,3 +1,4 @@
+import Stores
 import Testing
 
 @testable import Replicator
@@ -25,6 +26,49 @@ struct ReplicationTurnsTests {
     var found: [Int] = []
     for await number in order { found.append(number) }
     #expect(found == [0, 1, 2, 3, 4])
+  }
+
+  @Test func accountsTakeTurnsHoweverManyOfOneWait() async throws {
+    let turns = ReplicationTurns(atOnce: 1)
+    let first = try await turns.take()
+    let (order, continuation) = AsyncStream<Int>.makeStream()
+    let people = try [0, 0, 0, 1, 2, 1].map { try person($0) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (number, person) in people.enumerated() {
+        group.addTask {
+          let turn = try await turns.take(for: person)
+          continuation.yield(number)
+          turn.give()
+        }
+        while turns.waitingCount <= number { await Task.yield() }
+      }
+      first.give()
+      try await group.waitForAll()
+    }
+    continuation.finish()
+    var found: [Int] = []
+    for await number in order { found.append(number) }
+    #expect(found == [0, 3, 4, 1, 5, 2])
+  }
+
+  @Test func accountHasNoMoreTurnsThanItMay() async throws {
+    let turns = ReplicationTurns(atOnce: 3, ofOne: 2)
+    let (one, other) = (try person(1), try person(2))
+    let (first, second) = (try await turns.take(for: one), try await turns.take(for: one))
+    let third = Task { try await turns.take(for: one) }
+    while turns.waitingCount == 0 { await Task.yield() }
+    let others = try await turns.take(for: other)
+    #expect(turns.waitingCount == 1)
+    second.give()
+    let got = try await third.value
+    #expect(turns.waitingCount == 0)
+    for turn in [first, got, others] { turn.give() }
+    let waiting = Task { try await turns.take(for: one).give() }
+    try await waiting.value
+  }
+
+  private func person(_ number: Int) throws -> AccountID {
+    try #require(AccountID(String(repeating: "0", count: 31) + String(number)))
   }
 
   @Test func cancelledOneWaitsNoLongerAndTakesNoTurn() async throws {

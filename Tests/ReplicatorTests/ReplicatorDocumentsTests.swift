@@ -18,14 +18,21 @@ import Testing
     let documents: ReplicatorDocuments
     let reports = Mutex<[ReplicatorDocuments.Failure]>([])
 
-    init(over engine: any StorageEngine, key: @escaping @Sendable () async throws -> [UInt8]) {
+    init(
+      over engine: any StorageEngine, of name: DatabaseName = .replicator,
+      key: @escaping @Sendable () async throws -> [UInt8]
+    ) {
       let now = { @Sendable in Timestamp(milliseconds: 0) }
       stores = DatabaseManager(engine: engine, maximumOpen: 10, now: now)
-      database = ReplicatorDatabase(.replicator, in: stores)
-      let clients = PeerClients(socket: "/nonexistent/socket", addresses: .publicOnly) { _ in "" }
-      jobs = ReplicationJobs(clients, now: now)
+      database = ReplicatorDatabase(name, in: stores)
+      let clients = PeerClients(socket: "/nonexistent/socket", addresses: .publicOnly) { _ in
+        try await Task.sleep(for: .seconds(3600))
+        return ""
+      }
+      jobs = ReplicationJobs(clients, publishes: name == .remotes, now: now)
       documents = ReplicatorDocuments(
-        database, jobs, CredentialSeal(key: key), isShared: false, server: { "server" }, now: now)
+        database, jobs, CredentialSeal(key: key), isShared: name == .remotes,
+        server: { "server" }, now: now)
     }
 
     func write(_ id: String, _ members: JSONObject) async throws {
@@ -33,11 +40,12 @@ import Testing
     }
 
     /// Follows the database until a condition is true.
-    func follow(until isDone: @Sendable () -> Bool) async {
+    func follow(until isDone: () async throws -> Bool) async rethrows {
       let task = Task {
         await documents.run { failure in self.reports.withLock { $0.append(failure) } }
       }
-      while !isDone() { await Task.yield() }
+      defer { task.cancel() }
+      while try await !isDone() { await Task.yield() }
       task.cancel()
       await task.value
       await jobs.stop()
@@ -87,5 +95,27 @@ import Testing
     #expect(fixture.state(of: "a") == "failed" && fixture.jobs.counts.started == 1)
     let info = fixture.documents.scheduled("a")?["info"]?["error"]?.string
     #expect(info?.contains("Missing replicator database") == true)
+  }
+
+  @Test func progressOfPeopleIsPublishedWhenItHasChanged() async throws {
+    let fixture = Fixture(over: MemoryEngine(), of: .remotes, key: Self.key)
+    let ids = (100..<220).map { String(repeating: "0", count: 29) + "\($0)/push" }
+    for id in ids {
+      try await fixture.write(
+        id, ["source": "own", "target": "https://h.example/db", "name": "ann", "continuous": true])
+    }
+    let first = ids[0]
+    await fixture.follow {
+      var states: [String] = []
+      for id in ids {
+        let state = try? await fixture.database.published(id)?["state"]?.string
+        guard let state else { return false }
+        states.append(state)
+      }
+      guard states.count(where: { $0 == "running" }) == 100 else { return false }
+      return fixture.jobs.takeUnpublished().isEmpty
+    }
+    try await fixture.database.write([(try DocumentID(first), nil)])
+    #expect(try await fixture.database.published(first) == nil)
   }
 }

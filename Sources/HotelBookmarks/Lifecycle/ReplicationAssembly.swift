@@ -34,7 +34,7 @@ struct ReplicationAssembly: Sendable {
         socket: ControlSocket.reachable(socket),
         addresses: networks.isEmpty ? .publicOnly : AddressRule(within: networks),
         token: token),
-      now: now)
+      publishes: isShared, now: now)
     let secrets = SharedSecrets(stores: stores)
     seal = CredentialSeal { try await secrets.replicationKey() }
     let (jobs, seal) = (self.jobs, self.seal)
