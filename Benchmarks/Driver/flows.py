@@ -9,6 +9,7 @@ import time
 import urllib.parse
 
 import observers
+import replicator
 from processes import BookmarkServer, Client
 from sites import Bookmarks, document
 
@@ -97,8 +98,8 @@ def many(site, count):
 
 
 def beside(run):
-    """Feeds, observers and replication, with the run's server."""
-    return feeds(run) + observers.observers(run) + replication(run)
+    """Feeds, observers and replication, with the run's server and others."""
+    return feeds(run) + observers.observers(run) + replication(run) + replicator.replicator(run)
 
 
 def feeds(run):
