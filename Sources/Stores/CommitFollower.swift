@@ -11,6 +11,9 @@ package struct CommitFollower: Sendable {
   package let follow: @Sendable (DocumentStore, [DocumentID], WriteContext) async throws -> Void
   /// Restores what can be computed from other documents, after damage has destroyed revisions.
   package let restore: @Sendable (DocumentStore, [Damage]) async throws -> Void
+  /// Runs after a commit that deleted documents or purged revisions, so that there may be room for what was refused. An
+  /// error does not undo the commit.
+  package var useRoom: @Sendable (DocumentStore, WriteContext) async throws -> Void = { _, _ in }
 
   package init(
     concerns: @escaping @Sendable (Mutation) -> Bool,

@@ -152,8 +152,10 @@ package struct DocumentStore: Sendable {
         try AttachmentLedger.settle(&changes)
         let metered = try meter?.bytes(of: changes) ?? 0
         let wakes = !changes.mutations.isEmpty || !changes.purges.isEmpty
+        let deletes = changes.mutations.contains { $0.tree.winner?.isDeleted ?? true }
+        let frees = deletes || !changes.purges.isEmpty
         return (
-          value, (any: !changes.isEmpty, documents: wakes),
+          value, (any: !changes.isEmpty, documents: wakes, frees: frees),
           changes.mutations.filter(concerns).map(\.id), kept, metered, left
         )
       }
@@ -168,6 +170,7 @@ package struct DocumentStore: Sendable {
     if !followed.isEmpty {
       try? await follower.follow(self, followed, context.maintenance)
     }
+    if changed.frees { try? await follower.useRoom(self, context.maintenance) }
     return value
   }
 

@@ -29,8 +29,11 @@ package struct WriteContext: Sendable {
 
   /// For what the service writes by itself because of this write, such as a merge: its author is the server, and no
   /// stored answer belongs to it.
-  package var maintenance: WriteContext {
-    WriteContext(author: .server, meter: meter, deadline: deadline)
+  package var maintenance: WriteContext { repeating(writesOf: .server) }
+
+  /// For what somebody wrote earlier and the service writes again because of this write.
+  package func repeating(writesOf author: Author) -> WriteContext {
+    WriteContext(author: author, meter: meter, deadline: deadline)
   }
 }
 

@@ -2,6 +2,7 @@ import Documents
 import JSON
 import StoreTesting
 import Stores
+import TestSupport
 import Testing
 
 @testable import CouchSync
@@ -14,13 +15,33 @@ struct DeliveryTests {
   private struct Own {
     let store: DocumentStore
     let person: AccountID
+    let clock = TestClock()
 
-    init(seconds: Int64 = 1, limits: StoreLimits = .full) async throws {
+    init(limits: StoreLimits = .full) async throws {
       person = try #require(DeliveryTests.id)
       let name = StoreName.user(person)
       store = DocumentStore(
         name: name, storage: try #require(try await MemoryEngine().open(name, creating: true)),
-        limits: limits, now: { Timestamp(seconds: seconds) })
+        limits: limits, now: { [clock] in clock.now }, follower: Self.follower)
+    }
+
+    private static var follower: CommitFollower {
+      var follower = CommitFollower.none
+      follower.useRoom = { try await RefusedRetries.run(in: $0, as: $1) }
+      return follower
+    }
+
+    /// Lets a device send a revision for which there is no room.
+    func refuse(_ id: String, _ revision: String = "1-a") async throws {
+      clock.advance(seconds: 1)
+      let write = DocumentWrite(
+        of: try DocumentID(id), try DocumentBody(parsing: Array("{}".utf8)), isDeleted: false,
+        [try RevisionID(revision)])
+      guard case .failure(let error)? = try await database("Phone").write([write]).first else {
+        Issue.record("it was written")
+        return
+      }
+      #expect(error.code == .quotaExceeded)
     }
 
     func database(_ device: String? = nil) -> CouchDatabase {
@@ -87,20 +108,54 @@ struct DeliveryTests {
   @Test func onlyTheNewestRefusedRevisionsAreKept() async throws {
     let own = try await Own(limits: StoreLimits(documents: 0, bytes: 1 << 20))
     let database = own.database("Phone")
-    for number in 0..<(RefusedRevision.most + 3) {
-      let write = DocumentWrite(
-        of: try DocumentID("d\(number)"), try DocumentBody(parsing: Array("{}".utf8)),
-        isDeleted: false, [try RevisionID("1-a")])
-      let outcome = try await database.write([write])
-      guard case .failure(let error)? = outcome.first else {
-        Issue.record("it was written")
-        return
-      }
-      #expect(error.code == .quotaExceeded)
-    }
+    for number in 0..<(RefusedRevision.most + 3) { try await own.refuse("d\(number)") }
     let refused = try await database.refused()
     #expect(refused.count == RefusedRevision.most)
     #expect(refused.allSatisfy { $0.device?.name == "Phone" && $0.canPass })
+  }
+
+  @Test func whatHadNoRoomIsStoredWhenSomethingWasDeleted() async throws {
+    let own = try await Own(limits: StoreLimits(documents: 1, bytes: 1 << 20))
+    let first = try await own.database().put(DocumentID("a"), json("{}"))
+    for id in ["b", "c"] { try await own.refuse(id) }
+    #expect(try await own.database().refused().map(\.retriesLeft) == [3, 3])
+    let base = try BaseRevision(query: first.json["rev"]?.string, ifMatch: nil)
+    _ = try await own.database().delete(DocumentID("a"), base: base)
+    let refused = try await own.database().refused()
+    #expect(refused.map(\.id.text) == ["c"] && refused.map(\.retriesLeft) == [2])
+    let here = try await own.database().explain(DocumentID("b"), nil).here
+    #expect(here.state == .delivered)
+    let reason = try await own.database().explain(DocumentID("c"), nil).here.reason
+    #expect(reason.hasSuffix(". The server tries again when something was deleted"))
+    // It was tried a moment ago, so that it is the person's turn.
+    let next = try BaseRevision(query: "1-a", ifMatch: nil)
+    _ = try await own.database().delete(DocumentID("b"), base: next)
+    #expect(try await own.database().refused().count == 1)
+    let written = try await own.database().retry(DocumentID("c")) { _ in nil }
+    #expect(written.description == "1-a")
+    #expect(try await own.database().refused().isEmpty)
+  }
+
+  @Test func whatHasNoRoomIsTriedThreeTimesAndThenWaitsForThePerson() async throws {
+    let own = try await Own(limits: StoreLimits(documents: 0, bytes: 1 << 20))
+    try await own.refuse("a")
+    var left: [Int] = []
+    for seconds: Int64 in [0, 0, 59, 1, 60, 600] {
+      own.clock.advance(seconds: seconds)
+      try await RefusedRetries.run(in: own.store, as: WriteContext(author: .server))
+      left += try await own.database().refused().map(\.retriesLeft)
+    }
+    #expect(left == [2, 2, 2, 1, 0, 0])
+    let here = try await own.database().explain(DocumentID("a"), nil).here
+    #expect(here.state == .rejected && here.cause == .quota)
+    #expect(here.reason.hasSuffix(". It waits until you send it again, change it or drop it"))
+    // The same revision again has no other three; a changed one has.
+    try await own.refuse("a")
+    let again = try #require(try await own.database().refused().first)
+    #expect(again.attempts == 2 && again.retriesLeft == 0)
+    try await own.refuse("a", "1-b")
+    let changed = try #require(try await own.database().refused().first)
+    #expect(changed.attempts == 1 && changed.retriesLeft == 3)
   }
 
   @Test func conflictIsNoRefusalThatIsKept() async throws {

@@ -167,9 +167,22 @@ def test_refused_revision_is_kept_and_can_be_sent_again_or_dropped(shared):
     item, = items(guest, "rejected")["items"]
     assert item["id"] == "more" and item["document"] == {"x": "kept"} and item["canRetry"] and item["name"] == "P"
     assert shared.call("POST", "/v1/sync/items/more/retry", guest.token).status_code == 507
+    assert item["retriesLeft"] == 3 and found["reason"].endswith("The server tries again when something was deleted")
     assert phone.call("DELETE", "d0?rev=" + phone.winner("d0")[0][0])[0] == 200
-    answer = shared.call("POST", "/v1/sync/items/more/retry", guest.token)
-    assert answer.status_code == 200 and answer.json() == {"id": "more", "rev": item["rev"]}, answer.text
+    assert items(guest, "rejected")["items"] == []
+    assert explain(guest, "more")["cause"] == "stored"
+    for name in ("one", "two"):
+        phone.put(name, x=name)
+        with pytest.raises(Stopped):
+            phone.push()
+    assert sorted(item["id"] for item in items(guest, "rejected")["items"]) == ["one", "two"]
+    assert phone.call("DELETE", "d1?rev=" + phone.winner("d1")[0][0])[0] == 200
+    left, = items(guest, "rejected")["items"]
+    assert left["retriesLeft"] == 2
+    # The server has tried a moment ago: now it is the person's turn.
+    assert phone.call("DELETE", "d2?rev=" + phone.winner("d2")[0][0])[0] == 200
+    answer = shared.call("POST", f"/v1/sync/items/{left['id']}/retry", guest.token)
+    assert answer.status_code == 200 and answer.json() == {"id": left["id"], "rev": left["rev"]}, answer.text
     assert items(guest, "rejected")["items"] == []
     assert Database(shared, guest.token, guest.store).call("GET", "/more").json()["x"] == "kept"
     assert shared.call("DELETE", "/v1/sync/items/more", guest.token).status_code == 404

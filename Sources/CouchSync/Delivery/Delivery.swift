@@ -94,7 +94,7 @@ package struct DeliveredDocument: Sendable {
   package var here: Delivery {
     if let refused {
       let cause: Delivery.Cause = refused.canPass ? .quota : .rejected
-      return Delivery(.rejected, cause, refused.reason)
+      return Delivery(.rejected, cause, refused.explanation)
     }
     guard winner != nil, isKnown else {
       return Delivery(

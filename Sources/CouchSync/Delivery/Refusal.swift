@@ -108,13 +108,7 @@ extension StoreChanges {
     for next in refused.suffix(RefusedRevision.most) {
       let id = RefusedRevision.note(of: next.id, below: folder)
       let known = try local(id).flatMap(RefusedRevision.init)
-      let attempts = known?.revision == next.revision ? (known?.attempts ?? 0) + 1 : 1
-      write(
-        LocalEdit(
-          id,
-          LocalDocument(
-            revision: next.time.milliseconds, body: next.json(attempts: attempts)),
-          expires: next.expires))
+      write(next.sentAgain(after: known).edit(in: id))
       if known == nil { count += 1 }
     }
     if count > RefusedRevision.most {

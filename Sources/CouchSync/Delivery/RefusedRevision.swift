@@ -15,6 +15,10 @@ package struct RefusedRevision: Sendable {
   private static let leastShare: Int64 = 256
   /// For how long they are kept.
   package static let keptDays: Int64 = 30
+  /// How often the server writes one again by itself that was refused for want of room, and after how many seconds at
+  /// the earliest it does so once more.
+  package static let mostRetries = 3
+  private static let retryPause: Int64 = 60
   private static let secondsOfDay: Int64 = 86_400
 
   package let id: DocumentID
@@ -30,14 +34,52 @@ package struct RefusedRevision: Sendable {
   /// Whether it had attachments, which are not kept.
   package let hasAttachments: Bool
   package let time: Timestamp
-  /// How often it was refused.
-  package let attempts: Int
+  /// How often it was refused of a device.
+  package fileprivate(set) var attempts: Int
+  /// How often the server has written it again by itself, and when it did so last.
+  private var retries = 0
+  private var lastRetry: Timestamp?
   package let device: DeviceLabel?
   /// The body; nil for one that is too long, and in a list, whose room is its owner's.
   package let body: [UInt8]?
 
   /// Whether it is kept whole, so that it can be written again.
   package var canRetry: Bool { body != nil && !hasAttachments }
+
+  /// How often the server will still write it again by itself. After that it waits for the person.
+  package var retriesLeft: Int {
+    canPass && canRetry ? max(0, Self.mostRetries - retries) : 0
+  }
+
+  /// Whether the server may write it again now.
+  func isDue(at now: Timestamp) -> Bool {
+    retriesLeft > 0 && lastRetry.map { $0.adding(seconds: Self.retryPause) <= now } ?? true
+  }
+
+  /// The same after the server has written it again in vain.
+  func retried(at now: Timestamp) -> RefusedRevision {
+    var next = self
+    (next.retries, next.lastRetry) = (retries + 1, now)
+    return next
+  }
+
+  /// The same after a device has sent it once more.
+  func sentAgain(after known: RefusedRevision?) -> RefusedRevision {
+    guard let known, known.revision == revision else { return self }
+    var next = self
+    (next.attempts, next.retries) = (known.attempts + 1, known.retries)
+    next.lastRetry = known.lastRetry
+    return next
+  }
+
+  /// Why it is not there, and what happens to it.
+  var explanation: String {
+    guard canPass, canRetry else { return reason }
+    guard retriesLeft > 0 else {
+      return reason + ". It waits until you send it again, change it or drop it"
+    }
+    return reason + ". The server tries again when something was deleted"
+  }
 
   /// The longest body that is kept in a store, -1 for none; nil for a store that has no ledger.
   static func longestBody(in store: DocumentStore) -> Int? {
@@ -82,13 +124,18 @@ extension RefusedRevision {
     hasAttachments = root["attachments"]?.bool ?? false
     time = Timestamp(milliseconds: Int64(root["at"]?.int ?? 0))
     attempts = root["attempts"]?.int ?? 1
+    retries = root["retries"]?.int ?? 0
+    lastRetry = root["retriedAt"]?.int.map { Timestamp(milliseconds: Int64($0)) }
     device = DeviceLabel(name: root["device"]?.string, agent: root["agent"]?.string)
     body = root["body"]?.minified
   }
 
-  /// The note.
-  /// - Parameter attempts: how often it was refused by now.
-  func json(attempts: Int) -> [UInt8] {
+  /// The edit that keeps it as a note.
+  func edit(in id: LocalID) -> LocalEdit {
+    LocalEdit(id, LocalDocument(revision: time.milliseconds, body: json), expires: expires)
+  }
+
+  private var json: [UInt8] {
     var writer = JSONWriter(reserving: (body?.count ?? 0) + 512)
     writer.beginObject()
     writer.member("id", id.text)
@@ -103,6 +150,8 @@ extension RefusedRevision {
     if hasAttachments { writer.member("attachments", true) }
     writer.member("at", Int(clamping: time.milliseconds))
     writer.member("attempts", attempts)
+    if retries > 0 { writer.member("retries", retries) }
+    if let lastRetry { writer.member("retriedAt", Int(clamping: lastRetry.milliseconds)) }
     if let name = device?.name { writer.member("device", name) }
     if let agent = device?.agent { writer.member("agent", agent) }
     if let body { writer.member("body", raw: body) }
@@ -111,7 +160,7 @@ extension RefusedRevision {
   }
 
   /// When the note expires.
-  var expires: Timestamp { time.adding(seconds: Self.keptDays * Self.secondsOfDay) }
+  private var expires: Timestamp { time.adding(seconds: Self.keptDays * Self.secondsOfDay) }
 
   /// The prefix of a person's notes; nil for who is no person.
   static func folder(of author: Author) -> String? {

@@ -225,6 +225,7 @@ extension RefusedRevision {
     writer.member("reason", reason)
     writer.member("canRetry", canRetry)
     writer.member("attempts", attempts)
+    writer.member("retriesLeft", retriesLeft)
     writer.member("time", time.rfc3339)
     if let name = device?.name { writer.member("name", name) }
     if let agent = device?.agent { writer.member("agent", agent) }

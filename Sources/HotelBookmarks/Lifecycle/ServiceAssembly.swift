@@ -1,6 +1,7 @@
 import Accounts
 import CEmbedded
 import Catalogue
+import CouchSync
 import Documents
 import HTTPAPI
 import HTTPServer
@@ -146,6 +147,8 @@ struct ServiceAssembly: Sendable {
   /// The stores of an engine. The limit of file descriptors decides how many are open at once, unless the settings do.
   static func stores(over storage: StorageAssembly, _ settings: Settings) -> DatabaseManager {
     let (engine, now) = (storage.engine, storage.now)
+    var follower = BookmarkMerge.follower(now: now)
+    follower.useRoom = { try await RefusedRetries.run(in: $0, as: $1) }
     return DatabaseManager(
       engine: engine,
       maximumOpen: settings.openStores
@@ -158,7 +161,7 @@ struct ServiceAssembly: Sendable {
         default: .standard(for: name)
         }
       },
-      now: now, follower: BookmarkMerge.follower(now: now),
+      now: now, follower: follower,
       rooms: .ofLists(within: settings.ownedListBytes))
   }
 
