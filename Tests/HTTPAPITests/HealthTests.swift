@@ -91,6 +91,17 @@ import Testing
     #expect(health.note(stores: ServiceError(.unavailable, "It was moved")) == nil)
   }
 
+  @Test func serverThatDoesNotListenYetIsNotReadyAndAlive() {
+    let health = Health()
+    _ = health.note(stores: nil)
+    health.start()
+    #expect(text(health, .ready).contains("The server is starting"))
+    #expect(health.answer(.up).status == .serviceUnavailable)
+    #expect(health.answer(.alive).status == .ok)
+    health.begin()
+    #expect(health.answer(.ready).status == .ok)
+  }
+
   @Test func serverThatStopsIsNotReadyAndAlive() {
     let health = Health()
     _ = health.note(stores: nil)

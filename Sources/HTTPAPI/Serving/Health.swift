@@ -30,6 +30,8 @@ package final class Health: Sendable {
     /// When somebody last asked for that result.
     var asked: ContinuousClock.Instant?
     var renewals = 0
+    /// Whether other requests are accepted only later, or no more.
+    var isStarting = false
     var isStopping = false
     /// Identifies the stores' failure in answers and in the log.
     var failureID = ""
@@ -98,6 +100,12 @@ package final class Health: Sendable {
     state.withLock { $0.metrics = bytes }
   }
 
+  /// Notes that these questions are answered before other requests are: the server is not ready until ``begin()``.
+  package func start() { state.withLock { $0.isStarting = true } }
+
+  /// Notes that the server accepts requests.
+  package func begin() { state.withLock { $0.isStarting = false } }
+
   /// Notes that the server accepts no more requests.
   package func stop() { state.withLock { $0.isStopping = true } }
 
@@ -122,6 +130,7 @@ package final class Health: Sendable {
 
   /// Why the stores accept no writes; a full disk is one reason.
   private static func failure(_ state: State, at now: ContinuousClock.Instant) -> ServiceError? {
+    if state.isStarting { return ServiceError(.unavailable, "The server is starting") }
     if state.isStopping { return ServiceError(.unavailable, "The server is stopping") }
     guard let tried = state.tried, now - tried < .seconds(staleSeconds) else {
       return ServiceError(.unavailable, "The storage has not answered for \(staleSeconds) seconds")

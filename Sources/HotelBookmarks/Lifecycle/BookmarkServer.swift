@@ -69,7 +69,7 @@ package struct BookmarkServer: Sendable {
     storage.report(to: metrics)
     let router = assembly.http.router()
     await assembly.http.findHealth(logger)
-    let operations = try await operations(router)
+    let operations = try await operations(router, assembly.http.health)
     let couch = settings.couchPort.map {
       ListenerService(couchAt: $0, router, assembly, settings, logger)
     }
@@ -134,9 +134,12 @@ package struct BookmarkServer: Sendable {
     try await group.run()
   }
 
-  /// The listener at the operators' own port; nil without such a port.
-  private func operations(_ router: RequestRouter) async throws -> OperationsListener? {
+  /// The listener at the operators' own port; nil without such a port. It listens before the other ports do.
+  private func operations(
+    _ router: RequestRouter, _ health: Health
+  ) async throws -> OperationsListener? {
     guard let port = settings.operationsPort else { return nil }
+    health.start()
     do {
       return try await OperationsListener(hostname: settings.hostname, port: port, answers: router)
     } catch { throw ListenFailure(error, at: settings.hostname, port) }
@@ -153,6 +156,7 @@ package struct BookmarkServer: Sendable {
     couch: ListenerService?, logger: Logger
   ) -> some ApplicationProtocol {
     let (settings, announce, administrator) = (settings, announce, assembly.administrator)
+    let health = assembly.http.health
     return Application(
       responder: router,
       server: assembly.connections.server(router, logger),
@@ -163,12 +167,13 @@ package struct BookmarkServer: Sendable {
         let port = channel.localAddress?.port ?? settings.port
         // A task, because connections are accepted only after this closure has returned.
         Task {
+          let couchPort = await couch?.boundPort
+          health.begin()
           let password: Secret?
           do { password = try await administrator.passwordToShow() } catch {
             password = nil
             Self.warnOfPassword(error, logger)
           }
-          let couchPort = await couch?.boundPort
           let text =
             switch settings.logFormat {
             case .text:
