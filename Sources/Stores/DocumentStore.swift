@@ -12,7 +12,7 @@ package struct DocumentStore: Sendable {
   /// What the store was given of an account; nil for a store with limits of its own only.
   private let room: StoreRoom?
   package let now: @Sendable () -> Timestamp
-  let follower: CommitFollower
+  private(set) var follower: CommitFollower
   /// Whether the storage has failed since it was opened.
   let health: StorageHealth
 
@@ -170,7 +170,12 @@ package struct DocumentStore: Sendable {
     if !followed.isEmpty {
       try? await follower.follow(self, followed, context.maintenance)
     }
-    if changed.frees { try? await follower.useRoom(self, context.maintenance) }
+    if changed.frees {
+      var store = self
+      // What is written then is not followed by more of it.
+      store.follower.useRoom = CommitFollower.none.useRoom
+      try? await follower.useRoom(store, context.maintenance)
+    }
     return value
   }
 

@@ -136,6 +136,32 @@ struct DeliveryTests {
     #expect(try await own.database().refused().isEmpty)
   }
 
+  @Test func oneCommitIsFollowedByTenAttemptsAtMost() async throws {
+    let own = try await Own(limits: StoreLimits(documents: 13, bytes: 1 << 20))
+    let body = try DocumentBody(parsing: Array("{}".utf8))
+    let ids = try (0..<13).map { try DocumentID("d\($0)") }
+    let first = try RevisionID("1-a")
+    _ = try await own.database().write(
+      ids.map { DocumentWrite(of: $0, body, isDeleted: false, [first]) })
+    for number in 0..<12 { try await own.refuse("r\(number)") }
+    let deletions = try ids.map {
+      DocumentWrite(of: $0, body, isDeleted: true, [try RevisionID("2-b"), first])
+    }
+    _ = try await own.database().write(deletions)
+    let refused = try await own.database().refused()
+    #expect(refused.map(\.id.text) == ["r11", "r10"] && refused.map(\.retriesLeft) == [3, 3])
+  }
+
+  @Test func attemptThatCouldNotBeMadeDoesNotCount() async throws {
+    let own = try await Own(limits: StoreLimits(documents: 0, bytes: 1 << 20))
+    try await own.refuse("a")
+    let late = WriteDeadline(own.clock.now.adding(seconds: -1))
+    try await RefusedRetries.run(in: own.store, as: WriteContext(author: .server, deadline: late))
+    #expect(try await own.database().refused().map(\.retriesLeft) == [3])
+    try await RefusedRetries.run(in: own.store, as: WriteContext(author: .server))
+    #expect(try await own.database().refused().map(\.retriesLeft) == [2])
+  }
+
   @Test func whatHasNoRoomIsTriedThreeTimesAndThenWaitsForThePerson() async throws {
     let own = try await Own(limits: StoreLimits(documents: 0, bytes: 1 << 20))
     try await own.refuse("a")

@@ -117,6 +117,7 @@ struct ReplicationService: Service {
     await jobs.stop()
     _ = try await serving
   }
+
   private func report(_ failure: ReplicatorDocuments.Failure) {
     let change = failure.change > 0 ? ", change \(failure.change)" : ""
     logger.error(
