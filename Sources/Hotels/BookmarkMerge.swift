@@ -96,8 +96,8 @@ extension BookmarkMerge {
   /// under another id. Merges a hotel when a commit leaves it with several live leaves. The merge runs before that
   /// commit is acknowledged.
   ///
-  /// A failed merge (the store or the disk is full) loses nothing. The leaves stay, readers see them merged, and
-  /// the next such commit or change of bookmarks tries again.
+  /// A merge that fails (the store or the disk is full), or before which the process ends, loses nothing. The leaves
+  /// stay, readers see them merged, and the next such commit, change of bookmarks or opening of the store tries again.
   ///
   /// When damage destroyed a revision of the list, the list is repaired; see ``restoreList(of:after:at:)``.
   /// - Parameter now: the stores' clock.

@@ -7,7 +7,8 @@ package struct CommitFollower: Sendable {
   /// commits must not concern it without end.
   package let concerns: @Sendable (Mutation) -> Bool
   /// Runs after a commit with the documents that concern the rule. After an error the rest is done after the
-  /// next such commit; the first commit is not undone. It writes in the context that it gets.
+  /// next such commit, or when the store is opened next (``FollowerBacklog``); the first commit is not undone. It
+  /// writes in the context that it gets.
   package let follow: @Sendable (DocumentStore, [DocumentID], WriteContext) async throws -> Void
   /// Restores what can be computed from other documents, after damage has destroyed revisions.
   package let restore: @Sendable (DocumentStore, [Damage]) async throws -> Void

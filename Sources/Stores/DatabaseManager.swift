@@ -339,6 +339,7 @@ extension DatabaseManager {
         name: name, storage: storage,
         subscriptions: subscriptions, limits: limits(name), now: now, follower: follower,
         room: room(of: name))
+      await store.followBacklog()
       return .success(OpenStore(store))
     } catch {
       return .failure(error)

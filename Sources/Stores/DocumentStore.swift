@@ -15,6 +15,8 @@ package struct DocumentStore: Sendable {
   private(set) var follower: CommitFollower
   /// Whether the storage has failed since it was opened.
   let health: StorageHealth
+  /// What the follower has still to do.
+  let backlog = FollowerBacklog()
 
   /// Creates a store over its storage.
   /// - Parameter subscriptions: whom to tell of commits.
@@ -129,11 +131,12 @@ package struct DocumentStore: Sendable {
     _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value {
     let (limits, moment, concerns, name) = (limits, now(), follower.concerns, name)
+    let backlog = backlog
     let (receipt, deadline) = (answer == nil ? nil : context.receipt, context.deadline)
     let meter = name.isGuest ? context.meter : nil
     // What the service writes by itself, such as the names of a list's members, is never refused.
     let room = context.author == .server ? nil : self.room
-    let (value, changed, followed, kept, metered, left) = try await retryingAfterRepair {
+    let (value, changed, concerned, kept, metered, left) = try await retryingAfterRepair {
       try await storage.update(loading: ids, at: moment) { changes in
         changes.historyLimits = limits.history
         (changes.author, changes.time) = (context.author, moment)
@@ -154,9 +157,12 @@ package struct DocumentStore: Sendable {
         let wakes = !changes.mutations.isEmpty || !changes.purges.isEmpty
         let deletes = changes.mutations.contains { $0.tree.winner?.isDeleted ?? true }
         let frees = deletes || !changes.purges.isEmpty
+        let any = !changes.isEmpty
+        let concerned = changes.mutations.filter(concerns).map(\.id)
+        let done = try backlog.note(concerned, in: &changes)
         return (
-          value, (any: !changes.isEmpty, documents: wakes, frees: frees),
-          changes.mutations.filter(concerns).map(\.id), kept, metered, left
+          value, (any: any, documents: wakes, frees: frees), (ids: concerned, done: done), kept,
+          metered, left
         )
       }
     }
@@ -165,11 +171,8 @@ package struct DocumentStore: Sendable {
     if let left { try? await room?.ask(for: left, at: moment) }
     if let kept { receipt?.didKeep(kept) }
     if changed.documents { subscriptions.wake(name) }
-    // An error of the follower does not undo this commit. The follower does the rest after the next such
-    // commit.
-    if !followed.isEmpty {
-      try? await follower.follow(self, followed, context.maintenance)
-    }
+    backlog.forget(concerned.done)
+    if !concerned.ids.isEmpty { await follow(concerned.ids, as: context.maintenance) }
     if changed.frees {
       var store = self
       // What is written then is not followed by more of it.

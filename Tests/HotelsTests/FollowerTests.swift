@@ -127,6 +127,39 @@ import Testing
     #expect(list.texts == ["y", "c", "b"])
   }
 
+  @Test func mergeThatAnEndedProcessOwesComesWhenTheStoreIsOpenedAgain() async throws {
+    let owing = CommitFollower(concerns: BookmarkMerge.concerns) { _, _, _ in
+      throw ServiceError(.unavailable, "The process ends")
+    }
+    let ended = try HotelFixture(follower: owing)
+    try await pushConflict(ended)
+    for note in ["a", "b"] {
+      try await ended.graft("h", ["1-\(note)"], #"{"type":"hotel","\#(note)":1}"#)
+    }
+    try await ended.put("user::guest", #"{"hotels":["g"],"type":"bookmarkedhotels"}"#)
+    await ended.stores.close()
+    let owed = try HotelFixture(over: ended.engine, follower: owing)
+    #expect(try await owed.tree("h")?.conflicts.isEmpty == false)
+    await owed.stores.close()
+    let fixture = try HotelFixture(over: ended.engine, follower: Self.follower)
+    #expect(try await fixture.tree("bookmarkedhotels")?.conflicts.isEmpty == true)
+    #expect(try await fixture.tree("h")?.conflicts.isEmpty == true)
+    #expect(try await fixture.document("user::guest")?.isDeleted == true)
+    #expect(
+      try await fixture.listText() == #"{"hotels":["y","c","b","g"],"type":"bookmarkedhotels"}"#)
+    #expect(try await fixture.document("h")?.body.text == #"{"type":"hotel","b":1,"a":1}"#)
+    // The note goes with the next commit.
+    let note = LocalID(receipt: "unfollowed")
+    let isNoted = {
+      try await fixture.stores.withExisting(fixture.user) { store in
+        try await store.read { view in try view.local(note) != nil }
+      }
+    }
+    #expect(try await isNoted())
+    try await fixture.add(ids: "next")
+    #expect(try await !isNoted())
+  }
+
   @Test func mergeBeyondTheQuotaLosesNothing() async throws {
     let bytes = Mutex<Int64>(70)
     let fixture = try HotelFixture(
