@@ -59,8 +59,10 @@ struct CatalogueSearch {
     let vocabulary = Vocabulary(connection, known)
     let exact = try words.joinedAndApart(by: vocabulary)
     let expression = exact.expression
+    let phrases = exact.leadingPhrases
     var found = Found(
-      rows: try self.words(expression, limit: query.limit + 1, offset: query.offset))
+      rows: try self.words(
+        expression, leading: phrases, limit: query.limit + 1, offset: query.offset))
     guard let first = try unlessInterrupted({ try first(inWords: expression) }) else {
       return found
     }
@@ -74,7 +76,8 @@ struct CatalogueSearch {
       let wider = corrected.expression
       if found.rows.count <= query.limit {
         found.rows += try self.words(
-          wider, without: first, limit: query.limit + 1 - found.rows.count,
+          wider, leading: phrases, without: first,
+          limit: query.limit + 1 - found.rows.count,
           offset: max(0, query.offset - first.count))
       }
       // Hotels with the exact words also match the wider expression.
@@ -123,11 +126,12 @@ extension CatalogueSearch {
   }
 
   /// The hotels that match an expression.
+  /// - Parameter phrases: how many phrases at its beginning put a hotel first.
   /// - Parameter known: numbers of hotels in the catalogue's order.
   /// - Parameter isOnly: whether only these may be found, or all but these.
   func words(
-    _ expression: String, without known: [Int64] = [], isOnly: Bool = false, limit: Int,
-    offset: Int
+    _ expression: String, leading phrases: Int = 1, without known: [Int64] = [],
+    isOnly: Bool = false, limit: Int, offset: Int
   ) throws -> [OpenCatalogue.HotelRow] {
     let list = Binding.text("[" + known.map(String.init).joined(separator: ",") + "]")
     let isIn = Binding.integer(isOnly ? 1 : 0)
@@ -136,7 +140,7 @@ extension CatalogueSearch {
         """
         SELECT hotel.id, hotel.body FROM (
           SELECT seq, score FROM (
-            SELECT rowid AS seq, relevance(words, 10, 4, 1, 3, 1, 4, 2, 1, 0.5) AS score
+            SELECT rowid AS seq, relevance(words, ?7, 10, 4, 1, 3, 1, 4, 2, 1, 0.5) AS score
             FROM words
             WHERE words MATCH ?1 AND (rowid IN (SELECT value FROM json_each(?4))) = ?6
             ORDER BY rowid LIMIT ?5
@@ -146,7 +150,7 @@ extension CatalogueSearch {
         """
       ).all(
         .text(expression), .integer(limit), .integer(offset), list, .integer(Self.mostOrdered),
-        isIn, row: OpenCatalogue.HotelRow.init)
+        isIn, .integer(phrases), row: OpenCatalogue.HotelRow.init)
     }
     let order = query.order.rawValue
     return try connection.statement(

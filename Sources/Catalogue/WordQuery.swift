@@ -25,23 +25,29 @@ struct WordQuery {
   private struct Word {
     /// The first form is the word as it is.
     var forms: [Form]
+    /// The first form as a whole word, if ``forms`` have it as a beginning.
+    var whole: Form?
     /// The folded word; nil for a term of several parts.
     let single: String?
   }
 
   private struct Text {
     let isAboutPlace: Bool
-    /// The whole text, stop words included.
-    let phrase: String
+    /// The whole text, and the text from its first word that counts to its last: "hotels in kent" and "kent". Only one
+    /// of them if they are equal.
+    let phrases: [String]
     var words: [Word]
 
     /// The expression for hotels with some form of a word.
     func expression(of word: Word) -> String {
-      let forms = word.forms.map(WordQuery.quoted).joined(separator: " OR ")
+      let forms = ((word.whole.map { [$0] } ?? []) + word.forms).map(WordQuery.quoted)
+        .joined(separator: " OR ")
       guard !isAboutPlace else { return "(\(WordQuery.place) : (\(forms)))" }
       // The beginning of a name that the hotel does not write itself would find too much.
-      let whole = word.forms.map { WordQuery.quoted(Form(text: $0.text, isPrefix: false)) }
-      let known = whole.joined(separator: " OR ")
+      var texts: Set<String> = []
+      let whole = word.forms.map(\.text).filter { texts.insert($0).inserted }
+      let known = whole.map { WordQuery.quoted(Form(text: $0, isPrefix: false)) }
+        .joined(separator: " OR ")
       return "((\(WordQuery.all) : (\(forms))) OR (\(WordQuery.names) : (\(known))))"
     }
   }
@@ -55,30 +61,42 @@ struct WordQuery {
       let plain = FoldedText(text).terms
       guard !plain.isEmpty else { return nil }
       let expanded = FoldedText(text, .expanded).terms
-      let terms = SearchStopWords.without(Array(zip(plain, expanded))) { $0.0.parts }
-      var words = terms.map { term, expanded in
-        Self.word(term, expanded, isLast: !term.isClosed && term == plain.last)
+      let counted = SearchStopWords.without(Array(plain.indices)) { plain[$0].parts }
+      var words = counted.map { index in
+        let term = plain[index]
+        return Self.word(term, expanded[index], isLast: !term.isClosed && term == plain.last)
       }
-      Self.addEnglishNames(of: terms.map(\.0), to: &words)
+      Self.addEnglishNames(of: counted.map { plain[$0] }, to: &words)
+      var phrases = [Self.phrase(plain.flatMap(\.parts))]
+      if let first = counted.first, let last = counted.last, last - first + 1 < plain.count {
+        phrases.append(Self.phrase(plain[first...last].flatMap(\.parts)))
+      }
       texts.append(
-        Text(
-          isAboutPlace: isAboutPlace, phrase: Self.phrase(plain.flatMap(\.parts)),
-          words: Self.pairsJoined(words)))
+        Text(isAboutPlace: isAboutPlace, phrases: phrases, words: Self.pairsJoined(words)))
     }
   }
 
   /// Whether the query has no text: it matches all hotels.
   var isEmpty: Bool { texts.isEmpty }
 
-  /// The expression for hotels with all words. Its first phrase is the first text as it is; the function `relevance`
-  /// puts the hotels with this phrase first.
+  /// The expression for hotels with all words. It begins with the phrases of the first text and with its last word.
   var expression: String {
     texts.map { text in
       let columns = text.isAboutPlace ? Self.place : Self.all
-      let phrase = Self.quoted(Form(text: text.phrase, isPrefix: false))
-      let words = text.words.map(text.expression).joined(separator: " AND ")
-      return "((\(columns) : \(phrase)) OR (\(words)))"
+      let phrases = text.phrases.map { phrase in
+        "(\(columns) : \(Self.quoted(Form(text: phrase, isPrefix: false)))) OR "
+      }.joined()
+      let words = (text.words.suffix(1) + text.words.dropLast()).map(text.expression)
+        .joined(separator: " AND ")
+      return "(\(phrases)(\(words)))"
     }.joined(separator: " AND ")
+  }
+
+  /// With how many phrases ``expression`` begins that the function `relevance` puts first: those of the first text, and
+  /// its last word where hotels match that have only a word that begins with it.
+  var leadingPhrases: Int {
+    guard let first = texts.first else { return 0 }
+    return first.phrases.count + (first.words.last?.whole == nil ? 0 : 1)
   }
 
   /// Whether the query is one term.
@@ -200,9 +218,10 @@ struct WordQuery {
     let isCharacter = !IndexedText.hasOnlyWords(term.parts) && !phrase.contains(" ")
     let single = term.parts.count == 1 && IndexedText.hasOnlyWords(term.parts) ? phrase : nil
     var known: Set<String> = []
+    let found = forms.filter { known.insert($0).inserted }
+      .map { Form(text: $0, isPrefix: isEnd || isCharacter) }
     return Word(
-      forms: forms.filter { known.insert($0).inserted }
-        .map { Form(text: $0, isPrefix: isEnd || isCharacter) },
+      forms: found, whole: isEnd && !isCharacter ? Form(text: phrase, isPrefix: false) : nil,
       single: single)
   }
 

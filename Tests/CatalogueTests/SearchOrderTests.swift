@@ -90,6 +90,25 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("kent", ["hotel_2", "hotel_3", "hotel_5"]),
+    ("the best hotels in kent", ["hotel_2", "hotel_3", "hotel_5"]), ("sauna in kent", ["hotel_2"]),
+    ("hotels near tower bridge", ["hotel_4"]), ("hotel in kent house", ["hotel_5"]),
+  ])
+  func whatIsMeantComesBeforeWhatOnlyBeginsWithIt(text: String, first: [String]) async throws {
+    let rows =
+      [
+        Rows.hotel(1, "Kentucky Inn Kentucky Sauna"),
+        Rows.hotel(2, "White Hart", #""description":"With a sauna.","state":"Kent""#),
+        Rows.hotel(3, "Oast House", #""description":"An inn.","city":"Kent""#),
+        Rows.hotel(4, "City Inn", #""description":"Rooms at Tower Bridge.""#),
+        Rows.hotel(5, "Bridge Tower Hotel in Kent House"),
+      ] + (6...30).map { Rows.hotel($0, "Rooms \($0)") }
+    try await CatalogueFixture.run(rows: rows) { fixture async throws in
+      #expect(try await fixture.ids(text).prefix(first.count).sorted() == first)
+    }
+  }
+
   @Test func aWordThatManyHaveStandsForItselfOnly() async throws {
     let rows = (1...4).map { Rows.hotel($0, "Hotel \($0)") } + [Rows.hotel(5, "Hostel 5")]
     try await CatalogueFixture.run(rows: rows) { fixture async throws in
