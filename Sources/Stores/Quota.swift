@@ -6,17 +6,18 @@ import Documents
 /// ancestors for the documents that are written. So a deletion makes room, and history does not prevent new
 /// documents; see ``StoreLimits/fillingPercent`` and ``StoreLimits/historyPercent``.
 enum Quota {
-  /// Checks the recorded changes against a store's limits, and sets whether the written documents keep
-  /// history.
+  /// Checks the recorded changes against a store's limits. Beyond some of them the written documents keep no history.
   /// - Throws: `quotaExceeded`.
   static func check(
     _ changes: inout StoreChanges, against limits: StoreLimits
   ) throws {
     try checkAttachments(changes, against: limits)
-    changes.keepsHistory =
+    let mayKeepHistory =
       try changes.isWhole
       ? checkWhole(changes.mutations, against: limits, in: changes.view)
       : check(changes.mutations, purges: changes.purges, against: limits, in: changes.view)
+    // The rule may have said already that it keeps none.
+    if !mayKeepHistory { changes.keepsHistory = false }
   }
 
   /// - Throws: `quotaExceeded` when new attachments exceed the limit.

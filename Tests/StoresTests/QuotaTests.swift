@@ -187,6 +187,18 @@ import Testing
     }
   }
 
+  @Test func ruleThatKeepsNoHistoryLeavesNoFormerBody() async throws {
+    try await withStore { store async throws in
+      let former = try await put(store, "a", #"{"secret":1}"#)
+      let id = try DocumentID("a")
+      try await store.update(loading: [id]) { changes in
+        changes.keepsHistory = false
+        _ = try changes.put(id, base: former, body: .empty)
+      }
+      #expect(try await store.read { view in try view.body(id, former) } == nil)
+    }
+  }
+
   @Test func guestsAndTheSystemHaveTheirOwnLimits() throws {
     var generator = SeededGenerator(seed: 1)
     let account = AccountID.random(using: &generator)
