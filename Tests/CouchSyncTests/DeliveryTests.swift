@@ -162,6 +162,20 @@ struct DeliveryTests {
     #expect(try await own.database().refused().map(\.retriesLeft) == [2])
   }
 
+  @Test func commitsAtOnceThatMakeRoomAreFollowedByOneAttemptThatCounts() async throws {
+    let own = try await Own(limits: StoreLimits(documents: 0, bytes: 1 << 20))
+    try await own.refuse("a")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          try await RefusedRetries.run(in: own.store, as: WriteContext(author: .server))
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await own.database().refused().map(\.retriesLeft) == [2])
+  }
+
   @Test func whatHasNoRoomIsTriedThreeTimesAndThenWaitsForThePerson() async throws {
     let own = try await Own(limits: StoreLimits(documents: 0, bytes: 1 << 20))
     try await own.refuse("a")

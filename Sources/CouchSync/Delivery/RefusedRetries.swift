@@ -47,7 +47,8 @@ package enum RefusedRetries {
   ) async throws {
     try await store.update(as: .server) { changes in
       let known = try RefusedRevision.find(refused.id, by: author, in: changes.view)
-      guard let known, known.revision == refused.revision,
+      // Several commits at once that make room try it at the same time: that is one attempt.
+      guard let known, known.revision == refused.revision, known.isDue(at: changes.time),
         let folder = RefusedRevision.folder(of: author)
       else { return }
       let id = RefusedRevision.note(of: refused.id, below: folder)
