@@ -106,25 +106,38 @@ enum HotelMerge {
 }
 
 extension DocumentStore {
-  /// Merges the conflicting revisions of hotels, with a separate update for each hotel.
+  /// Merges the conflicting revisions of hotels, with separate updates for each hotel. One that can't be merged does
+  /// not hinder the others.
   /// - Parameter ids: documents that may be hotels with conflicts.
+  /// - Throws: the first error that may not come again.
   func mergeHotels(
     _ ids: [DocumentID], at now: Timestamp, as context: WriteContext
   ) async throws {
+    var failure: (any Error)?
     for id in ids {
-      var isDone = false
-      while !isDone {
-        isDone = try await update(loading: [id], as: context) { changes in
-          let merge = try HotelMerge.result(
-            of: id, in: changes.view, limit: changes.historyLimits, at: now)
-          guard let merge else { return true }
-          changes.write(merge.mutation)
-          try changes.attach(
-            merge.contents, to: AttachedRevision(id: id, revision: merge.mutation.revision))
-          // The other leaves may not be hotels. The next round then finds nothing to merge.
-          return merge.mutation.tree.openLeafCount == 1
-        }
-      }
+      do {
+        while try await !mergeOnce(id, at: now, as: context) {}
+      } catch is DocumentError {
+        // A leaf in the last generation. It stays in conflict, as other documents do.
+        continue
+      } catch { failure = failure ?? error }
+    }
+    if let failure { throw failure }
+  }
+
+  /// - Returns: whether nothing is left to merge.
+  private func mergeOnce(
+    _ id: DocumentID, at now: Timestamp, as context: WriteContext
+  ) async throws -> Bool {
+    try await update(loading: [id], as: context) { changes in
+      let merge = try HotelMerge.result(
+        of: id, in: changes.view, limit: changes.historyLimits, at: now)
+      guard let merge else { return true }
+      changes.write(merge.mutation)
+      try changes.attach(
+        merge.contents, to: AttachedRevision(id: id, revision: merge.mutation.revision))
+      // The other leaves may not be hotels. The next round then finds nothing to merge.
+      return merge.mutation.tree.openLeafCount == 1
     }
   }
 }

@@ -339,10 +339,18 @@ extension DatabaseManager {
         name: name, storage: storage,
         subscriptions: subscriptions, limits: limits(name), now: now, follower: follower,
         room: room(of: name))
-      await store.followBacklog()
+      if await store.followBacklog() {
+        _ = Scheduling.Work.shared { await self.followBacklog(of: name) }
+      }
       return .success(OpenStore(store))
     } catch {
       return .failure(error)
+    }
+  }
+
+  private func followBacklog(of name: StoreName) async {
+    while (try? await visit(name, { await $0?.followBacklog() ?? false })) == true {
+      guard (try? await Slice.giveWay()) != nil else { return }
     }
   }
 

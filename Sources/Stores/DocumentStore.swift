@@ -131,7 +131,7 @@ package struct DocumentStore: Sendable {
     _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value {
     let (limits, moment, concerns, name) = (limits, now(), follower.concerns, name)
-    let backlog = backlog
+    let (backlog, number) = (backlog, FollowerBacklog.newNumber())
     let (receipt, deadline) = (answer == nil ? nil : context.receipt, context.deadline)
     let meter = name.isGuest ? context.meter : nil
     // What the service writes by itself, such as the names of a list's members, is never refused.
@@ -159,7 +159,7 @@ package struct DocumentStore: Sendable {
         let frees = deletes || !changes.purges.isEmpty
         let any = !changes.isEmpty
         let concerned = changes.mutations.filter(concerns).map(\.id)
-        let done = try backlog.note(concerned, in: &changes)
+        let done = try backlog.note(concerned, number, in: &changes)
         return (
           value, (any: any, documents: wakes, frees: frees), (ids: concerned, done: done), kept,
           metered, left
@@ -172,7 +172,10 @@ package struct DocumentStore: Sendable {
     if let kept { receipt?.didKeep(kept) }
     if changed.documents { subscriptions.wake(name) }
     backlog.forget(concerned.done)
-    if !concerned.ids.isEmpty { await follow(concerned.ids, as: context.maintenance) }
+    if !concerned.ids.isEmpty {
+      let owed = concerned.ids.map { ($0, number) }
+      await follow(FollowerBacklog.Owed(owed) { $1 }, as: context.maintenance)
+    }
     if changed.frees {
       var store = self
       // What is written then is not followed by more of it.

@@ -148,16 +148,68 @@ import Testing
     #expect(
       try await fixture.listText() == #"{"hotels":["y","c","b","g"],"type":"bookmarkedhotels"}"#)
     #expect(try await fixture.document("h")?.body.text == #"{"type":"hotel","b":1,"a":1}"#)
-    // The note goes with the next commit.
+    // The note goes when the store was opened, and otherwise with the next commit.
     let note = LocalID(receipt: "unfollowed")
     let isNoted = {
       try await fixture.stores.withExisting(fixture.user) { store in
         try await store.read { view in try view.local(note) != nil }
       }
     }
+    #expect(try await !isNoted())
+    try await fixture.graft("h", ["1-c"], #"{"type":"hotel","c":1}"#)
+    #expect(try await fixture.tree("h")?.conflicts.isEmpty == true)
     #expect(try await isNoted())
     try await fixture.add(ids: "next")
     #expect(try await !isNoted())
+  }
+
+  @Test func mergeThatALaterCommitOwesIsNotTakenForTheEarlierOne() async throws {
+    let runs = Mutex(0)
+    let id = DocumentID(stored: "h")
+    let owing = CommitFollower(concerns: BookmarkMerge.concerns) { store, _, context in
+      guard
+        runs.withLock({
+          $0 += 1; return $0
+        }) == 1
+      else { throw ServiceError.ended }
+      // A third phone's revision comes while the first two are merged.
+      let body = try DocumentBody(parsing: Array(#"{"type":"hotel","c":1}"#.utf8))
+      try await store.update(loading: [id], as: context) { changes in
+        let mutation = try Edit.insert(
+          id, in: try changes.tree(id), history: [try RevisionID("1-c")], body: body,
+          isDeleted: false, known: nil)
+        changes.write(mutation)
+      }
+    }
+    let ended = try HotelFixture(follower: owing)
+    for note in ["a", "b"] {
+      try await ended.graft("h", ["1-\(note)"], #"{"type":"hotel","\#(note)":1}"#)
+    }
+    try await ended.add(ids: "next")
+    await ended.stores.close()
+    let fixture = try HotelFixture(over: ended.engine, follower: Self.follower)
+    #expect(try await fixture.tree("h")?.conflicts.isEmpty == true)
+  }
+
+  @Test func hotelWithoutAGenerationLeftDoesNotHinderOthers() async throws {
+    let last = RevisionID.maximumPeerGeneration
+    let merging = try HotelFixture(follower: Self.follower)
+    for end in ["a", "b"] {
+      try await merging.graft("000", ["\(last)-\(end)"], #"{"type":"hotel"}"#)
+    }
+    await merging.stores.close()
+    let owing = CommitFollower(concerns: BookmarkMerge.concerns) { _, _, _ in
+      throw ServiceError.ended
+    }
+    let ended = try HotelFixture(over: merging.engine, follower: owing)
+    try await ended.graft("000", ["\(last)-c"], #"{"type":"hotel"}"#)
+    for note in ["a", "b"] {
+      try await ended.graft("h", ["1-\(note)"], #"{"type":"hotel","\#(note)":1}"#)
+    }
+    await ended.stores.close()
+    let fixture = try HotelFixture(over: ended.engine, follower: Self.follower)
+    #expect(try await fixture.tree("000")?.conflicts.count == 1)
+    #expect(try await fixture.tree("h")?.conflicts.isEmpty == true)
   }
 
   @Test func mergeBeyondTheQuotaLosesNothing() async throws {
