@@ -68,9 +68,10 @@ package struct DocumentEdits {
   ) throws(DocumentError) -> RevisionID? {
     guard let revision = history.first else { return nil }
     prepare()
-    guard revision.generation <= RevisionID.maximumPeerGeneration || tree.index(of: revision) != nil
-    else {
-      throw DocumentError(.invalidRevision, "No edit could follow revision \(revision)")
+    guard tree.takes(generation: revision.generation) || tree.index(of: revision) != nil else {
+      throw DocumentError(
+        .invalidRevision,
+        "Revision \(revision) leaves too few generations for edits: begin at a lower one")
     }
     // A known revision without a body came as an ancestor; nothing else is known of it.
     if let known, let node = tree[revision],

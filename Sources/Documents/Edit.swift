@@ -38,8 +38,8 @@ package enum Edit {
   /// - Parameter history: the revision and its ancestors, newest first; each step is one generation.
   /// - Parameter known: the body that is stored for the revision, if there is one.
   /// - Throws: `revisionCollision` when the revision is known with another body (numbers compare as doubles), or when
-  ///   only one of the two is a tombstone; `tooManyLeaves`; `invalidRevision` for a generation above
-  ///   ``RevisionID/maximumPeerGeneration``.
+  ///   only one of the two is a tombstone; `tooManyLeaves`; `invalidRevision` for a generation that the tree does not
+  ///   take (``RevisionTree/takes(generation:)``).
   package static func insert(
     _ id: DocumentID, in tree: RevisionTree?, history: [RevisionID], body: DocumentBody,
     isDeleted: Bool, known: DocumentBody?, limit: HistoryLimits = .standard

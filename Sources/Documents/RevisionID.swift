@@ -10,8 +10,9 @@ package import JSON
 package struct RevisionID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The highest generation. Every JSON reader reads integers up to this value exactly (RFC 8259, section 6).
   package static let maximumGeneration = 1 << 53
-  /// The highest generation that a peer may send. An edit can still follow it.
-  package static let maximumPeerGeneration = maximumGeneration - 1
+  /// The highest generation that a peer may send of a document with lower ones: as many as there are up to it can still
+  /// follow, so that no revision of a peer ends the edits of a document.
+  package static let maximumPeerGeneration = maximumGeneration / 2
   package static let maximumDigestBytes = 64
 
   /// The number of revisions from the first to this one.

@@ -100,6 +100,16 @@ package struct RevisionTree: Sendable, Equatable {
     finder?.closedLeaves ?? nodes.indices.count { nodes[$0].isLeaf && nodes[$0].isDeleted }
   }
 
+  /// By how many generations a peer's revision may be ahead of the tree, above ``RevisionID/maximumPeerGeneration``.
+  private static let lead = 1 << 20
+
+  /// Whether a peer may send a revision of this generation, so that enough are left for edits.
+  package func takes(generation: Int) -> Bool {
+    guard generation > RevisionID.maximumPeerGeneration else { return true }
+    let highest = nodes.lazy.map(\.revision.generation).max() ?? 0
+    return generation <= min(highest + Self.lead, RevisionID.maximumGeneration - 1)
+  }
+
   package static func == (left: RevisionTree, right: RevisionTree) -> Bool {
     left.nodes == right.nodes && left.older == right.older && left.closed == right.closed
   }

@@ -105,7 +105,7 @@ extension BookmarkMerge {
     CommitFollower(
       concerns: { concerns($0) },
       follow: { store, ids, context in
-        // A list in the last generation can't be merged; hotels can.
+        // If lists can't be merged, hotels can.
         do { try await store.mergeLists(at: now(), as: context) } catch is DocumentError {}
         // In other databases the owners resolve conflicts.
         if case .named = store.name { return }

@@ -118,7 +118,7 @@ extension DocumentStore {
       do {
         while try await !mergeOnce(id, at: now, as: context) {}
       } catch is DocumentError {
-        // A leaf in the last generation. It stays in conflict, as other documents do.
+        // Its revisions can't be merged. It stays in conflict, as other documents do.
         continue
       } catch { failure = failure ?? error }
     }

@@ -105,7 +105,7 @@ struct LitePush: Sendable {
       throw DocumentError(.invalidRevision, "Invalid rev format")
     }
     let next = RevisionID(generation: (parent?.generation ?? 0) + 1, digest: version.digest)
-    guard next.generation <= RevisionID.maximumPeerGeneration else {
+    guard tree.takes(generation: next.generation) else {
       throw DocumentError(.invalidRevision, "The document has no generation left")
     }
     return [next] + (parent.map { tree.history(of: $0) } ?? [])

@@ -191,27 +191,6 @@ import Testing
     #expect(try await fixture.tree("h")?.conflicts.isEmpty == true)
   }
 
-  @Test func hotelWithoutAGenerationLeftDoesNotHinderOthers() async throws {
-    let last = RevisionID.maximumPeerGeneration
-    let merging = try HotelFixture(follower: Self.follower)
-    for end in ["a", "b"] {
-      try await merging.graft("000", ["\(last)-\(end)"], #"{"type":"hotel"}"#)
-    }
-    await merging.stores.close()
-    let owing = CommitFollower(concerns: BookmarkMerge.concerns) { _, _, _ in
-      throw ServiceError.ended
-    }
-    let ended = try HotelFixture(over: merging.engine, follower: owing)
-    try await ended.graft("000", ["\(last)-c"], #"{"type":"hotel"}"#)
-    for note in ["a", "b"] {
-      try await ended.graft("h", ["1-\(note)"], #"{"type":"hotel","\#(note)":1}"#)
-    }
-    await ended.stores.close()
-    let fixture = try HotelFixture(over: ended.engine, follower: Self.follower)
-    #expect(try await fixture.tree("000")?.conflicts.count == 1)
-    #expect(try await fixture.tree("h")?.conflicts.isEmpty == true)
-  }
-
   @Test func mergeBeyondTheQuotaLosesNothing() async throws {
     let bytes = Mutex<Int64>(70)
     let fixture = try HotelFixture(

@@ -100,14 +100,27 @@ import Testing
     #expect(try await fixture.service.reconcile(in: fixture.user) == false)
   }
 
-  @Test func lastGenerationIsRefusedOfAPeer() async throws {
-    let fixture = try HotelFixture()
-    await #expect(throws: (any Error).self) {
-      try await fixture.graft(
-        "bookmarkedhotels", ["9007199254740992-a"], #"{"type":"bookmarkedhotels","hotels":[]}"#)
+  @Test func noRevisionOfAPeerEndsTheEditsOfAList() async throws {
+    let fixture = try HotelFixture(follower: BookmarkMerge.follower(now: { Timestamp(seconds: 0) }))
+    let (half, list) = (
+      RevisionID.maximumPeerGeneration, #"{"type":"bookmarkedhotels","hotels":[]}"#
+    )
+    for generation in [RevisionID.maximumGeneration, RevisionID.maximumGeneration - 1, half + 1] {
+      await #expect(throws: (any Error).self) {
+        try await fixture.graft("bookmarkedhotels", ["\(generation)-a"], list)
+      }
     }
-    try await fixture.graft(
-      "bookmarkedhotels", ["9007199254740991-a"], #"{"type":"bookmarkedhotels","hotels":["a"]}"#)
-    #expect(try await fixture.document("bookmarkedhotels") != nil)
+    for digest in ["a", "b", "c"] {
+      try await fixture.graft("bookmarkedhotels", ["\(half)-\(digest)"], list)
+    }
+    try await fixture.add(ids: "h")
+    let known = try #require(try await fixture.document("bookmarkedhotels")?.revision)
+    #expect(known.generation > half + 1)
+    // Who has seen the edits goes on from them.
+    let next = "\(known.generation + 1)-d"
+    try await fixture.graft("bookmarkedhotels", [next, known.description], list)
+    #expect(try await fixture.document("bookmarkedhotels")?.revision.description == next)
+    try await fixture.add(ids: "i")
+    #expect(try await fixture.ids() == ["i"])
   }
 }

@@ -60,7 +60,7 @@ struct DescribedColumns {
       return value
     }
     var object = JSONObject()
-    for (field, cell) in zip(fields, cells) {
+    for (field, cell) in zip(fields.prefix(TableReader.maximumColumns), cells) {
       guard let name = name(of: field), object[name] == nil else { continue }
       object.append(name, plain(cell.object?["v"] ?? .null, in: field))
     }
