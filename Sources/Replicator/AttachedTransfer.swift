@@ -24,6 +24,8 @@ struct AttachedTransfer: Sendable {
 
   /// How long a target may take until it answers. It answers after the last byte, which the pace of the source bounds.
   private static let patience = TimeAmount.hours(24)
+  /// The most bytes of one revision that are counted: 1 TiB, so that no length that a source names overflows a sum.
+  private static let mostCounted: Int64 = 1 << 40
 
   /// - Throws: ``ReplicationFailure``; `CancellationError`.
   func run() async throws -> Outcome {
@@ -94,8 +96,9 @@ struct AttachedTransfer: Sendable {
     }
     let type = answer.headers.first(name: "content-type") ?? ""
     var request = target.request(.PUT, path, ["new_edits": "false"])
+    let length = answer.headers.first(name: "content-length").flatMap { Int64($0) }
+      .map { max($0, 0) }
     if let boundary = Self.boundary(type) {
-      let length = answer.headers.first(name: "content-length").flatMap { Int64($0) }
       request.headers.add(name: "content-type", value: type)
       request.body = .stream(
         CheckedBody(answer.body, boundary: boundary, of: revision, from: source.name),
@@ -109,10 +112,9 @@ struct AttachedTransfer: Sendable {
       request.headers.add(name: "content-type", value: "application/json")
       request.body = .bytes(ByteBuffer(bytes: bytes))
     }
-    let sent = answer.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
     let written = try await target.begin(request, within: Self.patience)
     _ = try? await written.collected(upTo: 1 << 16, from: target.name)
-    return (Int(written.status.code), sent)
+    return (Int(written.status.code), Int(min(length ?? 0, Self.mostCounted)))
   }
 
   /// The boundary of `multipart/related`; nil for another type.

@@ -85,21 +85,6 @@ extension ReplicationPeer {
   }
 }
 
-/// Some changes of a source, in the order of their sequences.
-struct PeerChanges: Sendable {
-  /// A changed document with its leaves.
-  struct Row: Sendable {
-    let id: String
-    let revisions: [String]
-  }
-
-  let rows: [Row]
-  /// The sequence of the last one.
-  let last: JSONValue
-  /// How many follow; nil if the source does not say.
-  let pending: Int?
-}
-
 extension ReplicationPeer {
   /// How long a source may wait for the first change, in milliseconds.
   private static let longestWait = 20_000
@@ -112,31 +97,33 @@ extension ReplicationPeer {
   ) async throws -> PeerChanges {
     let since = since.string ?? String(decoding: since.bytes, as: UTF8.self)
     let (feed, wait) = (isWaiting ? "longpoll" : "normal", String(Self.longestWait))
-    let (style, limit) = (request.winnersOnly ? "main_only" : "all_docs", String(limit))
+    let (style, most) = (request.winnersOnly ? "main_only" : "all_docs", String(limit))
     let answer: PeerAnswer
     switch request.filter {
     case .all:
       answer = try await send(
         .GET, "_changes",
-        ["feed": feed, "style": style, "since": since, "limit": limit, "timeout": wait])
+        ["feed": feed, "style": style, "since": since, "limit": most, "timeout": wait])
     case .documents(let ids):
       let body: JSONValue = ["doc_ids": .array(ids.map { .string($0) })]
       answer = try await send(
         .POST, "_changes",
         [
-          "feed": feed, "style": style, "since": since, "limit": limit, "timeout": wait,
+          "feed": feed, "style": style, "since": since, "limit": most, "timeout": wait,
           "filter": "_doc_ids",
         ], body: body.bytes)
     case .selector(let text):
       answer = try await send(
         .POST, "_changes",
         [
-          "feed": feed, "style": style, "since": since, "limit": limit, "timeout": wait,
+          "feed": feed, "style": style, "since": since, "limit": most, "timeout": wait,
           "filter": "_selector",
         ], body: Array(#"{"selector":"#.utf8) + text + [UInt8(ascii: "}")])
     }
     guard answer.status == 200 else { throw await refused(answer, "changes") }
-    guard let node = try? await answer.json(), let changes = PeerChanges(node) else {
+    guard let node = try? await answer.json(),
+      let changes = try await PeerChanges.read(node, atMost: limit)
+    else {
       throw ReplicationFailure.badAnswer(name, "its changes are malformed")
     }
     return changes
@@ -150,26 +137,5 @@ extension ReplicationPeer {
     case 404: ReplicationFailure.notFound(name)
     default: ReplicationFailure.badAnswer(name, what + ": " + (await answer.described()))
     }
-  }
-}
-
-extension PeerChanges {
-  /// Reads an answer; nil for one of another form.
-  fileprivate init?(_ node: JSONNode) {
-    guard let results = node["results"], results.kind == .array, let last = node["last_seq"],
-      last.string != nil || last.number != nil
-    else { return nil }
-    var rows: [Row] = []
-    rows.reserveCapacity(results.count)
-    for result in results.elements {
-      guard let id = result["id"]?.string, let changes = result["changes"],
-        changes.kind == .array
-      else { return nil }
-      let revisions = changes.elements.compactMap { $0["rev"]?.string }
-      guard revisions.count == changes.count else { return nil }
-      rows.append(Row(id: id, revisions: revisions))
-    }
-    (self.rows, self.last) = (rows, last.value)
-    pending = node["pending"]?.int
   }
 }

@@ -31,7 +31,7 @@ package struct ReplicationStatistics: Sendable, Equatable {
   /// Reads the counts of a session's history. A wrong one counts as 0, because a peer may have written it.
   init(_ entry: JSONObject?) {
     func count(_ name: String) -> Int {
-      min(max(entry?[name]?.int ?? 0, 0), Int.max >> 8)
+      entry?[name]?.int?.boundedCount ?? 0
     }
     checked = count("missing_checked")
     found = count("missing_found")
@@ -66,4 +66,9 @@ package struct ReplicationStatistics: Sendable, Equatable {
 
 extension JSONValue {
   static func count(_ count: Int) -> JSONValue { .number(JSONNumber(count)) }
+}
+
+extension Int {
+  /// The number as a count that a peer has sent: not negative, and so small that a sum of some counts does not overflow.
+  var boundedCount: Int { Swift.min(Swift.max(self, 0), Int.max >> 8) }
 }

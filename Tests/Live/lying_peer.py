@@ -11,7 +11,8 @@ class LyingPeer:
     """A database of one document with an attachment, `a` with revision `1-a`, and one without, `b`.
 
     `lie` names the lie: None, revision, id, digest, endless_json, endless_changes, same_changes, endless_attachment, not_json,
-    short, redirect, deep; `no_bulk_get` is no lie but an older server.
+    short, redirect, deep, greatest_pending, least_pending, many_rows, long_sequence; `no_bulk_get` is no lie but an older
+    server.
     """
 
     def __init__(self, lie=None):
@@ -90,7 +91,11 @@ class LyingPeer:
         if self.lie in ("endless_changes", "same_changes"):
             last = since + 1 if self.lie == "endless_changes" else 2
             rows = [{"seq": f"{last}-x", "id": "b", "changes": [{"rev": "1-b"}]}]
-        return self.send(request, {"results": rows, "last_seq": f"{last}-x", "pending": 7 if self.lie in ("endless_changes", "same_changes") else 0})
+        if self.lie == "many_rows":
+            rows = rows * 1000
+        pending = {"endless_changes": 7, "same_changes": 7, "greatest_pending": 2**63 - 1, "least_pending": -2**63}
+        end = "x" * (5000 if self.lie == "long_sequence" else 1)
+        return self.send(request, {"results": rows, "last_seq": f"{last}-{end}", "pending": pending.get(self.lie, 0)})
 
     def content(self):
         return b"the bytes"

@@ -18,7 +18,9 @@ def here(tmp_path_factory):
     (None, None, ["a", "b"]), ("revision", "bad_answer", []), ("id", "bad_answer", []),
     ("digest", None, ["b"]), ("endless_json", "bad_answer", []), ("endless_changes", None, ["b"]),
     ("same_changes", "bad_answer", None), ("endless_attachment", None, ["b"]), ("not_json", None, ["a", "b"]),
-    ("short", None, ["a", "b"]), ("no_bulk_get", None, ["a", "b"]), ("redirect", "bad_answer", []), ("deep", None, ["a"])])
+    ("short", None, ["a", "b"]), ("no_bulk_get", None, ["a", "b"]), ("redirect", "bad_answer", []), ("deep", None, ["a"]),
+    ("greatest_pending", None, ["a", "b"]), ("least_pending", None, ["a", "b"]), ("many_rows", "bad_answer", []),
+    ("long_sequence", "bad_answer", [])])
 def test_nothing_wrong_is_stored(here, lie, error, stored):
     peer, target = LyingPeer(lie), here.create()
     answer = here.call("POST", "/_replicate", json={"source": peer.url, "target": target.name}).json()

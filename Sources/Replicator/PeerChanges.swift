@@ -1,0 +1,55 @@
+import JSON
+import Scheduling
+
+/// Some changes of a source, in the order of their sequences.
+struct PeerChanges: Sendable {
+  /// A changed document with its leaves.
+  struct Row: Sendable {
+    let id: String
+    let revisions: [String]
+  }
+
+  /// The longest sequence, in bytes: 4 KiB. CouchDB's have about a hundred bytes for each shard.
+  static let maximumSequenceBytes = 4 << 10
+
+  let rows: [Row]
+  /// The sequence of the last one.
+  let last: JSONValue
+  /// How many follow; nil if the source does not say.
+  let pending: Int?
+
+  /// Reads an answer in slices.
+  /// - Parameter limit: how many rows were asked for.
+  /// - Returns: nil for an answer of another form, of more rows, or with too long a sequence.
+  /// - Throws: ``WorkEnded``.
+  static func read(_ node: JSONNode, atMost limit: Int) async throws -> PeerChanges? {
+    guard let results = node["results"], results.kind == .array, results.count <= limit,
+      let last = node["last_seq"]?.sequence
+    else { return nil }
+    var rows: [Row] = []
+    rows.reserveCapacity(results.count)
+    for result in results.elements {
+      guard let id = result["id"]?.string, let changes = result["changes"],
+        changes.kind == .array
+      else { return nil }
+      var revisions: [String] = []
+      for change in changes.elements {
+        guard let revision = change["rev"]?.string else { return nil }
+        revisions.append(revision)
+        try await Slice.giveWay()
+      }
+      rows.append(Row(id: id, revisions: revisions))
+      try await Slice.giveWay()
+    }
+    return PeerChanges(rows: rows, last: last, pending: node["pending"]?.int?.boundedCount)
+  }
+}
+
+extension JSONNode {
+  /// A sequence of a peer; nil for a value of another kind, and for one that is too long.
+  var sequence: JSONValue? {
+    guard offsets.count <= PeerChanges.maximumSequenceBytes, kind == .string || kind == .number
+    else { return nil }
+    return value
+  }
+}

@@ -1,0 +1,58 @@
+import Documents
+import JSON
+import Testing
+
+@testable import Replicator
+
+/// The changes that a source answers. Another server may send anything.
+struct PeerChangesTests {
+  private static func read(_ text: String, atMost limit: Int = 10) async throws -> PeerChanges? {
+    try await PeerChanges.read(
+      ParsedJSON(Array(text.utf8), limits: .document).root, atMost: limit)
+  }
+
+  private static let row = #"{"seq":"1","id":"a","changes":[{"rev":"1-a"},{"rev":"1-b"}]}"#
+
+  @Test func rowsAreReadWithTheirLeaves() async throws {
+    let text = #"{"results":[\#(Self.row)],"last_seq":"1-x","pending":3}"#
+    let changes = try #require(try await Self.read(text))
+    #expect(changes.rows.map(\.id) == ["a"] && changes.rows.first?.revisions == ["1-a", "1-b"])
+    #expect(changes.last == "1-x" && changes.pending == 3)
+  }
+
+  @Test func moreRowsThanWereAskedForAreABadAnswer() async throws {
+    let text = #"{"results":[\#(Self.row),\#(Self.row)],"last_seq":2}"#
+    #expect(try await Self.read(text, atMost: 2)?.rows.count == 2)
+    #expect(try await Self.read(text, atMost: 1)?.last == nil)
+  }
+
+  @Test func longSequenceIsABadAnswer() async throws {
+    for (count, isRead) in [(4_000, true), (5_000, false)] {
+      let text = #"{"results":[],"last_seq":"\#(String(repeating: "x", count: count))"}"#
+      let read = try await Self.read(text)
+      #expect((read?.last.string != nil) == isRead)
+    }
+    for last in ["null", "[]", "{}", "true"] {
+      #expect(try await Self.read(#"{"results":[],"last_seq":\#(last)}"#)?.last == nil)
+    }
+  }
+
+  /// A sum with the number of changes that a source says to follow once overflowed and ended the process.
+  @Test func extremeNumbersOfChangesOverflowNothing() async throws {
+    let body = #"{"source": "a", "target": "b"}"#
+    let request = try ReplicationRequest(ParsedJSON(Array(body.utf8), limits: .small).root)
+    for pending in [Int.min, -1, 0, 1, Int.max] {
+      let text = #"{"results":[\#(Self.row)],"last_seq":1,"pending":\#(pending)}"#
+      let read = try #require(try await Self.read(text)?.pending)
+      #expect(read >= 0 && read <= Int.max >> 8)
+      var progress = Replication.Progress()
+      (progress.changes, progress.pending) = (1 << 50, read)
+      let task = Task<ReplicationJobs.Outcome, Never> { .failure(.cancelled) }
+      var job = ReplicationJob(id: "x", request, of: nil, at: Timestamp(milliseconds: 0), task)
+      job.note(progress, at: Timestamp(milliseconds: 0))
+      #expect(job.plainCounts["total"]?.int == (1 << 50) + read)
+    }
+    #expect(try await Self.read(#"{"results":[],"last_seq":1,"pending":1e99}"#)?.pending == nil)
+    #expect(try await Self.read(#"{"results":[],"last_seq":1,"pending":"7"}"#)?.pending == nil)
+  }
+}
