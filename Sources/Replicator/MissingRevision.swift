@@ -26,9 +26,79 @@ struct MissingRevision: Sendable {
   }
 }
 
-extension ReplicationPeer {
+/// Changed revisions that a target is asked about: those of one document together, and each once, however often a feed
+/// names it.
+struct RevisionQuestions: Sendable {
   /// The most revisions of one question.
-  private static let askedRevisions = 5_000
+  static let most = 5_000
+
+  private var documents: [(id: String, revisions: [String])] = []
+  private var positions: [[UInt8]: Int] = [:]
+  /// The ``MissingRevision/key(_:_:)`` of those that the target has not named yet.
+  private var asked: Set<[UInt8]> = []
+
+  /// How many revisions there are.
+  private(set) var count = 0
+
+  /// Takes the revisions of some rows, in slices.
+  /// - Throws: ``WorkEnded``.
+  init(_ rows: [PeerChanges.Row]) async throws {
+    for row in rows {
+      let position = positions[Array(row.id.utf8)] ?? documents.count
+      if position == documents.count {
+        positions[Array(row.id.utf8)] = position
+        documents.append((row.id, []))
+      }
+      for revision in row.revisions {
+        try await Slice.giveWay()
+        guard asked.insert(MissingRevision.key(row.id, revision)).inserted else { continue }
+        documents[position].revisions.append(revision)
+        count += 1
+      }
+      try await Slice.giveWay()
+    }
+  }
+
+  /// The bodies of the questions.
+  /// - Throws: ``WorkEnded``.
+  func bodies() async throws -> [[UInt8]] {
+    var (bodies, writer, count) = ([[UInt8]](), JSONWriter(), 0)
+    writer.beginObject()
+    for (id, revisions) in documents {
+      var rest = revisions[...]
+      while !rest.isEmpty {
+        let part = rest.prefix(Self.most - count)
+        rest = rest.dropFirst(part.count)
+        count += part.count
+        writer.name(id)
+        writer.beginArray()
+        for revision in part {
+          writer.string(revision)
+          try await Slice.giveWay()
+        }
+        writer.endArray()
+        guard count >= Self.most else { continue }
+        writer.endObject()
+        bodies.append(writer.bytes)
+        (writer, count) = (JSONWriter(), 0)
+        writer.beginObject()
+      }
+    }
+    writer.endObject()
+    if count > 0 { bodies.append(writer.bytes) }
+    return bodies
+  }
+
+  /// Takes a revision out that the target lacks.
+  /// - Returns: false for one that it was not asked about, and for one that it names again.
+  mutating func remove(_ id: String, _ revision: String) -> Bool {
+    asked.remove(MissingRevision.key(id, revision)) != nil
+  }
+}
+
+extension ReplicationPeer {
+  /// The longest list of ancestors that is sent to a source, in bytes: 4 KiB, which is in the URL of a request.
+  private static let longestAncestors = 4 << 10
 
   /// Asks a target which of the changed revisions it lacks.
   /// - Returns: those, and how many were asked about.
@@ -36,37 +106,17 @@ extension ReplicationPeer {
   func missing(
     among rows: [PeerChanges.Row]
   ) async throws -> (revisions: [MissingRevision], asked: Int) {
-    var (found, total) = ([MissingRevision](), 0)
-    var rest = rows[...]
-    while !rest.isEmpty {
-      var (writer, count, known) = (JSONWriter(), 0, Set<[UInt8]>())
-      var asked: Set<[UInt8]> = []
-      writer.beginObject()
-      while let row = rest.first, count == 0 || count + row.revisions.count <= Self.askedRevisions {
-        // A name may occur once in an object. A feed that names a document twice is read in two questions.
-        guard known.insert(Array(row.id.utf8)).inserted else { break }
-        writer.name(row.id)
-        writer.beginArray()
-        for revision in row.revisions {
-          writer.string(revision)
-          asked.insert(MissingRevision.key(row.id, revision))
-        }
-        writer.endArray()
-        count += row.revisions.count
-        rest = rest.dropFirst()
-        try await Slice.giveWay()
-      }
-      writer.endObject()
-      // A target gets what was asked about, and nothing else that it names.
-      found += try await missing(writer.bytes).filter {
-        asked.contains(MissingRevision.key($0.id, $0.revision))
-      }
-      total += count
+    var (questions, found) = (try await RevisionQuestions(rows), [MissingRevision]())
+    for body in try await questions.bodies() {
+      found += try await missing(body, &questions)
     }
-    return (found, total)
+    return (found, questions.count)
   }
 
-  private func missing(_ question: [UInt8]) async throws -> [MissingRevision] {
+  /// A target gets what was asked about, and nothing else that it names.
+  private func missing(
+    _ question: [UInt8], _ questions: inout RevisionQuestions
+  ) async throws -> [MissingRevision] {
     let answer = try await send(.POST, "_revs_diff", body: question)
     guard answer.status == 200 else { throw await refused(answer, "_revs_diff") }
     guard let node = try? await answer.json(), node.kind == .object else {
@@ -74,11 +124,19 @@ extension ReplicationPeer {
     }
     var missing: [MissingRevision] = []
     for member in node.members {
-      let ancestors = member.value["possible_ancestors"]
-      let list = ancestors.flatMap { $0.kind == .array && $0.count > 0 ? $0.minified : nil } ?? []
       guard let revisions = member.value["missing"] else { continue }
-      for case let revision? in revisions.elements.map(\.string) {
-        missing.append(MissingRevision(id: member.name, revision: revision, ancestors: list))
+      var ancestors: [UInt8] = []
+      if let list = member.value["possible_ancestors"], list.kind == .array, list.count > 0,
+        list.offsets.count <= Self.longestAncestors
+      {
+        ancestors = list.minified
+      }
+      let id = member.name
+      for element in revisions.elements {
+        if let revision = element.string, questions.remove(id, revision) {
+          missing.append(MissingRevision(id: id, revision: revision, ancestors: ancestors))
+        }
+        try await Slice.giveWay()
       }
       try await Slice.giveWay()
     }

@@ -13,7 +13,7 @@ struct PeerAnswer: Sendable {
   /// The longest answer, in bytes: 9 MiB, so that CouchDB's longest document, 8,000,000 bytes, fits with its history.
   static let maximumBytes = 9 << 20
   /// The limits of its JSON: a document in an array in an object, several times.
-  private static let limits = {
+  static let limits = {
     var limits = JSONLimits(
       maximumBytes: maximumBytes, maximumDepth: JSONLimits.document.maximumDepth + 8,
       maximumMembers: maximumBytes, maximumStringBytes: maximumBytes)
@@ -23,9 +23,13 @@ struct PeerAnswer: Sendable {
 
   /// The answer's JSON, parsed in slices.
   /// - Throws: ``JSONError``.
-  func json() async throws -> JSONNode { try await Self.json(body) }
+  func json(within limits: JSONLimits = PeerAnswer.limits) async throws -> JSONNode {
+    try await Self.json(body, within: limits)
+  }
 
-  static func json(_ bytes: [UInt8]) async throws -> JSONNode {
+  static func json(
+    _ bytes: [UInt8], within limits: JSONLimits = PeerAnswer.limits
+  ) async throws -> JSONNode {
     var reader = JSONReader(bytes, limits: limits)
     while true {
       if let parsed = try reader.next() { return parsed.root }

@@ -46,10 +46,12 @@ struct PeerChanges: Sendable {
 }
 
 extension JSONNode {
-  /// A sequence of a peer; nil for a value of another kind, and for one that is too long.
+  /// The value, if it is no longer than a sequence may be.
+  var short: JSONNode? { offsets.count <= PeerChanges.maximumSequenceBytes ? self : nil }
+
+  /// A sequence, or another string or number, of a peer; nil for a value of another kind, and for one that is too long.
   var sequence: JSONValue? {
-    guard offsets.count <= PeerChanges.maximumSequenceBytes, kind == .string || kind == .number
-    else { return nil }
-    return value
+    guard let short, kind == .string || kind == .number else { return nil }
+    return short.value
   }
 }

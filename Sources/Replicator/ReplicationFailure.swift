@@ -7,6 +7,8 @@ package struct ReplicationFailure: Error, Sendable, Equatable {
 
   /// The longest text of another server in a reason, in characters.
   private static let quoted = 200
+  /// The longest reason of a checkpoint's failure, in characters: the URL of an end may have 8 KiB.
+  private static let maximum = 10_000
 
   init(_ error: String, _ reason: String) {
     (self.error, self.reason) = (error, reason)
@@ -37,6 +39,6 @@ package struct ReplicationFailure: Error, Sendable, Equatable {
 
   /// The checkpoint can't be written.
   static func checkpoint(_ reason: String) -> ReplicationFailure {
-    ReplicationFailure("checkpoint_commit_failure", reason)
+    ReplicationFailure("checkpoint_commit_failure", String(reason.prefix(maximum)))
   }
 }

@@ -11,6 +11,19 @@ struct ReplicationLog: Sendable, Equatable {
   static let version = 4
   /// How many sessions a log names.
   static let sessions = 50
+  /// The limits of a stored log. The longest that this server writes has 50 sessions with three sequences of 4 KiB each.
+  static let limits = JSONLimits(
+    maximumBytes: 1 << 20, maximumDepth: 8, maximumMembers: 100, maximumValues: 10_000)
+  /// The members of a log, besides its history, and those of a session that are read.
+  private static let names = [
+    "session_id", "source_last_seq", "replication_id_version", "start_time", "end_time",
+    "docs_read", "docs_written", "doc_write_failures",
+  ]
+  private static let sessionNames = [
+    "session_id", "start_time", "end_time", "start_last_seq", "end_last_seq", "recorded_seq",
+    "missing_checked", "missing_found", "docs_read", "docs_written", "doc_write_failures",
+    "bulk_get_docs", "bulk_get_attempts",
+  ]
 
   /// The revision of the document; nil for one that is not stored.
   var revision: String?
@@ -19,11 +32,22 @@ struct ReplicationLog: Sendable, Equatable {
 
   init() {}
 
-  /// Reads a stored log. Members of another form count as absent.
+  /// Reads a stored log. Members of another form count as absent, and further ones are left out: a peer may have stored
+  /// any number of them.
   init(_ node: JSONNode) {
-    revision = node["_rev"]?.string
-    body = JSONObject(
-      node.members.filter { !$0.nameStartsWithUnderscore }.map { ($0.name, $0.value.value) })
+    revision = node["_rev"]?.sequence?.string
+    body = Self.object(node, Self.names)
+    guard let history = node["history"], history.kind == .array else { return }
+    let sessions = history.elements.prefix(Self.sessions)
+    body.append("history", .array(sessions.map { .object(Self.object($0, Self.sessionNames)) }))
+  }
+
+  private static func object(_ node: JSONNode, _ names: [String]) -> JSONObject {
+    var object = JSONObject()
+    for name in names {
+      if let value = node[name]?.sequence { object.append(name, value) }
+    }
+    return object
   }
 
   private var session: String? { body["session_id"]?.string }

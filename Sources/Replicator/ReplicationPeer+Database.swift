@@ -25,7 +25,7 @@ extension ReplicationPeer {
     default:
       let info = try? await answer.json()
       guard answer.status == 200, let info, info["update_seq"] != nil,
-        let time = info["instance_start_time"]
+        let time = info["instance_start_time"]?.short
       else { throw ReplicationFailure.notFound(name) }
       return String(decoding: time.minified, as: UTF8.self)
     }
@@ -36,7 +36,9 @@ extension ReplicationPeer {
   /// - Throws: ``ReplicationFailure``.
   func commit() async throws -> String {
     let answer = try await send(.POST, "_ensure_full_commit", body: [])
-    guard answer.status == 201, let time = try? await answer.json()["instance_start_time"] else {
+    guard answer.status == 201,
+      let time = try? await answer.json()["instance_start_time"]?.short
+    else {
       throw ReplicationFailure.checkpoint("Failure on commit: \(name): status \(answer.status)")
     }
     return String(decoding: time.minified, as: UTF8.self)
@@ -49,9 +51,11 @@ extension ReplicationPeer {
   func log(_ id: String) async throws -> ReplicationLog {
     let answer = try await send(.GET, Self.path(ofLog: id))
     guard answer.status != 404 else { return ReplicationLog() }
-    guard answer.status == 200, let node = try? await answer.json(), node.kind == .object else {
+    guard answer.status == 200 else {
       throw ReplicationFailure.badAnswer(name, "checkpoint: " + (await answer.described()))
     }
+    guard let node = try? await answer.json(within: ReplicationLog.limits), node.kind == .object
+    else { throw ReplicationFailure.badAnswer(name, "its checkpoint can't be read") }
     return ReplicationLog(node)
   }
 
@@ -80,7 +84,7 @@ extension ReplicationPeer {
     guard [200, 201, 202].contains(answer.status) else {
       throw ReplicationFailure.checkpoint("\(name): " + (await answer.described()))
     }
-    saved.revision = try? await answer.json()["rev"]?.string
+    saved.revision = try? await answer.json()["rev"]?.sequence?.string
     return saved
   }
 }

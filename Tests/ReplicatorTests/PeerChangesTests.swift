@@ -55,4 +55,32 @@ struct PeerChangesTests {
     #expect(try await Self.read(#"{"results":[],"last_seq":1,"pending":1e99}"#)?.pending == nil)
     #expect(try await Self.read(#"{"results":[],"last_seq":1,"pending":"7"}"#)?.pending == nil)
   }
+
+  /// A feed that named one document again and again once made one question of each row.
+  @Test func targetIsAskedOnceAboutEachRevision() async throws {
+    var rows = (0..<1_000).map { number in
+      PeerChanges.Row(id: "a", revisions: ["1-a", "2-\(number / 2)"])
+    }
+    rows.append(PeerChanges.Row(id: "b", revisions: ["1-a"]))
+    var questions = try await RevisionQuestions(rows)
+    #expect(questions.count == 502)
+    let bodies = try await questions.bodies()
+    #expect(bodies.count == 1)
+    let body = try ParsedJSON(try #require(bodies.first), limits: .document).root
+    #expect(body["a"]?.count == 501 && body["b"]?.count == 1)
+    let removed = [("a", "1-a"), ("a", "1-a"), ("b", "2-0")].map { questions.remove($0, $1) }
+    #expect(removed == [true, false, false])
+  }
+
+  @Test func manyRevisionsOfOneDocumentAreSeveralQuestions() async throws {
+    let revisions = (0..<RevisionQuestions.most * 2 + 1).map { "1-\($0)" }
+    let rows = [
+      PeerChanges.Row(id: "a", revisions: revisions),
+      PeerChanges.Row(id: "b", revisions: ["1-b"]), PeerChanges.Row(id: "c", revisions: []),
+    ]
+    let questions = try await RevisionQuestions(rows)
+    let bodies = try await questions.bodies().map { try ParsedJSON($0, limits: .document).root }
+    let counts = bodies.map { body in ["a", "b", "c"].map { body[$0]?.count ?? -1 } }
+    #expect(counts == [[5_000, -1, -1], [5_000, -1, -1], [1, 1, -1]])
+  }
 }

@@ -70,6 +70,28 @@ struct ReplicationLogTests {
     #expect(wrong == ReplicationStatistics())
   }
 
+  @Test func onlyWhatIsNeededOfAPeersLogIsKept() throws {
+    let long = String(repeating: "9", count: 5_000)
+    let entry = #"{"session_id":"a","recorded_seq":"5-x","x":1,"end_last_seq":"\#(long)"}"#
+    let history = Array(repeating: entry, count: 60).joined(separator: ",")
+    let text =
+      #"{"_rev":"0-1","session_id":"a","source_last_seq":"\#(long)","x":{"y":1},"history":[\#(history)]}"#
+    let log = ReplicationLog(try ParsedJSON(Array(text.utf8), limits: ReplicationLog.limits).root)
+    #expect(log.revision == "0-1" && log.body.members.map(\.name) == ["session_id", "history"])
+    let sessions = log.body["history"]?.array ?? []
+    #expect(sessions.count == 50)
+    #expect(sessions.first?.object?.members.map(\.name) == ["session_id", "recorded_seq"])
+    #expect(ReplicationLog.common(source: log, target: log).since.int == 0)
+  }
+
+  /// Many members once made the reading quadratic.
+  @Test func logOfManyMembersIsNotRead() {
+    let members = (0..<200).map { #""m\#($0)":1"# }.joined(separator: ",")
+    #expect(throws: JSONError.self) {
+      try ParsedJSON(Array("{\(members)}".utf8), limits: ReplicationLog.limits)
+    }
+  }
+
   @Test func batchesAdapt() {
     var size = BatchSize()
     for _ in 0..<9 { size.note(.milliseconds(1), isSplit: false) }
