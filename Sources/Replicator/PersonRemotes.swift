@@ -108,19 +108,18 @@ package struct PersonRemotes: Sendable {
   /// - Returns: whether there is one.
   package func start(of person: AccountID) async throws -> Bool {
     let ids = try Direction.allCases.map { try $0.id(of: person) }
-    let bodies = try await database.bodies(of: ids)
-    let edits = bodies.map { id, body -> (DocumentID, JSONObject?) in
+    // In one transaction, so that a remote that is set or forgotten meanwhile stays as it was set.
+    let count = try await database.change(ids) { body in
       let members = body.members.filter {
         !DocumentBody.reservedMembers.contains($0.name) && $0.name != "asked"
       }
       var asked = JSONObject(members.map { ($0.name, $0.value) })
       // Another content, so that the document gets another revision.
       asked.append("asked", .count(Int.random(in: 0..<1 << 50)))
-      return (id, asked)
+      return asked
     }
-    if !edits.isEmpty { try await database.write(edits) }
     documents.noteChange()
-    return !edits.isEmpty
+    return count > 0
   }
 
   /// A person's remote and how far it has come; nil for none.

@@ -96,13 +96,15 @@ package struct ReplicatorDatabase: Sendable {
     }
   }
 
-  /// Notes in a document what became of its replication. A document that was changed meanwhile stays as it is.
+  /// Notes in a document what became of its replication. A document that was changed meanwhile stays as it is. Former
+  /// bodies, which have encrypted credentials, are not kept.
   /// - Parameter members: the members to set.
   func note(
     _ members: JSONObject, in id: DocumentID, _ revision: RevisionID
   ) async throws {
     try await stores.withStore(.named(name), creating: false) { store in
       _ = try await store?.update(loading: [id], as: .server) { changes in
+        changes.keepsHistory = false
         guard let document = try changes.view.document(id), document.revision == revision,
           let body = try JSONValue(parsing: document.body, limits: .stored).object
         else { return }
@@ -146,6 +148,28 @@ package struct ReplicatorDatabase: Sendable {
           }
         }
       }
+    }
+  }
+
+  /// Changes the bodies of those documents that are there, in one transaction. Former bodies are not kept.
+  /// - Returns: how many were changed.
+  func change(
+    _ ids: [DocumentID], _ change: @escaping @Sendable (JSONObject) -> JSONObject
+  ) async throws -> Int {
+    try await stores.withStore(.named(name), creating: false) { store in
+      try await store?.update(loading: Set(ids), as: .server) { changes in
+        changes.keepsHistory = false
+        var count = 0
+        for id in ids {
+          guard let document = try changes.view.document(id), !document.isDeleted,
+            let body = try JSONValue(parsing: document.body, limits: .stored).object
+          else { continue }
+          let changed = try DocumentBody(JSONValue.object(change(body)))
+          try changes.put(id, base: document.revision, body: changed)
+          count += 1
+        }
+        return count
+      } ?? 0
     }
   }
 

@@ -118,4 +118,37 @@ import Testing
     try await fixture.database.write([(try DocumentID(first), nil)])
     #expect(try await fixture.database.published(first) == nil)
   }
+
+  /// A remote that was forgotten between the reading and the writing once came back with its credentials.
+  @Test func beginningByHandChangesOnlyRemotesThatAreThere() async throws {
+    let fixture = Fixture(over: MemoryEngine(), of: .remotes, key: Self.key)
+    let remotes = PersonRemotes(
+      fixture.database, fixture.documents, CredentialSeal(key: Self.key))
+    let text = String(repeating: "0", count: 31) + "7"
+    let person = try #require(AccountID(text))
+    let id = try DocumentID(text + "/pull")
+    #expect(try await !remotes.start(of: person))
+    try await fixture.write(text + "/pull", ["source": "x", "_replication_state": "idle"])
+    #expect(try await remotes.start(of: person))
+    let body = try #require(try await fixture.database.bodies(of: [id]).first?.body)
+    #expect(body.members.map(\.name) == ["source", "asked"])
+    try await fixture.database.write([(id, nil)])
+    #expect(try await !remotes.start(of: person))
+    #expect(try await fixture.database.bodies(of: [id]).isEmpty)
+  }
+
+  /// The former body of a document has its encrypted credentials.
+  @Test func notedStateLeavesNoFormerBody() async throws {
+    let fixture = Fixture(over: MemoryEngine(), key: Self.key)
+    try await fixture.write("a", ["source": "x"])
+    let id = try DocumentID("a")
+    let former = try #require(try await fixture.database.document(id))
+    try await fixture.database.note(["_replication_state": "failed"], in: id, former.revision)
+    let present = try #require(try await fixture.database.document(id))
+    #expect(present.revision != former.revision)
+    let kept = try await fixture.stores.withStore(.named(.replicator), creating: false) { store in
+      try await store?.read { view in try view.body(id, former.revision) }
+    }
+    #expect((kept ?? nil) == nil)
+  }
 }
