@@ -173,6 +173,9 @@ package final class ReplicationJobs: Sendable {
     }
   }
 
+  /// Whether there are any.
+  var hasUnpublished: Bool { state.withLock { !$0.unpublished.isEmpty } }
+
   /// Gives back those that could not be published.
   func keepUnpublished(_ ids: some Sequence<String>) {
     state.withLock { $0.unpublished.formUnion(ids) }

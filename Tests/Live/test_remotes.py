@@ -41,6 +41,12 @@ class Person:
             found := self.call("GET").json()[direction]) and found["state"] in wanted and found, f"not {wanted}")
 
 
+def jobs(here, person):
+    """The replications of the person that run or wait."""
+    listed = here.call("GET", "/_scheduler/jobs?limit=1000").json()["jobs"]
+    return [job for job in listed if person.account.store in (job["source"], job["target"])]
+
+
 def test_both_ways_all_the_time(pair):
     person = Person(*pair)
     person.own.put("a", n=1, _attachments={"f": inline(b"file" * 100)})
@@ -54,9 +60,15 @@ def test_both_ways_all_the_time(pair):
     assert content(person.far) == content(person.own)
     pushed = wait_until(lambda: (found := person.state("push", "running")).get("done", 0) >= 2 and found)
     assert pushed["total"] == pushed["done"] and pushed["refused"] == 0 and pushed["bytes"] > 300
+    assert len(jobs(pair[0], person)) == 2
     assert person.call("DELETE").status_code == 204
     assert person.call("GET").status_code == 404 and person.call("DELETE").status_code == 404
+    wait_until(lambda: not jobs(pair[0], person))
     person.own.put("d", n=4)
+    # Another remote, of the other direction, copies a marker: had the push gone on, it would have copied meanwhile.
+    person.far.put("marker", n=5)
+    person.set(direction="pull")
+    wait_until(lambda: person.own.call("GET", "/marker").status_code == 200)
     assert person.far.call("GET", "/d").status_code == 404
 
 

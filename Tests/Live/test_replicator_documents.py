@@ -97,6 +97,10 @@ def test_continuous_one_follows_until_its_document_is_gone(pair):
     remove(here, document)
     wait_until(lambda: here.call("GET", "/_scheduler/jobs/" + running["id"]).status_code == 404)
     source.put("b", n=1)
+    # Another replication copies the same change: had the first one gone on, it would have copied it meanwhile.
+    marker = here.create()
+    assert here.call("POST", "/_replicate", json={"source": source.name, "target": marker.name}).status_code == 200
+    assert marker.call("GET", "/b").status_code == 200
     assert there.call("GET", path(target) + "/b").status_code == 404
     listed = here.call("GET", "/_scheduler/docs").json()
     assert document not in [row["doc_id"] for row in listed["docs"]] and second in [row["doc_id"] for row in listed["docs"]]

@@ -113,7 +113,7 @@ import Testing
         states.append(state)
       }
       guard states.count(where: { $0 == "running" }) == 100 else { return false }
-      return fixture.jobs.takeUnpublished().isEmpty
+      return !fixture.jobs.hasUnpublished
     }
     try await fixture.database.write([(try DocumentID(first), nil)])
     #expect(try await fixture.database.published(first) == nil)
