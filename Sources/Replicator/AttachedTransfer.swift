@@ -96,24 +96,27 @@ struct AttachedTransfer: Sendable {
     }
     let type = answer.headers.first(name: "content-type") ?? ""
     var request = target.request(.PUT, path, ["new_edits": "false"])
+    let pace = source.pace.stream(to: target.pace)
     let length = answer.headers.first(name: "content-length").flatMap { Int64($0) }
       .map { max($0, 0) }
     if let boundary = Self.boundary(type) {
       request.headers.add(name: "content-type", value: type)
       request.body = .stream(
-        CheckedBody(answer.body, boundary: boundary, of: revision, from: source.name),
+        CheckedBody(
+          answer.body, boundary: boundary, of: revision, from: source.name, within: pace),
         length: length.map { .known($0) } ?? .unknown)
     } else {
       let bytes: [UInt8]
       do {
-        bytes = try await answer.collected(upTo: CheckedBody.maximumBytes, from: source.name)
+        bytes = try await answer.collected(
+          upTo: CheckedBody.maximumBytes, from: source.name, within: pace)
       } catch is TooLongAnswer { throw UnreadableDocument() }
       try await revision.check(bytes, from: source.name)
       request.headers.add(name: "content-type", value: "application/json")
       request.body = .bytes(ByteBuffer(bytes: bytes))
     }
     let written = try await target.begin(request, within: Self.patience)
-    _ = try? await written.collected(upTo: 1 << 16, from: target.name)
+    _ = try? await written.collected(upTo: 1 << 16, from: target.name, within: target.pace)
     return (Int(written.status.code), Int(min(length ?? 0, Self.mostCounted)))
   }
 
@@ -163,16 +166,20 @@ struct CheckedBody: AsyncSequence, Sendable {
   private let boundary: String
   private let revision: MissingRevision
   private let peer: String
+  private let limits: BodyPace.Limits
 
   init(
     _ body: HTTPClientResponse.Body, boundary: String, of revision: MissingRevision,
-    from peer: String
+    from peer: String, within limits: BodyPace.Limits
   ) {
     (self.body, self.boundary, self.revision, self.peer) = (body, boundary, revision, peer)
+    self.limits = limits
   }
 
   func makeAsyncIterator() -> Iterator {
-    Iterator(rest: body.makeAsyncIterator(), boundary: boundary, revision: revision, peer: peer)
+    Iterator(
+      rest: body.makeAsyncIterator(), boundary: boundary, revision: revision, peer: peer,
+      pace: BodyPace(limits))
   }
 
   struct Iterator: AsyncIteratorProtocol {
@@ -181,13 +188,14 @@ struct CheckedBody: AsyncSequence, Sendable {
     fileprivate let revision: MissingRevision
     fileprivate let peer: String
     private var isChecked = false
-    private var pace = BodyPace()
+    private var pace: BodyPace
 
     fileprivate init(
       rest: HTTPClientResponse.Body.AsyncIterator, boundary: String, revision: MissingRevision,
-      peer: String
+      peer: String, pace: BodyPace
     ) {
       (self.rest, self.boundary, self.revision, self.peer) = (rest, boundary, revision, peer)
+      self.pace = pace
     }
 
     /// - Throws: ``ReplicationFailure`` for another document than was asked for, and for a slow source; the client's errors.

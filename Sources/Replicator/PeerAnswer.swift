@@ -45,38 +45,65 @@ struct PeerAnswer: Sendable {
   }
 }
 
-/// An answer that is longer than it may be.
+/// An answer that is longer than it may be, or that takes longer. Less has to be asked for at a time.
 struct TooLongAnswer: Error {}
 
 /// Watches that a body comes at a fair pace, so that a peer that sends a byte a minute does not hold a replication for
 /// years.
 struct BodyPace: Sendable {
-  /// The least bytes per second after the first minute.
-  static let leastPerSecond = 100
+  /// How slowly a body may come.
+  struct Limits: Sendable {
+    /// The least bytes per second after the first minute.
+    let leastPerSecond: Int
+    /// How long a whole answer may take; nil for any time.
+    var answer: Duration?
 
-  private let began = ContinuousClock.now
+    static let administrators = Limits(leastPerSecond: 100)
+    /// Those of the servers that people name, because few of their remotes copy at a time.
+    static let people = Limits(leastPerSecond: 4 << 10, answer: .seconds(60))
+
+    /// The limits of a body that passes on from one peer to another: the stricter pace of both, and any time.
+    func stream(to other: Limits) -> Limits {
+      Limits(leastPerSecond: max(leastPerSecond, other.leastPerSecond))
+    }
+  }
+
+  private let limits: Limits
+  private let began: ContinuousClock.Instant
   private(set) var count = 0
+
+  init(_ limits: Limits, since began: ContinuousClock.Instant = .now) {
+    (self.limits, self.began) = (limits, began)
+  }
 
   /// Notes more bytes.
   /// - Returns: false for too slow a body.
-  mutating func note(_ bytes: Int) -> Bool {
+  mutating func note(_ bytes: Int, at now: ContinuousClock.Instant = .now) -> Bool {
     count += bytes
-    let seconds = Int((ContinuousClock.now - began).components.seconds)
-    return seconds < 60 || count / seconds >= Self.leastPerSecond
+    let seconds = Int((now - began).components.seconds)
+    return seconds < 60 || count / seconds >= limits.leastPerSecond
+  }
+
+  /// Whether a whole answer takes too long.
+  func isLate(at now: ContinuousClock.Instant = .now) -> Bool {
+    limits.answer.map { now - began > $0 } ?? false
   }
 }
 
 extension HTTPClientResponse {
   /// Reads the whole body.
   /// - Throws: ``TooLongAnswer``; ``ReplicationFailure`` for one that comes too slowly; the client's errors.
-  func collected(upTo limit: Int, from peer: String) async throws -> [UInt8] {
+  func collected(
+    upTo limit: Int, from peer: String, within limits: BodyPace.Limits
+  ) async throws -> [UInt8] {
     if let length = headers.first(name: "content-length").flatMap({ Int($0) }), length > limit {
       throw TooLongAnswer()
     }
-    var (bytes, pace) = ([UInt8](), BodyPace())
+    var (bytes, pace) = ([UInt8](), BodyPace(limits))
     for try await chunk in body {
       guard chunk.readableBytes <= limit - bytes.count else { throw TooLongAnswer() }
       guard pace.note(chunk.readableBytes) else { throw ReplicationFailure.slow(peer) }
+      guard !pace.isLate() else { throw TooLongAnswer() }
       bytes.append(contentsOf: chunk.readableBytesView)
     }
     return bytes

@@ -3,6 +3,7 @@ import Documents
 package import IPAddresses
 import Metrics
 import NIOCore
+import Stores
 
 /// The HTTP clients of replications: one for this server's own databases, by a socket, and one for other servers. They
 /// follow no redirect and store no cookie, and the second one connects only to permitted addresses.
@@ -62,14 +63,17 @@ package struct PeerClients: Sendable {
     return configuration
   }
 
-  func peer(_ endpoint: ReplicationEndpoint) -> ReplicationPeer {
+  /// - Parameter person: whose remote it is an end of; nil for the administrator's replications.
+  func peer(_ endpoint: ReplicationEndpoint, of person: AccountID? = nil) -> ReplicationPeer {
     switch endpoint.place {
     case .local, .own:
       ReplicationPeer(
         endpoint, base: localBase + PathSegment.encode(endpoint.name) + "/", http: local,
-        tokens: tokens)
+        tokens: tokens, pace: .administrators)
     case .remote(let url):
-      ReplicationPeer(endpoint, base: url.base, http: remote, tokens: tokens)
+      ReplicationPeer(
+        endpoint, base: url.base, http: remote, tokens: tokens,
+        pace: person == nil ? .administrators : .people)
     }
   }
 

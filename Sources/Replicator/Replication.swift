@@ -26,11 +26,13 @@ struct Replication: Sendable {
     var pending: Int?
   }
 
-  /// The error of a continuous run that makes room for another one.
+  /// The error of a run that makes room for another one: a continuous one, or a person's.
   struct Displaced: Error {}
 
   /// How many batches are copied at a time.
   static let batchesAtOnce = 2
+  /// How often a run looks whether it is overdue.
+  private static let lookPause = Duration.seconds(1)
 
   let request: ReplicationRequest
   /// The id of the checkpoints.
@@ -53,6 +55,29 @@ struct Replication: Sendable {
   func run() async throws -> JSONObject {
     let turn = try await turns.take(for: request.person)
     defer { turn.give() }
+    // The wait for a turn is no use of the place.
+    place.beginAgain()
+    guard isDisplaceable else { return try await copyAll(turn) }
+    return try await withThrowingTaskGroup(of: JSONObject.self) { group in
+      group.addTask { try await copyAll(turn) }
+      group.addTask { try await waitUntilOverdue(turn) }
+      defer { group.cancelAll() }
+      guard let answer = try await group.next() else { throw CancellationError() }
+      return answer
+    }
+  }
+
+  /// Whether it ends at any time when it holds its turn or its place for far too long and others wait. Anybody can set a
+  /// remote, and a server that answers slowly enough would keep all others from copying.
+  private var isDisplaceable: Bool { request.person != nil }
+
+  /// - Throws: ``Displaced``; `CancellationError`.
+  private func waitUntilOverdue(_ turn: ReplicationTurns.Turn) async throws -> JSONObject {
+    while !turn.isOverdue, !place.isOverdue { try await Task.sleep(for: Self.lookPause) }
+    throw Displaced()
+  }
+
+  private func copyAll(_ turn: ReplicationTurns.Turn) async throws -> JSONObject {
     var run = try await begin()
     report(run.progress)
     do {
@@ -74,7 +99,7 @@ struct Replication: Sendable {
     var rest: Int?
     while true {
       while run.waiting.count >= Self.batchesAtOnce { try await settle(&group, &run, &size) }
-      if request.isContinuous, place.isWanted { throw Displaced() }
+      if request.isContinuous || isDisplaceable, place.isWanted { throw Displaced() }
       // The wait for a change needs no turn.
       if run.isCurrent { turn.give() }
       let changes = try await next(run.progress.highest, &size, isWaiting: run.isCurrent)

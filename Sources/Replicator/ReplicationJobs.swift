@@ -22,6 +22,8 @@ package final class ReplicationJobs: Sendable {
 
   /// How long one runs before it makes room for others that wait, as in CouchDB (`interval`).
   private static let placeLength = Duration.seconds(60)
+  /// After how many of these a place of people is overdue that was not given back: 5 minutes.
+  private static let mostPlaceLengths = 5
 
   /// How a replication ends: the answer of `_replicate` without `ok`, or why it failed.
   package typealias Outcome = Result<JSONObject, ReplicationFailure>
@@ -59,7 +61,8 @@ package final class ReplicationJobs: Sendable {
 
     /// - Parameter mostOfOne: the most of one account.
     init(running: Int, copying: Int, ofOne mostOfOne: Int = .max) {
-      self.running = ReplicationTurns(atOnce: running, ofOne: mostOfOne, length: placeLength)
+      self.running = ReplicationTurns(
+        atOnce: running, ofOne: mostOfOne, length: placeLength, mostLengths: mostPlaceLengths)
       self.copying = ReplicationTurns(atOnce: copying, ofOne: mostOfOne)
     }
   }
@@ -226,8 +229,8 @@ package final class ReplicationJobs: Sendable {
       let failure: ReplicationFailure
       do {
         let replication = Replication(
-          request: request, id: base, source: clients.peer(request.source),
-          target: clients.peer(request.target), now: now,
+          request: request, id: base, source: clients.peer(request.source, of: request.person),
+          target: clients.peer(request.target, of: request.person), now: now,
           report: { [weak self] in self?.note($0, of: id) }, turns: places.copying, place: place)
         change(id) { $0.start(at: $1) }
         return .success(try await replication.run())

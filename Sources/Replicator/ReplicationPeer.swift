@@ -22,12 +22,14 @@ struct ReplicationPeer: Sendable {
   private let http: HTTPClient
   /// The tokens of those whose own store it may be.
   private let tokens: PersonTokens
+  /// How slowly it may answer.
+  let pace: BodyPace.Limits
 
   init(
     _ endpoint: ReplicationEndpoint, base: String, http: HTTPClient,
-    tokens: PersonTokens
+    tokens: PersonTokens, pace: BodyPace.Limits
   ) {
-    self.tokens = tokens
+    (self.tokens, self.pace) = (tokens, pace)
     name = endpoint.name
     (self.endpoint, self.base, self.http) = (endpoint, base, http)
   }
@@ -74,7 +76,8 @@ struct ReplicationPeer: Sendable {
       let isLast = attempt == Self.attempts
       do {
         let response = try await begin(request(method, path, query, body: body))
-        let bytes = try await response.collected(upTo: PeerAnswer.maximumBytes, from: name)
+        let bytes = try await response.collected(
+          upTo: PeerAnswer.maximumBytes, from: name, within: pace)
         let answer = PeerAnswer(status: Int(response.status.code), body: bytes)
         guard Self.mayPass(answer.status) else { return answer }
         if isLast { throw ReplicationFailure.unreachable(name, await answer.described()) }

@@ -8,6 +8,8 @@ package final class ReplicationTurns: Sendable {
   package static let atOnce = 8
   /// How long their turns last if others wait.
   package static let length = Duration.seconds(10)
+  /// After how many of these a turn is overdue that was not given back, because an answer takes so long: 5 minutes.
+  package static let mostLengths = 30
 
   fileprivate typealias Waiting = (number: Int, continuation: CheckedContinuation<Void, any Error>)
 
@@ -27,14 +29,17 @@ package final class ReplicationTurns: Sendable {
   private let state: Mutex<State>
   /// How long a turn lasts if others wait.
   private let length: Duration
+  /// After how long a turn is overdue if others wait.
+  private let patience: Duration
 
   /// - Parameter mostOfOne: the most turns of one account at a time.
+  /// - Parameter mostLengths: after how many of its lengths a turn is overdue.
   package init(
     atOnce count: Int = ReplicationTurns.atOnce, ofOne mostOfOne: Int = .max,
-    length: Duration = ReplicationTurns.length
+    length: Duration = ReplicationTurns.length, mostLengths: Int = ReplicationTurns.mostLengths
   ) {
     state = Mutex(State(free: count, mostOfOne: mostOfOne))
-    self.length = length
+    (self.length, patience) = (length, length * mostLengths)
   }
 
   /// Waits for a turn.
@@ -98,10 +103,17 @@ package final class ReplicationTurns: Sendable {
     }
 
     /// Whether it has lasted long, and others wait.
-    var isWanted: Bool {
-      let began = began.withLock { $0 }
-      return began.map { ContinuousClock.now - $0 >= turns.length } ?? false && turns.isWanted
+    var isWanted: Bool { hasLasted(turns.length) && turns.isWanted }
+
+    /// Whether it has lasted far too long, and others wait.
+    var isOverdue: Bool { hasLasted(turns.patience) && turns.isWanted }
+
+    private func hasLasted(_ length: Duration) -> Bool {
+      began.withLock { $0 }.map { ContinuousClock.now - $0 >= length } ?? false
     }
+
+    /// Counts its length from now on, if it is held.
+    func beginAgain() { began.withLock { began in began = began.map { _ in .now } } }
 
     /// Gives the turn back; a second call does nothing.
     func give() {

@@ -38,4 +38,29 @@ import Testing
     #expect(jobs.jobs.count(where: { $0.state == .running }) == 100)
     await jobs.stop()
   }
+
+  /// A server that answered slowly enough once kept a turn for a day.
+  @Test func personsReplicationThatHangsEndsWhenOthersWait() async throws {
+    let (asked, continuation) = AsyncStream<Void>.makeStream()
+    let clients = PeerClients(socket: "/nonexistent/socket", addresses: .publicOnly) { _ in
+      continuation.yield()
+      try await Task.sleep(for: .seconds(3600))
+      return ""
+    }
+    let id = try #require(AccountID(String(repeating: "0", count: 32)))
+    let body = #"{"source": "own", "target": "https://other.example/db"}"#
+    let request = try ReplicationRequest(
+      ParsedJSON(Array(body.utf8), limits: .small).root,
+      own: ReplicationEndpoint(ownOf: .init(id: id, name: "ann")))
+    let turns = ReplicationTurns(atOnce: 1, length: .milliseconds(1))
+    let replication = Replication(
+      request: request, id: "x", source: clients.peer(request.source, of: id),
+      target: clients.peer(request.target, of: id), now: { Timestamp(milliseconds: 0) },
+      report: { _ in }, turns: turns, place: try await ReplicationTurns(atOnce: 1).take())
+    let run = Task { try await replication.run() }
+    for await _ in asked { break }
+    try await turns.take().give()
+    await #expect(throws: Replication.Displaced.self) { try await run.value }
+    await clients.shutdown()
+  }
 }

@@ -102,4 +102,48 @@ struct ReplicationTurnsTests {
       try await second.give()
     }
   }
+
+  @Test func turnIsOverdueAfterManyLengths() async throws {
+    for (lengths, isOverdue) in [(0, true), (1_000_000, false)] {
+      let turns = ReplicationTurns(
+        atOnce: 1, length: .milliseconds(1), mostLengths: lengths)
+      let first = try await turns.take()
+      #expect(!first.isOverdue)
+      async let second = turns.take()
+      while turns.waitingCount == 0 { await Task.yield() }
+      #expect(first.isOverdue == isOverdue)
+      first.give()
+      try await second.give()
+    }
+  }
+
+  @Test func lengthOfATurnCanBeginAgain() async throws {
+    let turns = ReplicationTurns(atOnce: 1, length: .seconds(3600), mostLengths: 0)
+    let first = try await turns.take()
+    async let second = turns.take()
+    while turns.waitingCount == 0 { await Task.yield() }
+    first.beginAgain()
+    #expect(first.isOverdue && !first.isWanted)
+    first.give()
+    first.beginAgain()
+    #expect(!first.isOverdue)
+    try await second.give()
+  }
+
+  @Test func bodyComesAtAFairPace() {
+    let began = ContinuousClock.now
+    let cases: [(BodyPace.Limits, bytes: Int, seconds: Int, isFair: Bool, isLate: Bool)] = [
+      (.administrators, 1, 59, true, false), (.administrators, 100, 60, false, false),
+      (.administrators, 360_000, 3_600, true, false), (.people, 1, 59, true, false),
+      (.people, 1 << 18, 61, true, true), (.people, 100_000, 61, false, true),
+      (.people.stream(to: .administrators), 1 << 30, 3_600, true, false),
+      (.administrators.stream(to: .people), 360_000, 3_600, false, false),
+    ]
+    for (limits, bytes, seconds, isFair, isLate) in cases {
+      var pace = BodyPace(limits, since: began)
+      let now = began + .seconds(seconds)
+      #expect(pace.note(bytes, at: now) == isFair)
+      #expect(pace.isLate(at: now) == isLate)
+    }
+  }
 }
