@@ -14,6 +14,9 @@ package final class ReplicatorDocuments: Sendable {
   /// changes; it looks for what has failed before.
   private static let beat = Duration.seconds(3)
   private static let lonelyBeat = Duration.seconds(30)
+  /// How long changes are read, and documents tried again, before the claim is renewed and progress is published: much less
+  /// than the patience of others. Who writes documents all the time keeps nobody from that.
+  private static let passLength = Duration.seconds(2)
   /// How often documents are tried again that could not be read or begun, how many are before changes are read again,
   /// and how many of them are reported in that time.
   private static let retryPause = Duration.seconds(30)
@@ -88,22 +91,27 @@ package final class ReplicatorDocuments: Sendable {
     package let error: any Error
   }
 
+  /// Reads what has changed, for as long as a pass may take.
   private func follow(_ report: @Sendable (Failure) -> Void) async throws {
     let isOwner = try await owns()
+    let end = ContinuousClock.now + Self.passLength
     while let page = try await database.changes(after: state.withLock(\.since)) {
       if state.withLock({ $0.epoch != page.epoch }) {
         await reset(to: page.epoch)
         continue
       }
-      guard !page.documents.isEmpty else {
-        try await tryAgain(isOwner, report)
-        if isShared, isOwner, database.name == .remotes { try await publish() }
-        return
-      }
       for document in page.documents {
         await take(document, isOwner, report)
         state.withLock { $0.since = document.sequence }
+        if ContinuousClock.now >= end { break }
       }
+      let isOver = !page.documents.isEmpty && ContinuousClock.now >= end
+      guard page.documents.isEmpty || isOver else { continue }
+      try await tryAgain(isOwner, report)
+      if isShared, isOwner, database.name == .remotes { try await publish() }
+      // The next pass renews the claim and goes on.
+      if isOver { noteChange() }
+      return
     }
     await reset(to: nil)
   }
@@ -113,17 +121,16 @@ package final class ReplicatorDocuments: Sendable {
     _ isOwner: Bool, _ report: @Sendable (Failure) -> Void
   ) async throws {
     let now = ContinuousClock.now
-    let (ids, hasMore) = state.withLock { state -> ([DocumentID], Bool) in
+    var ids = state.withLock { state -> [DocumentID] in
       if state.retried.isEmpty, state.retry <= now {
         (state.retried, state.retry) = (Array(state.failed), now + Self.retryPause)
         state.reports = 0
       }
       let ids = state.retried.suffix(Self.retriesAtOnce)
       state.retried.removeLast(ids.count)
-      return (ids.compactMap { state.documents[$0]?.id }, !state.retried.isEmpty)
+      return ids.compactMap { state.documents[$0]?.id }
     }
-    if hasMore { noteChange() }
-    for id in ids {
+    while let id = ids.popLast() {
       let content: Result<Document, any Error>
       do {
         guard let document = try await database.document(id) else {
@@ -134,7 +141,14 @@ package final class ReplicatorDocuments: Sendable {
       } catch { content = .failure(error) }
       await take(.init(id: id, sequence: 0, content: content), isOwner, report)
       try await Slice.giveWay()
+      if ContinuousClock.now >= now + Self.passLength { break }
     }
+    let rest = ids.map(\.text)
+    let hasMore = state.withLock { state in
+      state.retried += rest
+      return !state.retried.isEmpty
+    }
+    if hasMore { noteChange() }
   }
 
   /// Whether this server begins the replications.
