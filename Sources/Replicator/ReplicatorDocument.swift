@@ -46,18 +46,31 @@ struct ReplicatorDocument: Sendable {
     (self.id, revision, updated, source, target) = (id, nil, now, nil, nil)
   }
 
+  /// The longest text of a note that is kept, in characters, and the longest counts of one, in bytes. This server writes
+  /// less. All documents are in memory, so that a long one is not kept whole.
+  private static let (mostCharacters, mostStatistics) = (4_000, 32 << 10)
+
   /// Reads a stored document. Nothing in it need be right.
   init(_ document: Document, _ body: JSONNode) {
     (id, revision, updated) = (document.id, document.revision, document.updated)
-    func name(_ end: JSONNode?) -> String? { end?.string ?? end?["url"]?.string }
+    func name(_ end: JSONNode?) -> String? {
+      let name = end?.string ?? end?["url"]?.string
+      return name.flatMap { $0.utf8.count <= ReplicationEndpoint.maximumBytes ? $0 : nil }
+    }
+    func text(_ name: String) -> String? {
+      body[name]?.string.map { String($0.prefix(Self.mostCharacters)) }
+    }
     (source, target) = (name(body["source"]), name(body["target"]))
     // These are the states of a replication that goes on, which older versions of CouchDB wrote.
-    if let state = body["_replication_state"]?.string, state != "triggered", state != "error" {
+    if let state = text("_replication_state"), state != "triggered", state != "error" {
+      let statistics = body["_replication_stats"]
       note = Note(
-        state: state, time: body["_replication_state_time"]?.string,
-        reason: body["_replication_state_reason"]?.string,
-        statistics: body["_replication_stats"]?.value.object)
-      job = body["_replication_id"]?.string
+        state: state, time: text("_replication_state_time"),
+        reason: text("_replication_state_reason"),
+        statistics: statistics.flatMap {
+          $0.offsets.count <= Self.mostStatistics ? $0.value.object : nil
+        })
+      job = text("_replication_id")
     }
   }
 

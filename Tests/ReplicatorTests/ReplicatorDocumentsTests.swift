@@ -151,4 +151,23 @@ import Testing
     }
     #expect((kept ?? nil) == nil)
   }
+
+  @Test func longDocumentIsNotKeptWhole() async throws {
+    let fixture = Fixture(over: MemoryEngine(), key: Self.key)
+    let long = String(repeating: "x", count: 100_000)
+    try await fixture.write(
+      "a",
+      [
+        "source": .string(long), "target": ["url": .string(long)],
+        "_replication_state": "failed", "_replication_state_reason": .string(long),
+        "_replication_stats": ["x": .string(long)],
+      ])
+    let stored = try #require(try await fixture.database.document(DocumentID("a")))
+    let body = try ParsedJSON(stored.body, limits: .stored).root
+    let known = ReplicatorDocument(stored, body)
+    #expect(known.source == nil && known.target == nil)
+    let note = try #require(known.note)
+    #expect(note.state == "failed" && note.statistics == nil)
+    #expect(note.reason?.count == 4_000)
+  }
 }
