@@ -264,7 +264,9 @@ let package = Package(
       ["JSON", "Documents", "Hotels", "IPAddresses", "SearchProxy", "SQLite", "TestSupport"]),
     tests(
       "Replicator",
-      ["JSON", "Documents", "IPAddresses", "Replicator", "Stores", "StoreTesting"]),
+      [
+        "JSON", "Documents", "IPAddresses", "Replicator", "Scheduling", "Stores", "StoreTesting",
+      ]),
     tests(
       "HTTPServer",
       [

@@ -103,7 +103,7 @@ struct AttachedTransfer: Sendable {
       request.headers.add(name: "content-type", value: type)
       request.body = .stream(
         CheckedBody(
-          answer.body, boundary: boundary, of: revision, from: source.name, within: pace),
+          answer.body, boundary: boundary, of: revision, from: source, within: pace),
         length: length.map { .known($0) } ?? .unknown)
     } else {
       let bytes: [UInt8]
@@ -111,7 +111,7 @@ struct AttachedTransfer: Sendable {
         bytes = try await answer.collected(
           upTo: CheckedBody.maximumBytes, from: source.name, within: pace)
       } catch is TooLongAnswer { throw UnreadableDocument() }
-      try await revision.check(bytes, from: source.name)
+      try await revision.check(bytes, from: source)
       request.headers.add(name: "content-type", value: "application/json")
       request.body = .bytes(ByteBuffer(bytes: bytes))
     }
@@ -145,9 +145,10 @@ struct UnreadableDocument: Error {}
 extension MissingRevision {
   /// Checks a document that a source has sent.
   /// - Throws: ``UnreadableDocument``; ``ReplicationFailure`` for another revision.
-  fileprivate func check(_ document: [UInt8], from peer: String) async throws {
-    guard let node = try? await PeerAnswer.json(document) else { throw UnreadableDocument() }
-    guard isAnswered(by: node) else { throw ReplicationFailure.anotherRevision(peer) }
+  fileprivate func check(_ document: [UInt8], from peer: ReplicationPeer) async throws {
+    let node = try await peer.computing { try? await PeerAnswer.json(document) }
+    guard let node else { throw UnreadableDocument() }
+    guard isAnswered(by: node) else { throw ReplicationFailure.anotherRevision(peer.name) }
   }
 }
 
@@ -165,12 +166,12 @@ struct CheckedBody: AsyncSequence, Sendable {
   private let body: HTTPClientResponse.Body
   private let boundary: String
   private let revision: MissingRevision
-  private let peer: String
+  private let peer: ReplicationPeer
   private let limits: BodyPace.Limits
 
   init(
     _ body: HTTPClientResponse.Body, boundary: String, of revision: MissingRevision,
-    from peer: String, within limits: BodyPace.Limits
+    from peer: ReplicationPeer, within limits: BodyPace.Limits
   ) {
     (self.body, self.boundary, self.revision, self.peer) = (body, boundary, revision, peer)
     self.limits = limits
@@ -186,13 +187,13 @@ struct CheckedBody: AsyncSequence, Sendable {
     fileprivate var rest: HTTPClientResponse.Body.AsyncIterator
     fileprivate let boundary: String
     fileprivate let revision: MissingRevision
-    fileprivate let peer: String
+    fileprivate let peer: ReplicationPeer
     private var isChecked = false
     private var pace: BodyPace
 
     fileprivate init(
       rest: HTTPClientResponse.Body.AsyncIterator, boundary: String, revision: MissingRevision,
-      peer: String, pace: BodyPace
+      peer: ReplicationPeer, pace: BodyPace
     ) {
       (self.rest, self.boundary, self.revision, self.peer) = (rest, boundary, revision, peer)
       self.pace = pace
@@ -202,14 +203,14 @@ struct CheckedBody: AsyncSequence, Sendable {
     @concurrent mutating func next() async throws -> ByteBuffer? {
       guard isChecked else { return try await first() }
       guard let chunk = try await rest.next() else { return nil }
-      guard pace.note(chunk.readableBytes) else { throw ReplicationFailure.slow(peer) }
+      guard pace.note(chunk.readableBytes) else { throw ReplicationFailure.slow(peer.name) }
       return chunk
     }
 
     @concurrent private mutating func first() async throws -> ByteBuffer {
       var (buffer, searched) = ([UInt8](), 0)
       while let chunk = try await rest.next() {
-        guard pace.note(chunk.readableBytes) else { throw ReplicationFailure.slow(peer) }
+        guard pace.note(chunk.readableBytes) else { throw ReplicationFailure.slow(peer.name) }
         buffer.append(contentsOf: chunk.readableBytesView)
         if let document = Self.document(in: buffer, boundary: boundary, from: &searched) {
           try await revision.check(Array(document), from: peer)
@@ -219,7 +220,7 @@ struct CheckedBody: AsyncSequence, Sendable {
         guard buffer.count <= CheckedBody.maximumBytes else { throw UnreadableDocument() }
       }
       throw PassingFailure(
-        ReplicationFailure.unreachable(peer, "a document with attachments has ended early"))
+        ReplicationFailure.unreachable(peer.name, "a document with attachments has ended early"))
     }
 
     /// The content of the first part; nil before its end has arrived.

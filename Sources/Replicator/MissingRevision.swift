@@ -106,8 +106,10 @@ extension ReplicationPeer {
   func missing(
     among rows: [PeerChanges.Row]
   ) async throws -> (revisions: [MissingRevision], asked: Int) {
-    var (questions, found) = (try await RevisionQuestions(rows), [MissingRevision]())
-    for body in try await questions.bodies() {
+    var questions = try await computing { try await RevisionQuestions(rows) }
+    var found: [MissingRevision] = []
+    let bodies = try await computing { try await questions.bodies() }
+    for body in bodies {
       found += try await missing(body, &questions)
     }
     return (found, questions.count)
@@ -119,15 +121,22 @@ extension ReplicationPeer {
   ) async throws -> [MissingRevision] {
     let answer = try await send(.POST, "_revs_diff", body: question)
     guard answer.status == 200 else { throw await refused(answer, "_revs_diff") }
-    guard let node = try? await answer.json(), node.kind == .object else {
+    let node = try await computing { try? await answer.json() }
+    guard let node, node.kind == .object else {
       throw ReplicationFailure.badAnswer(name, "its _revs_diff is malformed")
     }
+    return try await computing { try await Self.missing(in: node, of: &questions) }
+  }
+
+  private static func missing(
+    in node: JSONNode, of questions: inout RevisionQuestions
+  ) async throws -> [MissingRevision] {
     var missing: [MissingRevision] = []
     for member in node.members {
       guard let revisions = member.value["missing"] else { continue }
       var ancestors: [UInt8] = []
       if let list = member.value["possible_ancestors"], list.kind == .array, list.count > 0,
-        list.offsets.count <= Self.longestAncestors
+        list.offsets.count <= longestAncestors
       {
         ancestors = list.minified
       }
@@ -178,6 +187,12 @@ extension ReplicationPeer {
     case 404, 405, 501: return FetchedRevisions(attached: revisions)
     default: return nil
     }
+    return try await computing { try await fetched(answer, of: revisions) }
+  }
+
+  private func fetched(
+    _ answer: PeerAnswer, of revisions: [MissingRevision]
+  ) async throws -> FetchedRevisions? {
     guard let results = try? await answer.json()["results"], results.kind == .array,
       results.count == revisions.count
     else { return nil }
@@ -221,10 +236,12 @@ extension ReplicationPeer {
     let answer = try await send(.POST, "_bulk_docs", body: writer.bytes)
     switch answer.status {
     case 201, 202:
-      guard let list = try? await answer.json(), list.kind == .array else {
-        throw ReplicationFailure.badAnswer(name, "its _bulk_docs is malformed")
+      return try await computing {
+        guard let list = try? await answer.json(), list.kind == .array else {
+          throw ReplicationFailure.badAnswer(name, "its _bulk_docs is malformed")
+        }
+        return min(list.elements.count { $0["error"] != nil }, documents.count)
       }
-      return min(list.elements.count { $0["error"] != nil }, documents.count)
     case 400, 413, 415: return nil
     default: throw await refused(answer, "_bulk_docs")
     }

@@ -37,9 +37,12 @@ struct PeerAnswer: Sendable {
     }
   }
 
+  /// The longest body that is read for the error that it names, in bytes.
+  private static let longestError = 64 << 10
+
   /// The error that it names, for texts: `forbidden: not yours`.
   func described() async -> String {
-    let node = try? await json()
+    let node = body.count <= Self.longestError ? try? await json() : nil
     let words = [node?["error"]?.string, node?["reason"]?.string].compactMap { $0 }
     return "status \(status)" + (words.isEmpty ? "" : ", " + words.joined(separator: ": "))
   }

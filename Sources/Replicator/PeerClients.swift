@@ -3,7 +3,8 @@ import Documents
 package import IPAddresses
 import Metrics
 import NIOCore
-import Stores
+package import Scheduling
+package import Stores
 
 /// The HTTP clients of replications: one for this server's own databases, by a socket, and one for other servers. They
 /// follow no redirect and store no cookie, and the second one connects only to permitted addresses.
@@ -20,7 +21,11 @@ package struct PeerClients: Sendable {
   package typealias TokenMaker =
     @Sendable (_ person: ReplicationEndpoint.Person) async throws -> String
 
+  /// Makes work that is charged to a person; nil for work that nobody pays for.
+  package typealias WorkMaker = @Sendable (_ person: AccountID) -> Work?
+
   private let tokens: PersonTokens
+  private let work: WorkMaker
   private let remote: HTTPClient
   private let local: HTTPClient
   /// The URL below which this server's databases are.
@@ -29,8 +34,12 @@ package struct PeerClients: Sendable {
   /// Makes clients with connections of their own; shut them down when the service stops.
   /// - Parameter socket: the path of the socket at which this server answers replications.
   /// - Parameter addresses: the addresses that other servers may have.
-  package init(socket: String, addresses: AddressRule, token: @escaping TokenMaker) {
-    tokens = PersonTokens(token)
+  /// - Parameter work: makes the work of people's remotes.
+  package init(
+    socket: String, addresses: AddressRule, token: @escaping TokenMaker,
+    work: @escaping WorkMaker = { _ in nil }
+  ) {
+    (tokens, self.work) = (PersonTokens(token), work)
     localBase = "http+unix://\(PathSegment.encode(socket))/couch/"
     local = HTTPClient(
       eventLoopGroupProvider: .singleton, configuration: Self.configuration())
@@ -65,15 +74,17 @@ package struct PeerClients: Sendable {
 
   /// - Parameter person: whose remote it is an end of; nil for the administrator's replications.
   func peer(_ endpoint: ReplicationEndpoint, of person: AccountID? = nil) -> ReplicationPeer {
+    let makeWork = work
+    let work: @Sendable () -> Work? = { person.flatMap { makeWork($0) } }
     switch endpoint.place {
     case .local, .own:
-      ReplicationPeer(
+      return ReplicationPeer(
         endpoint, base: localBase + PathSegment.encode(endpoint.name) + "/", http: local,
-        tokens: tokens, pace: .administrators)
+        tokens: tokens, pace: .administrators, work: work)
     case .remote(let url):
-      ReplicationPeer(
+      return ReplicationPeer(
         endpoint, base: url.base, http: remote, tokens: tokens,
-        pace: person == nil ? .administrators : .people)
+        pace: person == nil ? .administrators : .people, work: work)
     }
   }
 

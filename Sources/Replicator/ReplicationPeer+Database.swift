@@ -23,7 +23,7 @@ extension ReplicationPeer {
     case 401: throw ReplicationFailure.unauthorized(name)
     case 403: throw ReplicationFailure.forbidden(name)
     default:
-      let info = try? await answer.json()
+      let info = try? await computing { try await answer.json() }
       guard answer.status == 200, let info, info["update_seq"] != nil,
         let time = info["instance_start_time"]?.short
       else { throw ReplicationFailure.notFound(name) }
@@ -54,9 +54,11 @@ extension ReplicationPeer {
     guard answer.status == 200 else {
       throw ReplicationFailure.badAnswer(name, "checkpoint: " + (await answer.described()))
     }
-    guard let node = try? await answer.json(within: ReplicationLog.limits), node.kind == .object
-    else { throw ReplicationFailure.badAnswer(name, "its checkpoint can't be read") }
-    return ReplicationLog(node)
+    return try await computing {
+      guard let node = try? await answer.json(within: ReplicationLog.limits), node.kind == .object
+      else { throw ReplicationFailure.badAnswer(name, "its checkpoint can't be read") }
+      return ReplicationLog(node)
+    }
   }
 
   /// Stores a checkpoint.
@@ -125,12 +127,12 @@ extension ReplicationPeer {
         ], body: Array(#"{"selector":"#.utf8) + text + [UInt8(ascii: "}")])
     }
     guard answer.status == 200 else { throw await refused(answer, "changes") }
-    guard let node = try? await answer.json(),
-      let changes = try await PeerChanges.read(node, atMost: limit)
-    else {
-      throw ReplicationFailure.badAnswer(name, "its changes are malformed")
+    return try await computing {
+      guard let node = try? await answer.json(),
+        let changes = try await PeerChanges.read(node, atMost: limit)
+      else { throw ReplicationFailure.badAnswer(name, "its changes are malformed") }
+      return changes
     }
-    return changes
   }
 
   /// The failure for a request that the peer refuses as a whole.

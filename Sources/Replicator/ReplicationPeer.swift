@@ -4,6 +4,7 @@ import IPAddresses
 import JSON
 import NIOCore
 import NIOHTTP1
+import Scheduling
 
 /// A database at one end of a replication, reached by CouchDB's protocol: this server's own by a socket, others' by
 /// their URLs.
@@ -24,14 +25,26 @@ struct ReplicationPeer: Sendable {
   private let tokens: PersonTokens
   /// How slowly it may answer.
   let pace: BodyPace.Limits
+  /// Makes the work that computes with its answers; nil for work that nobody pays for.
+  private let work: @Sendable () -> Work?
 
   init(
     _ endpoint: ReplicationEndpoint, base: String, http: HTTPClient,
-    tokens: PersonTokens, pace: BodyPace.Limits
+    tokens: PersonTokens, pace: BodyPace.Limits, work: @escaping @Sendable () -> Work?
   ) {
-    (self.tokens, self.pace) = (tokens, pace)
+    (self.tokens, self.pace, self.work) = (tokens, pace, work)
     name = endpoint.name
     (self.endpoint, self.base, self.http) = (endpoint, base, http)
+  }
+
+  /// Computes with an answer, on the account of the person whose remote it is. The step waits for nothing but its slices.
+  func computing<Value>(_ step: () async throws -> Value) async throws -> Value {
+    guard let work = work() else { return try await step() }
+    return try await Work.$current.withValue(work) {
+      await work.begin()
+      defer { work.finish() }
+      return try await step()
+    }
   }
 
   /// A request for a path below the database.

@@ -1,6 +1,7 @@
 import Documents
 import IPAddresses
 import JSON
+import Scheduling
 import Stores
 import Testing
 
@@ -61,6 +62,23 @@ import Testing
     for await _ in asked { break }
     try await turns.take().give()
     await #expect(throws: Replication.Displaced.self) { try await run.value }
+    await clients.shutdown()
+  }
+
+  @Test func answersOfAPersonsRemoteAreReadOnThePersonsAccount() async throws {
+    let (account, seats) = (ProcessorAccount(), Seats(stores: .forStores()))
+    let clients = PeerClients(
+      socket: "/nonexistent/socket", addresses: .publicOnly, token: { _ in "" },
+      work: { _ in Work(account, in: seats, isCounted: false) })
+    let id = try #require(AccountID(String(repeating: "0", count: 32)))
+    let own = ReplicationEndpoint(ownOf: .init(id: id, name: "ann"))
+    let people: [(AccountID?, isCharged: Bool)] = [(id, true), (nil, false)]
+    for (person, isCharged) in people {
+      let found = try await clients.peer(own, of: person).computing {
+        Work.current?.account === account
+      }
+      #expect(found == isCharged)
+    }
     await clients.shutdown()
   }
 }

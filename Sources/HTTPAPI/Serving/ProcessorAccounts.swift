@@ -3,7 +3,7 @@ import HTTPTypes
 import IPAddresses
 import NIOConcurrencyHelpers
 package import Scheduling
-import Stores
+package import Stores
 
 /// The accounts for the processor time of requests. There is one for each recently active address, and for each guest and
 /// user at an address. The accounts of one user share what they spend.
@@ -47,6 +47,18 @@ package final class ProcessorAccounts: Sendable {
     return account(.caller(ObjectIdentifier(parent), principal.id)) {
       user.map { ProcessorAccount(below: parent, of: $0) } ?? ProcessorAccount(below: parent)
     }
+  }
+
+  /// Work of a user that goes on without a request, such as a remote's. It has the account of the user's requests over the
+  /// socket of replications, which has no address.
+  package func work(of user: AccountID) -> Work {
+    let address = account(of: ClientAddress("local"))
+    let parent = address.parent ?? address
+    let shared = account(.user(user)) { ProcessorAccount() }
+    let own = account(.caller(ObjectIdentifier(parent), user)) {
+      ProcessorAccount(below: parent, of: shared)
+    }
+    return Work(own, in: seats, isCounted: false)
   }
 
   private func account(

@@ -23,9 +23,11 @@ struct ReplicationAssembly: Sendable {
 
   /// - Parameter isShared: whether several servers use the stores.
   /// - Parameter token: makes a token of a person.
+  /// - Parameter work: makes the work of a person's remote.
   init(
     _ settings: Settings, _ stores: DatabaseManager, isShared: Bool,
-    token: @escaping PeerClients.TokenMaker, now: @escaping @Sendable () -> Timestamp
+    token: @escaping PeerClients.TokenMaker, work: @escaping PeerClients.WorkMaker,
+    now: @escaping @Sendable () -> Timestamp
   ) {
     socket = DataFiles.replications(in: settings.data)
     let networks = settings.replicationNetworks
@@ -33,7 +35,7 @@ struct ReplicationAssembly: Sendable {
       PeerClients(
         socket: ControlSocket.reachable(socket),
         addresses: networks.isEmpty ? .publicOnly : AddressRule(within: networks),
-        token: token),
+        token: token, work: work),
       publishes: isShared, now: now)
     let secrets = SharedSecrets(stores: stores)
     seal = CredentialSeal { try await secrets.replicationKey() }

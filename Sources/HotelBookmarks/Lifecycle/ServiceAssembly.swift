@@ -100,9 +100,11 @@ struct ServiceAssembly: Sendable {
       backups: backups,
       database: DatabaseWork(location: settings.storage, kept: regularBackups),
       catalogue: catalogue, logger: logger)
+    let processors = ProcessorAccounts(seats)
     replications = ReplicationAssembly(
       settings, stores, isShared: engine.isShared,
-      token: { try await accounts.ownToken(of: $0.id, named: $0.name) }, now: now)
+      token: { try await accounts.ownToken(of: $0.id, named: $0.name) },
+      work: { processors.work(of: $0) }, now: now)
     replications.report(to: metrics)
     http = HTTPService(
       over: cases, search: search.search, mirrorSearch: search.mirror, engine: engine,
@@ -112,7 +114,7 @@ struct ServiceAssembly: Sendable {
       metricsText: { metrics.text }, publicURL: settings.publicURL,
       isSecure: settings.tlsCertificateFile != nil, proxies: settings.trustedProxies,
       connectionCaps: connections.caps, setLimits: settings.limits,
-      processors: ProcessorAccounts(seats),
+      processors: processors,
       showsCost: settings.showsCost, bodyFiles: BodyFiles(in: settings.data),
       administration: administration.administration(), replications: replications.replications)
     recovery = Recovery(
