@@ -42,7 +42,8 @@ struct PeerAnswer: Sendable {
 
   /// The error that it names, for texts: `forbidden: not yours`.
   func described() async -> String {
-    let node = body.count <= Self.longestError ? try? await json() : nil
+    guard body.count <= Self.longestError else { return "status \(status)" }
+    let node = try? await json()
     let words = [node?["error"]?.string, node?["reason"]?.string].compactMap { $0 }
     return "status \(status)" + (words.isEmpty ? "" : ", " + words.joined(separator: ": "))
   }

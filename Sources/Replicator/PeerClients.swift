@@ -74,17 +74,16 @@ package struct PeerClients: Sendable {
 
   /// - Parameter person: whose remote it is an end of; nil for the administrator's replications.
   func peer(_ endpoint: ReplicationEndpoint, of person: AccountID? = nil) -> ReplicationPeer {
-    let makeWork = work
-    let work: @Sendable () -> Work? = { person.flatMap { makeWork($0) } }
+    let personsWork: @Sendable () -> Work? = { [work] in person.flatMap { work($0) } }
     switch endpoint.place {
     case .local, .own:
       return ReplicationPeer(
         endpoint, base: localBase + PathSegment.encode(endpoint.name) + "/", http: local,
-        tokens: tokens, pace: .administrators, work: work)
+        tokens: tokens, pace: .administrators, work: personsWork)
     case .remote(let url):
       return ReplicationPeer(
         endpoint, base: url.base, http: remote, tokens: tokens,
-        pace: person == nil ? .administrators : .people, work: work)
+        pace: person == nil ? .administrators : .people, work: personsWork)
     }
   }
 
