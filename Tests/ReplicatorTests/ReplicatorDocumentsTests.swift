@@ -170,4 +170,25 @@ import Testing
     #expect(note.state == "failed" && note.statistics == nil)
     #expect(note.reason?.count == 4_000)
   }
+
+  /// One who wrote documents all the time once kept the progress of all others from being published.
+  @Test func progressIsPublishedWhileDocumentsAreWritten() async throws {
+    let fixture = Fixture(over: MemoryEngine(), of: .remotes, key: Self.key)
+    let ids = (0..<2).map { String(repeating: "0", count: 31) + "\($0)/push" }
+    let members: JSONObject = [
+      "source": "own", "target": "https://h.example/db", "name": "ann", "continuous": true,
+    ]
+    try await fixture.write(ids[0], members)
+    let writer = Task {
+      var idle = members
+      idle.append("_replication_state", "idle")
+      while !Task.isCancelled {
+        idle.append("asked", .count(Int.random(in: 0..<1 << 50)))
+        try await fixture.write(ids[1], idle)
+      }
+    }
+    defer { writer.cancel() }
+    await fixture.follow { (try? await fixture.database.published(ids[0])) != nil }
+    #expect(fixture.jobs.counts.started == 1)
+  }
 }
