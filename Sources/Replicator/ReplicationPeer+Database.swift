@@ -37,7 +37,7 @@ extension ReplicationPeer {
   func commit() async throws -> String {
     let answer = try await send(.POST, "_ensure_full_commit", body: [])
     guard answer.status == 201,
-      let time = try? await answer.json()["instance_start_time"]?.short
+      let time = try? await answer.json(within: ReplicationLog.limits)["instance_start_time"]?.short
     else {
       throw ReplicationFailure.checkpoint("Failure on commit: \(name): status \(answer.status)")
     }
@@ -86,7 +86,8 @@ extension ReplicationPeer {
     guard [200, 201, 202].contains(answer.status) else {
       throw ReplicationFailure.checkpoint("\(name): " + (await answer.described()))
     }
-    saved.revision = try? await answer.json()["rev"]?.sequence?.string
+    let rev = try? await answer.json(within: ReplicationLog.limits)["rev"]
+    saved.revision = rev?.sequence?.string
     return saved
   }
 }
