@@ -135,6 +135,7 @@ import Testing
     try await fixture.database.write([(id, nil)])
     #expect(try await !remotes.start(of: person))
     #expect(try await fixture.database.bodies(of: [id]).isEmpty)
+    await fixture.jobs.stop()
   }
 
   /// The former body of a document has its encrypted credentials.
@@ -150,6 +151,7 @@ import Testing
       try await store?.read { view in try view.body(id, former.revision) }
     }
     #expect((kept ?? nil) == nil)
+    await fixture.jobs.stop()
   }
 
   @Test func longDocumentIsNotKeptWhole() async throws {
@@ -169,6 +171,7 @@ import Testing
     let note = try #require(known.note)
     #expect(note.state == "failed" && note.statistics == nil)
     #expect(note.reason?.count == 4_000)
+    await fixture.jobs.stop()
   }
 
   /// One who wrote documents all the time once kept the progress of all others from being published.
