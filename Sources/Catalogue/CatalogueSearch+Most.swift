@@ -11,19 +11,27 @@ extension CatalogueSearch {
     let parts = words.parts
     // Of a single term, such as a Chinese text, a hotel must have more than half.
     let least = words.isOneTerm ? parts.count / 2 + 1 : 1
-    var counted: [(expression: String, hotels: Int)] = []
-    for expression in parts {
-      let hotels = try countAtMost(Self.mostCounted, inWords: expression)
-      if hotels > 0 { counted.append((expression, hotels)) }
+    var counted: [(expression: String, isPlace: Bool, hotels: Int)] = []
+    for part in parts {
+      let hotels = try countAtMost(Self.mostCounted, inWords: part.any)
+      guard hotels > 0 else { continue }
+      counted.append((part.any, try countAtMost(1, inWords: part.place) > 0, hotels))
     }
     guard counted.count >= least else { return Found(rows: [], total: 0) }
-    let rest = counted.map(\.expression).joined(separator: " AND ")
-    if counted.count < parts.count {
-      let rows = try self.words(rest, limit: query.limit + 1, offset: query.offset)
-      let total = try count(inWords: rest)
-      if total > 0 { return Found(rows: rows, total: total, hasMostOnly: true) }
-    }
     counted.sort { $0.hotels < $1.hotels }
+    if counted.count < parts.count,
+      let found = try some(inWords: counted.map(\.expression).joined(separator: " AND "))
+    {
+      return found
+    }
+    // What is in another place helps nobody, whatever else it has.
+    let place = counted.filter(\.isPlace).map(\.expression).joined(separator: " AND ")
+    let others = counted.filter { !$0.isPlace }.map(\.expression).joined(separator: " OR ")
+    if !place.isEmpty, !others.isEmpty {
+      for expression in ["\(place) AND (\(others))", place] {
+        if let found = try some(inWords: expression) { return found }
+      }
+    }
     var sum = 0
     let rare = counted.prefix { word in
       sum += word.hotels
@@ -36,6 +44,14 @@ extension CatalogueSearch {
       some.map(\.expression).joined(separator: " OR "), without: best, isOnly: true,
       limit: query.limit + 1, offset: query.offset)
     return Found(rows: rows, total: best.count, hasMostOnly: true)
+  }
+
+  /// The hotels that match an expression; nil if there are none.
+  private func some(inWords expression: String) throws -> Found? {
+    let total = try count(inWords: expression)
+    guard total > 0 else { return nil }
+    let rows = try words(expression, limit: query.limit + 1, offset: query.offset)
+    return Found(rows: rows, total: total, hasMostOnly: true)
   }
 
   private func countAtMost(_ most: Int, inWords expression: String) throws -> Int {

@@ -84,6 +84,12 @@ struct CatalogueSearch {
       found.total = try unlessInterrupted { try count(inWords: wider) }
     }
     guard found.total == 0 else { return found }
+    if let titled = (corrected ?? exact).withTitles?.expression,
+      let total = try unlessInterrupted({ try count(inWords: titled) }), total > 0
+    {
+      let rows = try self.words(titled, limit: query.limit + 1, offset: query.offset)
+      return Found(rows: rows, total: total)
+    }
     let most = try unlessInterrupted { try self.most(of: corrected ?? exact) }
     // Nobody knows then whether a hotel has most of the words.
     return most ?? Found(rows: [], total: nil)
@@ -140,7 +146,7 @@ extension CatalogueSearch {
         """
         SELECT hotel.id, hotel.body FROM (
           SELECT seq, score FROM (
-            SELECT rowid AS seq, relevance(words, ?7, 10, 4, 1, 3, 1, 4, 2, 1, 0.5) AS score
+            SELECT rowid AS seq, relevance(words, ?7, 10, 4, 1, 3, 1, 4, 2, 1, ?8) AS score
             FROM words
             WHERE words MATCH ?1 AND (rowid IN (SELECT value FROM json_each(?4))) = ?6
             ORDER BY rowid LIMIT ?5
@@ -150,7 +156,8 @@ extension CatalogueSearch {
         """
       ).all(
         .text(expression), .integer(limit), .integer(offset), list, .integer(Self.mostOrdered),
-        isIn, .integer(phrases), row: OpenCatalogue.HotelRow.init)
+        isIn, .integer(phrases), .real(query.description == nil ? 5 : 0.5),
+        row: OpenCatalogue.HotelRow.init)
     }
     let order = query.order.rawValue
     return try connection.statement(

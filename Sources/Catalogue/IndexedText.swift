@@ -73,7 +73,7 @@ enum EqualWords {
     [["9th"], ["ninth"]], [["10th"], ["tenth"]],
     [
       ["b", "b"], ["bnb"], ["b", "n", "b"], ["b", "and", "b"], ["bed", "breakfast"],
-      ["bed", "and", "breakfast"],
+      ["bed", "and", "breakfast"], ["b", "bs"], ["bnbs"],
     ],
   ]
 

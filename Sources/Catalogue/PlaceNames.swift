@@ -102,7 +102,15 @@ package struct PlaceNames: Sendable {
   /// `Londres` and ロンドン. Empty for other words.
   /// - Parameter key: the name as ``key(_:)`` makes it.
   func meant(by key: String) -> Set<String> {
-    meanings[key] ?? Self.withoutEnding(key).lazy.compactMap { meanings[$0] }.first ?? []
+    meanings[key]
+      ?? (Self.withoutEnding(key) + Self.nominatives(of: key)).lazy.compactMap { meanings[$0] }.first
+      ?? []
+  }
+
+  /// What a Russian name "in" a place may be the case of: "Лондоне", "Москве" and "Казани".
+  private static func nominatives(of name: String) -> [String] {
+    guard let last = name.unicodeScalars.last, last == "е" || last == "и" else { return [] }
+    return ["", "а", "ь"].map { name.dropLast() + $0 }
   }
 
   /// The English names that names with a beginning in another language mean.

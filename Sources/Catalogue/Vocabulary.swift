@@ -4,9 +4,9 @@ import SQLite
 /// The words of all hotels, as ``IndexedText`` has them, to find what a search means: "swiming", "pools", "guesthouse".
 /// Runs of scripts without spaces are left out.
 ///
-/// Another word may replace a query's word if more than four times as many hotels have it and it differs by a
-/// plural ending or by few letters: one from five letters on, two from eight on. The first letter must be the same,
-/// which limits the number of words to compare. Only its plural or singular replaces a word that ten hotels have.
+/// The plural or singular of a query's word replaces it. Another word may if more than four times as many hotels have it
+/// and it differs by few letters: one from five letters on, two from eight on. The first letter must be the same, which
+/// limits the number of words to compare. Nothing else replaces a word that ten hotels have.
 struct Vocabulary {
   /// How many words of a query are looked up, and how many alternatives each may have.
   static let (mostWords, mostAlternatives) = (8, 4)
@@ -110,6 +110,10 @@ struct Vocabulary {
   private func likely(_ word: [Unicode.Scalar], _ text: String) throws -> [String] {
     let own = try hotels(text)
     var found: [(term: String, differences: Int, hotels: Int64)] = []
+    for other in Self.numbers(of: text) {
+      let hotels = try hotels(other)
+      if hotels > 0 { found.append((other, 0, hotels)) }
+    }
     let rows = try connection.statement(
       """
       SELECT term, hotels FROM vocabulary
@@ -120,8 +124,8 @@ struct Vocabulary {
       .integer(word.count + 2), .integer(Int(clamping: own * Self.gain))
     ) { row in (term: try row.string(0), hotels: row.int64(1)) }
     for row in rows where !row.term.equalsBytes(of: text) {
-      guard let differences = Self.differences(word, Array(row.term.unicodeScalars)),
-        differences == 0 || own < Self.right
+      guard own < Self.right, !found.contains(where: { $0.term.equalsBytes(of: row.term) }),
+        let differences = Self.differences(word, Array(row.term.unicodeScalars))
       else { continue }
       found.append((row.term, differences, row.hotels))
     }
@@ -136,20 +140,21 @@ struct Vocabulary {
     Unicode.Scalar(first.value + 1).map { String($0) } ?? ""
   }
 
-  /// The number of differences between a word and an alternative: 0 for a plural; nil for too many.
+  /// The number of differences between a word and an alternative; nil for too many.
   static func differences(_ word: [Unicode.Scalar], _ other: [Unicode.Scalar]) -> Int? {
-    if isPlural(word, of: other) || isPlural(other, of: word) { return 0 }
     let allowed = word.count < 5 ? 0 : word.count < 8 ? 1 : 2
     let distance = editDistance(word, other)
     return distance <= allowed ? distance : nil
   }
 
-  private static func isPlural(_ plural: [Unicode.Scalar], of word: [Unicode.Scalar]) -> Bool {
-    let ending = plural.dropFirst(word.count)
-    if plural.starts(with: word) {
-      return ending.elementsEqual("s".unicodeScalars) || ending.elementsEqual("es".unicodeScalars)
-    }
-    return word.last == "y" && plural.elementsEqual(word.dropLast() + "ies".unicodeScalars)
+  /// What may be the plural of a word, and the word of which it may be one.
+  private static func numbers(of word: String) -> [String] {
+    var found = [word + "s", word + "es"]
+    if word.hasSuffix("y") { found.append(word.dropLast() + "ies") }
+    if word.hasSuffix("ies") { found.append(word.dropLast(3) + "y") }
+    if word.hasSuffix("es") { found.append(String(word.dropLast(2))) }
+    if word.hasSuffix("s") { found.append(String(word.dropLast())) }
+    return found
   }
 
   /// The number of letters to insert, delete, change or swap with a neighbour (optimal string alignment).

@@ -12,6 +12,8 @@ struct WordQuery {
     "{name title description amenities address city state country}",
     "{address city state country place}", "{place}"
   )
+  /// Those with a place, and the title, which many hotels have instead.
+  private static let titles = "{title address city state country place}"
 
   /// One spelling of a word.
   private struct Form: Hashable {
@@ -32,6 +34,8 @@ struct WordQuery {
   }
 
   private struct Text {
+    /// The columns in which it is looked for.
+    var columns: String
     let isAboutPlace: Bool
     /// The whole text, and the text from its first word that counts to its last: "hotels in kent" and "kent". Only one
     /// of them if they are equal.
@@ -42,13 +46,19 @@ struct WordQuery {
     func expression(of word: Word) -> String {
       let forms = ((word.whole.map { [$0] } ?? []) + word.forms).map(WordQuery.quoted)
         .joined(separator: " OR ")
-      guard !isAboutPlace else { return "(\(WordQuery.place) : (\(forms)))" }
+      guard !isAboutPlace else { return "(\(columns) : (\(forms)))" }
       // The beginning of a name that the hotel does not write itself would find too much.
       var texts: Set<String> = []
       let whole = word.forms.map(\.text).filter { texts.insert($0).inserted }
       let known = whole.map { WordQuery.quoted(Form(text: $0, isPrefix: false)) }
         .joined(separator: " OR ")
-      return "((\(WordQuery.all) : (\(forms))) OR (\(WordQuery.names) : (\(known))))"
+      return "((\(columns) : (\(forms))) OR (\(WordQuery.names) : (\(known))))"
+    }
+
+    /// The expression for hotels whose place has some form of a word.
+    func place(of word: Word) -> String {
+      let forms = word.forms.map { WordQuery.quoted(Form(text: $0.text, isPrefix: false)) }
+      return "({title city state country place} : (\(forms.joined(separator: " OR "))))"
     }
   }
 
@@ -57,7 +67,7 @@ struct WordQuery {
   /// Splits the texts of a query; nil when one has neither a letter nor a digit, which no hotel matches.
   init?(_ query: HotelQuery) {
     for (text, isAboutPlace) in [(query.description, false), (query.location, true)] {
-      guard let text else { continue }
+      guard let text = text.map(SearchStopWords.spelledOut) else { continue }
       let plain = FoldedText(text).terms
       guard !plain.isEmpty else { return nil }
       let expanded = FoldedText(text, .expanded).terms
@@ -72,7 +82,9 @@ struct WordQuery {
         phrases.append(Self.phrase(plain[first...last].flatMap(\.parts)))
       }
       texts.append(
-        Text(isAboutPlace: isAboutPlace, phrases: phrases, words: Self.pairsJoined(words)))
+        Text(
+          columns: isAboutPlace ? Self.place : Self.all, isAboutPlace: isAboutPlace,
+          phrases: phrases, words: Self.pairsJoined(words)))
     }
   }
 
@@ -82,9 +94,8 @@ struct WordQuery {
   /// The expression for hotels with all words. It begins with the phrases of the first text and with its last word.
   var expression: String {
     texts.map { text in
-      let columns = text.isAboutPlace ? Self.place : Self.all
       let phrases = text.phrases.map { phrase in
-        "(\(columns) : \(Self.quoted(Form(text: phrase, isPrefix: false)))) OR "
+        "(\(text.columns) : \(Self.quoted(Form(text: phrase, isPrefix: false)))) OR "
       }.joined()
       let words = (text.words.suffix(1) + text.words.dropLast()).map(text.expression)
         .joined(separator: " AND ")
@@ -99,23 +110,31 @@ struct WordQuery {
     return first.phrases.count + (first.words.last?.whole == nil ? 0 : 1)
   }
 
+  /// The query with titles where it asks for a place; nil if it asks for none.
+  var withTitles: WordQuery? {
+    guard texts.contains(where: \.isAboutPlace) else { return nil }
+    var query = self
+    for index in texts.indices where texts[index].isAboutPlace {
+      query.texts[index].columns = Self.titles
+    }
+    return query
+  }
+
   /// Whether the query is one term.
   var isOneTerm: Bool { texts.count == 1 && texts[0].words.count == 1 }
 
-  /// The expression for each word, and for each part of a term, alone.
-  var parts: [String] {
+  /// The expressions for each word, and for each part of a term, alone: for hotels that have it, and for those whose
+  /// place has it.
+  var parts: [(any: String, place: String)] {
     var known: Set<String> = []
     return texts.flatMap { text in
-      text.words.flatMap { word -> [String] in
+      text.words.flatMap { word -> [Word] in
         // A single letter of `O'Callaghan` says nothing.
         let parts = word.forms[0].text.split(separator: " ").filter { $0.utf8.count > 1 }
-        guard word.single == nil, !parts.isEmpty else { return [text.expression(of: word)] }
-        return parts.map { part in
-          text.expression(
-            of: Word(forms: [Form(text: String(part), isPrefix: false)], single: nil))
-        }
-      }
-    }.filter { known.insert($0).inserted }
+        guard word.single == nil, !parts.isEmpty else { return [word] }
+        return parts.map { Word(forms: [Form(text: String($0), isPrefix: false)], single: nil) }
+      }.map { (any: text.expression(of: $0), place: text.place(of: $0)) }
+    }.filter { known.insert($0.any).inserted }
   }
 
   /// Adds to each word the forms that are no mistakes: it is written apart in a hotel, or as one word with its
@@ -234,42 +253,5 @@ struct WordQuery {
 
   private static func quoted(_ form: Form) -> String {
     "\"" + form.text + "\"" + (form.isPrefix ? " *" : "")
-  }
-}
-
-/// Words that people write around what they look for. A search without them finds the same and more.
-enum SearchStopWords {
-  /// Words of English, French, German, Spanish and Italian that stand before a noun or between two.
-  private static let small = Set(
-    """
-    a an the and or of at in on to with for by near nearby around from de la le les du des et der die das und im am mit el los las \
-    del y lo gli di
-    """.split(separator: " ").map(String.init))
-  /// What every result is.
-  private static let kinds = Set(
-    "hotel hotels hoteles accommodation accommodations lodging lodgings".split(separator: " ")
-      .map(String.init))
-  /// What people wish of all of them: before one of ``kinds`` it says nothing. Best Western stays.
-  private static let praise: Set<String> = ["best", "cheap", "cheapest", "good", "nice", "top"]
-
-  /// The words for a device: those between others, the kinds, and those that only count away from a kind.
-  static let groups = [small, kinds, praise].map { $0.sorted().joined(separator: " ") }
-
-  /// The terms that count. If all are stop words, they count.
-  static func without<Term>(
-    _ terms: [Term], _ parts: (Term) -> [FoldedText.Part]
-  ) -> [Term] {
-    func isOne(of words: Set<String>, _ term: Term) -> Bool {
-      let parts = parts(term)
-      return parts.count == 1 && parts.allSatisfy { words.contains($0.text) }
-    }
-    let wished = terms.indices.filter { index in
-      let isBeforeKind = index + 1 < terms.count && isOne(of: kinds, terms[index + 1])
-      return !isBeforeKind || !isOne(of: praise, terms[index])
-    }.map { terms[$0] }
-    return [small, kinds].reduce(wished) { terms, words in
-      let rest = terms.filter { !isOne(of: words, $0) }
-      return rest.isEmpty ? terms : rest
-    }
   }
 }

@@ -109,6 +109,52 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("hotels in LA", ["hotel_1"]), ("LA hotels with pool", ["hotel_1"]),
+    ("la rochette", ["hotel_2"]),
+    ("パリのホテル", ["hotel_3"]), ("ロンドン ホテル", ["hotel_4"]), ("отель в Лондоне", ["hotel_4"]),
+    ("런던 호텔", ["hotel_4"]), ("a place to stay near me in london", ["hotel_4"]),
+    ("campsites", ["hotel_5", "hotel_6"]), ("campsites in scotland", ["hotel_5"]),
+    ("B&Bs", ["hotel_7"]), ("auberge paris quux", ["hotel_3"]),
+    ("cabin ohio", ["hotel_7"]),
+  ])
+  func wordsAroundAPlaceFindThePlace(text: String, found: [String]) async throws {
+    let rows = [
+      Rows.hotel(
+        1, "Palms", #""description":"A pool.","city":"Los Angeles","country":"United States""#),
+      Rows.hotel(2, "La Rochette", #""city":"Vaison-la-Romaine","country":"France""#),
+      Rows.hotel(3, "Lion", #""city":"Paris","country":"France""#),
+      Rows.hotel(4, "Bear", #""city":"London","country":"United Kingdom""#),
+      Rows.hotel(5, "Kinloch", #""description":"A campsite.","state":"Scotland""#),
+      Rows.hotel(6, "Campsites United", #""state":"California","country":"United States""#),
+      Rows.hotel(7, "The B&B", #""state":"Ohio""#),
+      Rows.hotel(8, "Auberge Cabin", #""city":"Chamonix""#),
+    ]
+    try await CatalogueFixture.run(rows: rows) { fixture async throws in
+      let ids = try await fixture.ids(text).sorted()
+      #expect(ids == found)
+    }
+  }
+
+  @Test(arguments: [
+    ("LA", ["hotel_1"]), ("Wales", ["hotel_2", "hotel_3"]), ("Venice", ["hotel_4"]),
+  ])
+  func placeIsFoundByItsNamesAndThenByTitles(place: String, found: [String]) async throws {
+    let rows = [
+      Rows.hotel(1, "Palms", #""city":"Los Angeles","country":"United States""#),
+      Rows.hotel(
+        2, "Harp",
+        #""country":"United Kingdom","geo":{"lat":52.86,"lon":-4.11},"city":"Harlech""#),
+      Rows.hotel(3, "Crown", #""address":"Prince of Wales Ter","city":"London""#),
+      Rows.hotel(4, "Sands", #""title":"Los Angeles/Venice","city":"Marina""#),
+      Rows.hotel(5, "Roman", #""city":"Vaison-la-Romaine""#),
+    ]
+    try await CatalogueFixture.run(rows: rows) { fixture async throws in
+      let page = try await fixture.catalogue.search(HotelQuery(location: place, limit: 9))
+      #expect(page.hotels.map(\.id.text) == found)
+    }
+  }
+
   @Test func aWordThatManyHaveStandsForItselfOnly() async throws {
     let rows = (1...4).map { Rows.hotel($0, "Hotel \($0)") } + [Rows.hotel(5, "Hostel 5")]
     try await CatalogueFixture.run(rows: rows) { fixture async throws in

@@ -1,0 +1,69 @@
+import Text
+
+/// Words that people write around what they look for. A search without them finds the same and more.
+enum SearchStopWords {
+  /// Words of English, French, German, Spanish, Italian and Russian that stand before a noun or between two.
+  private static let small = words(
+    """
+    a an the and or of at in on to with for by near nearby around from me de la le les du des et der die das und im am mit el los \
+    las del y lo gli di в во на у около
+    """)
+  /// What every result is.
+  private static let kinds = words(
+    """
+    hotel hotels hoteles accommodation accommodations lodging lodgings place places stay staying отель отели гостиница гостиницы \
+    ξενοδοχείο ξενοδοχεία otel oteller
+    """
+  ).union(runs.flatMap(words))
+  /// The same in scripts without spaces, and words that stand between a place and one of them.
+  private static let (runs, links) = (
+    ["ホテル", "酒店", "飯店", "饭店", "宾馆", "旅馆", "호텔"], ["の", "의", "的"]
+  )
+  /// What people wish of all of them: before one of ``kinds`` it says nothing. Best Western stays.
+  private static let praise: Set<String> = ["best", "cheap", "cheapest", "good", "nice", "top"]
+
+  /// The words for a device: those between others, the kinds, and those that only count away from a kind.
+  static let groups = [small, kinds, praise].map { $0.sorted().joined(separator: " ") }
+
+  private static func words(_ text: String) -> Set<String> {
+    Set(FoldedText(text).terms.flatMap(\.parts).map(\.text))
+  }
+
+  /// A text in which "LA" is written out where it is no article, and what every result is stands alone: "パリのホテル".
+  static func spelledOut(_ text: String) -> String {
+    let tokens = text.split(separator: " ")
+    let folded = tokens.map { FoldedText(String($0)).terms.flatMap(\.parts).map(\.text) }
+    return tokens.indices.map { index in
+      let next = folded[(index + 1)...].first
+      if folded[index] == ["la"], next.map({ $0.allSatisfy(kinds.contains) }) ?? true {
+        return "Los Angeles"
+      }
+      return apart(tokens[index])
+    }.joined(separator: " ")
+  }
+
+  private static func apart(_ token: Substring) -> String {
+    guard let run = runs.first(where: { token.hasSuffix($0) }) else { return String(token) }
+    var place = token.dropLast(run.count)
+    if let link = links.first(where: { place.hasSuffix($0) }) { place = place.dropLast(link.count) }
+    return place + " " + run
+  }
+
+  /// The terms that count. If all are stop words, they count.
+  static func without<Term>(
+    _ terms: [Term], _ parts: (Term) -> [FoldedText.Part]
+  ) -> [Term] {
+    func isOne(of words: Set<String>, _ term: Term) -> Bool {
+      let parts = parts(term)
+      return parts.count == 1 && parts.allSatisfy { words.contains($0.text) }
+    }
+    let wished = terms.indices.filter { index in
+      let isBeforeKind = index + 1 < terms.count && isOne(of: kinds, terms[index + 1])
+      return !isBeforeKind || !isOne(of: praise, terms[index])
+    }.map { terms[$0] }
+    return [small, kinds].reduce(wished) { terms, words in
+      let rest = terms.filter { !isOne(of: words, $0) }
+      return rest.isEmpty ? terms : rest
+    }
+  }
+}
