@@ -103,7 +103,8 @@ package struct PlaceNames: Sendable {
   /// - Parameter key: the name as ``key(_:)`` makes it.
   func meant(by key: String) -> Set<String> {
     meanings[key]
-      ?? (Self.withoutEnding(key) + Self.nominatives(of: key)).lazy.compactMap { meanings[$0] }.first
+      ?? (Self.withoutEnding(key) + Self.nominatives(of: key)).lazy.compactMap { meanings[$0] }
+      .first
       ?? []
   }
 
