@@ -13,12 +13,15 @@ struct TableReader {
   /// The most lines before the one with the names of the columns.
   static let maximumPassed = 5
 
-  private enum State { case start, plain, quoted, quoteInQuoted }
+  private enum State { case start, plain, quoted, quoteInQuoted, escaped }
 
   /// The separator; nil until it is known.
   private var separator: UInt8?
-  /// The names of the columns; nil before the first line was read. A column without a name has none.
-  private var columns: [String?]?
+  private var quote = UInt8(ascii: "\"")
+  /// Whether a quotation mark in a value has a backslash before it, as MySQL writes it, not another one.
+  private var isBackslashed = false
+  /// The names of the columns; nil before the first line was read.
+  private var header: TableHeader?
   private var values: [[UInt8]] = []
   private var value: [UInt8] = []
   private var state = State.start
@@ -48,10 +51,10 @@ struct TableReader {
     while position < chunk.count {
       let byte = chunk[position]
       position += 1
-      if columns == nil {
+      if header == nil {
         try takeFirstLine(byte)
       } else if try take(byte) {
-        if let row = endRow() { return row }
+        if let row = try endRow() { return row }
       }
     }
     return nil
@@ -61,8 +64,8 @@ struct TableReader {
   /// - Returns: the last row if it has no line end.
   /// - Throws: `malformed` as ``next(in:from:)``; `truncated` inside of quotation marks.
   mutating func finish() throws(CatalogueError) -> SplitRow? {
-    if columns == nil { try readFirstLine() }
-    guard columns != nil else { throw Self.notATable(line: line + 1 - passed) }
+    if header == nil { try readFirstLine() }
+    guard header != nil else { throw Self.notATable(line: line + 1 - passed) }
     guard state != .quoted else {
       throw CatalogueError(
         .truncated,
@@ -70,7 +73,7 @@ struct TableReader {
         line: rowLine)
     }
     endValue()
-    return endRow()
+    return try endRow()
   }
 
   // MARK: The first line
@@ -100,28 +103,27 @@ struct TableReader {
   /// as a title, are passed over.
   private mutating func readFirstLine() throws(CatalogueError) {
     try readStatement()
+    let isInSingle = [firstLine.first, firstLine.last].allSatisfy { $0 == UInt8(ascii: "'") }
+    quote = UInt8(ascii: isInSingle ? "'" : "\"")
     let candidates = separator.map { [$0] } ?? Array(",;\t|".utf8)
-    var best: (names: [String?], known: Int, separator: UInt8)?
+    var best: (header: TableHeader, separator: UInt8)?
     for candidate in candidates {
-      let names = names(separatedBy: candidate)
-      let known = names.count { $0.flatMap { HotelAliases.match($0.utf8) } != nil }
-      if best.map({ (known, names.count) > ($0.known, $0.names.count) }) ?? true {
-        best = (names, known, candidate)
+      let header = TableHeader(values(separatedBy: candidate))
+      let counts = (header.known, header.names.count)
+      if best.map({ counts > ($0.header.known, $0.header.names.count) }) ?? true {
+        best = (header, candidate)
       }
     }
-    guard let best, best.names.count <= Self.maximumColumns else {
+    guard let best, best.header.names.count <= Self.maximumColumns else {
       throw CatalogueError(
         .malformed, "The table has more than \(Self.maximumColumns) columns.", line: line)
     }
     firstLine = []
-    let hasName = best.names.contains {
-      $0.flatMap { HotelAliases.match($0.utf8) }?.meaning == .name
-    }
-    if hasName, passed == 0 || best.known > 1 {
-      (columns, separator) = (best.names, best.separator)
+    if best.header.isLikely, passed == 0 || best.header.known > 1 {
+      (header, separator) = best
     } else {
       // What has names of columns, but none for the hotel's name, is no title.
-      guard best.known < 2, passed < Self.maximumPassed else {
+      guard best.header.known < 2, passed < Self.maximumPassed else {
         throw Self.notATable(line: line - passed)
       }
       passed += 1
@@ -145,28 +147,23 @@ struct TableReader {
         .malformed,
         "The file is SQL. Save the table of hotels as CSV with the names of its columns; psql does it with "
           + "\\copy hotels TO 'hotels.csv' CSV HEADER.", line: line)
+    } else if firstLine.starts(with: "-[ ".utf8) || firstLine.starts(with: "*****".utf8) {
+      throw CatalogueError(
+        .malformed,
+        "The file has each value on a line of its own. Save it as a table: without \\x in psql, without \\G in MySQL.",
+        line: line)
+    } else if firstLine.starts(with: "||".utf8) {
+      // Jira doubles the bars between names only.
+      firstLine = Array(String(decoding: firstLine, as: UTF8.self).replacing("||", with: "|").utf8)
     }
   }
 
-  /// The names in the first line. A name that is there twice gets a number.
-  private func names(separatedBy separator: UInt8) -> [String?] {
+  private func values(separatedBy separator: UInt8) -> [[UInt8]] {
     var reader = TableReader(line: line)
-    reader.separator = separator
-    reader.columns = []
+    (reader.separator, reader.quote) = (separator, quote)
     for byte in firstLine { _ = try? reader.take(byte) }
     reader.endValue()
-    var known: Set<String> = []
-    return reader.values.map { value in
-      let name = String(decoding: value, as: UTF8.self).trimmed
-      guard !name.isEmpty else { return nil }
-      var unique = name
-      var number = 2
-      while !known.insert(unique).inserted {
-        unique = "\(name) \(number)"
-        number += 1
-      }
-      return unique
-    }
+    return reader.values
   }
 
   static func notATable(line: Int) -> CatalogueError {
@@ -189,23 +186,37 @@ struct TableReader {
     if byte == 0x0A { line += 1 }
     bytes += 1
     switch state {
-    case .quoted:
-      if byte == UInt8(ascii: "\"") { state = .quoteInQuoted } else { keep(byte) }
+    case .quoted, .escaped:
+      if state == .quoted, byte == quote {
+        state = .quoteInQuoted
+      } else if state == .quoted, isBackslashed, byte == UInt8(ascii: "\\") {
+        state = .escaped
+      } else {
+        keep(byte)
+        state = .quoted
+      }
       guard bytes <= RowSplitter.maximumRowBytes else {
         throw CatalogueError(
           .malformed, "A quotation mark in the row that starts here has no end.", line: rowLine)
       }
       return false
-    case .quoteInQuoted where byte == UInt8(ascii: "\""):
+    case .quoteInQuoted where byte == quote:
       keep(byte)
       state = .quoted
       return false
-    case .start where byte == UInt8(ascii: "\"") && !isCopy:
+    case .start where byte == quote && !isCopy:
+      state = .quoted
+      return false
+    // A spreadsheet's formula: `="Hôtel du Lac"`.
+    case .plain where byte == quote && !isCopy && value.elementsEqual("=".utf8):
+      value = []
       state = .quoted
       return false
     default: break
     }
     switch byte {
+    case separator where isMarkdown && value.last == UInt8(ascii: "\\"):
+      value[value.count - 1] = byte
     case separator:
       endValue()
     case 0x0D:
@@ -217,11 +228,22 @@ struct TableReader {
       endValue()
       return true
     case 0x20 where state == .start: keep(byte)
+    case _ where state == .quoteInQuoted && value.last == UInt8(ascii: "\\"):
+      // The quotation mark before this byte did not end the value.
+      isBackslashed = true
+      value[value.count - 1] = quote
+      keep(byte)
+      state = .quoted
     default:
       if state != .quoteInQuoted { state = .plain }
       keep(byte)
     }
     return false
+  }
+
+  /// Whether lines begin with a bar, as Markdown's and a wiki's do.
+  private var isMarkdown: Bool {
+    separator == UInt8(ascii: "|") && header.map { $0.names.first == .some(nil) } == true
   }
 
   private mutating func keep(_ byte: UInt8) {
@@ -233,51 +255,33 @@ struct TableReader {
     (value, state) = ([], .start)
   }
 
-  /// The row of the values that were read; nil for an empty line.
-  private mutating func endRow() -> SplitRow? {
+  /// The row of the values that were read; nil for a line that is no row.
+  /// - Throws: `malformed` if the first row shows that the line above it did not name the columns.
+  private mutating func endRow() throws(CatalogueError) -> SplitRow? {
     defer {
       (values, bytes) = ([], 0)
       rowLine = line
     }
     if isCopy, values.count == 1, values[0].elementsEqual("\\.".utf8) { isCopyEnded = true }
-    guard let columns, values.contains(where: { !$0.isEmpty }), !isDecoration, !isCopyEnded else {
-      return nil
+    guard let header, values.contains(where: { !$0.isEmpty }), !isCopyEnded,
+      !TableLine.isDecoration(values, columns: header.names.count), !header.isRepeated(by: values)
+    else { return nil }
+    // Below a table of Markdown there may be text.
+    guard !isMarkdown || values.count > 1 else { return nil }
+    if ordinal == 0, !isCopy {
+      guard !header.isRow(above: values) else { throw Self.notATable(line: rowLine - 1) }
+      let below = TableHeader(values)
+      if below.isBelow(header) {
+        self.header = below
+        return nil
+      }
+      if below.areTypes { return nil }
+      self.header?.shift(for: values)
     }
     ordinal += 1
-    return SplitRow(ordinal: ordinal, line: rowLine, content: content(columns))
+    return SplitRow(
+      ordinal: ordinal, line: rowLine, content: content(self.header?.names ?? header.names))
   }
-
-  /// Whether the line is no row: what psql and Markdown write below the names, `---+---`, or psql at the end, `(2 rows)`.
-  private var isDecoration: Bool {
-    if isTotal || values.allSatisfy({ $0.allSatisfy { " -+=:|".utf8.contains($0) } }) {
-      return true
-    }
-    guard values.count == 1 else { return false }
-    let text = String(decoding: values[0].prefix(64), as: UTF8.self)
-    return text.hasPrefix("(") && (text.hasSuffix(" row)") || text.hasSuffix(" rows)"))
-      || text.contains(" rows in set") || text.hasPrefix("1 row in set")
-  }
-
-  /// Whether the line is a sum that a spreadsheet or a report writes below the rows: one of its words, and numbers.
-  private var isTotal: Bool {
-    let filled = values.filter { value in value.contains { $0 > 0x20 } }
-    guard let first = filled.first, first.count < 32 else { return false }
-    let words = String(decoding: first, as: UTF8.self).trimmed.lowercased()
-    guard Self.totals.contains(words.prefix { $0 != ":" }.description.trimmed) else { return false }
-    return filled.dropFirst().allSatisfy { value in
-      value.contains { (0x30...0x39).contains($0) } && value.count < 32
-        && !value.contains { (0x41...0x5A).contains($0 & 0xDF) && $0 < 0x80 }
-    }
-  }
-
-  private static let totals: Set = [
-    "total", "totals", "grand total", "sum", "summe", "gesamt", "gesamtsumme", "somme", "totale",
-    "suma", "totaal", "toplam", "итого", "合計", "合计", "总计",
-  ]
-
-  /// What programs write for a value that is missing: PostgreSQL and MySQL, pandas, spreadsheets, R.
-  private static let missing: Set<[UInt8]> = Set(
-    ["\\N", "NULL", "null", "NaN", "nan", "None", "<NA>", "N/A", "#N/A"].map { Array($0.utf8) })
 
   private func content(_ columns: [String?]) -> SplitRow.Content {
     guard bytes <= RowSplitter.maximumRowBytes else { return .tooLong }
@@ -288,14 +292,13 @@ struct TableReader {
     var writer = JSONWriter(reserving: bytes + 64)
     writer.beginObject()
     for (name, value) in zip(columns, values) {
-      guard let name, value.contains(where: { $0 > 0x20 }), !Self.missing.contains(value) else {
-        continue
-      }
+      guard let name, value.contains(where: { $0 > 0x20 }) else { continue }
       guard let text = String(validating: isCopy ? Self.unescaped(value) : value, as: UTF8.self)
       else {
         return .broken(RowFault.notUTF8)
       }
-      writer.member(name, text.trimmed)
+      let plain = TableLine.plain(text.trimmed)
+      if !plain.isEmpty, !TableLine.missing.contains(plain) { writer.member(name, plain) }
     }
     writer.endObject()
     return .text(writer.bytes)

@@ -1,0 +1,79 @@
+/// A line of a table that may name the columns.
+struct TableHeader {
+  /// The names of the columns. A column without a name has none.
+  private(set) var names: [String?]
+  /// How many of the names have a meaning.
+  let known: Int
+  /// Whether one of them is that of the hotel's name.
+  let hasName: Bool
+  /// Whether there are measured numbers, such as a latitude, which no line with names has.
+  private let hasNumbers: Bool
+  /// The values as they are in the line.
+  private let texts: [String]
+
+  /// Reads the values of a line. A name that is there twice gets a number.
+  init(_ values: [[UInt8]]) {
+    texts = values.map { Self.text($0) }
+    var unique: Set<String> = []
+    names = texts.map { name in
+      guard !name.isEmpty else { return nil }
+      var (numbered, number) = (name, 2)
+      while !unique.insert(numbered).inserted {
+        numbered = "\(name) \(number)"
+        number += 1
+      }
+      return numbered
+    }
+    let meanings = names.map { $0.flatMap { HotelAliases.match($0.utf8)?.meaning } }
+    known = meanings.count { $0 != nil }
+    hasName = meanings.contains(.name)
+    hasNumbers = texts.contains(where: Self.isMeasured)
+  }
+
+  /// Whether a table can have this line above its rows. One known word beside numbers is a hotel, perhaps of the category
+  /// `hotel`.
+  var isLikely: Bool { hasName && (known > 1 || !hasNumbers) }
+
+  /// Whether a line says more about the columns than this one, as the second line does where the first one groups them.
+  func isBelow(_ other: TableHeader) -> Bool {
+    hasName && !hasNumbers && known > other.known && known > 1
+  }
+
+  /// Whether the values of a line are these names again: one table follows another in the file.
+  func isRepeated(by values: [[UInt8]]) -> Bool {
+    values.count >= texts.count && values.dropFirst(texts.count).allSatisfy(\.isEmpty)
+      && zip(values, texts).allSatisfy { Self.text($0) == $1 }
+  }
+
+  /// Whether a row says that this line was a row itself, because its only known word stands there again.
+  func isRow(above values: [[UInt8]]) -> Bool {
+    guard known == 1, names.count > 1 else { return false }
+    return zip(values, names).contains { value, name in
+      guard let name, HotelAliases.match(name.utf8) != nil else { return false }
+      return HotelAliases.letters(of: value) == HotelAliases.letters(of: name.utf8)
+    }
+  }
+
+  /// Whether the line says the types of the columns.
+  var areTypes: Bool { TableLine.areTypes(texts) }
+
+  /// Gives a name to each value of a row of R's `write.table`, which writes the number of the row first, but no name above
+  /// it. The first row shows it.
+  mutating func shift(for values: [[UInt8]]) {
+    guard values.count == names.count + 1, values[0].elementsEqual("1".utf8),
+      let first = names.first?.flatMap({ HotelAliases.match($0.utf8) })?.meaning,
+      [.name, .description, .address, .street, .city, .state, .country].contains(first)
+    else { return }
+    names.insert(nil, at: 0)
+  }
+
+  private static func text(_ value: [UInt8]) -> String {
+    String(decoding: value, as: UTF8.self).trimmed
+  }
+
+  /// Whether a text is a number that is neither a year nor the number of a column.
+  private static func isMeasured(_ text: String) -> Bool {
+    guard text.utf8.count < 32, let number = Double(text), number.isFinite else { return false }
+    return number < 0 || text.utf8.contains(UInt8(ascii: "."))
+  }
+}

@@ -1,0 +1,92 @@
+/// Lines of a table that are no rows, and values that are none.
+enum TableLine {
+  /// Whether the line is no row: what psql and Markdown write below the names, `---+---`, a sum, or what a program says at
+  /// the end, such as `(2 rows)`.
+  /// - Parameter columns: how many columns the table has.
+  static func isDecoration(_ values: [[UInt8]], columns: Int) -> Bool {
+    if isTotal(values) || values.allSatisfy({ $0.allSatisfy { " -+=:|".utf8.contains($0) } }) {
+      return true
+    }
+    guard values.count == 1 else { return false }
+    let text = String(decoding: values[0].prefix(64), as: UTF8.self).trimmed
+    return isCount(text) || columns > 1 && isDuration(text)
+  }
+
+  /// Whether a program says how many rows there are: `(2 rows)`, `(2 Zeilen)`, `2 rows in set`, `2 record(s) selected.`
+  private static func isCount(_ text: String) -> Bool {
+    let words = text.drop { $0 == "(" }
+    let isInBrackets = text.hasPrefix("(") && words.firstIndex(of: ")") == words.indices.last
+    guard let first = words.unicodeScalars.first, ("0"..."9").contains(first) else { return false }
+    if isInBrackets { return true }
+    guard let word = words.split(separator: " ").dropFirst().first?.lowercased() else {
+      return false
+    }
+    return ["row", "rows", "record", "records", "record(s)"].contains(word)
+      && [" selected", " in set", " affected", " returned"].contains { words.contains($0) }
+  }
+
+  /// Whether psql says how long it took: `Time: 0.345 ms`.
+  private static func isDuration(_ text: String) -> Bool {
+    let words = text.split(separator: " ")
+    guard let unit = words.firstIndex(of: "ms"), unit > 1 else { return false }
+    return words[0..<unit - 1].contains { $0.hasSuffix(":") }
+      && Double(words[unit - 1].replacing(",", with: ".")) != nil
+  }
+
+  /// Whether the line is a sum that a spreadsheet or a report writes below the rows: one of its words, and numbers.
+  private static func isTotal(_ values: [[UInt8]]) -> Bool {
+    let filled = values.filter { value in value.contains { $0 > 0x20 } }
+    guard let first = filled.first, first.count < 32 else { return false }
+    let words = String(decoding: first, as: UTF8.self).trimmed.lowercased()
+    guard totals.contains(words.prefix { $0 != ":" }.description.trimmed) else { return false }
+    return filled.dropFirst().allSatisfy { value in
+      value.contains { (0x30...0x39).contains($0) } && value.count < 32
+        && !value.contains { (0x41...0x5A).contains($0 & 0xDF) && $0 < 0x80 }
+    }
+  }
+
+  private static let totals: Set = [
+    "total", "totals", "grand total", "sum", "summe", "gesamt", "gesamtsumme", "somme", "totale",
+    "suma", "totaal", "toplam", "итого", "合計", "合计", "总计", "subtotal", "sub-total",
+    "sous-total", "zwischensumme", "average", "avg", "mean", "moyenne", "durchschnitt",
+    "mittelwert", "promedio", "count", "anzahl",
+  ]
+
+  /// Whether the line says the type or the unit of each column, as ClickHouse and papers write it below the names.
+  static func areTypes(_ texts: [String]) -> Bool {
+    let filled = texts.map { text in
+      HotelAliases.letters(of: text.utf8.prefix { $0 != UInt8(ascii: "(") })
+    }.filter { !$0.isEmpty }
+    return filled.count > 1 && filled.allSatisfy(types.contains)
+  }
+
+  private static let types: Set<String> = [
+    "string", "text", "varchar", "character", "charactervarying", "nvarchar", "char", "fixedstring",
+    "str", "object", "int", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+    "uint64", "integer", "bigint", "smallint", "serial", "float", "float4", "float8", "float32",
+    "float64", "double", "doubleprecision", "real", "decimal", "numeric", "number", "bool",
+    "boolean", "date", "date32", "datetime", "datetime64", "time", "timestamp", "uuid", "json",
+    "array", "map", "nullable", "lowcardinality", "degree", "degrees", "deg",
+  ]
+
+  /// What programs write for a value that is missing or wrong: PostgreSQL and MySQL, pandas, spreadsheets, R; people
+  /// write a line.
+  static let missing: Set<String> = [
+    "\\N", "NULL", "null", "NaN", "nan", "None", "<NA>", "N/A", "n/a", "#N/A", "#REF!", "#NAME?",
+    "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "-", "--", "–", "—",
+  ]
+
+  /// A value without its markup: a link of Markdown, `[Hôtel du Lac](https://…)`, is its text, and a spreadsheet's formula
+  /// `="Hôtel du Lac"` is its value.
+  static func plain(_ text: String) -> String {
+    if text.hasPrefix("["), text.hasSuffix(")"),
+      let middle = text.firstRange(of: "](")
+    {
+      return String(text[..<middle.lowerBound].dropFirst()).trimmed
+    }
+    if text.hasPrefix("=\""), text.hasSuffix("\""), text.utf8.count > 3 {
+      return String(text.dropFirst(2).dropLast()).replacing("\"\"", with: "\"").trimmed
+    }
+    return text
+  }
+}
