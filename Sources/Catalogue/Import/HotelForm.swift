@@ -22,6 +22,16 @@ struct HotelForm {
     /// The member's name; `address.city` for one within another.
     let name: String
     let outcome: Outcome
+
+    /// Whether it says where the hotel is.
+    var isPlace: Bool {
+      let name = if case .became(let name) = outcome { name } else { self.name }
+      return outcome != .leftOut
+        && ["address", "city", "state", "country", "postcode", "geo"].contains(name)
+    }
+
+    /// Whether it is the kind of the row, and says no more than that it is a hotel.
+    var isKind: Bool { outcome == .kept && HotelAliases.letters(of: name.utf8) == "type" }
   }
 
   /// A member that may have a meaning.

@@ -14,6 +14,21 @@ enum HotelRow {
   case action(id: String?)
   case fault(RowFault)
 
+  var isFault: Bool {
+    if case .fault = self { true } else { false }
+  }
+
+  /// Whether the row may have the hotels in it: it has no name, no place, or a list of hotels.
+  var mayHaveRows: Bool {
+    switch self {
+    case .fault(let fault): fault.mayHaveRows
+    case .hotel(_, _, let columns):
+      !columns.contains(where: \.isPlace)
+        || columns.contains { $0.outcome == .kept && OutlineRank.isHotels($0.name) }
+    case .nothing, .other, .action: false
+    }
+  }
+
   /// The limits of one row's JSON. Its size is limited by ``RowSplitter/maximumRowBytes``.
   private static let limits = JSONLimits(
     maximumBytes: RowSplitter.maximumRowBytes + 4, maximumDepth: BracketStack.maximumDepth)

@@ -7,11 +7,15 @@ package struct ImportCheck {
   package static let rowsPerBadRow = 10
   /// The new catalogue has at least one hotel for so many of the former import: half.
   package static let formerHotelsPerHotel = 2
+  /// So few different names with so many rows each and no place are no hotels, but kinds of them, or lines of a log.
+  static let (fewNames, rowsPerName) = (10, 10)
 
   let progress: ImportProgress
   let found: ImportReport
   /// How many hotels the new catalogue has.
   let hotels: Int
+  /// Whether the file is one object, not a list.
+  let isOneObject: Bool
 
   /// Refuses a file with rows that are not UTF-8. Its other rows are probably of the same encoding, and without letters
   /// that would show it.
@@ -44,6 +48,14 @@ package struct ImportCheck {
     guard progress.badRows * Self.rowsPerBadRow <= allRows else {
       let first = found.faults.first.map { " (row \($0.first.ordinal): \($0.first.reason))" } ?? ""
       throw refusal("\(progress.badRows) of \(allRows) rows are bad, more than a tenth\(first)")
+    }
+    guard !isOneObject || progress.rows != 1 || found.likelyHotels > 0 else {
+      throw refusal("the file is one object that has a name, but no address, city or position")
+    }
+    guard hotels > Self.fewNames || found.repeatedNames < hotels * (Self.rowsPerName - 1) else {
+      throw refusal(
+        "\(progress.rows) rows have only \(hotels) different names and no place, so another column may have the name"
+      )
     }
     guard let former, former.kind == .imported else { return }
     guard hotels * Self.formerHotelsPerHotel >= former.rows else {

@@ -25,9 +25,17 @@ package struct ImportReport: Sendable, Equatable {
   /// The first row that is not UTF-8, and how many there are.
   private(set) var notUTF8: (first: BadRow, rows: Int)?
 
+  /// How many rows say where they are, or that they are hotels.
+  private(set) var likelyHotels = 0
+  /// How many rows without a place replaced an earlier one of the same id, which then is made of the name alone.
+  private(set) var repeatedNames = 0
+
   private var indexes: [HotelForm.Column: Int] = [:]
 
-  mutating func add(_ columns: [HotelForm.Column]) {
+  mutating func add(_ columns: [HotelForm.Column], isReplaced: Bool) {
+    let hasPlace = columns.contains(where: \.isPlace)
+    if hasPlace || columns.contains(where: \.isKind) { likelyHotels += 1 }
+    if isReplaced, !hasPlace { repeatedNames += 1 }
     for column in columns {
       if let index = indexes[column] {
         self.columns[index].rows += 1

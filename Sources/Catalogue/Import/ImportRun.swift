@@ -60,7 +60,8 @@ final class ImportRun {
     while let row = try source.next() { try take(row) }
     if let row = try source.finish() { try take(row) }
     let hotels = progress.rows - progress.replaced
-    let check = ImportCheck(progress: progress, found: found, hotels: hotels)
+    let check = ImportCheck(
+      progress: progress, found: found, hotels: hotels, isOneObject: source.isOneObject)
     switch replacement {
     case .rebuilt: try check.requireHotels()
     case .imported(let isForced), .tried(let isForced):
@@ -99,7 +100,7 @@ final class ImportRun {
   private func take(_ row: SplitRow) throws(CatalogueError) {
     switch row.content {
     case .text(let text): try take(text, row)
-    case .inner(let text): try take(HotelRow(text, isKeyed: false), row)
+    case .inner(let text): try take(HotelRow(text, isKeyed: false), text, row)
     case .member(let text): try take(HotelRow(text, isKeyed: true), row)
     case .tooLong:
       try refuse(row, RowFault("The row has more than \(RowSplitter.maximumRowBytes) bytes."))
@@ -121,11 +122,15 @@ final class ImportRun {
     }
     let read = HotelRow(text, isKeyed: false, action: action)
     action = nil
-    if case .fault(let fault) = read, fault.mayHaveRows, let inner = NestedRows(text) {
-      for row in inner.rows(of: row) { try take(row) }
-    } else {
-      try take(read, row)
+    try take(read, text, row)
+  }
+
+  /// Takes a row, or the rows in it: a page of an answer, or the hotels of a chain.
+  private func take(_ read: HotelRow, _ text: [UInt8], _ row: SplitRow) throws(CatalogueError) {
+    guard read.mayHaveRows, let inner = NestedRows(text), inner.areHotels || read.isFault else {
+      return try take(read, row)
     }
+    for row in inner.rows(of: row) { try take(row) }
   }
 
   private func take(_ hotel: HotelRow, _ row: SplitRow) throws(CatalogueError) {
@@ -136,7 +141,7 @@ final class ImportRun {
       }
       progress.rows += 1
       if replaced { progress.replaced += 1 }
-      found.add(columns)
+      found.add(columns, isReplaced: replaced)
       found.add(hotel: hotel.body.bytes)
     case .nothing: break
     case .action(let id):

@@ -27,6 +27,8 @@ struct ImportSource {
   /// Whether there is more than one object.
   private var isSequence = false
   private var isStartChecked = false
+  /// Whether the file is one object that may be a hotel, without a list.
+  private(set) var isOneObject = false
   private let spool: ImportSpool
   /// The part of the spooled file that has the rows and was not read yet.
   private var rest: Range<Int>?
@@ -145,7 +147,9 @@ struct ImportSource {
     guard spool.isOpen else {
       var outline = ObjectOutline(line: line)
       try outline.take(chunk)
-      guard let rows = try outline.rows() else { return }
+      let outlined = try outline.rows()
+      isOneObject = outlined?.isOne ?? true
+      guard let rows = outlined else { return }
       let found = chunk[rows.range]
       let start = rows.header.flatMap { Self.start(after: chunk[$0]) }
       chunk = start.map { $0 + found.dropFirst() } ?? Array(found)
@@ -161,7 +165,9 @@ struct ImportSource {
       try outline.take(bytes)
       offset += bytes.count
     }
-    guard let rows = try outline.rows() else { return }
+    let outlined = try outline.rows()
+    isOneObject = outlined?.isOne ?? true
+    guard let rows = outlined else { return }
     if let header = rows.header, header.count < FilePieces.pieceBytes,
       let start = Self.start(after: try spool.read(header, atMost: FilePieces.pieceBytes)[...])
     {

@@ -12,8 +12,12 @@ struct ObjectOutline {
     let line: Int
     /// Whether it is a map from id to hotel.
     let isMap: Bool
-    /// Whether objects in it have names.
+    /// Whether objects in it have names, and are no small part of the object.
     let hasNames: Bool
+    /// Whether they are hotels although the object around them has a name, too: they have places, or are under `hotels`.
+    let areHotels: Bool
+    /// Whether there is one object only, and no list around it.
+    let isOne: Bool
     /// Where the names of the columns are, if the rows are lists of values.
     var header: Range<Int>?
   }
@@ -32,6 +36,12 @@ struct ObjectOutline {
     let start: Int
     let line: Int
     var (hasName, hasPlace) = (false, false)
+    /// Whether the place is an address or a position, not just a city.
+    var hasAddress = false
+    /// How many members an object has.
+    var members = 0
+    /// Whether there is a list of hotels inside, at any depth.
+    var hasHotels = false
     /// How many objects and other values are directly inside.
     var (objects, others) = (0, 0)
     /// How many of the objects are hotels by themselves, and the most that is known about one.
@@ -54,6 +64,8 @@ struct ObjectOutline {
   private struct Candidate {
     let rows: Rows
     let rank: OutlineRank
+    /// Whether there are lists of hotels in its objects.
+    let hasHotels: Bool
   }
 
   /// How many levels are looked at. Deeper brackets are only counted.
@@ -75,6 +87,8 @@ struct ObjectOutline {
   /// Lists of objects that may describe the columns.
   private var descriptions: [(parent: [String], range: Range<Int>)] = []
   private var root = Likeness.none
+  /// The root's member `type`, such as `Feature`.
+  private var (type, isType) = ([UInt8](), false)
   private var isEnded = false
   private var (isInString, isEscaped, isName, isAfterColon) = (false, false, false, false)
   private var name: [UInt8] = []
@@ -92,7 +106,7 @@ struct ObjectOutline {
     var index = 0
     while index < bytes.count {
       // Most bytes are in texts, and mean nothing.
-      if isInString, !isName, !isEscaped {
+      if isInString, !isName, !isType, !isEscaped {
         while index < bytes.count, !RowScan.endsPlainText(bytes[index]) { index &+= 1 }
         guard index < bytes.count else { break }
       }
@@ -111,14 +125,21 @@ struct ObjectOutline {
     guard isEnded else {
       throw CatalogueError(.truncated, "The file ends inside its JSON object.", line: line)
     }
+    guard !type.elementsEqual("Topology".utf8) else {
+      throw CatalogueError(
+        .malformed,
+        "The file is TopoJSON. Save it as GeoJSON; QGIS, ogr2ogr and mapshaper do it.", line: line)
+    }
+    guard !type.elementsEqual("Feature".utf8) else { return nil }
     let rest = candidates.filter { candidate in
       !descriptions.contains { $0.range == candidate.rows.range }
     }
     let hasRows = rest.contains { $0.rank.isKnown && $0.rank.kind <= .values }
     let found = (hasRows ? rest : candidates).sorted { $0.rank < $1.rank }
-    guard let best = found.first else { return nil }
+    let first = root > .none ? found.first { $0.rank.isHotels || $0.hasHotels } : nil
+    guard let best = first ?? found.first else { return nil }
     let header = header(of: best)
-    if root > .none, header == nil, best.rank.kind != .hotels || !best.rank.isKnown { return nil }
+    if root > .none, header == nil, !isList(best) { return nil }
     let equal = found.filter { !(best.rank < $0.rank) }
     guard equal.count == 1 || best.rank.kind == .nothing else {
       let names = equal.prefix(5).map { $0.rows.path.joined(separator: ".") }
@@ -130,6 +151,15 @@ struct ObjectOutline {
     var rows = best.rows
     rows.header = header
     return rows
+  }
+
+  /// Whether an object with a name is a list of hotels with a title, not a hotel itself.
+  private func isList(_ best: Candidate) -> Bool {
+    switch best.rank.kind {
+    case .hotels: best.rank.isKnown || best.hasHotels || root == .hasName && best.rows.areHotels
+    case .nothing: best.rank.isKnown && root == .hasName
+    case .objects, .values: false
+    }
   }
 
   /// The list that names or describes the columns of these rows; nil if there is none.
@@ -150,10 +180,11 @@ struct ObjectOutline {
     } else if byte == UInt8(ascii: "\\") {
       isEscaped = true
     } else if byte == UInt8(ascii: "\"") {
-      isInString = false
+      (isInString, isType) = (false, false)
       return
     }
     if isName, name.count < Self.longestName { name.append(byte) }
+    if isType, type.count < Self.longestName { type.append(byte) }
   }
 
   private mutating func take(_ byte: UInt8) throws(CatalogueError) {
@@ -161,6 +192,7 @@ struct ObjectOutline {
     case UInt8(ascii: "\""):
       isInString = true
       isName = deeper == 0 && frames.last?.isArray == false && !isAfterColon
+      isType = frames.count == 1 && isAfterColon && type.isEmpty && name.elementsEqual("type".utf8)
       if isName { name = [] } else { countValue() }
     case UInt8(ascii: ":"):
       isAfterColon = true
@@ -184,10 +216,12 @@ struct ObjectOutline {
   /// Notes what a member says about its object.
   private mutating func noteMember() {
     guard deeper == 0, let last = frames.indices.last, !frames[last].isArray else { return }
+    frames[last].members += 1
     switch HotelAliases.match(name)?.meaning {
     case .name: frames[last].hasName = true
-    case .address, .street, .city, .country, .position, .latitude, .postcode:
-      frames[last].hasPlace = true
+    case .address, .street, .position, .latitude, .postcode:
+      (frames[last].hasPlace, frames[last].hasAddress) = (true, true)
+    case .city, .country: frames[last].hasPlace = true
     default: break
     }
   }
@@ -218,6 +252,9 @@ struct ObjectOutline {
     consider(frame)
     if frames.isEmpty { (isEnded, root) = (true, frame.likeness) }
     guard let last = frames.indices.last else { return }
+    if frame.hasHotels || frame.isArray && frame.most > .none && OutlineRank.isHotels(frame.name) {
+      frames[last].hasHotels = true
+    }
     guard !frame.isArray else {
       if frames[last].isArray { frames[last].others += 1 }
       return
@@ -226,14 +263,17 @@ struct ObjectOutline {
     frames[last].lastObject = frame.name
     if frame.likeness > .none { frames[last].hotels += 1 }
     frames[last].most = max(frames[last].most, frame.likeness)
-    frames[last].mostWrapped = max(frames[last].mostWrapped, frame.likeness, frame.most)
+    let wrapped = frame.hasPlace && frame.most > .none ? Likeness.hasNameAndPlace : frame.most
+    frames[last].mostWrapped = max(frames[last].mostWrapped, frame.likeness, wrapped)
   }
 
   /// Remembers a list or a map that has ended, unless it is inside of a row.
   private mutating func consider(_ frame: Frame) {
     guard !frames.contains(where: \.isArray) else { return }
     let path = frames.dropFirst().map(\.name) + (frames.isEmpty ? [] : [frame.name])
-    if frame.likeness == .hasNameAndPlace { forgetInside(path) }
+    if frame.likeness == .hasNameAndPlace {
+      forgetInside(path, keepsLists: frames.isEmpty && !frame.hasAddress)
+    }
     let isMap = !frame.isArray
     if frame.isArray, frame.objects == 0, frame.others > 0, headers.count < Self.mostCandidates,
       Self.namesOfHeaders.contains(HotelAliases.letters(of: frame.name.utf8))
@@ -248,17 +288,23 @@ struct ObjectOutline {
     }
     if isMap {
       guard frame.likeness == .none, frame.hotels > 0, frame.hotels * 2 >= frame.objects,
-        frame.objects > 1 || !WrappedRow.isWrapper(frame.lastObject)
+        frame.objects > 1 || !WrappedRow.isWrapper(frame.lastObject),
+        frame.objects * 2 >= frame.members
       else { return }
     }
     let rank = OutlineRank(
       path: path, objects: frame.objects, others: frame.others,
       likeness: isMap ? frame.most : frame.mostWrapped, isMap: isMap)
     guard rank.kind < .values || rank.isKnown else { return }
+    let isOne = isMap && frame.objects == 1
     let rows = Rows(
       path: path, range: frame.start..<offset + 1, line: frame.line, isMap: isMap,
-      hasNames: rank.kind == .hotels)
-    candidates.append(Candidate(rows: rows, rank: rank))
+      hasNames: rank.kind == .hotels
+        && (path.count < 2 || rank.isNamed || rank.likeness == .hasNameAndPlace),
+      areHotels: rank.kind == .hotels && !isOne
+        && (rank.likeness == .hasNameAndPlace || rank.isHotels || frame.hasHotels),
+      isOne: isOne)
+    candidates.append(Candidate(rows: rows, rank: rank, hasHotels: frame.hasHotels))
     if candidates.count > Self.mostCandidates {
       candidates.sort { $0.rank < $1.rank }
       candidates.removeLast()
@@ -266,9 +312,13 @@ struct ObjectOutline {
   }
 
   /// Forgets what is inside of a hotel, such as its rooms, but not a list of hotels.
-  private mutating func forgetInside(_ path: [String]) {
+  /// - Parameter keepsLists: whether a list under a known name may be one of hotels because the object around it has no
+  ///   address.
+  private mutating func forgetInside(_ path: [String], keepsLists: Bool) {
     candidates.removeAll {
-      $0.rows.path.starts(with: path) && !($0.rank.isHotels && $0.rank.kind == .hotels)
+      $0.rows.path.starts(with: path)
+        && !($0.rank.kind == .hotels
+          && ($0.rank.isHotels || keepsLists && $0.rank.isKnown && $0.rows.areHotels))
     }
   }
 }
@@ -290,7 +340,7 @@ struct OutlineRank: Comparable {
   let kind: Kind
   /// The place of the best name of the path in ``names``, and that of the last one.
   private let (best, last): (Int, Int)
-  private let likeness: ObjectOutline.Likeness
+  let likeness: ObjectOutline.Likeness
   private let isMap: Bool
 
   init(
@@ -308,6 +358,12 @@ struct OutlineRank: Comparable {
 
   /// Whether a name of the path is known.
   var isKnown: Bool { best < Self.names.count }
+  /// Whether the last name is known.
+  var isNamed: Bool { last < Self.names.count }
+  /// Whether a list of this name can only be one of hotels.
+  static func isHotels(_ name: String) -> Bool {
+    names.prefix(7).contains(HotelAliases.letters(of: name.utf8))
+  }
   /// Whether the path says that these are the hotels.
   var isHotels: Bool { best == 0 }
 

@@ -117,6 +117,8 @@ struct WrappedRow {
 
 /// The rows in a row: a page of an answer with a list of hotels, or a list.
 struct NestedRows {
+  /// Whether they are hotels although the row has a name, too.
+  let areHotels: Bool
   private let text: [UInt8]
   private let isMap: Bool
 
@@ -124,7 +126,7 @@ struct NestedRows {
   init?(_ row: [UInt8]) {
     let start = row.lazy.filter { !RowSplitter.isSpace($0) }.prefix(2)
     if start.elementsEqual("[{".utf8) {
-      (text, isMap) = (row, false)
+      (text, isMap, areHotels) = (row, false, true)
       return
     }
     guard start.first == UInt8(ascii: "{") else { return nil }
@@ -132,7 +134,7 @@ struct NestedRows {
     guard (try? outline.take(row)) != nil, let found = try? outline.rows(), found.hasNames else {
       return nil
     }
-    (text, isMap) = (Array(row[found.range]), found.isMap)
+    (text, isMap, areHotels) = (Array(row[found.range]), found.isMap, found.areHotels)
   }
 
   /// The rows, with the number and the line of the row around them.
