@@ -7,14 +7,14 @@ extension HotelAliases {
       """
       id docid hotelid propertyid accommodationid listingid placeid uuid guid osmid objectid \
       hotelcode propertycode businessid locationid fsqid fsqplaceid geonameid eanhotelid \
-      propertytoken recordid dockey
+      propertytoken recordid dockey hotelno
       """
     ),
     (
       .name,
       """
-      name hotelname propertyname accommodationname listingname displayname fullname businessname \
-      nameofhotel namedeshotels nom nombre nome naam hotel nameen intname officialname names \
+      hotelname propertyname accommodationname nameofhotel hotel name listingname displayname fullname \
+      businessname namedeshotels nom nombre nome naam nameen intname officialname names \
       companyname nomcommercial nometablissement nomhotel raisonsociale enseigne denominazione \
       denominacion denominacao nombrecomercial nazwa namn navn nimi nume oteladi otel название \
       наименование 名称 施設名 施設名称 宿泊施設名 ホテル名 酒店名称 酒店名 饭店名称 名前 호텔명 숙소명 업소명 \
@@ -37,7 +37,7 @@ extension HotelAliases {
       address fulladdress formattedaddress addressfull addresstext displayaddress addressstring \
       streetaddress freeform street1 address1 addressline1 addressline addressobj addresses adresse \
       adress adres direccion indirizzo endereco morada domicilio адрес 住所 所在地 地址 주소 소재지 \
-      العنوان διευθυνση
+      العنوان διευθυνση roadaddressname
       """
     ),
     (

@@ -154,11 +154,20 @@ struct HotelForm {
     case .name:
       // Google's places have their path under `name`, Wikidata's hotels their URI under `hotel`.
       value.number == nil && TextForms.text(value)?.isEmpty == false
+        && !(HotelAliases.letters(of: name.utf8) == "hotel" && isFlag(value))
         && !["places/", "http://", "https://"].contains { value.string?.hasPrefix($0) == true }
     case .description: TextForms.description(value)?.isEmpty == false
     // A number is a key of another table.
     case .city, .state, .country: value.number == nil && TextForms.text(value)?.isEmpty == false
     default: TextForms.text(value)?.isEmpty == false
     }
+  }
+
+  /// Whether what stands under `hotel` is no name: a part of the row, the answer whether it is a hotel, or its number.
+  private static func isFlag(_ value: JSONValue) -> Bool {
+    guard let text = value.string else { return value.object != nil }
+    return text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+      || ["y", "n", "x", "yes", "no", "true", "false"].contains(text.lowercased())
+      || HotelKinds.isHotel(text)
   }
 }
