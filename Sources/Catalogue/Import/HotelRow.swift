@@ -94,6 +94,7 @@ enum HotelRow {
       // CouchDB's continuous feed ends so.
       if object["last_seq"] != nil, !WrappedRow.hasName(object) { return "end of changes" }
       if isHeader(object) { return "header" }
+      if WrappedRow.isChange(object), object["after"]?.object == nil { return "deleted document" }
       if object["_deleted"]?.bool == true || object["deleted"]?.bool == true {
         return "deleted document"
       }

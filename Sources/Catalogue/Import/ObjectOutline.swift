@@ -300,7 +300,7 @@ struct ObjectOutline {
     let rows = Rows(
       path: path, range: frame.start..<offset + 1, line: frame.line, isMap: isMap,
       hasNames: rank.kind == .hotels
-        && (path.count < 2 || rank.isNamed || rank.likeness == .hasNameAndPlace),
+        && (rank.isNamed || rank.likeness == .hasNameAndPlace || path.count < 2 && !isMap),
       areHotels: rank.kind == .hotels && !isOne
         && (rank.likeness == .hasNameAndPlace || rank.isHotels || frame.hasHotels),
       isOne: isOne)

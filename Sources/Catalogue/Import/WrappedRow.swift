@@ -29,6 +29,7 @@ struct WrappedRow {
   /// - TomTom: <https://developer.tomtom.com/search-api/documentation/search-service/points-of-interest-search>
   /// - Storyblok: <https://www.storyblok.com/docs/api/content-delivery/v2/stories/the-story-object>
   private static func joined(_ row: JSONObject) -> JSONObject {
+    if let joined = joinedParts(row) ?? GeocoderRow.plain(row) { return joined }
     let content = row["content"]?.object
     let name = content?["component"]?.string == nil ? "poi" : "content"
     guard let inner = row[name]?.object else { return row }
@@ -38,12 +39,26 @@ struct WrappedRow {
     return joined
   }
 
+  /// A row whose hotel is a list of its parts, as Rakuten's is: `{"hotel": [{"hotelBasicInfo": {…}}, …]}`.
+  /// <https://webservice.rakuten.co.jp/documentation/simple-hotel-search>
+  private static func joinedParts(_ row: JSONObject) -> JSONObject? {
+    guard row.count == 1, let parts = row["hotel"]?.array, !parts.isEmpty else { return nil }
+    var joined = JSONObject()
+    for part in parts {
+      guard let part = part.object, part.count == 1, let facts = part.members.first?.value.object
+      else { return nil }
+      for (name, value) in facts.members where joined[name] == nil { joined.append(name, value) }
+    }
+    return joined
+  }
+
   /// How many wrappers are removed at most.
   private static let deepest = 3
 
   /// The name of the member with the hotel; nil if the object is the hotel itself.
   private static func wrapper(in object: JSONObject) -> String? {
     for name in certain where object[name]?.object != nil { return name }
+    if isChange(object) { return object["after"]?.object == nil ? nil : "after" }
     if object["properties"]?.object != nil, object["type"]?.string == "Feature" {
       return "properties"
     }
@@ -72,7 +87,8 @@ struct WrappedRow {
   /// Names of wrappers, the most likely first.
   private static let likely = [
     "doc", "fields", "attributes", "properties", "tags", "node", "hotel", "source", "document",
-    "item", "record", "data", "value", "row", "ok", "entity", "result", "content", "json",
+    "item", "record", "payload", "data", "value", "row", "ok", "entity", "result", "content",
+    "json",
   ]
   /// Whether a member's name is that of a wrapper, not a hotel's id.
   static func isWrapper(_ name: String) -> Bool {
@@ -85,11 +101,19 @@ struct WrappedRow {
     return ["node", "way", "relation"].contains(type)
   }
 
-  /// Whether the member describes a part of the hotel that has a name of its own, such as its chain.
+  /// Whether a change that Debezium reports: the row before it, the row after it, and where they are from.
+  /// <https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-change-events-value>
+  static func isChange(_ object: JSONObject) -> Bool {
+    object["op"]?.string != nil && object["before"] != nil && object["after"] != nil
+  }
+
+  /// Whether the member describes a part of the hotel that has a name of its own, such as its chain, or who wrote it.
   private static func isPart(_ name: String) -> Bool {
     [
       "chain", "brand", "owner", "address", "location", "city", "country", "region", "state",
-      "contact", "host", "manager", "category", "geo",
+      "contact", "host", "manager", "category", "geo", "creator", "createdby", "updatedby",
+      "author", "organizer", "user", "account", "assignee", "reporter", "project", "status",
+      "priority", "issuetype",
     ].contains(HotelAliases.letters(of: name.utf8))
   }
 
