@@ -46,6 +46,7 @@ enum DocumentedForm {
 
   private static func isPosition(_ value: JSONNode) -> Bool {
     value["lat"]?.kind == .number && value["lon"]?.kind == .number
+      && (value["lat"]?.double != 0 || value["lon"]?.double != 0)
   }
 
   /// Whether a text can't have HTML in it.

@@ -121,14 +121,16 @@ extension HotelAliases {
       .latitude,
       """
       lat latitude geolat ycoordinate coordlat breitengrad latitud latitudine breedtegraad \
-      szerokoscgeograficzna широта 緯度 纬度 위도 enlem خطالعرض y
+      szerokoscgeograficzna широта 緯度 纬度 위도 enlem خطالعرض y pointy coordinates1 \
+      geometrycoordinates1
       """
     ),
     (
       .longitude,
       """
       lon lng long longitude geolon geolng xcoordinate coordlon coordlng langengrad laengengrad \
-      longitud longitudine lengtegraad dlugoscgeograficzna долгота 経度 经度 경도 boylam خطالطول x
+      longitud longitudine lengtegraad dlugoscgeograficzna долгота 経度 经度 경도 boylam خطالطول x \
+      pointx coordinates0 geometrycoordinates0
       """
     ),
     (
@@ -136,7 +138,8 @@ extension HotelAliases {
       """
       geo geolocation location coordinates coordinate coords geopoint geoposition latlng latlon \
       latlong position geometry center centroid loc point gps gpscoordinates geocode geocodes \
-      geocoordinates geom wkt thegeom geopoint2d coord coordenadas coordonnees координаты map
+      geocoordinates geom wkt thegeom geopoint2d coord coordenadas coordonnees координаты map \
+      lonlat lnglat longlat
       """
     ),
   ]

@@ -68,6 +68,19 @@ struct HotelForm {
       return
     }
     if Self.mayContain.contains(match.meaning) { findWithin(name, value) }
+    if [.address, .position].contains(match.meaning),
+      let located = value.string.flatMap(LocatedAddress.init)
+    {
+      let rank = match.rank + Self.rankOfComponents
+      offer(
+        Source(
+          name: name, value: .string(located.address), match: .init(meaning: .address, rank: rank)))
+      offer(
+        Source(
+          name: name, value: .string(located.position), match: .init(meaning: .position, rank: rank)
+        ))
+      return
+    }
     guard Self.reads(value, as: match.meaning, named: name) else {
       // A location in words is an address.
       if match.meaning == .position, let text = value.string, !text.trimmed.isEmpty,

@@ -13,8 +13,13 @@ enum PositionForms {
   ) -> Point? {
     switch value {
     case .object(let object): point(object, in: country)
-    case .array(let values): point(values, isLatitudeFirst: isLatitudeFirst(name), in: country)
-    case .string(let text): point(text, in: country)
+    case .array(let values):
+      if values.count == 1, let object = values[0].object {
+        point(object, in: country)
+      } else {
+        point(values, isLatitudeFirst: isLatitudeFirst(name), in: country)
+      }
+    case .string(let text): point(text, isLongitudeFirst: isLongitudeFirst(name), in: country)
     default: nil
     }
   }
@@ -34,7 +39,8 @@ enum PositionForms {
       guard let north = PositionForms.degrees(latitude),
         let east = PositionForms.degrees(longitude),
         let (y, x) = (north.double, east.double) as? (Double, Double),
-        GeoPoint(latitude: y, longitude: x) != nil
+        // Two zeros are a position that is missing.
+        GeoPoint(latitude: y, longitude: x) != nil, y != 0 || x != 0
       else { return nil }
       (self.latitude, self.longitude) = (north, east)
     }
@@ -53,6 +59,13 @@ enum PositionForms {
   private static func isLatitudeFirst(_ name: String) -> Bool {
     let letters = HotelAliases.letters(of: name.utf8)
     return letters.utf8.starts(with: "lat".utf8) || letters == "geopoint2d"
+      || ["latlon", "latlng", "latitudelongitude"].contains { letters.contains($0) }
+  }
+
+  /// Whether a name says that the longitude comes first: `Coordinates (lon, lat)`.
+  private static func isLongitudeFirst(_ name: String) -> Bool {
+    let letters = HotelAliases.letters(of: name.utf8)
+    return ["lonlat", "lnglat", "longlat", "longitudelatitude"].contains { letters.contains($0) }
   }
 
   private static func point(_ object: JSONObject, in country: String?) -> Point? {
@@ -70,6 +83,11 @@ enum PositionForms {
     if let numbers = object["coordinates"]?.string?.split(separator: ","), numbers.count == 3 {
       return Point(.string(String(numbers[1])), .string(String(numbers[0])))
     }
+    // GML that became JSON, as Yandex answers it: longitude, latitude.
+    if let numbers = object["pos"]?.string?.split(separator: " "), numbers.count == 2 {
+      return Point(.string(String(numbers[1])), .string(String(numbers[0])))
+    }
+    if let first = object["geometries"]?.array?.first { return point(first, in: country) }
     // GeoJSON's coordinates, and objects such as Google's `geometry.location`.
     for name in ["coordinates", "location", "geopoint", "point", "center", "main"] {
       guard let inner = object[name] else { continue }
@@ -132,9 +150,12 @@ enum PositionForms {
 
   /// `51.5,-0.1`, `51.5 -0.1`, `51,5; -0,1`, well-known text: `POINT (-0.1 51.5)`, a URI of RFC 5870: `geo:51.5,-0.1`, or
   /// Google's link to a map: `https://www.google.com/maps/@51.5,-0.1,17z`.
-  private static func point(_ text: String, in country: String?) -> Point? {
+  private static func point(
+    _ text: String, isLongitudeFirst: Bool, in country: String?
+  ) -> Point? {
     if text.hasPrefix("geo:") {
-      return point(String(text.dropFirst(4).prefix { $0 != ";" && $0 != "?" }), in: country)
+      let numbers = String(text.dropFirst(4).prefix { $0 != ";" && $0 != "?" })
+      return point(numbers, isLongitudeFirst: false, in: country)
     }
     if text.hasPrefix("https://"), let at = text.firstRange(of: "/@") {
       let numbers = text[at.upperBound...].split(separator: ",")
@@ -155,17 +176,33 @@ enum PositionForms {
       return point(value, in: country)
     }
     let trimmed = text.filter { !"()[]".contains($0) }
-    for separator in [";", ",", " ", "|"] {
+    for separator in [";", ",", "/", " ", "|"] {
       let parts = trimmed.components(separatedBy: separator)
       guard parts.count == 2 else { continue }
-      return point(latitude: .string(parts[0]), longitude: .string(parts[1]), in: country)
+      return point(AngleText(parts[0]), AngleText(parts[1]), isLongitudeFirst, in: country)
     }
     return nil
+  }
+
+  /// The point of two texts in the order that they say, else in that of the member's name.
+  private static func point(
+    _ first: AngleText, _ second: AngleText, _ isLongitudeFirst: Bool, in country: String?
+  ) -> Point? {
+    if first.axis == .longitude || second.axis == .latitude {
+      return Point(.string(second.degrees), .string(first.degrees))
+    }
+    if first.axis == .latitude || second.axis == .longitude {
+      return Point(.string(first.degrees), .string(second.degrees))
+    }
+    return isLongitudeFirst
+      ? point(latitude: .string(second.degrees), longitude: .string(first.degrees), in: country)
+      : point(latitude: .string(first.degrees), longitude: .string(second.degrees), in: country)
   }
 
   /// Degrees as a number or as a text: `48.866`, `48,866`, `48.866°`, `2.33 W`, `48° 51' 57.6" N`.
   static func degrees(_ value: JSONValue) -> JSONNumber? {
     if let number = value.number { return number }
+    if let values = value.array { return values.count == 1 ? degrees(values[0]) : nil }
     guard let text = value.string else { return nil }
     // A spreadsheet writes 4.88E+01, whose E is not the east.
     if let number = Double(text) { return number.isFinite ? JSONNumber(text: "\(number)") : nil }

@@ -1,0 +1,43 @@
+import JSON
+
+/// One number of a position in a text, with what it says about itself: `6.84 E`, `Lat: 46.45`.
+struct AngleText {
+  enum Axis { case latitude, longitude }
+
+  /// Nil if the text does not say which one it is.
+  let axis: Axis?
+  /// The text without its label.
+  let degrees: String
+
+  init(_ text: String) {
+    let label = text.prefix { $0.isLetter }
+    let rest = text.dropFirst(label.count).drop { ":= ".contains($0) }
+    switch HotelAliases.match(label.utf8)?.meaning {
+    case .latitude where label.count > 1: (axis, degrees) = (.latitude, String(rest))
+    case .longitude where label.count > 1: (axis, degrees) = (.longitude, String(rest))
+    default:
+      let letters = text.filter { "NSEW".contains($0) }
+      axis = letters.count == 1 ? "NS".contains(letters) ? .latitude : .longitude : nil
+      degrees = text
+    }
+  }
+}
+
+/// An address with the position at its end, as Socrata's tables have it: `12 quai, Vevey (46.4586, 6.8437)`.
+/// <https://dev.socrata.com/docs/datatypes/location.html>
+struct LocatedAddress {
+  let address: String
+  /// The two numbers, the latitude first.
+  let position: String
+
+  init?(_ text: String) {
+    guard text.hasSuffix(")"), let open = text.lastIndex(of: "(") else { return nil }
+    (address, position) = (String(text[..<open]).trimmed, String(text[open...]))
+    let numbers = position.dropFirst().dropLast().split(separator: ",").map {
+      Double(String($0).trimmed)
+    }
+    guard !address.isEmpty, numbers.count == 2, numbers.allSatisfy({ $0 != nil }),
+      position.contains("."), PositionForms.point(.string(position)) != nil
+    else { return nil }
+  }
+}
