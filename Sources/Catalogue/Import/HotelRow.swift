@@ -6,6 +6,8 @@ import JSON
 enum HotelRow {
   /// A hotel, and what became of the row's members.
   case hotel(Hotel, HotelText, [HotelForm.Column])
+  /// What a page of the web has beside its hotels, by schema.org's type, which may be a hotel if the page has no other.
+  case besideHotels(type: String, Hotel, HotelText, [HotelForm.Column])
   /// No row.
   case nothing
   /// A row that is no hotel and no fault either, such as an airport: what it is.
@@ -25,7 +27,7 @@ enum HotelRow {
     case .hotel(_, _, let columns):
       !columns.contains(where: \.isPlace)
         || columns.contains { $0.outcome == .kept && OutlineRank.isHotels($0.name) }
-    case .nothing, .other, .action: false
+    case .besideHotels, .nothing, .other, .action: false
     }
   }
 
@@ -72,7 +74,12 @@ enum HotelRow {
     let id = try RowID.text(of: row, isKeyed: isKeyed) ?? action
     form.setID(id ?? RowID.computed(for: form.hotel, named: name))
     let node = try ParsedJSON(JSONValue.object(form.hotel).bytes, limits: .request).root
-    return .hotel(try Hotel(node, from: .upstream), HotelText(node), form.columns)
+    let hotel = try Hotel(node, from: .upstream)
+    if let type = row.hotel["@type"], !HotelKinds.isLodging(type) {
+      let name = TextForms.text(type) ?? "thing"
+      return .besideHotels(type: name, hotel, HotelText(node), form.columns)
+    }
+    return .hotel(hotel, HotelText(node), form.columns)
   }
 
   /// A row that already has the documented form. Its text stays as it is.

@@ -19,6 +19,13 @@ final class ImportRun {
   /// The id that the row before says; see ``HotelRow/action(id:)``.
   private var action: String?
   private var lists = ListRows()
+  /// What stands beside hotels in a page, until one of its hotels is seen.
+  private var besides:
+    [(type: String, hotel: Hotel, text: HotelText, columns: [HotelForm.Column])] = []
+  /// Whether there is a hotel by schema.org's type.
+  private var hasTypedHotel = false
+  /// The most rows that wait for a hotel. More are a list of things that are meant.
+  private static let mostBesides = 1_000
 
   /// Takes the import lock and starts a draft.
   /// - Throws: `busy`, `storageFull`, `unavailable`.
@@ -59,6 +66,7 @@ final class ImportRun {
     try source.end()
     while let row = try source.next() { try take(row) }
     if let row = try source.finish() { try take(row) }
+    try takeBesides()
     let hotels = progress.rows - progress.replaced
     let check = ImportCheck(
       progress: progress, found: found, hotels: hotels, isOneObject: source.isOneObject)
@@ -136,13 +144,11 @@ final class ImportRun {
   private func take(_ hotel: HotelRow, _ row: SplitRow) throws(CatalogueError) {
     switch hotel {
     case .hotel(let hotel, let text, let columns):
-      let replaced = try CatalogueError.translating {
-        try writer.put(hotel, text)
-      }
-      progress.rows += 1
-      if replaced { progress.replaced += 1 }
-      found.add(columns, isReplaced: replaced)
-      found.add(hotel: hotel.body.bytes)
+      if !hasTypedHotel { hasTypedHotel = columns.contains { $0.name == "@type" } }
+      try put(hotel, text, columns)
+    case .besideHotels(let type, let hotel, let text, let columns):
+      besides.append((type, hotel, text, columns))
+      if hasTypedHotel || besides.count > Self.mostBesides { try takeBesides() }
     case .nothing: break
     case .action(let id):
       action = id
@@ -153,6 +159,29 @@ final class ImportRun {
       found.add(other: kind)
     case .fault(let fault): try refuse(row, fault)
     }
+  }
+
+  private func put(
+    _ hotel: Hotel, _ text: HotelText, _ columns: [HotelForm.Column]
+  ) throws(CatalogueError) {
+    let replaced = try CatalogueError.translating { try writer.put(hotel, text) }
+    progress.rows += 1
+    if replaced { progress.replaced += 1 }
+    found.add(columns, isReplaced: replaced)
+    found.add(hotel: hotel.body.bytes)
+  }
+
+  /// Leaves out what stands beside hotels. If there are no hotels, it takes all as such.
+  private func takeBesides() throws(CatalogueError) {
+    for row in besides {
+      if hasTypedHotel {
+        progress.otherRows += 1
+        found.add(other: row.type)
+      } else {
+        try put(row.hotel, row.text, row.columns)
+      }
+    }
+    besides = []
   }
 
   private func refuse(_ row: SplitRow, _ fault: RowFault) throws(CatalogueError) {

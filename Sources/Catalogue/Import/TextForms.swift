@@ -95,6 +95,20 @@ enum HotelKinds {
 
   private static let others = ["airline", "airport", "route", "landmark", "bookmarkedhotels"]
 
+  /// Whether schema.org's type, or one of several, is that of a place to stay. <https://schema.org/LodgingBusiness>
+  static func isLodging(_ type: JSONValue) -> Bool {
+    let types = type.array?.compactMap(\.string) ?? type.string.map { [$0] } ?? []
+    return types.contains {
+      lodgings.contains(
+        HotelAliases.letters(of: $0.split(separator: "/").last?.utf8 ?? $0[...].utf8))
+    }
+  }
+
+  private static let lodgings: Set<String> = [
+    "hotel", "motel", "hostel", "resort", "skiresort", "bedandbreakfast", "lodgingbusiness",
+    "campground", "vacationrental",
+  ]
+
   /// What a page of the web describes beside its hotel, by schema.org's types; nil for any other type.
   static func otherOnPage(_ type: String) -> String? {
     ["WebSite", "WebPage", "BreadcrumbList", "ImageObject", "Person", "SearchAction"]
