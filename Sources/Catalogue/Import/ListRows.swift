@@ -7,6 +7,8 @@ import JSON
 struct ListRows {
   /// The names of the columns; nil before a list of them was seen. A column without a name has none.
   private var names: [String?]?
+  /// Whether a row was read below the names.
+  private var isBelowHeader = false
   /// The columns, if objects describe them.
   private var described: DescribedColumns?
 
@@ -37,6 +39,12 @@ struct ListRows {
     }
     // Athena repeats the names in the first row.
     guard values.map(\.string) != names else { return .header }
+    if !isBelowHeader {
+      // ClickHouse writes the types of the columns below their names.
+      isBelowHeader = true
+      let texts = values.compactMap(\.string)
+      if texts.count == values.count, TableLine.areTypes(texts) { return .header }
+    }
     guard values.dropFirst(names.count).allSatisfy(Self.isMissing) else {
       throw RowFault("The row has more values than the first one has names.")
     }

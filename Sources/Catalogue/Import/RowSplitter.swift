@@ -9,7 +9,7 @@ struct RowSplitter {
   /// The longest row, in bytes: 256 KiB, about a hundred times the usual length.
   static let maximumRowBytes = 256 * 1024
 
-  private enum Shape { case undecided, array, objects, map }
+  private enum Shape { case undecided, array, objects, lists, map }
 
   private enum State {
     /// Before a row.
@@ -37,9 +37,10 @@ struct RowSplitter {
 
   /// Makes a splitter of a text.
   /// - Parameter isMap: whether the text is a map from id to object, which looks like one object.
+  /// - Parameter isLists: whether the text is a list on each line, which looks like one array.
   /// - Parameter line: the line on which the text starts.
-  init(isMap: Bool = false, line: Int = 1) {
-    shape = isMap ? .map : .undecided
+  init(isMap: Bool = false, isLists: Bool = false, line: Int = 1) {
+    shape = isMap ? .map : isLists ? .lists : .undecided
     (self.line, rowLine) = (line, line)
   }
 
@@ -72,7 +73,7 @@ struct RowSplitter {
           advance(byte, &position)
           return endRow(then: isAfterComma ? .between : .ended)
         case .breaks(let reason):
-          guard shape == .objects else { throw malformed(reason.sentence) }
+          guard shape == .objects || shape == .lists else { throw malformed(reason.sentence) }
           return breakRow(reason.sentence, then: reason == .noEnd ? .between : .lost)
         }
       case .between:
@@ -83,7 +84,7 @@ struct RowSplitter {
         start = position
         if state != .row { advance(byte, &position) }
       case .lost:
-        if isAtLineStart, byte == UInt8(ascii: "{") {
+        if isAtLineStart, byte == UInt8(ascii: shape == .lists ? "[" : "{") {
           state = .between
         } else {
           advance(byte, &position)
@@ -127,7 +128,8 @@ struct RowSplitter {
       beginRow()
     case (.undecided, _):
       throw malformed("The file is neither a JSON array nor JSON objects.")
-    case (.objects, _):
+    case (.lists, UInt8(ascii: "[")): beginRow()
+    case (.objects, _), (.lists, _):
       beginRow()
       return breakRow("The row is not a JSON object.", then: .lost)
     // People who edit a file leave a comma after the last row.
@@ -149,7 +151,7 @@ struct RowSplitter {
     switch shape {
     case .array: scan = RowScan(endedBy: UInt8(ascii: "]"))
     case .map: scan = RowScan(endedBy: UInt8(ascii: "}"))
-    case .undecided, .objects: scan = RowScan(endedBy: nil)
+    case .undecided, .objects, .lists: scan = RowScan(endedBy: nil)
     }
   }
 

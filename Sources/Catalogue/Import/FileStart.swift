@@ -1,0 +1,109 @@
+/// What the first bytes of a file say about its encoding and its format.
+enum FileStart {
+  /// The longest mark that is looked for, in bytes.
+  static let longestMark = 8
+
+  /// How many bytes the byte order mark of UTF-8 has in this file: three or none.
+  /// - Throws: `malformed` for another encoding, and for formats that are neither JSON nor a table.
+  static func markLength(of bytes: [UInt8]) throws(CatalogueError) -> Int {
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return 3 }
+    for (start, reason) in refused where bytes.starts(with: start) {
+      throw CatalogueError(.malformed, reason, line: 1)
+    }
+    // BSON starts with the length of a document, the type of its first value and that value's name.
+    if bytes.count > 5, bytes[2] == 0, bytes[3] == 0, (1...0x13).contains(bytes[4]), bytes[5] > 0x20
+    {
+      throw CatalogueError(
+        .malformed,
+        "The file is BSON, as mongodump writes it. Save it as JSON lines with mongoexport or bsondump.",
+        line: 1)
+    }
+    // A text's first character is in ASCII, so one of its bytes is zero in UTF-16.
+    guard !bytes.prefix(2).contains(0) else {
+      throw CatalogueError(.malformed, utf16, line: 1)
+    }
+    return 0
+  }
+
+  /// The refusal of KML, GPX, OpenStreetMap's XML, a feed of hotels in XML, or a page of the web.
+  static func xml(line: Int) -> CatalogueError {
+    CatalogueError(
+      .malformed,
+      "The file is XML, such as KML or GPX, or HTML. Save it as JSON, GeoJSON or CSV; QGIS or ogr2ogr do it for maps.",
+      line: line)
+  }
+
+  /// How many bytes of the first line of a file that starts with a bracket show what it is: none for an array of objects.
+  static func longestFirstLine(startingWith text: ArraySlice<UInt8>) -> Int {
+    let bracket = UInt8(ascii: "[")
+    guard let next = text.first(where: { !RowSplitter.isSpace($0) && $0 != bracket }) else {
+      return longestSection
+    }
+    switch next {
+    case UInt8(ascii: "\""): return FilePieces.pieceBytes
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"):
+      return longestSection
+    default: return 0
+    }
+  }
+
+  /// The refusal of a file whose first line is a word in brackets; nil for another line.
+  static func section(_ firstLine: ArraySlice<UInt8>, line: Int) -> CatalogueError? {
+    let text = String(decoding: firstLine.prefix(longestSection), as: UTF8.self).trimmed
+    let word = text.drop { $0 == "[" }.prefix { $0 != "]" }
+    guard text.hasPrefix("["), text.hasSuffix("]"), word.first?.isLetter == true,
+      word.allSatisfy({ $0.isLetter || $0.isNumber || "_-. ".contains($0) }),
+      !["true", "false", "null", "None", "NaN", "Infinity"].contains(word)
+    else { return nil }
+    return CatalogueError(
+      .malformed,
+      "The file is no JSON: its first line is \(text). TOML, INI files and cqlsh's SELECT JSON can't be imported. Save the hotels as JSON or CSV.",
+      line: line)
+  }
+
+  private static let longestSection = 128
+
+  /// The refusal of a document that starts with a brace, but is no JSON; nil for another one.
+  static func document(_ text: ArraySlice<UInt8>, line: Int) -> CatalogueError? {
+    let kind: String
+    if text.starts(with: "{|".utf8) {
+      kind = "a table of a wiki"
+    } else if text.starts(with: "{\\rtf".utf8) {
+      kind = "RTF, a document of a word processor"
+    } else {
+      return nil
+    }
+    return CatalogueError(
+      .malformed, "The file is \(kind). Save its table as CSV in UTF-8.", line: line)
+  }
+
+  private static let packed =
+    "The file is packed, but not with gzip. Unpack it, or pack it with gzip."
+  private static let columns =
+    "The file is Parquet, Arrow or Avro. Save it as CSV or JSON lines, for example with DuckDB or pandas."
+  private static let utf16 = "The file is UTF-16; save it as UTF-8."
+
+  private static let refused: [([UInt8], String)] = [
+    ([0xFF, 0xFE, 0, 0], "The file is UTF-32; save it as UTF-8."),
+    ([0, 0, 0xFE, 0xFF], "The file is UTF-32; save it as UTF-8."),
+    ([0xFF, 0xFE], utf16), ([0xFE, 0xFF], utf16),
+    (
+      [0x50, 0x4B, 0x03, 0x04],
+      "The file is a ZIP archive or a workbook of a spreadsheet; save the table as CSV in UTF-8."
+    ),
+    ([0xD0, 0xCF, 0x11, 0xE0], "The file is a workbook; save the table as CSV in UTF-8."),
+    ([0x1F, 0x8B], "The file is packed twice; unpack it once."),
+    (Array("%PDF".utf8), "The file is a PDF, not JSON or CSV."),
+    (Array("PAR1".utf8), columns), (Array("ARROW1".utf8), columns),
+    (Array("Obj\u{1}".utf8), columns),
+    (Array("BZh".utf8), packed), ([0xFD, 0x37, 0x7A, 0x58, 0x5A], packed),
+    ([0x28, 0xB5, 0x2F, 0xFD], packed), ([0x37, 0x7A, 0xBC, 0xAF], packed),
+    (Array("Rar!".utf8), packed),
+    (
+      Array("SQLite f".utf8),
+      "The file is a SQLite database; export its table of hotels as CSV or JSON."
+    ),
+    ([0x89, 0x50, 0x4E, 0x47], "The file is a picture, not JSON or CSV."),
+    ([0xFF, 0xD8, 0xFF], "The file is a picture, not JSON or CSV."),
+  ]
+}
