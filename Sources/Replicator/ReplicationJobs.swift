@@ -25,6 +25,21 @@ package final class ReplicationJobs: Sendable {
   /// After how many of these a place of people is overdue that was not given back: 5 minutes.
   private static let mostPlaceLengths = 5
 
+  /// The limits with their units, for `GET /v1/limits`.
+  package static let limits = [
+    (name: "replications", value: most, unit: "replications of the administrator at once"),
+    (name: "remotes", value: mostOfPeople, unit: "remotes of people that run at once"),
+    (name: "remotesCopying", value: copyingOfPeople, unit: "of them that copy at once"),
+    (
+      name: "remoteTurnSeconds", value: Int(ReplicationTurns.length / .seconds(1)),
+      unit: "seconds that one copies while others wait"
+    ),
+    (
+      name: "remotePlaceSeconds", value: Int(placeLength / .seconds(1)),
+      unit: "seconds that one runs while others wait"
+    ),
+  ]
+
   /// How a replication ends: the answer of `_replicate` without `ok`, or why it failed.
   package typealias Outcome = Result<JSONObject, ReplicationFailure>
 

@@ -18,7 +18,7 @@ package struct RefusedRevision: Sendable {
   /// How often the server writes one again by itself that was refused for want of room, and after how many seconds at
   /// the earliest it does so once more.
   package static let mostRetries = 3
-  private static let retryPause: Int64 = 60
+  package static let retryPause: Int64 = 60
   private static let secondsOfDay: Int64 = 86_400
 
   package let id: DocumentID

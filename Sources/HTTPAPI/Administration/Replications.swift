@@ -36,6 +36,8 @@ package struct Replications: Sendable {
   let job: @Sendable (_ id: String) -> JSONObject?
   let documents: Documents
   let remotes: Remotes
+  /// The rows of `GET /v1/limits` about them.
+  package var limits: [(name: String, value: Int, unit: String)] = []
 
   /// The replications that the documents of a database describe.
   package struct Documents: Sendable {

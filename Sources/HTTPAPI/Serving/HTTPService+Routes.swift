@@ -15,7 +15,9 @@ extension HTTPService {
     OperationController(
       health: health, contract: contract, appContract: ContractPart.ofApps(contract),
       contractJSON: contractJSON,
-      limits: Limits.json(connectionCaps, search: mirrorSearch.limit, set: setLimits)
+      limits: Limits.json(
+        connectionCaps, search: mirrorSearch.limit, set: setLimits,
+        replications: replications.limits)
     ).routes + PageController(page: page).routes
   }
 

@@ -17,8 +17,10 @@ enum Limits {
   /// - Parameter caps: the caps that an operator has set.
   /// - Parameter search: the time limit of a search in this process.
   /// - Parameter set: the limits that an operator has set.
+  /// - Parameter replications: those of the server's own replications.
   static func json(
-    _ caps: ConnectionCaps, search: Duration, set: SetLimits
+    _ caps: ConnectionCaps, search: Duration, set: SetLimits,
+    replications: [(name: String, value: Int, unit: String)]
   ) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
@@ -27,7 +29,7 @@ enum Limits {
     let searches = [
       ("searchMilliseconds", Int(search / .milliseconds(1)), "milliseconds in the own catalogue")
     ]
-    for (name, value, unit) in rows + connections(caps) + set.rows + searches {
+    for (name, value, unit) in rows + connections(caps) + set.rows + searches + replications {
       writer.beginObject()
       writer.member("name", name)
       writer.member("value", value)
@@ -168,6 +170,11 @@ enum Limits {
     ("refusedRevisions", RefusedRevision.most, "refused revisions of one person in a store"),
     ("refusedRevisionBytes", RefusedRevision.mostBytes, "bytes of one that is kept"),
     ("refusedRevisionDays", Int(RefusedRevision.keptDays), "days that one is kept"),
+    (
+      "refusedRevisionRetries", RefusedRevision.mostRetries,
+      "times that the server writes one again by itself"
+    ),
+    ("refusedRevisionRetrySeconds", Int(RefusedRevision.retryPause), "seconds between two of them"),
     ("guestSeconds", Int(AccountSettings().guestLifetime), "seconds that a guest's token works"),
     ("userSeconds", Int(AccountSettings().userLifetime), "seconds that a user's token works"),
     (

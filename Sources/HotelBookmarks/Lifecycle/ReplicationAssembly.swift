@@ -52,7 +52,7 @@ struct ReplicationAssembly: Sendable {
 
   /// The replications as HTTP needs them.
   var replications: Replications {
-    Replications(
+    var replications = Replications(
       replicate: { [jobs] body, server in
         switch try jobs.replicate(body, on: server) {
         case .absent: .absent
@@ -78,6 +78,8 @@ struct ReplicationAssembly: Sendable {
         remove: { [remotes] in try await remotes.remove(of: $0) },
         start: { [remotes] in try await remotes.start(of: $0) },
         status: { [remotes] in try await remotes.status(of: $0) }))
+    replications.limits = ReplicationJobs.limits
+    return replications
   }
 
   func report(to metrics: PrometheusRegistry) {
