@@ -25,6 +25,8 @@ struct ObjectOutline {
   /// What is known about an object that may be a hotel.
   enum Likeness: Int, Comparable {
     case none, hasName, hasNameAndPlace
+    /// The place is an address or a position, not just a city.
+    case hasNameAndAddress
 
     static func < (one: Likeness, other: Likeness) -> Bool { one.rawValue < other.rawValue }
   }
@@ -58,7 +60,11 @@ struct ObjectOutline {
       self.line = line
     }
 
-    var likeness: Likeness { hasName ? hasPlace ? .hasNameAndPlace : .hasName : .none }
+    var likeness: Likeness { hasName ? named : .none }
+    /// What is known if there is a name.
+    var named: Likeness {
+      hasAddress ? .hasNameAndAddress : hasPlace ? .hasNameAndPlace : .hasName
+    }
   }
 
   private struct Candidate {
@@ -263,7 +269,7 @@ struct ObjectOutline {
     frames[last].lastObject = frame.name
     if frame.likeness > .none { frames[last].hotels += 1 }
     frames[last].most = max(frames[last].most, frame.likeness)
-    let wrapped = frame.hasPlace && frame.most > .none ? Likeness.hasNameAndPlace : frame.most
+    let wrapped = frame.most > .none ? max(frame.most, frame.named) : .none
     frames[last].mostWrapped = max(frames[last].mostWrapped, frame.likeness, wrapped)
   }
 
@@ -271,7 +277,7 @@ struct ObjectOutline {
   private mutating func consider(_ frame: Frame) {
     guard !frames.contains(where: \.isArray) else { return }
     let path = frames.dropFirst().map(\.name) + (frames.isEmpty ? [] : [frame.name])
-    if frame.likeness == .hasNameAndPlace {
+    if frame.likeness >= .hasNameAndPlace {
       forgetInside(path, keepsLists: frames.isEmpty && !frame.hasAddress)
     }
     let isMap = !frame.isArray
@@ -300,9 +306,9 @@ struct ObjectOutline {
     let rows = Rows(
       path: path, range: frame.start..<offset + 1, line: frame.line, isMap: isMap,
       hasNames: rank.kind == .hotels
-        && (rank.isNamed || rank.likeness == .hasNameAndPlace || path.count < 2 && !isMap),
+        && (rank.isNamed || rank.likeness >= .hasNameAndPlace || path.count < 2 && !isMap),
       areHotels: rank.kind == .hotels && !isOne
-        && (rank.likeness == .hasNameAndPlace || rank.isHotels || frame.hasHotels),
+        && (rank.likeness == .hasNameAndAddress || rank.isHotels || frame.hasHotels),
       isOne: isOne)
     candidates.append(Candidate(rows: rows, rank: rank, hasHotels: frame.hasHotels))
     if candidates.count > Self.mostCandidates {
@@ -362,7 +368,8 @@ struct OutlineRank: Comparable {
   var isNamed: Bool { last < Self.names.count }
   /// Whether a list of this name can only be one of hotels.
   static func isHotels(_ name: String) -> Bool {
-    names.prefix(7).contains(HotelAliases.letters(of: name.utf8))
+    ["hotels", "hotellist", "accommodations", "lodgings"].contains(
+      HotelAliases.letters(of: name.utf8))
   }
   /// Whether the path says that these are the hotels.
   var isHotels: Bool { best == 0 }
@@ -370,7 +377,7 @@ struct OutlineRank: Comparable {
   static func < (one: OutlineRank, other: OutlineRank) -> Bool { one.key < other.key }
 
   private var key: (Int, Int, Int, Int, Int) {
-    (kind.rawValue, best, last, -likeness.rawValue, isMap ? 1 : 0)
+    (kind.rawValue, best, last, likeness >= .hasNameAndPlace ? 0 : 1, isMap ? 1 : 0)
   }
 
   /// Names of lists, the most likely first.
