@@ -187,18 +187,7 @@ struct TableReader {
     bytes += 1
     switch state {
     case .quoted, .escaped:
-      if state == .quoted, byte == quote {
-        state = .quoteInQuoted
-      } else if state == .quoted, isBackslashed, byte == UInt8(ascii: "\\") {
-        state = .escaped
-      } else {
-        keep(byte)
-        state = .quoted
-      }
-      guard bytes <= RowSplitter.maximumRowBytes else {
-        throw CatalogueError(
-          .malformed, "A quotation mark in the row that starts here has no end.", line: rowLine)
-      }
+      try takeInQuotes(byte)
       return false
     case .quoteInQuoted where byte == quote:
       keep(byte)
@@ -239,6 +228,21 @@ struct TableReader {
       keep(byte)
     }
     return false
+  }
+
+  private mutating func takeInQuotes(_ byte: UInt8) throws(CatalogueError) {
+    if state == .quoted, byte == quote {
+      state = .quoteInQuoted
+    } else if state == .quoted, isBackslashed, byte == UInt8(ascii: "\\") {
+      state = .escaped
+    } else {
+      keep(byte)
+      state = .quoted
+    }
+    guard bytes <= RowSplitter.maximumRowBytes else {
+      throw CatalogueError(
+        .malformed, "A quotation mark in the row that starts here has no end.", line: rowLine)
+    }
   }
 
   /// Whether lines begin with a bar, as Markdown's and a wiki's do.
