@@ -219,6 +219,8 @@ package final class MemoryStorage: StoreStorage {
     self.slice = slice
     self.isNew = isNew
     self.onClose = onClose
+    // The thread sanitizer does not see that the task that opens a store may go on on another thread.
+    isClosed.store(false, ordering: .releasing)
   }
 
   package func read<Value: Sendable>(
