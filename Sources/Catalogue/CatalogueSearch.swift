@@ -87,7 +87,8 @@ struct CatalogueSearch {
     if let titled = (corrected ?? exact).withTitles?.expression,
       let total = try unlessInterrupted({ try count(inWords: titled) }), total > 0
     {
-      let rows = try self.words(titled, limit: query.limit + 1, offset: query.offset)
+      let rows = try self.words(
+        titled, leading: phrases, limit: query.limit + 1, offset: query.offset)
       return Found(rows: rows, total: total)
     }
     let most = try unlessInterrupted { try self.most(of: corrected ?? exact) }

@@ -32,13 +32,16 @@ enum SearchStopWords {
   /// A text in which "LA" is written out where it is no article, and what every result is stands alone: "パリのホテル".
   static func spelledOut(_ text: String) -> String {
     let tokens = text.split(separator: " ")
-    let folded = tokens.map { FoldedText(String($0)).terms.flatMap(\.parts).map(\.text) }
+    let words = tokens.map { FoldedText(String($0)).terms.flatMap(\.parts).map(\.text) }
     return tokens.indices.map { index in
-      let next = folded[(index + 1)...].first
-      if folded[index] == ["la"], next.map({ $0.allSatisfy(kinds.contains) }) ?? true {
-        return "Los Angeles"
-      }
-      return apart(tokens[index])
+      guard words[index] == ["la"] else { return apart(tokens[index]) }
+      let (former, next) = (
+        words[..<index].last { !$0.isEmpty }, words[(index + 1)...].first { !$0.isEmpty }
+      )
+      let isAfterName =
+        former.map { !$0.allSatisfy { small.contains($0) || kinds.contains($0) } } ?? false
+      let isArticle = next.map { !$0.allSatisfy(kinds.contains) } ?? false
+      return isArticle || isAfterName && tokens[index] != "LA" ? "la" : "Los Angeles"
     }.joined(separator: " ")
   }
 

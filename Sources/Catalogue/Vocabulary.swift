@@ -114,6 +114,17 @@ struct Vocabulary {
       let hotels = try hotels(other)
       if hotels > 0 { found.append((other, 0, hotels)) }
     }
+    if own < Self.right { found += try similar(to: word, text, own, without: found.map(\.term)) }
+    found.sort {
+      ($0.differences, -$0.hotels, $0.term) < ($1.differences, -$1.hotels, $1.term)
+    }
+    return found.prefix(Self.mostAlternatives).map(\.term)
+  }
+
+  /// The words that differ by few letters and that many more hotels have.
+  private func similar(
+    to word: [Unicode.Scalar], _ text: String, _ own: Int64, without known: [String]
+  ) throws -> [(term: String, differences: Int, hotels: Int64)] {
     let rows = try connection.statement(
       """
       SELECT term, hotels FROM vocabulary
@@ -123,16 +134,12 @@ struct Vocabulary {
       .text(Self.text(word.prefix(1))), .text(Self.next(word[0])), .integer(word.count - 2),
       .integer(word.count + 2), .integer(Int(clamping: own * Self.gain))
     ) { row in (term: try row.string(0), hotels: row.int64(1)) }
-    for row in rows where !row.term.equalsBytes(of: text) {
-      guard own < Self.right, !found.contains(where: { $0.term.equalsBytes(of: row.term) }),
-        let differences = Self.differences(word, Array(row.term.unicodeScalars))
-      else { continue }
-      found.append((row.term, differences, row.hotels))
+    return rows.compactMap { row in
+      guard !([text] + known).contains(where: { $0.equalsBytes(of: row.term) }) else { return nil }
+      return Self.differences(word, Array(row.term.unicodeScalars)).map {
+        (row.term, $0, row.hotels)
+      }
     }
-    found.sort {
-      ($0.differences, -$0.hotels, $0.term) < ($1.differences, -$1.hotels, $1.term)
-    }
-    return found.prefix(Self.mostAlternatives).map(\.term)
   }
 
   /// The end of the range of texts that start with a letter or digit.

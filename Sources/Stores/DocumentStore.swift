@@ -131,12 +131,12 @@ package struct DocumentStore: Sendable {
     _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value {
     let (limits, moment, concerns, name) = (limits, now(), follower.concerns, name)
-    let (backlog, number) = (backlog, FollowerBacklog.newNumber())
+    let backlog = backlog
     let (receipt, deadline) = (answer == nil ? nil : context.receipt, context.deadline)
     let meter = name.isGuest ? context.meter : nil
     // What the service writes by itself, such as the names of a list's members, is never refused.
     let room = context.author == .server ? nil : self.room
-    let (value, changed, concerned, kept, metered, left) = try await retryingAfterRepair {
+    let (value, changed, backlogged, kept, metered, left) = try await retryingAfterRepair {
       try await storage.update(loading: ids, at: moment) { changes in
         changes.historyLimits = limits.history
         (changes.author, changes.time) = (context.author, moment)
@@ -158,10 +158,10 @@ package struct DocumentStore: Sendable {
         let deletes = changes.mutations.contains { $0.tree.winner?.isDeleted ?? true }
         let frees = deletes || !changes.purges.isEmpty
         let any = !changes.isEmpty
-        let concerned = changes.mutations.filter(concerns).map(\.id)
-        let done = try backlog.note(concerned, number, in: &changes)
+        let owed = FollowerBacklog.entries(changes.mutations.filter(concerns).map(\.id))
+        let done = backlog.note(owed, in: &changes)
         return (
-          value, (any: any, documents: wakes, frees: frees), (ids: concerned, done: done), kept,
+          value, (any: any, documents: wakes, frees: frees), (owed: owed, done: done), kept,
           metered, left
         )
       }
@@ -171,11 +171,8 @@ package struct DocumentStore: Sendable {
     if let left { try? await room?.ask(for: left, at: moment) }
     if let kept { receipt?.didKeep(kept) }
     if changed.documents { subscriptions.wake(name) }
-    backlog.forget(concerned.done)
-    if !concerned.ids.isEmpty {
-      let owed = concerned.ids.map { ($0, number) }
-      await follow(FollowerBacklog.Owed(owed) { $1 }, as: context.maintenance)
-    }
+    backlog.forget(backlogged.done)
+    if !backlogged.owed.isEmpty { await follow(backlogged.owed, as: context.maintenance) }
     if changed.frees {
       var store = self
       // What is written then is not followed by more of it.

@@ -116,7 +116,7 @@ import Testing
     ("런던 호텔", ["hotel_4"]), ("a place to stay near me in london", ["hotel_4"]),
     ("campsites", ["hotel_5", "hotel_6"]), ("campsites in scotland", ["hotel_5"]),
     ("B&Bs", ["hotel_7"]), ("auberge paris quux", ["hotel_3"]),
-    ("cabin ohio", ["hotel_7"]),
+    ("cabin ohio", ["hotel_7"]), ("vaison la", ["hotel_2"]), ("hotels in la", ["hotel_1"]),
   ])
   func wordsAroundAPlaceFindThePlace(text: String, found: [String]) async throws {
     let rows = [
