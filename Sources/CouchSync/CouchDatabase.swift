@@ -78,9 +78,13 @@ package struct CouchDatabase: Sendable {
 }
 
 extension CouchDatabase {
-  /// The start time of the server, from which clients detect a restart: always `"0"`, as in CouchDB 3, because every
-  /// answered write is on disk.
-  package static let instanceStartTime = "0"
+  /// What replicators compare to notice that a database was deleted and created again: digits, of which CouchDB makes the
+  /// time of creation. A store that has no name of an administrator's is never created again, and comes into being with
+  /// its first document, so its text stays `"0"`, as in CouchDB before 3.3.
+  private func instanceStartTime(_ info: StoreInfo) -> String {
+    guard case .named = store.name else { return "0" }
+    return String(UInt64(info.firstEpoch.prefix(12), radix: 16) ?? 0)
+  }
 
   /// `GET /{db}`: name, counts and the last sequence.
   ///
@@ -110,7 +114,7 @@ extension CouchDatabase {
       "disk_format_version": 8,
       "compact_running": false,
       "cluster": ["q": 1, "n": 1, "w": 1, "r": 1],
-      "instance_start_time": .string(Self.instanceStartTime),
+      "instance_start_time": .string(instanceStartTime(info)),
     ]
     if !damage.isEmpty { value.append("damaged", .array(damage.map { .string($0.id) })) }
     if !rules.isEmpty {
@@ -122,8 +126,9 @@ extension CouchDatabase {
   /// `POST /{db}/_ensure_full_commit`: does nothing, because every answered write is on disk.
   ///
   /// Source: CouchDB, "POST /{db}/_ensure_full_commit".
-  package static var fullCommit: CouchAnswer {
-    let value: JSONValue = ["ok": true, "instance_start_time": .string(instanceStartTime)]
+  package func fullCommit() async throws -> CouchAnswer {
+    let time = instanceStartTime(try await store.readInline { try $0.info() })
+    let value: JSONValue = ["ok": true, "instance_start_time": .string(time)]
     return CouchAnswer(.created, value.bytes)
   }
 }

@@ -27,10 +27,11 @@ struct LiteNames {
   }
 
   /// The revision that a text names; nil for an unknown one.
-  mutating func find(_ text: String) -> RevisionID? {
-    if text.utf8.contains(UInt8(ascii: "@")) {
-      return LiteVersion(text).flatMap { versions[$0] }
-    }
+  mutating func find(_ text: String) -> RevisionID? { find(text, LiteVersion(text)) }
+
+  /// - Parameter version: the text as a version.
+  private mutating func find(_ text: String, _ version: LiteVersion?) -> RevisionID? {
+    if let version { return versions[version] }
     guard let revision = try? RevisionID(text) else { return nil }
     return known.contains(revision) ? revision : replaced[revision]
   }
@@ -40,8 +41,9 @@ struct LiteNames {
   mutating func seen(by texts: [String]) -> [RevisionID] {
     var (named, newest): ([RevisionID], [String: UInt64]) = ([], [:])
     for text in texts {
-      if let revision = find(text) { named.append(revision) }
-      if let version = LiteVersion(text), !version.isTree {
+      let version = LiteVersion(text)
+      if let revision = find(text, version) { named.append(revision) }
+      if let version, !version.isTree {
         newest[version.maker] = max(version.time, newest[version.maker] ?? 0)
       }
     }

@@ -37,15 +37,23 @@ struct AttachedTransfer: Sendable {
         switch status {
         case nil: return .absent
         case 404?: throw ReplicationFailure.notFound(target.name)
+        case 507?: throw target.full
         case 200?, 201?, 202?: return .written(bytes: bytes)
-        case 401?: throw ReplicationFailure.unauthorized(target.name)
+        case 401? where attempt > 1:
+          // A design document that only this user may not write; or the whole database, and then this throws.
+          _ = try await target.open()
+          return .refused
+        // A person's token may have ended: the next attempt has another one.
+        case 401?: break
         case 412? where hasAncestors:
           // The target does not have the attachment that a stub stands for.
           hasAncestors = false
-        case 403?, 409?, 412?, 413?, 415?: return .refused
+        case 403?, 413?, 415?: return .refused
         // Bytes that do not fit their digest may have changed on the way.
-        case 400? where isLast: return .refused
-        case let status? where status != 400 && !ReplicationPeer.mayPass(status): return .refused
+        case 400?, 409?, 412?: if isLast { return .refused }
+        case let status? where !ReplicationPeer.mayPass(status):
+          throw ReplicationFailure.badAnswer(
+            target.name, "status \(status) for a document with attachments")
         case let status?:
           if isLast {
             throw ReplicationFailure.unreachable(
@@ -162,6 +170,8 @@ extension ReplicationFailure {
 struct CheckedBody: AsyncSequence, Sendable {
   /// The longest document, in bytes.
   static let maximumBytes = PeerAnswer.maximumBytes
+  /// The longest head of the document's part, in bytes.
+  fileprivate static let maximumHead = 16 << 10
 
   private let body: HTTPClientResponse.Body
   private let boundary: String
@@ -208,34 +218,27 @@ struct CheckedBody: AsyncSequence, Sendable {
     }
 
     @concurrent private mutating func first() async throws -> ByteBuffer {
-      var (buffer, searched) = ([UInt8](), 0)
+      var (buffer, start, searched) = ([UInt8](), Int?.none, 0)
       while let chunk = try await rest.next() {
         guard pace.note(chunk.readableBytes) else { throw ReplicationFailure.slow(peer.name) }
         buffer.append(contentsOf: chunk.readableBytesView)
-        if let document = Self.document(in: buffer, boundary: boundary, from: &searched) {
-          try await revision.check(Array(document), from: peer)
+        if start == nil, let head = buffer.offset(of: Self.blankLine, from: searched) {
+          (start, searched) = (head + Self.blankLine.count, head + Self.blankLine.count)
+        }
+        let mark = start == nil ? Self.blankLine : Array("\r\n--\(boundary)".utf8)
+        if let start, let end = buffer.offset(of: mark, from: searched) {
+          try await revision.check(Array(buffer[start..<end]), from: peer)
           isChecked = true
           return ByteBuffer(bytes: buffer)
         }
-        guard buffer.count <= CheckedBody.maximumBytes else { throw UnreadableDocument() }
+        searched = Swift.max(searched, buffer.count - mark.count + 1)
+        let most = start == nil ? CheckedBody.maximumHead : CheckedBody.maximumBytes
+        guard buffer.count <= most else { throw UnreadableDocument() }
       }
       throw PassingFailure(
         ReplicationFailure.unreachable(peer.name, "a document with attachments has ended early"))
     }
 
-    /// The content of the first part; nil before its end has arrived.
-    /// - Parameter searched: how many bytes were searched for the end already.
-    private static func document(
-      in bytes: [UInt8], boundary: String, from searched: inout Int
-    ) -> ArraySlice<UInt8>? {
-      let mark = Array("\r\n--\(boundary)".utf8)
-      guard let head = bytes.offset(of: Array("\r\n\r\n".utf8)) else { return nil }
-      let start = head + 4
-      guard let end = bytes.offset(of: mark, from: Swift.max(start, searched)) else {
-        searched = Swift.max(0, bytes.count - mark.count)
-        return nil
-      }
-      return bytes[start..<end]
-    }
+    private static let blankLine = Array("\r\n\r\n".utf8)
   }
 }

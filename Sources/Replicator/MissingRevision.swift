@@ -10,11 +10,6 @@ struct MissingRevision: Sendable {
   /// Leaves of the target from which it may descend, as JSON, so that attachments that the target has are not sent.
   let ancestors: [UInt8]
 
-  /// What tells one revision from another, by bytes. An id has no NUL.
-  static func key(_ id: String, _ revision: String) -> [UInt8] {
-    Array(id.utf8) + [0] + Array(revision.utf8)
-  }
-
   /// Whether a document that a source has sent is this one. A source may lie, and a proxy may mix answers up.
   func isAnswered(by document: JSONNode) -> Bool {
     guard document["_id"]?.stringEquals(id) == true,
@@ -32,10 +27,16 @@ struct RevisionQuestions: Sendable {
   /// The most revisions of one question.
   static let most = 5_000
 
-  private var documents: [(id: String, revisions: [String])] = []
+  private struct Question {
+    let id: String
+    var revisions: [String] = []
+    /// Those that the target has not named yet, by their bytes.
+    var open: Set<[UInt8]> = []
+  }
+
+  private var questions: [Question] = []
+  /// Where the question about an id is, by the id's bytes.
   private var positions: [[UInt8]: Int] = [:]
-  /// The ``MissingRevision/key(_:_:)`` of those that the target has not named yet.
-  private var asked: Set<[UInt8]> = []
 
   /// How many revisions there are.
   private(set) var count = 0
@@ -44,15 +45,15 @@ struct RevisionQuestions: Sendable {
   /// - Throws: ``WorkEnded``.
   init(_ rows: [PeerChanges.Row]) async throws {
     for row in rows {
-      let position = positions[Array(row.id.utf8)] ?? documents.count
-      if position == documents.count {
+      let position = positions[Array(row.id.utf8)] ?? questions.count
+      if position == questions.count {
         positions[Array(row.id.utf8)] = position
-        documents.append((row.id, []))
+        questions.append(Question(id: row.id))
       }
       for revision in row.revisions {
         try await Slice.giveWay()
-        guard asked.insert(MissingRevision.key(row.id, revision)).inserted else { continue }
-        documents[position].revisions.append(revision)
+        guard questions[position].open.insert(Array(revision.utf8)).inserted else { continue }
+        questions[position].revisions.append(revision)
         count += 1
       }
       try await Slice.giveWay()
@@ -64,13 +65,13 @@ struct RevisionQuestions: Sendable {
   func bodies() async throws -> [[UInt8]] {
     var (bodies, writer, count) = ([[UInt8]](), JSONWriter(), 0)
     writer.beginObject()
-    for (id, revisions) in documents {
-      var rest = revisions[...]
+    for question in questions {
+      var rest = question.revisions[...]
       while !rest.isEmpty {
         let part = rest.prefix(Self.most - count)
         rest = rest.dropFirst(part.count)
         count += part.count
-        writer.name(id)
+        writer.name(question.id)
         writer.beginArray()
         for revision in part {
           writer.string(revision)
@@ -89,10 +90,14 @@ struct RevisionQuestions: Sendable {
     return bodies
   }
 
+  /// The question about a document; nil if there is none.
+  func position(of id: String) -> Int? { positions[Array(id.utf8)] }
+
   /// Takes a revision out that the target lacks.
+  /// - Parameter position: that of its document.
   /// - Returns: false for one that it was not asked about, and for one that it names again.
-  mutating func remove(_ id: String, _ revision: String) -> Bool {
-    asked.remove(MissingRevision.key(id, revision)) != nil
+  mutating func remove(_ revision: String, at position: Int) -> Bool {
+    questions[position].open.remove(Array(revision.utf8)) != nil
   }
 }
 
@@ -133,16 +138,17 @@ extension ReplicationPeer {
   ) async throws -> [MissingRevision] {
     var missing: [MissingRevision] = []
     for member in node.members {
-      guard let revisions = member.value["missing"] else { continue }
+      let id = member.name
+      guard let revisions = member.value["missing"], let position = questions.position(of: id)
+      else { continue }
       var ancestors: [UInt8] = []
       if let list = member.value["possible_ancestors"], list.kind == .array, list.count > 0,
         list.offsets.count <= longestAncestors
       {
         ancestors = list.minified
       }
-      let id = member.name
       for element in revisions.elements {
-        if let revision = element.string, questions.remove(id, revision) {
+        if let revision = element.string, questions.remove(revision, at: position) {
           missing.append(MissingRevision(id: id, revision: revision, ancestors: ancestors))
         }
         try await Slice.giveWay()
@@ -201,8 +207,10 @@ extension ReplicationPeer {
       try await Slice.giveWay()
       guard let found = result["docs"], found.count == 1, let element = found[0] else { return nil }
       guard let document = element["ok"] else {
-        // The revision was replaced meanwhile: the newer one is a later change.
-        guard element["error"] != nil else { return nil }
+        guard let error = element["error"] else { return nil }
+        // A missing revision was replaced meanwhile: the newer one is a later change. Any other failure may pass, so the
+        // revision is asked for by itself.
+        if error["error"]?.stringEquals("not_found") != true { fetched.attached.append(revision) }
         continue
       }
       guard revision.isAnswered(by: document) else {

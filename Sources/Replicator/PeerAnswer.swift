@@ -12,6 +12,8 @@ struct PeerAnswer: Sendable {
 
   /// The longest answer, in bytes: 9 MiB, so that CouchDB's longest document, 8,000,000 bytes, fits with its history.
   static let maximumBytes = 9 << 20
+  /// The longest one that says only whether there is something, in bytes.
+  static let shortBytes = 64 << 10
   /// The limits of its JSON: a document in an array in an object, several times.
   static let limits = {
     var limits = JSONLimits(

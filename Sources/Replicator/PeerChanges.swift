@@ -11,6 +11,10 @@ struct PeerChanges: Sendable {
 
   /// The longest sequence, in bytes: 4 KiB. CouchDB's have about a hundred bytes for each shard.
   static let maximumSequenceBytes = 4 << 10
+  /// The longest id, in bytes: 8 KiB, because it is in the target of a request. Each question repeats it.
+  static let maximumIDBytes = 8 << 10
+  /// The most revisions of one answer.
+  static let maximumRevisions = 50_000
 
   let rows: [Row]
   /// The sequence of the last one.
@@ -20,18 +24,21 @@ struct PeerChanges: Sendable {
 
   /// Reads an answer in slices.
   /// - Parameter limit: how many rows were asked for.
-  /// - Returns: nil for an answer of another form, of more rows, or with too long a sequence.
-  /// - Throws: ``WorkEnded``.
+  /// - Returns: nil for an answer of another form, of more rows, or with too long an id or sequence.
+  /// - Throws: ``TooLongAnswer`` for too many revisions; ``WorkEnded``.
   static func read(_ node: JSONNode, atMost limit: Int) async throws -> PeerChanges? {
     guard let results = node["results"], results.kind == .array, results.count <= limit,
       let last = node["last_seq"]?.sequence
     else { return nil }
-    var rows: [Row] = []
+    var (rows, count): ([Row], Int) = ([], 0)
     rows.reserveCapacity(results.count)
     for result in results.elements {
-      guard let id = result["id"]?.string, let changes = result["changes"],
+      guard let id = result["id"]?.string, id.utf8.count <= maximumIDBytes,
+        let changes = result["changes"],
         changes.kind == .array
       else { return nil }
+      count += changes.count
+      guard count <= maximumRevisions else { throw TooLongAnswer() }
       var revisions: [String] = []
       for change in changes.elements {
         guard let revision = change["rev"]?.string else { return nil }

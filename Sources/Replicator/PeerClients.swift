@@ -24,6 +24,7 @@ package struct PeerClients: Sendable {
   /// Makes work that is charged to a person; nil for work that nobody pays for.
   package typealias WorkMaker = @Sendable (_ person: AccountID) -> Work?
 
+  private let addresses: AddressRule
   private let tokens: PersonTokens
   private let work: WorkMaker
   private let remote: HTTPClient
@@ -39,13 +40,14 @@ package struct PeerClients: Sendable {
     socket: String, addresses: AddressRule, token: @escaping TokenMaker,
     work: @escaping WorkMaker = { _ in nil }
   ) {
-    (tokens, self.work) = (PersonTokens(token), work)
+    (self.addresses, tokens, self.work) = (addresses, PersonTokens(token), work)
     localBase = "http+unix://\(PathSegment.encode(socket))/couch/"
     local = HTTPClient(
       eventLoopGroupProvider: .singleton, configuration: Self.configuration())
     var configuration = Self.configuration()
     let blocked = Counter(label: "ssrf_blocked_total", dimensions: [("upstream", "replication")])
-    // The HTTP client calls this for each new connection and sends nothing before it has completed.
+    // The HTTP client calls this for each new connection, after the handshake of TLS if there is one, and sends nothing
+    // of a request before it has completed.
     configuration.http1_1ConnectionDebugInitializer = { channel in
       guard !addresses.allows(channel.remoteAddress?.ipAddress) else {
         return channel.eventLoop.makeSucceededVoidFuture()
@@ -79,12 +81,20 @@ package struct PeerClients: Sendable {
     case .local, .own:
       return ReplicationPeer(
         endpoint, base: localBase + PathSegment.encode(endpoint.name) + "/", http: local,
-        tokens: tokens, pace: .administrators, work: personsWork)
+        tokens: tokens, pace: .administrators, isPersons: person != nil, work: personsWork)
     case .remote(let url):
       return ReplicationPeer(
         endpoint, base: url.base, http: remote, tokens: tokens,
-        pace: person == nil ? .administrators : .people, work: personsWork)
+        pace: person == nil ? .administrators : .people, isPersons: person != nil,
+        work: personsWork)
     }
+  }
+
+  /// Whether an end may be another server, as far as its URL tells: false for an address that is not permitted.
+  func allows(_ endpoint: ReplicationEndpoint) -> Bool {
+    guard case .remote(let url) = endpoint.place else { return false }
+    let host = url.host.hasPrefix("[") ? String(url.host.dropFirst().dropLast()) : url.host
+    return IPAddress(host) == nil || addresses.allows(host)
   }
 
   /// Closes all connections. Running requests fail.

@@ -20,6 +20,8 @@ package struct PersonRemotes: Sendable {
     }
   }
 
+  /// The longest URL, in bytes.
+  static let maximumURLBytes = 2 << 10
   /// What stands for the own store in a document.
   static let own = "own"
   /// The state of one that runs when the person asks for it. No replicator begins one with a state that it does not know.
@@ -58,8 +60,13 @@ package struct PersonRemotes: Sendable {
       remote.append(name, member.value)
     }
     let end = try ParsedJSON(JSONValue.object(remote).bytes, limits: .document).root
-    guard try ReplicationEndpoint(end, as: "url").isRemote else {
-      throw ServiceError.badRequest("`url` must be the http or https URL of a database")
+    let endpoint = try ReplicationEndpoint(end, as: "url")
+    guard endpoint.isRemote, endpoint.name.utf8.count <= Self.maximumURLBytes else {
+      throw ServiceError.badRequest(
+        "`url` must be the http or https URL of a database, at most \(Self.maximumURLBytes) bytes")
+    }
+    guard documents.jobs.allows(endpoint) else {
+      throw ServiceError.badRequest("`url` has an address that is not allowed here")
     }
     var edits: [(DocumentID, JSONObject?)] = []
     for direction in Direction.allCases {
@@ -147,8 +154,8 @@ extension ReplicationFailure {
   static func plainWords(_ text: String) -> String {
     switch text.prefix(while: { $0 != ":" }) {
     case "unauthorized": "The other server does not accept the user name or the password."
-    case "forbidden" where text.contains("address"):
-      "The address of the other server is not allowed here."
+    case "own_store_full": "Your own store is full. Delete something, and this server tries again."
+    case "target_full": "The other server has no room to store more. This server tries again."
     case "forbidden": "The other server does not allow this."
     case "db_not_found": "There is no database at this address."
     case "http_request_failed": "The other server can't be reached. This server tries again."

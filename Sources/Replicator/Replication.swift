@@ -42,7 +42,8 @@ struct Replication: Sendable {
   let now: @Sendable () -> Timestamp
   /// Is told of the progress.
   let report: @Sendable (Progress) -> Void
-  /// Where it waits for its turn.
+  /// Where it waits until it may open its ends, and then for its turn to copy.
+  let openings: ReplicationTurns
   let turns: ReplicationTurns
   /// Its place among those that run.
   let place: ReplicationTurns.Turn
@@ -53,38 +54,48 @@ struct Replication: Sendable {
   /// - Returns: the answer of `_replicate` without `ok`.
   /// - Throws: ``ReplicationFailure``; ``Displaced``; `CancellationError`. What the next run repeats changes nothing.
   func run() async throws -> JSONObject {
+    let opening = try await openings.take(for: request.person)
+    defer { opening.give() }
+    // A server that does not answer keeps nobody from copying.
+    let begun = try await unlessOverdue(opening) { try await begin() }
+    opening.give()
+    report(begun.progress)
     let turn = try await turns.take(for: request.person)
     defer { turn.give() }
     // The wait for a turn is no use of the place.
     place.beginAgain()
-    guard isDisplaceable else { return try await copyAll(turn) }
-    return try await withThrowingTaskGroup(of: JSONObject.self) { group in
-      group.addTask { try await copyAll(turn) }
-      group.addTask { try await waitUntilOverdue(turn) }
-      defer { group.cancelAll() }
-      guard let answer = try await group.next() else { throw CancellationError() }
-      return answer
-    }
+    return try await unlessOverdue(turn) { try await copyAll(begun, turn) }
   }
 
   /// Whether it ends at any time when it holds its turn or its place for far too long and others wait. Anybody can set a
   /// remote, and a server that answers slowly enough would keep all others from copying.
   private var isDisplaceable: Bool { request.person != nil }
 
-  /// - Throws: ``Displaced``; `CancellationError`.
-  private func waitUntilOverdue(_ turn: ReplicationTurns.Turn) async throws -> JSONObject {
-    while !turn.isOverdue, !place.isOverdue { try await Task.sleep(for: Self.lookPause) }
-    throw Displaced()
+  /// - Throws: ``Displaced``; the errors of the work.
+  private func unlessOverdue<Value: Sendable>(
+    _ turn: ReplicationTurns.Turn, _ work: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    guard isDisplaceable else { return try await work() }
+    return try await withThrowingTaskGroup(of: Value.self) { group in
+      group.addTask { try await work() }
+      group.addTask {
+        while !turn.isOverdue, !place.isOverdue { try await Task.sleep(for: Self.lookPause) }
+        throw Displaced()
+      }
+      defer { group.cancelAll() }
+      guard let value = try await group.next() else { throw CancellationError() }
+      return value
+    }
   }
 
-  private func copyAll(_ turn: ReplicationTurns.Turn) async throws -> JSONObject {
-    var run = try await begin()
-    report(run.progress)
+  private func copyAll(_ begun: Run, _ turn: ReplicationTurns.Turn) async throws -> JSONObject {
+    var run = begun
     do {
       return try await withThrowingTaskGroup(of: Batch.Result.self) { group in
         try await copy(&run, &group, turn)
       }
     } catch let error where !(error is CancellationError) {
+      turn.give()
       // Without it, a run that always fails after a while would always begin at the same place.
       try? await checkpoint(&run)
       throw error
@@ -100,10 +111,17 @@ struct Replication: Sendable {
     while true {
       while run.waiting.count >= Self.batchesAtOnce { try await settle(&group, &run, &size) }
       if request.isContinuous || isDisplaceable, place.isWanted { throw Displaced() }
-      // The wait for a change needs no turn.
-      if run.isCurrent { turn.give() }
-      let changes = try await next(run.progress.highest, &size, isWaiting: run.isCurrent)
-      if run.isCurrent || turn.isWanted { try await turn.takeAgain() }
+      var none: PeerChanges?
+      if run.isCurrent {
+        // The wait needs no turn, so it keeps nothing in memory that another one could need.
+        turn.give()
+        none = try await source.noChanges(since: run.progress.highest, of: request)
+        try await turn.takeAgain()
+      } else if turn.isWanted {
+        try await turn.takeAgain()
+      }
+      let changes =
+        if let none { none } else { try await next(run.progress.highest, &size) }
       run.progress.pending = changes.pending
       rest = rest ?? changes.pending.map { $0 + changes.rows.count }
       rest = rest.map { $0 - changes.rows.count }
@@ -131,14 +149,13 @@ struct Replication: Sendable {
 
   /// Reads changes, fewer at a time if their answer is too long.
   private func next(
-    _ since: JSONValue, _ size: inout BatchSize, isWaiting: Bool
+    _ since: JSONValue, _ size: inout BatchSize
   ) async throws -> PeerChanges {
     var limit = size.count
     while true {
       try Task.checkCancellation()
       do {
-        return try await source.changes(
-          since: since, limit: limit, of: request, isWaiting: isWaiting)
+        return try await source.changes(since: since, limit: limit, of: request)
       } catch is TooLongAnswer {
         guard limit > 1 else {
           throw ReplicationFailure.badAnswer(source.name, "one change is too long")
@@ -215,7 +232,9 @@ extension Replication {
       logs = (try await source.log(id), try await target.log(id))
       common = ReplicationLog.common(source: logs.0, target: logs.1)
     }
-    let since = request.since ?? common.0
+    // A continuous one begins again after each failure, and goes on where it was.
+    let isFurther = request.isContinuous && common.0 != 0
+    let since = isFurther ? common.0 : request.since ?? common.0
     var generator = SystemRandomNumberGenerator()
     let session = ReplicationSession(
       id: Hex.string(generator.next(), generator.next()), began: now(), since: since,
@@ -242,8 +261,8 @@ extension Replication {
     async let sourceTime = source.commit()
     let targetTime = try await target.commit()
     let changed = [
-      (try await sourceTime) == run.sourceTime ? nil : "source",
-      targetTime == run.targetTime ? nil : "target",
+      Self.isSame(try await sourceTime, run.sourceTime) ? nil : "source",
+      Self.isSame(targetTime, run.targetTime) ? nil : "target",
     ].compactMap { $0 }
     guard changed.isEmpty else {
       throw ReplicationFailure.checkpoint(
@@ -255,6 +274,11 @@ extension Replication {
     run.targetLog = try await target.save(log, of: run.session.id, after: run.targetLog, id: id)
     run.answer = log
     run.progress.committed = run.progress.through
+  }
+
+  /// Whether two start times may be those of one database, as in CouchDB since 3.4: `"0"` says nothing.
+  private static func isSame(_ one: String, _ other: String) -> Bool {
+    one == other || [one, other].contains(#""0""#)
   }
 }
 

@@ -5,13 +5,13 @@ package struct ReplicationFailure: Error, Sendable, Equatable {
   /// A sentence. It never contains credentials.
   package let reason: String
 
-  /// The longest text of another server in a reason, in characters.
-  private static let quoted = 200
-  /// The longest reason of a checkpoint's failure, in characters: the URL of an end may have 8 KiB.
+  /// The longest text of another server in a reason, in bytes.
+  private static let quoted = 400
+  /// The longest reason, in bytes: the URL of an end may have 8 KiB.
   private static let maximum = 10_000
 
   init(_ error: String, _ reason: String) {
-    (self.error, self.reason) = (error, reason)
+    (self.error, self.reason) = (error, reason.beginning(Self.maximum))
   }
 
   /// A database is absent, or its answer is none of a CouchDB.
@@ -29,16 +29,23 @@ package struct ReplicationFailure: Error, Sendable, Equatable {
 
   /// A peer has answered something that can't be used.
   static func badAnswer(_ peer: String, _ what: String) -> ReplicationFailure {
-    ReplicationFailure("bad_answer", "\(peer): \(what.prefix(quoted))")
+    ReplicationFailure("bad_answer", "\(peer): \(what.beginning(quoted))")
   }
 
   /// A peer does not answer, or only errors that may pass.
   static func unreachable(_ peer: String, _ what: String) -> ReplicationFailure {
-    ReplicationFailure("http_request_failed", "\(peer): \(what.prefix(quoted))")
+    ReplicationFailure("http_request_failed", "\(peer): \(what.beginning(quoted))")
   }
 
   /// The checkpoint can't be written.
   static func checkpoint(_ reason: String) -> ReplicationFailure {
-    ReplicationFailure("checkpoint_commit_failure", String(reason.prefix(maximum)))
+    ReplicationFailure("checkpoint_commit_failure", reason)
+  }
+}
+
+extension String {
+  /// At most so many bytes of it. A character may have any number of them.
+  func beginning(_ bytes: Int) -> String {
+    utf8.count <= bytes ? self : String(decoding: utf8.prefix(bytes), as: UTF8.self)
   }
 }

@@ -7,6 +7,11 @@ package import JSON
 package struct ReplicationJob: Sendable {
   /// How many events of a job are kept, as in CouchDB (`max_history`).
   static let events = 20
+  /// How much of the reason of an event is kept, in bytes.
+  private static let reasonBytes = 1_000
+
+  /// How long one runs until its failures are forgotten that copies nothing, as in CouchDB (`health_threshold`).
+  private static let healthy = Duration.seconds(120)
 
   /// The document that describes a replication.
   struct Reference: Sendable, Equatable {
@@ -51,7 +56,7 @@ package struct ReplicationJob: Sendable {
   }
 
   private mutating func add(_ type: String, _ reason: String?, _ now: Timestamp) {
-    history.insert((now, type, reason), at: 0)
+    history.insert((now, type, reason?.beginning(Self.reasonBytes)), at: 0)
     if history.count > Self.events { history.removeLast() }
   }
 
@@ -74,7 +79,9 @@ package struct ReplicationJob: Sendable {
 
   mutating func note(_ progress: Replication.Progress, at now: Timestamp) {
     (self.progress, updatedAt, hasProgress, failure) = (progress, now, true, nil)
-    errorCount = 0
+    if progress.changes > 0 || ContinuousClock.now - progress.began > Self.healthy {
+      errorCount = 0
+    }
   }
 
   var state: State { isRunning ? .running : failure == nil ? .pending : .crashing }

@@ -20,6 +20,9 @@ package final class ReplicationJobs: Sendable {
   /// longest. A random part is subtracted, up to the half.
   static let pauses = Duration.seconds(5)...Duration.seconds(600)
 
+  /// How many open their ends at once, of each of the two kinds.
+  private static let openingAtOnce = 32
+
   /// How long one runs before it makes room for others that wait, as in CouchDB (`interval`).
   private static let placeLength = Duration.seconds(60)
   /// After how many of these a place of people is overdue that was not given back: 5 minutes.
@@ -69,15 +72,17 @@ package final class ReplicationJobs: Sendable {
   private let now: @Sendable () -> Timestamp
   private let state = Mutex(State())
 
-  /// Who may run, and who of them may copy.
+  /// Who may run, and who of them may open their ends and copy.
   private struct Places: Sendable {
     let running: ReplicationTurns
+    let opening: ReplicationTurns
     let copying: ReplicationTurns
 
     /// - Parameter mostOfOne: the most of one account.
     init(running: Int, copying: Int, ofOne mostOfOne: Int = .max) {
       self.running = ReplicationTurns(
         atOnce: running, ofOne: mostOfOne, length: placeLength, mostLengths: mostPlaceLengths)
+      opening = ReplicationTurns(atOnce: openingAtOnce, ofOne: mostOfOne)
       self.copying = ReplicationTurns(atOnce: copying, ofOne: mostOfOne)
     }
   }
@@ -119,41 +124,51 @@ package final class ReplicationJobs: Sendable {
     let request = try ReplicationRequest(body)
     let id = request.id(on: server)
     let task = try state.withLock { state throws(ServiceError) in
-      if let job = state.jobs[id] { return job.task }
+      let known = state.jobs[id]
+      if let known, known.document != nil || known.request == request { return known.task }
       guard !state.isStopped else {
         throw ServiceError(.unavailable, "The server is stopping", retryAfterSeconds: 1)
       }
       guard state.jobs.values.count(where: { $0.document == nil }) < Self.most else {
         throw ServiceError(.overloaded, "At most \(Self.most) replications run at once")
       }
-      return start(request, id, base: request.baseID(on: server), of: nil, nil, &state)
+      // The same ends with another password, or with other options: it takes the place of the one that runs.
+      known?.task.cancel()
+      return start(
+        request, id, base: request.baseID(on: server), of: nil, nil, after: known?.task, &state)
     }
     return request.isContinuous ? .continuous(id: id) : .once(id: id, task)
   }
 
   /// Begins the replication of a document. It goes on after failures, also if it runs once.
   /// - Parameter completion: is told when it has ended by itself.
+  /// - Parameter previous: the replication that it replaces, for whose end it waits.
   func begin(
     _ request: ReplicationRequest, on server: String, of document: ReplicationJob.Reference,
-    _ completion: @escaping Completion
+    after previous: Task<Outcome, Never>?, _ completion: @escaping Completion
   ) -> Beginning {
     let (id, base) = (request.id(on: server), request.baseID(on: server))
     return state.withLock { state in
       if let job = state.jobs[id] { return .taken(by: job.document) }
-      if !state.isStopped { _ = start(request, id, base: base, of: document, completion, &state) }
+      if !state.isStopped {
+        _ = start(request, id, base: base, of: document, completion, after: previous, &state)
+      }
       return .begun
     }
   }
 
   private func start(
     _ request: ReplicationRequest, _ id: String, base: String,
-    of document: ReplicationJob.Reference?, _ completion: Completion?, _ state: inout State
+    of document: ReplicationJob.Reference?, _ completion: Completion?,
+    after previous: Task<Outcome, Never>?, _ state: inout State
   ) -> Task<Outcome, Never> {
     // Detached: the job goes on after the request, whose work would end it.
     let task = Task.detached {
+      _ = await previous?.value
       let outcome = await self.attempts(at: request, id, base: base, isKept: completion != nil)
-      if case .success = outcome, let job = self.job(id) { await completion?(job) }
       // A cancelled one was removed before, and there may be another one of its id.
+      guard !Task.isCancelled else { return outcome }
+      if case .success = outcome, let job = self.job(id) { await completion?(job) }
       if !Task.isCancelled { _ = self.remove(id) }
       return outcome
     }
@@ -163,12 +178,16 @@ package final class ReplicationJobs: Sendable {
     return task
   }
 
-  /// Ends a replication, and waits for its end.
-  func end(_ id: String) async {
+  /// Ends a replication.
+  /// - Returns: what waits for its end; nil if there is none.
+  func end(_ id: String) -> Task<Outcome, Never>? {
     let job = remove(id)
     job?.task.cancel()
-    _ = await job?.task.value
+    return job?.task
   }
+
+  /// Whether a replication with this end may run here.
+  func allows(_ endpoint: ReplicationEndpoint) -> Bool { clients.allows(endpoint) }
 
   private func remove(_ id: String) -> ReplicationJob? {
     state.withLock { state in
@@ -246,7 +265,8 @@ package final class ReplicationJobs: Sendable {
         let replication = Replication(
           request: request, id: base, source: clients.peer(request.source, of: request.person),
           target: clients.peer(request.target, of: request.person), now: now,
-          report: { [weak self] in self?.note($0, of: id) }, turns: places.copying, place: place)
+          report: { [weak self] in self?.note($0, of: id) }, openings: places.opening,
+          turns: places.copying, place: place)
         change(id) { $0.start(at: $1) }
         return .success(try await replication.run())
       } catch is CancellationError {
@@ -302,6 +322,9 @@ extension ReplicationFailure {
 
   /// An error that no code expects. Only its type is named, because its text may contain anything.
   static func unexpected(_ error: any Error) -> ReplicationFailure {
-    ReplicationFailure("internal_error", String(reflecting: type(of: error)))
+    guard !(error is TooLongAnswer) else {
+      return ReplicationFailure("bad_answer", "A server's answer was too long, or took too long")
+    }
+    return ReplicationFailure("internal_error", String(reflecting: type(of: error)))
   }
 }

@@ -12,13 +12,13 @@ extension ReplicationPeer {
   /// - Throws: ``ReplicationFailure`` with CouchDB's words.
   func open(isCreating: Bool = false) async throws -> String {
     if isCreating {
-      switch try await send(.PUT).status {
+      switch try await send(.PUT, attempts: attemptsToOpen).status {
       case 401: throw ReplicationFailure.unauthorized(name)
       case 403: throw ReplicationFailure.forbidden(name)
       default: break
       }
     }
-    let answer = try await send(.GET)
+    let answer = try await send(.GET, upTo: PeerAnswer.shortBytes, attempts: attemptsToOpen)
     switch answer.status {
     case 401: throw ReplicationFailure.unauthorized(name)
     case 403: throw ReplicationFailure.forbidden(name)
@@ -49,7 +49,8 @@ extension ReplicationPeer {
   /// The checkpoint of a replication; an empty one if none is stored.
   /// - Throws: ``ReplicationFailure``.
   func log(_ id: String) async throws -> ReplicationLog {
-    let answer = try await send(.GET, Self.path(ofLog: id))
+    let answer = try await send(
+      .GET, Self.path(ofLog: id), upTo: ReplicationLog.limits.maximumBytes)
     guard answer.status != 404 else { return ReplicationLog() }
     guard answer.status == 200 else {
       throw ReplicationFailure.badAnswer(name, "checkpoint: " + (await answer.described()))
@@ -96,12 +97,25 @@ extension ReplicationPeer {
   /// How long a source may wait for the first change, in milliseconds.
   private static let longestWait = 20_000
 
+  /// Waits at the source until there is a change.
+  /// - Returns: the answer if there is none for a while; nil if there are some, which are still to be read.
+  /// - Throws: ``ReplicationFailure``.
+  func noChanges(
+    since: JSONValue, of request: ReplicationRequest
+  ) async throws -> PeerChanges? {
+    do {
+      let answer = try await changes(since: since, limit: 1, of: request, isWaiting: true)
+      return answer.rows.isEmpty ? answer : nil
+    } catch is TooLongAnswer { return nil }
+  }
+
   /// Reads changes.
-  /// - Parameter isWaiting: whether the source waits until there is one.
+  /// - Parameter isWaiting: whether the source waits until there is one. Such an answer is short.
   /// - Throws: ``ReplicationFailure``; ``TooLongAnswer``.
   func changes(
-    since: JSONValue, limit: Int, of request: ReplicationRequest, isWaiting: Bool
+    since: JSONValue, limit: Int, of request: ReplicationRequest, isWaiting: Bool = false
   ) async throws -> PeerChanges {
+    let longest = isWaiting ? PeerAnswer.shortBytes : PeerAnswer.maximumBytes
     let since = since.string ?? String(decoding: since.bytes, as: UTF8.self)
     let (feed, wait) = (isWaiting ? "longpoll" : "normal", String(Self.longestWait))
     let (style, most) = (request.winnersOnly ? "main_only" : "all_docs", String(limit))
@@ -110,7 +124,8 @@ extension ReplicationPeer {
     case .all:
       answer = try await send(
         .GET, "_changes",
-        ["feed": feed, "style": style, "since": since, "limit": most, "timeout": wait])
+        ["feed": feed, "style": style, "since": since, "limit": most, "timeout": wait],
+        upTo: longest)
     case .documents(let ids):
       let body: JSONValue = ["doc_ids": .array(ids.map { .string($0) })]
       answer = try await send(
@@ -118,14 +133,14 @@ extension ReplicationPeer {
         [
           "feed": feed, "style": style, "since": since, "limit": most, "timeout": wait,
           "filter": "_doc_ids",
-        ], body: body.bytes)
+        ], body: body.bytes, upTo: longest)
     case .selector(let text):
       answer = try await send(
         .POST, "_changes",
         [
           "feed": feed, "style": style, "since": since, "limit": most, "timeout": wait,
           "filter": "_selector",
-        ], body: Array(#"{"selector":"#.utf8) + text + [UInt8(ascii: "}")])
+        ], body: Array(#"{"selector":"#.utf8) + text + [UInt8(ascii: "}")], upTo: longest)
     }
     guard answer.status == 200 else { throw await refused(answer, "changes") }
     return try await computing {

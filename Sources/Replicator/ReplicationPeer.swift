@@ -25,14 +25,17 @@ struct ReplicationPeer: Sendable {
   private let tokens: PersonTokens
   /// How slowly it may answer.
   let pace: BodyPace.Limits
+  /// Whether a person has set the remote, who is told nothing of the network in which this server is.
+  private let isPersons: Bool
   /// Makes the work that computes with its answers; nil for work that nobody pays for.
   private let work: @Sendable () -> Work?
 
   init(
     _ endpoint: ReplicationEndpoint, base: String, http: HTTPClient,
-    tokens: PersonTokens, pace: BodyPace.Limits, work: @escaping @Sendable () -> Work?
+    tokens: PersonTokens, pace: BodyPace.Limits, isPersons: Bool,
+    work: @escaping @Sendable () -> Work?
   ) {
-    (self.tokens, self.pace, self.work) = (tokens, pace, work)
+    (self.tokens, self.pace, self.isPersons, self.work) = (tokens, pace, isPersons, work)
     name = endpoint.name
     (self.endpoint, self.base, self.http) = (endpoint, base, http)
   }
@@ -79,19 +82,22 @@ struct ReplicationPeer: Sendable {
   }
 
   /// Sends a request, again after failures that may pass, and reads the answer.
+  /// - Parameter limit: how many bytes of the answer are read.
   /// - Throws: ``ReplicationFailure``; ``TooLongAnswer``; `CancellationError`.
   func send(
     _ method: HTTPMethod, _ path: String = "", _ query: KeyValuePairs<String, String> = [:],
-    body: [UInt8]? = nil
+    body: [UInt8]? = nil, upTo limit: Int = PeerAnswer.maximumBytes,
+    attempts: Int = ReplicationPeer.attempts
   ) async throws -> PeerAnswer {
     var pause = Self.pause
     for attempt in 1... {
-      let isLast = attempt == Self.attempts
+      let isLast = attempt >= attempts
       do {
         let response = try await begin(request(method, path, query, body: body))
         let bytes = try await response.collected(
-          upTo: PeerAnswer.maximumBytes, from: name, within: pace)
+          upTo: limit, from: name, within: pace)
         let answer = PeerAnswer(status: Int(response.status.code), body: bytes)
+        guard answer.status != 507 else { throw full }
         guard Self.mayPass(answer.status) else { return answer }
         if isLast { throw ReplicationFailure.unreachable(name, await answer.described()) }
       } catch let error as HTTPClientError where error == .cancelled {
@@ -132,14 +138,25 @@ struct ReplicationPeer: Sendable {
     status == 408 || status == 429 || status >= 500 && status != 501
   }
 
+  /// How often it is asked whether it is there. A person's remote is begun again after a pause.
+  var attemptsToOpen: Int { isPersons ? 1 : Self.attempts }
+
+  /// The failure of a write for which the peer has no room.
+  var full: ReplicationFailure {
+    let reason = "\(name) has no room to store more"
+    guard case .own = endpoint.place else { return ReplicationFailure("target_full", reason) }
+    return ReplicationFailure("own_store_full", reason)
+  }
+
   /// An error of the HTTP client in words.
   func failure(_ error: any Error) -> any Error {
     switch error {
     case is ReplicationFailure, is CancellationError, is TooLongAnswer: error
+    case let error as HTTPClientError where error == .cancelled: CancellationError()
+    case _ where isPersons: ReplicationFailure.unreachable(name, "it can't be reached")
     case let refusal as AddressRefusal:
       ReplicationFailure(
         "forbidden", "\(name) leads to address \(refusal.address), which is not allowed")
-    case let error as HTTPClientError where error == .cancelled: CancellationError()
     default: ReplicationFailure.unreachable(name, String(describing: error))
     }
   }

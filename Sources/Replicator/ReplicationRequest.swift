@@ -5,7 +5,7 @@ import Stores
 /// What a replication does: its ends and its options.
 ///
 /// Source: CouchDB, "POST /_replicate" and "Replicator database".
-package struct ReplicationRequest: Sendable {
+package struct ReplicationRequest: Sendable, Equatable {
   /// Which changes of the source are read.
   enum Filter: Sendable, Hashable {
     case all

@@ -178,7 +178,8 @@ package final class ReplicatorDocuments: Sendable {
       }
       return state.documents.values.filter { $0.note == nil }.compactMap(\.job)
     }
-    for job in ended { await jobs.end(job) }
+    let tasks = ended.compactMap { jobs.end($0) }
+    for task in tasks { _ = await task.value }
   }
 
   /// Begins what a document describes. What fails concerns this document only, and is tried again.
@@ -187,7 +188,8 @@ package final class ReplicatorDocuments: Sendable {
   ) async {
     let id = changed.id
     let known = state.withLock { $0.documents[id.text] }
-    if let known, known.note == nil, let job = known.job { await jobs.end(job) }
+    // What takes its place waits for its end; nobody else does.
+    let previous = known?.note == nil ? known?.job.flatMap { jobs.end($0) } : nil
     var document = ReplicatorDocument(unreadable: id, at: now())
     do {
       let stored = try changed.content.get()
@@ -195,7 +197,8 @@ package final class ReplicatorDocuments: Sendable {
       let body = try ParsedJSON(stored.body, limits: .stored).root
       document = ReplicatorDocument(stored, body)
       if isOwner, document.note == nil {
-        do { document.job = try await begin(document, body) } catch let error as ServiceError
+        do { document.job = try await begin(document, body, after: previous) } catch let error
+          as ServiceError
           where error.isOfDocument
         {
           document.trouble = .init(error)
@@ -237,9 +240,13 @@ package final class ReplicatorDocuments: Sendable {
   }
 
   /// Begins a replication.
+  /// - Parameter previous: the one that it replaces.
   /// - Returns: its id.
-  /// - Throws: 400 and 501 for a document that is wrong.
-  private func begin(_ document: ReplicatorDocument, _ body: JSONNode) async throws -> String {
+  /// - Throws: 400 and 501 for a document that is wrong; 503 while a request's replication is the same.
+  private func begin(
+    _ document: ReplicatorDocument, _ body: JSONNode,
+    after previous: Task<ReplicationJobs.Outcome, Never>?
+  ) async throws -> String {
     let request = try ReplicationRequest(
       try await seal.opened(body), own: try own(document, body))
     try Self.checkContext(body["user_ctx"], request)
@@ -248,13 +255,21 @@ package final class ReplicatorDocuments: Sendable {
     }
     let id = request.id(on: server)
     let reference = ReplicationJob.Reference(database: database.name.text, id: document.id.text)
-    let beginning = jobs.begin(request, on: server, of: reference) { [weak self] job in
+    let beginning = jobs.begin(
+      request, on: server, of: reference, after: previous
+    ) { [weak self] job in
       await self?.complete(document, job)
     }
     guard case .taken(let other) = beginning else { return id }
+    let words = "Replication `\(id)` specified by document `\(document.id.text)` already "
+    guard let other else {
+      // It is tried again: the request's may end at any time.
+      throw ServiceError(
+        .unavailable,
+        words + "running as a transient replication, started via `_replicate` API endpoint")
+    }
     throw ServiceError.badRequest(
-      "Replication `\(id)` specified by document `\(document.id.text)` already started, triggered by "
-        + (other.map { "document `\($0.id)` from db `\($0.database)`" } ?? "`_replicate`"))
+      words + "started, triggered by document `\(other.id)` from db `\(other.database)`")
   }
 
   /// The end that is a person's own store; nil in the administrator's database.

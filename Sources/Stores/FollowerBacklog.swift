@@ -26,7 +26,8 @@ final class FollowerBacklog: Sendable {
   }
 
   fileprivate static let folder = LocalID.receiptPrefix + "unfollowed/"
-  /// How many notes are read, and are removed by one commit, at most.
+  /// How many notes are read at a time, and are removed by one commit, at most; by one that makes notes, twice as many as
+  /// it makes. So there are never many more than those of the last commits.
   fileprivate static let most = 64
 
   /// What was followed and still has notes.
@@ -48,7 +49,7 @@ final class FollowerBacklog: Sendable {
   /// - Returns: the removed ones, for ``forget(_:)`` after the commit.
   func note(_ entries: [Entry], in changes: inout StoreChanges) -> [Entry] {
     guard !changes.isEmpty else { return [] }
-    let done = followed.withLockedValue { Array($0.prefix(Self.most)) }
+    let done = followed.withLockedValue { Array($0.prefix(max(Self.most, 2 * entries.count))) }
     for entry in done { changes.write(LocalEdit(entry.note, nil)) }
     for entry in entries {
       changes.write(LocalEdit(entry.note, LocalDocument(revision: 1, body: Array("{}".utf8))))

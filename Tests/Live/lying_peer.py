@@ -11,8 +11,8 @@ class LyingPeer:
     """A database of one document with an attachment, `a` with revision `1-a`, and one without, `b`.
 
     `lie` names the lie: None, revision, id, digest, endless_json, endless_changes, same_changes, endless_attachment, not_json,
-    short, redirect, deep, greatest_pending, least_pending, many_rows, long_sequence; `no_bulk_get` is no lie but an older
-    server.
+    short, redirect, deep, greatest_pending, least_pending, many_rows, long_sequence, long_id,
+    carriage_returns. No lies are `no_bulk_get`, an older server, and `failing_bulk_get`, one of which a part fails.
     """
 
     def __init__(self, lie=None):
@@ -93,6 +93,8 @@ class LyingPeer:
             rows = [{"seq": f"{last}-x", "id": "b", "changes": [{"rev": "1-b"}]}]
         if self.lie == "many_rows":
             rows = rows * 1000
+        if self.lie == "long_id":
+            rows = [{"seq": "1-x", "id": "a" * (4 << 20), "changes": [{"rev": f"{n:05}"} for n in range(100_000)]}]
         pending = {"endless_changes": 7, "same_changes": 7, "greatest_pending": 2**63 - 1, "least_pending": -2**63}
         end = "x" * (5000 if self.lie == "long_sequence" else 1)
         return self.send(request, {"results": rows, "last_seq": f"{last}-{end}", "pending": pending.get(self.lie, 0)})
@@ -122,6 +124,9 @@ class LyingPeer:
             return self.send(request, b"<html>")
         if self.lie == "no_bulk_get":
             return self.send(request, {"error": "not_found", "reason": "missing"}, 404)
+        if self.lie == "failing_bulk_get":
+            failure = {"error": "internal_fabric_error", "reason": "timeout"}
+            return self.send(request, {"results": [{"id": one["id"], "docs": [{"error": failure}]} for one in asked]})
         if self.lie == "short":
             return self.send(request, {"results": []})
         text = json.dumps({"results": [
@@ -139,6 +144,8 @@ class LyingPeer:
         document = json.dumps(self.made("a", "follows")).encode()
         head = b"--bound\r\nContent-Type: application/json\r\n\r\n" + document + b"\r\n--bound\r\n\r\n"
         kind = 'multipart/related; boundary="bound"'
+        if self.lie == "carriage_returns":
+            return self.pour(request, b"", b"\r" * 1000, kind)
         if self.lie == "endless_attachment":
             return self.pour(request, head, b"x" * 65536, kind)
         return self.send(request, head + self.content() + b"\r\n--bound--", fields={"Content-Type": kind})

@@ -20,7 +20,8 @@ def here(tmp_path_factory):
     ("same_changes", "bad_answer", None), ("endless_attachment", None, ["b"]), ("not_json", None, ["a", "b"]),
     ("short", None, ["a", "b"]), ("no_bulk_get", None, ["a", "b"]), ("redirect", "bad_answer", []), ("deep", None, ["a"]),
     ("greatest_pending", None, ["a", "b"]), ("least_pending", None, ["a", "b"]), ("many_rows", "bad_answer", []),
-    ("long_sequence", "bad_answer", [])])
+    ("long_sequence", "bad_answer", []), ("long_id", "bad_answer", []), ("failing_bulk_get", None, ["a", "b"]),
+    ("carriage_returns", None, ["b"])])
 def test_nothing_wrong_is_stored(here, lie, error, stored):
     peer, target = LyingPeer(lie), here.create()
     answer = here.call("POST", "/_replicate", json={"source": peer.url, "target": target.name}).json()
@@ -34,7 +35,7 @@ def test_nothing_wrong_is_stored(here, lie, error, stored):
         entry = answer["history"][0]
         # A document that the feed names again and again may be copied by two batches at once.
         assert entry["docs_read"] >= entry["docs_written"] >= len(stored)
-        assert entry["doc_write_failures"] == {"digest": 1, "endless_attachment": 1, "deep": 1}.get(lie, 0)
+        assert entry["doc_write_failures"] == {"digest": 1, "endless_attachment": 1, "deep": 1, "carriage_returns": 1}.get(lie, 0)
     peer.close()
 
 

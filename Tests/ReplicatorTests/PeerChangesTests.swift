@@ -68,8 +68,24 @@ struct PeerChangesTests {
     #expect(bodies.count == 1)
     let body = try ParsedJSON(try #require(bodies.first), limits: .document).root
     #expect(body["a"]?.count == 501 && body["b"]?.count == 1)
-    let removed = [("a", "1-a"), ("a", "1-a"), ("b", "2-0")].map { questions.remove($0, $1) }
+    let positions = ["a", "b", "c"].map { questions.position(of: $0) }
+    #expect(positions == [0, 1, nil])
+    let removed = [("1-a", 0), ("1-a", 0), ("2-0", 1)].map { questions.remove($0, at: $1) }
     #expect(removed == [true, false, false])
+  }
+
+  /// A row with an id of megabytes and as many revisions once took the id's memory for each revision.
+  @Test func rowsOfTooManyRevisionsAndTooLongIDsAreRefused() async throws {
+    func row(_ id: String, _ count: Int) -> String {
+      let changes = repeatElement(#"{"rev":"1-a"}"#, count: count).joined(separator: ",")
+      return #"{"results":[{"id":"\#(id)","changes":[\#(changes)]}],"last_seq":1}"#
+    }
+    let longest = String(repeating: "a", count: PeerChanges.maximumIDBytes)
+    #expect(try await Self.read(row(longest, 2))?.rows.count == 1)
+    #expect(try await Self.read(row(longest + "a", 2)) == nil)
+    await #expect(throws: TooLongAnswer.self) {
+      try await Self.read(row("a", PeerChanges.maximumRevisions + 1))
+    }
   }
 
   @Test func manyRevisionsOfOneDocumentAreSeveralQuestions() async throws {

@@ -23,7 +23,8 @@ import Testing
       let request = try ReplicationRequest(
         ParsedJSON(Array(body.utf8), limits: .small).root, own: own)
       let reference = ReplicationJob.Reference(database: "_remotes", id: id.text)
-      guard case .begun = jobs.begin(request, on: "server", of: reference, { _ in }) else {
+      guard case .begun = jobs.begin(request, on: "server", of: reference, after: nil, { _ in })
+      else {
         Issue.record("\(number) has not begun")
         return
       }
@@ -57,7 +58,8 @@ import Testing
     let replication = Replication(
       request: request, id: "x", source: clients.peer(request.source, of: id),
       target: clients.peer(request.target, of: id), now: { Timestamp(milliseconds: 0) },
-      report: { _ in }, turns: turns, place: try await ReplicationTurns(atOnce: 1).take())
+      report: { _ in }, openings: turns, turns: ReplicationTurns(atOnce: 1),
+      place: try await ReplicationTurns(atOnce: 1).take())
     let run = Task { try await replication.run() }
     for await _ in asked { break }
     try await turns.take().give()

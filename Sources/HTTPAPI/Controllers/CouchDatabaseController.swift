@@ -47,7 +47,9 @@ struct CouchDatabaseController: Sendable {
         answer.warnOfUnrunRules(call)
         return .couch(answer)
       },
-      databases.route(.post, "/_ensure_full_commit") { _, _ in .couch(CouchDatabase.fullCommit) },
+      databases.route(.post, "/_ensure_full_commit") { _, store in
+        .couch(try await store.read { try await $0.fullCommit() })
+      },
     ]
   }
 }

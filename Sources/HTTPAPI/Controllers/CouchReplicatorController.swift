@@ -135,9 +135,14 @@ struct CouchReplicatorController: Sendable {
 }
 
 extension Result<JSONObject, Replications.Failure> {
-  /// As in CouchDB, a failed replication is 500 whatever the reason.
+  /// As in CouchDB, a failed replication is 500, unless an end does not let it in.
   fileprivate var status: HTTPResponse.Status {
-    if case .success = self { .ok } else { .internalServerError }
+    guard case .failure(let failure) = self else { return .ok }
+    return switch failure.error {
+    case "unauthorized": .unauthorized
+    case "forbidden": .forbidden
+    default: .internalServerError
+    }
   }
 
   fileprivate var answer: JSONObject {

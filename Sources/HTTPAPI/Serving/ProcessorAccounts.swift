@@ -49,10 +49,18 @@ package final class ProcessorAccounts: Sendable {
     }
   }
 
+  /// The account of the replications' connections, which have no address. It has no limit: a person's remote is limited by
+  /// the account of the person, and delays neither other persons' nor the administrator's.
+  func localAccount() -> ProcessorAccount {
+    account(.address(ClientAddress("local"))) {
+      ProcessorAccount(below: ProcessorAccount(isLimited: false), isLimited: false)
+    }
+  }
+
   /// Work of a user that goes on without a request, such as a remote's. It has the account of the user's requests over the
   /// socket of replications, which has no address.
   package func work(of user: AccountID) -> Work {
-    let address = account(of: ClientAddress("local"))
+    let address = localAccount()
     let parent = address.parent ?? address
     let shared = account(.user(user)) { ProcessorAccount() }
     let own = account(.caller(ObjectIdentifier(parent), user)) {

@@ -62,7 +62,8 @@ extension RequestRouter: RequestAnswering {
   /// - Returns: nil also for the control socket: no client's load delays what an operator asks for there.
   package func account(of channel: any Channel) -> ProcessorAccount? {
     guard !isForControlSocket else { return nil }
-    return processors?.account(of: ClientAddress(channel.remoteAddress?.ipAddress ?? "local"))
+    guard let address = channel.remoteAddress?.ipAddress else { return processors?.localAccount() }
+    return processors?.account(of: ClientAddress(address))
   }
 
   package func work(
