@@ -28,7 +28,8 @@ struct BulkEntry: Sendable {
     newID: () -> DocumentID
   ) throws {
     switch element {
-    case .refused(let id, let error): self.init(id: id, write: .failure(error))
+    case .refused(let id, let revision, let error):
+      self.init(id: id, sentRevision: revision ?? "0-", write: .failure(error))
     case .value(let node):
       guard node.kind == .object else {
         throw ServiceError.badRequest("Document must be a JSON object")

@@ -10,8 +10,8 @@ package struct BulkRequest: Sendable {
   /// One element of `docs`.
   enum Element: Sendable {
     case value(JSONNode)
-    /// A document that exceeds a limit of documents, and the error.
-    case refused(id: String?, ServiceError)
+    /// A document that exceeds a limit of documents, what it calls itself, and the error.
+    case refused(id: String?, revision: String?, ServiceError)
   }
 
   /// The elements, in order.
@@ -96,10 +96,13 @@ package struct BulkRequest: Sendable {
         String(validating: bytes, as: UTF8.self) != nil
       else { throw ServiceError(error) }
       let outline = JSONOutline(bytes, in: bytes.indices)
-      let id = outline?.value(named: "_id", in: bytes).flatMap {
-        try? ParsedJSON(Array(bytes[$0]), limits: .small).root.string
+      func string(_ name: String) -> String? {
+        outline?.value(named: name, in: bytes).flatMap {
+          try? ParsedJSON(Array(bytes[$0]), limits: .small).root.string
+        }
       }
-      return .refused(id: id, ServiceError(.forbidden, error.reason))
+      return .refused(
+        id: string("_id"), revision: string("_rev"), ServiceError(.forbidden, error.reason))
     }
   }
 

@@ -43,13 +43,9 @@ struct BulkWriter {
   /// Writes documents, whose indices are those of the array.
   /// - Throws: the same errors.
   mutating func write(_ writes: [DocumentWrite]) async throws {
-    var items: [Item] = []
-    for (index, write) in writes.enumerated() {
-      if let refusal = database.refusal(of: write.id) {
-        outcomes[index] = .failure(refusal)
-      } else {
-        items.append(Item(index: index, write: write))
-      }
+    let items = writes.enumerated().map { Item(index: $0.offset, write: $0.element) }
+    for item in items {
+      outcomes[item.index] = database.refusal(of: item.write.id).map { .failure($0) }
     }
     try await write(items)
   }
@@ -81,12 +77,14 @@ struct BulkWriter {
     outcomes[index] = .failure(error)
   }
 
-  /// Writes items in few commits. Each commit decides documents for about ten milliseconds, so that other requests can
-  /// use the store in between. All revisions of a document in one commit are one change.
+  /// Writes items in few commits, apart from those that are refused already. Each commit decides documents for about
+  /// ten milliseconds, so that other requests can use the store in between. All revisions of a document in one commit
+  /// are one change.
   /// - Throws: the store's errors, not those of one document; `ended`. What was committed before is kept.
   private mutating func write(_ items: [Item]) async throws {
-    for start in stride(from: 0, to: items.count, by: CouchLimits.commitDocuments) {
-      try await commit(items[start..<min(start + CouchLimits.commitDocuments, items.count)])
+    let allowed = items.filter { outcomes[$0.index] == nil }
+    for start in stride(from: 0, to: allowed.count, by: CouchLimits.commitDocuments) {
+      try await commit(allowed[start..<min(start + CouchLimits.commitDocuments, allowed.count)])
     }
     await database.keep(
       items.compactMap { item in
@@ -197,9 +195,10 @@ extension CouchDatabase {
   }
 
   /// Reads the elements of a request.
+  /// - Parameter keepingRefused: whether a peer's revisions that are refused are kept for the delivery ledger.
   /// - Throws: 400 for a malformed document.
   func entries(
-    _ elements: [BulkRequest.Element], isNewEdit: Bool
+    _ elements: [BulkRequest.Element], isNewEdit: Bool, keepingRefused: Bool = true
   ) async throws -> [BulkEntry] {
     var entries: [BulkEntry] = []
     entries.reserveCapacity(elements.count)
@@ -212,7 +211,9 @@ extension CouchDatabase {
       ).received(store.quota.attachmentBytes)
       let fault = isNewEdit ? try await DesignForm.fault(of: element, written: entry) : nil
       let checked = entry.checked { id in refusal(of: id) ?? fault }
-      if !isNewEdit, let write = entry.refused(as: checked) { refused.append(write) }
+      if !isNewEdit, keepingRefused, let write = entry.refused(as: checked) {
+        refused.append(write)
+      }
       entries.append(checked)
       try await Slice.giveWay()
     }

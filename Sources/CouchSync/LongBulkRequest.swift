@@ -87,32 +87,38 @@ package struct LongBulkRequest: Sendable {
     return elements
   }
 
-  /// A document that is too long to be parsed. Only its id is looked for, so that a replicator learns which one it is.
+  /// A document that is too long to be parsed. Only its id and its revision are looked for, so that a replicator learns
+  /// which one it is, and so that its refusal can be kept.
   /// - Throws: 400 for anything but an object.
   private func refuse(
     _ document: Range<Int>, _ limits: JSONLimits
   ) async throws -> BulkRequest.Element {
-    var scanner = JSONScanner(member: "_id", restLimit: 0)
+    var scanners = ["_id", "_rev"].map { JSONScanner(member: $0, restLimit: 0) }
     var start = document.lowerBound
-    while start < document.upperBound, scanner.value == nil {
+    while start < document.upperBound, scanners.contains(where: { $0.value == nil }) {
       let end = min(start + CouchLimits.bulkPartBytes, document.upperBound)
       let text = try await read(start..<end)
       guard start > document.lowerBound || text.first == UInt8(ascii: "{") else {
         throw ServiceError.badRequest("Document must be a JSON object")
       }
-      scanner.take(text)
       start = end
-      try await Slice.giveWay()
-    }
-    var id: String?
-    if let value = scanner.value, value.count <= JSONLimits.small.maximumBytes {
-      let text = try await read(
-        document.lowerBound + value.lowerBound..<document.lowerBound + value.upperBound)
-      id = try? ParsedJSON(text, limits: .small).root.string
+      for index in scanners.indices where scanners[index].value == nil {
+        scanners[index].take(text)
+        try await Slice.giveWay()
+      }
     }
     return .refused(
-      id: id,
+      id: try await string(scanners[0].value, in: document),
+      revision: try await string(scanners[1].value, in: document),
       ServiceError(.forbidden, "The document is longer than \(limits.maximumBytes) bytes"))
+  }
+
+  /// The string in a range of a document; nil for a long one, and for anything else.
+  private func string(_ value: Range<Int>?, in document: Range<Int>) async throws -> String? {
+    guard let value, value.count <= JSONLimits.small.maximumBytes else { return nil }
+    let text = try await read(
+      document.lowerBound + value.lowerBound..<document.lowerBound + value.upperBound)
+    return try? ParsedJSON(text, limits: .small).root.string
   }
 }
 
@@ -126,9 +132,10 @@ extension CouchDatabase {
     _ request: LongBulkRequest, progress: @Sendable () -> Void
   ) async throws -> CouchAnswer {
     let limits = documentLimits.document
-    func read(_ part: Range<Int>) async throws -> [BulkEntry] {
+    func read(_ part: Range<Int>, keepingRefused: Bool = false) async throws -> [BulkEntry] {
       try await entries(
-        try await request.elements(part, limits), isNewEdit: request.isNewEdit)
+        try await request.elements(part, limits), isNewEdit: request.isNewEdit,
+        keepingRefused: keepingRefused)
     }
     var heads: [BulkEntry.Head] = []
     for part in request.parts {
@@ -138,7 +145,8 @@ extension CouchDatabase {
     guard !request.isAllOrNothing else { return notAtomic(heads) }
     var bulk = BulkWriter(self, count: heads.count)
     for part in request.parts {
-      let entries = try await read(part)
+      // Each part is read more than once, and is refused once. Nothing is kept of a request that is refused as a whole.
+      let entries = try await read(part, keepingRefused: true)
       // The ids that were made for documents without one.
       heads.replaceSubrange(part, with: entries.map(\.head))
       try await bulk.writeDocuments(of: entries, from: part.lowerBound)

@@ -15,22 +15,24 @@ extension LiteSession {
     do {
       try await uploads.receive(bytes, isLast: isLast, to: token, in: store)
     } catch {
-      let reply = try refusal(error)
-      guard let request, let error = reply.error else { return (false, []) }
-      let answers = await refuse(request, error, in: store)
+      guard let request else { return (false, []) }
+      let answers = try await refuse(request, error, in: store)
       return (uploads.takesMore(of: token), answers)
     }
     return (isLast || uploads.takesMore(of: token), [])
   }
 
   /// Refuses a revision that waited for its attachments.
+  /// - Throws: an error that ends the session.
   mutating func refuse(
-    _ request: UInt64, _ error: LiteError, in store: some LiteStore
-  ) async -> [Answer] {
+    _ request: UInt64, _ error: any Error, in store: some LiteStore
+  ) async throws -> [Answer] {
+    let reply = try refusal(error)
     guard let refused = uploads.take(request) else { return [] }
     noteSent(refused.push.id.text)
     await store.discard(refused.begun)
-    return [(request, LiteReply(error: error))]
+    await keep(error, of: refused.push.id.text, refused.push.revision, in: store)
+    return [(request, reply)]
   }
 
   /// Writes the revisions whose attachments have come.

@@ -94,7 +94,7 @@ package struct LiteSession: Sendable {
     case .pull(let token): try pull?.note(reply, to: token)
     case .upload(let token):
       if let (request, error) = uploads.note(reply, to: token) {
-        return await refuse(request, error, in: store)
+        return try await refuse(request, error, in: store)
       }
     }
     return []
@@ -111,9 +111,7 @@ package struct LiteSession: Sendable {
         guard let outgoing = try await ask(next, in: store) else { continue }
         return ([outgoing], [])
       } catch {
-        let reply = try refusal(error)
-        guard let error = reply.error else { continue }
-        return ([], await refuse(next.request, error, in: store))
+        return ([], try await refuse(next.request, error, in: store))
       }
     }
     guard let requests = try await pull?.next(in: store, holding: merging) else {
@@ -248,7 +246,7 @@ package struct LiteSession: Sendable {
   }
 
   /// Keeps for the delivery ledger why a revision was refused that is no document that could be stored.
-  private func keep(
+  func keep(
     _ error: any Error, of id: String?, _ revision: String?, in store: some LiteStore
   ) async {
     guard let error = ServiceError(error) else { return }

@@ -34,9 +34,7 @@ struct DeliveryTests {
     /// Lets a device send a revision for which there is no room.
     func refuse(_ id: String, _ revision: String = "1-a") async throws {
       clock.advance(seconds: 1)
-      let write = DocumentWrite(
-        of: try DocumentID(id), try DocumentBody(parsing: Array("{}".utf8)), isDeleted: false,
-        [try RevisionID(revision)])
+      let write = try DeliveryTests.write(id, revision)
       guard case .failure(let error)? = try await database("Phone").write([write]).first else {
         Issue.record("it was written")
         return
@@ -44,12 +42,12 @@ struct DeliveryTests {
       #expect(error.code == .quotaExceeded)
     }
 
-    func database(_ device: String? = nil) -> CouchDatabase {
+    func database(_ device: String? = nil, mayDesign: Bool = true) -> CouchDatabase {
       CouchDatabase(
         name: "own", store: store,
         as: WriteContext(
           author: .user(person), device: DeviceLabel(name: device, agent: "Test/1")),
-        saying: ErrorTable.couchWord)
+        saying: ErrorTable.couchWord, mayDesign: mayDesign)
     }
 
     func checkpoint(_ id: String, from device: String?, _ body: String) async throws {
@@ -61,6 +59,15 @@ struct DeliveryTests {
       let info = try await store.read { view in try view.info() }
       return SinceToken.at(sequence, in: info, of: StoreTag(store.name)).text
     }
+  }
+
+  /// A device's revision with its ancestors, newest first.
+  private static func write(
+    _ id: String, _ history: String..., body: String = "{}", isDeleted: Bool = false
+  ) throws -> DocumentWrite {
+    DocumentWrite(
+      of: try DocumentID(id), try DocumentBody(parsing: Array(body.utf8)), isDeleted: isDeleted,
+      try history.map { try RevisionID($0) })
   }
 
   @Test func checkpointsOfOneNameAreOneDevice() async throws {
@@ -198,15 +205,42 @@ struct DeliveryTests {
     #expect(changed.attempts == 1 && changed.retriesLeft == 3)
   }
 
-  @Test func conflictIsNoRefusalThatIsKept() async throws {
+  /// Regression: an error that passes, such as an unknown outcome, was kept as a refusal for good.
+  @Test(arguments: [
+    ServiceError.Code.conflict, .missingStub, .outcomeUnknown, .unavailable, .overloaded, .moved,
+    .ended, .storageFull,
+  ])
+  func conflictAndErrorThatPassesAreNotKept(_ code: ServiceError.Code) async throws {
     let own = try await Own()
-    let write = DocumentWrite(
-      of: try DocumentID("d"), try DocumentBody(parsing: Array("{}".utf8)), isDeleted: false,
-      [try RevisionID("1-a")])
-    for code in [ServiceError.Code.conflict, .missingStub] {
-      await own.database().keep([RefusedWrite(write: write, error: ServiceError(code, ""))])
-    }
+    let write = try Self.write("d", "1-a")
+    await own.database().keep([RefusedWrite(write: write, error: ServiceError(code, ""))])
     #expect(try await own.database().refused().isEmpty)
+  }
+
+  /// Regression: of what the parser refuses only the id was known, so that the ledger said that no device had sent it;
+  /// and a document that is read in parts was read twice, and so had two attempts.
+  @Test(arguments: [true, false])
+  func whatTheParserRefusesIsKeptOnce(inParts: Bool) async throws {
+    let deep = String(repeating: "[", count: 65) + String(repeating: "]", count: 65)
+    var values = [#""\ud800""#, deep, #"{"y":1,"y":1}"#, "1e999"]
+    if inParts {
+      values.append("\"" + String(repeating: "y", count: CouchLimits.bulk.maximumBytes) + "\"")
+    }
+    let docs = values.enumerated().map { #"{"x":\#($1),"_id":"d\#($0)","_rev":"1-a"}"# }
+    let body = Array(#"{"new_edits":false,"docs":[\#(docs.joined(separator: ","))]}"#.utf8)
+    let database = try await Own().database("Phone")
+    if inParts {
+      var scanner = LongBulkRequest.scanner
+      scanner.take(body)
+      let request = try LongBulkRequest(scanner) { Array(body[$0]) }
+      _ = try await database.bulkDocuments(request) {}
+    } else {
+      _ = try await database.bulkDocuments(try await BulkRequest.read(body, limits: .standard))
+    }
+    let refused = try await database.refused()
+    #expect(Set(refused.map(\.id.text)) == Set(values.indices.map { "d\($0)" }))
+    #expect(refused.allSatisfy { $0.revision.description == "1-a" && $0.attempts == 1 })
+    #expect(try await database.explain(DocumentID("d0"), nil).here.cause == .rejected)
   }
 
   @Test func labelIsCutBetweenCharactersAndHasNoControls() {

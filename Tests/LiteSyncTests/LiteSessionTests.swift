@@ -108,6 +108,24 @@ import Testing
     }
   }
 
+  /// Regression: the ledger said that no device had sent it.
+  @Test func aRevisionWhoseAttachmentIsRefusedIsInTheLedger() async throws {
+    let person = try #require(AccountID(String(repeating: "a", count: 32)))
+    let store = try await Database(.user(person), as: .user(person))
+    var session = LiteSession(in: .trees, merges: { _ in false }, status: { _ in 413 })
+    let blob = """
+      {"b":{"@type":"blob","digest":"sha1-Kq5sNclPz7QV2+lfQIuc6R7oRu0=",
+      "length":99999999999}}
+      """
+    let sent = LiteRequest(
+      "rev", ["id": "a", "rev": "1-" + String(repeating: "b", count: 40)], body: Array(blob.utf8))
+    #expect(try await session.answer([(1, sent)], in: store).isEmpty)
+    let answers = try await session.next(in: store).answers
+    #expect(answers.map(\.reply.error?.code) == [413])
+    let here = try await store.database.explain(DocumentID("a"), nil).here
+    #expect(here.state == .rejected && here.cause == .rejected)
+  }
+
   private func session(merging: Bool = false) -> LiteSession {
     LiteSession(in: .trees, merges: { _ in merging }, status: { _ in 404 })
   }
@@ -134,12 +152,16 @@ private struct Database: LiteStore {
   func discard(_ uploads: [AttachmentUpload]) async {}
 
   init() async throws {
-    let name = StoreName.named(try #require(DatabaseName("db")))
+    try await self.init(.named(try #require(DatabaseName("db"))), as: .server)
+  }
+
+  init(_ name: StoreName, as author: Author) async throws {
     let storage = try await MemoryEngine().open(name, creating: true)
     let store = DocumentStore(
       name: name, storage: try #require(storage), limits: .full,
       now: { Timestamp(milliseconds: 1_000) })
-    database = CouchDatabase(name: "db", store: store, as: .server, saying: { "\($0)" })
+    database = CouchDatabase(
+      name: "db", store: store, as: WriteContext(author: author), saying: { "\($0)" })
   }
 
   @discardableResult

@@ -13,15 +13,21 @@ struct Refusal: Sendable {
   let time: Timestamp
 
   /// Describes an error.
-  /// - Returns: nil for an error after which a client comes again with another revision or with more.
-  init?(
+  init(
     _ error: ServiceError, saying word: (ServiceError.Code) -> String, from device: DeviceLabel?,
     at time: Timestamp
   ) {
-    guard error.code != .conflict, error.code != .missingStub else { return nil }
     (self.word, reason) = (word(error.code), error.reason)
     canPass = error.code == .quotaExceeded
     (self.device, self.time) = (device, time)
+  }
+}
+
+extension ServiceError {
+  /// Whether the error is about the revision that is written. A client that hangs up, or a storage that fails, says
+  /// nothing of it: the same revision comes again.
+  var isOfRevision: Bool {
+    !code.isOfStorage && ![.ended, .moved, .overloaded, .outcomeUnknown].contains(code)
   }
 }
 
@@ -31,6 +37,9 @@ struct RefusedWrite: Sendable {
   let error: ServiceError
   /// Whether the write has the document's body; that of one that can't be stored is missing.
   let isWhole: Bool
+  /// Whether it is kept: not after an error that passes, nor after one after which a client comes again with another
+  /// revision or with more.
+  var isKept: Bool { error.isOfRevision && ![.conflict, .missingStub].contains(error.code) }
 
   init(write: DocumentWrite, error: ServiceError) {
     (self.write, self.error, isWhole) = (write, error, true)
@@ -56,6 +65,7 @@ extension CouchDatabase {
 
   /// Keeps what was refused of a device's revisions. Nothing is kept if there is no room for that either.
   func keep(_ refused: [RefusedWrite]) async {
+    let refused = refused.filter(\.isKept)
     guard !refused.isEmpty, let longestBody = RefusedRevision.longestBody(in: store),
       RefusedRevision.folder(of: context.author) != nil
     else { return }
@@ -68,13 +78,11 @@ extension CouchDatabase {
         var count = 0
         for next in rest where count == 0 || ContinuousClock.now < end {
           count += 1
-          guard
-            let refusal = Refusal(next.error, saying: word, from: device, at: changes.time),
-            let revision = RefusedRevision(
-              of: next.write, try next.write.history(in: changes.view), refusal,
-              longestBody: next.isWhole ? longestBody : -1)
-          else { continue }
-          kept.append(revision)
+          let refusal = Refusal(next.error, saying: word, from: device, at: changes.time)
+          let revision = RefusedRevision(
+            of: next.write, try next.write.history(in: changes.view), refusal,
+            longestBody: next.isWhole ? longestBody : -1)
+          if let revision { kept.append(revision) }
         }
         try changes.keep(kept, of: author)
         return count

@@ -30,16 +30,13 @@ package enum RefusedRetries {
     for refused in due.prefix(most) where failures < mostFailures {
       do { _ = try await database.retry(refused.id, answer: { _ in nil }) } catch {
         failures += 1
-        if refuses(error) { try await note(refused, by: author, in: store) }
+        // Any other error counts as no attempt.
+        if ServiceError(error)?.isOfRevision ?? false {
+          try await note(refused, by: author, in: store)
+        }
       }
       try await Slice.giveWay()
     }
-  }
-
-  /// Whether an error is about the revision. A client that hangs up, or a storage that fails, counts as no attempt.
-  private static func refuses(_ error: any Error) -> Bool {
-    guard let code = ServiceError(error)?.code else { return false }
-    return !code.isOfStorage && ![.ended, .moved, .overloaded, .outcomeUnknown].contains(code)
   }
 
   private static func note(
