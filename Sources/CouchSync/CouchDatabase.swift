@@ -73,7 +73,7 @@ package struct CouchDatabase: Sendable {
   /// 403 `forbidden` for a document that the client may not write; nil for any other.
   func refusal(of id: DocumentID) -> ServiceError? {
     guard !mayDesign, id.isDesign else { return rule.refusal(id) }
-    return ServiceError(.forbidden, "You are not a db or server admin.")
+    return ServiceError(.noRight, "You are not a db or server admin.")
   }
 }
 

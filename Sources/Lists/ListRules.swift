@@ -333,7 +333,7 @@ extension ServiceError {
   static let noUser = ServiceError(.missing, "No user has this name")
   /// The error for a reader who tries to write.
   package static let readersRead = ServiceError(
-    .forbidden, "You may read this list; only its owner and editors may change it")
+    .noRight, "You may read this list; only its owner and editors may change it")
   /// The error for everyone but the owner.
   package static let ownersOnly = ServiceError(.forbidden, "Only the list's owner may do that")
 }

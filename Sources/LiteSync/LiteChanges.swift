@@ -6,8 +6,6 @@ import Stores
 
 /// A question for the changes of a database, as `changes` has them.
 struct LiteChanges: Sendable {
-  /// The longest id of a document that Couchbase Lite stores, in bytes.
-  private static let maximumID = 240
   /// The most changes that are read from the store at once.
   private static let scanned = 500
 
@@ -75,9 +73,9 @@ struct LiteChanges: Sendable {
   let removals: Removals
   let form: LiteForm
 
-  /// Whether a change may make a row. Design documents are no documents for Couchbase Lite.
+  /// Whether a change may make a row.
   private func includes(_ change: Change) -> Bool {
-    guard !change.id.isDesign, change.id.text.utf8.count <= Self.maximumID else { return false }
+    guard SyncDevice.Client.couchbaseLite.refusal(of: change.id) == nil else { return false }
     return !(isActiveOnly && change.isDeleted) && documents?.contains(change.id) ?? true
   }
 

@@ -111,6 +111,8 @@ extension ServiceError.Code {
   /// The request or its answer exceeds a limit.
   package static let tooLarge = Self("tooLarge")
   package static let forbidden = Self("forbidden")
+  /// The caller may read this, and not write it, whatever it contains.
+  package static let noRight = Self("noRight")
   package static let notImplemented = Self("notImplemented")
 
   // Writes that are repeated.

@@ -243,6 +243,49 @@ struct DeliveryTests {
     #expect(try await database.explain(DocumentID("d0"), nil).here.cause == .rejected)
   }
 
+  /// Regression: what Couchbase Lite sends was not kept if its id is refused; and a right that is missing was called
+  /// a fault of the content.
+  @Test func whatThePersonMayNotWriteIsKept() async throws {
+    let own = try await Own()
+    let database = own.database("Phone", mayDesign: false)
+    _ = try await database.write([Self.write("_design/d", "1-a"), Self.write("a", "1-a")])
+    let here = try await database.explain(DocumentID("_design/d"), nil).here
+    #expect(here.state == .rejected && here.cause == .noRight)
+    let refused = try #require(try await database.refused().first)
+    // The app was updated meanwhile; the other one is a device of no name.
+    #expect(refused.isSent(by: DeviceLabel(name: "Phone", agent: "Test/2")))
+    #expect(!refused.isSent(by: DeviceLabel(name: nil, agent: "Test/1")))
+    #expect(try await database.explain(DocumentID("a"), nil).here.state == .delivered)
+  }
+
+  /// Regression: the store has the revision's name, so that its refusal was kept and never shown.
+  @Test func revisionThatIsKnownWithAnotherBodyIsRejected() async throws {
+    let database = try await Own().database("Phone")
+    for body in ["{}", #"{"x":1}"#] {
+      _ = try await database.write([Self.write("a", "1-a", body: body)])
+    }
+    #expect(try await database.refused().map(\.body) == [Array(#"{"x":1}"#.utf8)])
+    #expect(try await database.explain(DocumentID("a"), nil).here.cause == .rejected)
+  }
+
+  /// Regression: Couchbase Lite is not sent such ids, and counted as having the documents.
+  @Test func couchbaseLiteTakesNoIDOfMoreThan240Bytes() async throws {
+    let database = try await Own().database()
+    let ids = [240, 241].map { String(repeating: "i", count: $0) }
+    _ = try await database.write(ids.map { try Self.write($0, "1-a") })
+    let start = Timestamp(seconds: 0)
+    let device = SyncDevice(id: "d", client: .couchbaseLite, seen: start, position: 2)
+    var causes: [Delivery.Cause] = []
+    for id in ids {
+      let document = try await database.explain(DocumentID(id), nil)
+      causes.append(document.delivery(to: device, isConnected: false, ahead: 0, at: start).cause)
+    }
+    #expect(causes == [.delivered, .filtered])
+    let delivered = try await database.changes(
+      isDelivered: true, to: device, from: nil, limit: 1)
+    #expect(delivered.page.isEmpty && delivered.next == 2)
+  }
+
   @Test func labelIsCutBetweenCharactersAndHasNoControls() {
     let long = String(repeating: "é", count: 40)
     #expect(DeviceLabel(name: long, agent: nil)?.name == String(repeating: "é", count: 32))

@@ -82,7 +82,7 @@ import Testing
     .numberOutOfRange: (400, "number_out_of_range"), .jsonTooLarge: (413, "document_too_large"),
     .tooManyValues: (413, "too_large"),
     .badRequest: (400, "bad_request"), .tooLarge: (413, "too_large"),
-    .forbidden: (403, "forbidden"),
+    .forbidden: (403, "forbidden"), .noRight: (403, "forbidden"),
     .notImplemented: (501, "not_implemented"), .tooManyRequests: (429, "too_many_requests"),
     .precondition: (412, "precondition_failed"), .unknownHotel: (404, "not_found"),
     .occupied: (409, "conflict"), .receiptMismatch: (422, "idempotency_key_reused"),

@@ -210,6 +210,29 @@ def test_document_that_a_rule_refuses_is_rejected_with_its_reason(account):
 
 
 @pytest.mark.parametrize("way", ["lite", "put", "bulk"])
+def test_what_a_reader_of_a_list_sends_is_rejected_for_want_of_a_right(account, way):
+    reader = Account(account.server)
+    list_id = account.server.call("POST", "/v1/lists", account.token, json={"title": "Rome"}).json()["id"]
+    invitation = account.server.call(
+        "POST", f"/v1/lists/{list_id}/invitations", account.token, json={"role": "reader"}).json()
+    account.server.call("POST", f"/v1/invitations/{invitation['token']}/accept", reader.token)
+    if way == "lite":
+        phone = Phone(account.server, "list-" + list_id, reader.token, headers={"Device-Name": "P"}).connect()
+        phone.edit("x", {"x": 1})
+        assert phone.push("x")
+        phone.close()
+    else:
+        document = {"x": 1, "_id": "x", "_rev": "1-a"}
+        path = f"/couch/list-{list_id}/" + ("x?new_edits=false" if way == "put" else "_bulk_docs")
+        account.server.call("PUT" if way == "put" else "POST", path, reader.token, headers={"Device-Name": "P"},
+                            json=document if way == "put" else {"new_edits": False, "docs": [document]})
+    found = explain(reader, "x", "&list=" + list_id)
+    assert (found["state"], found["cause"]) == ("rejected", "no_right") and "read this list" in found["reason"]
+    item, = items(reader, "rejected", "&list=" + list_id)["items"]
+    assert item["name"] == "P" and item["error"] == "forbidden" and not item["canRetry"]
+
+
+@pytest.mark.parametrize("way", ["lite", "put", "bulk"])
 def test_document_that_is_too_large_is_rejected_however_it_comes(account, way):
     body = {"text": ["x" * 500_000] * 3}
     if way == "lite":

@@ -15,7 +15,8 @@ extension CouchDatabase {
   package func devices() async throws -> [(device: SyncDevice, pending: Int)] {
     try await each(Array(try await allDevices().prefix(Self.mostDevices))) { device, view in
       guard let position = device.position else { return (device, 0) }
-      return (device, try view.changes(after: position, limit: Self.mostCounted).count)
+      let changes = try view.changes(after: position, limit: Self.mostCounted)
+      return (device, changes.count { device.client.refusal(of: $0.id) == nil })
     }
   }
 
@@ -69,15 +70,20 @@ extension CouchDatabase {
   /// Documents by how far they have come to a device: those not confirmed in the order of their changes, those
   /// confirmed in the reverse order.
   /// - Parameter position: the sequence after or before which the page begins; nil for the first page.
+  /// - Returns: those that the device's software takes, and where the next page begins; nil for no other page.
   package func changes(
     isDelivered: Bool, to device: SyncDevice, from position: Int64?, limit: Int
-  ) async throws -> [Change] {
-    guard let confirmed = device.position else { return [] }
-    return try await store.read { view in
+  ) async throws -> (page: [Change], next: Int64?) {
+    guard let confirmed = device.position else { return ([], nil) }
+    let changes = try await store.read { view in
       isDelivered
         ? try view.changes(upTo: min(position.map { $0 - 1 } ?? .max, confirmed), limit: limit)
         : try view.changes(after: max(position ?? 0, confirmed), limit: limit)
     }
+    return (
+      changes.filter { device.client.refusal(of: $0.id) == nil },
+      changes.count == limit ? changes.last?.sequence : nil
+    )
   }
 
   /// What was refused of the person's devices and is still missing here, the last first.
@@ -85,13 +91,13 @@ extension CouchDatabase {
     guard let reader = RefusedReader(of: context.author) else { return [] }
     let all = try await store.read(inSlices: reader) { reader, view in try reader.read(view) }
     let missing = try await each(all) { refused, view in
-      try view.tree(refused.id)?[refused.revision] == nil ? refused : nil
+      refused.isMissing(in: try view.tree(refused.id)) ? refused : nil
     }
     return missing.compactMap(\.self).sorted { $0.time > $1.time }
   }
 
   /// Why a document is where it is.
-  /// - Parameter revision: nil for the document's winner.
+  /// - Parameter revision: nil for what was refused of the document, or else its winner.
   package func explain(
     _ id: DocumentID, _ revision: RevisionID?
   ) async throws -> DeliveredDocument {
@@ -112,7 +118,8 @@ extension CouchDatabase {
       var ahead = 0
       if let position = device.position, let winner = document.winner {
         let before = try view.changes(after: position, limit: Self.mostCounted)
-        ahead = before.prefix { $0.sequence < winner.sequence }.count
+        ahead = before.prefix { $0.sequence < winner.sequence }
+          .count { device.client.refusal(of: $0.id) == nil }
       }
       return document.delivery(to: device, isConnected: isConnected, ahead: ahead, at: now)
     }

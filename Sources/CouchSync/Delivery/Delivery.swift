@@ -33,7 +33,7 @@ package struct Delivery: Sendable, Equatable {
     case conflictLost = "conflict_lost"
     /// The device's software takes no such documents.
     case filtered
-    /// The person may not read it any more.
+    /// The person may not write it, or not read it any more.
     case noRight = "no_right"
     /// There was no room for it.
     case quota
@@ -59,7 +59,7 @@ package struct DeliveredDocument: Sendable {
   let id: DocumentID
   /// The winner; nil for a document that the store does not have.
   let winner: Document?
-  /// The revision that is asked for; nil for the winner.
+  /// The revision that is asked for; nil for the one that was refused, or else the winner.
   let revision: RevisionID?
   /// Whether the store has that revision.
   let isKnown: Bool
@@ -80,7 +80,7 @@ package struct DeliveredDocument: Sendable {
         tree?.winner.map { tree?.history(of: $0.revision).contains(revision) ?? false } ?? false
       } ?? true
     refused = try RefusedRevision.find(id, by: author, in: view).flatMap { refused in
-      let isMissing = tree?[refused.revision] == nil
+      let isMissing = refused.isMissing(in: tree)
       return isMissing && (revision ?? refused.revision) == refused.revision ? refused : nil
     }
   }
@@ -88,14 +88,11 @@ package struct DeliveredDocument: Sendable {
   /// Whether the store has the document, and it is not deleted.
   package var isLive: Bool { winner.map { !$0.isDeleted } ?? false }
   /// The revision that is explained; nil when the store has none.
-  package var shown: RevisionID? { revision ?? winner?.revision }
+  package var shown: RevisionID? { revision ?? refused?.revision ?? winner?.revision }
 
   /// How it is in the store.
   package var here: Delivery {
-    if let refused {
-      let cause: Delivery.Cause = refused.canPass ? .quota : .rejected
-      return Delivery(.rejected, cause, refused.explanation)
-    }
+    if let refused { return Delivery(.rejected, refused.cause, refused.explanation) }
     guard winner != nil, isKnown else {
       return Delivery(
         .pending, .notSent,
@@ -116,9 +113,7 @@ package struct DeliveredDocument: Sendable {
     to device: SyncDevice, isConnected: Bool, ahead: Int, at now: Timestamp
   ) -> Delivery {
     guard let winner, isKnown, refused == nil else { return here }
-    if device.client == .couchbaseLite, id.isDesign {
-      return Delivery(.rejected, .filtered, "Couchbase Lite takes no design documents")
-    }
+    if let reason = device.client.refusal(of: id) { return Delivery(.rejected, .filtered, reason) }
     guard let position = device.position else {
       return Delivery(
         .pending, .sendsOnly,

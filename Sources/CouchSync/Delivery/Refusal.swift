@@ -9,6 +9,10 @@ struct Refusal: Sendable {
   let reason: String
   /// Whether the same revision can pass later, without a change.
   let canPass: Bool
+  /// Whether the person may not write such a document, whatever it contains.
+  let lacksRight: Bool
+  /// Whether the store has the revision with another body.
+  let collides: Bool
   let device: DeviceLabel?
   let time: Timestamp
 
@@ -19,6 +23,8 @@ struct Refusal: Sendable {
   ) {
     (self.word, reason) = (word(error.code), error.reason)
     canPass = error.code == .quotaExceeded
+    lacksRight = error.code == .noRight
+    collides = error.code == .revisionCollision
     (self.device, self.time) = (device, time)
   }
 }

@@ -31,6 +31,9 @@ package struct RefusedRevision: Sendable {
   package let reason: String
   /// Whether the same revision can pass later, without a change.
   package let canPass: Bool
+  private let lacksRight: Bool
+  /// Whether the store has the revision with another body.
+  private let collides: Bool
   /// Whether it had attachments, which are not kept.
   package let hasAttachments: Bool
   package let time: Timestamp
@@ -62,6 +65,17 @@ package struct RefusedRevision: Sendable {
     (next.retries, next.lastRetry) = (retries + 1, now)
     return next
   }
+
+  /// Whether it is not in a document's tree, or only with another body.
+  func isMissing(in tree: RevisionTree?) -> Bool { collides || tree?[revision] == nil }
+
+  /// Whether a device has sent it: one of the same name, or without a name one that describes itself the same way.
+  package func isSent(by label: DeviceLabel?) -> Bool {
+    label?.name == nil ? device == label : device?.name == label?.name
+  }
+
+  /// Why it was refused.
+  var cause: Delivery.Cause { canPass ? .quota : lacksRight ? .noRight : .rejected }
 
   /// The same after a device has sent it once more.
   func sentAgain(after known: RefusedRevision?) -> RefusedRevision {
@@ -108,6 +122,7 @@ extension RefusedRevision {
     (time, attempts, device) = (refusal.time, 1, refusal.device)
     body = write.body.bytes.count <= longestBody ? write.body.bytes : nil
     (canPass, hasAttachments) = (refusal.canPass, !write.attachments.isEmpty)
+    (lacksRight, collides) = (refusal.lacksRight, refusal.collides)
   }
 
   init?(_ note: LocalDocument) {
@@ -122,6 +137,8 @@ extension RefusedRevision {
     (self.error, reason) = (error, root["reason"]?.string ?? "")
     (isDeleted, canPass) = (root["deleted"]?.bool ?? false, root["canPass"]?.bool ?? false)
     hasAttachments = root["attachments"]?.bool ?? false
+    lacksRight = root["noRight"]?.bool ?? false
+    collides = root["collides"]?.bool ?? false
     time = Timestamp(milliseconds: Int64(root["at"]?.int ?? 0))
     attempts = root["attempts"]?.int ?? 1
     retries = root["retries"]?.int ?? 0
@@ -148,6 +165,8 @@ extension RefusedRevision {
     writer.member("reason", reason)
     writer.member("canPass", canPass)
     if hasAttachments { writer.member("attachments", true) }
+    if lacksRight { writer.member("noRight", true) }
+    if collides { writer.member("collides", true) }
     writer.member("at", Int(clamping: time.milliseconds))
     writer.member("attempts", attempts)
     if retries > 0 { writer.member("retries", retries) }

@@ -13,6 +13,17 @@ package struct SyncDevice: Sendable, Equatable {
     case pouchDB = "pouchdb"
     case mirror
     case other
+
+    /// The longest id of a document that Couchbase Lite stores, in bytes.
+    private static let longestLiteID = 240
+
+    /// Why the software is not sent a document, whatever it contains; nil if it is.
+    package func refusal(of id: DocumentID) -> String? {
+      guard self == .couchbaseLite else { return nil }
+      if id.isDesign { return "Couchbase Lite takes no design documents" }
+      guard id.text.utf8.count > Self.longestLiteID else { return nil }
+      return "Couchbase Lite takes no id of more than \(Self.longestLiteID) bytes"
+    }
   }
 
   /// The ids of the local documents that stand for a copy of `GET /v1/mirror`.

@@ -72,7 +72,7 @@ struct DeliveryController: Sendable {
     let after = try query["after"].map { _ in
       Int64(try query.int("after", in: 0...Int.max, default: 0))
     }
-    let (device, page) = try await store.read { database in
+    let (device, (page, next)) = try await store.read { database in
       let device = try await database.device(id)
       return (
         device,
@@ -93,9 +93,7 @@ struct DeliveryController: Sendable {
         writer.member("state", state.rawValue)
         writer.endObject()
       }
-      if changes.count == limit, let last = changes.last {
-        writer.member("next", String(last.sequence))
-      }
+      if isOfState, let next { writer.member("next", String(next)) }
     }
   }
 
@@ -104,7 +102,7 @@ struct DeliveryController: Sendable {
       let refused = try await database.refused()
       guard let device else { return refused }
       let label = try await database.device(device).label
-      return refused.filter { $0.device == label }
+      return refused.filter { $0.isSent(by: label) }
     }
     return .json { writer in
       writer.array("items", of: refused) { refused, writer in refused.write(to: &writer) }
