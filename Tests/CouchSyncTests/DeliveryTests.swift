@@ -217,6 +217,30 @@ struct DeliveryTests {
     #expect(try await own.database().refused().isEmpty)
   }
 
+  /// Regression: the deletion made room, and the server wrote the refused edit beside the tombstone.
+  @Test func onlyThePersonBringsADeletedDocumentBack() async throws {
+    let (own, id) = (try await Own(), try DocumentID("a"))
+    let database = own.database("Phone")
+    _ = try await database.write([
+      Self.write("a", "1-a"), Self.write("b", "2-d", "1-a", isDeleted: true),
+    ])
+    let full = ServiceError(.quotaExceeded, "Full")
+    await database.keep([
+      RefusedWrite(write: try Self.write("a", "2-a", "1-a"), error: full),
+      RefusedWrite(write: try Self.write("b", "3-a", "2-d", "1-a"), error: full),
+    ])
+    _ = try await database.write([Self.write("a", "2-d", "1-a", isDeleted: true)])
+    // This edit was made after the deletion.
+    #expect(try await database.explain(DocumentID("b"), nil).isLive)
+    let left = try await database.refused()
+    #expect(left.map(\.id.text) == ["a"] && left.map(\.retriesLeft) == [0])
+    let document = try await database.explain(id, nil)
+    #expect(!document.isLive && document.shown?.description == "2-a")
+    #expect(document.here.reason == "Full. It waits until you send it again, change it or drop it")
+    _ = try await database.retry(id) { _ in nil }
+    #expect(try await database.explain(id, nil).isLive)
+  }
+
   /// Regression: of what the parser refuses only the id was known, so that the ledger said that no device had sent it;
   /// and a document that is read in parts was read twice, and so had two attempts.
   @Test(arguments: [true, false])

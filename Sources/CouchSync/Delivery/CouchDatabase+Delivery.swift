@@ -126,10 +126,12 @@ extension CouchDatabase {
   }
 
   /// Writes again what was refused of a document.
+  /// - Parameter isAutomatic: whether nobody asked for it. Then a document that was deleted stays deleted, and the
+  ///   refused revision waits for the person.
   /// - Returns: its revision.
   /// - Throws: 404 `missing`; 409 `conflict` for one that was not kept whole; the errors of the write.
   package func retry(
-    _ id: DocumentID, answer: @escaping Answering<RevisionID>
+    _ id: DocumentID, isAutomatic: Bool = false, answer: @escaping Answering<RevisionID>
   ) async throws -> RevisionID {
     if let refusal = refusal(of: id) { throw refusal }
     let (store, author, rule) = (store, context.author, rule)
@@ -140,6 +142,10 @@ extension CouchDatabase {
       guard refused.canRetry, let body = refused.body else {
         throw ServiceError(
           .conflict, "It is not kept whole here: only the device that made it can send it again")
+      }
+      if isAutomatic, try refused.revives(in: changes.view) {
+        changes.note(refused.parked, of: author)
+        return refused.revision
       }
       let write = DocumentWrite(
         of: id, DocumentBody(readingBack: body), isDeleted: refused.isDeleted, refused.history)

@@ -141,6 +141,12 @@ extension StoreChanges {
     for (id, _) in oldest.prefix(count) { write(LocalEdit(id, nil)) }
   }
 
+  /// Writes another state of a refused revision that is kept.
+  mutating func note(_ refused: RefusedRevision, of author: Author) {
+    guard let folder = RefusedRevision.folder(of: author) else { return }
+    write(refused.edit(in: RefusedRevision.note(of: refused.id, below: folder)))
+  }
+
   /// Drops the refused revision of a document.
   /// - Returns: whether there was one.
   @discardableResult

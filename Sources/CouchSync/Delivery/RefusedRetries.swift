@@ -28,7 +28,9 @@ package enum RefusedRetries {
     let due = try await database.refused().reversed().filter { $0.isDue(at: store.now()) }
     var failures = 0
     for refused in due.prefix(most) where failures < mostFailures {
-      do { _ = try await database.retry(refused.id, answer: { _ in nil }) } catch {
+      do {
+        _ = try await database.retry(refused.id, isAutomatic: true, answer: { _ in nil })
+      } catch {
         failures += 1
         // Any other error counts as no attempt.
         if ServiceError(error)?.isOfRevision ?? false {
@@ -45,11 +47,10 @@ package enum RefusedRetries {
     try await store.update(as: .server) { changes in
       let known = try RefusedRevision.find(refused.id, by: author, in: changes.view)
       // Several commits at once that make room try it at the same time: that is one attempt.
-      guard let known, known.revision == refused.revision, known.isDue(at: changes.time),
-        let folder = RefusedRevision.folder(of: author)
-      else { return }
-      let id = RefusedRevision.note(of: refused.id, below: folder)
-      changes.write(known.retried(at: changes.time).edit(in: id))
+      guard let known, known.revision == refused.revision, known.isDue(at: changes.time) else {
+        return
+      }
+      changes.note(known.retried(at: changes.time), of: author)
     }
   }
 }

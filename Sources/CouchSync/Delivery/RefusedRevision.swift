@@ -66,6 +66,19 @@ package struct RefusedRevision: Sendable {
     return next
   }
 
+  /// The same when the server writes it no more by itself.
+  var parked: RefusedRevision {
+    var next = self
+    next.retries = Self.mostRetries
+    return next
+  }
+
+  /// Whether it would bring a deleted document back: it did not see the deletion.
+  func revives(in view: any StoreView) throws -> Bool {
+    guard !isDeleted, let winner = try view.document(id) else { return false }
+    return winner.isDeleted && !history.contains(winner.revision)
+  }
+
   /// Whether it is not in a document's tree, or only with another body.
   func isMissing(in tree: RevisionTree?) -> Bool { collides || tree?[revision] == nil }
 
