@@ -91,13 +91,14 @@ struct ReplicatorDocument: Sendable {
     } else if let job {
       (state, info) = (.string(job.state.rawValue), .object(job.shownInfo))
     }
+    let hasFailed = trouble != nil || note?.state == "failed"
     let updated = note?.time ?? (job?.updatedAt ?? self.updated).rfc3339
     return [
       "database": .string(database), "doc_id": .string(id.text),
       "id": self.job.map { .string($0) } ?? .null, "node": "nonode@nohost",
       "source": source.map { .string($0) } ?? .null, "target": target.map { .string($0) } ?? .null,
       "state": state, "info": info,
-      "error_count": .count(job?.errorCount ?? (trouble == nil ? 0 : 1)),
+      "error_count": .count(job?.errorCount ?? (hasFailed ? 1 : 0)),
       "last_updated": .string(updated),
       "start_time": .string((job?.startedAt ?? self.updated).rfc3339),
       "source_proxy": .null, "target_proxy": .null,

@@ -65,9 +65,13 @@ extension ReplicatorDocuments {
       .sorted { $0.id.text.utf8.lexicographicallyPrecedes($1.id.text.utf8) }.map(element)
   }
 
-  /// One of them.
-  package func scheduled(_ id: String) -> JSONObject? {
-    state.withLock { $0.documents[id] }.map(element)
+  /// One of them; also one that was written just now and that nobody has read yet.
+  package func scheduled(_ id: String) async throws -> JSONObject? {
+    if let known = state.withLock({ $0.documents[id] }) { return element(known) }
+    guard let id = try? DocumentID(id), !id.isDesign,
+      let stored = try await database.document(id), !stored.isDeleted
+    else { return nil }
+    return element(ReplicatorDocument(stored, try ParsedJSON(stored.body, limits: .stored).root))
   }
 
   private func element(_ document: ReplicatorDocument) -> JSONObject {

@@ -51,7 +51,10 @@ import Testing
       await jobs.stop()
     }
 
-    func state(of id: String) -> String? { documents.scheduled(id)?["state"]?.string }
+    /// The state of a document that was read already.
+    func state(of id: String) -> String? {
+      documents.scheduled.first { $0["doc_id"]?.string == id }?["state"]?.string
+    }
   }
 
   private static let local: JSONObject = ["source": "a", "target": "b", "continuous": true]
@@ -66,7 +69,7 @@ import Testing
     }
     await fixture.follow { fixture.state(of: "c") != nil && fixture.state(of: "b") != nil }
     #expect(fixture.jobs.counts.started == 2)
-    let element = try #require(fixture.documents.scheduled("b"))
+    let element = try #require(try await fixture.documents.scheduled("b"))
     #expect(element["state"] == "failed" && element["info"]?["error"] == "It can't be read")
     #expect(element["error_count"] == 1 && element["source"] == .null)
     let reports = fixture.reports.withLock { $0 }
@@ -82,7 +85,7 @@ import Testing
     try await fixture.write("b", Self.local)
     await fixture.follow { fixture.state(of: "b") != nil }
     #expect(fixture.state(of: "a") == "crashing" && fixture.jobs.counts.started == 1)
-    #expect(fixture.documents.scheduled("a")?["info"]?["error"] == "No key now")
+    #expect(try await fixture.documents.scheduled("a")?["info"]?["error"] == "No key now")
   }
 
   @Test func wrongDocumentStopsNoOtherWhenNothingCanBeWritten() async throws {
@@ -93,7 +96,7 @@ import Testing
     engine.failWrites(to: .named(.replicator), with: ServiceError(.readOnly, "Read only"))
     await fixture.follow { fixture.state(of: "b") != nil }
     #expect(fixture.state(of: "a") == "failed" && fixture.jobs.counts.started == 1)
-    let info = fixture.documents.scheduled("a")?["info"]?["error"]?.string
+    let info = try await fixture.documents.scheduled("a")?["info"]?["error"]?.string
     #expect(info?.contains("Missing replicator database") == true)
   }
 

@@ -44,7 +44,7 @@ package struct Replications: Sendable {
     /// The elements of `_scheduler/docs`, ordered by id.
     let all: @Sendable () -> [JSONObject]
     /// One of them.
-    let one: @Sendable (_ id: String) -> JSONObject?
+    let one: @Sendable (_ id: String) async throws -> JSONObject?
     /// Encrypts the credentials in a document.
     let sealed: @Sendable (JSONNode) async throws -> JSONNode
     /// Why a document can't be stored as it is; nil if it can.
@@ -54,7 +54,7 @@ package struct Replications: Sendable {
 
     package init(
       all: @escaping @Sendable () -> [JSONObject],
-      one: @escaping @Sendable (String) -> JSONObject?,
+      one: @escaping @Sendable (String) async throws -> JSONObject?,
       sealed: @escaping @Sendable (JSONNode) async throws -> JSONNode,
       refusal: @escaping @Sendable (JSONNode) -> ServiceError?,
       noteChange: @escaping @Sendable () -> Void

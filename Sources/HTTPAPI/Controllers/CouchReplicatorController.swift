@@ -51,7 +51,7 @@ struct CouchReplicatorController: Sendable {
       },
       .couchAdministrator(.get, "/_scheduler/docs/{db}/{docid}") { call, _ in
         try Self.requireReplicator(call)
-        return try Self.one(replications.documents.one(try call.parameter("docid")))
+        return try Self.one(try await replications.documents.one(call.parameter("docid")))
       },
     ]
   }

@@ -69,7 +69,7 @@ struct ReplicationAssembly: Sendable {
       job: { [jobs] in jobs.job($0)?.scheduled },
       documents: Replications.Documents(
         all: { [documents] in documents.scheduled },
-        one: { [documents] in documents.scheduled($0) },
+        one: { [documents] in try await documents.scheduled($0) },
         sealed: { [seal] in try await seal.sealed($0) },
         refusal: { CredentialSeal.hasCredentials($0) ? CredentialSeal.refusal : nil },
         noteChange: { [documents] in documents.noteChange() }),
