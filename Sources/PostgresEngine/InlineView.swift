@@ -199,8 +199,8 @@ struct InlineView: StoreView {
   func count(
     _ range: DocumentRange, among ids: Int
   ) throws -> (count: Int, last: DocumentID?) { throw read.more() }
-  func locals(
-    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Bool
+  func allLocals(
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument?) throws -> Bool
   ) throws { throw read.more() }
   func localUsage(of prefix: String) throws -> (count: Int64, bytes: Int64) { throw read.more() }
   func expiredLocals(at moment: Timestamp, limit: Int) throws -> [LocalID] { throw read.more() }

@@ -11,8 +11,8 @@ extension PostgresView {
     try source.local(id)?.document(at: now)
   }
 
-  func locals(
-    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Bool
+  func allLocals(
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument?) throws -> Bool
   ) throws {
     var rest = range
     while true {
@@ -27,9 +27,9 @@ extension PostgresView {
         }
         rest = rest.behind(text)
         let id = LocalID(stored: text)
-        let found = try StoredLocal(row, id, in: store)
-        guard let document = found.document(at: now) else { continue }
-        guard try visit(id, document) else { return }
+        let found = try unlessDamaged { try StoredLocal(row, id, in: store) }
+        guard found?.isOver(at: now) != true else { continue }
+        guard try visit(id, found?.document) else { return }
       }
       guard rows.count == Self.rowsAtOnce else { return }
     }

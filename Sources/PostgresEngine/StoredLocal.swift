@@ -27,10 +27,10 @@ struct StoredLocal {
   }
 
   /// The document; nil if it has expired at `now`.
-  func document(at now: Timestamp) -> LocalDocument? {
-    if let expires, expires <= now.milliseconds { return nil }
-    return document
-  }
+  func document(at now: Timestamp) -> LocalDocument? { isOver(at: now) ? nil : document }
+
+  /// Whether the document has expired.
+  func isOver(at now: Timestamp) -> Bool { expires.map { $0 <= now.milliseconds } ?? false }
 
   /// The checksum of the row.
   func checksum(of id: LocalID, in store: Int64) -> Checksum {

@@ -125,8 +125,8 @@ struct SQLiteView: StoreView {
     try rows.count(range, among: ids)
   }
 
-  func locals(
-    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Bool
+  func allLocals(
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument?) throws -> Bool
   ) throws {
     try rows.walkLocals(range, at: now, visit)
   }

@@ -43,11 +43,12 @@ extension StoreRows {
     return found.document
   }
 
-  /// Visits the local documents of a range that have not expired at `now`, until `visit` returns false.
-  /// - Throws: `integrity` for an id that is not text, and for a document that fails its checksum.
+  /// Visits the local documents of a range that have not expired at `now`, until `visit` returns false. A document that
+  /// fails its checksum is nil.
+  /// - Throws: `integrity` for an id that is not text.
   func walkLocals(
     _ range: DocumentRange, at now: Timestamp,
-    _ visit: (LocalID, LocalDocument) throws -> Bool
+    _ visit: (LocalID, LocalDocument?) throws -> Bool
   ) throws {
     var rest = range
     while true {
@@ -58,8 +59,10 @@ extension StoreRows {
         }
         guard rest.contains(text) else { continue }
         let id = LocalID(stored: text)
-        guard let document = try local(id, at: now) else { continue }
-        guard try visit(id, document) else { return }
+        // The outer nil is one that can't be read, the inner one that has expired.
+        let found = try unlessDamaged { try .some(local(id, at: now)) }
+        if case .some(.none) = found { continue }
+        guard try visit(id, found ?? nil) else { return }
       }
       guard ids.count == Self.idsAtOnce, case .some(.some(let last)) = ids.last else { return }
       rest = rest.behind(last)

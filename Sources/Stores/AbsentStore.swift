@@ -56,8 +56,8 @@ private struct AbsentView: StoreView {
   func count(
     _ range: DocumentRange, among ids: Int
   ) throws -> (count: Int, last: DocumentID?) { (0, nil) }
-  func locals(
-    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Bool
+  func allLocals(
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument?) throws -> Bool
   ) throws {}
   func localUsage(of prefix: String) throws -> (count: Int64, bytes: Int64) { (0, 0) }
   func expiredLocals(at moment: Timestamp, limit: Int) throws -> [LocalID] { [] }

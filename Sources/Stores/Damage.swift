@@ -157,6 +157,27 @@ extension DocumentStore {
   }
 }
 
+/// The result of a read; nil for what can't be read because it is damaged.
+/// - Throws: all errors of the read but `integrity`.
+package func unlessDamaged<Value>(_ read: () throws -> Value?) throws -> Value? {
+  do { return try read() } catch {
+    guard ServiceError(error)?.code == .integrity else { throw error }
+    return nil
+  }
+}
+
+/// Runs one of several steps that do not need one another.
+/// - Returns: the step's failures. Damage that has ended the step is one of them.
+/// - Throws: all other errors of the step.
+package func failures(
+  of step: () async throws -> [any Error]
+) async throws -> [any Error] {
+  do { return try await step() } catch {
+    guard ServiceError(error)?.code == .integrity else { throw error }
+    return [error]
+  }
+}
+
 /// Whether an open store has had a storage error since it was opened, and whether it is new.
 final class StorageHealth: Sendable {
   private let failed = Atomic<Bool>(false)

@@ -59,9 +59,9 @@ package protocol StoreView {
   /// A local document; nil when it is absent or has expired.
   func local(_ id: LocalID) throws -> LocalDocument?
   /// Calls `visit` with the local documents of a range, by id in byte order, or in the reverse order, until
-  /// it returns false. Expired documents are left out.
-  func locals(
-    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Bool
+  /// it returns false. Expired documents are left out. A document that can't be read is nil.
+  func allLocals(
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument?) throws -> Bool
   ) throws
   /// Counts the local documents whose ids start with a prefix (``LocalID/clientPrefix``,
   /// ``LocalID/answerPrefix``), and the bytes of their bodies. Expired documents are left out.
@@ -91,6 +91,34 @@ package protocol StoreView {
 }
 
 extension StoreView {
+  /// Calls `visit` as ``allLocals(_:_:)`` does.
+  /// - Throws: `integrity` for a document that can't be read.
+  package func locals(
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Bool
+  ) throws {
+    try allLocals(range) { id, document in
+      guard let document else {
+        throw ServiceError(
+          .integrity, "A stored value is damaged", detail: "a local document fails its checksum")
+      }
+      return try visit(id, document)
+    }
+  }
+
+  /// Visits the local documents of a range, and passes over those that can't be read, also if only `visit` finds that:
+  /// it throws `integrity` then.
+  /// - Returns: how many it has passed over.
+  package func readableLocals(
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Void
+  ) throws -> Int {
+    var unreadable = 0
+    try allLocals(range) { id, document in
+      if try unlessDamaged({ try document.map { try visit(id, $0) } }) == nil { unreadable += 1 }
+      return true
+    }
+    return unreadable
+  }
+
   package func newest(_ id: DocumentID) throws -> RevisionTree? { try tree(id) }
 
   package func body(

@@ -197,6 +197,18 @@ import Testing
     }
   }
 
+  @Test func damagedRowsHideNoOthers() async throws {
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
+      let store = try await node.store()
+      _ = try await StorageConformance.requireReach(in: store) {
+        try fixture.execute("UPDATE documents SET body = 'x' WHERE id = 'b'")
+        try fixture.execute("UPDATE locals SET body = 'x' WHERE id LIKE '%/b'")
+        return store
+      }
+    }
+  }
+
   /// Creates a store with rows in each of its tables.
   private func filled(_ node: PostgresDatabase) async throws -> any StoreStorage {
     let store = try await node.store()

@@ -61,8 +61,7 @@ import Testing
   private static let key: @Sendable () -> [UInt8] = { [UInt8](repeating: 1, count: 32) }
 
   @Test func unreadableDocumentStopsNoOther() async throws {
-    let damaged = try DocumentID("b")
-    let engine = WrappedEngine(MemoryEngine()) { DamagedStorage($0, without: damaged) }
+    let engine = WrappedEngine(MemoryEngine()) { DamagedStorage($0, without: ["b"]) }
     let fixture = Fixture(over: engine, key: Self.key)
     for id in ["a", "b", "c"] {
       try await fixture.write(id, ["source": .string(id), "target": "x"])

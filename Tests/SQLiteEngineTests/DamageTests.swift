@@ -1,4 +1,5 @@
 import Foundation
+import SQLite
 import SQLiteEngine
 import StoreTesting
 import Stores
@@ -156,6 +157,22 @@ import Testing
     }
     #expect(failures == 1)
     await storage.close()
+    await engine.close()
+  }
+
+  @Test func damagedRowsHideNoOthers() async throws {
+    let directory = try TemporaryDirectory()
+    let engine = try await FileEngine.open(directory: directory.path)
+    let storage = try await engine.store(user(1))
+    let damaged = try await StorageConformance.requireReach(in: storage) {
+      await storage.close()
+      let file = try Connection(path: path(of: user(1), in: directory), mode: .readWrite)
+      try file.execute("UPDATE documents SET body = x'00' WHERE id = 'b'")
+      try file.execute("UPDATE locals SET body = x'00' WHERE id LIKE '%/b'")
+      try file.close()
+      return try await engine.store(user(1))
+    }
+    await damaged.close()
     await engine.close()
   }
 }

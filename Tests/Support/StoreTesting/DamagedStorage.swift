@@ -1,13 +1,13 @@
 package import Documents
 package import Stores
 
-/// A store in which one document can't be read.
+/// A store in which documents or local documents can't be read. Updates read all of them.
 package struct DamagedStorage: StoreStorage {
   private let storage: any StoreStorage
-  private let id: DocumentID
+  private let ids: Set<String>
 
-  package init(_ storage: any StoreStorage, without id: DocumentID) {
-    (self.storage, self.id) = (storage, id)
+  package init(_ storage: any StoreStorage, without ids: Set<String>) {
+    (self.storage, self.ids) = (storage, ids)
   }
 
   package var isNew: Bool { storage.isNew }
@@ -16,13 +16,14 @@ package struct DamagedStorage: StoreStorage {
   package func read<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws -> Value
   ) async throws -> Value {
-    try await storage.read { [id] in try query(InterruptedView($0, after: .max, damaged: id)) }
+    try await storage.read { [ids] in try query(InterruptedView($0, after: .max, damaged: ids)) }
   }
 
   package func readInline<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws -> Value
   ) async throws -> Value {
-    try await storage.readInline { [id] in try query(InterruptedView($0, after: .max, damaged: id))
+    try await storage.readInline { [ids] in
+      try query(InterruptedView($0, after: .max, damaged: ids))
     }
   }
 

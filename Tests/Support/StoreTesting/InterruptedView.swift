@@ -2,8 +2,8 @@ import Documents
 import Scheduling
 import Stores
 
-/// A state of a store that can be read only for a while, as over a connection that is then lost, or without one document. Each slice is over at
-/// once.
+/// A state of a store that can be read only for a while, as over a connection that is then lost, or with damage. Each slice
+/// is over at once.
 struct InterruptedView: StoreView {
   /// The error of a reading after the last one that succeeds.
   struct Interruption: Error {}
@@ -17,18 +17,18 @@ struct InterruptedView: StoreView {
   let slice = Slice.shortest
   private let view: any StoreView
   private let rest: Rest
-  private let damaged: DocumentID?
+  private let damaged: Set<String>
 
   /// Makes a view that shows the same state as another one.
   /// - Parameter count: how many calls and rows succeed.
-  /// - Parameter damaged: a document that can't be read.
-  init(_ view: any StoreView, after count: Int, damaged: DocumentID? = nil) {
+  /// - Parameter damaged: the ids of documents and local documents that can't be read.
+  init(_ view: any StoreView, after count: Int, damaged: Set<String> = []) {
     (self.view, self.damaged) = (view, damaged)
     rest = Rest(count)
   }
 
-  private func check(_ id: DocumentID) throws {
-    guard id != damaged else { throw ServiceError(.integrity, "It can't be read") }
+  private func check(_ id: String) throws {
+    guard !damaged.contains(id) else { throw ServiceError(.integrity, "It can't be read") }
   }
 
   private func count() throws {
@@ -43,7 +43,7 @@ struct InterruptedView: StoreView {
   }
 
   func document(_ id: DocumentID) throws -> Document? {
-    try check(id)
+    try check(id.text)
     return try one { try $0.document(id) }
   }
   func tree(_ id: DocumentID) throws -> RevisionTree? { try one { try $0.tree(id) } }
@@ -61,7 +61,7 @@ struct InterruptedView: StoreView {
     try one { view in
       try view.documents(range) { document in
         try count()
-        try check(document.id)
+        try check(document.id.text)
         return try visit(document)
       }
     }
@@ -75,7 +75,7 @@ struct InterruptedView: StoreView {
     try one { view in
       try view.changedDocuments(after: sequence, limit: limit) { document in
         try count()
-        try check(document.id)
+        try check(document.id.text)
         return try visit(document)
       }
     }
@@ -92,12 +92,15 @@ struct InterruptedView: StoreView {
   func count(_ range: DocumentRange, among ids: Int) throws -> (count: Int, last: DocumentID?) {
     try one { try $0.count(range, among: ids) }
   }
-  func local(_ id: LocalID) throws -> LocalDocument? { try one { try $0.local(id) } }
-  func locals(_ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Bool) throws {
+  func local(_ id: LocalID) throws -> LocalDocument? {
+    try check(id.text)
+    return try one { try $0.local(id) }
+  }
+  func allLocals(_ range: DocumentRange, _ visit: (LocalID, LocalDocument?) throws -> Bool) throws {
     try one { view in
-      try view.locals(range) { id, document in
+      try view.allLocals(range) { id, document in
         try count()
-        return try visit(id, document)
+        return try visit(id, damaged.contains(id.text) ? nil : document)
       }
     }
   }

@@ -108,8 +108,8 @@ package struct MemoryView: StoreView {
     return (count, range.descending ? first.first : first.last)
   }
 
-  package func locals(
-    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Bool
+  package func allLocals(
+    _ range: DocumentRange, _ visit: (LocalID, LocalDocument?) throws -> Bool
   ) throws {
     let ids = state.locals.keys.filter { range.contains($0.text) }
       .sorted { $0.text.precedesBytes(of: $1.text) }

@@ -1,5 +1,5 @@
 import Documents
-import Stores
+package import Stores
 
 extension StorageConformance {
   static let locals: [Claim] = [
@@ -131,6 +131,45 @@ extension StorageConformance {
       }
     },
   ]
+
+  /// Checks that a document and a local document that can't be read hide no others, and that their ids are known. Each
+  /// engine's tests damage them in their own way.
+  /// - Parameter damage: changes the bodies of the document and the local document `b`, and returns the store.
+  package static func requireReach(
+    in storage: any StoreStorage, damaging damage: () async throws -> any StoreStorage
+  ) async throws -> any StoreStorage {
+    let ids = ["a", "b", "c"]
+    for id in ids {
+      try await storage.put(DocumentID(id), "{}")
+      try await storage.setLocal(LocalID(receipt: id), LocalDocument(revision: 1, body: [1]))
+    }
+    let damaged = try await damage()
+    let found = try await damaged.read { view in
+      var found: [[String]] = [[], [], []]
+      try view.allLocals(DocumentRange()) { id, document in
+        found[document == nil ? 1 : 0].append(id.text)
+        return true
+      }
+      try view.documents(DocumentRange()) { document in
+        found[2].append(document.id.text)
+        return false
+      }
+      let next = try view.count(DocumentRange(start: "a\u{0}"), among: 1).last
+      found[2] += [next?.text ?? ""]
+      try view.documents(DocumentRange(start: "b\u{0}")) { document in
+        found[2].append(document.id.text)
+        return true
+      }
+      if try unlessDamaged({ try view.document(DocumentID("b")) }) != nil { found[2] = [] }
+      if try unlessDamaged({ try view.locals(DocumentRange()) { _, _ in true } }) != nil {
+        found[1] = []
+      }
+      return found
+    }
+    let locals = ids.map { LocalID(receipt: $0).text }
+    try require(found, is: [[locals[0], locals[2]], [locals[1]], ids], "what can be read")
+    return damaged
+  }
 
   private static func usage(_ storage: any StoreStorage) async throws -> [Int64] {
     try await storage.read { view in
