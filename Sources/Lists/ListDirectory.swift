@@ -93,11 +93,11 @@ struct ListDirectory: Sendable {
   }
 
   /// The lists that have a record with a prefix: those whose stores do not contain their present members yet, or those
-  /// that have ended.
+  /// that have ended. The id of a record says enough, also of one that can't be read.
   func lists(noted prefix: String, limit: Int) async throws -> [AccountID] {
     try await read(orAbsent: []) { view in
       var lists: [AccountID] = []
-      try view.locals(ListKeys.range(prefix)) { id, _ in
+      try view.allLocals(ListKeys.range(prefix)) { id, _ in
         if let list = ListKeys.last(of: id) { lists.append(list) }
         return lists.count < limit
       }
@@ -207,9 +207,12 @@ extension ListDirectory {
 
   /// - Throws: `integrity` for a record that is not valid JSON.
   static func root(of note: LocalDocument) throws -> JSONNode {
-    do { return try ParsedJSON(note.body, limits: .small).root } catch {
-      throw ServiceError(.integrity, "A list can't be read")
-    }
+    do { return try ParsedJSON(note.body, limits: .small).root } catch { throw unreadable() }
+  }
+
+  /// - Parameter detail: what of it, for the log.
+  static func unreadable(_ detail: String = "") -> ServiceError {
+    ServiceError(.integrity, "A list can't be read", detail: detail)
   }
 }
 

@@ -193,14 +193,14 @@ extension ListService {
     return isDone
   }
 
-  /// Completes the imports that a crash interrupted. Runs at every start, before the stores with a request to erase
-  /// are erased.
+  /// Completes the imports that a crash interrupted. Runs at every start, before the lists with a request to erase are
+  /// erased.
   /// - Parameter limit: see ``finishImport(_:begunBefore:as:)``.
   /// - Returns: the failures.
   package func finishImports(begunBefore limit: Timestamp? = nil) async throws -> [any Error] {
     let records: [LocalID] = try await directory.read(orAbsent: []) { view in
       var records: [LocalID] = []
-      try view.locals(ListKeys.range(ListKeys.importedPrefix)) { id, _ in
+      try view.allLocals(ListKeys.range(ListKeys.importedPrefix)) { id, _ in
         records.append(id)
         return true
       }

@@ -146,16 +146,17 @@ extension ListService {
   /// Removes the drafts that a crash or a failure left behind.
   func removeEndedDrafts() async throws -> [any Error] {
     typealias Ended = (list: AccountID, author: AccountID)
-    let ended: [Ended] = try await directory.read(orAbsent: []) { view in
+    let (ended, unreadable): ([Ended], Int) = try await directory.read(orAbsent: ([], 0)) { view in
       var ended: [Ended] = []
-      try view.locals(ListKeys.range(ListKeys.endedDraftsPrefix)) { id, note in
+      let unreadable = try view.readableLocals(ListKeys.range(ListKeys.endedDraftsPrefix)) {
+        id, note in
         let list = try ListDirectory.root(of: note)["list"]?.string.flatMap(AccountID.init)
         if let list, let author = ListKeys.last(of: id) { ended.append((list, author)) }
-        return true
       }
-      return ended
+      return (ended, unreadable)
     }
-    var failures: [any Error] = []
+    var failures: [any Error] =
+      unreadable == 0 ? [] : [ListDirectory.unreadable("drafts that were ended")]
     for (list, author) in ended {
       do {
         // An author who has joined again keeps the remaining drafts.

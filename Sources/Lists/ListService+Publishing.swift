@@ -99,21 +99,21 @@ extension ListService {
   /// - Parameter limit: if other processes publish, too: a publication that began later is left alone.
   func finishPublications(begunBefore limit: Timestamp?) async throws -> [any Error] {
     typealias Begun = (list: AccountID, document: DocumentID, author: AccountID, note: LocalID)
-    let begun: [Begun] = try await directory.read(orAbsent: []) { view in
+    let (begun, unreadable): ([Begun], Int) = try await directory.read(orAbsent: ([], 0)) { view in
       var begun: [Begun] = []
-      try view.locals(ListKeys.range(ListKeys.publishingPrefix)) { id, note in
+      let unreadable = try view.readableLocals(ListKeys.range(ListKeys.publishingPrefix)) {
+        id, note in
         let root = try ListDirectory.root(of: note)
-        if let limit, limit.milliseconds <= Int64(root["at"]?.int ?? 0) { return true }
+        if let limit, limit.milliseconds <= Int64(root["at"]?.int ?? 0) { return }
         if let list = root["list"]?.string.flatMap(AccountID.init),
           let document = root["document"]?.string, let author = ListKeys.last(of: id)
         {
           begun.append((list, DocumentID(stored: document), author, id))
         }
-        return true
       }
-      return begun
+      return (begun, unreadable)
     }
-    var failures: [any Error] = []
+    var failures: [any Error] = unreadable == 0 ? [] : [ListDirectory.unreadable("a publication")]
     for (list, document, author, note) in begun {
       do {
         try await finishPublication(of: document, on: list, by: author)

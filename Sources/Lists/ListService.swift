@@ -293,10 +293,12 @@ extension ListService {
     } while try await directory.head(of: list)?.version ?? version != version
     guard isThorough || !isNamed else { return }
     try await stores.update(.system, as: .server) { [version] changes in
-      guard let note = try changes.view.local(ListKeys.stale(list)),
-        try ListDirectory.root(of: note)["version"]?.int == version
+      // The list's head has the record's version, too. A record that can't be read has nothing besides.
+      let id = ListKeys.stale(list)
+      guard try unlessDamaged({ try changes.view.local(id) != nil }) ?? true,
+        try ListDirectory.head(of: list, in: changes.view)?.version == version
       else { return }
-      changes.write(LocalEdit(ListKeys.stale(list), nil))
+      changes.write(LocalEdit(id, nil))
     }
   }
 
@@ -318,13 +320,14 @@ extension ListService {
   }
 
   /// Completes what a crash or a failure left undone: writes members to the lists' documents, and removes drafts
-  /// that were published or whose list was deleted. Runs at every start.
+  /// that were published or whose list was deleted. Runs at every start. A step that damage ends stops no other.
   /// - Parameter limit: if other processes publish drafts, too: a publication that began later is left alone.
   /// - Returns: the failures. The next start tries them again.
   package func finish(begunBefore limit: Timestamp? = nil) async throws -> [any Error] {
-    try await showStaleLists() + finishPublications(begunBefore: limit) + endOwnerless()
+    try await failures(of: showStaleLists)
+      + failures { try await finishPublications(begunBefore: limit) } + endOwnerless()
       + removeRests()
-      + removeEndedDrafts()
+      + failures(of: removeEndedDrafts)
   }
 
   /// The part of ``finish()`` that may run at any time: after the command line has deleted an account, or after a

@@ -70,9 +70,13 @@ extension ListService {
     let now = now()
     return await finishEach(in: ListKeys.ends(until: now)) { note, list in
       let ended = try await stores.update(.system, as: .server) { changes in
-        changes.write(LocalEdit(note, nil))
         let end = try ListDirectory.head(of: list, in: changes.view)?.endsAt
-        return end.map { $0 <= now } ?? false ? try changes.endList(list, at: now) : EndedList()
+        let isDue = end.map { $0 <= now } ?? false
+        // A record that can't be read stays, unless its list ends with it.
+        if try isDue || unlessDamaged({ try changes.view.local(note) }) != nil {
+          changes.write(LocalEdit(note, nil))
+        }
+        return isDue ? try changes.endList(list, at: now) : EndedList()
       }
       tell(ended.members)
       for store in ended.stores { try await accounts.erase(store: store) }
@@ -100,11 +104,11 @@ extension ListService {
 }
 
 extension ListDirectory {
-  /// The first record of a range.
+  /// The first record of a range, whether it can be read or not.
   fileprivate func first(in range: DocumentRange) async throws -> LocalID? {
     try await read(orAbsent: nil) { view in
       var first: LocalID?
-      try view.locals(range) { id, _ in
+      try view.allLocals(range) { id, _ in
         first = id
         return false
       }

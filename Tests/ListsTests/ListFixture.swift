@@ -19,10 +19,20 @@ struct ListFixture: Sendable {
 
   /// A fixture without lists, over an engine that may already have data.
   /// - Parameter repetition: runs the engine's closures several times.
-  init(_ engine: MemoryEngine = MemoryEngine(), _ repetition: Repetition? = nil) throws {
+  /// - Parameter damaged: the ids of documents and local documents that can't be read.
+  init(
+    _ engine: MemoryEngine = MemoryEngine(), _ repetition: Repetition? = nil,
+    without damaged: Set<String> = []
+  ) throws {
     let clock = TestClock()
     let used: any StorageEngine =
-      if let repetition { repetition.engine(over: engine) } else { engine }
+      if let repetition {
+        repetition.engine(over: engine)
+      } else if damaged.isEmpty {
+        engine
+      } else {
+        WrappedEngine(engine) { DamagedStorage($0, without: damaged) }
+      }
     let stores = DatabaseManager(engine: used, maximumOpen: 8, now: { clock.now })
     var settings = AccountSettings()
     settings.scrypt = try #require(ScryptParameters(rounds: 2, blockSize: 1, parallelism: 1))

@@ -40,6 +40,33 @@ import Testing
     #expect(try await fixture.lists.drafts(on: list, of: owner).isEmpty)
   }
 
+  @Test func unreadableRecordsStopNoOtherWork() async throws {
+    let fixture = try ListFixture()
+    let (owner, friend) = (try await fixture.account("ann"), try await fixture.account("ben"))
+    let list = try await fixture.list(of: owner, "ann")
+    try await fixture.join(list, friend, "ben", by: owner)
+    let (none, now) = (
+      try #require(AccountID(String(repeating: "0", count: 32))), fixture.clock.now
+    )
+    let records = [
+      ListKeys.publishing(try DocumentID("d"), on: none, by: owner),
+      ListKeys.endedDrafts(of: owner, on: none), ListKeys.imported(by: owner, marked: none),
+      ListKeys.stale(none), ListKeys.ended(none), ListKeys.end(of: none, at: now),
+    ]
+    try await fixture.stores.update(.system, as: .server) { changes in
+      for id in records { changes.note(id, [:]) }
+      try changes.removeMember(friend, from: list, at: now)
+      let broken = LocalDocument(revision: 1, body: Array("{".utf8))
+      changes.write(LocalEdit(ListKeys.stale(list), broken))
+    }
+    await fixture.stores.close()
+    let damaged = try ListFixture(fixture.engine, without: Set(records.map(\.text)))
+    #expect(try await damaged.lists.finishImports().count == 1)
+    #expect(try await damaged.lists.finish().count == 2)
+    let left = try await damaged.records(of: list)
+    #expect(!left.contains { $0.contains("list-stale") || $0.contains("list-drafts") }, "\(left)")
+  }
+
   @Test func aPublicationThatAnotherProcessHasJustBegunIsLeftAlone() async throws {
     let fixture = try ListFixture()
     let owner = try await fixture.account("ann")
