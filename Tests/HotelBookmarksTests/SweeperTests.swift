@@ -111,6 +111,19 @@ struct SweeperTests {
     #expect(fixture.stores.openCount == 2)
   }
 
+  @Test func roundWhosePositionCannotBeSavedVisitsNoStoreAgain() async throws {
+    let fixture = try await SweeperFixture(guests: 0)
+    for number in 0..<250 {
+      guard case .guest(let id) = try fixture.name(number) else { return }
+      try await fixture.stores.withStore(.user(id)) { _ in }
+    }
+    try await fixture.stores.withStore(.system) { _ in }
+    fixture.engine.failWrites(to: .system, with: ServiceError(.storageFull, ""))
+    let sweeper = fixture.sweeper(stopsAfter: 1_000, eachSleep: 60)
+    await sweeper.run()
+    #expect((250...251).contains(sweeper.counts.storeCount))
+  }
+
   @Test func cancelledWalkEndsAndGoesOnWhereItWas() async throws {
     let fixture = try await SweeperFixture(guests: 250)
     // The sweep stops in the second hundred of names, after ten minutes.

@@ -51,13 +51,21 @@ struct Sweeper: Sendable {
         } else {
           next = SweepProgress(try await accounts.sweepState(), since: start)
         }
+        // What was reached is not visited again after an error.
+        defer { progress = next }
         next.advance(to: now(), uptime())
         if engine.isShared, next.isDue(at: now()), next.state.position == nil {
           next.learn(of: try await accounts.sweepState().begun)
         }
-        if next.isDue(at: now()) { try await sweep(&next) }
+        if next.isDue(at: now()) {
+          let before = next
+          do { try await sweep(&next) } catch {
+            // A round that has reached nothing is begun again, and not only after a day.
+            if next.state.position == nil { next = before }
+            throw error
+          }
+        }
         try await note(&next)
-        progress = next
       } catch {
         guard !Task.isCancelled else { return }
         counts.fail()
