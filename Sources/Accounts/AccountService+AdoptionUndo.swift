@@ -28,8 +28,9 @@ extension AccountService {
     begunBefore limit: Timestamp? = nil,
     _ takeBack: (_ guest: AccountID, _ user: AccountID) async throws -> Void
   ) async throws -> [any Error] {
-    var failures: [any Error] = []
-    for undo in try await accounts.begunUndos(before: limit) {
+    let (begun, unreadable) = try await accounts.begunUndos(before: limit)
+    var failures: [any Error] = unreadable == 0 ? [] : [AccountStore.unreadable("an undo's")]
+    for undo in begun {
       do {
         try await finishUndo(of: undo.guest, by: undo.account, id: undo.user, as: .server) {
           try await takeBack(undo.guest, undo.user)
@@ -102,21 +103,23 @@ extension AccountStore {
     }
   }
 
-  fileprivate func begunUndos(before limit: Timestamp?) async throws -> [BegunUndo] {
-    try await read(orAbsent: []) { view in
+  /// - Returns: the undos, and how many records of undos can't be read.
+  fileprivate func begunUndos(
+    before limit: Timestamp?
+  ) async throws -> (begun: [BegunUndo], unreadable: Int) {
+    try await read(orAbsent: ([], 0)) { view in
       var begun: [BegunUndo] = []
-      try view.locals(UndoNote.range) { id, note in
+      let unreadable = try view.readableLocals(UndoNote.range) { id, note in
         let root = try Self.root(of: note.body)
-        if let limit, limit.milliseconds <= Int64(root["at"]?.int ?? 0) { return true }
+        if let limit, limit.milliseconds <= Int64(root["at"]?.int ?? 0) { return }
         if let guest = UndoNote.guest(of: id), let account = root["account"]?.string,
           let user = root["user"]?.string.flatMap(AccountID.init)
         {
           begun.append(
             BegunUndo(guest: guest, account: DocumentID(stored: account), user: user))
         }
-        return true
       }
-      return begun
+      return (begun, unreadable)
     }
   }
 

@@ -17,7 +17,7 @@ extension AccountService {
 
   /// The adoptions that are not complete. Reads every account.
   /// - Throws: the system store's errors.
-  package func openAdoptions() async throws -> [OpenAdoption] {
+  package func openAdoptions() async throws -> OpenAdoptions {
     try await accounts.openAdoptions()
   }
 
@@ -59,10 +59,10 @@ extension AccountService {
 
   /// Erases a guest's store if no valid token can exist for it: the guest's last use is longer ago than a token is
   /// valid, and no account is adopting the guest. A store that is in use is never erased.
-  /// - Parameter beingAdopted: the guests whose adoption by an account is not complete.
+  /// - Parameter beingAdopted: the adoptions that are not complete.
   /// - Throws: the stores' errors.
   package func sweep(
-    guest id: AccountID, by state: SweepState, beingAdopted: Set<AccountID>
+    guest id: AccountID, by state: SweepState, beingAdopted: OpenAdoptions
   ) async throws -> GuestSweep {
     let name = StoreName.guest(id)
     guard !accounts.stores.isInUse(name) else { return .kept(until: nil) }
@@ -78,7 +78,7 @@ extension AccountService {
       try view.document(AccountKeys.guest(id))?.updated
     }
     if let note {
-      if beingAdopted.contains(id) { return .kept(until: nil) }
+      if beingAdopted.mayConcern(id) { return .kept(until: nil) }
       guard isOver(note) else { return .kept(until: state.clock.end(of: note, for: keeping)) }
     }
     return try await accounts.stores.erase(name, isNoted: false) ? .erased : .kept(until: nil)
@@ -87,17 +87,18 @@ extension AccountService {
   /// Removes records of the system store that are no longer needed: tombstones of accounts and of erasures, and the
   /// records of former guests whose tokens are too old and whose stores are gone.
   /// - Parameter last: the end of the previous call; nil for the first.
-  /// - Returns: what was removed and what was left, and where to continue; nil when all records were checked.
+  /// - Returns: what was removed and what was left, where to continue (nil when all records were checked), and how many
+  ///   records can't be read.
   /// - Throws: the stores' errors.
   package func sweepNotes(
-    after last: String?, by state: SweepState, beingAdopted: Set<AccountID>
-  ) async throws -> (remains: Remains, last: String?) {
+    after last: String?, by state: SweepState, beingAdopted: OpenAdoptions
+  ) async throws -> (remains: Remains, last: String?, unreadable: Int) {
     let isOver = isOver(state)
     let walk = try await accounts.findEnded(after: last, isOver: isOver)
     var remains = Remains()
     var notes: [DocumentID] = []
     for id in walk.found.notes {
-      guard let guest = AccountKeys.guest(of: id), !beingAdopted.contains(guest) else { continue }
+      guard let guest = AccountKeys.guest(of: id), !beingAdopted.mayConcern(guest) else { continue }
       // While the store exists, the record is the only link from an account to it.
       let isGone = try await accounts.stores.visit(.guest(guest)) { store in
         store == nil
@@ -107,7 +108,7 @@ extension AccountService {
     remains.removed[.names] = try await accounts.remove(walk.found.tombstones) { _ in false }
     remains.removed[.adoptions] = try await accounts.remove(notes, isOver: isOver)
     remains.kept[.adoptions] = walk.found.kept + walk.found.notes.count - notes.count
-    return (remains, walk.isFull ? walk.last : nil)
+    return (remains, walk.isFull ? walk.last : nil, walk.unreadable)
   }
 
   /// Whether a guest whose last use was at a given time can have no valid token any more.
@@ -115,6 +116,22 @@ extension AccountService {
     let (now, seconds) = (now(), settings.guestKeeping)
     return { state.clock.isOver($0, for: seconds, at: now) }
   }
+}
+
+/// The adoptions that are not complete.
+package struct OpenAdoptions: Sendable {
+  package let all: [OpenAdoption]
+  /// Whether all accounts could be read. Otherwise any guest whom an account has claimed may be among the missing ones.
+  package let isComplete: Bool
+  private let guests: Set<AccountID>
+
+  init(all: [OpenAdoption], isComplete: Bool) {
+    (self.all, self.isComplete) = (all, isComplete)
+    guests = Set(all.map(\.guest))
+  }
+
+  /// Whether an account may wait for the data of a guest whom it has claimed.
+  func mayConcern(_ guest: AccountID) -> Bool { !isComplete || guests.contains(guest) }
 }
 
 /// An adoption that is not complete: it failed, or the user's documents have no space for everything.
@@ -156,7 +173,7 @@ extension AccountService {
 
   /// Erases a user, for the command line. The effect is the same as of the user's own request.
   /// - Parameter user: a user name or an account's id.
-  /// - Throws: `unknownUser`; the store's errors.
+  /// - Throws: `unknownUser`; `integrity` if the user is not found and an account can't be read; the store's errors.
   package func eraseUser(_ user: String) async throws {
     let ended = try await end(user)
     guard !ended.isEmpty else {

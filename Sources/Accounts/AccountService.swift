@@ -126,7 +126,7 @@ extension AccountService {
     var count = 0
     let logged = Set(names)
     for store in stores {
-      if try await accounts.erase(store, isNoted: !logged.contains(store)) { count += 1 }
+      if try await accounts.erase(store, isNoted: !logged.contains(store)).wasThere { count += 1 }
     }
     return count
   }
@@ -292,18 +292,28 @@ extension AccountService {
   /// Erases the stores whose erasure was not complete when the service stopped. Runs once at every start, before
   /// requests are accepted. Reads one index. A store that can't be erased is left for the next start.
   /// - Parameter limit: if other processes erase, too: an erasure that was recorded later is left alone.
+  /// - Parameter keepingLists: whether the stores of lists are left alone.
   /// - Returns: the failures. They include damage that hides which stores are to be erased; it does not prevent the
   ///   start.
   /// - Throws: the system store's errors.
-  package func finishErasures(begunBefore limit: Timestamp? = nil) async throws -> [any Error] {
-    let pending: [StoreName]
-    do { pending = try await accounts.pendingErasures(before: limit) } catch {
-      guard ServiceError(error)?.code == .integrity else { throw error }
-      return [error]
+  package func finishErasures(
+    begunBefore limit: Timestamp? = nil, keepingLists: Bool = false
+  ) async throws -> [any Error] {
+    let pending = try await accounts.pendingErasures(before: limit)
+    var failures: [any Error] = pending.isComplete ? [] : [AccountStore.unreadable("an erasure's")]
+    var knowsGuests = true
+    for erasure in pending.found {
+      if keepingLists, case .list = erasure.store { continue }
+      // One look at the guests shows for all that some can't be read.
+      if erasure.isRest, !knowsGuests { continue }
+      do {
+        let isComplete = try await accounts.erase(erasure.store, isNoted: !erasure.isRest)
+          .isComplete
+        knowsGuests = knowsGuests && isComplete
+      } catch { failures.append(error) }
     }
-    var failures: [any Error] = []
-    for store in pending {
-      do { try await accounts.erase(store) } catch { failures.append(error) }
+    if !knowsGuests {
+      failures.append(AccountStore.unreadable("a guest's, perhaps of a user who was erased"))
     }
     return failures
   }

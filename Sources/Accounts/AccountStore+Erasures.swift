@@ -67,17 +67,19 @@ extension AccountStore {
   }
 
   /// Deletes users by their ids, without their names, as ``endUser(_:id:)`` does. Reads every account.
+  /// - Throws: `integrity` if one of them is not found and an account can't be read, after it has deleted the others.
   func endUsers(_ ids: Set<AccountID>) async throws -> [StoreName] {
     typealias Found = (document: DocumentID, id: AccountID)
-    let found = try await walk(AccountKeys.users, DocumentWalk(found: [Found]())) {
+    let walk = try await walk(AccountKeys.users, DocumentWalk(found: [Found]())) {
       walk, document in
       guard let user = try UserDocument(document), ids.contains(user.id) else { return }
       walk.found.append((document.id, user.id))
-    }.found
+    }
     var stores: [StoreName] = []
-    for (document, id) in found {
+    for (document, id) in walk.found {
       stores += try await endUser(document, LocalID(receipt: document.text), id: id)
     }
+    guard walk.unreadable == 0 || walk.found.count == ids.count else { throw Self.unreadable }
     return stores
   }
 
@@ -89,42 +91,60 @@ extension AccountStore {
     }
   }
 
+  /// The record of a store that is to be erased.
+  struct PendingErasure: Sendable {
+    let store: StoreName
+    /// Whether the store is erased already and in the log of erasures. Only guests may be left that the user has adopted.
+    let isRest: Bool
+  }
+
   /// The stores that are recorded to be erased, in the order of their keys.
   /// - Parameter limit: leaves out those that were recorded later.
-  func pendingErasures(before limit: Timestamp? = nil) async throws -> [StoreName] {
-    try await walk(AccountKeys.erasures, DocumentWalk(found: [StoreName]())) { walk, document in
-      guard let key = try Self.root(of: document.body)["store"]?.string,
-        let name = StoreName(key: key)
-      else { throw Self.unreadable }
+  /// - Returns: the records, and whether all of them could be read.
+  func pendingErasures(
+    before limit: Timestamp? = nil
+  ) async throws -> (found: [PendingErasure], isComplete: Bool) {
+    let walk = try await walk(AccountKeys.erasures, DocumentWalk(found: [PendingErasure]())) {
+      walk, document in
+      let root = try Self.root(of: document.body)
+      guard let name = root["store"]?.string.flatMap(StoreName.init(key:)) else {
+        throw Self.unreadable
+      }
       if let limit, limit <= document.updated { return }
-      walk.found.append(name)
-    }.found
+      let isRest = root["rest"]?.bool ?? false
+      walk.found.append(PendingErasure(store: name, isRest: isRest))
+    }
+    return (walk.found, walk.unreadable == 0)
   }
 
   /// Erases a store and removes the record of it. With a user's store it also erases the stores of the guests that
   /// the user has adopted or is adopting. The record is removed last, so that the next start repeats an erasure
-  /// that failed.
+  /// that failed. It stays while the record of a guest can't be read, who may be one of the user's.
   /// - Parameter isNoted: whether the log of erasures gets an entry.
-  /// - Returns: false when the store was absent.
+  /// - Returns: whether the store existed, and whether the record is removed.
   @discardableResult
-  func erase(_ store: StoreName, isNoted: Bool = true) async throws -> Bool {
-    var guests: [AccountID] = []
+  func erase(
+    _ store: StoreName, isNoted: Bool = true
+  ) async throws -> (wasThere: Bool, isComplete: Bool) {
+    var (guests, isComplete): ([AccountID], Bool) = ([], true)
     if case .user(let id) = store {
-      guests = try await guestsTaken(by: id)
+      (guests, isComplete) = try await guestsTaken(by: id)
       try await dropRemotes(of: id)
     }
-    let wasThere: Bool
     for guest in guests { _ = try await stores.erase(.guest(guest)) }
-    wasThere = try await stores.erase(store, isNoted: isNoted)
+    let wasThere = try await stores.erase(store, isNoted: isNoted)
     let id = AccountKeys.erasure(store)
-    try await stores.update(.system, loading: [id], as: .server) { [guests] changes in
+    try await stores.update(.system, loading: [id], as: .server) { [guests, isComplete] changes in
       for guest in guests {
         changes.write(GuestRest.edit(guest, until: nil))
         changes.write(LocalEdit(UndoNote.id(of: guest), nil))
       }
-      try changes.dropErasure(of: store)
+      guard !isComplete else { return try changes.dropErasure(of: store) }
+      let record = try changes.view.document(id).flatMap { $0.isDeleted ? nil : $0.body }
+      guard try record.map(Self.root)?["rest"] == nil else { return }
+      try changes.noteErasure(of: store, isRest: true)
     }
-    return wasThere
+    return (wasThere, isComplete)
   }
 }
 
@@ -148,9 +168,15 @@ extension StoreChanges {
   /// Records that a store is to be erased. The update is allowed even when the disk is full, because the erasure
   /// frees space.
   package mutating func noteErasure(of store: StoreName) throws {
+    try noteErasure(of: store, isRest: false)
+  }
+
+  /// - Parameter isRest: see ``AccountStore/PendingErasure/isRest``.
+  fileprivate mutating func noteErasure(of store: StoreName, isRest: Bool) throws {
     freesSpace = true
-    try replace(
-      AccountKeys.erasure(store), by: ["type": "erasure", "store": .string(store.key)])
+    var record: JSONObject = ["type": "erasure", "store": .string(store.key)]
+    if isRest { record.append("rest", true) }
+    try replace(AccountKeys.erasure(store), by: .object(record))
   }
 
   /// Removes the record that a store is to be erased.

@@ -70,7 +70,12 @@ struct AccountStore: Sendable {
     do { return try ParsedJSON(body, limits: .document).root } catch { throw unreadable }
   }
 
-  static let unreadable = ServiceError(.integrity, "An account's document can't be read.")
+  static let unreadable = unreadable()
+
+  /// - Parameter detail: which documents, for the log.
+  static func unreadable(_ detail: String = "") -> ServiceError {
+    ServiceError(.integrity, "An account's document can't be read.", detail: detail)
+  }
 }
 
 extension AccountStore {

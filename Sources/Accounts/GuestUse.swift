@@ -70,15 +70,15 @@ enum GuestRest {
 
   static func id(of guest: AccountID) -> LocalID { LocalID(receipt: prefix + guest.text) }
 
-  /// The guests of a range that have such a document, in the order of their ids.
+  /// The guests of a range that have such a document. One that can't be read is passed over, which costs a visit.
   static func guests(
     from first: AccountID, through last: AccountID, in view: any StoreView
   ) throws -> Set<AccountID> {
     var guests: Set<AccountID> = []
-    try view.locals(DocumentRange(start: id(of: first).text, end: id(of: last).text)) { id, _ in
+    let range = DocumentRange(start: id(of: first).text, end: id(of: last).text)
+    _ = try view.readableLocals(range) { id, _ in
       let guest = String(decoding: id.text.utf8.suffix(first.text.utf8.count), as: UTF8.self)
       if let guest = AccountID(guest) { guests.insert(guest) }
-      return true
     }
     return guests
   }

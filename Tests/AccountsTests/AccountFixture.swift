@@ -30,14 +30,17 @@ final class AccountFixture: Sendable {
 
   private init(
     engine: MemoryEngine, keys: SigningKeys, clock: TestClock, settings: AccountSettings,
-    documents: (any IssuerDocuments)?
+    documents: (any IssuerDocuments)?, without damaged: Set<String> = []
   ) {
     self.documents = documents
     self.engine = engine
     self.keys = keys
     self.clock = clock
     self.settings = settings
-    manager = DatabaseManager(engine: engine, maximumOpen: 8, now: { clock.now })
+    let used = WrappedEngine(engine) { storage in
+      damaged.isEmpty ? storage : DamagedStorage(storage, without: damaged)
+    }
+    manager = DatabaseManager(engine: used, maximumOpen: 8, now: { clock.now })
     service = AccountService(
       stores: manager, keys: keys, settings: settings, now: { clock.now },
       uptime: { clock.uptime },
@@ -65,14 +68,16 @@ final class AccountFixture: Sendable {
   }
 
   /// The service after a stop and a start, over the same stores and keys.
-  func restarted(_ change: (inout AccountSettings) throws -> Void = { _ in }) async throws
-    -> AccountFixture
-  {
+  /// - Parameter damaged: the ids of documents and local documents that can't be read.
+  func restarted(
+    without damaged: Set<String> = [], _ change: (inout AccountSettings) throws -> Void = { _ in }
+  ) async throws -> AccountFixture {
     await manager.close()
     var settings = settings
     try change(&settings)
     return AccountFixture(
-      engine: engine, keys: keys, clock: clock, settings: settings, documents: documents)
+      engine: engine, keys: keys, clock: clock, settings: settings, documents: documents,
+      without: damaged)
   }
 
   /// Signs up a user with the usual password.

@@ -78,7 +78,7 @@ struct ErasureTests {
       try await fixture.service.undoAdoption(of: guest.id, by: user, as: .server) {}
     }
     #expect(try await stores(fixture, "guest").count == 1)
-    #expect(try await fixture.service.accounts.pendingErasures().isEmpty)
+    #expect(try await fixture.service.accounts.pendingErasures().found.isEmpty)
     #expect(try await fixture.service.authenticate(bearer: guestToken) == guest)
     // Nothing is left to be copied.
     let carried = fixture.adoptions.done.count
@@ -167,7 +167,7 @@ struct ErasureTests {
     #expect(try await stores(after, "user") == [session.principal.store])
     #expect(try await after.service.finishErasures().isEmpty)
     #expect(try await stores(after, "user").isEmpty)
-    #expect(try await after.service.accounts.pendingErasures().isEmpty)
+    #expect(try await after.service.accounts.pendingErasures().found.isEmpty)
   }
 
   @Test func anErasureThatAnotherProcessHasJustBegunIsLeftAlone() async throws {
@@ -188,6 +188,61 @@ struct ErasureTests {
     let fixture = try await AccountFixture.make()
     #expect(try await fixture.service.finishErasures().isEmpty)
     #expect(fixture.engine.tally.created == 0)
+  }
+
+  /// The unreadable record may be of another guest of the user.
+  @Test func unreadableGuestKeepsOnlyTheRecordOfAUsersErasure() async throws {
+    let fixture = try await AccountFixture.make()
+    let (one, two) = (try await fixture.guest(), try await fixture.guest())
+    let user = try await fixture.signUp("demo", guest: one.principal).principal
+    _ = try await fixture.logIn("demo", guestToken: two.token)
+    for store in [user.store, one.principal.store, two.principal.store] {
+      try await write(fixture, store)
+    }
+    let damaged = try await fixture.restarted(
+      without: [AccountKeys.guest(two.principal.id).text])
+    try await damaged.service.erase(user)
+    #expect(try await stores(damaged, "user").isEmpty)
+    #expect(try await stores(damaged, "guest") == [two.principal.store])
+    #expect(try await damaged.service.finishErasures().count == 1)
+    let pending = try await damaged.service.accounts.pendingErasures().found
+    #expect(pending.map(\.store) == [user.store] && pending.map(\.isRest) == [true])
+    let mended = try await damaged.restarted()
+    #expect(try await mended.service.finishErasures().isEmpty)
+    #expect(try await stores(mended, "guest").isEmpty)
+    #expect(try await mended.service.accounts.pendingErasures().found.isEmpty)
+  }
+
+  @Test func unreadableRecordStopsNoOtherErasureAndNoOtherUndo() async throws {
+    let fixture = try await AccountFixture.make()
+    var (users, guests): ([Principal], [Principal]) = ([], [])
+    for name in ["one", "two", "three"] {
+      guests.append(try await fixture.guest().principal)
+      users.append(try await fixture.signUp(name, guest: guests.last).principal)
+      try await write(fixture, try #require(users.last).store)
+    }
+    let list = StoreName.list(users[0].id)
+    try await write(fixture, list)
+    for store in [list, users[0].store, users[1].store] {
+      try await fixture.service.accounts.noteErasure(of: store)
+    }
+    struct Cut: Error {}
+    for (user, guest) in zip(users, guests).dropFirst() {
+      await #expect(throws: Cut.self) {
+        try await fixture.service.undoAdoption(of: guest.id, by: user, as: .server) { throw Cut() }
+      }
+    }
+    let damaged = try await fixture.restarted(
+      without: [
+        AccountKeys.erasure(users[1].store).text, UndoNote.id(of: guests[1].id).text,
+      ])
+    var undone: [AccountID] = []
+    #expect(
+      try await damaged.service.finishUndos { guest, _ in undone.append(guest) }.count == 1)
+    #expect(undone == [guests[2].id])
+    #expect(try await damaged.service.finishErasures(keepingLists: true).count == 1)
+    #expect(Set(try await stores(damaged, "user")) == [users[1].store, users[2].store])
+    #expect(try await stores(damaged, "list") == [list])
   }
 
   private func write(_ fixture: AccountFixture, _ name: StoreName) async throws {

@@ -35,12 +35,12 @@ struct SweeperTests {
     _ = try await fixture.accounts.signUp(
       username: "anna", password: Secret("long enough"), guest: principal,
       from: ClientAddress("127.0.0.1"))
-    #expect(try await fixture.accounts.openAdoptions().count == 1)
+    #expect(try await fixture.accounts.openAdoptions().all.count == 1)
     try await fixture.run(days: 1)
-    #expect(try await fixture.accounts.openAdoptions().count == 1)
+    #expect(try await fixture.accounts.openAdoptions().all.count == 1)
     fixture.adoptions.fail.withLock { $0 = false }
     try await fixture.run(days: 2)
-    #expect(try await fixture.accounts.openAdoptions().isEmpty)
+    #expect(try await fixture.accounts.openAdoptions().all.isEmpty)
   }
 
   @Test func aRoundThatAnotherServerHasBegunIsNotBegunAgain() {

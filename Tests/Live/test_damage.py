@@ -7,6 +7,7 @@ import pytest
 
 from faults import file_of, listed, metric, put, refused, store_file
 from server import BINARY, Server
+from test_sweep import next_round, swept
 from waiting import PATIENCE
 
 HOTELS = [f"n{number}" for number in range(10)]
@@ -322,3 +323,46 @@ def test_a_damaged_account_keeps_nobody_from_starting_or_logging_in(start, tmp_p
     # No other user can take the name meanwhile.
     taken = server.call("POST", "/v1/users", json={"username": "anna", "password": "an evil password"})
     assert taken.status_code >= 400
+
+
+@pytest.mark.fault("F13")
+def test_damaged_records_of_accounts_stop_no_start_no_erasure_and_no_sweep(start):
+    server = start()
+    tokens, files = {}, {}
+    for name in ("anna", "otto"):
+        guest = server.guest()
+        assert put(server, guest, name).status_code == 201
+        body = {"username": name, "password": "a good password"}
+        assert server.call("POST", "/v1/users", json=body).status_code == 201
+        answer = server.call("POST", "/v1/sessions", json={**body, "guestToken": guest})
+        assert answer.status_code in (200, 201), answer.text
+        tokens[name] = answer.json()["token"]
+        files[name] = store_file(server, tokens[name])
+        if name == "anna":
+            with sqlite3.connect(file_of(server.data, "system")) as base:
+                hers = [row for row, in base.execute("SELECT id FROM documents")]
+            base.close()
+    assert server.stop() == 0
+    system = file_of(server.data, "system")
+    assert {id.split(":")[0] for id in hers} == {"user", "guest"}
+    assert rot(system, "documents", "body", f"id IN {tuple(hers)}", bytes_wrong=3) == 2
+    with sqlite3.connect(system) as base:
+        for prefix in ("adoption-undo", "guest-rest", "list-drafts", "list-ended", "list-ends/" + "0" * 32,
+                       "list-import", "list-stale", "publishing/" + "0" * 32):
+            base.execute("INSERT INTO locals(id, revision, checksum, body) VALUES (?, 1, 1, ?)",
+                         (f"receipt/{prefix}/{'0' * 32}", b"{}"))
+    base.close()
+    server = start()
+    assert server.logged("interrupted work can't be finished yet", "A list can't be read (a publication)")
+    assert listed(server, tokens["otto"]) == {"otto"}
+    assert server.call("DELETE", "/v1/me", tokens["otto"]).status_code == 204
+    assert not files["otto"].exists() and files["anna"].exists()
+    # His record stays, because her guest's, which can't be read, may be his. The tombstone of his account goes.
+    next_round(server)
+    assert swept(server, "removed_total", "names") > 0
+    assert server.logged("records of accounts can't be read", "detail=2")
+    assert server.stop() == 0
+    with sqlite3.connect(system) as base:
+        erasures = base.execute("SELECT body FROM documents WHERE id LIKE 'erasure:%' AND is_deleted = 0").fetchall()
+    base.close()
+    assert [b'"rest":true' in body for body, in erasures] == [True]

@@ -18,32 +18,39 @@ struct Recovery: Sendable {
   let lists: ListService
   let logger: Logger
 
-  /// Finishes what was begun before a time.
+  /// Finishes what was begun before a time. Damage that ends a step stops no other.
   /// - Parameter limit: nil if nothing can be under way.
-  /// - Throws: the errors of the registry and of the system store. Other failures are logged, and the next run repeats
-  ///   the work.
-  func run(begunBefore limit: Timestamp?) async throws {
-    for failure in try await stores.removeStaged(begunBefore: limit) {
-      report("the rest of an import can't be removed yet", failure)
+  /// - Parameter known: failures that are not logged, because an earlier run has logged them.
+  /// - Returns: the failures that were logged or known. The next run repeats the work.
+  /// - Throws: the errors of the registry and of the system store.
+  @discardableResult
+  func run(
+    begunBefore limit: Timestamp?, besides known: Set<String> = []
+  ) async throws -> Set<String> {
+    var found = try await failures { try await stores.removeStaged(begunBefore: limit) }
+    found += try await failures {
+      try await accounts.finishUndos(begunBefore: limit) { guest, user in
+        try await hotels.undoAdoption(of: guest, in: .user(user), as: .server)
+      }
     }
-    let undos = try await accounts.finishUndos(begunBefore: limit) { guest, user in
-      try await hotels.undoAdoption(of: guest, in: .user(user), as: .server)
+    let imports = try await failures { try await lists.finishImports(begunBefore: limit) }
+    found += imports
+    found += try await failures {
+      // The lists of an import that can't be finished yet are recorded to be erased, and may have to stay.
+      try await accounts.finishErasures(begunBefore: limit, keepingLists: !imports.isEmpty)
     }
-    let imports = try await lists.finishImports(begunBefore: limit)
-    // The lists of an import that can't be finished yet are recorded to be erased, and may have to stay.
-    let erasures = imports.isEmpty ? try await accounts.finishErasures(begunBefore: limit) : []
-    for failure in try await undos + imports + erasures + lists.finish(begunBefore: limit) {
-      report("a store can't be erased yet", failure)
+    found += try await lists.finish(begunBefore: limit)
+    let lines = Set(found.map(StartFailure.line))
+    for line in lines.subtracting(known).sorted() {
+      logger.error("interrupted work can't be finished yet", metadata: ["detail": "\(line)"])
     }
+    return lines
   }
 
   /// Finishes what was begun so long ago that it is not under way any more.
-  func run(at now: Timestamp) async throws {
-    try await run(begunBefore: now.adding(seconds: -Self.age))
-  }
-
-  private func report(_ what: Logger.Message, _ failure: any Error) {
-    logger.error(what, metadata: ["detail": "\(StartFailure.line(failure))"])
+  @discardableResult
+  func run(at now: Timestamp, besides known: Set<String> = []) async throws -> Set<String> {
+    try await run(begunBefore: now.adding(seconds: -Self.age), besides: known)
   }
 }
 
@@ -58,8 +65,9 @@ struct RecoveryService: Service {
 
   func run() async throws {
     await cancelWhenGracefulShutdown {
+      var known: Set<String> = []
       while (try? await Task.sleep(for: Self.interval)) != nil {
-        do { try await recovery.run(at: now()) } catch {
+        do { known = try await recovery.run(at: now(), besides: known) } catch {
           logger.warning(
             "unfinished work can't be finished yet and will be tried again",
             metadata: ["detail": "\(StartFailure.line(error))"])

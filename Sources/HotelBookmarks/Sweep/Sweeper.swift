@@ -103,10 +103,10 @@ struct Sweeper: Sendable {
   }
 
   /// Copies the data of guests whose adoption failed when the user signed up or logged in.
-  /// - Returns: the guests whose stores must stay for this round; nil if the task was cancelled.
-  private func finishAdoptions() async throws -> Set<AccountID>? {
+  /// - Returns: the adoptions, whose guests' stores must stay for this round; nil if the task was cancelled.
+  private func finishAdoptions() async throws -> OpenAdoptions? {
     let adoptions = try await accounts.openAdoptions()
-    for adoption in adoptions {
+    for adoption in adoptions.all {
       let begun = uptime()
       do { try await accounts.finish(adoption) } catch {
         counts.fail()
@@ -115,7 +115,7 @@ struct Sweeper: Sendable {
       }
       guard await sleep(Self.rest(after: uptime() - begun)) else { return nil }
     }
-    return Set(adoptions.map(\.guest))
+    return adoptions
   }
 
   /// The next stores, of one namespace; nil at the end. A visit finishes an erasure that was interrupted.
@@ -134,7 +134,7 @@ struct Sweeper: Sendable {
   /// Sweeps one store.
   /// - Parameter rests: receives the time until which a guest's store needs no visit.
   private func visit(
-    _ name: StoreName, _ state: SweepState, _ beingAdopted: Set<AccountID>,
+    _ name: StoreName, _ state: SweepState, _ beingAdopted: OpenAdoptions,
     _ rests: inout [AccountID: Timestamp]
   ) async -> Remains {
     var remains = Remains()
@@ -169,18 +169,22 @@ struct Sweeper: Sendable {
 
   /// - Returns: false if the task was cancelled before the end.
   private func sweepNotes(
-    _ state: SweepState, _ beingAdopted: Set<AccountID>, _ remains: inout Remains
+    _ state: SweepState, _ beingAdopted: OpenAdoptions, _ remains: inout Remains
   ) async throws -> Bool {
-    var last: String?
+    var (last, unreadable): (String?, Int) = (nil, 0)
     repeat {
       let begun = uptime()
-      let (found, next) = try await accounts.sweepNotes(
+      let (found, next, damaged) = try await accounts.sweepNotes(
         after: last, by: state, beingAdopted: beingAdopted)
+      unreadable += damaged
       remains.add(found)
       counts.countRemoved(found)
       last = next
       guard await sleep(Self.rest(after: uptime() - begun)) else { return false }
     } while last != nil
+    if unreadable > 0 {
+      logger.error("records of accounts can't be read", metadata: ["detail": "\(unreadable)"])
+    }
     return true
   }
 
