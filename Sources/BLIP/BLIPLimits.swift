@@ -10,8 +10,9 @@ package struct BLIPLimits: Sendable {
   package static let propertyBytes = 100 << 10
   /// The most messages of the peer that are incomplete at the same time.
   package static let openMessages = 64
-  /// The most requests of the peer that have no answer yet.
-  package static let unanswered = 1_024
+  /// The most requests of the peer that have no answer yet. LiteCore sends up to 2 MiB of revisions that wait for their
+  /// answers, however many these are; the shortest one has less than 100 bytes.
+  package static let unanswered = 1 << 15
   /// The bytes of a frame, with all that belongs to it.
   static let frameBytes = 16 << 10
   /// An incomplete message is acknowledged each time this many bytes have come.

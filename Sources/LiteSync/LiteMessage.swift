@@ -22,6 +22,11 @@ package struct LiteRequest: Sendable {
 
   subscript(name: String) -> String? { properties[name] }
 
+  /// The bytes of its properties and its body.
+  package var byteCount: Int {
+    properties.reduce(body.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+  }
+
   /// Whether a property says yes, as LiteCore reads it.
   func flag(_ name: String) -> Bool {
     ["true", "1", "yes"].contains(properties[name]?.lowercased() ?? "")

@@ -15,7 +15,7 @@ struct LitePush: Sendable {
   private let document: IncomingDocument
   /// The attachments whose bytes are found by their SHA-1.
   let attachments: [LiteAttachment]
-  /// The bytes of the request's body.
+  /// The bytes of the request.
   let byteCount: Int
   private let merges: LiteMerging
 
@@ -39,7 +39,7 @@ struct LitePush: Sendable {
     let parsed = try await ParsedJSON.inSlices(text, limits: limits.document)
     document = try IncomingDocument(parsed.root, read: try await DocumentBody.readLong(parsed.root))
     attachments = try await LiteAttachment.all(in: document, parsed.root, text)
-    byteCount = text.count
+    byteCount = request.byteCount
   }
 
   /// The write, which is decided in its transaction.

@@ -49,6 +49,8 @@ package struct LiteSession: Sendable {
   /// The most collections that a client may name.
   private static let maximumCollections = 1_000
 
+  /// The revisions that LiteCore sends at the same time. Source: its `kDefaultMaxRevsInFlight`.
+  package static let revisionsAtOnce = 10
   /// The most rows of one `proposeChanges`.
   package static let maximumProposals = LiteProposals.maximumRows
 
@@ -233,7 +235,7 @@ package struct LiteSession: Sendable {
           pushes.append((push, [:]))
           numbers.append(number)
         } else {
-          try uploads.add(push, for: number)
+          try uploads.add(push, for: number, limit: store.documentLimits.bytes)
         }
       } catch {
         noteSent(request["id"])

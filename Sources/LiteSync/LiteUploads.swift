@@ -1,4 +1,5 @@
 import CouchSync
+import DequeModule
 import Documents
 import Scheduling
 import Stores
@@ -11,8 +12,11 @@ import Stores
 struct LiteUploads: Sendable {
   /// The most answers of the client that are on their way.
   private static let asked = 2
-  /// The bytes of waiting revisions from which on no further one is taken. LiteCore sends at most 2 MiB.
+  /// The bytes of waiting revisions from which on no further one is taken, besides those that LiteCore sends at once: it
+  /// then has at most 2 MiB without an answer.
   private static let waitingBytes = 4 << 20
+  /// What a waiting revision takes in memory besides its text, about.
+  private static let overheadBytes = 1 << 10
   /// The bytes of short attachments that are held until their revision is written. Further ones are written at once.
   private static let heldBytes = 1 << 20
 
@@ -46,18 +50,21 @@ struct LiteUploads: Sendable {
     }
   }
 
-  private var waiting: [Waiting] = []
+  /// In the order in which they came, which is about that in which they become complete: there may be thousands.
+  private var waiting: Deque<Waiting> = []
+  private var complete: [Waiting] = []
+  /// The bytes of the texts of both, and of their attachments that are held in memory.
+  private var (textBytes, foundBytes) = (0, 0)
   private var asked: [Int: Asked] = [:]
   private var lastToken = 0
 
-  /// Whether there is a revision with attachments.
-  var isEmpty: Bool { waiting.isEmpty && asked.isEmpty }
-
   /// The bytes that are held in memory.
   var heldBytes: Int {
-    var count = waiting.reduce(0) { count, next in
-      count + next.push.byteCount + next.found.values.reduce(0) { $0 + $1.heldBytes }
-    }
+    attachmentBytes + textBytes + waiting.count * Self.overheadBytes
+  }
+
+  private var attachmentBytes: Int {
+    var count = foundBytes
     for asked in asked.values {
       if case .bytes(let upload) = asked.form { count += upload.heldBytes }
     }
@@ -65,21 +72,26 @@ struct LiteUploads: Sendable {
   }
 
   /// Takes a revision.
+  /// - Parameter limit: the most bytes of a document.
   /// - Throws: 503 if too much waits; the client sends it again in its next session.
-  mutating func add(_ push: LitePush, for request: UInt64) throws(LiteError) {
-    let held = waiting.reduce(0) { $0 + $1.push.byteCount }
-    guard held == 0 || held + push.byteCount <= Self.waitingBytes else {
+  mutating func add(_ push: LitePush, for request: UInt64, limit: Int) throws(LiteError) {
+    guard textBytes <= Self.waitingBytes + LiteSession.revisionsAtOnce * limit else {
       throw .http(503, "Too many revisions wait for their attachments")
     }
     waiting.append(Waiting(request: request, push: push))
+    textBytes += push.byteCount
   }
 
   /// Removes and returns the revisions whose attachments are all here.
   mutating func takeComplete() -> [Waiting] {
-    guard !waiting.isEmpty else { return [] }
-    let complete = waiting.filter(\.missing.isEmpty)
-    if !complete.isEmpty { waiting.removeAll(where: \.missing.isEmpty) }
+    for next in complete { noteRemoved(next) }
+    defer { complete = [] }
     return complete
+  }
+
+  private mutating func noteRemoved(_ next: Waiting) {
+    textBytes -= next.push.byteCount
+    foundBytes -= next.found.values.reduce(0) { $0 + $1.heldBytes }
   }
 
   /// Removes and returns a revision that is refused.
@@ -90,16 +102,19 @@ struct LiteUploads: Sendable {
       note(begun: upload, for: request)
     }
     let index = waiting.firstIndex { $0.request == request }
-    return index.map { waiting.remove(at: $0) }
+    let taken = index.map { waiting.remove(at: $0) }
+    if let taken { noteRemoved(taken) }
+    return taken
   }
 
   /// Removes and returns all that was begun, at the end of the session.
   mutating func takeBegun() -> [AttachmentUpload] {
-    var begun = waiting.flatMap(\.begun)
+    var begun = (waiting + complete).flatMap(\.begun)
     for asked in asked.values {
       if case .bytes(let upload) = asked.form, upload.isBegun { begun.append(upload) }
     }
-    (waiting, asked) = ([], [:])
+    (waiting, complete, asked) = ([], [], [:])
+    (textBytes, foundBytes) = (0, 0)
     return begun
   }
 
@@ -129,6 +144,8 @@ struct LiteUploads: Sendable {
   private mutating func note(_ content: LiteContent, of digest: LiteDigest, for request: UInt64) {
     guard let index = waiting.firstIndex(where: { $0.request == request }) else { return }
     waiting[index].found[digest] = content
+    foundBytes += content.heldBytes
+    if waiting[index].missing.isEmpty { complete.append(waiting.remove(at: index)) }
   }
 
   /// The request for a proof.
@@ -194,7 +211,8 @@ struct LiteUploads: Sendable {
       do {
         try answer.attachment.check(upload.count + bytes.count)
         try upload.append(bytes)
-        let mustWrite = isLast && (upload.isBegun || heldBytes + upload.count > Self.heldBytes)
+        let mustWrite =
+          isLast && (upload.isBegun || attachmentBytes + upload.count > Self.heldBytes)
         if upload.isFull || mustWrite {
           var next = upload
           upload = try await store.write { database in
@@ -209,8 +227,8 @@ struct LiteUploads: Sendable {
         }
         let new = upload.finish()
         try answer.attachment.check(new)
-        note(.new(new), of: answer.attachment.digest, for: answer.request)
         note(begun: upload, for: answer.request)
+        note(.new(new), of: answer.attachment.digest, for: answer.request)
       } catch {
         note(begun: upload, for: answer.request)
         if !isLast { drop(token, answer, upload.room - bytes.count) }

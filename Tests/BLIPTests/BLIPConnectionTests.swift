@@ -132,6 +132,20 @@ import Testing
     #expect(held <= BLIPLimits.openMessages * BLIPLimits.frameBytes)
   }
 
+  /// LiteCore bounds their bytes, not their number.
+  @Test func twoMebibytesOfShortRevisionsMayWaitForTheirAnswers() throws {
+    var pair = Pair()
+    let digits = String(repeating: "a", count: 40)
+    let short = BLIPMessage(
+      .request,
+      ["Profile": "rev", "id": "a", "rev": "1-" + digits, "noconflicts": "true", "sequence": "1"],
+      body: Array("{}".utf8))
+    let count = (2 << 20) / short.bytes.count
+    for _ in 0..<count { _ = pair.one.send(short) }
+    let carried = try pair.carry().count
+    #expect(carried == count)
+  }
+
   @Test func unansweredRequestsAreBounded() throws {
     var pair = Pair()
     for _ in 0..<BLIPLimits.unanswered { _ = pair.one.send(BLIPMessage(.request)) }

@@ -77,6 +77,33 @@ import Testing
     }
   }
 
+  /// LiteCore sends ten revisions in turns, so that they become complete together, however long they are.
+  @Test func tenLongRevisionsWaitTogetherForTheirBlobs() async throws {
+    let (store, bytes) = (try await Database(), Array("abc".utf8))
+    var session = session()
+    let blob = #"{"@type":"blob","digest":"sha1-qZk+NkcGgWq6PiVxeFDCbJzQ2J0=","length":3}"#
+    let text = #"{"pic":\#(blob),"text":"\#(String(repeating: "x", count: 900_000))"}"#
+    let revision = "1-" + String(repeating: "a", count: 40)
+    let requests: [LiteSession.Asked] = (1...10).map { number in
+      (number, LiteRequest("rev", ["id": "d\(number)", "rev": revision], body: Array(text.utf8)))
+    }
+    let refused = try await session.answer(requests, in: store).map(\.reply.error)
+    #expect(refused.isEmpty && session.heldBytes > 9_000_000)
+    var replies: [LiteReply] = []
+    while replies.count < requests.count {
+      let outgoing = try #require(try await session.next(in: store).requests.first)
+      let token = try #require(outgoing.token)
+      if outgoing.isStreamed {
+        _ = try await session.receive(bytes, isLast: true, to: token, in: store)
+      } else {
+        // The proof is wrong; then the bytes are asked for.
+        _ = try await session.note(LiteReply(), to: token, in: store)
+      }
+      replies += try await session.finishUploads(in: store).map(\.reply)
+    }
+    #expect(replies.allSatisfy { $0.error == nil } && session.heldBytes == 0)
+  }
+
   @Test(arguments: [
     (ServiceError.Code.quotaExceeded, 507, 503), (.overloaded, 429, 503), (.unavailable, 503, 503),
     (.integrity, 500, 503), (.missingStub, 412, 503), (.conflict, 409, 409),

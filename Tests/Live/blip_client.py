@@ -258,6 +258,25 @@ class Blip:
         self.send(REQUEST, self.last, {"Profile": profile, **properties}, body or b"", no_reply=no_reply)
         return self.last
 
+    def ask_in_turns(self, requests):
+        """Sends requests as LiteCore does, a frame of each in turn. Each is a profile, a body and properties. Returns their
+        numbers."""
+        sending = collections.deque()
+        for profile, body, properties in requests:
+            self.last += 1
+            properties = {"Profile": profile, **properties}
+            sending.append((self.last, self.frames(REQUEST, self.last, properties, json.dumps(body).encode()), 0))
+        numbers = [number for number, _, _ in sending]
+        while sending:
+            number, frames, sent = sending.popleft()
+            while sent - self.acknowledged[REQUEST, number] >= self.window:
+                self.pump()
+            frame = next(frames, None)
+            if frame is not None:
+                self.websocket.send(frame)
+                sending.append((number, frames, sent + len(frame) - len(varint(number)) - 1))
+        return numbers
+
     def answer(self, number):
         while number not in self.answers:
             self.pump()

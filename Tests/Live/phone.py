@@ -116,13 +116,25 @@ class Phone:
 
     def send(self, name, **properties):
         """Sends a revision, and returns the number of the request."""
+        profile, body, options = self._revision(name, properties)
+        return self.blip.ask(profile, body, **options)
+
+    def push_in_turns(self, *names):
+        """Sends revisions at the same time. Returns the errors by the documents."""
+        errors = {}
+        numbers = self.blip.ask_in_turns([self._revision(name, {}) for name in names])
+        for name, number in zip(names, numbers):
+            self._confirm(name, number, errors)
+        return errors
+
+    def _revision(self, name, properties):
         history, body, deleted = self.documents[name]
         options = {"id": name, "rev": history[0], "noconflicts": "true", "sequence": "1", **properties}
         if deleted:
             options["deleted"] = "1"
         if history[1:]:
             options.setdefault("history", ",".join(history[1:self.maximum_history]))
-        return self.blip.ask("rev", body, **options)
+        return "rev", body, options
 
     def push(self, *names, **properties):
         """Proposes and sends documents, ten at once as LiteCore does. Returns the errors by the documents."""

@@ -26,6 +26,9 @@ final class LiteConnection: Sendable {
   private static let queuedBytes = 128 << 10
   /// The bytes that are written before the client's messages are looked at again.
   private static let writtenBytes = 64 << 10
+  /// The bytes of requests from which on no more are taken before they are answered: several long revisions may become
+  /// complete together, and what is made of one takes ``Call/bodyFactor`` times its bytes.
+  private static let answeredBytes = 1 << 20
 
   private let store: CouchStore
   private let caller: Principal
@@ -39,6 +42,8 @@ final class LiteConnection: Sendable {
   private struct Progress: Sendable {
     var session: LiteSession
     var exchange = LiteExchange()
+    /// What has come and is not read yet.
+    var frames: ArraySlice<[UInt8]> = []
   }
 
   init(
@@ -113,7 +118,8 @@ final class LiteConnection: Sendable {
   private func step(
     _ next: inout Progress, _ socket: WebSocketConnection, _ subscription: Subscription
   ) async throws -> Bool {
-    var (requests, answers) = try await receive(socket.takeMessages(), &next)
+    if next.frames.isEmpty { next.frames = socket.takeMessages()[...] }
+    var (requests, answers) = try await receive(&next)
     let isBusy = !requests.isEmpty
     if isBusy { answers += try await next.session.answer(requests, in: store) }
     var mustCheck = requests.contains(where: \.request.writes)
@@ -139,22 +145,23 @@ final class LiteConnection: Sendable {
     return try await write(to: socket, subscription) || isBusy
   }
 
-  /// Takes frames, and notes the answers among their messages.
+  /// Takes frames until there are enough requests to answer, and notes the answers among their messages.
   /// - Returns: the requests, and the replies to earlier ones.
   private func receive(
-    _ frames: [[UInt8]], _ next: inout Progress
+    _ next: inout Progress
   ) async throws -> (requests: [LiteSession.Asked], answers: [LiteSession.Answer]) {
     var (requests, answers): ([LiteSession.Asked], [LiteSession.Answer]) = ([], [])
     var bytes = 0
-    for frame in frames {
+    while bytes < Self.answeredBytes, let frame = next.frames.popFirst() {
       Work.current?.addMovedBytes(frame.count)
       let (event, held) = try blip.withLock { blip throws(BLIPError) in
         (try blip.receive(frame), blip.heldBytes)
       }
       switch event {
       case .message(let number, let message) where message.kind == .request:
-        bytes += message.body.count
-        requests.append((number, LiteRequest(message)))
+        let request = LiteRequest(message)
+        bytes += request.byteCount
+        requests.append((number, request))
       case .message(let number, let message):
         guard let token = next.exchange.tokens.removeValue(forKey: number) else { break }
         answers += try await next.session.note(LiteReply(message), to: token, in: store)

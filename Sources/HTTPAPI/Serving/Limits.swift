@@ -81,9 +81,11 @@ enum Limits {
 
   /// The bounds of a session of Couchbase Lite in a database with these limits.
   static func blip(_ limits: DocumentLimits) -> BLIPLimits {
-    let message = max(liteMessageBytes, limits.document.maximumBytes + BLIPLimits.propertyBytes)
-    // LiteCore has up to 2 MiB of revisions on their way, and the last one may be longer.
-    return BLIPLimits(messageBytes: message, openBytes: message + (2 << 20))
+    // A device sends no attachments in a document.
+    let message = max(liteMessageBytes, limits.bytes + 2 * BLIPLimits.propertyBytes)
+    // LiteCore sends so many revisions at once in turns, however long they are, and lists of changes besides.
+    return BLIPLimits(
+      messageBytes: message, openBytes: LiteSession.revisionsAtOnce * message + (2 << 20))
   }
 
   private static let rows: [(String, Int, String)] =
