@@ -19,6 +19,10 @@ struct LitePush: Sendable {
   let byteCount: Int
   private let merges: LiteMerging
 
+  /// The most revisions between two others that a client has forgotten. LiteCore keeps the newest 20 of a document, and
+  /// the last one that the server has.
+  private static let maximumGap = 10 * LiteNames.most
+
   /// Reads a request.
   /// - Throws: 400 and 413 for what can't be a document.
   init(
@@ -111,14 +115,28 @@ struct LitePush: Sendable {
     return [next] + (parent.map { tree.history(of: $0) } ?? [])
   }
 
-  /// The history of a client without version vectors, up to the first gap.
+  /// The history of a client without version vectors, up to a gap that can't be filled.
   private func line(_ names: inout LiteNames) throws -> [RevisionID] {
-    var line = [try RevisionID(revision)]
+    let newest = try RevisionID(revision)
+    var (line, last) = ([newest], newest.generation)
     for text in history {
-      let next = try names.find(text) ?? RevisionID(text)
-      guard next.generation + 1 == line.last?.generation else { break }
+      let known = names.find(text)
+      let next = try known ?? RevisionID(text)
+      let missing = next.generation + 1..<max(last, next.generation + 1)
+      // The document's own revision may follow a gap, which is never a contradiction to the tree.
+      guard next.generation < last, missing.isEmpty || known != nil,
+        missing.count <= Self.maximumGap
+      else { break }
+      line += missing.reversed().map { Self.madeUp($0, before: newest) }
       line.append(next)
+      last = next.generation
     }
     return line
+  }
+
+  /// Stands for a revision that a client has forgotten. The same one for the same newest revision, wherever it arrives.
+  private static func madeUp(_ generation: Int, before newest: RevisionID) -> RevisionID {
+    RevisionID(
+      generation: generation, digest: Hex.digest(of: "\(generation) \(newest)", digits: 32))
   }
 }

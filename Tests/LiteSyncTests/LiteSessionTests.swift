@@ -77,6 +77,26 @@ import Testing
     }
   }
 
+  /// LiteCore keeps 20 revisions of a document, and the last one that the server has.
+  @Test(arguments: [30, 5_000])
+  func aDocumentThatWasOftenEditedOfflineIsTaken(_ generation: Int) async throws {
+    let store = try await Database()
+    let known = try #require(try await store.put("a"))
+    var session = session()
+    let digits = String(repeating: "b", count: 40)
+    let kept = (generation - 19...generation).reversed().map { "\($0)-\(digits)" }
+    for (ancestor, isTaken) in [("1-\(digits)", false), (known, true)] {
+      let history = (kept.dropFirst() + [ancestor]).joined(separator: ",")
+      let sent = LiteRequest(
+        "rev", ["id": "a", "rev": kept[0], "history": history], body: Array(#"{"n":1}"#.utf8))
+      let replies = try await session.answer([(1, sent)], in: store)
+      #expect(replies.map { $0.reply.error == nil } == [isTaken])
+    }
+    let proposed = LiteRequest("proposeChanges", body: Array(#"[["a","\#(kept[0])",""]]"#.utf8))
+    let replies = try await session.answer([(2, proposed)], in: store)
+    #expect(replies.map(\.reply.body) == [Array("[304]".utf8)])
+  }
+
   /// LiteCore sends ten revisions in turns, so that they become complete together, however long they are.
   @Test func tenLongRevisionsWaitTogetherForTheirBlobs() async throws {
     let (store, bytes) = (try await Database(), Array("abc".utf8))

@@ -28,6 +28,25 @@ def test_a_revision_that_was_replaced_is_a_conflict(phone, account):
     assert couch.call("GET", "/a?conflicts=true").json().get("_conflicts") is None
 
 
+def test_a_document_that_was_often_edited_offline_is_taken(phone, account):
+    """LiteCore keeps 20 revisions of a document, and the last one that the server has."""
+    couch = database(account)
+    first = couch.rev("a", n=0)
+    phone.pull()
+    for number in range(100):
+        phone.edit("a", {"n": number})
+    history, body, deleted = phone.documents["a"]
+    phone.documents["a"] = [*history[:20], first], body, deleted
+    assert phone.propose("a", remote={"a": first}) == [0]
+    assert phone.blip.answer(phone.send("a")).error is None
+    found = couch.call("GET", "/a?revs=true&conflicts=true").json()
+    assert found["n"] == 99 and "_conflicts" not in found
+    digests = found["_revisions"]["ids"]
+    assert len(digests) == 101 and [digests[0], digests[-1]] == [history[0].split("-")[1], first.split("-")[1]]
+    phone.edit("a", {"n": 100})
+    assert phone.push("a") == {}
+
+
 def test_a_document_is_new_after_its_tombstone(phone, account):
     couch = database(account)
     revision = couch.rev("a", n=1)
