@@ -8,6 +8,7 @@ import pytest
 
 from attachments import inline, md5, some, used
 from couch import Database
+from waiting import wait_until
 
 
 def related(boundary, *parts, end=True):
@@ -65,6 +66,27 @@ def test_names_as_couchdb_writes_them(database):
     whole = database.call("GET", "/a?attachments=true").json()["_attachments"]
     assert {name: base64.b64decode(whole[name]["data"]) for name in whole} == {
         name: b"of %d" % number for number, name in enumerate(names)}
+
+
+def test_many_attachments_are_not_held_in_memory_until_the_last_one_comes(account, shared):
+    database, content = Database(shared, account.token), some((1 << 20) - 1)
+    names = [f"f{number}" for number in range(20)]
+    body = related(
+        b"x", document(**{name: following(content) for name in names}), *(part(content, name) for name in names))
+    before, seen = used(database), []
+
+    def sent():
+        yield body[:-100_000]
+        # Meanwhile all others are written.
+        wait_until(lambda: used(database) - before > 17 << 20)
+        seen.append(True)
+        yield body[-100_000:]
+
+    answer = put_related(database, sent())
+    assert answer.status_code == 201 and seen, answer.text
+    assert database.call("GET", "/a/f19").content == content
+    # The same bytes are kept once.
+    assert used(database) - before < 2 << 20
 
 
 def test_packed_bytes_are_limited_by_what_they_unpack_to_alone(account, shared):

@@ -15,6 +15,8 @@ struct AttachmentReceiver {
   /// All attachments that were begun.
   private var begun: [AttachmentUpload] = []
   private var upload: AttachmentUpload
+  /// The bytes of complete attachments that are held in memory until their document is written.
+  private var heldBytes = 0
   private var reserved = 0
 
   init(_ call: Call, _ store: CouchStore) {
@@ -38,7 +40,8 @@ struct AttachmentReceiver {
   /// Adds the next bytes of the present attachment.
   private mutating func append(_ bytes: [UInt8]) async throws {
     try upload.append(bytes)
-    try call.reserve(min(upload.count, AttachmentLimits.heldBytes), beyond: &reserved)
+    try call.reserve(
+      heldBytes + min(upload.count, AttachmentLimits.heldBytes), beyond: &reserved)
     if upload.isFull { try await write(isLast: false) }
     try await Slice.giveWay()
   }
@@ -49,11 +52,14 @@ struct AttachmentReceiver {
     try await store.write { database in try await database.write(&next, isLast: isLast) }
   }
 
-  /// Ends the present attachment, and begins another one.
+  /// Ends the present attachment, and begins another one. Short ones are held together up to
+  /// ``AttachmentLimits/heldBytes``; further ones are written at once.
   private mutating func finish() async throws -> NewAttachment {
-    if upload.isBegun {
+    if upload.isBegun || heldBytes + upload.count > AttachmentLimits.heldBytes {
       try await write(isLast: true)
       begun.append(upload)
+    } else {
+      heldBytes += upload.count
     }
     defer { upload = AttachmentUpload(limit: limit) }
     return upload.finish()
@@ -133,7 +139,8 @@ extension AttachmentReceiver {
         let node = try await Call.parsed(parts.text, limits)
         parts.text = []
         parts.document = node
-        parts.rest = try IncomingDocument(node).attachments.filter(\.follows)
+        let body = try await DocumentBody.readLong(node)
+        parts.rest = try IncomingDocument(node, read: body).attachments.filter(\.follows)
         return
       }
       let sent = attachment.encodedLength ?? attachment.length
