@@ -140,7 +140,7 @@ struct BulkEntry: Sendable {
   /// Whether CouchDB would accept a document that is refused here.
   private static func isCouchDBs(_ node: JSONNode, _ error: DocumentError) -> Bool {
     switch error.code {
-    case .tooLarge: true
+    case .tooLarge, .attachmentLimit: true
     case .invalidJSON: error.json?.isOfOneValue ?? false
     case .invalidID:
       // CouchDB does not limit the length of an id, and accepts NUL in it.

@@ -8,12 +8,12 @@ package struct AttachmentName: ByteString {
 
   package let text: String
 
-  /// - Throws: ``DocumentError`` with code `invalidAttachment`.
+  /// - Throws: ``DocumentError`` with code `invalidAttachment` or `attachmentLimit`.
   package init(_ text: String) throws(DocumentError) {
     let bytes = text.utf8
     guard (1...Self.maximumBytes).contains(bytes.count), !bytes.contains(0) else {
       throw DocumentError(
-        .invalidAttachment,
+        .attachmentLimit,
         "An attachment's name has 1 to \(Self.maximumBytes) bytes and no NUL")
     }
     guard bytes.first != UInt8(ascii: "_") else {

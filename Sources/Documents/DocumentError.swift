@@ -21,6 +21,8 @@ package struct DocumentError: Error, Sendable, Equatable, CustomDebugStringConve
     case tooLarge
     /// An attachment's name, type or bytes are not what they have to be.
     case invalidAttachment
+    /// The attachments' names, types or number are beyond a limit that CouchDB does not have.
+    case attachmentLimit
     /// A stub names an attachment whose bytes are not here.
     case missingStub
     /// The document has the highest number of leaves, or its tree would be too large.

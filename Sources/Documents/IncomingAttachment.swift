@@ -38,7 +38,7 @@ package struct IncomingAttachment: Sendable {
   /// Whether its bytes are a part of the request behind the document.
   package var follows: Bool { if case .follows = content { true } else { false } }
 
-  /// - Throws: ``DocumentError`` with code `invalidAttachment`.
+  /// - Throws: ``DocumentError`` with code `invalidAttachment` or `attachmentLimit`.
   init(_ member: JSONMember) throws(DocumentError) {
     let (name, node) = (try AttachmentName(member.name), member.value)
     self.name = name
@@ -75,22 +75,22 @@ package struct IncomingAttachment: Sendable {
   }
 
   /// Checks a content type, which becomes a header field of answers.
-  /// - Throws: ``DocumentError`` with code `invalidAttachment`.
+  /// - Throws: ``DocumentError`` with code `attachmentLimit`.
   package static func check(type: String) throws(DocumentError) {
     guard type.utf8.count <= typeBytes, type.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
       throw DocumentError(
-        .invalidAttachment, "A content_type has at most \(typeBytes) bytes, all printable ASCII")
+        .attachmentLimit, "A content_type has at most \(typeBytes) bytes, all printable ASCII")
     }
   }
 
   /// Reads the member `_attachments` of a document.
-  /// - Throws: ``DocumentError`` with code `invalidDocument` for anything but an object, and `invalidAttachment`.
+  /// - Throws: ``DocumentError`` with code `invalidDocument` for anything but an object; `invalidAttachment`; `attachmentLimit`.
   static func all(in node: JSONNode) throws(DocumentError) -> [IncomingAttachment] {
     guard node.kind == .object else {
       throw DocumentError(.invalidDocument, "Bad special document member: _attachments")
     }
     guard node.count <= most else {
-      throw DocumentError(.invalidAttachment, "A document has at most \(most) attachments")
+      throw DocumentError(.attachmentLimit, "A document has at most \(most) attachments")
     }
     var all: [IncomingAttachment] = []
     for member in node.members { all.append(try IncomingAttachment(member)) }

@@ -194,7 +194,7 @@ extension ServiceError {
       case .invalidDocument: .invalidDocument
       case .invalidJSON: .invalidJSON
       case .tooLarge: .documentTooLarge
-      case .invalidAttachment: .invalidAttachment
+      case .invalidAttachment, .attachmentLimit: .invalidAttachment
       case .missingStub: .missingStub
       case .tooManyLeaves: .tooManyLeaves
       case .revisionCollision: .revisionCollision

@@ -56,6 +56,22 @@ struct BulkDocumentsTests {
     #expect(try await couch.ids() == (isNewEdit ? "" : "a f"))
   }
 
+  /// CouchDB limits none of these. A batch that is refused whole comes again for ever.
+  @Test(arguments: [
+    (0...IncomingAttachment.most).map { #""f\#($0)":{"data":""}"# }.joined(separator: ","),
+    #""\#(String(repeating: "n", count: AttachmentName.maximumBytes + 1))":{"data":""}"#,
+    #""f":{"data":"","content_type":"text/plain; charset=ü"}"#,
+  ])
+  func attachmentsBeyondALimitAreForbiddenAlone(attachments: String) async throws {
+    let couch = try await Couch()
+    let document = #"{"_id":"b","_rev":"1-b","_attachments":{\#(attachments)}}"#
+    let answer = try await couch.bulk(
+      #"{"new_edits":false,"docs":[{"_id":"a","_rev":"1-a"},\#(document)]}"#)
+    #expect(answer.json.array?.map { $0["id"] } == ["b"])
+    #expect(answer.json.array?.first?["error"] == "forbidden")
+    #expect(try await couch.ids() == "a")
+  }
+
   @Test(arguments: [
     #""x":"# + String(repeating: "[", count: 600) + String(repeating: "]", count: 600),
     #""x":"\#(String(repeating: "y", count: 600_000))""#,

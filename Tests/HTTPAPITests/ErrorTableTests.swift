@@ -34,7 +34,7 @@ import Testing
       .invalidID: (400, "illegal_docid"), .invalidRevision: (400, "bad_request"),
       .invalidDocument: (400, "doc_validation"), .invalidJSON: (400, "invalid_json"),
       .tooLarge: (413, "document_too_large"), .invalidAttachment: (400, "bad_request"),
-      .missingStub: (412, "missing_stub"),
+      .attachmentLimit: (400, "bad_request"), .missingStub: (412, "missing_stub"),
       .tooManyLeaves: (409, "too_many_leaves"), .revisionCollision: (409, "rev_collision"),
       .damaged: (500, "integrity_error"),
     ]
