@@ -7,12 +7,12 @@ import Stores
 /// Source: CouchDB, "GET /{db}/{docid}: attachments, atts_since".
 package struct WantedAttachments: Sendable, Hashable {
   /// The revisions that the client has. Attachments that are older than the newest of them stay stubs.
-  let since: [RevisionID]
+  let since: Set<RevisionID>
 
   /// All of them.
   static let all = WantedAttachments(since: [])
 
-  init(since: [RevisionID]) { self.since = since }
+  init(since: Set<RevisionID>) { self.since = since }
 
   /// Reads `attachments` and `atts_since`; nil when neither asks for bytes.
   /// - Throws: 400.
@@ -24,10 +24,11 @@ package struct WantedAttachments: Sendable, Hashable {
       return
     }
     guard list.kind == .array else { throw Self.malformed }
-    since = try list.elements.map { element in
-      guard let text = element.string else { throw Self.malformed }
-      return try RevisionID(text)
-    }
+    since = Set(
+      try list.elements.map { element in
+        guard let text = element.string else { throw Self.malformed }
+        return try RevisionID(text)
+      })
   }
 
   private static let malformed = ServiceError.badRequest(

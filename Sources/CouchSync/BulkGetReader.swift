@@ -99,7 +99,9 @@ struct BulkGetReader: AnswerReader {
       return appendError(.badRequest(reason), entry)
     }
     guard entry.since != nil else {
-      return appendError(.badRequest("`atts_since` is a list of revisions"), entry)
+      return appendError(
+        .badRequest(
+          "`atts_since` is a list of at most \(HistoryLimits.standard.revisions) revisions"), entry)
     }
     do {
       if entry.revision == nil, let text = entry.sentRevision { _ = try NamedRevision(text) }

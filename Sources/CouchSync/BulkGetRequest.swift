@@ -16,8 +16,9 @@ package struct BulkGetRequest: Sendable {
     let sentRevision: String?
     /// The revision; nil when none was sent, or the text is not a revision.
     let revision: NamedRevision?
-    /// `atts_since`: the revisions that the client has, if any; nil for anything else than a list of revisions.
-    let since: [RevisionID]?
+    /// `atts_since`: the revisions that the client has, if any; nil for anything else than a list of revisions, and for more
+    /// than a branch has.
+    let since: Set<RevisionID>?
 
     /// Which attachments the element asks for; nil for those of the request.
     var attachments: WantedAttachments? {
@@ -32,11 +33,11 @@ package struct BulkGetRequest: Sendable {
       since = Self.revisions(node["atts_since"])
     }
 
-    private static func revisions(_ list: JSONNode?) -> [RevisionID]? {
+    private static func revisions(_ list: JSONNode?) -> Set<RevisionID>? {
       guard let list else { return [] }
-      guard list.kind == .array else { return nil }
+      guard list.kind == .array, list.count <= HistoryLimits.standard.revisions else { return nil }
       let revisions = list.elements.compactMap { $0.string.flatMap { try? RevisionID($0) } }
-      return revisions.count == list.count ? revisions : nil
+      return revisions.count == list.count ? Set(revisions) : nil
     }
   }
 

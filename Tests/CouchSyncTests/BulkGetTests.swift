@@ -68,6 +68,18 @@ struct BulkGetTests {
     #expect(results[0]["id"] == .null)
   }
 
+  @Test func noMoreRevisionsAreTakenThanABranchHas() async throws {
+    let couch = try await Couch()
+    try await couch.graft("a", "1-a")
+    for (count, isTaken) in [(1_000, true), (1_001, false)] {
+      let since = Array(repeating: #""1-a""#, count: count).joined(separator: ",")
+      let answer = try await couch.bulkGet(#"{"docs":[{"id":"a","atts_since":[\#(since)]}]}"#)
+      let found = answer.json["results"]?.array?.first?["docs"]?.array?.first
+      #expect((found?["ok"] != nil) == isTaken)
+      #expect((found?["error"]?["error"] == "bad_request") == !isTaken)
+    }
+  }
+
   @Test func longAnswerComesInPiecesThatAreCountedAsTheyCome() async throws {
     let engine = MemoryEngine()
     let couch = try await Couch(in: engine)
