@@ -9,7 +9,6 @@ package enum AttachmentLimits {
   package static let personBytes = 10 << 20
   /// The most bytes of one attachment in a database of the administrator: 20 MiB.
   package static let databaseBytes = 20 << 20
-  /// After so many seconds the parts of an attachment whose document never came are removed: 1 hour. No request takes
-  /// as long.
+  /// After so many seconds without further bytes the parts of an attachment whose document never came are removed: 1 hour.
   package static let abandonedSeconds: Int64 = 3_600
 }

@@ -47,6 +47,7 @@ extension DocumentStore {
 
 /// The mark of an attachment whose document has not come: `{"began":ms,"pieces":n,"bytes":n}`.
 private struct UploadMark {
+  /// When its last bytes came.
   var began: Timestamp
   var pieces = 0
   var bytes: Int64 = 0
@@ -94,6 +95,7 @@ extension StoreChanges {
     let known = try view.local(.upload(name)).map { try UploadMark($0) }
     guard first == known?.pieces ?? 0 else { throw ServiceError.uploadGone }
     var mark = known ?? UploadMark(began: now)
+    mark.began = now
     let bytes = Int64(pieces.reduce(0) { $0 + $1.count })
     mark.pieces += pieces.count
     mark.bytes += bytes

@@ -80,6 +80,15 @@ extension StorageConformance {
         try require(try await store.attached() > 1 << 20, "and counted")
         await store.discard(upload)
         try require(try await store.attached(), is: 0, "discarded")
+        upload = AttachmentUpload(limit: 8 << 20)
+        for _ in 0..<3 {
+          try upload.append(AttachedBytes.some(2 << 20))
+          try await store.write(&upload, as: .server)
+          clock.advance(by: .seconds(AttachmentLimits.abandonedSeconds - 1))
+          try await store.removeAbandonedAttachments()
+          try require(try await store.attached() > 0, "it arrives slowly")
+        }
+        await store.discard(upload)
         upload = try await store.upload(AttachedBytes.some(3 << 20))
         try await store.removeAbandonedAttachments()
         try require(try await store.attached() > 0, "it may still be arriving")
