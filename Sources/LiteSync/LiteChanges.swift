@@ -214,7 +214,8 @@ extension LitePull.Wanted {
     in view: any StoreView, _ form: LiteForm
   ) throws -> LitePull.Revision {
     let sequence = "\"" + row.sequence.text + "\""
-    let announced = LiteRevision.text(row.revision, in: form)
+    // The first version of a vector.
+    let announced = row.text.versions.first ?? row.text
     var properties = ["id": row.id.text, "rev": announced, "sequence": sequence]
     guard let document = try view.document(row.id),
       document.revision == row.revision || takesNewer
@@ -223,13 +224,16 @@ extension LitePull.Wanted {
       return LitePull.Revision(profile: "norev", properties: properties, body: .none)
     }
     let revision = document.revision
-    if revision != row.revision {
-      properties["rev"] = LiteRevision.text(revision, in: form)
-      properties["replacedRev"] = announced
-    }
     if document.isDeleted { properties["deleted"] = "1" }
     // A first revision has no ancestors; most documents need no second look.
-    if form == .vectors || revision.generation > 1, let tree = try view.newest(row.id) {
+    let tree = form == .vectors || revision.generation > 1 ? try view.newest(row.id) : nil
+    if revision != row.revision {
+      properties["rev"] =
+        tree.map { LiteRevision.text(revision, of: $0, in: form) }
+        ?? LiteRevision.text(revision, in: form)
+      properties["replacedRev"] = announced
+    }
+    if let tree {
       let history = history(of: revision, in: tree, form)
       if !history.isEmpty { properties["history"] = history }
     }

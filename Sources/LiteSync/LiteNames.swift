@@ -14,7 +14,15 @@ struct LiteNames {
     return RevisionID(
       generation: revision.generation, digest: RevisionDigest(LiteRevision.digest(of: revision)))
   }
-  private lazy var versions: [LiteVersion: RevisionID] = table { LiteVersion($0) }
+  private lazy var versions: [LiteVersion: RevisionID] = {
+    var versions = table { LiteVersion($0) }
+    if let winner = tree.winner?.revision,
+      let version = LiteRevision.vector(of: winner, in: tree).first
+    {
+      versions[version] = winner
+    }
+    return versions
+  }()
 
   init(_ tree: RevisionTree) { self.tree = tree }
 

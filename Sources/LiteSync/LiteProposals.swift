@@ -106,7 +106,7 @@ extension LiteProposals.Row {
     {
       return .merged
     }
-    return .conflict(LiteRevision.text(winner.revision, in: form))
+    return .conflict(LiteRevision.text(winner.revision, of: tree, in: form))
   }
 }
 

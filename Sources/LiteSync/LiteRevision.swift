@@ -28,21 +28,33 @@ enum LiteRevision {
     }
   }
 
+  /// The name of a winner.
+  static func text(_ winner: RevisionID, of tree: RevisionTree, in form: LiteForm) -> String {
+    let version = form == .vectors ? vector(of: winner, in: tree).first : nil
+    return version?.text ?? text(winner, in: form)
+  }
+
   /// The version vector of a winner: its version, and the newest older version of each other maker. The versions of
   /// branches that end in a tombstone belong to it: who closed them has merged them.
+  ///
+  /// Such a branch may have been the winner before. Its versions may be newer by their times than that of the winner, and
+  /// a client that has them would keep them. Then the winner has a version above all of them.
   static func vector(of winner: RevisionID, in tree: RevisionTree) -> [LiteVersion] {
     var isOlder = tree.nodes.map { $0.isLeaf && ($0.isDeleted || $0.revision == winner) }
     for index in tree.nodes.indices.reversed() where isOlder[index] {
       if let parent = tree.nodes[index].parent { isOlder[parent] = true }
     }
-    let current = LiteVersion(winner)
     var newest: [String: LiteVersion] = [:]
     for (node, isOlder) in zip(tree.nodes, isOlder) where isOlder {
       let version = LiteVersion(node.revision)
-      guard version.maker != current.maker else { continue }
       if let known = newest[version.maker], known.time >= version.time { continue }
       newest[version.maker] = version
     }
+    var current = LiteVersion(winner)
+    if let known = newest[current.maker], known.time > current.time {
+      current = LiteVersion(winner, above: newest[LiteVersion.treeMaker]?.time ?? 0)
+    }
+    newest[current.maker] = nil
     return [current] + newest.values.sorted { ($0.time, $0.maker) > ($1.time, $1.maker) }
   }
 

@@ -46,6 +46,13 @@ struct LiteVersion: Hashable, Sendable {
     maker = Self.treeMaker
   }
 
+  /// A version of a tree's revision that is newer than another one. It grows with the generation, as the usual one.
+  init(_ revision: RevisionID, above time: UInt64) {
+    let generation = UInt64(revision.generation)
+    self.time = max(generation << 40, time) &+ generation
+    maker = Self.treeMaker
+  }
+
   /// Reads the version from a digest that contains one.
   private init?(digest: String) {
     guard digest.utf8.count == 48, let bytes = Hex.bytes(digest.utf8) else { return nil }

@@ -6,6 +6,7 @@ import Testing
 @Suite struct LiteVersionTests {
   private static let maker = "dGhlIG1ha2VyIG9mIGl0IQ"
   private static let other = "YW5vdGhlciBtYWtlciBvZg"
+  private static let encoding = LiteVersion.treeMaker
 
   @Test func aVersionIsInItsDigestAndComesBack() throws {
     let version = try #require(LiteVersion("18ea3cf2a0b40000@\(Self.maker)"))
@@ -74,6 +75,25 @@ import Testing
     #expect(LiteRevision.vector(of: winner, in: tree).count == 1)
     try tree.insert(tombstone, below: leaf, isDeleted: true)
     #expect(LiteRevision.vector(of: winner, in: tree).last?.text == "20@\(Self.other)")
+  }
+
+  /// A device that has the branch would keep what was deleted, and its edits would be conflicts for ever.
+  @Test func aWinnerIsNewerThanABranchThatWonBeforeItWasClosed() throws {
+    var tree = try tree("1-a", "2-b", "3-aaaaaaaaaa")
+    let (base, leaf) = (try RevisionID("2-b"), try RevisionID("3-bbbbbbbbbb"))
+    try tree.insert(leaf, below: base, isDeleted: false)
+    #expect(LiteRevision.text(leaf, of: tree, in: .vectors) == "3bbbbbbbbbb@\(Self.encoding)")
+    try tree.insert(try RevisionID("4-dddddddddd"), below: leaf, isDeleted: true)
+    let winner = try #require(tree.winner?.revision)
+    let text = LiteRevision.text(winner, of: tree, in: .vectors)
+    #expect(text == "4dddddddde0@\(Self.encoding)")
+    var names = LiteNames(tree)
+    let found = [text, "3aaaaaaaaaa@\(Self.encoding)"].map { names.find($0)?.description }
+    #expect(found == ["3-aaaaaaaaaa", "3-aaaaaaaaaa"])
+    let child = try RevisionID("4-aaaaaaaaaa")
+    try tree.insert(child, below: winner, isDeleted: false)
+    let next = LiteRevision.text(child, of: tree, in: .vectors)
+    #expect(next == "4dddddddde1@\(Self.encoding)")
   }
 
   /// A tree of one branch.

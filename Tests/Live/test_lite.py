@@ -264,6 +264,23 @@ def test_only_the_default_collection_exists(phone):
 
 # Version vectors.
 
+def pull_versions(phone):
+    """Pulls everything. Returns the version of each document, its history and its body."""
+    phone.since = None
+    found = {}
+    phone.subscribe(versioning="version-vectors")
+    while not (phone.caught_up and not phone.rows):
+        request = phone.blip.request()
+        if request.properties["Profile"] == "changes":
+            phone._take_changes(request)
+        else:
+            found[request.properties["id"]] = (
+                request.properties["rev"], request.properties.get("history"), request.json)
+            phone.blip.reply(request)
+            phone._done(request.properties["sequence"])
+    return found
+
+
 def test_versions_become_revisions_and_come_back(account):
     maker, other_maker = "dGhlIG1ha2VyIG9mIGl0IQ", "YW5vdGhlciBtYWtlciBvZg"
     couch = database(account)
@@ -278,25 +295,10 @@ def test_versions_become_revisions_and_come_back(account):
         properties = {"history": history} if history else {}
         return phone.blip.call("rev", body, id=name, rev=version, noconflicts="true", sequence="1", **properties).error
 
-    def pull(phone):
-        phone.since = None
-        found = {}
-        phone.subscribe(versioning="version-vectors")
-        while not (phone.caught_up and not phone.rows):
-            request = phone.blip.request()
-            if request.properties["Profile"] == "changes":
-                phone._take_changes(request)
-            else:
-                found[request.properties["id"]] = (
-                    request.properties["rev"], request.properties.get("history"), request.json)
-                phone.blip.reply(request)
-                phone._done(request.properties["sequence"])
-        return found
-
     assert push(one, "a", f"18ea3cf2a0b40000@{maker}", "", {"n": 1}) is None
     assert push(one, "a", f"18ea3cf2a0b50000@{maker}", "", {"n": 2}, f"18ea3cf2a0b40000@{maker}") is None
     assert push(one, "a", f"18ea3cf2a0b50000@{maker}", "", {"n": 2}) == 304
-    found = pull(two)
+    found = pull_versions(two)
     assert found["a"] == (f"18ea3cf2a0b50000@{maker}", None, {"n": 2})
     encoded = f"1{tree.split('-')[1][:10]}@Revision+Tree+Encoding"
     assert found["tree"] == (encoded, None, {"n": 1})
@@ -305,7 +307,7 @@ def test_versions_become_revisions_and_come_back(account):
     assert push(two, "tree", f"18ea3cf2a0b60000@{other_maker}", encoded, {"n": 2}) is None
     conflict = push(one, "a", f"18ea3cf2a0b70000@{maker}", "", {"n": "lost"}, f"18ea3cf2a0b50000@{maker}")
     assert conflict == {"status": 409, "rev": f"18ea3cf2a0b60000@{other_maker}"}
-    found = pull(one)
+    found = pull_versions(one)
     assert found["a"] == (f"18ea3cf2a0b60000@{other_maker}", f"18ea3cf2a0b50000@{maker}", {"n": 3})
     assert found["tree"] == (f"18ea3cf2a0b60000@{other_maker}", encoded, {"n": 2})
     merged = push(one, "a", f"18ea3cf2a0b80000@{maker}", f"18ea3cf2a0b70000@{maker}, 18ea3cf2a0b60000@{other_maker};", {"n": 4})
@@ -316,7 +318,7 @@ def test_versions_become_revisions_and_come_back(account):
     assert [revision.split("-")[0] for revision in old.documents["a"][0]] == ["4", "3", "2", "1"]
     old.edit("a", {"n": 5})
     assert old.push("a") == {}
-    revision, history, body = pull(two)["a"]
+    revision, history, body = pull_versions(two)["a"]
     assert revision == f"5{old.documents['a'][0][0][2:12]}@Revision+Tree+Encoding" and body == {"n": 5}
     assert history == f"18ea3cf2a0b80000@{maker}, 18ea3cf2a0b60000@{other_maker}"
     for version in (f"0@{maker}", "18ea@" + "A" * 22, f"18EA@{maker}", f"1{'a' * 10}@Revision+Tree+Encoding"):

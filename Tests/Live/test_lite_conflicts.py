@@ -1,7 +1,8 @@
 """What becomes of edits that two phones made without knowing of each other."""
 import pytest
 
-from test_lite import account, another, database, phone  # noqa: F401
+from blip_client import VECTORS
+from test_lite import account, another, database, phone, pull_versions  # noqa: F401
 
 
 def test_a_revision_that_was_replaced_is_a_conflict(phone, account):
@@ -45,6 +46,26 @@ def test_a_document_that_was_often_edited_offline_is_taken(phone, account):
     assert len(digests) == 101 and [digests[0], digests[-1]] == [history[0].split("-")[1], first.split("-")[1]]
     phone.edit("a", {"n": 100})
     assert phone.push("a") == {}
+
+
+def test_a_phone_with_versions_gets_the_winner_that_was_a_conflict(account):
+    """Its generation is lower than that of the deleted branch, and a version with a lower time is an older one."""
+    couch, phone = database(account), another(account, protocols=VECTORS)
+    couch.graft("a", "3-aaaaaaaaaa 2-c 1-c", n="kept")
+    couch.graft("a", "3-bbbbbbbbbb 2-c 1-c", n="deleted")
+    former, _, body = pull_versions(phone)["a"]
+    assert body["n"] == "deleted"
+    assert couch.call("DELETE", "/a?rev=3-bbbbbbbbbb").status_code == 200
+    version, _, body = pull_versions(phone)["a"]
+    times = [int(text.split("@")[0], 16) for text in (former, version)]
+    assert body["n"] == "kept" and times == sorted(set(times))
+    # Its next edit is no conflict.
+    edit = "18ea3cf2a0b60000@dGhlIG1ha2VyIG9mIGl0IQ"
+    assert not any(phone.blip.call("proposeChanges", [["a", f"{edit}; {version}", version]]).json)
+    answer = phone.blip.call("rev", {"n": "edited"}, id="a", rev=edit, history=version, noconflicts="true", sequence="1")
+    assert answer.error is None
+    found = couch.call("GET", "/a?conflicts=true").json()
+    assert found["n"] == "edited" and found["_rev"].startswith("4-") and "_conflicts" not in found
 
 
 def test_a_document_is_new_after_its_tombstone(phone, account):
