@@ -92,16 +92,19 @@ package struct SentAttachment: Sendable {
 /// The bytes that the attachments of the revisions of one update have.
 struct AttachedContents {
   private(set) var all: [AttachedRevision: [AttachmentName: AttachmentContent]] = [:]
+  /// The names of the attachments that the update adds to each document, and their bytes.
+  private var names: [DocumentID: (count: Int, bytes: Int)] = [:]
 
   /// The stubs of a revision with attachments, for its body.
   /// - Parameter earlier: the revisions whose attachments a stub may name.
   /// - Parameter generation: the generation of the new revision.
-  /// - Throws: ``DocumentError`` with code `missingStub`.
+  /// - Throws: ``DocumentError`` with code `missingStub`, or `tooManyLeaves` for a document whose revisions name too many.
   func stubs(
     of sent: [SentAttachment], from earlier: EarlierAttachments, generation: Int, isReplicated: Bool
   ) throws -> (stubs: [AttachmentStub], contents: [AttachmentName: AttachmentContent]) {
     var stubs: [AttachmentStub] = []
     var contents: [AttachmentName: AttachmentContent] = [:]
+    try earlier.view.requireRoom(for: sum(sent.map(\.name), of: earlier.id), of: earlier.id)
     for attachment in sent {
       let sent = isReplicated ? attachment.generation : nil
       if let bytes = attachment.bytes {
@@ -134,6 +137,16 @@ struct AttachedContents {
     _ contents: [AttachmentName: AttachmentContent], _ id: DocumentID, _ revision: RevisionID
   ) {
     all[AttachedRevision(id: id, revision: revision)] = contents
+    names[id] = sum(contents.keys, of: id)
+  }
+
+  private func sum(
+    _ added: some Collection<AttachmentName>, of id: DocumentID
+  ) -> (count: Int, bytes: Int) {
+    let known = names[id] ?? (0, 0)
+    return (
+      known.count + added.count, added.reduce(known.bytes) { $0 + $1.text.utf8.count }
+    )
   }
 
   func record(in changes: inout StoreChanges) throws {

@@ -72,6 +72,24 @@ struct BulkDocumentsTests {
     #expect(try await couch.ids() == "a")
   }
 
+  /// The note about them could not be read any more, and the document not be written.
+  @Test func branchesThatNameTooManyAttachmentsAreRefused() async throws {
+    let couch = try await Couch()
+    let name = String(repeating: "n", count: AttachmentName.maximumBytes - 2)
+    let all = (10..<110).map { #""\#(name.dropLast())\#($0)":{"data":""}"# }.joined(separator: ",")
+    let branches = (10..<90).map { number in
+      #"{"_id":"a","_rev":"1-\#(number)","_attachments":{\#(all)}}"#
+    }
+    let answer = try await couch.bulk(
+      #"{"new_edits":false,"docs":[\#(branches.joined(separator: ","))]}"#)
+    let refused = try #require(answer.json.array)
+    #expect((5...15).contains(refused.count))
+    #expect(refused.allSatisfy { $0["reason"]?.string?.contains("attachments") == true })
+    let winner = try #require(try await couch.get("a").json["_rev"]?.string)
+    try await couch.delete("a", rev: winner)
+    #expect(try await couch.get("a").json["_rev"]?.string != winner)
+  }
+
   @Test(arguments: [
     #""x":"# + String(repeating: "[", count: 600) + String(repeating: "]", count: 600),
     #""x":"\#(String(repeating: "y", count: 600_000))""#,

@@ -72,6 +72,7 @@ enum AttachmentLedger {
   }
 
   /// Changes the record of a document, and counts for all bytes how many documents name them.
+  /// - Throws: ``DocumentError`` with code `tooManyLeaves` for one that becomes too long; `integrity`.
   private static func change(
     _ id: DocumentID, in changes: inout StoreChanges,
     _ edit: (inout AttachmentRecord, inout StoreChanges) throws -> Void
@@ -81,7 +82,10 @@ enum AttachmentLedger {
     var record = former
     try edit(&record, &changes)
     guard record != former else { return }
-    changes.write(LocalEdit(.attached(id), record.note(after: note)))
+    let next = record.note(after: note)
+    let most = max(2 * AttachmentLimits.recordBytes, note?.body.count ?? 0)
+    guard next?.body.count ?? 0 <= most else { throw AttachmentRecord.isFull }
+    changes.write(LocalEdit(.attached(id), next))
     for key in record.keys.subtracting(former.keys) { try changes.count(1, of: key) }
     for key in former.keys.subtracting(record.keys) { try changes.count(-1, of: key) }
   }

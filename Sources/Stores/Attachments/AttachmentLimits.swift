@@ -9,6 +9,10 @@ package enum AttachmentLimits {
   package static let personBytes = 10 << 20
   /// The most bytes of one attachment in a database of the administrator: 20 MiB.
   package static let databaseBytes = 20 << 20
+  /// The bytes of a document's ``AttachmentRecord`` from which on no revision with attachments is taken: 4 MiB, the names
+  /// of 7,000 attachments of maximum length. What the service adds by itself, such as a merge, may take it to twice as
+  /// many. Its parser takes 16 MiB.
+  static let recordBytes = 4 << 20
   /// After so many seconds without further bytes the parts of an attachment whose document never came are removed: 1 hour.
   package static let abandonedSeconds: Int64 = 3_600
 }

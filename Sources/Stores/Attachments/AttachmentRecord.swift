@@ -6,6 +6,11 @@ import JSON
 struct AttachmentRecord: Equatable {
   typealias Names = [AttachmentName: AttachmentKey]
 
+  static let isFull = DocumentError(
+    .tooManyLeaves, "The document's revisions name too many attachments; resolve conflicts first")
+  /// The bytes of a name's key, with its quotation marks.
+  static let keyBytes = 70
+
   private(set) var revisions: [RevisionID: Names] = [:]
 
   init() {}

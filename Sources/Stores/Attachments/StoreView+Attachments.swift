@@ -15,6 +15,17 @@ extension StoreView {
     try local(.attached(id)).map { try AttachmentRecord($0).revisions[revision] ?? [:] } ?? [:]
   }
 
+  /// Checks that the revisions of a document may name further attachments.
+  /// - Parameter names: how many names the present update adds, and their bytes.
+  /// - Throws: ``DocumentError`` with code `tooManyLeaves`.
+  package func requireRoom(
+    for names: (count: Int, bytes: Int), of id: DocumentID
+  ) throws {
+    let bytes = names.bytes + names.count * AttachmentRecord.keyBytes
+    let held = try local(.attached(id))?.body.count ?? 0
+    guard held + bytes <= AttachmentLimits.recordBytes else { throw AttachmentRecord.isFull }
+  }
+
   /// Whether some kept revision of a document names these bytes.
   package func names(_ key: AttachmentKey, in id: DocumentID) throws -> Bool {
     try local(.attached(id)).map { try AttachmentRecord($0).keys.contains(key) } ?? false
