@@ -75,7 +75,9 @@ struct LiteChanges: Sendable {
 
   /// Whether a change may make a row.
   private func includes(_ change: Change) -> Bool {
-    guard SyncDevice.Client.couchbaseLite.refusal(of: change.id) == nil else { return false }
+    guard SyncDevice.Client.couchbaseLite.refusal(of: change.id) == nil,
+      change.revision.generation < form.endOfGenerations
+    else { return false }
     return !(isActiveOnly && change.isDeleted) && documents?.contains(change.id) ?? true
   }
 

@@ -6,6 +6,10 @@ package enum LiteForm: Sendable {
   case trees
   /// ``LiteVersion``, in version 4.
   case vectors
+
+  /// The first generation that can't be written: LiteCore refuses all changes of a request with one. A version has 40
+  /// bits for the digits, and a generation in the other 24.
+  var endOfGenerations: Int { self == .vectors ? 1 << 24 : 1 << 32 }
 }
 
 /// How revisions are written for Couchbase Lite. ``LiteNames`` finds them again by what it writes.

@@ -77,6 +77,24 @@ import Testing
     }
   }
 
+  /// LiteCore would refuse all changes that are announced with it.
+  @Test(arguments: [("rev-trees", 1 << 32), ("version-vectors", 1 << 24)])
+  func aGenerationThatAClientCannotReadIsNotAnnounced(_ form: String, _ end: Int) async throws {
+    let store = try await Database()
+    for generation in [end - 1, end] {
+      var other = session()
+      let sent = LiteRequest("rev", ["id": "d\(generation)", "rev": "\(generation)-aaaaaaaaaa"])
+      let replies = try await other.answer([(1, sent)], in: store)
+      #expect(replies.map(\.reply.error) == [nil])
+    }
+    var session = session()
+    _ = try await session.answer(
+      [(1, LiteRequest("subChanges", ["versioning": form]))], in: store)
+    let changes = try #require(try await requests(&session, in: store).first?.request)
+    let rows = try ParsedJSON(changes.body, limits: .document).root
+    #expect(rows.elements.map { $0[1]?.string } == ["d\(end - 1)"])
+  }
+
   /// LiteCore keeps 20 revisions of a document, and the last one that the server has.
   @Test(arguments: [30, 5_000])
   func aDocumentThatWasOftenEditedOfflineIsTaken(_ generation: Int) async throws {
