@@ -17,6 +17,8 @@ package struct BLIPConnection: ~Copyable {
   private var checksum = RunningChecksum()
   /// Nil until the peer sends the first compressed frame: it takes 40 KiB.
   private var inflater: InflateStream?
+  /// The bytes of the peer's messages so far, inflated.
+  package private(set) var inflatedBytes = 0
   private var lastRequest: UInt64 = 0
   /// The requests of this end whose answers are not complete, and whether they are passed on part by part.
   private var awaited: [UInt64: Bool] = [:]
@@ -74,6 +76,7 @@ package struct BLIPConnection: ~Copyable {
   ) throws(BLIPError) {
     guard head.isCompressed else {
       checksum.add(payload)
+      inflatedBytes += payload.count
       return try incoming.append(payload, to: &message)
     }
     let stream: InflateStream
@@ -82,6 +85,7 @@ package struct BLIPConnection: ~Copyable {
     let limit = isStreamed ? BLIPLimits.inflatedPartBytes : BLIPLimits.inflatedBytes
     try stream.inflate(payload, limit: limit) { piece throws(BLIPError) in
       checksum.add(piece)
+      inflatedBytes += piece.count
       try incoming.append(piece, to: &message)
     }
   }

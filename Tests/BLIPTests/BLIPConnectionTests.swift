@@ -92,6 +92,8 @@ import Testing
       let received = try connection.receive(frame)
       #expect(received?.message?.body == body)
     }
+    let inflated = connection.inflatedBytes
+    #expect((3_000..<3_100).contains(inflated))
   }
 
   @Test func inflatedBytesAreBounded() throws {

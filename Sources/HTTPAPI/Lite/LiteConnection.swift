@@ -153,10 +153,12 @@ final class LiteConnection: Sendable {
     var (requests, answers): ([LiteSession.Asked], [LiteSession.Answer]) = ([], [])
     var bytes = 0
     while bytes < Self.answeredBytes, let frame = next.frames.popFirst() {
-      Work.current?.addMovedBytes(frame.count)
-      let (event, held) = try blip.withLock { blip throws(BLIPError) in
-        (try blip.receive(frame), blip.heldBytes)
+      let (event, held, moved) = try blip.withLock { blip throws(BLIPError) in
+        let former = blip.inflatedBytes
+        return (try blip.receive(frame), blip.heldBytes, blip.inflatedBytes - former)
       }
+      // What a device packs costs as much as what it does not pack.
+      Work.current?.addMovedBytes(min(moved, frame.count * Call.mostUnpacked))
       switch event {
       case .message(let number, let message) where message.kind == .request:
         let request = LiteRequest(message)
