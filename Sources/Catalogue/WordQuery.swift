@@ -78,8 +78,10 @@ struct WordQuery {
       }
       Self.addEnglishNames(of: counted.map { plain[$0] }, to: &words)
       var phrases = [Self.phrase(plain.flatMap(\.parts))]
-      if let first = counted.first, let last = counted.last, last - first + 1 < plain.count {
-        phrases.append(Self.phrase(plain[first...last].flatMap(\.parts)))
+      if let first = counted.first, let last = counted.last {
+        let counted = plain[first...last]
+        if counted.count < plain.count { phrases.append(Self.phrase(counted.flatMap(\.parts))) }
+        phrases += Self.possessives(counted)
       }
       texts.append(
         Text(
@@ -203,6 +205,22 @@ struct WordQuery {
         }
       }
     }
+  }
+
+  /// The phrases of terms with possessives as others write them: "earl s court" of "earls court", and "earls court" of
+  /// "Earl's Court". Words of a search are found so anyway; as a phrase they come first.
+  private static func possessives(_ terms: ArraySlice<FoldedText.Term>) -> [String] {
+    guard terms.count > 1, terms.allSatisfy({ IndexedText.hasOnlyWords($0.parts) }) else {
+      return []
+    }
+    let own = phrase(terms.flatMap(\.parts))
+    let apart = terms.map { term in
+      let text = phrase(term.parts)
+      return term.parts.count == 1 && text.utf8.count > 3 && text.hasSuffix("s")
+        ? text.dropLast() + " s" : text
+    }
+    let joined = terms.map { $0.parts.map(\.text).joined() }
+    return [joined, apart].map { $0.joined(separator: " ") }.filter { !$0.equalsBytes(of: own) }
   }
 
   /// The words without repetitions, and with pairs such as "b & b" as one word.

@@ -109,6 +109,17 @@ import Testing
     }
   }
 
+  @Test(arguments: ["earls court", "Earl's Court hotels", "hotels near earl’s court"])
+  func aPossessiveIsOnePhraseHoweverItIsWritten(text: String) async throws {
+    let rows = [
+      Rows.hotel(1, "Two Earls", #""description":"The earls of the court.","address":"Court Ln""#),
+      Rows.hotel(2, "Earls Court Inn"), Rows.hotel(3, "K+K", #""address":"Earl's Court Sq""#),
+    ]
+    try await CatalogueFixture.run(rows: rows) { fixture async throws in
+      #expect(try await fixture.ids(text).last == "hotel_1")
+    }
+  }
+
   @Test(arguments: [
     ("hotels in LA", ["hotel_1"]), ("LA hotels with pool", ["hotel_1"]),
     ("la rochette", ["hotel_2"]),
