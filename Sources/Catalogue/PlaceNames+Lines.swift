@@ -6,10 +6,12 @@ extension PlaceNames {
   /// - `c`, a country: its code; names by which a hotel has it and is found in it; names by which a hotel only has it;
   ///   names by which it is only found.
   /// - `t`, a city: its country's code, then as for a country.
-  /// - `t` and `s` with a country's code and `/`, a state: as for a city. By the names of `s`, its codes, hotels only have it.
+  /// - `t` and `s` with a country's code and `/`, a state: as for a city. By the names of `s`, its codes, hotels only have it
+  ///   outside of the United States, Canada and Australia.
   /// - `r`, a part of a country: its country's code, its names, and its outlines, each of numbers: the first corner's east
   ///   and north in hundredths of a degree, then the steps to each further corner.
   /// - `l`, `q` and `w`: ``LatinLetters/pairs``, and the groups of ``EqualWords`` and ``SearchStopWords``.
+  /// - `m`: a name for a search, and the names of the places that it means.
   /// - `e`: the endings of names of cities that may be absent.
   package static let lines: [UInt8] = {
     let names = PlaceNames.all
@@ -19,6 +21,7 @@ extension PlaceNames {
     var lines = [
       "l|" + LatinLetters.pairs, "q|" + equal.joined(separator: "|"),
       "w|" + SearchStopWords.groups.joined(separator: "|"),
+      "m|usla|" + sorted(names.meant(by: key(SearchStopWords.eitherLA))),
       "e|" + endings.joined(separator: " "),
     ]
     let meanings = Dictionary(grouping: names.codes.keys) { names.codes[$0] ?? "" }

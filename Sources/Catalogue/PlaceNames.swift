@@ -45,12 +45,17 @@ package struct PlaceNames: Sendable {
       let fields = line.split(separator: "|").map(String.init)
       add(Array(fields.dropFirst()), in: fields[0])
     }
+    for names in [["Los Angeles"], ["Louisiana"]] {
+      mean(names[0], by: [SearchStopWords.eitherLA], beside: [])
+    }
     for state in StateNames.all {
       let name = state.names.first.map(Self.key)
       for other in Self.joined(state.names + [state.code]) {
         states[state.country + " " + other] = name
       }
-      mean(state.names.first, by: state.names, beside: [])
+      let isCodeWritten = Self.writtenCodes.contains(state.country)
+      mean(
+        state.names.first, by: state.names + (isCodeWritten ? [state.code] : []), beside: [])
     }
   }
 
@@ -180,6 +185,9 @@ package struct PlaceNames: Sendable {
   static let endings = [
     "都", "市", "区", "府", "県", "县", "州", "省", "시", "도", "특별시", "광역시", "มหานคร",
   ].map { Self.key($0) }
+
+  /// The countries whose states people look for by their codes: "Austin TX".
+  private static let writtenCodes: Set<String> = ["US", "CA", "AU"]
 
   /// A name without each ending that it has.
   private static func withoutEnding(_ name: String) -> [String] {

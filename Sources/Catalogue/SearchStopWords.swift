@@ -19,8 +19,8 @@ enum SearchStopWords {
   private static let (runs, links) = (
     ["ホテル", "酒店", "飯店", "饭店", "宾馆", "旅馆", "호텔"], ["の", "의", "的"]
   )
-  /// What people wish of all of them: before one of ``kinds`` it says nothing. Best Western stays.
-  private static let praise: Set<String> = ["best", "cheap", "cheapest", "good", "nice", "top"]
+  /// What people wish of all of them: before one of ``kinds`` it says nothing. Best Western stays, and so does Nice.
+  private static let praise: Set<String> = ["best", "cheap", "cheapest", "good", "top"]
 
   /// The words for a device: those between others, the kinds, and those that only count away from a kind.
   static let groups = [small, kinds, praise].map { $0.sorted().joined(separator: " ") }
@@ -29,19 +29,29 @@ enum SearchStopWords {
     Set(FoldedText(text).terms.flatMap(\.parts).map(\.text))
   }
 
+  /// The name by which ``PlaceNames`` knows both Los Angeles and Louisiana: "Hilton LA", "New Orleans LA".
+  static let eitherLA = "USLA"
+  /// Codes of states that are words of other languages or of English. After a comma they are states.
+  private static let states = ["LA": "Louisiana", "ME": "Maine", "OR": "Oregon"]
+
   /// A text in which "LA" is written out where it is no article, and what every result is stands alone: "パリのホテル".
   static func spelledOut(_ text: String) -> String {
     let tokens = text.split(separator: " ")
     let words = tokens.map { FoldedText(String($0)).terms.flatMap(\.parts).map(\.text) }
     return tokens.indices.map { index in
-      guard words[index] == ["la"] else { return apart(tokens[index]) }
       let (former, next) = (
         words[..<index].last { !$0.isEmpty }, words[(index + 1)...].first { !$0.isEmpty }
       )
       let isAfterName =
         former.map { !$0.allSatisfy { small.contains($0) || kinds.contains($0) } } ?? false
-      let isArticle = next.map { !$0.allSatisfy(kinds.contains) } ?? false
-      return isArticle || isAfterName && tokens[index] != "LA" ? "la" : "Los Angeles"
+      let isBeforeName = next.map { !$0.allSatisfy(kinds.contains) } ?? false
+      let isAfterComma = index > 0 && tokens[index - 1].hasSuffix(",")
+      if isAfterName, isAfterComma, !isBeforeName, let state = states[String(tokens[index])] {
+        return state
+      }
+      guard words[index] == ["la"] else { return apart(tokens[index]) }
+      if isBeforeName || isAfterName && tokens[index] != "LA" { return "la" }
+      return isAfterName ? eitherLA : "Los Angeles"
     }.joined(separator: " ")
   }
 

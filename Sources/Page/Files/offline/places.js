@@ -24,6 +24,7 @@ function read() {
   for (const line of lines.split("\n")) {
     const [kind, code, ...fields] = line.split("|"), [both, known, found] = fields.map(list)
     if (kind === "e") endings = list(code)
+    else if (kind === "m") meant.set(code, both)
     else if (kind === "r") {
       parts.set(code, [...parts.get(code) ?? [], { names: both, outlines: fields.slice(1).map(corners) }])
       // A hotel may have Wales as its country, but Wales does not mean all of it.
@@ -31,7 +32,7 @@ function read() {
     } else if (/[cst]/.test(kind)) {
       const names = [...both, ...found], place = { code, names, own: new Set(names) }
       for (const name of [...both, ...known]) kind === "c" ? countries.set(name, place) : cities.set(code + name, names)
-      for (const name of kind === "s" ? [] : known) meant.set(name, [...meant.get(name) ?? [], ...names.filter(it => it.length > 3)])
+      for (const name of kind === "s" && !/US|CA|AU/.test(code) ? [] : known) meant.set(name, [...meant.get(name) ?? [], ...names.filter(it => it.length > 3)])
     }
   }
   return { countries, cities, parts, meant, endings }

@@ -78,8 +78,24 @@ export function hay(text) {
   return all + [...equals.filter(forms => forms.some(form => all.includes(` ${form} `))).flat(), ...streets].join(" § ") + " "
 }
 
+/** Codes of states that are words of other languages or of English. After a comma they are states. */
+const states = { LA: "Louisiana", ME: "Maine", OR: "Oregon" }
+
+/** A text in which "LA" is written out where it is no article. */
+function spelledOut(text) {
+  const [small, kinds] = stopWords, tokens = text.split(" ").filter(Boolean), folded = tokens.map(it => terms(it).flat())
+  return tokens.map((token, at) => {
+    const former = folded.slice(0, at).filter(it => it.length).at(-1), next = folded.slice(at + 1).find(it => it.length)
+    const isAfterName = former?.some(it => !small.includes(it) && !kinds.includes(it)), isBeforeName = next?.some(it => !kinds.includes(it))
+    if (isAfterName && !isBeforeName && tokens[at - 1].endsWith(",") && states[token]) return states[token]
+    if (folded[at].join(" ") !== "la") return token
+    return isBeforeName || isAfterName && token !== "LA" ? "la" : isAfterName ? "USLA" : "Los Angeles"
+  }).join(" ")
+}
+
 /** @returns {string[][]} For each word of a query the forms of which a hotel must have one as the beginning of a word. */
 export function wanted(text) {
+  text = spelledOut(text)
   const expanded = terms(text, true)
   const all = withoutStops(terms(text).map((term, at) => ({ term, other: expanded[at] })), ({ term }) => term).reduce((done, word) => {
     const before = done.at(-1)?.term, forms = before?.length === 1 && word.term.length === 1 && equals.find(it => it.includes(before[0] + " " + word.term[0]))
