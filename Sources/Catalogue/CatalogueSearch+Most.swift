@@ -3,6 +3,14 @@ import SQLite
 
 /// When no hotel has all words of a search, the hotels with most of them are its answer.
 extension CatalogueSearch {
+  /// A word that hotels have, in how many it was counted, and whether it is in the title or the place of one.
+  private struct CountedWord {
+    let expression: String
+    let isTitle: Bool
+    let isPlace: Bool
+    let hotels: Int
+  }
+
   /// The most hotels in which words are counted. The commonest words are not counted when they would exceed it.
   private static let mostCounted = 100_000
 
@@ -11,11 +19,14 @@ extension CatalogueSearch {
     let parts = words.parts
     // Of a single term, such as a Chinese text, a hotel must have more than half.
     let least = words.isOneTerm ? parts.count / 2 + 1 : 1
-    var counted: [(expression: String, isPlace: Bool, hotels: Int)] = []
+    var counted: [CountedWord] = []
     for part in parts {
       let hotels = try countAtMost(Self.mostCounted, inWords: part.any)
       guard hotels > 0 else { continue }
-      counted.append((part.any, try countAtMost(1, inWords: part.place) > 0, hotels))
+      counted.append(
+        CountedWord(
+          expression: part.any, isTitle: try countAtMost(1, inWords: part.titled) > 0,
+          isPlace: try countAtMost(1, inWords: part.place) > 0, hotels: hotels))
     }
     guard counted.count >= least else { return Found(rows: [], total: 0) }
     counted.sort { $0.hotels < $1.hotels }
@@ -24,10 +35,14 @@ extension CatalogueSearch {
     {
       return found
     }
-    // What is in another place helps nobody, whatever else it has.
-    let place = counted.filter(\.isPlace).map(\.expression).joined(separator: " AND ")
-    let others = counted.filter { !$0.isPlace }.map(\.expression).joined(separator: " OR ")
-    if !place.isEmpty, !others.isEmpty {
+    // What is in another place helps nobody, whatever else it has. A title may be a place's name or not: "apartments in
+    // paris".
+    for isPlace in [\CountedWord.isTitle, \.isPlace] {
+      let place = counted.filter { $0[keyPath: isPlace] }.map(\.expression)
+        .joined(separator: " AND ")
+      let others = counted.filter { !$0[keyPath: isPlace] }.map(\.expression)
+        .joined(separator: " OR ")
+      guard !place.isEmpty, !others.isEmpty else { continue }
       for expression in ["\(place) AND (\(others))", place] {
         if let found = try some(inWords: expression) { return found }
       }

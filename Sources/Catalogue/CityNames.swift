@@ -60,15 +60,16 @@ enum CityNames {
     "MX|Ciudad de México|Mexico City", "CU|La Habana|Havana", "PA|Panamá|Panama City",
     "GT|Guatemala|Guatemala City", "BR|São Paulo|Sao Paulo", "CA|Québec|Quebec City|Quebec",
     "CA|Montréal|Montreal", "US|New York|New York City|NYC", "US|Los Angeles|LA",
-    "US|San Francisco|SF", "US|Las Vegas|Vegas", "US|Washington|Washington DC",
+    "US|San Francisco|SF|San Fran", "US|Las Vegas|Vegas", "US|Washington|Washington DC",
     "US|Philadelphia|Philly", "US|New Orleans|NOLA", "IE|Baile Átha Cliath|Dublin",
     "GB|Caerdydd|Cardiff", "GB|Abertawe|Swansea", "GB|Dùn Èideann|Edinburgh",
     "MV|މާލެ|Malé|Male", "NP|काठमाडौं|Kathmandu",
   ]
 
-  /// Codes of airports by IATA, under the city that they serve. Codes that are words, such as OAK and MAN, are left out.
+  /// Codes of airports by IATA and some names, under the city that they serve. Codes that are words, such as OAK and MAN, are left out.
   static let airports = [
-    "GB|London|LHR|LGW|STN|LTN|LCY", "GB|Edinburgh|EDI", "GB|Glasgow|GLA", "GB|Birmingham|BHX",
+    "GB|London|LHR|LGW|STN|LTN|LCY|Heathrow|Gatwick|Stansted", "GB|Edinburgh|EDI", "GB|Glasgow|GLA",
+    "GB|Birmingham|BHX",
     "GB|Bristol|BRS", "GB|Liverpool|LPL", "GB|Newcastle|NCL", "GB|Belfast|BFS", "IE|Dublin|DUB",
     "FR|Paris|CDG|ORY", "FR|Lyon|LYS", "FR|Marseille|MRS", "FR|Nice|NCE", "FR|Toulouse|TLS",
     "DE|Frankfurt am Main|Frankfurt|FRA", "DE|München|Munich|MUC", "DE|Berlin|BER|TXL",

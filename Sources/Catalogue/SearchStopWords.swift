@@ -6,13 +6,14 @@ enum SearchStopWords {
   private static let small = words(
     """
     a an the and or of at in on to with for by near nearby around from me de la le les du des et der die das und im am mit el los \
-    las del y lo gli di в во на у около
+    las del y lo gli di bei nahe cerca в во на у около
     """)
   /// What every result is.
   private static let kinds = words(
     """
     hotel hotels hoteles accommodation accommodations lodging lodgings place places stay staying отель отели гостиница гостиницы \
-    ξενοδοχείο ξενοδοχεία otel oteller
+    ξενοδοχείο ξενοδοχεία otel oteller hotell hotelli albergo alberghi alloggio alloggi hébergement hébergements \
+    unterkunft unterkünfte alojamiento alojamientos
     """
   ).union(runs.flatMap(words))
   /// The same in scripts without spaces, and words that stand between a place and one of them.
@@ -20,10 +21,18 @@ enum SearchStopWords {
     ["ホテル", "酒店", "飯店", "饭店", "宾馆", "旅馆", "호텔"], ["の", "의", "的"]
   )
   /// What people wish of all of them: before one of ``kinds`` it says nothing. Best Western stays, and so does Nice.
-  private static let praise: Set<String> = ["best", "cheap", "cheapest", "good", "top"]
+  private static let praise = words(
+    """
+    best cheap cheapest good top beste besten günstige günstigen billige meilleur meilleurs mejores \
+    migliori лучшие дешевые
+    """)
 
-  /// The words for a device: those between others, the kinds, and those that only count away from a kind.
-  static let groups = [small, kinds, praise].map { $0.sorted().joined(separator: " ") }
+  /// What is "in" after one of ``kinds``. It may be a part of a name or a word of another language elsewhere: "en suite".
+  private static let after: Set<String> = ["em", "en", "i"]
+
+  /// The words for a device: those between others, the kinds, those that count unless a kind is next, and those that
+  /// count unless a kind is before them.
+  static let groups = [small, kinds, praise, after].map { $0.sorted().joined(separator: " ") }
 
   private static func words(_ text: String) -> Set<String> {
     Set(FoldedText(text).terms.flatMap(\.parts).map(\.text))
@@ -36,7 +45,7 @@ enum SearchStopWords {
 
   /// A text in which "LA" is written out where it is no article, and what every result is stands alone: "パリのホテル".
   static func spelledOut(_ text: String) -> String {
-    let tokens = text.split(separator: " ")
+    let tokens = withSpaces(text).split(separator: " ")
     let words = tokens.map { FoldedText(String($0)).terms.flatMap(\.parts).map(\.text) }
     return tokens.indices.map { index in
       let (former, next) = (
@@ -53,6 +62,20 @@ enum SearchStopWords {
       if isBeforeName || isAfterName && tokens[index] != "LA" { return "la" }
       return isAfterName ? eitherLA : "Los Angeles"
     }.joined(separator: " ")
+  }
+
+  /// A text with a space after each comma and semicolon that is not between digits: "pool,gym".
+  private static func withSpaces(_ text: String) -> String {
+    let scalars = Array(text.unicodeScalars)
+    var spaced = String.UnicodeScalarView()
+    for (index, scalar) in scalars.enumerated() {
+      spaced.append(scalar)
+      guard [",", ";"].contains(scalar), index > 0, index + 1 < scalars.count,
+        ![scalars[index - 1], scalars[index + 1]].allSatisfy({ ("0"..."9").contains($0) })
+      else { continue }
+      spaced.append(" ")
+    }
+    return String(spaced)
   }
 
   private static func apart(_ token: Substring) -> String {
@@ -72,7 +95,9 @@ enum SearchStopWords {
     }
     let wished = terms.indices.filter { index in
       let isBeforeKind = index + 1 < terms.count && isOne(of: kinds, terms[index + 1])
-      return !isBeforeKind || !isOne(of: praise, terms[index])
+      let isAfterKind = index > 0 && isOne(of: kinds, terms[index - 1])
+      return !(isBeforeKind && isOne(of: praise, terms[index]))
+        && !(isAfterKind && isOne(of: after, terms[index]))
     }.map { terms[$0] }
     return [small, kinds].reduce(wished) { terms, words in
       let rest = terms.filter { !isOne(of: words, $0) }

@@ -56,9 +56,10 @@ struct WordQuery {
     }
 
     /// The expression for hotels whose place has some form of a word.
-    func place(of word: Word) -> String {
+    func place(of word: Word, orTitle: Bool) -> String {
       let forms = word.forms.map { WordQuery.quoted(Form(text: $0.text, isPrefix: false)) }
-      return "({title city state country place} : (\(forms.joined(separator: " OR "))))"
+        .joined(separator: " OR ")
+      return "({\(orTitle ? "title " : "")city state country place} : (\(forms)))"
     }
   }
 
@@ -125,9 +126,9 @@ struct WordQuery {
   /// Whether the query is one term.
   var isOneTerm: Bool { texts.count == 1 && texts[0].words.count == 1 }
 
-  /// The expressions for each word, and for each part of a term, alone: for hotels that have it, and for those whose
-  /// place has it.
-  var parts: [(any: String, place: String)] {
+  /// The expressions for each word, and for each part of a term, alone: for hotels that have it, for those whose place or
+  /// title has it, and for those whose place has it.
+  var parts: [(any: String, titled: String, place: String)] {
     var known: Set<String> = []
     return texts.flatMap { text in
       text.words.flatMap { word -> [Word] in
@@ -135,7 +136,12 @@ struct WordQuery {
         let parts = word.forms[0].text.split(separator: " ").filter { $0.utf8.count > 1 }
         guard word.single == nil, !parts.isEmpty else { return [word] }
         return parts.map { Word(forms: [Form(text: String($0), isPrefix: false)], single: nil) }
-      }.map { (any: text.expression(of: $0), place: text.place(of: $0)) }
+      }.map {
+        (
+          any: text.expression(of: $0), titled: text.place(of: $0, orTitle: true),
+          place: text.place(of: $0, orTitle: false)
+        )
+      }
     }.filter { known.insert($0.any).inserted }
   }
 

@@ -126,8 +126,10 @@ import Testing
     ("パリのホテル", ["hotel_3"]), ("ロンドン ホテル", ["hotel_4"]), ("отель в Лондоне", ["hotel_4"]),
     ("런던 호텔", ["hotel_4"]), ("a place to stay near me in london", ["hotel_4"]),
     ("campsites", ["hotel_5", "hotel_6"]), ("campsites in scotland", ["hotel_5"]),
-    ("B&Bs", ["hotel_7"]), ("auberge paris quux", ["hotel_3"]),
-    ("cabin ohio", ["hotel_7"]), ("vaison la", ["hotel_2"]), ("hotels in la", ["hotel_1"]),
+    ("B&Bs", ["hotel_7"]), ("hotel near Heathrow", ["hotel_4"]),
+    ("auberge paris quux", ["hotel_3"]),
+    ("cabin ohio", ["hotel_7"]), ("sands in london", ["hotel_4"]),
+    ("vaison la", ["hotel_2"]), ("hotels in la", ["hotel_1"]),
   ])
   func wordsAroundAPlaceFindThePlace(text: String, found: [String]) async throws {
     let rows = [
@@ -139,7 +141,7 @@ import Testing
       Rows.hotel(5, "Kinloch", #""description":"A campsite.","state":"Scotland""#),
       Rows.hotel(6, "Campsites United", #""state":"California","country":"United States""#),
       Rows.hotel(7, "The B&B", #""state":"Ohio""#),
-      Rows.hotel(8, "Auberge Cabin", #""city":"Chamonix""#),
+      Rows.hotel(8, "Auberge Cabin", #""title":"Chamonix Sands","city":"Chamonix""#),
     ]
     try await CatalogueFixture.run(rows: rows) { fixture async throws in
       let ids = try await fixture.ids(text).sorted()

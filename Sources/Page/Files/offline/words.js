@@ -1,14 +1,14 @@
 /** The words of hotels and of searches, by the rules of the server's `FoldedText`, `IndexedText` and `WordQuery`. */
 const letters = new Map("æae œoe øo łl đd ðd þth ßss ıi ħh ŧt ŋn ĸq əe ɛe ɔo ƒf ƙk ƴy ɓb ɗd ɖd ƀb ƶz ƚl ǥg ɨi ɫl ςσ ٱا ىي یي کك ةه ہه ھه"
   .split(" ").map(([from, ...to]) => [from, to.join("")]))
-let stopWords = ["a an the and or of at in on to with for by near from de la le les du des et der die das und im am mit el los las del y lo gli di", "hotel hotels", ""]
+let stopWords = ["a an the and or of at in on to with for by near from de la le les du des et der die das und im am mit el los las del y lo gli di", "hotel hotels", "", ""]
   .map(words => words.split(" "))
 let equals = ["wifi,wlan,wi fi", "st,saint,sankt", "ste,sainte", "mt,mount", "b b,bnb,b n b,b and b,bed breakfast,bed and breakfast"].map(forms => forms.split(","))
 let latin = new Map
 
 /**
  * Uses the server's tables, which come with the names of places: letters with Latin ones for them, words that are equal, and
- * words that don't count, those of the last group only before one of the second.
+ * words that don't count, those of the third group only before one of the second, and those of the fourth only after it.
  */
 export function useTables(letters, words, stops) {
   latin = new Map(letters.split(" ").map(it => [it[0], it.slice(1)]))
@@ -48,8 +48,8 @@ const together = some => [some.join(""), some.reduce((one, other) => one + other
 
 /** The terms without stop words, unless all are. */
 function withoutStops(all, termOf = it => it) {
-  const [small, kinds, praise] = stopWords, isOf = (it, words) => it && termOf(it).length < 2 && words.includes(termOf(it)[0])
-  all = all.filter((it, at) => !isOf(it, praise) || !isOf(all[at + 1], kinds))
+  const [small, kinds, praise, after] = stopWords, isOf = (it, words) => it && termOf(it).length < 2 && words.includes(termOf(it)[0])
+  all = all.filter((it, at) => !(isOf(it, praise) && isOf(all[at + 1], kinds)) && !(isOf(it, after) && isOf(all[at - 1], kinds)))
   for (const stops of [small, kinds]) {
     const rest = all.filter(it => !isOf(it, stops))
     if (rest.length) all = rest
@@ -81,9 +81,9 @@ export function hay(text) {
 /** Codes of states that are words of other languages or of English. After a comma they are states. */
 const states = { LA: "Louisiana", ME: "Maine", OR: "Oregon" }
 
-/** A text in which "LA" is written out where it is no article. */
+/** A text with spaces after commas, in which "LA" is written out where it is no article. */
 function spelledOut(text) {
-  const [small, kinds] = stopWords, tokens = text.split(" ").filter(Boolean), folded = tokens.map(it => terms(it).flat())
+  const [small, kinds] = stopWords, tokens = text.replace(/(\d)[,;](?=\d)|[,;]/g, (it, digit) => digit ? it : it + " ").split(" ").filter(Boolean), folded = tokens.map(it => terms(it).flat())
   return tokens.map((token, at) => {
     const former = folded.slice(0, at).filter(it => it.length).at(-1), next = folded.slice(at + 1).find(it => it.length)
     const isAfterName = former?.some(it => !small.includes(it) && !kinds.includes(it)), isBeforeName = next?.some(it => !kinds.includes(it))
