@@ -23,11 +23,26 @@ struct HotelForm {
     let name: String
     let outcome: Outcome
 
+    /// The name that it has in the hotel; nil if it is left out.
+    private var kept: String? {
+      switch outcome {
+      case .became(let name): name
+      case .kept: name
+      case .leftOut: nil
+      }
+    }
+
     /// Whether it says where the hotel is.
     var isPlace: Bool {
-      let name = if case .became(let name) = outcome { name } else { self.name }
-      return outcome != .leftOut
-        && ["address", "city", "state", "country", "postcode", "geo"].contains(name)
+      ["address", "city", "state", "country", "postcode", "geo"].contains(kept)
+    }
+
+    /// Whether it says where in its country the hotel is. In lists of bookings, the country is the guest's.
+    var isPlaceInCountry: Bool { isPlace && kept != "country" }
+
+    /// Whether it says something about the hotel.
+    var isFact: Bool {
+      isPlace || ["description", "phone", "url", "email", "amenities", "price"].contains(kept)
     }
 
     /// Whether it is the kind of the row, and says no more than that it is a hotel.

@@ -31,6 +31,12 @@ enum HotelRow {
     }
   }
 
+  /// Whether the row has nothing but a name, as a list with a title has.
+  var isTitle: Bool {
+    guard case .hotel(_, _, let columns) = self else { return false }
+    return !columns.contains(where: \.isFact)
+  }
+
   /// The limits of one row's JSON. Its size is limited by ``RowSplitter/maximumRowBytes``.
   private static let limits = JSONLimits(
     maximumBytes: RowSplitter.maximumRowBytes + 4, maximumDepth: BracketStack.maximumDepth)
@@ -75,7 +81,9 @@ enum HotelRow {
     form.setID(id ?? RowID.computed(for: form.hotel, named: name))
     let node = try ParsedJSON(JSONValue.object(form.hotel).bytes, limits: .request).root
     let hotel = try Hotel(node, from: .upstream)
-    if let type = row.hotel["@type"], !HotelKinds.isLodging(type) {
+    if let type = row.hotel["@type"],
+      !HotelKinds.isLodging(type, hasPlace: form.columns.contains(where: \.isPlace))
+    {
       let name = TextForms.text(type) ?? "thing"
       return .besideHotels(type: name, hotel, HotelText(node), form.columns)
     }

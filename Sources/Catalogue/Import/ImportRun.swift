@@ -135,9 +135,9 @@ final class ImportRun {
 
   /// Takes a row, or the rows in it: a page of an answer, or the hotels of a chain.
   private func take(_ read: HotelRow, _ text: [UInt8], _ row: SplitRow) throws(CatalogueError) {
-    guard read.mayHaveRows, let inner = NestedRows(text), inner.areHotels || read.isFault else {
-      return try take(read, row)
-    }
+    guard read.mayHaveRows, let inner = NestedRows(text),
+      inner.areHotels || read.isFault || inner.areListed && read.isTitle
+    else { return try take(read, row) }
     for row in inner.rows(of: row) { try take(row) }
   }
 

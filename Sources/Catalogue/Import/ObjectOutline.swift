@@ -14,8 +14,11 @@ struct ObjectOutline {
     let isMap: Bool
     /// Whether objects in it have names, and are no small part of the object.
     let hasNames: Bool
-    /// Whether they are hotels although the object around them has a name, too: they have places, or are under `hotels`.
+    /// Whether they are hotels although the object around them has a name, too: they have places, or are under `hotels`. In
+    /// a row, places under an unknown name are near the hotel.
     let areHotels: Bool
+    /// Whether their list has a known name.
+    let isNamed: Bool
     /// Whether there is one object only, and no list around it.
     let isOne: Bool
     /// Where the names of the columns are, if the rows are lists of values.
@@ -101,9 +104,11 @@ struct ObjectOutline {
   /// The offset of the byte that is looked at.
   private var offset = 0
   private var line: Int
+  private let isRow: Bool
 
   /// Makes an outline of a text that starts on a line.
-  init(line: Int) { self.line = line }
+  /// - Parameter isRow: whether it is a row, which may be a hotel itself, not a whole file.
+  init(line: Int, isRow: Bool = false) { (self.line, self.isRow) = (line, isRow) }
 
   /// Looks at the next bytes.
   /// - Throws: `malformed` for brackets that do not match.
@@ -308,8 +313,9 @@ struct ObjectOutline {
       hasNames: rank.kind == .hotels
         && (rank.isNamed || rank.likeness >= .hasNameAndPlace || path.count < 2 && !isMap),
       areHotels: rank.kind == .hotels && !isOne
-        && (rank.likeness == .hasNameAndAddress || rank.isHotels || frame.hasHotels),
-      isOne: isOne)
+        && (rank.likeness == .hasNameAndAddress && (rank.isNamed || !isRow) || rank.isHotels
+          || frame.hasHotels),
+      isNamed: rank.isNamed, isOne: isOne)
     candidates.append(Candidate(rows: rows, rank: rank, hasHotels: frame.hasHotels))
     if candidates.count > Self.mostCandidates {
       candidates.sort { $0.rank < $1.rank }
@@ -385,6 +391,6 @@ struct OutlineRank: Comparable {
     "hotels", "hotel", "hotellist", "properties", "accommodations", "listings", "lodgings",
     "features", "elements", "data", "value", "results", "records", "docs", "documents", "rows",
     "hits", "items", "result", "values", "entries", "nodes", "edges", "places", "businesses",
-    "bookmarks", "content", "list", "graph", "response",
+    "bookmarks", "content", "list", "graph", "response", "children",
   ]
 }

@@ -95,18 +95,25 @@ enum HotelKinds {
 
   private static let others = ["airline", "airport", "route", "landmark", "bookmarkedhotels"]
 
-  /// Whether schema.org's type, or one of several, is that of a place to stay. <https://schema.org/LodgingBusiness>
-  static func isLodging(_ type: JSONValue) -> Bool {
+  /// Whether schema.org's type, or one of several, is that of a place to stay: a `LodgingBusiness`, or an `Accommodation`
+  /// with a place of its own. Without one, it is a room or a suite of the hotel beside it.
+  /// <https://schema.org/docs/hotels.html>
+  static func isLodging(_ type: JSONValue, hasPlace: Bool) -> Bool {
     let types = type.array?.compactMap(\.string) ?? type.string.map { [$0] } ?? []
-    return types.contains {
-      lodgings.contains(
-        HotelAliases.letters(of: $0.split(separator: "/").last?.utf8 ?? $0[...].utf8))
+    return types.contains { type in
+      let name = type.split { "/#:".contains($0) }.last ?? type[...]
+      let letters = HotelAliases.letters(of: name.utf8)
+      return lodgings.contains(letters) || hasPlace && accommodations.contains(letters)
     }
   }
 
   private static let lodgings: Set<String> = [
     "hotel", "motel", "hostel", "resort", "skiresort", "bedandbreakfast", "lodgingbusiness",
     "campground", "vacationrental",
+  ]
+  private static let accommodations: Set<String> = [
+    "accommodation", "apartment", "apartmentcomplex", "campingpitch", "house",
+    "singlefamilyresidence", "suite", "room", "hotelroom",
   ]
 
   /// What a page of the web describes beside its hotel, by schema.org's types; nil for any other type.

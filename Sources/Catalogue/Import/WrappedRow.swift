@@ -143,6 +143,8 @@ struct WrappedRow {
 struct NestedRows {
   /// Whether they are hotels although the row has a name, too.
   let areHotels: Bool
+  /// Whether their list has a known name, so that a row that has only a name is its title.
+  let areListed: Bool
   private let text: [UInt8]
   private let isMap: Bool
 
@@ -150,15 +152,17 @@ struct NestedRows {
   init?(_ row: [UInt8]) {
     let start = row.lazy.filter { !RowSplitter.isSpace($0) }.prefix(2)
     if start.elementsEqual("[{".utf8) {
-      (text, isMap, areHotels) = (row, false, true)
+      (text, isMap, areHotels, areListed) = (row, false, true, true)
       return
     }
     guard start.first == UInt8(ascii: "{") else { return nil }
-    var outline = ObjectOutline(line: 1)
+    var outline = ObjectOutline(line: 1, isRow: true)
     guard (try? outline.take(row)) != nil, let found = try? outline.rows(), found.hasNames else {
       return nil
     }
     (text, isMap, areHotels) = (Array(row[found.range]), found.isMap, found.areHotels)
+    // Under `values` and `properties` are facts about the row.
+    areListed = found.isNamed && !(found.path.last.map(HotelAliases.isContainer) ?? false)
   }
 
   /// The rows, with the number and the line of the row around them.
