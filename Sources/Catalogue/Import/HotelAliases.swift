@@ -27,7 +27,7 @@ enum HotelAliases {
       guard let match = table[rest], allowed.contains(match.meaning) else { continue }
       return Match(meaning: match.meaning, rank: match.rank + rankOfPrefix)
     }
-    return (withoutRemark(name) ?? withoutSuffix(name))
+    return (withoutRemark(name) ?? withoutSuffix(name) ?? withoutNamespace(name))
       .map { Match(meaning: $0.meaning, rank: $0.rank + rankOfSuffix) }
   }
 
@@ -46,6 +46,20 @@ enum HotelAliases {
     else { return nil }
     return match(Array(parts.dropLast().joined()))
   }
+
+  /// The meaning of a name that is an IRI or has a prefix for one, as RDF has it: `http://xmlns.com/foaf/0.1/name`,
+  /// `rdfs:label`.
+  private static func withoutNamespace(_ name: some Collection<UInt8>) -> Match? {
+    let parts = Array(name).split { "/#:".utf8.contains($0) }
+    guard parts.count > 1, let last = parts.last,
+      namespaces.contains(String(decoding: parts[0], as: UTF8.self))
+    else { return nil }
+    return match(Array(last))
+  }
+
+  private static let namespaces: Set<String> = [
+    "http", "https", "schema", "rdfs", "dct", "dc", "foaf", "vcard", "dbo", "dbp",
+  ]
 
   private static let suffixes: Set<String> = ["en", "s", "ss", "t", "txt", "p", "str"]
 
@@ -96,7 +110,9 @@ enum HotelAliases {
   static func isContainer(_ name: String) -> Bool { containers.contains(letters(of: name.utf8)) }
 
   private static let containers: Set<String> = [
-    "contact", "contacts", "place", "venue", "addr", "acf", "meta", "customfields",
+    "contact", "contacts", "place", "venue", "addr", "acf", "meta", "customfields", "metadata",
+    "customattributes", "columnvalues", "values", "properties", "locationinfo", "islocatedat",
+    "mapmarker", "othertags",
   ]
 
   /// Names with a prefix count less than plain ones.
@@ -113,7 +129,7 @@ enum HotelAliases {
     return ["hotel", "property", "accommodation", "listing", "lodging", "field"].map { ($0, all) }
       + [
         "address", "addr", "location", "contact", "geo", "place", "coordinates", "geolocation",
-        "billing", "mailing",
+        "billing", "mailing", "business", "address1",
       ]
       .map { ($0, all.subtracting([.id, .name, .description, .category, .price])) }
   }()

@@ -48,7 +48,13 @@ extension HotelForm {
       made.removeAll { here.map(\.name).contains($0.name) }
       for new in here { append(new) }
       if all.contains(where: { $0.isMade(of: name) }) {
-        noteRest(of: name, value, all)
+        let rest = rest(of: name, value, all)
+        if HotelAliases.isContainer(name), !rest.isEmpty {
+          hotel.append(name, value)
+          columns.append(Column(name: name, outcome: .kept))
+        } else {
+          columns += rest.map { Column(name: $0, outcome: .leftOut) }
+        }
       } else if Self.isID(name) || value == .null {
         continue
       } else if fresh.contains(name) || Self.documented.contains(name)
@@ -71,20 +77,13 @@ extension HotelForm {
     }
   }
 
-  /// Notes the members of an address that were not read.
-  private mutating func noteRest(of name: String, _ value: JSONValue, _ made: [Made]) {
-    guard let object = value.object ?? value.array?.first?.object,
-      !made.contains(where: { $0.from.contains(name) })
-    else {
-      return
-    }
-    for inner in object.members where inner.value != .null {
-      let path = name + "." + inner.name
-      guard !made.contains(where: { $0.from.contains(path) }),
-        HotelAliases.letters(of: inner.name.utf8) != "type"
-      else { continue }
-      columns.append(Column(name: path, outcome: .leftOut))
-    }
+  /// The members of an address or a container that were not read.
+  private func rest(of name: String, _ value: JSONValue, _ made: [Made]) -> [String] {
+    guard let object = NamedValues.object(value), !made.contains(where: { $0.from.contains(name) })
+    else { return [] }
+    return object.members.filter { inner in
+      inner.value != .null && HotelAliases.letters(of: inner.name.utf8) != "type"
+    }.map { name + "." + $0.name }.filter { path in !made.contains { $0.isMade(of: path) } }
   }
 
   /// Notes what stands around the hotel and was not read.

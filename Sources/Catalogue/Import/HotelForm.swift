@@ -82,7 +82,9 @@ struct HotelForm {
       if HotelAliases.isContainer(name) { findWithin(name, value, isContainer: true) }
       return
     }
-    if Self.mayContain.contains(match.meaning) { findWithin(name, value) }
+    if Self.mayContain.contains(match.meaning) {
+      findWithin(name, value, isContainer: HotelAliases.isContainer(name))
+    }
     if [.address, .position].contains(match.meaning),
       let located = value.string.flatMap(LocatedAddress.init)
     {
@@ -121,20 +123,27 @@ struct HotelForm {
     }
   }
 
-  /// Finds members of an address or a location, or of a container, which may also have a position and a price.
+  /// Finds members of an address or a location, or of a container, which may also have a position, a price and a
+  /// description, and of addresses and locations in those.
   private mutating func findWithin(_ outer: String, _ value: JSONValue, isContainer: Bool = false) {
-    guard let object = value.object ?? value.array?.first?.object else { return }
+    guard let object = NamedValues.object(value) else { return }
     for (name, value) in object.members where value != .null {
       // A prefix leaves out the meanings that only a hotel itself has.
-      var match = HotelAliases.match("address\(name)".utf8)
+      let local = name.split { "/#:".contains($0) }.last ?? name[...]
+      var match = HotelAliases.match("address\(local)".utf8)
       if match?.meaning == .position { match = nil }
       if isContainer, match == nil, let own = HotelAliases.match(name.utf8),
-        own.meaning == .position || own.meaning == .price
+        [.position, .price, .description].contains(own.meaning)
       {
         match = HotelAliases.Match(meaning: own.meaning, rank: own.rank + Self.rankOfComponents)
       }
-      guard let match, Self.reads(value, as: match.meaning, named: name) else { continue }
-      offer(Source(name: outer + "." + name, value: value, match: match))
+      guard let match else { continue }
+      let path = outer + "." + name
+      if Self.mayContain.contains(match.meaning), !outer.utf8.contains(UInt8(ascii: ".")) {
+        findWithin(path, value, isContainer: isContainer)
+      }
+      guard Self.reads(value, as: match.meaning, named: name) else { continue }
+      offer(Source(name: path, value: value, match: match))
     }
   }
 

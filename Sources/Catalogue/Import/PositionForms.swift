@@ -89,7 +89,9 @@ enum PositionForms {
     }
     if let first = object["geometries"]?.array?.first { return point(first, in: country) }
     // GeoJSON's coordinates, and objects such as Google's `geometry.location`.
-    for name in ["coordinates", "location", "geopoint", "point", "center", "main"] {
+    for name in [
+      "coordinates", "location", "geopoint", "point", "center", "main", "geographic_coordinates",
+    ] {
       guard let inner = object[name] else { continue }
       return point(inner, in: country)
     }

@@ -14,11 +14,15 @@ enum TextForms {
     case .object(let object):
       for name in names {
         if let text = object[name]?.string { return plain(text) }
-        if let inner = object[name], inner.object != nil, let text = text(inner) { return text }
+        if let inner = object[name], inner.object != nil || inner.array != nil,
+          let text = text(inner)
+        {
+          return text
+        }
       }
       // One text for each language: `{"fr": …, "de": …}`.
       let isByLanguage = object.members.allSatisfy {
-        $0.name.utf8.count <= 5 && $0.value.string != nil
+        $0.name.utf8.count <= 5 && $0.value.string != nil && HotelAliases.match($0.name.utf8) == nil
       }
       return isByLanguage ? object.members.first?.value.string.map(plain) : nil
     case .null, .bool: return nil

@@ -1,5 +1,38 @@
 import JSON
 
+/// Values with their names beside them: the custom fields of ClickUp and Asana, the columns of Monday, the attributes of
+/// Magento, the metadata of WooCommerce, and the tags that GDAL reads from OpenStreetMap.
+enum NamedValues {
+  /// The object that a value is, the first one of a list, or the one that such a list means.
+  static func object(_ value: JSONValue) -> JSONObject? {
+    if let object = value.object { return object }
+    if let text = value.string { return hstore(text) }
+    guard let values = value.array else { return nil }
+    var object = JSONObject()
+    for member in values {
+      guard let name = name(of: member) else { return values.first?.object }
+      let value = ["text", "display_value", "value"].lazy.compactMap { member[$0] }.first
+      if let value, value != .null, object[name] == nil { object.append(name, value) }
+    }
+    return object.isEmpty ? values.first?.object : object
+  }
+
+  /// The object that a text of PostgreSQL's `hstore` means: `"addr:city"=>"Paris","stars"=>"5"`.
+  /// <https://www.postgresql.org/docs/current/hstore.html>
+  private static func hstore(_ text: String) -> JSONObject? {
+    guard text.hasPrefix("\""), text.contains("\"=>") else { return nil }
+    let json = "{" + text.replacing("\"=>", with: "\":") + "}"
+    return (try? JSONValue(parsing: Array(json.utf8), limits: .small))?.object
+  }
+
+  private static func name(of member: JSONValue) -> String? {
+    for name in ["name", "title", "key", "attribute_code"] {
+      if let text = (member[name] ?? member["column"]?[name])?.string { return text }
+    }
+    return nil
+  }
+}
+
 /// Values that an export wraps in an object that says their type: MongoDB's `{"$oid": …}` and `{"$numberLong": "1"}`,
 /// Firestore's `{"stringValue": …}`, DynamoDB's `{"S": …}`, SPARQL's `{"type": "literal", "value": …}`, Notion's
 /// `{"type": "number", "number": 1}`.
