@@ -18,7 +18,12 @@ extension HotelAliases {
       companyname nomcommercial nometablissement nomhotel raisonsociale enseigne denominazione \
       denominacion denominacao nombrecomercial nazwa namn navn nimi nume oteladi otel название \
       наименование 名称 施設名 施設名称 宿泊施設名 ホテル名 酒店名称 酒店名 饭店名称 名前 호텔명 숙소명 업소명 \
-      상호 이름 اسمالفندق الاسم اسم ονομα title itemlabel hotellabel label
+      상호 이름 اسمالفندق الاسم اسم ονομα nomdelhotel nombredelhotel nombrehotel nomehotel nomedohotel \
+      denominazionestruttura nomestruttura nomedoempreendimento nomedoestabelecimento betriebsname \
+      unterkunft unterkunftsname bezeichnung tesisadi 사업장명 旅宿名稱 旅館名稱 \
+      namahotel nama tenkhachsạn ten nazevhotelu nazev nazov naziv szallodaneve nev назва име \
+      ชื่อโรงแรม ชื่อ שםהמלון שם نامهتل نام नाम title itemlabel hotellabel label \
+      accountname suppliername organizationname organization1name company
       """
     ),
     (
@@ -28,7 +33,7 @@ extension HotelAliases {
       descriptionen summary overview shortdescription about editorialsummary excerpt content \
       bodyhtml body descriptions beschreibung \
       descripcion descrizione descricao beschrijving beskrivning opis aciklama описание 説明 概要 \
-      描述 简介 설명 الوصف
+      描述 简介 설명 الوصف deskripsi motả popis leiras опис תיאור توضیحات notes note
       """
     ),
     (
@@ -37,24 +42,29 @@ extension HotelAliases {
       address fulladdress formattedaddress addressfull addresstext displayaddress addressstring \
       streetaddress freeform street1 address1 addressline1 addressline addressobj addresses adresse \
       adress adres direccion indirizzo endereco morada domicilio адрес 住所 所在地 地址 주소 소재지 \
-      العنوان διευθυνση roadaddressname
+      العنوان διευθυνση roadaddressname addresslines addr add osoite 소재지전체주소 도로명전체주소 alamat \
+      dịachỉ diachỉ adresa cim адреса ที่อยู่ כתובת آدرس पता
       """
     ),
     (
       .street,
       """
       street streetname addrstreet road thoroughfare strasse rue calle via straat ulica rua улица \
-      line1 lines
+      line1 lineone lines strasseundhausnummer strasseundnr ulice utca jalan
       """
     ),
-    (.houseNumber, "housenumber housenr streetnumber addrhousenumber hausnummer huisnummer"),
+    (
+      .houseNumber,
+      "housenumber housenr streetnumber addressnumber addrhousenumber hausnummer huisnummer"
+    ),
     (
       .city,
       """
       city cityname town citytown addresslocality locality municipality addrcity village stadt ort ville \
       ciudad citta cidade commune nomcommune libellecommune comune municipio localidad poblacion \
       plaats woonplaats destinationname miasto miejscowosc sehir kommun город 市区町村名 市区町村 城市 도시 시군구 \
-      المدينة πολη citylabel placelabel locationlabel
+      المدينة πολη kota thanhphố mesto grad varos oras concelho poststed postort kaupunki il 縣市 \
+      місто град เมือง עיר شهر शहर citylabel placelabel locationlabel
       """
     ),
     (
@@ -62,38 +72,41 @@ extension HotelAliases {
       """
       state statename region province stateprovince stateprovincename addressregion \
       administrativearea county statecode regionname bundesland provincia estado wojewodztwo \
-      область регион 都道府県名 都道府県 省份 시도 adminname1 countyname
+      область регион 都道府県名 都道府県 省份 시도 provinsi จังหวัด judet adminname1 countyname
       """
     ),
     (
       .country,
       """
       country countryname addresscountry addrcountry countrytrans countrylabel countryregion land \
-      pays pais paese kraj ulke страна 国名 国家 국가 الدولة البلد χωρα countrycode
+      pays pais paese kraj ulke страна 国名 国家 국가 الدولة البلد χωρα negara quốcgia zeme krajina \
+      drzava orszag tara maa країна държава ประเทศ מדינה کشور देश countrycode
       """
     ),
     (
       .postcode,
       """
       postcode postalcode zip zipcode zippostalcode addrpostcode plz postleitzahl codepostal \
-      codigopostal cap cep kodpocztowy postnummer postakodu pincode индекс 郵便番号 邮编 우편번호
+      codigopostal cap cep kodpocztowy postnummer postakodu pincode индекс 郵便番号 邮编 우편번호 \
+      kodepos psc postnr postinumero iranyitoszam รหัสไปรษณีย์
       """
     ),
     (
       .phone,
       """
       phone telephone phonenumber tel telephonenumber internationalphonenumber phones telefon \
-      telefone telefono telefoon телефон 電話番号 電話 电话 전화번호 전화 الهاتف
+      telefone telefono telefoon телефон 電話番号 電話 电话 전화번호 전화 الهاتف \
+      telepon puhelin 소재지전화 sốdiệnthoại phone1value โทรศัพท์ טלפון تلفن
       """
     ),
     (
       .url,
       """
       url website web homepage weburl websiteurl websiteuri hotelurl link siteweb websites sitoweb \
-      paginaweb siteinternet site сайт ホームページ 网址 홈페이지
+      paginaweb siteinternet hjemmeside website1value site сайт ホームページ 网址 홈페이지
       """
     ),
-    (.email, "email emailaddress mail emails"),
+    (.email, "email emailaddress mail emails email1value"),
     (
       .amenities,
       """
@@ -113,14 +126,14 @@ extension HotelAliases {
       .price,
       """
       price pricepernight pricenight nightlyrate nightlyprice ratepernight roomrate dailyrate pricefrom \
-      ratesfrom minprice minrate lowestprice baseprice averageprice cost preis prix precio prezzo preco \
+      ratesfrom minprice minrate lowestprice baseprice averageprice cost preis prix precio prezzo preco prixparnuit preispronacht precionoche \
       prijs cena fiyat цена стоимость 価格 料金 价格 가격 السعر
       """
     ),
     (
       .latitude,
       """
-      lat latitude geolat ycoordinate coordlat breitengrad latitud latitudine breedtegraad \
+      lat latitude geolat ycoordinate coordlat breitengrad breite py latitud latitudine breedtegraad \
       szerokoscgeograficzna широта 緯度 纬度 위도 enlem خطالعرض y pointy coordinates1 \
       geometrycoordinates1
       """
@@ -128,7 +141,7 @@ extension HotelAliases {
     (
       .longitude,
       """
-      lon lng long longitude geolon geolng xcoordinate coordlon coordlng langengrad laengengrad \
+      lon lng long longitude geolon geolng xcoordinate coordlon coordlng langengrad laengengrad lange laenge px \
       longitud longitudine lengtegraad dlugoscgeograficzna долгота 経度 经度 경도 boylam خطالطول x \
       pointx coordinates0 geometrycoordinates0
       """
@@ -138,7 +151,7 @@ extension HotelAliases {
       """
       geo geolocation location coordinates coordinate coords geopoint geoposition latlng latlon \
       latlong position geometry center centroid loc point gps gpscoordinates geocode geocodes \
-      geocoordinates geom wkt thegeom geopoint2d coord coordenadas coordonnees координаты map \
+      geocoordinates geom wkt thegeom geopoint2d geojson geographiccoordinates coord coordenadas coordonnees координаты map \
       lonlat lnglat longlat
       """
     ),

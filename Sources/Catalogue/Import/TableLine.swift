@@ -76,9 +76,12 @@ enum TableLine {
     "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "-", "--", "–", "—",
   ]
 
-  /// A value without its markup: a link of Markdown, `[Hôtel du Lac](https://…)`, is its text, and a spreadsheet's formula
-  /// `="Hôtel du Lac"` is its value.
+  /// A value without its markup: a link of Markdown, `[Hôtel du Lac](https://…)`, is its text, so is a page that Notion
+  /// writes as `Hôtel du Lac (https://www.notion.so/…)`, and a spreadsheet's formula `="Hôtel du Lac"` is its value.
   static func plain(_ text: String) -> String {
+    if text.hasSuffix(")"), let link = text.firstRange(of: " (https://www.notion.so/") {
+      return String(text[..<link.lowerBound])
+    }
     if text.hasPrefix("["), text.hasSuffix(")"),
       let middle = text.firstRange(of: "](")
     {
