@@ -54,7 +54,7 @@ package struct ImportCheck {
     }
     guard hotels > Self.fewNames || found.repeatedNames < hotels * (Self.rowsPerName - 1) else {
       throw refusal(
-        "\(progress.rows) rows have only \(hotels) different names and no place, so another column may have the name"
+        "\(progress.rows) rows have only \(hotels) different names and no address, city or position, so another column may have the name"
       )
     }
     guard let former, former.kind == .imported else { return }

@@ -27,7 +27,8 @@ package struct ImportReport: Sendable, Equatable {
 
   /// How many rows say where they are, or that they are hotels.
   private(set) var likelyHotels = 0
-  /// How many rows without a place replaced an earlier one of the same id, which then is made of the name alone.
+  /// How many rows without a place but a country replaced an earlier one of the same id, which then is made of the name
+  /// alone.
   private(set) var repeatedNames = 0
 
   private var indexes: [HotelForm.Column: Int] = [:]
@@ -35,7 +36,7 @@ package struct ImportReport: Sendable, Equatable {
   mutating func add(_ columns: [HotelForm.Column], isReplaced: Bool) {
     let hasPlace = columns.contains(where: \.isPlace)
     if hasPlace || columns.contains(where: \.isKind) { likelyHotels += 1 }
-    if isReplaced, !hasPlace { repeatedNames += 1 }
+    if isReplaced, !columns.contains(where: \.isPlaceInCountry) { repeatedNames += 1 }
     for column in columns {
       if let index = indexes[column] {
         self.columns[index].rows += 1
