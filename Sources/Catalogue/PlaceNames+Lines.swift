@@ -6,8 +6,7 @@ extension PlaceNames {
   /// - `c`, a country: its code; names by which a hotel has it and is found in it; names by which a hotel only has it;
   ///   names by which it is only found.
   /// - `t`, a city: its country's code, then as for a country.
-  /// - `t` and `s` with a country's code and `/`, a state: as for a city. By the names of `s`, its codes, hotels only have it
-  ///   outside of the United States, Canada and Australia.
+  /// - `t` and `s` with a country's code and `/`, a state: as for a city. By the names of `s`, its codes, hotels only have it.
   /// - `r`, a part of a country: its country's code, its names, and its outlines, each of numbers: the first corner's east
   ///   and north in hundredths of a degree, then the steps to each further corner.
   /// - `l`, `q` and `w`: ``LatinLetters/pairs``, and the groups of ``EqualWords`` and ``SearchStopWords``.
@@ -21,7 +20,6 @@ extension PlaceNames {
     var lines = [
       "l|" + LatinLetters.pairs, "q|" + equal.joined(separator: "|"),
       "w|" + SearchStopWords.groups.joined(separator: "|"),
-      "m|usla|" + sorted(names.meant(by: key(SearchStopWords.eitherLA))),
       "e|" + endings.joined(separator: " "),
     ]
     let meanings = Dictionary(grouping: names.codes.keys) { names.codes[$0] ?? "" }
@@ -42,6 +40,10 @@ extension PlaceNames {
       let place = state.country + "/"
       lines.append("t|" + line(place, known: Array(joined(state.names)), found: found))
       lines.append("s|" + line(place, known: [key(state.code)], found: found))
+    }
+    let codes = StateNames.all.filter { writtenCodes.contains($0.country) }.map(\.code)
+    for name in joined(codes + [SearchStopWords.eitherLA]).sorted() {
+      lines.append("m|" + name + "|" + sorted(names.meant(by: name)))
     }
     for region in NamedRegion.all {
       let outlines = region.outlines.map { outline in

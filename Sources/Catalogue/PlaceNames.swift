@@ -187,7 +187,7 @@ package struct PlaceNames: Sendable {
   ].map { Self.key($0) }
 
   /// The countries whose states people look for by their codes: "Austin TX".
-  private static let writtenCodes: Set<String> = ["US", "CA", "AU"]
+  static let writtenCodes: Set<String> = ["US", "CA", "AU"]
 
   /// A name without each ending that it has.
   private static func withoutEnding(_ name: String) -> [String] {

@@ -64,16 +64,14 @@ enum SearchStopWords {
     }.joined(separator: " ")
   }
 
-  /// A text with a space after each comma and semicolon that is not between digits: "pool,gym".
+  /// A text with a space after each comma and semicolon that is not before a digit: "pool,gym".
   private static func withSpaces(_ text: String) -> String {
-    let scalars = Array(text.unicodeScalars)
     var spaced = String.UnicodeScalarView()
-    for (index, scalar) in scalars.enumerated() {
+    for scalar in text.unicodeScalars {
+      if let last = spaced.last, last == "," || last == ";", !("0"..."9").contains(scalar) {
+        spaced.append(" ")
+      }
       spaced.append(scalar)
-      guard [",", ";"].contains(scalar), index > 0, index + 1 < scalars.count,
-        ![scalars[index - 1], scalars[index + 1]].allSatisfy({ ("0"..."9").contains($0) })
-      else { continue }
-      spaced.append(" ")
     }
     return String(spaced)
   }

@@ -20,7 +20,8 @@ export const hear = (event, signal, listener) => client.addEventListener(event, 
  * @param {string[]} places `own`, `lists` and ids of lists.
  */
 export function follow(places, signal, renew) {
-  let isRunning = false, isWanted = false
+  let isRunning = false
+  let isWanted = false
   const run = async () => {
     isWanted = true
     if (isRunning) return

@@ -86,7 +86,8 @@ function special(finder, index, depth) {
 
 function inline(text, depth = 0) {
   if (depth >= deepest) return [text]
-  const nodes = [], finder = new Finder(text), specials = /[`[!~*_]|http/g
+  const nodes = [], finder = new Finder(text)
+  const specials = /[`[!~*_]|http/g
   let plain = 0
   for (let place; (place = specials.exec(text));) {
     if (performance.now() > end) throw new TooLong()

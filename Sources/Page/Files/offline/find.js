@@ -7,7 +7,8 @@ const textOf = (hotel, ...names) => names.flatMap(name => hotel[name] ?? []).fil
 const hays = new WeakMap()
 
 function searched(hotel) {
-  const place = hay(textOf(hotel, "address", "city", "state", "country")), names = hayOfNames(namesOf(hotel))
+  const place = hay(textOf(hotel, "address", "city", "state", "country"))
+  const names = hayOfNames(namesOf(hotel))
   const what = hay(textOf(hotel, "name", "title", "alias", "description", "amenities", "myNote", "myTags")) + place
   const found = { what, names, where: place + names }
   hays.set(hotel, found)
@@ -22,13 +23,15 @@ const asked = text => wanted(text).map(forms => [...forms, ...forms.flatMap(form
  * @returns {{hotels: object[], matched?: string}}
  */
 export function find(hotels, { description = "", location = "" }) {
-  const texts = [description, location].map(String), queries = texts.map(asked)
+  const texts = [description, location].map(String)
+  const queries = texts.map(asked)
   if (queries.some((query, at) => !query.length && texts[at].trim())) return { hotels: [] }
   const count = (query, text, names = "") => query.filter(forms => forms.some(form => text.includes(" " + form) || names.includes(` ${form} `))).length
   const counted = hotels.map(hotel => {
     const { what, names, where } = hays.get(hotel) ?? searched(hotel)
     return count(queries[0], what, names) + count(queries[1], where)
   })
-  const all = queries.flat().length, most = counted.reduce((one, other) => Math.max(one, other), 0)
+  const all = queries.flat().length
+  const most = counted.reduce((one, other) => Math.max(one, other), 0)
   return { hotels: most || !all ? hotels.filter((_, at) => counted[at] === most) : [], matched: most < all && most ? "most" : undefined }
 }

@@ -22,7 +22,8 @@ function read() {
   let endings
   const list = text => text.split(" ").filter(Boolean)
   for (const line of lines.split("\n")) {
-    const [kind, code, ...fields] = line.split("|"), [both, known, found] = fields.map(list)
+    const [kind, code, ...fields] = line.split("|")
+    const [both, known, found] = fields.map(list)
     if (kind === "e") endings = list(code)
     else if (kind === "m") meant.set(code, both)
     else if (kind === "r") {
@@ -30,9 +31,10 @@ function read() {
       // A hotel may have Wales as its country, but Wales does not mean all of it.
       for (const name of both) meant.delete(name)
     } else if (/[cst]/.test(kind)) {
-      const names = [...both, ...found], place = { code, names, own: new Set(names) }
+      const names = [...both, ...found]
+      const place = { code, names, own: new Set(names) }
       for (const name of [...both, ...known]) kind === "c" ? countries.set(name, place) : cities.set(code + name, names)
-      for (const name of kind === "s" && !/US|CA|AU/.test(code) ? [] : known) meant.set(name, [...meant.get(name) ?? [], ...names.filter(it => it.length > 3)])
+      for (const name of kind === "s" ? [] : known) meant.set(name, [...meant.get(name) ?? [], ...names.filter(it => it.length > 3)])
     }
   }
   return { countries, cities, parts, meant, endings }
@@ -68,9 +70,11 @@ const away = (outline, x, y) => Math.min(...edges(outline).map(edge => {
 
 /** The names of the part of a country where a hotel is. Where it is in the United Kingdom may not be known. */
 function partNames(hotel, { code, own }, country) {
-  const parts = byName.parts.get(code) ?? [], point = pointOf(hotel)
+  const parts = byName.parts.get(code) ?? []
+  const point = pointOf(hotel)
   if (!point) return code === "GB" && own.has(country) ? parts.flatMap(({ names }) => names) : []
-  const [x, y] = [point.lon * 100, point.lat * 100], inside = parts.find(({ outlines }) => outlines.some(it => contains(it, x, y)))
+  const [x, y] = [point.lon * 100, point.lat * 100]
+  const inside = parts.find(({ outlines }) => outlines.some(it => contains(it, x, y)))
   if (inside) return inside.names
   const near = parts.map(({ names, outlines }) => ({ names, far: Math.min(...outlines.map(it => away(it, x, y))) }))
     .reduce((one, other) => other.far < one.far ? other : one, { far: 3 })
@@ -78,7 +82,7 @@ function partNames(hotel, { code, own }, country) {
 }
 
 /** A name, and without each ending that it has. */
-const endless = name => [name, ...byName.endings.filter(it => name.endsWith(it)).map(it => name.slice(0, -it.length))]
+const endless = text => [text, ...byName.endings.filter(it => text.endsWith(it)).map(it => text.slice(0, -it.length))]
 
 /** Names of the places that a name in another language than theirs means, for a search. */
 export function meanings(key) {
@@ -91,9 +95,11 @@ export function meanings(key) {
 export function namesOf(hotel) {
   if (!lines) return []
   byName ??= read()
-  const country = key(hotel.country), place = byName.countries.get(country)
+  const country = key(hotel.country)
+  const place = byName.countries.get(country)
   if (!place) return []
   const known = (code, names) => names.map(it => it && byName.cities.get(code + it)).find(Boolean) ?? []
-  const city = key(hotel.city), names = [...known(place.code, [city, key(hotel.city?.split?.(",")[0]), ...byName.endings.map(it => city.split(it)[0])]), ...known(place.code + "/", endless(key(hotel.state)))]
+  const city = key(hotel.city)
+  const names = [...known(place.code, [city, key(hotel.city?.split?.(",")[0]), ...byName.endings.map(it => city.split(it)[0])]), ...known(place.code + "/", endless(key(hotel.state)))]
   return [...new Set([...place.names, ...names, ...partNames(hotel, place, country)])]
 }

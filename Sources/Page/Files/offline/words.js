@@ -1,7 +1,7 @@
 /** The words of hotels and of searches, by the rules of the server's `FoldedText`, `IndexedText` and `WordQuery`. */
 const letters = new Map("æae œoe øo łl đd ðd þth ßss ıi ħh ŧt ŋn ĸq əe ɛe ɔo ƒf ƙk ƴy ɓb ɗd ɖd ƀb ƶz ƚl ǥg ɨi ɫl ςσ ٱا ىي یي کك ةه ہه ھه"
   .split(" ").map(([from, ...to]) => [from, to.join("")]))
-let stopWords = ["a an the and or of at in on to with for by near from de la le les du des et der die das und im am mit el los las del y lo gli di", "hotel hotels", "", ""]
+let stopWords = ["a an the and or of at in on to with for by near from de la le les du des et der die das und im am mit el los las del", "hotel hotels", "", ""]
   .map(words => words.split(" "))
 let equals = ["wifi,wlan,wi fi", "st,saint,sankt", "ste,sainte", "mt,mount", "b b,bnb,b n b,b and b,bed breakfast,bed and breakfast"].map(forms => forms.split(","))
 let latin = new Map
@@ -48,7 +48,8 @@ const together = some => [some.join(""), some.reduce((one, other) => one + other
 
 /** The terms without stop words, unless all are. */
 function withoutStops(all, termOf = it => it) {
-  const [small, kinds, praise, after] = stopWords, isOf = (it, words) => it && termOf(it).length < 2 && words.includes(termOf(it)[0])
+  const [small, kinds, praise, after] = stopWords
+  const isOf = (it, words) => it && termOf(it).length < 2 && words.includes(termOf(it)[0])
   all = all.filter((it, at) => !(isOf(it, praise) && isOf(all[at + 1], kinds)) && !(isOf(it, after) && isOf(all[at - 1], kinds)))
   for (const stops of [small, kinds]) {
     const rest = all.filter(it => !isOf(it, stops))
@@ -72,9 +73,12 @@ const toLatin = word => latin.has(word[0]) ? [...word].map(it => latin.get(it) ?
 
 /** What a text is searched in. */
 export function hay(text) {
-  const plain = terms(text), other = terms(text, true)
-  const own = plain.flat().flatMap(words), all = ` ${own.join(" ")} § ${[...[...plain, ...other].flatMap(joins), ...other.flat().flatMap(words), ...own.map(toLatin)].join(" ")} `
-  const streets = own.filter(it => /..str(asse)?$/.test(it)).map(it => it.endsWith("str") ? it + "asse" : it.slice(0, -4))
+  const plain = terms(text)
+  const other = terms(text, true)
+  const own = plain.flat().flatMap(words)
+  const all = ` ${own.join(" ")} § ${[...[...plain, ...other].flatMap(joins), ...other.flat().flatMap(words), ...own.map(toLatin)].join(" ")} `
+  const streets = own.filter(it => /..str(asse)?$/.test(it))
+    .map(it => it.endsWith("str") ? it + "asse" : it.slice(0, -4))
   return all + [...equals.filter(forms => forms.some(form => all.includes(` ${form} `))).flat(), ...streets].join(" § ") + " "
 }
 
@@ -83,13 +87,17 @@ const states = { LA: "Louisiana", ME: "Maine", OR: "Oregon" }
 
 /** A text with spaces after commas, in which "LA" is written out where it is no article. */
 function spelledOut(text) {
-  const [small, kinds] = stopWords, tokens = text.replace(/(\d)[,;](?=\d)|[,;]/g, (it, digit) => digit ? it : it + " ").split(" ").filter(Boolean), folded = tokens.map(it => terms(it).flat())
-  return tokens.map((token, at) => {
-    const former = folded.slice(0, at).filter(it => it.length).at(-1), next = folded.slice(at + 1).find(it => it.length)
-    const isAfterName = former?.some(it => !small.includes(it) && !kinds.includes(it)), isBeforeName = next?.some(it => !kinds.includes(it))
-    if (isAfterName && !isBeforeName && tokens[at - 1].endsWith(",") && states[token]) return states[token]
-    if (folded[at].join(" ") !== "la") return token
-    return isBeforeName || isAfterName && token !== "LA" ? "la" : isAfterName ? "USLA" : "Los Angeles"
+  const [small, kinds] = stopWords
+  const spaced = text.replace(/[,;](?!\d)/g, "$& ")
+  const tokens = spaced.split(" ")
+    .map(it => [it, ...terms(it).flat()])
+    .filter(it => it[1])
+  const isName = (token, known) => token?.slice(1).some(it => !known.includes(it))
+  return tokens.map(([token, word, more], at) => {
+    const isBeforeName = isName(tokens[at + 1], kinds)
+    const isAfterName = isName(tokens[at - 1], [...small, ...kinds])
+    if (!isBeforeName && isAfterName) return tokens[at - 1][0].endsWith(",") && states[token] || (token === "LA" ? "USLA" : token)
+    return word !== "la" || more ? token : isBeforeName ? "la" : "Los Angeles"
   }).join(" ")
 }
 
@@ -104,19 +112,19 @@ export function wanted(text) {
   const single = ({ term = [] } = {}) => term.length === 1 && !isRun(term[0]) ? term[0] : ""
   return all.map((word, at) => {
     if (word.forms) return word.forms
-    const forms = [word.term, word.other].flatMap(term => {
+    const found = [word.term, word.other].flatMap(term => {
       const phrase = term.flatMap(words)
       if (isRun(term.at(-1)) && [...term.at(-1)].length > 1) phrase.pop()
       return [phrase.join(" "), ...term.some(isRun) ? [] : together(term)]
     })
     const own = single(word)
-    for (let end = 2; end < own.length - 1; end++) for (const from of [end, end - 1]) forms.push(own.slice(0, end) + " " + own.slice(from))
+    for (let end = 2; end < own.length - 1; end++) for (const from of [end, end - 1]) found.push(own.slice(0, end) + " " + own.slice(from))
     for (let from = Math.max(0, at - 3); own && from <= at; from++) {
       for (let end = Math.max(at + 1, from + 2); end <= from + 4 && single(all[end - 1]); end++) {
         const some = all.slice(from, end).map(single)
-        if (!some.includes("")) forms.push(...together(some))
+        if (!some.includes("")) found.push(...together(some))
       }
     }
-    return forms
+    return found
   })
 }
