@@ -50,7 +50,10 @@ enum HotelAliases {
   /// The meaning of a name that is an IRI or has a prefix for one, as RDF has it: `http://xmlns.com/foaf/0.1/name`,
   /// `rdfs:label`.
   private static func withoutNamespace(_ name: some Collection<UInt8>) -> Match? {
-    let parts = Array(name).split { "/#:".utf8.contains($0) }
+    func isEnd(_ byte: UInt8) -> Bool { byte == 0x23 || byte == 0x2F || byte == 0x3A }
+    // Most names have no namespace, and each row has many names.
+    guard name.contains(where: isEnd) else { return nil }
+    let parts = Array(name).split(whereSeparator: isEnd)
     guard parts.count > 1, let last = parts.last,
       namespaces.contains(String(decoding: parts[0], as: UTF8.self))
     else { return nil }
