@@ -45,7 +45,7 @@ import Testing
 
   @Test func aHotelIsFoundByAnySpellingOfItsID() async throws {
     let rows = [
-      #"{"id":10025,"name":"Number","geo":{"lat":51.20,"lon":1e0},"note":"\u00e9"}"#,
+      #"{"id":10025,"name":"Number","geo":{"lat":51.20,"lon":1e0},"sign":"\u00e9"}"#,
       #"{"name":"No id"}"#, #"{"_id":"hotel_7","id":7,"name":"Own id"}"#,
       #"{"id":"hotelhotel_8","name":"Doubled"}"#, #"{"id":"villa","name":"Another"}"#,
     ]

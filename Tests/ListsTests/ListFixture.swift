@@ -113,9 +113,8 @@ struct ListFixture: Sendable {
   func records(of list: AccountID) async throws -> [String] {
     try await lists.directory.read(orAbsent: []) { view in
       var ids: [String] = []
-      try view.locals(DocumentRange()) { id, _ in
+      _ = try view.readableLocals(DocumentRange()) { id, _ in
         if id.text.contains(list.text) { ids.append(id.text) }
-        return true
       }
       return ids
     }
