@@ -82,9 +82,9 @@ def test_many_attachments_are_not_held_in_memory_until_the_last_one_comes(accoun
         seen.append(True)
         yield body[-100_000:]
 
-    answer = put_related(database, sent())
+    answer = put_related(database, sent(), path="/many")
     assert answer.status_code == 201 and seen, answer.text
-    assert database.call("GET", "/a/f19").content == content
+    assert database.call("GET", "/many/f19").content == content
     # The same bytes are kept once.
     assert used(database) - before < 2 << 20
 
