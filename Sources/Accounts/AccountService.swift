@@ -212,7 +212,7 @@ extension AccountService {
   /// failure, the user's next log-in or the daily sweep completes the missing steps, without the guest's token.
   ///
   /// When the account has no space for the guest's data, they wait, too: a log-in that failed for that would keep the
-  /// owner from making space, with each later one that brings the same guest.
+  /// owner from making space, with each later one that brings the same guest. So do those of a damaged store.
   /// - Throws: `guestSpent`; the stores' errors.
   func adopt(_ guest: AccountID, into user: VerifiedUser) async throws {
     switch try await accounts.claim(guest: guest, for: user.name, id: user.id) {
@@ -221,7 +221,8 @@ extension AccountService {
     case .noAccount: throw ServiceError.badCredentials
     }
     do { try await carry(guest, into: user.id, AccountKeys.user(user.name)) } catch {
-      guard ServiceError(error)?.code == .quotaExceeded else { throw error }
+      let code = ServiceError(error)?.code
+      guard code == .quotaExceeded || code == .damaged || code == .integrity else { throw error }
     }
   }
 

@@ -20,12 +20,15 @@ enum SearchStopWords {
   private static let (runs, links) = (
     ["ホテル", "酒店", "飯店", "饭店", "宾馆", "旅馆", "호텔"], ["の", "의", "的"]
   )
-  /// What people wish of all of them: before one of ``kinds`` it says nothing. Best Western stays, and so does Nice.
+  /// What people wish of all of them: before one of ``kinds`` it says nothing. Best Western stays.
   private static let praise = words(
     """
     best cheap cheapest good top beste besten günstige günstigen billige meilleur meilleurs mejores \
     migliori лучшие дешевые
     """)
+
+  /// What is one of them before one of ``kinds`` if another word counts, and a place otherwise.
+  private static let praiseOrPlace: Set<String> = ["nice"]
 
   /// What is "in" after one of ``kinds``. It may be a part of a name or a word of another language elsewhere: "en suite".
   private static let after: Set<String> = ["em", "en", "i"]
@@ -53,13 +56,16 @@ enum SearchStopWords {
       )
       let isAfterName =
         former.map { !$0.allSatisfy { small.contains($0) || kinds.contains($0) } } ?? false
-      let isBeforeName = next.map { !$0.allSatisfy(kinds.contains) } ?? false
+      let isWritten = tokens[index] == "LA"
+      let isBeforeName =
+        next.map { !$0.allSatisfy { kinds.contains($0) || isWritten && small.contains($0) } }
+        ?? false
       let isAfterComma = index > 0 && tokens[index - 1].hasSuffix(",")
       if isAfterName, isAfterComma, !isBeforeName, let state = states[String(tokens[index])] {
         return state
       }
       guard words[index] == ["la"] else { return apart(tokens[index]) }
-      if isBeforeName || isAfterName && tokens[index] != "LA" { return "la" }
+      if isBeforeName || isAfterName && !isWritten { return "la" }
       return isAfterName ? eitherLA : "Los Angeles"
     }.joined(separator: " ")
   }
@@ -94,6 +100,11 @@ enum SearchStopWords {
     let wished = terms.indices.filter { index in
       let isBeforeKind = index + 1 < terms.count && isOne(of: kinds, terms[index + 1])
       let isAfterKind = index > 0 && isOne(of: kinds, terms[index - 1])
+      if isBeforeKind, isOne(of: praiseOrPlace, terms[index]) {
+        return !terms.indices.contains { other in
+          ![praiseOrPlace, small, kinds].contains { isOne(of: $0, terms[other]) }
+        }
+      }
       return !(isBeforeKind && isOne(of: praise, terms[index]))
         && !(isAfterKind && isOne(of: after, terms[index]))
     }.map { terms[$0] }

@@ -29,13 +29,21 @@ package struct TrustedProxies: Sendable, Equatable {
     guard contains(peer), let field = forwarded() else { return ClientAddress(peer ?? "local") }
     var caller = peer ?? "local"
     for part in field.utf8.split(separator: UInt8(ascii: ",")).suffix(Self.maximumHops).reversed() {
-      let address = String(
-        decoding: part.drop(while: Self.isBlank).reversed().drop(while: Self.isBlank).reversed(),
-        as: UTF8.self)
+      let address = Self.withoutPort(
+        String(
+          decoding: part.drop(while: Self.isBlank).reversed().drop(while: Self.isBlank).reversed(),
+          as: UTF8.self))
       caller = address
       if !contains(address) { break }
     }
     return ClientAddress(caller)
+  }
+
+  /// An address without the port that some proxies write behind it: `203.0.113.9:51234`, `[2001:db8::1]:443`.
+  private static func withoutPort(_ text: String) -> String {
+    if text.hasPrefix("[") { return String(text.dropFirst().prefix { $0 != "]" }) }
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    return parts.count == 2 ? String(parts[0]) : text
   }
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

@@ -115,28 +115,39 @@ struct LitePush: Sendable {
     return [next] + (parent.map { tree.history(of: $0) } ?? [])
   }
 
-  /// The history of a client without version vectors, up to a gap that can't be filled.
+  /// The history of a client without version vectors, up to a gap that can't be filled. LiteCore's have one at most.
   private func line(_ names: inout LiteNames) throws -> [RevisionID] {
     let newest = try RevisionID(revision)
-    var (line, last) = ([newest], newest.generation)
+    var (line, last, hasGap) = ([newest], newest.generation, false)
     for text in history {
       let known = names.find(text)
       let next = try known ?? RevisionID(text)
       let missing = next.generation + 1..<max(last, next.generation + 1)
       // The document's own revision may follow a gap, which is never a contradiction to the tree.
-      guard next.generation < last, missing.isEmpty || known != nil,
+      guard next.generation < last, missing.isEmpty || known != nil && !hasGap,
         missing.count <= Self.maximumGap
       else { break }
-      line += missing.reversed().map { Self.madeUp($0, before: newest) }
+      if !missing.isEmpty {
+        hasGap = true
+        line += Self.madeUp(missing, before: newest)
+      }
       line.append(next)
       last = next.generation
     }
     return line
   }
 
-  /// Stands for a revision that a client has forgotten. The same one for the same newest revision, wherever it arrives.
-  private static func madeUp(_ generation: Int, before newest: RevisionID) -> RevisionID {
-    RevisionID(
-      generation: generation, digest: Hex.digest(of: "\(generation) \(newest)", digits: 32))
+  /// What stands for revisions that a client has forgotten, the newest first: the same for the same newest revision,
+  /// wherever it arrives. Their digests are one hash, counted up.
+  private static func madeUp(
+    _ generations: Range<Int>, before newest: RevisionID
+  ) -> [RevisionID] {
+    guard
+      case .hash(let high, let low) = RevisionDigest(Hex.digest(of: "\(newest)", digits: 32))
+    else { return [] }
+    return generations.reversed().map { generation in
+      RevisionID(
+        generation: generation, digest: .hash(high: high, low: low &+ UInt64(generation)))
+    }
   }
 }

@@ -56,13 +56,18 @@ struct Replication: Sendable {
   func run() async throws -> JSONObject {
     let opening = try await openings.take(for: request.person)
     defer { opening.give() }
+    // The wait for a turn is no use of the place.
+    place.beginAgain()
     // A server that does not answer keeps nobody from copying.
-    let begun = try await unlessOverdue(opening) { try await begin() }
+    let begun: Run
+    do { begun = try await unlessOverdue(opening) { try await begin() } } catch is Displaced {
+      throw ReplicationFailure.unreachable(
+        source.name + " and " + target.name, "they answer too slowly")
+    }
     opening.give()
     report(begun.progress)
     let turn = try await turns.take(for: request.person)
     defer { turn.give() }
-    // The wait for a turn is no use of the place.
     place.beginAgain()
     return try await unlessOverdue(turn) { try await copyAll(begun, turn) }
   }

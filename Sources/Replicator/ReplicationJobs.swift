@@ -129,7 +129,7 @@ package final class ReplicationJobs: Sendable {
       guard !state.isStopped else {
         throw ServiceError(.unavailable, "The server is stopping", retryAfterSeconds: 1)
       }
-      guard state.jobs.values.count(where: { $0.document == nil }) < Self.most else {
+      guard state.jobs.values.count(where: { $0.document == nil && $0.id != id }) < Self.most else {
         throw ServiceError(.overloaded, "At most \(Self.most) replications run at once")
       }
       // The same ends with another password, or with other options: it takes the place of the one that runs.
@@ -169,7 +169,7 @@ package final class ReplicationJobs: Sendable {
       // A cancelled one was removed before, and there may be another one of its id.
       guard !Task.isCancelled else { return outcome }
       if case .success = outcome, let job = self.job(id) { await completion?(job) }
-      if !Task.isCancelled { _ = self.remove(id) }
+      _ = self.remove(id, unless: { Task.isCancelled })
       return outcome
     }
     state.jobs[id] = ReplicationJob(id: id, request, of: document, at: now(), task)
@@ -189,8 +189,12 @@ package final class ReplicationJobs: Sendable {
   /// Whether a replication with this end may run here.
   func allows(_ endpoint: ReplicationEndpoint) -> Bool { clients.allows(endpoint) }
 
-  private func remove(_ id: String) -> ReplicationJob? {
+  /// - Parameter isReplaced: whether there may be another one of the id.
+  private func remove(
+    _ id: String, unless isReplaced: () -> Bool = { false }
+  ) -> ReplicationJob? {
     state.withLock { state in
+      guard !isReplaced() else { return nil }
       let job = state.jobs.removeValue(forKey: id)
       noteChange(of: job, &state)
       return job

@@ -50,7 +50,8 @@ extension ReplicationPeer {
   /// - Throws: ``ReplicationFailure``.
   func log(_ id: String) async throws -> ReplicationLog {
     let answer = try await send(
-      .GET, Self.path(ofLog: id), upTo: ReplicationLog.limits.maximumBytes)
+      .GET, Self.path(ofLog: id), upTo: ReplicationLog.limits.maximumBytes,
+      attempts: attemptsToOpen)
     guard answer.status != 404 else { return ReplicationLog() }
     guard answer.status == 200 else {
       throw ReplicationFailure.badAnswer(name, "checkpoint: " + (await answer.described()))

@@ -338,11 +338,12 @@ def test_damaged_records_of_accounts_stop_no_start_no_erasure_and_no_sweep(start
         assert answer.status_code in (200, 201), answer.text
         tokens[name] = answer.json()["token"]
         files[name] = store_file(server, tokens[name])
+        assert server.stop() == 0
         if name == "anna":
             with sqlite3.connect(file_of(server.data, "system")) as base:
                 hers = [row for row, in base.execute("SELECT id FROM documents")]
             base.close()
-    assert server.stop() == 0
+            server = start()
     system = file_of(server.data, "system")
     assert {id.split(":")[0] for id in hers} == {"user", "guest"}
     assert rot(system, "documents", "body", f"id IN {tuple(hers)}", bytes_wrong=3) == 2

@@ -22,7 +22,7 @@ def test_a_first_push_of_many_documents_with_blobs(phone, account):
 def test_long_documents_with_blobs_come_at_once(phone, account):
     names = [f"d{number}" for number in range(10)]
     for number, name in enumerate(names):
-        phone.edit(name, {"text": "x" * 600_000, "pic": phone.blob(some(300_000, number))})
+        phone.edit(name, {"texts": ["x" * 100_000] * 6, "pic": phone.blob(some(300_000, number))})
     assert phone.push_in_turns(*names) == {}
     assert database(account).documents().keys() == set(names)
 

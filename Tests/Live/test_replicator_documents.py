@@ -187,7 +187,7 @@ def test_what_ran_before_goes_on_after_a_kill(tmp_path):
         source.put(f"after{end}", n=1)
         wait_until(lambda: target.call("GET", f"/after{end}").status_code == 200)
         assert target.call("GET", f"/before{end}").status_code == 200
-        assert wait_for(here, "failed", "failed")["error_count"] == 0
+        assert wait_for(here, "failed", "failed")["error_count"] == 1
     assert here.call("DELETE", "/_replicator").status_code == 200
     wait_until(lambda: here.call("GET", "/_scheduler/docs").json()["total_rows"] == 0)
     assert here.call("GET", "/_scheduler/jobs").json()["total_rows"] == 0

@@ -132,6 +132,8 @@ struct HotelForm {
       let local = name.split { "/#:".contains($0) }.last ?? name[...]
       var match = HotelAliases.match("address\(local)".utf8)
       if match?.meaning == .position { match = nil }
+      // The number of a contact or of a custom field is no house's.
+      if isContainer, match?.meaning == .houseNumber, local.lowercased() == "number" { match = nil }
       if isContainer, match == nil, let own = HotelAliases.match(name.utf8),
         [.position, .price, .description].contains(own.meaning)
       {

@@ -21,8 +21,11 @@ enum TextForms {
         }
       }
       // One text for each language: `{"fr": …, "de": …}`.
-      let isByLanguage = object.members.allSatisfy {
-        $0.name.utf8.count <= 5 && $0.value.string != nil && HotelAliases.match($0.name.utf8) == nil
+      let isByLanguage = object.members.allSatisfy { member in
+        guard member.name.utf8.count <= 5, let text = member.value.string else { return false }
+        // `id` is Indonesian, if it is no id.
+        return HotelAliases.match(member.name.utf8) == nil
+          || member.name == "id" && text.contains(" ")
       }
       return isByLanguage ? object.members.first?.value.string.map(plain) : nil
     case .null, .bool: return nil

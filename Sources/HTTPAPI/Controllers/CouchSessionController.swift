@@ -12,6 +12,7 @@ import Stores
 struct CouchSessionController: Sendable {
   let accounts: AccountService
   let authentication: Authentication
+  let browsers: BrowserSessions
   let address: ServerAddress
 
   var routes: [Route] {
@@ -57,8 +58,10 @@ struct CouchSessionController: Sendable {
   private func logIn(_ call: Call) async throws -> Response {
     _ = try authentication.takesCookie(call, isRequired: true)
     let (name, password) = try await credentials(call)
+    // The new cookie takes the place of a guest's, who has no other credential.
     let session = try await accounts.logIn(
-      username: name, password: password, guestToken: nil, from: call.address)
+      username: name, password: password, guestToken: try await browsers.guestToken(call),
+      from: call.address)
     return .json(headers: [.setCookie: address.cookie(session.token)]) { writer in
       writer.member("ok", true)
       writer.member("name", session.principal.username ?? "")

@@ -215,7 +215,7 @@ struct Call: Sendable {
     let charset = parts.dropFirst().first { $0.hasPrefix("charset=") }?.dropFirst(8)
       .filter { $0 != "\"" }
     guard parts.first == "application/json" || parts.first?.hasSuffix("+json") == true,
-      charset == nil || charset == "utf-8"
+      charset.map({ ["utf-8", "utf8", "us-ascii"].contains($0) }) ?? true
     else {
       throw Self.notJSON
     }

@@ -80,8 +80,12 @@ extension HTTPService {
   private var couchRoutes: [Route] {
     let groups: [[Route]] = [
       CouchServerController(databases: databases, health: health).routes,
-      CouchSessionController(accounts: accounts, authentication: authentication, address: address)
-        .routes,
+      CouchSessionController(
+        accounts: accounts, authentication: authentication,
+        browsers: BrowserSessions(
+          accounts: accounts, authentication: authentication, address: address),
+        address: address
+      ).routes,
       CouchAdministratorController(databases: databases, engine: engine, address: address).routes,
       CouchReplicatorController(
         databases: databases,

@@ -61,7 +61,10 @@ struct Sweeper: Sendable {
           let before = next
           do { try await sweep(&next) } catch {
             // A round that has reached nothing is begun again, and not only after a day.
-            if next.state.position == nil { next = before }
+            if next.state.position == nil {
+              next = before
+              if engine.isShared { try? await accounts.save(before.state) }
+            }
             throw error
           }
         }

@@ -57,7 +57,10 @@ export async function show({ id }, signal) {
         to.setCustomValidity(from.value && to.value && to.value < from.value ? t.daysWrong : "")
         if (!to.reportValidity()) return to.setCustomValidity("")
         attempt(async () => {
-          await client.changeList(list.id, { title: name.value.trim(), markdown: words.value, from: from.value || null, to: to.value || null })
+          const body = { title: name.value.trim(), markdown: words.value, from: from.value || null, to: to.value || null }
+          // What was left as it is stays as others have it.
+          for (const it in body) if (body[it] === (list[it] ?? null)) delete body[it]
+          if (Object.keys(body)[0]) await client.changeList(list.id, body)
           await end()
         })
       }

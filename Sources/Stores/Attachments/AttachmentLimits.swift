@@ -13,6 +13,7 @@ package enum AttachmentLimits {
   /// of 7,000 attachments of maximum length. What the service adds by itself, such as a merge, may take it to twice as
   /// many. Its parser takes 16 MiB.
   static let recordBytes = 4 << 20
-  /// After so many seconds without further bytes the parts of an attachment whose document never came are removed: 1 hour.
-  package static let abandonedSeconds: Int64 = 3_600
+  /// After so many seconds without further bytes the parts of an attachment whose document never came are removed: 1 day.
+  /// The other attachments of a document may take as long.
+  package static let abandonedSeconds: Int64 = 86_400
 }

@@ -124,7 +124,7 @@ export class Session {
     const bookmarks = await this.#view.bookmarks()
     for (const { id, hotel, pending } of bookmarks.reverse()) {
       // A pending bookmark already has its entry in the outbox.
-      if (!pending) await this.#outbox.add({ action: "bookmark", subject: id, hotel, label: hotel.name })
+      if (!pending) await this.#outbox.add({ action: "bookmark", subject: id, hotel, body: hotel, label: hotel.name })
     }
     await this.#database.write(["meta", ...copies], async transaction => {
       for (const store of copies) await transaction.clear(store)

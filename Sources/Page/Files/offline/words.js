@@ -48,9 +48,11 @@ const together = some => [some.join(""), some.reduce((one, other) => one + other
 
 /** The terms without stop words, unless all are. */
 function withoutStops(all, termOf = it => it) {
-  const [small, kinds, praise, after] = stopWords
+  const [small, kinds, praise, after = []] = stopWords
   const isOf = (it, words) => it && termOf(it).length < 2 && words.includes(termOf(it)[0])
-  all = all.filter((it, at) => !(isOf(it, praise) && isOf(all[at + 1], kinds)) && !(isOf(it, after) && isOf(all[at - 1], kinds)))
+  // Nice is a place, too, if nothing else counts.
+  const isWish = it => isOf(it, praise) || isOf(it, ["nice"]) && !all.every(it => isOf(it, ["nice", ...small, ...kinds]))
+  all = all.filter((it, at) => !(isWish(it) && isOf(all[at + 1], kinds)) && !(isOf(it, after) && isOf(all[at - 1], kinds)))
   for (const stops of [small, kinds]) {
     const rest = all.filter(it => !isOf(it, stops))
     if (rest.length) all = rest
@@ -87,15 +89,14 @@ const states = { LA: "Louisiana", ME: "Maine", OR: "Oregon" }
 
 /** A text with spaces after commas, in which "LA" is written out where it is no article. */
 function spelledOut(text) {
-  const [small, kinds] = stopWords
-  const spaced = text.replace(/[,;](?!\d)/g, "$& ")
-  const tokens = spaced.split(" ")
+  const [small, kinds] = stopWords, both = [...small, ...kinds]
+  const tokens = text.replace(/[,;](?!\d)/g, "$& ").split(" ")
     .map(it => [it, ...terms(it).flat()])
     .filter(it => it[1])
   const isName = (token, known) => token?.slice(1).some(it => !known.includes(it))
   return tokens.map(([token, word, more], at) => {
-    const isBeforeName = isName(tokens[at + 1], kinds)
-    const isAfterName = isName(tokens[at - 1], [...small, ...kinds])
+    const isBeforeName = isName(tokens[at + 1], token === "LA" ? both : kinds)
+    const isAfterName = isName(tokens[at - 1], both)
     if (!isBeforeName && isAfterName) return tokens[at - 1][0].endsWith(",") && states[token] || (token === "LA" ? "USLA" : token)
     return word !== "la" || more ? token : isBeforeName ? "la" : "Los Angeles"
   }).join(" ")
