@@ -56,11 +56,13 @@ extension BookmarkEdit {
   fileprivate func merged(_ publication: BookmarkPublication) throws -> DocumentBody? {
     guard let content = publication.content else { return nil }
     let mine = try DocumentBody(parsing: content, limits: .request).with([])
-    guard let theirs = try bookmark(publication.id), theirs.revision != publication.base,
-      let base = publication.base,
-      let before = try view.body(publication.id.documentID, base)
-    else { return mine }
-    return HotelFacts.merged(into: mine.bytes, former: before, facts: theirs.hotel) ?? mine
+    guard let theirs = try bookmark(publication.id), theirs.revision != publication.base else {
+      return mine
+    }
+    // An author who saw no bookmark, or one that is no longer stored, has changed only what the draft says.
+    let before = try publication.base.flatMap { try view.body(publication.id.documentID, $0) }
+    return HotelFacts.merged(
+      into: mine.bytes, former: before ?? Array("{}".utf8), facts: theirs.hotel) ?? mine
   }
 }
 

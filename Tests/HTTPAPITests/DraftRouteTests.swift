@@ -1,5 +1,6 @@
 import HTTPTypes
 import JSON
+import Stores
 import Testing
 
 @testable import HTTPAPI
@@ -65,6 +66,25 @@ import Testing
         .owner, .put, "/bookmarks/h1", body: #"{"name":"Ein","city":"Rome","phone":"2"}"#)
       let hotel = try await list.call(.editor, .post, "/bookmarks/h1/publish").json["hotel"]
       #expect(hotel?["name"]?.string == "Uno" && hotel?["phone"]?.string == "2")
+    }
+  }
+
+  /// Without a stored base, nothing says that the author has removed what the others have written.
+  @Test(arguments: [true, false])
+  func aBookmarksDraftWithoutAKnownBaseKeepsWhatOthersAdded(isNew: Bool) async throws {
+    try await ListFixture.open { list in
+      if !isNew { try await list.call(.owner, .put, "/bookmarks/h1", body: #"{"name":"Eins"}"#) }
+      try await list.call(
+        .editor, .put, "/bookmarks/h1?draft=true" + (isNew ? "&base=none" : ""),
+        body: #"{"name":"Uno","city":"Rome"}"#)
+      for number in 0...StoreLimits.storedAncestors + 1 {
+        let body = #"{"name":"One","phone":"\#(number)","myNote":"ask for 12"}"#
+        try await list.call(.owner, .put, "/bookmarks/h1", body: body)
+      }
+      let published = try await list.call(.editor, .post, "/bookmarks/h1/publish")
+      let hotel = published.json["hotel"]
+      #expect(published.status == 200 && hotel?["myNote"]?.string == "ask for 12")
+      #expect(hotel?["name"]?.string == "Uno" && hotel?["city"]?.string == "Rome")
     }
   }
 
