@@ -88,6 +88,32 @@ import Testing
     }
   }
 
+  @Test func aDraftWithoutABodyKeepsWhatItsAuthorSees() async throws {
+    try await ListFixture.open { list in
+      try list.api.search.add(#"{"id":"h1","name":"Ritz"}"#, #"{"id":"h2","name":"Savoy"}"#)
+      let path = "/bookmarks/h1?draft=true"
+      func publish(_ steps: String) async throws {
+        let reply = try await list.call(.editor, .post, "/bookmarks/h1/publish")
+        #expect(reply.json["hotel"]?["myNote"]?.string == "ask for 12", "\(steps) \(reply.text)")
+      }
+      try await list.call(
+        .owner, .put, "/bookmarks/h1", body: #"{"name":"One","myNote":"ask for 12"}"#)
+      let drafted = try await list.call(.editor, .put, path)
+      #expect(drafted.status == 201 && drafted.json["hotel"]?["name"]?.string == "One")
+      try await publish("a draft")
+      try await list.call(.editor, .delete, path)
+      try await list.call(.editor, .put, path)
+      try await publish("a draft after a removal")
+      try await list.call(
+        .editor, .put, path, body: #"{"name":"Uno","myNote":"ask for 12"}"#)
+      let again = try await list.call(.editor, .put, path)
+      #expect(again.json["hotel"]?["name"]?.string == "Uno")
+      try await publish("a draft after a draft")
+      let new = try await list.call(.editor, .put, "/bookmarks/h2?draft=true")
+      #expect(new.json["hotel"]?["name"]?.string == "Savoy")
+    }
+  }
+
   @Test func aNotesDraftIsMergedByLinesOrAConflictWithAllThreeTexts() async throws {
     try await ListFixture.open { list in
       try await list.call(.owner, .put, "/notes/Plan", body: Self.plan)

@@ -56,7 +56,12 @@ struct ListDraftController: Sendable {
       try await requireBookmark(id, list)
       return try await save(.bookmark(id), nil, call, list, base, condition)
     }
-    let (additions, failure) = try await lookUp.find([try await call.hotelToPut(id)])
+    let hotel = try await call.hotelToPut(id)
+    if !hotel.replaces, let (seen, base) = try await seen(id, list, base) {
+      try await list.store.requireStillAllowed()
+      return try await save(.bookmark(id), seen, call, list, base, condition)
+    }
+    let (additions, failure) = try await lookUp.find([hotel])
     guard let addition = additions.first else { throw Problem.notFound }
     try await list.store.requireStillAllowed()
     let body: DocumentBody
@@ -64,6 +69,22 @@ struct ListDraftController: Sendable {
       throw HotelLookUp.refusal(error, instead: failure)
     }
     return try await save(.bookmark(id), body, call, list, base, condition)
+  }
+
+  /// What a draft without facts says of a hotel that its author sees: the same as before. The upstream's facts would
+  /// take away what people have written, and they reach the list's bookmark anyway.
+  /// - Parameter base: the base that the author gives.
+  /// - Returns: the content and its base; nil when there is neither a draft with content nor a bookmark.
+  private func seen(
+    _ id: HotelID, _ list: WrittenList, _ base: ListDraft.Base
+  ) async throws -> (DocumentBody, ListDraft.Base)? {
+    let own = try await lists.draft(.bookmark(id), on: list.id, of: list.writer.id)
+    if let content = own?.content {
+      return (try DocumentBody(parsing: content, limits: .stored), base)
+    }
+    guard let published = try await hotels.bookmark(id, in: list.store.name) else { return nil }
+    let body = try DocumentBody(parsing: published.hotel, limits: .stored).with([])
+    return (body, .seen(published.revision))
   }
 
   private func save(
