@@ -5,8 +5,9 @@ import Stores
 /// Restoring earlier revisions.
 extension BookmarkEdit {
   /// Carries out a request; see ``HotelService/restore(_:of:in:condition:)``.
+  /// - Parameter isFixed: whether the document is one that can't be deleted.
   mutating func restore(
-    _ request: RestoreRequest, of id: DocumentID, _ condition: RevisionCondition
+    _ request: RestoreRequest, of id: DocumentID, isFixed: Bool, _ condition: RevisionCondition
   ) throws -> RestoreOutcome {
     guard let tree = try view.tree(id), let winner = tree.winner,
       let wanted = tree[request.revision]
@@ -17,7 +18,15 @@ extension BookmarkEdit {
         .conflict, "The document's revision is \(winner.revision), not the base that is given")
     }
     guard id != BookmarkList.documentID else { return try restoreList(wanted, over: winner) }
-    guard !wanted.isDeleted else { return try restoreDeletion(of: id, tree, winner) }
+    guard !wanted.isDeleted else {
+      // A branch that was merged or freed of a name ends in a tombstone, so a list that never was deleted has some.
+      guard !isFixed else {
+        throw ServiceError(
+          .forbidden,
+          "A list's own document can't be deleted: DELETE /v1/lists/{listID} deletes the list")
+      }
+      return try restoreDeletion(of: id, tree, winner)
+    }
     let present = tree.liveLeaves.first?.revision
     let body = try following(present, try said(wanted.revision, by: id), of: id, tree)
     guard body.type?.equalsBytes(of: BookmarkList.type) != true else {

@@ -41,8 +41,8 @@ extension HotelService {
   /// Restoring a deletion deletes the document; for the list, it removes all bookmarks.
   /// - Throws: `missing` for an unknown document or revision, and for one whose body is not stored; `conflict` when
   ///   `base` is not the winner any more, and for a list that was merged into the canonical one; `precondition`;
-  ///   `forbidden` for a design document; `tooLarge` for a list that differs by more than
-  ///   ``BookmarkLimits/restoredHotels``; `quotaExceeded`; `store`.
+  ///   `forbidden` for a design document, and for a deletion of a shared list's own document; `tooLarge` for a list that
+  ///   differs by more than ``BookmarkLimits/restoredHotels``; `quotaExceeded`; `store`.
   package func restore(
     _ request: RestoreRequest, of id: DocumentID, in name: StoreName,
     condition: RevisionCondition = .none, as context: WriteContext,
@@ -52,9 +52,11 @@ extension HotelService {
       throw ServiceError(
         .forbidden, "A design document can't be restored; write its former content under /couch")
     }
+    let isFixed =
+      if case .list(let list) = name { id.text.equalsBytes(of: list.text) } else { false }
     let outcome = try await stores.withStore(name, creating: false) { store in
       try await store?.change([id], at: now(), as: context, answer: answer) { edit in
-        try edit.restore(request, of: id, condition)
+        try edit.restore(request, of: id, isFixed: isFixed, condition)
       }
     }
     guard let outcome else { throw ServiceError.absent }

@@ -131,6 +131,28 @@ import Testing
     #expect(try await fixture.info() == state)
   }
 
+  @Test func aListsOwnDocumentIsNotDeleted() async throws {
+    let fixture = try HotelFixture()
+    let list = try #require(AccountID(String(repeating: "c", count: 32)))
+    let (id, tombstone) = (list.text, try RevisionID("3-closed"))
+    for (name, isRefused) in [(StoreName.list(list), true), (fixture.user, false)] {
+      try await fixture.graft(id, ["1-a"], #"{"type":"wiki","title":"Rome"}"#, in: name)
+      let won = ["3-won", "2-w", "1-a"]
+      try await fixture.graft(id, won, #"{"type":"wiki","title":"Oslo"}"#, in: name)
+      try await fixture.graft(id, ["3-closed", "2-x", "1-a"], "{}", isDeleted: true, in: name)
+      let restore = { (revision: RevisionID) in
+        try await fixture.service.restore(
+          RestoreRequest(revision: revision), of: DocumentID(stored: id), in: name, as: .server)
+      }
+      let code = await HotelsTests.code { _ = try await restore(tombstone) }
+      #expect(code == (isRefused ? .forbidden : nil))
+      #expect(try await fixture.document(id, in: name)?.isDeleted == !isRefused)
+      let text = try await restore(RevisionID("1-a"))
+      #expect(!text.isDeleted)
+      #expect(try await fixture.document(id, in: name)?.body.text.contains("Rome") == true)
+    }
+  }
+
   @Test func whatCanNotComeBackIsRefused() async throws {
     let fixture = try HotelFixture()
     #expect(await code("note", "1-a", in: fixture) == .absent)
