@@ -82,13 +82,18 @@ package struct ListDocument: Sendable {
 
   /// The document with these members; nil when nothing changes.
   func showing(_ shown: ListMembers) throws -> DocumentBody? {
+    let next = Self.showing(shown, in: members)
+    return next == members ? nil : try DocumentBody(.object(next))
+  }
+
+  /// The contents of a revision of a list's document, with these members.
+  static func showing(_ shown: ListMembers, in members: JSONObject) -> JSONObject {
     var next = members
     next["owner_id"] = .string(shown.owner?.username ?? "")
     next["members"] = .array(shown.others.map { .string($0.username) })
     next["readers"] = .array(
       shown.others.filter { $0.role == .reader }.map { .string($0.username) })
-    guard next != members else { return nil }
-    return try DocumentBody(.object(next))
+    return next
   }
 
   /// The members of the document that can't be changed by sync; see ``ListWriteRule``.
@@ -96,8 +101,9 @@ package struct ListDocument: Sendable {
 }
 
 extension StoreChanges {
-  /// Writes a list's present members to its document, and removes the names of all others: branches that name them end
-  /// in tombstones without a name, and only the bodies of leaves are kept.
+  /// Writes a list's present members to its document, and removes the names of all others, from conflicting branches
+  /// too. A deleted or unreadable branch that may have a name ends in a tombstone without one. Only the bodies of leaves
+  /// are kept. The winner stays the winner.
   /// - Returns: whether names were removed.
   mutating func show(_ members: ListMembers, on list: AccountID) throws -> Bool {
     let id = ListDocument.id(of: list)
@@ -106,17 +112,30 @@ extension StoreChanges {
     }
     var edits = DocumentEdits(id, in: tree, limit: historyLimits)
     var isNamed = ListDocument.names(othersThan: members, in: document.members)
+    var highest: RevisionID?
     for leaf in tree.leaves where leaf.revision != document.revision {
       guard let bytes = try view.body(id, leaf.revision) else { continue }
       let body = try? JSONValue(parsing: bytes, limits: .stored).object
       guard body.map({ ListDocument.names(othersThan: members, in: $0) }) ?? true,
         !(leaf.isDeleted && bytes == DocumentBody.empty.bytes)
       else { continue }
-      _ = try edits.put(base: leaf.revision, body: .empty, isDeleted: true)
       isNamed = true
+      guard !leaf.isDeleted, let body,
+        let freed = try? DocumentBody(.object(ListDocument.showing(members, in: body)))
+      else {
+        _ = try edits.put(base: leaf.revision, body: .empty, isDeleted: true)
+        continue
+      }
+      let branch = try edits.put(base: leaf.revision, body: freed, isDeleted: false)
+      highest = max(highest ?? branch, branch)
     }
-    if let body = try document.showing(members) {
-      _ = try edits.put(base: document.revision, body: body, isDeleted: false)
+    var present = document.revision
+    let shown = try document.showing(members)
+    if let shown { present = try edits.put(base: present, body: shown, isDeleted: false) }
+    // The branches have grown by a generation, and none of them may win by that.
+    while let highest, present < highest {
+      let body = try shown ?? DocumentBody(.object(document.members))
+      present = try edits.put(base: present, body: body, isDeleted: false)
     }
     write(edits.finish())
     // Earlier revisions must not contain the names of former members either.

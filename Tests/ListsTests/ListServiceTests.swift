@@ -224,6 +224,7 @@ import Testing
       }
     }
     #expect(try await bodies(of: list, fixture).count { $0.contains("ben") } >= 3)
+    let title = try await fixture.document(list)?.title
     if isErased {
       let person = Principal(kind: .user, id: friend, username: "ben", store: .user(friend))
       try await fixture.accounts.erase(person)
@@ -237,7 +238,10 @@ import Testing
     let tree = try await fixture.stores.withExisting(.list(list)) { store in
       try await store.read { view in try view.tree(id) }
     }
-    #expect(tree?.liveLeaves.count == 1 && (tree?.leaves.count ?? 0) == 3)
+    #expect(tree?.liveLeaves.count == 3 && tree?.leaves.count == 3)
+    // What the branches say of the list is kept, and the same one wins.
+    #expect(["Paris", "Oslo", "Bern"].allSatisfy { title in left.contains { $0.contains(title) } })
+    #expect(try await fixture.document(list)?.title == title)
   }
 
   /// The stored bodies of all revisions of a list's own document.
