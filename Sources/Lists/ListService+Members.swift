@@ -105,10 +105,7 @@ extension ListService {
     _ list: AccountID, to username: String, by owner: AccountID, condition: Condition? = nil,
     as context: WriteContext, answer: Answering<PersonalInvitation?>? = nil
   ) async throws -> PersonalInvitation? {
-    try await requireOwner(owner, of: list)
-    guard let member = try await member(named: username, on: list) else {
-      throw ServiceError.noMember
-    }
+    let member = try await requireOfferable(list, to: username, by: owner)
     let document = try await document(of: list)
     var generator = SystemRandomNumberGenerator()
     let offer = PersonalInvitation(
@@ -121,6 +118,19 @@ extension ListService {
       try condition?(ListTag(revision: document.revision, version: head.version))
       return member.account == owner ? nil : try changes.offer(offer)
     }
+  }
+
+  /// The member to whom the owner may offer a list.
+  /// - Throws: `absent`; `forbidden` for everyone but the owner; `missing` for a name that is not on the list.
+  @discardableResult
+  package func requireOfferable(
+    _ list: AccountID, to username: String, by owner: AccountID
+  ) async throws -> ListMember {
+    try await requireOwner(owner, of: list)
+    guard let member = try await member(named: username, on: list) else {
+      throw ServiceError.noMember
+    }
+    return member
   }
 
   /// The account of a member, or of a user who is to become one.

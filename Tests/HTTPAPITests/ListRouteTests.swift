@@ -119,6 +119,14 @@ import Testing
       let owner = #"{"owner":"editor"}"#
       #expect(try await list.call(.editor, .patch, body: owner).status == 403)
       #expect(try await list.call(.owner, .patch, body: #"{"owner":"stranger"}"#).status == 404)
+      // A refused owner refuses the texts of the same request.
+      let texts = [(ListFixture.Person.editor, "editor", 403), (.owner, "stranger", 404)]
+      for (person, name, status) in texts {
+        let body = #"{"title":"Roma","markdown":"","owner":"\#(name)"}"#
+        #expect(try await list.call(person, .patch, body: body).status == status)
+        let kept = try await list.call(.owner, .get)
+        #expect(kept["title"] == "Rome" && kept["markdown"] == "In *May*")
+      }
       #expect(try await list.call(.owner, .patch, body: #"{"owner":"Owner"}"#)["role"] == "owner")
       let offer = try await list.call(.owner, .patch, body: owner)
       #expect(offer.status == 202 && offer["username"] == "editor" && offer["role"] == "owner")

@@ -106,6 +106,8 @@ struct ListController: Sendable {
       return try await .written(as: { .list($0, at: url) }) { try await change($0) }
     }
     if changesDocument {
+      // A refusal must have written nothing.
+      try await lists.requireOfferable(id, to: owner, by: person.id)
       // The request is done only when the list is offered as well.
       let version = try await change(nil).members.head.version
       // This request has changed the document, so it compares only the version that it has written.
