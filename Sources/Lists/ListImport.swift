@@ -1,5 +1,6 @@
 import Accounts
 package import Documents
+import Hotels
 import JSON
 import NIOConcurrencyHelpers
 package import Stores
@@ -83,8 +84,8 @@ package final class ListImport: Sendable {
     try await setMark(in: own)
   }
 
-  /// Records the lists, and writes the mark to the store that will replace the account's own. This is the last step
-  /// before that replacement.
+  /// Records the lists, gives the account's drafts on them the lists' new ids, and writes the mark to the store that
+  /// will replace the account's own. This is the last step before that replacement.
   /// - Throws: `invalidExport` for a list without its own document, which no one could see, and for one whose title,
   ///   description or days are not valid.
   package func prepare(_ own: DocumentStore) async throws {
@@ -107,6 +108,7 @@ package final class ListImport: Sendable {
         throw ServiceError(
           .invalidExport, "The list \(former): \(ServiceError(error)?.reason ?? "")")
       }
+      try await moveDrafts(from: former, to: list, in: own)
     }
     let (made, mark, owner, now) = (
       made.withLockedValue { $0.map(\.list) }, mark, owner, lists.now()
@@ -120,6 +122,37 @@ package final class ListImport: Sendable {
         ])
     }
     try await setMark(in: own)
+  }
+
+  /// Moves drafts to a list's new id. The account's own store is imported before its lists, so the ids were not known then.
+  private func moveDrafts(
+    from former: AccountID, to list: AccountID, in own: DocumentStore
+  ) async throws {
+    while true {
+      let drafts = try await own.read(inSlices: ListDraftsReader(on: former)) { reader, view in
+        try reader.read(view) ? reader.drafts : nil
+      }
+      guard !drafts.isEmpty else { return }
+      let moves = try drafts.map { draft in
+        let moved = try ListDraft(
+          of: draft.subject, on: list, base: draft.base, content: draft.content)
+        return (
+          from: try ListDraft.id(of: draft.document, on: former),
+          to: try ListDraft.id(of: moved.document, on: list), draft: moved
+        )
+      }
+      let ids = Set(moves.flatMap { [$0.from, $0.to] })
+      try await own.update(loading: ids, as: context) { changes in
+        for move in moves {
+          if let tree = try changes.view.newest(move.from) {
+            changes.write(
+              try Edit.deleteAllLeaves(move.from, in: tree, limit: changes.historyLimits))
+          }
+          var draft = move.draft
+          try draft.write(over: try changes.view.document(move.to), in: &changes)
+        }
+      }
+    }
   }
 
   private func setMark(in own: DocumentStore) async throws {

@@ -40,6 +40,34 @@ import Testing
     }
   }
 
+  @Test func draftsOnOwnedListsMoveWithThem() async throws {
+    try await ListFixture.open { list in
+      try await list.call(.owner, .put, "/notes/Plan", body: #"{"markdown":"one\ntwo\nthree"}"#)
+      try await list.call(
+        .owner, .put, "/notes/Plan?draft=true", body: #"{"markdown":"one\ntwo\n3"}"#)
+      try await list.call(.owner, .put, "/bookmarks/h1?draft=true", body: #"{"name":"One"}"#)
+      let export = try await list.api.call(.get, "/v1/me/export", token: list.token(.owner))
+      let other = try await list.api.user("other")
+      let imported = try await list.api.send(
+        .post, "/v1/me/import", token: other, body: ByteBuffer(bytes: export.bytes),
+        headers: [.contentType: "application/x-ndjson"])
+      #expect(imported.status == 200)
+      let lists = try await list.api.call(.get, "/v1/lists", token: other).json["lists"]?.array
+      let path = "/v1/lists/" + (try #require(lists?.first?["id"]?.string))
+      let drafts = try await list.api.call(.get, path + "/drafts", token: other)
+      #expect(drafts.json["drafts"]?.array?.count == 2)
+      #expect(try await list.api.call(.get, path + "/bookmarks", token: other).ids == ["h1"])
+      // The draft's base is known, so it is merged with a later change.
+      try await list.api.call(
+        .put, path + "/notes/Plan", token: other, body: #"{"markdown":"1\ntwo\nthree"}"#)
+      let note = try await list.api.call(.post, path + "/notes/Plan/publish", token: other)
+      #expect(note.status == 200 && note["markdown"] == "1\ntwo\n3")
+      let me = try await list.api.call(.get, "/v1/me", token: other)["store"] ?? ""
+      let rows = try await list.api.call(.get, "/couch/\(me)/_all_docs", token: other)
+      #expect(!rows.text.contains(list.id) && rows.text.contains("draft:"))
+    }
+  }
+
   @Test func aBrokenImportLeavesNoList() async throws {
     try await ListFixture.open { list in
       let export = try await list.api.call(.get, "/v1/me/export", token: list.token(.owner))
