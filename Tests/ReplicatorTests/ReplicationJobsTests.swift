@@ -63,7 +63,7 @@ import Testing
     let run = Task { try await replication.run() }
     for await _ in asked { break }
     try await turns.take().give()
-    await #expect(throws: Replication.Displaced.self) { try await run.value }
+    await #expect(throws: ReplicationFailure.self) { try await run.value }
     await clients.shutdown()
   }
 
