@@ -192,6 +192,8 @@ import Testing
       ("10.1.1.1", "203.0.113.5, 198.51.100.1, 192.0.2.7", "198.51.100.1"),
       ("10.1.1.1", "10.2.2.2, 192.0.2.7", "10.2.2.2"), ("10.1.1.1", "", "10.1.1.1"),
       ("fd00::1", "2001:db8::5", "2001:db8::/64"), ("10.1.1.1", "203.0.113.5, garbage", "unknown"),
+      ("10.1.1.1", "203.0.113.9:51234", "203.0.113.9"),
+      ("10.1.1.1", "[2001:db8::]:443, 10.2.2.2:80", "2001:db8::/64"),
     ])
   func callerIsTheLastWhomNoTrustedProxyIs(peer: String, field: String, caller: String) {
     let wanted = caller == "2001:db8::/64" ? ClientAddress("2001:db8::") : ClientAddress(caller)
