@@ -66,7 +66,8 @@ enum CityNames {
     "MV|މާލެ|Malé|Male", "NP|काठमाडौं|Kathmandu",
   ]
 
-  /// Codes of airports by IATA and some names, under the city that they serve. Codes that are words, such as OAK and MAN, are left out.
+  /// Codes of airports by IATA and some names, under the city that they serve. Codes that are words, such as OAK and MAN,
+  /// are left out.
   static let airports = [
     "GB|London|LHR|LGW|STN|LTN|LCY|Heathrow|Gatwick|Stansted", "GB|Edinburgh|EDI", "GB|Glasgow|GLA",
     "GB|Birmingham|BHX",

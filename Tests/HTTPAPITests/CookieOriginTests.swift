@@ -88,6 +88,26 @@ import Testing
     }
   }
 
+  /// The cookie that a user's session replaces is the only credential that the guest has.
+  @Test func guestOfTheReplacedCookieIsTakenOver() async throws {
+    try await APIFixture.open { api in
+      _ = try await api.signUp("ann")
+      let own = Self.json.with([.origin: "http://localhost"])
+      let made = try await api.call(.post, "/v1/guests", body: #"{"cookie":true}"#, headers: own)
+      let guest = String(try #require(made.headers[.setCookie]).prefix { $0 != ";" })
+      let written = try await api.call(
+        .put, "/v1/bookmarks/a", body: #"{"myNote":"quiet"}"#, headers: own.with([.cookie: guest]))
+      #expect(written.status == 201)
+      let entered = try await api.call(
+        .post, "/couch/_session", body: #"{"name":"ann","password":"\#(APIFixture.password)"}"#,
+        headers: own.with([.cookie: guest]))
+      let user = String(try #require(entered.headers[.setCookie]).prefix { $0 != ";" })
+      let kept = try await api.call(.get, "/v1/bookmarks/a", headers: own.with([.cookie: user]))
+      #expect(kept.status == 200, "\(kept.text)")
+      #expect(kept.json["hotel"]?["myNote"]?.string == "quiet")
+    }
+  }
+
   @Test func pageOfAnyOriginGetsATokenAndNoCookie() async throws {
     try await APIFixture.open(origins: ["*"]) { api in
       let fields = Self.json.with([.origin: Self.evil])

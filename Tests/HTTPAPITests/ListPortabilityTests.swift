@@ -14,16 +14,9 @@ import Testing
     try await ListFixture.open { list in
       try await list.call(.owner, .put, "/bookmarks/h1", body: #"{"name":"One"}"#)
       try await list.call(.owner, .put, "/notes/Plan", body: #"{"markdown":"Go"}"#)
-      let export = try await list.api.call(.get, "/v1/me/export", token: list.token(.owner))
-      #expect(export.status == 200)
-      let other = try await list.api.user("other")
-      let imported = try await list.api.send(
-        .post, "/v1/me/import", token: other, body: ByteBuffer(bytes: export.bytes),
-        headers: [.contentType: "application/x-ndjson"])
-      #expect(imported.status == 200)
-      let lists = try await list.api.call(.get, "/v1/lists", token: other).json["lists"]?.array
-      let copy = try #require(lists?.first)
-      #expect(lists?.count == 1 && copy["title"]?.string == "Rome")
+      let (other, lists) = try await list.movedToAnother()
+      let copy = try #require(lists.first)
+      #expect(lists.count == 1 && copy["title"]?.string == "Rome")
       #expect(copy["owner"]?.string == "other" && copy["members"]?.array?.count == 1)
       let id = try #require(copy["id"]?.string)
       #expect(id != list.id)
@@ -46,14 +39,8 @@ import Testing
       try await list.call(
         .owner, .put, "/notes/Plan?draft=true", body: #"{"markdown":"one\ntwo\n3"}"#)
       try await list.call(.owner, .put, "/bookmarks/h1?draft=true", body: #"{"name":"One"}"#)
-      let export = try await list.api.call(.get, "/v1/me/export", token: list.token(.owner))
-      let other = try await list.api.user("other")
-      let imported = try await list.api.send(
-        .post, "/v1/me/import", token: other, body: ByteBuffer(bytes: export.bytes),
-        headers: [.contentType: "application/x-ndjson"])
-      #expect(imported.status == 200)
-      let lists = try await list.api.call(.get, "/v1/lists", token: other).json["lists"]?.array
-      let path = "/v1/lists/" + (try #require(lists?.first?["id"]?.string))
+      let (other, lists) = try await list.movedToAnother()
+      let path = "/v1/lists/" + (try #require(lists.first?["id"]?.string))
       let drafts = try await list.api.call(.get, path + "/drafts", token: other)
       #expect(drafts.json["drafts"]?.array?.count == 2)
       #expect(try await list.api.call(.get, path + "/bookmarks", token: other).ids == ["h1"])
@@ -232,5 +219,21 @@ import Testing
         #expect(lost.status == 503 && retry.status == status, "\(path)")
       }
     }
+  }
+}
+
+extension ListFixture {
+  /// Reads the owner's export into a new account.
+  /// - Returns: the account's token and its lists.
+  fileprivate func movedToAnother() async throws -> (token: String, lists: [JSONValue]) {
+    let export = try await api.call(.get, "/v1/me/export", token: token(.owner))
+    #expect(export.status == 200)
+    let other = try await api.user("other")
+    let imported = try await api.send(
+      .post, "/v1/me/import", token: other, body: ByteBuffer(bytes: export.bytes),
+      headers: [.contentType: "application/x-ndjson"])
+    #expect(imported.status == 200)
+    let lists = try await api.call(.get, "/v1/lists", token: other).json["lists"]?.array
+    return (other, lists ?? [])
   }
 }

@@ -72,3 +72,26 @@ def test_target_gets_no_other_document_than_was_asked_about(here):
     sent = [body for name, body in asked if name == "_bulk_docs"]
     assert len(sent) == 1 and b"shown" in sent[0] and b"secret" not in sent[0]
     peer.close()
+
+
+@pytest.mark.parametrize("attachments", [{}, {"f": {"data": "eA==", "content_type": "text/plain"}}])
+def test_target_without_room_is_named(here, attachments):
+    source, peer = here.create(), LyingPeer()
+    source.put("a", n=1, **({"_attachments": attachments} if attachments else {}))
+    truth = peer.answer
+
+    def answer(request):
+        name = request.path.split("?")[0].removeprefix("/db").strip("/")
+        if name == "_revs_diff":
+            body = json.loads(request.rfile.read(int(request.headers["Content-Length"])))
+            return peer.send(request, {i: {"missing": r} for i, r in body.items()})
+        if name == "_bulk_docs" or request.command == "PUT" and name == "a":
+            request.close_connection = True
+            return peer.send(request, {"error": "insufficient_storage", "reason": "full"}, 507)
+        return truth(request)
+
+    peer.answer = answer
+    done = here.call("POST", "/_replicate", json={"source": source.name, "target": peer.url})
+    assert (done.status_code, done.json()["error"]) == (500, "target_full"), done.text
+    assert done.json()["reason"] == f"{peer.url}/ has no room to store more"
+    peer.close()

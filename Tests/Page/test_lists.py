@@ -47,6 +47,21 @@ def change(page, words, button="Save for everybody"):
     page.press(button)
 
 
+def test_who_changes_the_days_leaves_the_description_as_others_have_it(browser):
+    owner, other, path = shared_list(browser, "editor")
+    other.visit(path).press("Change title, days and description")
+    owner.driver.execute_async_script(f"const client = {CLIENT};" + """
+        const [list, done] = arguments
+        client.then(({ client }) => client.changeList(list, { markdown: 'Bring sun cream' })).then(() => done())""",
+        path.split("/")[-1])
+    owner.synced()
+    other.driver.execute_script("document.getElementById('list-to').value = '2026-05-08'")
+    other.press("Save")
+    other.synced()
+    other.says("8 May 2026", "Bring sun cream")
+    owner.visit(path).says("8 May 2026", "Bring sun cream")
+
+
 def test_a_note_changed_while_it_is_being_written_is_not_overwritten(browser):
     owner, other, path = begun(browser)
     other.press("Change")

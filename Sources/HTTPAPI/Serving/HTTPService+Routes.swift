@@ -21,9 +21,11 @@ extension HTTPService {
     ).routes + PageController(page: page).routes
   }
 
+  private var browsers: BrowserSessions {
+    BrowserSessions(accounts: accounts, authentication: authentication, address: address)
+  }
+
   private var accountRoutes: [Route] {
-    let browsers = BrowserSessions(
-      accounts: accounts, authentication: authentication, address: address)
     let groups: [[Route]] = [
       AccountController(
         accounts: accounts, hotels: hotels, authentication: authentication, address: address,
@@ -81,10 +83,7 @@ extension HTTPService {
     let groups: [[Route]] = [
       CouchServerController(databases: databases, health: health).routes,
       CouchSessionController(
-        accounts: accounts, authentication: authentication,
-        browsers: BrowserSessions(
-          accounts: accounts, authentication: authentication, address: address),
-        address: address
+        accounts: accounts, authentication: authentication, browsers: browsers, address: address
       ).routes,
       CouchAdministratorController(databases: databases, engine: engine, address: address).routes,
       CouchReplicatorController(
