@@ -1,6 +1,8 @@
 """Tests the model of the power-loss replay: what a cut may lose, and what it may not."""
 import random
 
+import pytest
+
 from powerloss import trace
 from powerloss.disk import Disk
 from powerloss.survival import KINDS, Survival, tree
@@ -80,7 +82,14 @@ def test_calls_of_several_threads_are_put_together(tmp_path):
         "7 <... pwrite64 resumed>) = 2\n"
         "7 fdatasync(5 <unfinished ...>\n"
         f'8 openat(AT_FDCWD, "{hex_of(b"/etc/x")}", O_RDONLY) = 6\n'
-        "7 <... fdatasync resumed>) = 0\n7 close(5) = 0\n7 +++ exited with 0 +++\n")
+        "7 <... fdatasync resumed>) = 0\n7 close(5) = 0\n8 ???( <detached ...>\n7 +++ exited with 0 +++\n")
     assert list(trace.steps(file, lambda path: path.startswith("/d"))) == [
         ("open", 1, "/d/a", True, False), ("answer", 4711), ("write", 1, 4, b"ab"),
         ("sync", 1, "7"), ("synced", 1, "7")]
+
+
+def test_a_thread_whose_call_could_not_be_read_makes_no_more_calls(tmp_path):
+    file = tmp_path / "trace"
+    file.write_text("7 ???( <detached ...>\n7 close(5) = 0\n")
+    with pytest.raises(ValueError, match="after the end of its thread"):
+        list(trace.steps(file, lambda path: True))

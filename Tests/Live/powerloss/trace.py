@@ -25,13 +25,21 @@ def steps(path, is_ours):
 
     A change counts at the end of its call. A sync is `sync` at its beginning and `synced` at its end. A response counts
     at the beginning of the call that sends it, because the client may already have it then.
+
+    A thread that the process's end catches on its way into a call is shown as `???( <detached ...>`: strace could not
+    read the call any more, and the kernel never made it.
     """
     reader = _Reader(is_ours)
-    begun = {}
+    begun, ended = {}, set()
     with open(path, errors="surrogateescape") as lines:
         for line in lines:
             thread, text = line.rstrip("\n").split(maxsplit=1)
             if text.startswith(("+++", "---", "strace:")):
+                continue
+            if thread in ended:
+                raise ValueError(f"a call after the end of its thread: {text[:200]}")
+            if text.startswith("?") and text.endswith("<detached ...>"):
+                ended.add(thread)
                 continue
             if text.startswith("<..."):
                 rest = text.split("resumed>", 1)[1]
