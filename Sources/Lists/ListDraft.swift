@@ -30,7 +30,7 @@ package struct ListDraft: Sendable {
   package enum Base: Sendable {
     /// The base of the draft that this one replaces; for a first draft, the document's present revision.
     case present
-    /// The revision that the author saw; nil when the author saw none.
+    /// The revision that the author saw, of the list's document or of the draft; nil when the author saw none.
     case seen(RevisionID?)
   }
 

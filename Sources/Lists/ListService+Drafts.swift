@@ -6,14 +6,15 @@ package import Stores
 
 /// A member's own drafts on a list. The caller has checked that the member may make them.
 extension ListService {
-  /// Saves a draft that only its author sees.
+  /// Saves a draft that only its author sees. What another device of the author has saved since `base` stays; see
+  /// ``DraftMerge``. A change whose condition names the present draft replaces it.
   /// - Parameter content: the new content of the bookmark or the note; nil to remove it.
-  /// - Parameter base: the revision on which the draft is based. Publishing compares with it to find what others
+  /// - Parameter base: the revision from which the change began. Publishing compares with it to find what others
   ///   have changed since.
   /// - Parameter condition: checked against the revision that the author sees: the draft's, or the list's when
   ///   there is no draft.
   /// - Returns: the draft, and whether there was none before.
-  /// - Throws: `precondition`, `quotaExceeded`, `invalidDocument`, `absent`.
+  /// - Throws: ``NoteConflict``, `precondition`, `quotaExceeded`, `invalidDocument`, `absent`.
   package func save(
     _ subject: ListDraft.Subject, _ content: DocumentBody?, on list: AccountID,
     of author: AccountID, base: ListDraft.Base, condition: RevisionCondition,
@@ -29,21 +30,38 @@ extension ListService {
         "At most \(ListLimits.drafts) drafts on a list, and \(ListLimits.draftBytes) bytes: publish "
           + "or discard some")
     }
-    let id = try ListDraft.id(of: try subject.document(in: list), on: list)
-    return try await stores.update(
-      .user(author), loading: [id], as: context, answer: answer
-    ) { changes in
-      let stored = try changes.view.document(id)
-      let known = stored.flatMap { ListDraft($0, of: list) }
-      try condition.check(known.map { $0.content == nil ? nil : $0.revision } ?? published)
-      let seen =
-        switch base {
-        case .present: known == nil ? published : known?.base
-        case .seen(let revision): revision
+    let document = try subject.document(in: list)
+    let id = try ListDraft.id(of: document, on: list)
+    let whole = answer.map { answer -> Answering<(draft: ListDraft, isNew: Bool)?> in
+      { $0.flatMap(answer) }
+    }
+    while true {
+      let store = StoreName.user(author)
+      var merge = try await stores.withStore(store, creating: false) { [stores] known in
+        try await (known ?? stores.absent(store)).read { view in
+          try DraftMerge(subject, content?.bytes, from: base, on: list, published, view)
         }
-      var draft = try ListDraft(of: subject, on: list, base: seen, content: content?.bytes)
-      try draft.write(over: stored, in: &changes)
-      return (draft, known == nil)
+      }
+      if case .matches = condition {
+      } else {
+        try await merge.merge { revision in
+          try await stores.withExisting(.list(list)) { store in
+            try await store.read { view in try view.body(document, revision) }
+          }
+        }
+      }
+      let saved = try await stores.update(
+        store, loading: [id], as: context, answer: whole
+      ) { [merge] changes -> (draft: ListDraft, isNew: Bool)? in
+        let (stored, known) = (try changes.view.document(id), merge.known)
+        guard stored?.revision == merge.stored else { return nil }
+        try condition.check(known.map { $0.content == nil ? nil : $0.revision } ?? published)
+        var draft = try ListDraft(
+          of: subject, on: list, base: merge.base, content: merge.content)
+        try draft.write(over: stored, in: &changes)
+        return (draft, known == nil)
+      }
+      if let saved { return saved }
     }
   }
 
@@ -71,14 +89,15 @@ extension ListService {
   }
 
   /// Discards a draft.
-  /// - Throws: `missing` when there is none.
+  /// - Throws: `missing` when there is none; `precondition`.
   package func discard(
     _ subject: ListDraft.Subject, on list: AccountID, of author: AccountID,
-    as context: WriteContext, answer: Answering<Void>? = nil
+    condition: RevisionCondition = .none, as context: WriteContext, answer: Answering<Void>? = nil
   ) async throws {
     guard let draft = try await draft(subject, on: list, of: author) else {
       throw ServiceError.noDraft
     }
+    try condition.check(draft.revision, of: "draft")
     try await remove(draft, of: author, as: context, answer: answer)
   }
 

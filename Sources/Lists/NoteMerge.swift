@@ -91,6 +91,22 @@ extension ListService {
     }
   }
 
+  /// Removes a note as it was at a revision. A note that others have changed since stays.
+  /// - Parameter base: the revision that the author saw; nil for none.
+  /// - Throws: ``NoteConflict``, and as ``removeNote(_:of:condition:as:answer:)``.
+  package func removeNote(
+    _ title: String, seenAt base: RevisionID?, of list: AccountID, condition: RevisionCondition,
+    as context: WriteContext, answer: Answering<Void>? = nil
+  ) async throws {
+    let change = NoteChange(
+      title, nil, in: list.text, id: try ListNote.id(title, in: list.text), base: base)
+    try await write(change, on: list, as: context, answer: answer) { changes, merge -> Void? in
+      try changes.write(merge, condition).map { _ in
+        guard merge.theirs != nil else { throw ServiceError.noNote }
+      }
+    }
+  }
+
   /// Merges a change before the transaction, because a merge of long texts takes long, and again if the note has changed
   /// before it was written.
   /// - Parameter attempt: writes the merged change; nil if the note is not the one that was merged

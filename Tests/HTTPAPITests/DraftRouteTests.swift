@@ -162,6 +162,55 @@ import Testing
     }
   }
 
+  /// Two devices of one author saved their drafts over one another.
+  @Test func aDraftHasTheWordsOfBothDevicesOfItsAuthor() async throws {
+    try await ListFixture.open { list in
+      func save(
+        _ text: String, from base: String?, headers: HTTPFields = [:]
+      ) async throws -> Reply {
+        let body: JSONValue = ["markdown": .string(text)]
+        return try await list.call(
+          .editor, .put, "/notes/Plan?draft=true&base=" + (base ?? "none"),
+          body: String(decoding: body.bytes, as: UTF8.self), headers: headers)
+      }
+      let published = try await list.call(
+        .owner, .put, "/notes/Plan", body: #"{"markdown":"1\n2\n3\n4\n5\n"}"#)["rev"]
+      let phone = try await save("one\n2\n3\n4\n5\n", from: published)
+      #expect(phone.status == 201)
+      // The laptop has not seen the phone's draft.
+      let laptop = try await save("1\n2\n3\n4\nfive\n", from: published)
+      #expect(laptop.status == 200 && laptop["markdown"] == "one\n2\n3\n4\nfive\n")
+      // The phone goes on from the draft that it has saved.
+      let later = try await save("one\n2\nthree\n4\n5\n", from: phone["rev"])
+      #expect(later["markdown"] == "one\n2\nthree\n4\nfive\n")
+      let conflict = try await save("one\n2\ndrei\n4\nfive\n", from: laptop["rev"])
+      #expect(conflict.status == 409 && conflict["theirsRev"] == later["rev"])
+      #expect(conflict["base"] == laptop["markdown"] && conflict["theirs"] == later["markdown"])
+      let stale = try await list.call(
+        .editor, .delete, "/notes/Plan/draft", headers: [.ifMatch: "\"\(laptop["rev"] ?? "")\""])
+      #expect(stale.status == 412)
+      // Others' changes since the first draft stay, too.
+      try await list.call(
+        .owner, .put, "/notes/Plan", body: #"{"markdown":"0\n1\n2\n3\n4\n5\n6\n7\n"}"#)
+      let old = try await save("1\n2\n3\n4\n5\nsix", from: published)
+      #expect(old.status == 409)
+      let both = try await save("one\n2\ndrei\n4\nfive\n", from: later["rev"])
+      #expect(both.status == 200 && both["markdown"] == "one\n2\ndrei\n4\nfive\n")
+      let tag = try #require(both.headers[.eTag])
+      let whole = try await save("1\n2\ndrei\n4\n5\n", from: both["rev"], headers: [.ifMatch: tag])
+      #expect(whole["markdown"] == "1\n2\ndrei\n4\n5\n")
+      let shown = try await list.call(.editor, .post, "/notes/Plan/publish")
+      #expect(shown.status == 200 && shown["markdown"] == "0\n1\n2\ndrei\n4\n5\n6\n7\n")
+      // A hotel is merged by member.
+      let path = "/bookmarks/h1?draft=true&base="
+      try await list.call(.editor, .put, path + "none", body: #"{"name":"One","myNote":"quiet"}"#)
+      let hotel = try await list.call(
+        .editor, .put, path + "none", body: #"{"name":"One","city":"Rome"}"#
+      ).json["hotel"]
+      #expect(hotel?["myNote"]?.string == "quiet" && hotel?["city"]?.string == "Rome")
+    }
+  }
+
   @Test func draftsEndWithTheMembershipAndWithTheList() async throws {
     try await ListFixture.open { list in
       for person in [ListFixture.Person.editor, .owner] {

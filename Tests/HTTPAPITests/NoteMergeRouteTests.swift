@@ -53,6 +53,22 @@ import Testing
     }
   }
 
+  /// A removal took away what others had written since its author saw the note.
+  @Test func aRemovalWithABaseKeepsWhatOthersWroteSince() async throws {
+    try await ListFixture.open { list in
+      let base = try await Self.save("one\n", in: list)["rev"] ?? ""
+      let theirs = try await Self.save("one\ntwo\n", from: base, by: .owner, in: list)["rev"] ?? ""
+      let conflict = try await list.call(.editor, .delete, "/notes/Plan?base=" + base)
+      #expect(conflict.status == 409 && conflict["theirs"] == "one\ntwo\n")
+      #expect(conflict["theirsRev"] == theirs && conflict["base"] == "one\n")
+      #expect(try await Self.text(in: list) == "one\ntwo\n")
+      for status in [204, 404] {
+        let reply = try await list.call(.editor, .delete, "/notes/Plan?base=" + theirs)
+        #expect(reply.status == status)
+      }
+    }
+  }
+
   @Test func aBaseThatIsNotKeptIsAConflictUnlessTheTextsAreEqual() async throws {
     try await ListFixture.open { list in
       let base = try await Self.save("one\ntwo\n", in: list)["rev"]

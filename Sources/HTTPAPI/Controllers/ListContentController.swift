@@ -80,14 +80,7 @@ struct ListContentController: Sendable {
         try await readNote(call, list, person)
       },
       write(.put, "/notes/{title}") { call, list in try await putNote(call, list) },
-      write(.delete, "/notes/{title}") { call, list in
-        if try call.isDraft() { return try await drafts.saveNote(nil, call, list) }
-        return try await .written(as: WriteAnswer.noContent) { answer in
-          try await lists.removeNote(
-            try call.parameter("title"), of: list.id, condition: try RevisionCondition(call),
-            as: call.writeContext, answer: answer)
-        }
-      },
+      write(.delete, "/notes/{title}") { call, list in try await deleteNote(call, list) },
     ]
   }
 
@@ -200,6 +193,21 @@ struct ListContentController: Sendable {
       }
       return try await lists.putNote(
         title, markdown, from: base, on: list.id, condition: condition, as: call.writeContext,
+        answer: answer)
+    }
+  }
+
+  private func deleteNote(_ call: Call, _ list: WrittenList) async throws -> Response {
+    let title = try call.parameter("title")
+    let (base, condition) = (try call.base(), try RevisionCondition(call))
+    if try call.isDraft() { return try await drafts.saveNote(nil, call, list) }
+    return try await .written(as: WriteAnswer.noContent) { answer in
+      guard case .seen(let base) = base else {
+        return try await lists.removeNote(
+          title, of: list.id, condition: condition, as: call.writeContext, answer: answer)
+      }
+      try await lists.removeNote(
+        title, seenAt: base, of: list.id, condition: condition, as: call.writeContext,
         answer: answer)
     }
   }

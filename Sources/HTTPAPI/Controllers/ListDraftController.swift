@@ -151,10 +151,11 @@ struct ListDraftController: Sendable {
   private func discard(
     _ subject: ListDraft.Subject, _ call: Call, _ person: Principal
   ) async throws -> Response {
-    try await .written(as: WriteAnswer.noContent) { answer in
+    let condition = try RevisionCondition(call)
+    return try await .written(as: WriteAnswer.noContent) { answer in
       try await lists.discard(
         subject, on: try await call.listID(for: person, in: lists), of: person.id,
-        as: call.writeContext, answer: answer)
+        condition: condition, as: call.writeContext, answer: answer)
     }
   }
 
@@ -208,7 +209,7 @@ extension Call {
     default: throw Problem(.badRequest, "invalid_parameter", "draft must be true or false")
     }
   }
-  /// The revision that the author of a change has seen.
+  /// The revision that the author of a change has seen: the list's, or of a draft also the draft's.
   func base() throws -> ListDraft.Base {
     switch try query("draft", "base")["base"] {
     case nil: return .present

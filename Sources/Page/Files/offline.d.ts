@@ -141,6 +141,8 @@ export interface Draft {
   id?: string
   /** Of a note. */
   title?: string
+  /** The draft's own revision. */
+  rev?: string
   /** Whether the draft removes it. */
   deleted?: boolean
   updatedAt: string
@@ -178,6 +180,8 @@ export interface Entry {
   reason?: string
   /** For a rejected note: the server's present note (`markdown`, `rev`); null if it was removed. */
   theirs?: { markdown: string, rev: string, [member: string]: any } | null
+  /** For a rejected note: the text from which both began. */
+  was?: string
   /** {@link Client.undo} can undo it. */
   undoable?: boolean
   [member: string]: any
@@ -411,8 +415,10 @@ export class Client {
   deleteNote(list: string, title: string, options?: { draft?: boolean }): Promise<Entry>
   /** The user's own unpublished changes of a list. */
   drafts(list: string): Promise<Draft[]>
-  publish(list: string, draft: Draft): Promise<Entry>
-  discardDraft(list: string, draft: Draft): Promise<Entry>
+  /** Publishes a draft, or the draft of a note. */
+  publish(list: string, draft: Draft | Pick<Note, "title">): Promise<Entry>
+  /** Deletes a draft, or the draft of a note, unless another device has changed it since `rev`. */
+  discardDraft(list: string, draft: Draft | Note): Promise<Entry>
 
   // The outbox. `sendAgain`, `change` and `drop` throw `not_stored` and `in_transit`; `undo` throws `not_stored`.
 

@@ -10,7 +10,7 @@ import { t } from "./texts.js"
 
 /** A note of a list: reading, writing, drafts, publishing, and conflicts with another member's change. */
 export async function show({ id, title, query }, signal) {
-  const node = h("div"), path = `/lists/${segment(id)}`, draft = { kind: "note", title }
+  const node = h("div"), path = `/lists/${segment(id)}`
   let editing = query.get("edit") === "1", chosen, watch
 
   async function renew() {
@@ -24,7 +24,7 @@ export async function show({ id, title, query }, signal) {
     // Keep the user's merge of a conflict when the list changes.
     if (chosen && chosen === former) return
     const top = [h("a.crumb", { href: path, dir: "auto" }, list.title), h("h1", { dir: "auto" }, title)]
-    if (refused) return refill(node, ...top, await conflict(list, refused, note))
+    if (refused) return refill(node, ...top, conflict(list, refused, note))
     if (editing && mayWrite) return refill(node, ...top, editor(list, note))
     if (!note) return refill(node, ...top, empty(t.noNote, t.noNoteText), mayWrite ? begin() : "")
     refill(node, ...top, ...reading(list, note, mayWrite))
@@ -46,22 +46,22 @@ export async function show({ id, title, query }, signal) {
   }
 
   const tick = (list, note, number, was) => attempt(() => client.putNote(list.id, title, ticked(note.markdown, number, was),
-    { draft: Boolean(note.draft), base: note.draft ? undefined : note.rev ?? null })).then(renew)
+    { draft: Boolean(note.draft), base: note.rev ?? null })).then(renew)
 
   const publish = list => attempt(async () => {
-    await client.settled((await client.publish(list.id, draft)).id)
+    await client.settled((await client.publish(list.id, { title })).id)
     toast(t.allSee)
   }).then(renew)
 
   const remove = (list, note) => attempt(async () => {
     if (!await ask({ title: t.removeNoteAsk, text: t.removeNoteText, yes: t.remove, danger: true })) return
-    await (note.draft ? client.discardDraft(list.id, draft) : client.deleteNote(list.id, title))
+    await (note.draft ? client.discardDraft(list.id, note) : client.deleteNote(list.id, title))
     await go(path)
   })
 
   function editor(list, note) {
     const began = note?.markdown ?? "", changed = h("div", { role: "status" })
-    let base = note?.draft ? undefined : note?.rev ?? null
+    let base = note?.rev ?? null
     const words = h("textarea", { id: "words", dir: "auto", value: began, rows: 16, oninput: () => { if (!preview.hidden) show() } })
     const preview = h("div.panel", { hidden: true, "aria-label": t.howItLooks, role: "region" })
     const show = () => refill(preview, markdown(words.value))
@@ -72,7 +72,7 @@ export async function show({ id, title, query }, signal) {
       await done()
     })
     watch = now => {
-      if (base === undefined || (now?.pending ? now.markdown === began : (now?.rev ?? null) === base)) return
+      if (note?.draft || (now?.pending ? now.markdown === began : (now?.rev ?? null) === base)) return
       // The user's own change was delivered, or others have changed it back.
       if (now?.markdown === began) base = now.rev
       refill(changed, now?.markdown === began ? "" : now ? h("details.note", h("summary", t.noteChanged(now.pending)),
@@ -84,19 +84,18 @@ export async function show({ id, title, query }, signal) {
         note?.draft ? null : h("button", { onclick: () => save(true) }, t.keepDraft), toggle, h("button.quiet", { onclick: done }, t.cancel)))
   }
 
-  async function conflict(list, entry, note) {
+  function conflict(list, entry, note) {
     settle(entry.id)
-    const { theirs } = entry, mine = (entry.body ?? note)?.markdown
-    const base = entry.base ? await client.revision(`${list.id}:${title}`, entry.base, { list: list.id }).then(it => it.markdown, () => "") : theirs?.base
+    const { theirs, body } = entry, isDraft = body && entry.draft, mine = (body ?? note)?.markdown
     const words = h("textarea", { id: "merged", dir: "auto", value: mine, rows: 12 })
     const keep = text => attempt(async () => {
       await client.drop(entry.id)
-      if (text !== null) await client.putNote(list.id, title, text, { base: theirs?.rev ?? null })
-      if (note?.draft) await client.discardDraft(list.id, draft)
+      if (text !== null) await client.putNote(list.id, title, text, { draft: isDraft, base: theirs?.rev ?? null })
+      if (note?.draft && !isDraft) await client.discardDraft(list.id, note)
       await done()
     })
     return h("div.stack.section", h("p.note.bad", { role: "alert" }, t.bothChanged),
-      h("div.versions", version(t.asItWas, base), version(t.theirs, theirs?.markdown, mine), version(t.mine, mine, theirs?.markdown)),
+      h("div.versions", version(t.asItWas, entry.was), version(isDraft ? t.draft : t.theirs, theirs?.markdown, mine), version(t.mine, mine, theirs?.markdown)),
       h("div", h("label", { for: "merged" }, t.shouldSay), words),
       h("div.row", h("button.main", { onclick: () => keep(words.value) }, t.saveThis), h("button", { onclick: () => keep(null) }, t.keepTheirs)))
   }

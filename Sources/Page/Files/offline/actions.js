@@ -20,12 +20,16 @@ import { call, segment } from "./server.js"
 
 const place = entry => entry.list ?? "own"
 const root = entry => entry.list ? `/v1/lists/${segment(entry.list)}` : "/v1"
-const draft = ({ draft, base }) => draft ? "?draft=true" + (base === undefined ? "" : `&base=${base ?? "none"}`) : ""
+/** The server puts a change together with what others, or other devices, have written since its base. */
+const based = ({ draft, base }) => `?${draft ? "draft=true&" : ""}base=${base ?? "none"}`
 const within = (entry, rest) => `${place(entry)}/${rest}`
-/** Changes of the same target that wait and were not sent yet build on the revision that was just written. */
+/**
+ * Changes of the same target that wait and were not sent yet build on the revision that was just written. A draft's
+ * revision is a base of drafts only.
+ */
 async function rebase(transaction, entry, change) {
   for (const other of await transaction.all("outbox")) {
-    if (other.target !== entry.target || other.id <= entry.id || other.attempts > 0 || other.base !== entry.base) continue
+    if (other.target !== entry.target || other.id <= entry.id || other.attempts > 0 || other.base !== entry.base || entry.draft && !other.draft) continue
     if (other.after !== undefined && other.after !== entry.id) continue
     await transaction.put("outbox", { ...other, ...change(other) })
   }
@@ -69,7 +73,7 @@ const content = entry => entry.list ? [`${entry.list}/bookmarks`, `${entry.list}
 export const actions = {
   bookmark: {
     target: entry => within(entry, `bookmarks/${entry.subject}`),
-    request: entry => ["PUT", `${root(entry)}/bookmarks/${segment(entry.subject)}${draft(entry)}`],
+    request: entry => ["PUT", `${root(entry)}/bookmarks/${segment(entry.subject)}${entry.draft ? based(entry) : ""}`],
     show(state, entry) {
       const known = state.bookmarks.get(entry.subject)
       const bookmark = {
@@ -115,7 +119,7 @@ export const actions = {
     target: entry => within(entry, `bookmarks/${entry.subject}`),
     // A batch, because its answer says how to undo it, and because a batch ignores a bookmark that is gone already.
     request: entry => entry.draft
-      ? ["DELETE", `${root(entry)}/bookmarks/${segment(entry.subject)}${draft(entry)}`] : ["POST", `${root(entry)}/bookmarks`],
+      ? ["DELETE", `${root(entry)}/bookmarks/${segment(entry.subject)}${based(entry)}`] : ["POST", `${root(entry)}/bookmarks`],
     show(state, entry) { state.bookmarks.delete(entry.subject) },
     async keep(transaction, entry, answer) {
       await transaction.delete("bookmarks", [place(entry), entry.subject])
@@ -243,8 +247,7 @@ export const actions = {
 
   putNote: {
     target: entry => within(entry, `notes/${entry.subject}`),
-    // The server merges the text with what others have changed since its base.
-    request: entry => ["PUT", `${root(entry)}/notes/${segment(entry.subject)}${draft(entry) || `?base=${entry.base ?? "none"}`}`],
+    request: entry => ["PUT", `${root(entry)}/notes/${segment(entry.subject)}${based(entry)}`],
     show(state, entry) {
       const known = state.notes.get(entry.subject)
       const note = {
@@ -253,29 +256,28 @@ export const actions = {
       }
       if (entry.draft) note.draft = true
       // A further text begins where this one began: it lacks what the copy has got since.
-      else note.rev = entry.base ?? undefined
+      note.rev = entry.base ?? undefined
       state.notes.set(entry.subject, note)
     },
     async keep(transaction, entry, answer) {
       const note = { ...answer, list: entry.list }
       if (entry.draft) note.draft = true
       await transaction.put("notes", note)
-      if (entry.draft) return
       const { markdown, rev } = answer, mine = entry.body.markdown
       // What others have changed is not in a later text. With the base that it has, the server merges it, too; but a line
       // of this text that the later one takes back would then stay, so that its author is asked.
       await rebase(transaction, entry, later => {
         if (markdown === mine) return { base: rev }
-        if (later.action !== "putNote" || later.draft || includes(later.body.markdown, mine)) return {}
+        if (later.action !== "putNote" || includes(later.body.markdown, mine)) return {}
         const reason = "It was changed at the same time"
-        return { state: "rejected", error: "conflict", reason, base: undefined, theirs: { markdown, rev, base: mine } }
+        return { state: "rejected", error: "conflict", reason, base: undefined, theirs: { markdown, rev }, was: mine }
       })
     }
   },
 
   deleteNote: {
     target: entry => within(entry, `notes/${entry.subject}`),
-    request: entry => ["DELETE", `${root(entry)}/notes/${segment(entry.subject)}${draft(entry)}`],
+    request: entry => ["DELETE", `${root(entry)}/notes/${segment(entry.subject)}${based(entry)}`],
     show(state, entry) { state.notes.delete(entry.subject) },
     keep: (transaction, entry) => transaction.delete("notes", [entry.list, entry.subject])
   },
@@ -304,7 +306,7 @@ export const actions = {
 
 /** The header fields of an entry's request. They are the same at every attempt, as `Idempotency-Key` requires. */
 export const fields = ({ key, action, base, type }) => ({
-  "idempotency-key": key, ...(action === "annotate" && base && { "if-match": `"${base}"` }), ...(type && { "content-type": type })
+  "idempotency-key": key, ...(/annotate|discard/.test(action) && base && { "if-match": `"${base}"` }), ...(type && { "content-type": type })
 })
 
 /** Whether a later change must wait for an earlier one. */

@@ -322,7 +322,7 @@ export class Client extends EventTarget {
   /** Publishes a draft. @param {string} list @param {Draft} draft @returns {Promise<Entry>} */
   publish(list, draft) { return this.#writeDraft("publish", list, draft) }
 
-  /** Deletes a draft. @param {string} list @param {Draft} draft @returns {Promise<Entry>} */
+  /** Deletes a draft, unless another device has changed it since `draft.rev`. @param {string} list @param {Draft} draft @returns {Promise<Entry>} */
   discardDraft(list, draft) { return this.#writeDraft("discardDraft", list, draft) }
 
   // The outbox. `sendAgain`, `change` and `drop` throw `not_stored` and `in_transit`; `undo` throws `not_stored`.
@@ -379,14 +379,14 @@ export class Client extends EventTarget {
     return this.#queued(this.#parts.outbox.add(change, blob))
   }
 
-  /** The revision that reads return; null for none; undefined for a draft, whose base the server knows. */
+  /** The revision that reads return; null for none. */
   async #seen(list, kind, id) {
     const it = (await this.#parts.view.place(list))[kind].get(id)
-    return it ? it.draft ? undefined : it.rev : null
+    return it ? it.rev : null
   }
 
-  #writeDraft(action, list, { kind, id, title }) {
-    return this.#write({ action, list, kind, subject: id ?? title, label: title ?? id })
+  #writeDraft(action, list, { kind = "note", id, title, rev }) {
+    return this.#write({ action, list, kind, draft: true, base: rev, subject: id ?? title, label: title ?? id })
   }
 
   async #queued(writing) {

@@ -59,7 +59,7 @@ export class Outbox {
         return merged
       }
       // A change on top of an undelivered change of the same note has the same base; delivery of the first updates it.
-      if (isLater && last?.action === "putNote" && last.base !== undefined && ["pending", "transit", "parked"].includes(last.state)) entry.base = last.base
+      if (isLater && last?.action === "putNote" && last.base !== undefined && !entry.draft === !last.draft && ["pending", "transit", "parked"].includes(last.state)) entry.base = last.base
       entry.id = await transaction.put("outbox", entry)
       return entry
     })
@@ -201,7 +201,7 @@ export class Outbox {
       const next = await actions[entry.action].join(entry).catch(other => other.isOffline ? {} : undefined)
       if (next) return put({ ...next, key: randomID(), state: "pending", attempts: 0 })
     }
-    const rejected = [{ ...entry, ...said, state: "rejected", theirs: theirs(error) }]
+    const rejected = [{ ...entry, ...said, state: "rejected", theirs: theirs(error), was: error.problem?.base ?? "" }]
     await this.#database.write(["outbox"], async transaction => {
       if (entry.action === "makeList") {
         const others = (await transaction.all("outbox")).filter(other => other.list === entry.list && other.id !== entry.id)
@@ -249,6 +249,6 @@ async function isDone(entry, method, error) {
 /** The server's present note in a conflict, null if there is none, undefined if the error is not a conflict. */
 function theirs({ problem }) {
   if (problem?.theirs === undefined) return undefined
-  const { theirs: markdown, theirsRev: rev, base } = problem
-  return markdown === null ? null : { markdown, rev, base }
+  const { theirs: markdown, theirsRev: rev } = problem
+  return markdown === null ? null : { markdown, rev }
 }
