@@ -8,8 +8,8 @@ extension AccountService {
   /// and its subject identify the user; a name or an e-mail address never does. A new user gets an account.
   /// - Parameter guestToken: the token of a guest whose bookmarks the account adopts, exactly once.
   /// - Parameter bearer: the token of the request itself; a guest's counts as `guestToken`.
-  /// - Throws: `invalidToken` with the same message for every defect of the token, `lockedOut`, `tooMany`,
-  ///   `issuerUnavailable`; for the guest's token also `guestSpent`. One that has expired or ended counts as none.
+  /// - Throws: `invalidToken` with the same message for every defect of the token, `tooMany`, `issuerUnavailable`; for
+  ///   the guest's token also `guestSpent`. One that has expired or ended counts as none.
   package func exchange(
     idToken: Secret, guestToken: String?, bearer: String?, from address: ClientAddress
   ) async throws -> Session {
@@ -61,18 +61,11 @@ extension AccountService {
     }
     let end = try claims.check(
       for: keys.issuer, at: now(), age: AccountSettings.idTokenAge, skew: settings.skew)
-    let pair = Lockouts.Key(
-      name: UserName(issuer: claims.issuer, subject: claims.subject), address: address)
-    let attempt = try lockouts.begin(pair, ProofKey(signed: token.signed), at: uptime())
-    let key: IssuerKey?
-    do { key = try await keys.key(token.key) } catch {
-      lockouts.end(attempt, .unknown, at: uptime())
-      throw error
-    }
-    // An unknown key may become known with the next fetch. It does not count as a wrong guess.
-    let isGood = key.map { $0.isSignature(token.signature, of: token.signed) }
-    lockouts.end(attempt, isGood.map { $0 ? .right : .wrong(against: 0) } ?? .unknown, at: uptime())
-    guard isGood ?? false else {
+    // No wrong token counts against its subject: anybody can write a subject into a token, and nobody can guess a
+    // signature. Only the address pays.
+    guard let key = try await keys.key(token.key),
+      key.isSignature(token.signature, of: token.signed)
+    else {
       audit.note(AuditEvent(.signInFailed, about: "issuer"), from: address)
       throw ServiceError.invalidToken("key or signature of an ID token")
     }

@@ -13,9 +13,6 @@ struct ProofKey: Sendable, Hashable {
     self.init(hash.finalize())
   }
 
-  /// The SHA-256 of a token's signed bytes.
-  init(signed: [UInt8]) { self.init(SHA256.hash(data: signed)) }
-
   /// The HMAC of a name and a password, with a key that only this process has. A plain hash of a password could be
   /// guessed from a memory dump.
   init(name: UserName, password: [UInt8], under key: SymmetricKey) {
