@@ -147,9 +147,16 @@ extension AccountStore {
       return try await store.read(inSlices: selection) { selection, view in
         while true {
           var ids: [DocumentID] = []
-          try view.documents(selection.rest) { document in
-            ids.append(document.id)
-            return ids.count < Self.idsAtOnce && !view.slice.isOver
+          let isRead: Void? = try unlessDamaged {
+            try view.documents(selection.rest) { document in
+              ids.append(document.id)
+              return ids.count < Self.idsAtOnce && !view.slice.isOver
+            }
+          }
+          if isRead == nil {
+            // The row of the next id, which an engine may read, too, can't be read.
+            let rest = ids.last.map { selection.rest.behind($0.text) } ?? selection.rest
+            if let id = try view.count(rest, among: 1).last { ids.append(id) }
           }
           for id in ids {
             guard selection.take(try Self.listed(id, in: view), id) else { return selection.page }

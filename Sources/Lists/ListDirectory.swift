@@ -70,7 +70,7 @@ struct ListDirectory: Sendable {
       return try await store.read(inSlices: [Int]()) { counts, view in
         while counts.count < lists.count {
           var count = 0
-          try view.locals(ListKeys.range(ListKeys.members(of: lists[counts.count]))) { _, _ in
+          try view.allLocals(ListKeys.range(ListKeys.members(of: lists[counts.count]))) { _, _ in
             count += 1
             return true
           }

@@ -106,4 +106,22 @@ struct AdministratorTests {
     #expect(try await fixture.service.isStillValid(session.principal))
     #expect(fixture.engine.tally.created == 0)
   }
+
+  /// One unreadable account ended the listing of all that come behind it.
+  @Test func listingHasAllAccountsBesideAnUnreadableOne() async throws {
+    let fixture = try await AccountFixture.make()
+    for name in ["ann", "ben", "cid", "dan"] { _ = try await fixture.signUp(name) }
+    let damaged = try await fixture.restarted(
+      without: [AccountKeys.user(try UserName("ben")).text])
+    for order in [nil, UserOrder.name] {
+      var (names, last): ([String?], String?) = ([], nil)
+      repeat {
+        let page = try #require(
+          try await damaged.service.users(in: order, after: last, limit: 1))
+        names += page.users.map(\.name)
+        last = page.next
+      } while last != nil
+      #expect(names.count == 4 && Set(names) == ["ann", nil, "cid", "dan"])
+    }
+  }
 }
