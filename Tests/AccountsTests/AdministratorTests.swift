@@ -1,3 +1,4 @@
+import Documents
 import StoreTesting
 import Stores
 import Testing

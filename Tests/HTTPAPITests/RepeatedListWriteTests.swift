@@ -53,6 +53,27 @@ import Testing
     }
   }
 
+  /// Only a path with a plain id bound the answer to the list: such a write was carried out twice.
+  @Test func listNamedByTheQueryOrEncodedIsBoundToTheKey() async throws {
+    try await ListFixture.open { list in
+      let refused = #"{"new_edits":false,"docs":[{"_id":"x","_rev":"1-a","x":1}]}"#
+      #expect(try await list.couch(.reader, .post, "/_bulk_docs", body: refused).status == 201)
+      let encoded = "%\(String(list.id.utf8.first ?? 0, radix: 16))" + list.id.dropFirst()
+      let writes: [(HTTPRequest.Method, String, ListFixture.Person, String?, Int)] = [
+        (.delete, "/v1/sync/items/x?list=" + list.id, .reader, nil, 204),
+        (.put, "/v1/lists/\(encoded)/notes/Way", .editor, #"{"markdown":"one"}"#, 201),
+      ]
+      for (method, path, person, body, status) in writes {
+        for _ in 0..<2 {
+          let reply = try await list.api.call(
+            method, path, token: list.token(person), body: body,
+            headers: [.idempotencyKey: path])
+          #expect(reply.status == status, "\(path) \(reply.text)")
+        }
+      }
+    }
+  }
+
   @Test func acceptedInvitationGetsTheListAgain() async throws {
     try await ListFixture.open { list in
       let path = "/v1/invitations/" + (try await list.invite("reader")) + "/accept"

@@ -47,8 +47,7 @@ struct WriteReceipts: Sendable {
     let (call, bodyBytes, request) = try await options.read(call)
     let write = Write(
       name: WriteReceipt.Name(owner: principal.id, token: options.token), request: request,
-      list: call.arguments["listID"].flatMap { AccountID($0) }, principal: principal, call: call,
-      route: route)
+      list: call.namedList, principal: principal, call: call, route: route)
     if options.isAsync, route.answer == .kept, let bodyBytes, !pending.isStopping {
       return try await accept(write, bodyBytes: bodyBytes, mayBeKnown: options.hasKey)
     }
@@ -252,6 +251,14 @@ extension WriteReceipts {
 
   private static let stopped = Problem(
     .serviceUnavailable, "unavailable", "Not carried out: the server stopped. Send it again")
+}
+
+extension Call {
+  /// The shared list that the request's path or query names, as its handler reads them.
+  fileprivate var namedList: AccountID? {
+    let name = (try? parameter("listID")) ?? (try? query("list"))?["list"]
+    return name.flatMap { AccountID($0) }
+  }
 }
 
 extension KeptAnswer {
