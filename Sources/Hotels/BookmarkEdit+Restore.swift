@@ -17,16 +17,21 @@ extension BookmarkEdit {
       throw ServiceError(
         .conflict, "The document's revision is \(winner.revision), not the base that is given")
     }
-    guard id != BookmarkList.documentID else { return try restoreList(wanted, over: winner) }
-    guard !wanted.isDeleted else {
-      // A branch that was merged or freed of a name ends in a tombstone, so a list that never was deleted has some.
+    if wanted.isDeleted {
       guard !isFixed else {
         throw ServiceError(
           .forbidden,
           "A list's own document can't be deleted: DELETE /v1/lists/{listID} deletes the list")
       }
-      return try restoreDeletion(of: id, tree, winner)
+      // A branch that was merged ends in a tombstone, too, though its document never was deleted.
+      guard winner.isDeleted || tree.history(of: winner.revision).contains(wanted.revision) else {
+        throw ServiceError(
+          .conflict,
+          "This revision ends a branch that was merged or has lost: restore the one before it")
+      }
     }
+    guard id != BookmarkList.documentID else { return try restoreList(wanted, over: winner) }
+    guard !wanted.isDeleted else { return try restoreDeletion(of: id, tree, winner) }
     let present = tree.liveLeaves.first?.revision
     let body = try following(present, try said(wanted.revision, by: id), of: id, tree)
     guard body.type?.equalsBytes(of: BookmarkList.type) != true else {

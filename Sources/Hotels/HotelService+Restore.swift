@@ -40,9 +40,10 @@ extension HotelService {
   /// hotels that were unbookmarked since get their last contents back, and the others keep their present contents.
   /// Restoring a deletion deletes the document; for the list, it removes all bookmarks.
   /// - Throws: `missing` for an unknown document or revision, and for one whose body is not stored; `conflict` when
-  ///   `base` is not the winner any more, and for a list that was merged into the canonical one; `precondition`;
-  ///   `forbidden` for a design document, and for a deletion of a shared list's own document; `tooLarge` for a list that
-  ///   differs by more than ``BookmarkLimits/restoredHotels``; `quotaExceeded`; `store`.
+  ///   `base` is not the winner any more, for a list that was merged into the canonical one, and for a tombstone of
+  ///   another branch than the winner's; `precondition`; `forbidden` for a design document, and for a deletion of a
+  ///   shared list's own document; `tooLarge` for a list that differs by more than
+  ///   ``BookmarkLimits/restoredHotels``; `quotaExceeded`; `store`.
   package func restore(
     _ request: RestoreRequest, of id: DocumentID, in name: StoreName,
     condition: RevisionCondition = .none, as context: WriteContext,
