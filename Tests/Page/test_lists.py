@@ -1,7 +1,7 @@
 """Two people use one list: both change its notes at the same time, and they draft hotels."""
 import pytest
 from browsing import CLIENT
-from people import shared_list, some_name
+from people import made_list, shared_list, some_name
 
 
 def write_note(page, path, words):
@@ -186,6 +186,37 @@ def test_a_draft_kept_offline_does_not_hide_what_others_changed_meanwhile(browse
     other.press("Keep theirs")
     other.says("We leave on Tuesday.")
     saved(owner, "We leave on Tuesday.")
+
+
+def test_a_draft_changed_on_two_devices_has_the_words_of_both(browser):
+    phone, laptop, name = browser(), browser(), some_name()
+    phone.sign_up(name)
+    path = made_list(phone, "Lisbon") + "/notes/Plan"
+    phone.visit(path + "?edit=1").write("#words", "We leave on Monday.\n\nBring:\n\nTea.")
+    phone.press("Keep as a draft")
+    phone.synced()
+    laptop.visit("/log-in").enter(name, "a good password", "Log in")
+    laptop.visit(path).says("Tea.", "Draft: only you see it")
+    laptop.offline()
+    change(laptop, "We leave on Monday.\n\nBring:\n\nTea and bread.", "Save the draft")
+    change(phone, "We leave on Tuesday.\n\nBring:\n\nTea.", "Save the draft")
+    phone.synced()
+    laptop.offline(False)
+    laptop.synced()
+    for page in (phone, laptop):
+        page.says("We leave on Tuesday.", "Tea and bread.")
+    laptop.offline()
+    change(laptop, "We leave on Sunday.", "Save the draft")
+    change(phone, "We leave on Friday.", "Save the draft")
+    phone.synced()
+    laptop.offline(False)
+    assert versions(laptop)[1:] == ["We leave on Friday.", "We leave on Sunday."]
+    laptop.write("#merged", "We leave on Friday or Sunday.")
+    laptop.press("Save this")
+    for page in (phone, laptop):
+        page.says("We leave on Friday or Sunday.", "Draft: only you see it")
+    laptop.synced()
+    laptop.visit("/outbox").says_not("Refused")
 
 
 def test_a_hotels_draft_is_seen_by_all_once_it_is_published(browser):
