@@ -196,3 +196,20 @@ package struct ListTag: Sendable, Equatable {
   /// The entity-tag without quotes.
   package var text: String { "\(revision)-\(version)" }
 }
+
+extension ListService {
+  /// A list's next description: a new text, merged by lines with what others have written since its author saw `seen`.
+  /// Where both changed the same lines, all of both texts stays, one below the other. Members put it in order themselves.
+  /// - Returns: the next description, and the present one with which it was merged; nil for one that was not read.
+  /// - Throws: `absent`, `documentTooLarge`.
+  func description(
+    _ markdown: String?, since seen: String?, of list: AccountID
+  ) async throws -> (joined: String?, theirs: String?) {
+    guard let markdown, let seen else { return (markdown, nil) }
+    let theirs = try await document(of: list).markdown
+    let merged = try await LineMerge.merged(
+      base: try ListText.markdown(seen), theirs: theirs, mine: markdown)
+    let both = [theirs, markdown].filter { !$0.isEmpty }.joined(separator: "\n")
+    return (try ListText.markdown(merged ?? both), theirs)
+  }
+}

@@ -152,13 +152,14 @@ package struct ListService: Sendable {
   package typealias Condition = @Sendable (ListTag) throws -> Void
 
   /// Changes the title, the description or the days of a list.
+  /// - Parameter seen: the description that the author saw; nil to replace whatever is there.
   /// - Parameter condition: checked in the update that writes.
   /// - Returns: the list, with its members when the condition was checked.
   /// - Throws: `absent`; `forbidden` for a reader; `invalidDocument`, `documentTooLarge`; what the condition
   ///   throws.
   @discardableResult
   package func change(
-    _ id: AccountID, by account: AccountID, title: String?, markdown: String?,
+    _ id: AccountID, by account: AccountID, title: String?, markdown: String?, seen: String? = nil,
     dates: TripChange = TripChange(),
     condition: @escaping Condition = { _ in }, as context: WriteContext,
     answer: Answering<SharedList>? = nil
@@ -168,18 +169,24 @@ package struct ListService: Sendable {
     let role = try await requireWriter(account, of: id)
     guard let members = try await directory.members(of: id) else { throw ServiceError.absent }
     let document = ListDocument.id(of: id)
-    let list = try await stores.update(
-      .list(id), creating: false, loading: [document], as: context, answer: answer
-    ) { changes in
-      guard var known = try ListDocument(id, in: changes.view) else { throw ServiceError.absent }
-      try condition(ListTag(revision: known.revision, version: members.head.version))
-      try known.change(
-        title: title, markdown: markdown, dates: dates, in: &changes, as: document)
-      return SharedList(id, known, members, role: role)
+    let whole = answer.map { answer -> Answering<SharedList?> in { $0.flatMap(answer) } }
+    while true {
+      let text = try await description(markdown, since: seen, of: id)
+      let list = try await stores.update(
+        .list(id), creating: false, loading: [document], as: context, answer: whole
+      ) { changes -> SharedList? in
+        guard var known = try ListDocument(id, in: changes.view) else { throw ServiceError.absent }
+        try condition(ListTag(revision: known.revision, version: members.head.version))
+        guard text.theirs?.equalsBytes(of: known.markdown) ?? true else { return nil }
+        try known.change(
+          title: title, markdown: text.joined, dates: dates, in: &changes, as: document)
+        return SharedList(id, known, members, role: role)
+      }
+      guard let list else { continue }
+      // A right that ended during the write: the answer is an error.
+      try await requireWriter(account, of: id)
+      return list
     }
-    // A right that ended during the write: the answer is an error.
-    try await requireWriter(account, of: id)
-    return list
   }
 
   /// A list's own document.

@@ -7,6 +7,26 @@ import Testing
 @testable import HTTPAPI
 
 @Suite(.timeLimit(.minutes(60))) struct ListRouteTests {
+  /// Two members' descriptions: the later one took away the other's words.
+  @Test func aDescriptionKeepsWhatOthersWroteSinceItsAuthorSawIt() async throws {
+    try await ListFixture.open { list in
+      func describe(_ text: String, since seen: String?) async throws -> String? {
+        var body: JSONObject = ["markdown": .string(text)]
+        if let seen { body["markdownSeen"] = .string(seen) }
+        let reply = try await list.call(
+          .editor, .patch, body: String(decoding: JSONValue.object(body).bytes, as: UTF8.self))
+        #expect(reply.status == 200)
+        return reply["markdown"]
+      }
+      let seen = try await describe("one\ntwo\nthree\n", since: nil)
+      #expect(try await describe("1\ntwo\nthree\n", since: seen) == "1\ntwo\nthree\n")
+      #expect(try await describe("one\ntwo\n3\n", since: seen) == "1\ntwo\n3\n")
+      let both = try await describe("eins\ntwo\nthree\n", since: seen)
+      #expect(both == "1\ntwo\n3\n\neins\ntwo\nthree\n")
+      #expect(try await describe("all", since: nil) == "all")
+    }
+  }
+
   @Test func membersSeeTheListAndWhoIsOnIt() async throws {
     try await ListFixture.open { list in
       for person in [ListFixture.Person.owner, .editor, .reader] {

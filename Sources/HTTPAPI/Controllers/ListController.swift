@@ -88,8 +88,10 @@ struct ListController: Sendable {
   private func change(_ call: Call, _ person: Principal) async throws -> Response {
     let id = try await call.listID(for: person, in: lists)
     let body = try ListBody(
-      try await call.json(.document), known: ["title", "markdown", "from", "to", "owner"])
+      try await call.json(.document),
+      known: ["title", "markdown", "markdownSeen", "from", "to", "owner"])
     let (title, markdown) = (try body.text("title"), try body.text("markdown"))
+    let seen = try body.text("markdownSeen")
     let (dates, owner) = (body.dates, try body.text("owner"))
     let changesDocument = title != nil || markdown != nil || !dates.isEmpty
     guard changesDocument || owner != nil else {
@@ -99,7 +101,7 @@ struct ListController: Sendable {
     let url = address.url(for: call)
     let change = { @Sendable [condition] (answer: Answering<SharedList>?) in
       try await lists.change(
-        id, by: person.id, title: title, markdown: markdown, dates: dates,
+        id, by: person.id, title: title, markdown: markdown, seen: seen, dates: dates,
         condition: condition ?? { _ in }, as: call.writeContext, answer: answer)
     }
     guard let owner else {

@@ -367,7 +367,7 @@ export class Client {
   /** Makes a list: the entry's `list`. */
   makeList(body: { title: string, markdown?: string }): Promise<Entry>
   /** Null removes a day. */
-  changeList(list: string, body: { title?: string, markdown?: string, from?: string | null, to?: string | null }): Promise<Entry>
+  changeList(list: string, body: { title?: string, markdown?: string, markdownSeen?: string, from?: string | null, to?: string | null }): Promise<Entry>
   /** The last change of each document of a list, the latest first; see the book's page *History*. */
   changes(list: string, options?: { after?: string }): Promise<{ changes: any[], next?: string }>
   /** Offers a list to a member, who owns it after accepting. */

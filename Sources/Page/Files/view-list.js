@@ -60,6 +60,7 @@ export async function show({ id }, signal) {
           const body = { title: name.value.trim(), markdown: words.value, from: from.value || null, to: to.value || null }
           // What was left as it is stays as others have it.
           for (const it in body) if (body[it] === (list[it] ?? null)) delete body[it]
+          if (body.markdown !== undefined) body.markdownSeen = list.markdown
           if (Object.keys(body)[0]) await client.changeList(list.id, body)
           await end()
         })
