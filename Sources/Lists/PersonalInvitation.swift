@@ -181,8 +181,8 @@ package struct InvitedUser: Sendable {
 
 /// The rules for invitations by name, within an update of the system store.
 extension StoreChanges {
-  /// Stores an invitation in the place of a former one to the same list. Beyond ``ListLimits/openToAccount``, the user's
-  /// oldest goes.
+  /// Stores an invitation in the place of a former one to the same list. Beyond ``ListLimits/openToAccount``, one of the
+  /// user's goes: the oldest of the inviter who has made most.
   /// - Returns: the invitation as it is stored.
   /// - Throws: `absent` for an absent list; `quotaExceeded` for a full list; `missing` for an account that was just
   ///   deleted.
@@ -228,7 +228,7 @@ extension StoreChanges {
     } else {
       removeOldest(
         of: others.filter { $0.isHidden == invitation.isHidden },
-        keeping: ListLimits.openToAccount - 1)
+        keeping: ListLimits.openToAccount - 1, besidesOneOf: new.inviter)
     }
     note(
       ListKeys.invited(account, to: list), invitation.usersValue, expires: invitation.expiresAt)
@@ -286,9 +286,19 @@ extension StoreChanges {
     removeOldest(of: all.filter { $0.isHidden == isHidden }, keeping: ListLimits.openToAccount)
   }
 
-  /// Removes the oldest of an account's invitations.
-  private mutating func removeOldest(of invitations: [PersonalInvitation], keeping count: Int) {
-    for old in invitations.sorted(by: { $0.createdAt < $1.createdAt }).dropLast(count) {
+  /// Removes the oldest of an account's invitations, first of the inviter who has made most of them: nobody's many
+  /// invitations take the place of another's.
+  /// - Parameter newest: the inviter of a new invitation, which is not among them.
+  private mutating func removeOldest(
+    of invitations: [PersonalInvitation], keeping count: Int, besidesOneOf newest: AccountID? = nil
+  ) {
+    var rest = invitations.sorted { $0.createdAt < $1.createdAt }
+    while rest.count > count {
+      var made = rest.reduce(into: [:]) { $0[$1.inviter, default: 0] += 1 }
+      if let newest { made[newest, default: 0] += 1 }
+      let most = made.values.max()
+      guard let index = rest.firstIndex(where: { made[$0.inviter] == most }) else { return }
+      let old = rest.remove(at: index)
       eraseInvitation(of: old.account, to: old.list)
     }
   }
