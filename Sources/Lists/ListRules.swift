@@ -156,20 +156,23 @@ extension StoreChanges {
     return ended
   }
 
-  /// Removes records of a list that has ended, as many as fit into one update.
+  /// Removes records of a list that has ended, as many as fit into one update. Those of links and invitations that can't
+  /// be read stay: they lead to a list that is absent, and must not keep an account from being erased.
   mutating func removeRecords(
     of list: AccountID, at now: Timestamp, withAccount erased: AccountID? = nil
   ) throws -> EndedList {
     var ended = EndedList()
-    try view.locals(ListKeys.range(ListKeys.members(of: list))) { id, _ in
+    try view.allLocals(ListKeys.range(ListKeys.members(of: list))) { id, _ in
       if let account = ListKeys.last(of: id) { ended.members.append(account) }
       return ended.members.count < Self.removedAtOnce
     }
     for account in ended.members { erase(account, from: list, at: account == erased ? nil : now) }
     ended.isDone = ended.members.count < Self.removedAtOnce
     guard ended.isDone else { return ended }
-    for invitation in try Invitation.all(of: list, in: view) { erase(invitation) }
-    try eraseLinks(to: list)
+    let open = try unlessDamaged { try Invitation.all(of: list, in: view) } ?? []
+    for invitation in open { erase(invitation) }
+    let links: Void? = try unlessDamaged { try eraseLinks(to: list) }
+    if links == nil { try eraseAll(ListKeys.links(to: list)) }
     let invited = try PersonalInvitation.accounts(
       invitedTo: list, atMost: Self.removedAtOnce, in: view)
     for account in invited { eraseInvitation(of: account, to: list) }
@@ -288,7 +291,7 @@ extension StoreChanges {
 
   mutating func eraseAll(_ prefix: String) throws {
     var ids: [LocalID] = []
-    try view.locals(ListKeys.range(prefix)) { id, _ in
+    try view.allLocals(ListKeys.range(prefix)) { id, _ in
       ids.append(id)
       return true
     }

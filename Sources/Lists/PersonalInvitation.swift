@@ -95,7 +95,7 @@ package struct PersonalInvitation: Sendable, Equatable {
     invitedTo list: AccountID, atMost limit: Int, in view: any StoreView
   ) throws -> [AccountID] {
     var accounts: [AccountID] = []
-    try view.locals(ListKeys.range(ListKeys.invited(to: list))) { id, _ in
+    try view.allLocals(ListKeys.range(ListKeys.invited(to: list))) { id, _ in
       if let account = ListKeys.last(of: id) { accounts.append(account) }
       return accounts.count < limit
     }

@@ -67,6 +67,23 @@ import Testing
     #expect(!left.contains { $0.contains("list-stale") || $0.contains("list-drafts") }, "\(left)")
   }
 
+  /// One unreadable invitation or link kept a list, and with it its owner's account, from being erased.
+  @Test func aListEndsBesideUnreadableRecords() async throws {
+    let fixture = try ListFixture()
+    let owner = try await fixture.account("ann")
+    let list = try await fixture.list(of: owner, "ann")
+    let issued = try await fixture.lists.invite(
+      to: list, as: .reader, until: nil, by: owner, as: .server)
+    let link = try await fixture.lists.makeLink(to: list, by: owner, as: .server)
+    try await fixture.stores.update(.system, as: .server) { changes in
+      let broken = LocalDocument(revision: 1, body: Array("{".utf8))
+      changes.write(LocalEdit(ListKeys.invitation(issued.invitation.id, to: list), broken))
+      changes.write(LocalEdit(ListKeys.link(link.link.id, to: list), broken))
+    }
+    try await fixture.lists.end(list, by: owner, as: .server)
+    #expect(try await fixture.lists.role(of: owner, in: list) == nil)
+  }
+
   @Test func aPublicationThatAnotherProcessHasJustBegunIsLeftAlone() async throws {
     let fixture = try ListFixture()
     let owner = try await fixture.account("ann")
