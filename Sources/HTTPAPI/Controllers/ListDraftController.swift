@@ -57,7 +57,7 @@ struct ListDraftController: Sendable {
       return try await save(.bookmark(id), nil, call, list, base, condition)
     }
     let hotel = try await call.hotelToPut(id)
-    if !hotel.replaces, let (seen, base) = try await seen(id, list, base) {
+    if !hotel.replaces, let (seen, base) = try await seen(id, list) {
       try await list.store.requireStillAllowed()
       return try await save(.bookmark(id), seen, call, list, base, condition)
     }
@@ -73,14 +73,14 @@ struct ListDraftController: Sendable {
 
   /// What a draft without facts says of a hotel that its author sees: the same as before. The upstream's facts would
   /// take away what people have written, and they reach the list's bookmark anyway.
-  /// - Parameter base: the base that the author gives.
-  /// - Returns: the content and its base; nil when there is neither a draft with content nor a bookmark.
+  /// - Returns: the content and its base, whatever base the author gives; nil when there is neither a draft with content
+  ///   nor a bookmark.
   private func seen(
-    _ id: HotelID, _ list: WrittenList, _ base: ListDraft.Base
+    _ id: HotelID, _ list: WrittenList
   ) async throws -> (DocumentBody, ListDraft.Base)? {
     let own = try await lists.draft(.bookmark(id), on: list.id, of: list.writer.id)
-    if let content = own?.content {
-      return (try DocumentBody(parsing: content, limits: .stored), base)
+    if let own, let content = own.content {
+      return (try DocumentBody(parsing: content, limits: .stored), .seen(own.revision))
     }
     guard let published = try await hotels.bookmark(id, in: list.store.name) else { return nil }
     let body = try DocumentBody(parsing: published.hotel, limits: .stored).with([])
