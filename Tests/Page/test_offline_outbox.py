@@ -238,7 +238,7 @@ def test_a_line_that_is_taken_back_while_the_note_is_put_together_is_asked_for(b
     assert first["state"] == "delivered"
     merged = theirs.replace("[ ]", "[x]")
     assert second["error"] == "conflict"
-    assert (second["theirs"]["markdown"], second["theirs"]["base"], second["body"]["markdown"]) == (merged, ticked, NOTE)
+    assert (second["theirs"]["markdown"], second["was"], second["body"]["markdown"]) == (merged, ticked, NOTE)
 
 
 def test_two_texts_that_were_begun_from_the_same_one_are_put_together(browsers):
