@@ -34,7 +34,7 @@ package struct AuditEvent: Sendable {
     case backupRemoved
     /// A server began to keep the log.
     case logBegun
-    /// So many entries before this one were not recorded.
+    /// So many entries before this one were not recorded; without a number, those of about this time can't be read.
     case entriesLost
   }
 

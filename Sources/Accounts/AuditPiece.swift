@@ -53,6 +53,13 @@ struct AuditPiece: Sendable {
 
   /// The position of a piece.
   static func position(of id: LocalID) -> String { String(id.text.dropFirst(prefix.count)) }
+
+  /// The body that stands for a piece which can't be read: it says that its entries are lost.
+  static func lost(at position: String) -> [UInt8] {
+    let time = position.prefix { $0 != "Z" } + "Z"
+    return AuditEvent(.entriesLost, about: "damage")
+      .line(at: Timestamp(rfc3339: String(time)) ?? Timestamp(milliseconds: 0), from: nil)
+  }
 }
 
 /// Some entries of the audit log.
@@ -84,7 +91,7 @@ extension AccountService {
     let range = AuditPiece.range(since: nil, at: now())
     return try await accounts.read(orAbsent: false) { view in
       var isThere = false
-      try view.locals(range) { _, _ in
+      try view.allLocals(range) { _, _ in
         isThere = true
         return false
       }
@@ -92,7 +99,7 @@ extension AccountService {
     }
   }
 
-  /// A page of the log. Entries of several servers within an hour may be on a later page than they should.
+  /// A page of the log. A piece that can't be read hides no other. Entries of several servers within an hour may be on a later page than they should.
   /// - Parameter time: entries before it are left out; nil for all.
   /// - Parameter newest: whether to begin with the newest entries.
   /// - Parameter last: ``AuditPage/next`` of the page before; nil for the first page.
@@ -107,8 +114,9 @@ extension AccountService {
     typealias Found = [(position: String, body: [UInt8])]
     let pieces = try await accounts.read(orAbsent: Found()) { view in
       var pieces = Found()
-      try view.locals(rest) { id, piece in
-        pieces.append((AuditPiece.position(of: id), piece.body))
+      try view.allLocals(rest) { id, piece in
+        let position = AuditPiece.position(of: id)
+        pieces.append((position, piece?.body ?? AuditPiece.lost(at: position)))
         return pieces.count <= limit
       }
       return pieces

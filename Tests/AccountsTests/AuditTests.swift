@@ -113,6 +113,30 @@ struct AuditTests {
     #expect(try await Self.events(of: later.service) == ["databaseRemoved"])
   }
 
+  /// One unreadable piece ended the reading of the log.
+  @Test func anUnreadablePieceIsNamedAndHidesNoOther() async throws {
+    let fixture = try await AccountFixture.make { $0.audit = .on }
+    var pieces: [String] = []
+    for about in ["first", "second", "third"] {
+      fixture.service.audit.note(AuditEvent(.jobStarted, about: about))
+      try await fixture.service.writeAudit()
+      pieces = try await fixture.service.accounts.read(orAbsent: []) { view in
+        var ids: [String] = []
+        try view.allLocals(AuditPiece.range(since: nil, at: fixture.clock.now)) { id, _ in
+          ids.append(id.text)
+          return true
+        }
+        return ids
+      }
+      fixture.clock.advance(seconds: 2 * AuditPiece.seconds)
+    }
+    try #require(pieces.count == 3)
+    let damaged = try await fixture.restarted(without: [pieces[1]])
+    let entries = try await Self.entries(of: damaged.service)
+    #expect(entries.map { $0["event"]?.string } == ["jobStarted", "entriesLost", "jobStarted"])
+    #expect(entries.compactMap { $0["about"]?.string } == ["first", "damage", "third"])
+  }
+
   @Test func pagesOfManyPiecesHaveEachEntryOnce() async throws {
     let fixture = try await AccountFixture.make { $0.audit = .on }
     let count = 3_000
