@@ -61,6 +61,7 @@ extension ListService {
     try await requireOwner(owner, of: list)
     let now = now()
     try await stores.update(.system, as: context, answer: answer) { changes in
+      guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
       let users = try InvitedUser.all(of: list, in: changes.view)
       if let user = users.first(where: { $0.id == invitation }) {
         return changes.eraseInvitation(of: user.account, to: list)
