@@ -39,7 +39,7 @@ extension StoreFile {
       for update in batch { finish(update, error) }
       return []
     }
-    defer { access.end() }
+    defer { access.end(key) }
     do {
       try prepareToWrite()
       return batch.dropFirst(try transactOrUndo(batch))

@@ -90,11 +90,30 @@ import Testing
     while access.phase == .allowed { await Task.yield() }
     #expect(await code { try access.begin("b") } == .moved)
     isOver.withLockedValue { $0 = true }
-    access.end()
+    access.end("a")
     await refusal.value
     access.allow()
     try access.begin("b")
-    access.end()
+    access.end("b")
+  }
+
+  /// Regression: a store that was replaced while a move copied its former file was not copied again, so the target lacked an
+  /// import that was acknowledged.
+  @Test func changeIsNotedAgainAtItsEnd() async throws {
+    let access = WriteAccess()
+    access.noteChanges(true)
+    try await access.change("a") {
+      access.forgetChange("a")
+      #expect(!access.hasChanged("a"))
+    }
+    #expect(access.takeChanged() == ["a"])
+    await #expect(throws: CancellationError.self) {
+      try await access.change("b") {
+        #expect(access.takeChanged() == ["b"])
+        throw CancellationError()
+      }
+    }
+    #expect(access.takeChanged() == ["b"])
   }
 
   @Test func changedStoresAreNotedAsLongAsSomebodyAsks() async throws {

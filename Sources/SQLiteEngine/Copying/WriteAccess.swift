@@ -3,8 +3,8 @@ import Stores
 
 /// Whether the stores of an engine may be changed, and which of them were changed while a move copies them.
 ///
-/// Every change of a store begins with ``begin(_:)`` and ends with ``end()``: a commit, a repair, the creation, the
-/// replacement and the erasure of a store.
+/// Every change of a store begins with ``begin(_:)`` and ends with ``end(_:)``: a commit, a repair, the creation, the
+/// replacement and the erasure of a store. It is noted at both: a copy that begins in between may read the state before.
 package final class WriteAccess: Sendable {
   /// Which changes are accepted.
   package enum Phase: Sendable {
@@ -36,7 +36,7 @@ package final class WriteAccess: Sendable {
   private let state = NIOLockedValueBox(State())
 
   /// Begins a change of a store.
-  /// - Throws: `moved` while changes are refused; ``end()`` must not be called then.
+  /// - Throws: `moved` while changes are refused; ``end(_:)`` must not be called then.
   func begin(_ key: String) throws {
     try state.withLockedValue { state in
       guard state.phase == .allowed else { throw ServiceError.moved }
@@ -45,10 +45,11 @@ package final class WriteAccess: Sendable {
     }
   }
 
-  /// Ends a change.
-  func end() {
+  /// Ends a change of a store.
+  func end(_ key: String) {
     let waiting = state.withLockedValue { state in
       state.running -= 1
+      state.changed?.insert(key)
       return state.running == 0 ? state.takeWaiting() : []
     }
     for continuation in waiting { continuation.resume() }
@@ -60,7 +61,7 @@ package final class WriteAccess: Sendable {
     _ key: String, _ work: () async throws -> Value
   ) async throws -> Value {
     try begin(key)
-    defer { end() }
+    defer { end(key) }
     return try await work()
   }
 

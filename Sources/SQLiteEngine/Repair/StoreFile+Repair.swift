@@ -86,7 +86,7 @@ extension StoreFile {
   ) throws -> RepairOutcome {
     guard !isReadOnly else { throw ServiceError.readOnly }
     try access.begin(key)
-    defer { access.end() }
+    defer { access.end(key) }
     try prepareToWrite()
     guard let rows else { throw ServiceError.closed }
     var repair = StoreRepair(rows: rows, extent: extent, now: now, header: header)
