@@ -42,19 +42,25 @@ package enum ErasureLog {
   static func visit(
     _ path: String, _ body: (StoreName) -> Void
   ) throws(SystemError) -> Bool {
+    func take(_ line: ArraySlice<UInt8>) {
+      let key = String(decoding: line, as: UTF8.self)
+      if let name = StoreName(key: key), name.isPersonal { body(name) }
+    }
     var rest: [UInt8] = []
-    return try Disk.read(path) { piece in
+    let isThere = try Disk.read(path) { piece in
       rest += piece
       var start = rest.startIndex
       while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
-        let key = String(decoding: rest[start..<end], as: UTF8.self)
-        if let name = StoreName(key: key), name.isPersonal { body(name) }
+        take(rest[start..<end])
         start = end + 1
       }
       rest.removeSubrange(..<start)
       if rest.count > maximumLine { rest = [] }
       return true
     }
+    // Whoever edits a copy of a log may leave out its last line break.
+    take(rest[...])
+    return isThere
   }
 }
 

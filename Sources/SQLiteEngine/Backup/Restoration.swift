@@ -193,11 +193,7 @@ package struct Restoration: Sendable {
       }
     }
     guard !added.isEmpty else { return known }
-    try backing {
-      if try Disk.entry(at: path) == nil { try Disk.touch(path) }
-      try Disk.append(Array((added.joined(separator: "\n") + "\n").utf8), to: path)
-      try Disk.synchronize(path)
-    }
+    try backing { try ErasureLog.append(added.compactMap { StoreName(key: $0) }, to: path) }
     return known
   }
 
