@@ -1,4 +1,5 @@
 import Accounts
+import Foundation
 import IPAddresses
 import SQLiteEngine
 import Stores
@@ -73,6 +74,27 @@ import Testing
     #expect(
       try await Self.code { try await users.changePassword(of: "anna", to: "short") }
         == .invalidPassword)
+  }
+
+  /// Regression: the new password was in force and never shown if the entry of the audit log failed. The administrator could
+  /// not log in any more, and a repetition failed in the same way.
+  @Test func newPasswordIsShownThoughTheAccountsAreDamaged() async throws {
+    let directory = try await TemporaryDirectory.withData()
+    let location = StorageLocation(data: directory.path)
+    _ = try await UserAdministration(location).add("anna", password: "long enough")
+    let stores = directory.path + "/stores"
+    let names = try FileManager.default.subpathsOfDirectory(atPath: stores)
+    for name in names where name.hasSuffix(".sqlite") {
+      try Data(repeating: 0x5A, count: 8_192).write(to: URL(filePath: stores + "/" + name))
+    }
+    await #expect(throws: ServiceError.self) { try await UserAdministration(location).list() }
+    let file = AdministratorFile(DataFiles.administrator(in: directory.path))
+    let former = try file.password()
+    try file.noteShown(former)
+    #expect(try await !PasswordReset.run(location).isEmpty)
+    let present = try file.password()
+    #expect(present.hash != former.hash && present.fresh == nil)
+    try await KeyAdministration.rotate(location)
   }
 
   @Test func usersAreListedAndDeletedByNameOrID() async throws {

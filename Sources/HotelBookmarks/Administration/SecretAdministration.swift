@@ -15,7 +15,7 @@ package enum PasswordReset {
         ? try await SharedAdministrator(SharedSecrets(stores: stores)).reset()
         : try AdministratorFile(DataFiles.administrator(in: location.data)).reset()
     }
-    try await UserAdministration(location).record(
+    await UserAdministration(location).record(
       AuditEvent(.passwordChanged, by: .administrator, about: "administrator"))
     return password.exposed
   }
@@ -32,17 +32,13 @@ package enum KeyAdministration {
       try await StorageAssembly.with(location) { storage, stores in
         try await storage.keys(in: location.data, stores).rotate(now: storage.now())
       }
-      return try await UserAdministration(location).record(event)
+      return await UserAdministration(location).record(event)
     }
     // Also while a server runs, which has the directory's lock.
     try FileEngine.requireDirectory(location.data)
     try FileEngine.requireNoMoveMark(location.data)
     let now = SystemClock.now()
     try await SigningKeys.open(DataFiles.keys(in: location.data), now: now).rotate(now: now)
-    do {
-      try await UserAdministration(location).record(event)
-    } catch is DataDirectoryError {
-      // The server that uses the directory finds the key in the file, and records it.
-    }
+    await UserAdministration(location).record(event)
   }
 }

@@ -90,8 +90,20 @@ package struct UserAdministration: Sendable {
     return try await ControlClient.call(method, "/v1/admin/users" + path, body, in: location.data)
   }
 
-  /// Adds an entry to the audit log, if it has one.
-  func record(_ event: AuditEvent) async throws { try await run { $0.audit.note(event) } }
+  /// Adds an entry about what was done to the audit log, if there is one. A failure is shown and does not end the command:
+  /// the person has to learn the result, which may be a new password.
+  func record(_ event: AuditEvent) async {
+    do { try await run { $0.audit.note(event) } } catch let error as DataDirectoryError
+      where error.code == .inUse
+    {
+      // The server that uses the directory finds a new key in the file, and records it.
+    } catch { Self.warnOfAudit(error) }
+  }
+
+  private static func warnOfAudit(_ error: any Error) {
+    let line = "hotel-bookmarks: done, but the audit log can't be written: "
+    StandardError.write(Array((line + StartFailure.line(error) + "\n").utf8))
+  }
 
   /// Runs work on the accounts of a directory that no server uses, or of a database.
   func run<Value>(_ work: (AccountService) async throws -> Value) async throws -> Value {
@@ -110,7 +122,9 @@ package struct UserAdministration: Sendable {
             hashing: { work in try await threads.runIfActive { work() } },
             adoptGuest: { _, _, _ in true })
           let value = try await work(accounts)
-          if try await accounts.hasAudit() { try await accounts.writeAudit() }
+          do { if try await accounts.hasAudit() { try await accounts.writeAudit() } } catch {
+            Self.warnOfAudit(error)
+          }
           return value
         })
     } catch { result = .failure(error) }
