@@ -117,6 +117,13 @@ import Testing
     #expect(Settings().hostname == "127.0.0.1" && Settings().port == 8080)
   }
 
+  /// Regression: a server with a time for its backups and no directory made none, without a word.
+  @Test(arguments: [(.backupEvery, "12h"), (.backupKeep, "4")] as [(SettingKey, String)])
+  func timesOfBackupsNeedADirectory(key: SettingKey, text: String) throws {
+    #expect(try Self.refusal(flags: [key: text]).hasPrefix("backups must be given"))
+    _ = try Self.read(flags: [key: text, .backups: "/backups"])
+  }
+
   @Test func everySettingCanBeAFlag() throws {
     #expect(Set(Self.values.keys) == Set(SettingKey.allCases))
     #expect(try Self.read(flags: Self.values) == Self.expected)

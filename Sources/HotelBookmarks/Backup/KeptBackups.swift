@@ -16,9 +16,9 @@ struct KeptBackups: Sendable {
   /// - Throws: `unreachable` for a directory that is absent and can't be made.
   func make() async throws {
     let directory = directory
-    let isThere = await onThread { StoreBackups.makeDirectory(directory) }
-    guard isThere else {
-      throw BackupError(.unreachable, "\(directory) can't be made, or is no directory")
+    if let failure = await onThread({ StoreBackups.makeDirectory(directory) }) {
+      throw BackupError(
+        .unreachable, "The directory of backups \(directory) can't be made: \(failure)")
     }
   }
 

@@ -76,11 +76,15 @@ struct StoreBackups: Sendable {
     }
   }
 
-  /// - Returns: whether the directory exists, perhaps through an operator's symbolic link.
-  static func makeDirectory(_ path: String) -> Bool {
-    if mkdir(path, 0o700) == 0 { return true }
+  /// Makes a directory. It may exist, perhaps through an operator's symbolic link.
+  /// - Returns: why it does not exist; nil if it does.
+  static func makeDirectory(_ path: String) -> String? {
+    if mkdir(path, 0o700) == 0 { return nil }
+    let number = errno
     var status = stat()
-    return errno == EEXIST && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    guard number == EEXIST else { return String(cString: strerror(number)) }
+    let isThere = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    return isThere ? nil : String(cString: strerror(ENOTDIR))
   }
 
   /// Makes a backup. Every copy is verified. A store with damage inside is copied as it is.

@@ -110,13 +110,24 @@ package struct SettingsReader: Sendable {
 
   private func readBackups(into settings: inout Settings) throws(SettingsError) {
     settings.backups = string(.backups).map(BackupAdministration.absolute)
-    settings.backupKeep = try int(.backupKeep, in: 1...10_000) ?? settings.backupKeep
-    guard let text = string(.backupEvery) else { return }
+    let kept = try int(.backupKeep, in: 1...10_000)
+    settings.backupKeep = kept ?? settings.backupKeep
+    let period = try seconds(.backupEvery)
+    settings.backupSeconds = period ?? settings.backupSeconds
+    if settings.backups == nil, period != nil || kept != nil {
+      // Otherwise a person would rely on backups that are not made.
+      throw Self.wrong(.backups, "given together with backupEvery and backupKeep")
+    }
+  }
+
+  /// A time in hours or days, in seconds; nil if it is not set.
+  private func seconds(_ setting: SettingKey) throws(SettingsError) -> Int64? {
+    guard let text = string(setting) else { return nil }
     let units: [Character: Int64] = ["h": 3_600, "d": 86_400]
     guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()),
       (1...366 * 24).contains(count), (3_600...366 * 86_400).contains(count * unit)
-    else { throw Self.wrong(.backupEvery, "hours or days such as 24h or 7d, 1h to 366d") }
-    settings.backupSeconds = count * unit
+    else { throw Self.wrong(setting, "hours or days such as 24h or 7d, 1h to 366d") }
+    return count * unit
   }
 
   private func readDatabases(into settings: inout Settings) throws(SettingsError) {

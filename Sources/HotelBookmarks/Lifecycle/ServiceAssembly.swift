@@ -65,7 +65,11 @@ struct ServiceAssembly: Sendable {
       StoreBackups(engine: $0, stores: stores, place: settings.backups)
     }
     regularBackups = settings.backups.map(KeptBackups.init(directory:))
-    try await regularBackups?.make()
+    // A backup disk that is away must not keep the server from starting. Each backup tries again.
+    do { try await regularBackups?.make() } catch {
+      logger.error(
+        "no backup can be made at present", metadata: ["detail": "\(StartFailure.line(error))"])
+    }
     var accountSettings = AccountSettings()
     accountSettings.guestsPerHour = settings.guestsPerHour
     accountSettings.guestBytesPerDay = settings.guestBytesPerDay
