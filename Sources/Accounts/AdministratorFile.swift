@@ -74,7 +74,10 @@ package struct AdministratorFile: Sendable {
   private static func shownHash(in bytes: [UInt8]) throws -> PasswordHash? {
     guard let root = try? ParsedJSON(bytes, limits: .small).root, root["version"]?.int == 1,
       let isShown = root["shown"]?.bool, let hash = root["password"].flatMap(PasswordHash.init)
-    else { throw ServiceError(.keys, "The administrator's file is damaged.") }
+    else {
+      throw ServiceError(
+        .keys, "The administrator's file is damaged; `admin reset-password` makes it anew.")
+    }
     return isShown ? hash : nil
   }
 

@@ -244,7 +244,7 @@ extension DataDirectory {
   /// The error for a system call that failed on the directory.
   static func unreachable(_ error: SystemError) -> DataDirectoryError {
     DataDirectoryError(
-      .unreachable, "The data directory \(error.path) can't be used",
+      .unreachable, "The data directory \(error.path) can't be used: \(error.cause)",
       detail: error.debugDescription)
   }
 

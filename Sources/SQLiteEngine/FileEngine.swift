@@ -94,9 +94,12 @@ package final class FileEngine: StorageEngine {
       try await registry.start(in: directory)
     } catch {
       directory.unlock()
-      let error = ServiceError(engine: error)
+      let (error, path) = (ServiceError(engine: error), directory.path)
       throw DataDirectoryError(
-        .registry, "The registry in \(directory.path) can't be opened: \(error.reason)",
+        .registry,
+        error.code == .damaged
+          ? "The registry in \(path) is damaged; make it anew with: hotel-bookmarks repair --data \(path)"
+          : "The registry in \(path) can't be opened: \(error.message)",
         detail: error.detail)
     }
   }

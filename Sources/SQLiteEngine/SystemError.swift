@@ -19,5 +19,8 @@ struct SystemError: Error, CustomDebugStringConvertible {
   /// Whether the file or directory does not exist.
   var isAbsent: Bool { number == ENOENT }
 
-  var debugDescription: String { "\(call)(\(path)): \(String(cString: strerror(number)))" }
+  /// The system's words for the error.
+  var cause: String { String(cString: strerror(number)) }
+
+  var debugDescription: String { "\(call)(\(path)): \(cause)" }
 }

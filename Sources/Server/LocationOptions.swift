@@ -11,19 +11,26 @@ enum DataDirectory {
 
 /// The options of commands that work on stores.
 struct LocationOptions: ParsableArguments {
-  @Option(help: "The data directory; also HOTEL_BOOKMARKS_DATA.")
-  var data = DataDirectory.standard
   @Option(
-    help: "The URL of the stores' database; also HOTEL_BOOKMARKS_DATABASE. Default: none")
+    help: ArgumentHelp(
+      "The data directory; also HOTEL_BOOKMARKS_DATA. Default: \(DataDirectory.standard)"))
+  var data: String?
+  @Option(
+    help: ArgumentHelp(
+      "The URL of the stores' database; without --data also HOTEL_BOOKMARKS_DATABASE. Default: none"
+    ))
   var database: String?
   @Option(
     help: "A file with its password; also HOTEL_BOOKMARKS_DATABASE_PASSWORD_FILE. Default: none")
   var databasePasswordFile: String?
 
+  /// Where the stores are. A flag overrides the environment: with `--data` alone they are in that directory, or with the
+  /// server that uses it.
   var location: StorageLocation {
     let environment = ProcessInfo.processInfo.environment
+    let usual = data == nil ? environment[SettingKey.database.environmentName] : nil
     return StorageLocation(
-      data: data, database: database ?? environment[SettingKey.database.environmentName],
+      data: data ?? DataDirectory.standard, database: database ?? usual,
       databasePasswordFile: databasePasswordFile
         ?? environment[SettingKey.databasePasswordFile.environmentName])
   }

@@ -19,13 +19,11 @@ struct UserCommand: AsyncParsableCommand {
 
     /// The password. It is never an argument, because other processes could read that.
     func password() throws -> String {
-      let text: String
       if let passwordFile {
-        text = try String(contentsOfFile: passwordFile, encoding: .utf8)
-      } else {
-        text = isatty(STDIN_FILENO) == 1 ? Self.typed() : readLine(strippingNewline: false) ?? ""
+        return try PasswordFile.text(in: passwordFile, of: "--password-file")
       }
-      return PasswordFile.trimmed(text)
+      return PasswordFile.trimmed(
+        isatty(STDIN_FILENO) == 1 ? Self.typed() : readLine(strippingNewline: false) ?? "")
     }
 
     private static func say(_ text: String) {

@@ -1,4 +1,5 @@
 """F12: files that SQLite cannot read, and how a backup or the operator's word replaces one of them."""
+import hashlib
 import shutil
 import subprocess
 
@@ -158,6 +159,25 @@ def test_accounts_are_never_begun_anew(start, broken):
     for arguments in (["repair", "--begin-anew", "system"], ["restore", data, "--store", "system"]):
         status, words = command(*arguments, "--data", data)
         assert status == 1 and "whole backup" in words, words
+
+
+@pytest.mark.fault("F12")
+@pytest.mark.parametrize("damaged", ["accounts", "registry"])
+def test_a_start_that_damage_prevents_says_what_to_do(start, damaged):
+    server = start()
+    login = {"username": "ada", "password": "a good password"}
+    assert server.call("POST", "/v1/users", json=login).status_code == 201
+    assert server.stop() == 0
+    data = server.data
+    name = hashlib.sha256(b"system").hexdigest()
+    file = data / "registry.sqlite" if damaged == "registry" else data / "stores" / name[:2] / name[2:4] / f"{name}.sqlite"
+    overwrite(file, 0, b"\x5a" * file.stat().st_size)
+    status, words = command("serve", "--data", data, "--port", "0")
+    assert status == 78 and damaged in words and f"hotel-bookmarks repair --data {data}" in words, words
+    # Without the accounts an administrator gets a new password nevertheless.
+    if damaged == "accounts":
+        status, words = command("admin", "reset-password", "--data", data)
+        assert status == 0 and "-" in words.split()[0], words
 
 
 @pytest.mark.fault("F12")

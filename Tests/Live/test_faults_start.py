@@ -29,7 +29,7 @@ def refusal(data, **options):
 
 @pytest.mark.fault("F10")
 def test_directory_that_cannot_be_made(tmp_path):
-    assert "can't be used" in refusal(tmp_path / "absent" / "data")
+    assert "can't be used: No such file or directory" in refusal(tmp_path / "absent" / "data")
 
 
 @pytest.mark.fault("F10")

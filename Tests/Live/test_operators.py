@@ -9,6 +9,7 @@ import pytest
 import requests
 import yaml
 
+import control
 from waiting import PATIENCE, wait_until
 from secure import certificate
 from server import BINARY, ROOT
@@ -200,11 +201,32 @@ def test_what_is_not_there_is_named_in_one_line(tmp_path):
     for arguments, status, words in [
             (("serve", "--config", tmp_path / "none.json"), 78, "none.json, is not there"),
             (("serve", "--config", tmp_path), 78, "can't be read"),
+            (("serve", "--hostname", "300.1.1.1", "--port", "0", "--data", tmp_path / "new"), 1, "no address of this name"),
+            (("user", "add", "bob", "--password-file", tmp_path / "none", "--data", tmp_path), 78, "No such file"),
             (("restore", tmp_path / "nowhere", "--data", tmp_path / "new"), 1, "The backup")]:
         ended = run(*arguments)
         assert ended.returncode == status, ended.stderr
         assert words in ended.stderr and ended.stderr.count("\n") == 1 and "NS" not in ended.stderr
         assert "data directory" not in ended.stderr
+
+
+def test_a_directory_that_is_named_overrides_the_database_of_the_environment(start):
+    server = start()
+    assert "added" in user(server, "add", "ada", password="a good password")
+    named = subprocess.run(
+        [BINARY, "user", "list", "--data", str(server.data)], capture_output=True, text=True, timeout=PATIENCE,
+        env=dict(os.environ, HOTEL_BOOKMARKS_DATABASE="postgres://nobody@127.0.0.1:1/nothing"))
+    assert named.returncode == 0 and named.stdout.strip().endswith(" ada"), named
+
+
+def test_backups_whose_disk_is_away_keep_nobody_from_starting(start, tmp_path):
+    server = start("--backups", str(tmp_path / "absent" / "backups"))
+    assert "No such file" in server.logged("no backup can be made at present")
+    assert server.call("GET", "/readyz").status_code == 200
+    (tmp_path / "absent").mkdir()
+    made = server.call("POST", "/v1/admin/backups", session=control.session(server))
+    assert made.status_code == 202, made.text
+    wait_until(lambda: list((tmp_path / "absent" / "backups").glob("*Z")), "no backup was made")
 
 
 def test_bad_row_is_named_once_with_its_line(start, tmp_path):

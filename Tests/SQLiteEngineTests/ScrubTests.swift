@@ -221,8 +221,8 @@ import Testing
       #expect(error.code == .registry)
       #expect(
         error.reason
-          == "The registry in \(path) can't be opened: The database is damaged; it needs to be "
-          + "restored")
+          == "The registry in \(path) is damaged; make it anew with: hotel-bookmarks repair --data \(path)"
+      )
       #expect(error.detail == "not a file of this kind: application id 7, version 3")
     }
     #expect(try contents(file) == before)

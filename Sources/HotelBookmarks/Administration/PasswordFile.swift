@@ -10,18 +10,25 @@ package enum PasswordFile {
   /// container platforms supply secrets as links that a group may read.
   /// - Throws: ``SettingsError`` that names the setting and says why the file can't be used.
   static func password(in path: String, of setting: SettingKey) throws(SettingsError) -> Secret {
+    Secret(try text(in: path, of: setting.rawValue))
+  }
+
+  /// The same for a file that a command's option names.
+  /// - Throws: ``SettingsError`` that names the option and says why the file can't be used.
+  package static func text(in path: String, of option: String) throws(SettingsError) -> String {
     let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {
-      throw SettingsError(description: "\(setting.rawValue): \(path) can't be opened")
+      let cause = String(cString: strerror(errno))
+      throw SettingsError(description: "\(option): \(path) can't be opened: \(cause)")
     }
     defer { Glibc.close(file) }
     guard let bytes = content(of: file), !bytes.isEmpty else {
-      throw SettingsError(description: "\(setting.rawValue): \(path) can't be read or is empty")
+      throw SettingsError(description: "\(option): \(path) can't be read or is empty")
     }
     guard bytes.count <= maximumBytes, let text = String(validating: bytes, as: UTF8.self) else {
-      throw SettingsError(description: "\(setting.rawValue): \(path) is too long or no UTF-8")
+      throw SettingsError(description: "\(option): \(path) is too long or no UTF-8")
     }
-    return Secret(trimmed(text))
+    return trimmed(text)
   }
 
   /// The content of a file, but at most one byte more than allowed; nil if reading fails.

@@ -60,12 +60,17 @@ package struct BookmarkServer: Sendable {
       threads: settings.database == nil
         ? ThreadPool.storeThreads : ThreadPool.storeThreads + settings.databaseConnections)
     let storage = try await StorageAssembly.open(settings, pool: storeThreads)
-    let assembly = try await ServiceAssembly(
-      settings, connections, storage: storage,
-      seats: Seats(
-        stores: storeThreads,
-        requestLimit: Int64(settings.requestProcessorMilliseconds) * 1_000_000),
-      metrics: metrics, logger: logger)
+    let assembly: ServiceAssembly
+    do {
+      assembly = try await ServiceAssembly(
+        settings, connections, storage: storage,
+        seats: Seats(
+          stores: storeThreads,
+          requestLimit: Int64(settings.requestProcessorMilliseconds) * 1_000_000),
+        metrics: metrics, logger: logger)
+    } catch let error as ServiceError where StoreBackups.isDamage(error) {
+      throw SettingsError(ofAccounts: error, in: settings.storage)
+    }
     storage.report(to: metrics)
     let router = assembly.http.router()
     await assembly.http.findHealth(logger)

@@ -54,7 +54,7 @@ struct ListenerService: Service {
   func run() async throws {
     do { try await application.run() } catch let error as IOError {
       throw ListenFailure(error, at: hostname, port)
-    } catch let error as SocketAddressError {
+    } catch let error as SocketAddressError.UnknownHost {
       throw ListenFailure(error, at: hostname, port)
     }
   }
@@ -71,7 +71,8 @@ struct ListenFailure: Error, CustomStringConvertible {
       case EADDRINUSE: "another program listens there"
       case EADDRNOTAVAIL: "this machine does not have this address"
       case EACCES: "this user may not use this port"
-      default: error is SocketAddressError ? "there is no address of this name" : "\(error)"
+      default:
+        error is SocketAddressError.UnknownHost ? "there is no address of this name" : "\(error)"
       }
     description = "The server can't listen at \(host):\(port): \(reason)"
   }

@@ -46,3 +46,15 @@ package enum StartFailure {
     detail.isEmpty ? reason : reason + " (" + detail + ")"
   }
 }
+
+extension SettingsError {
+  /// The accounts' store is damaged, without which no one can be told apart: the server does not start. No other damage of
+  /// stores stops a start.
+  init(ofAccounts error: ServiceError, in location: StorageLocation) {
+    let place = location.database == nil ? "--data \(location.data)" : "--database URL"
+    self.init(
+      description: "The accounts are damaged: \(StoreBackups.message(of: error)). "
+        + "Run hotel-bookmarks repair \(place); what it can't repair comes back with a whole backup"
+    )
+  }
+}
