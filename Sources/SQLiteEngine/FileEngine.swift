@@ -115,6 +115,10 @@ package final class FileEngine: StorageEngine {
     let statistics = counters.statistics
     return statistics.setAside + statistics.left
   }
+  /// Counts a store that a check could not read as damaged, until another check of it ends.
+  package func noteUnreadable(_ name: StoreName) {
+    counters.countUnreadable(relativePath(of: name))
+  }
   /// Returns the damage found since the last call, for the log: 100 findings at most.
   package func takeDamageFound() -> [ScrubFinding] { counters.takeNewFindings() }
 
@@ -299,6 +303,7 @@ package final class FileEngine: StorageEngine {
   ) async throws {
     try await storage.file.run { file in try file.erase() }
     counters.figures.forget(name.key)
+    counters.forgetDamage(in: relativePath(of: name))
     try await registry.set(nil, for: name.key)
   }
 }

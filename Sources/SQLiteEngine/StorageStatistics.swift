@@ -21,7 +21,7 @@ package struct StorageStatistics: Sendable, Equatable {
   /// Damaged values that were dropped because other data replaces them: local documents, query indexes, bodies of
   /// ancestors.
   package var dropped = 0
-  /// Damaged values that the last check left unrepaired.
+  /// Damaged values that the last check left unrepaired. A file that can't be read counts as one.
   package var left = 0
 }
 
@@ -77,6 +77,14 @@ final class StorageCounters: Sendable {
       }
     }
   }
+
+  /// Counts a file that a check could not read as damaged, until another check of it ends.
+  func countUnreadable(_ file: String) {
+    damage.withLockedValue { $0.left[file] = max(1, $0.left[file] ?? 0) }
+  }
+
+  /// Forgets what was left damaged in a file that was erased.
+  func forgetDamage(in file: String) { damage.withLockedValue { $0.left[file] = nil } }
 
   /// Returns the findings since the last call, at most ``maximumNewFindings``.
   func takeNewFindings() -> [ScrubFinding] {

@@ -55,4 +55,31 @@ import Testing
     await stores.close()
     await engine.close()
   }
+
+  /// Regression: the metric, on which the alarm for damage is set, was 0 while a store could not be opened at all.
+  @Test func aFileThatCannotBeReadCountsAsDamageUntilItIsReplaced() async throws {
+    let account = try #require(AccountID(String(repeating: "0", count: 32)))
+    let directory = try await Self.rotten(.user(account))
+    let engine = try await FileEngine.open(directory: directory.path)
+    let file = directory.path + "/" + engine.relativePath(of: .user(account))
+    try Data(repeating: 0x5A, count: 8_192).write(to: URL(fileURLWithPath: file))
+    let stores = ServiceAssembly.stores(over: StorageAssembly(engine), Settings())
+    let backups = StoreBackups(engine: engine, stores: stores)
+    let reporter = ScrubReporter { _ in
+    } progress: { _, _ in
+    }
+    #expect(try await backups.repair(reporter).damagedStores == 1)
+    #expect(engine.statistics.left == 1)
+    _ = try await backups.replace(StoreName.user(account).key, from: nil, reporter)
+    #expect(engine.statistics.left == 0)
+    await stores.close()
+    await engine.close()
+  }
+
+  @Test func longestSliceIsThatOfAMinute() {
+    let slices = RecentMaximum()
+    #expect(slices.adding(7) == 7)
+    for _ in 0..<59 { #expect(slices.adding(1) == 7) }
+    #expect(slices.adding(2) == 2)
+  }
 }

@@ -133,6 +133,7 @@ extension StoreBackups {
       guard let error = ServiceError(error) else { throw error }
       guard error.code != .unavailable else { return nil }
       guard Self.isDamage(error) else { throw error }
+      engine.noteUnreadable(name)
       return .failure(error)
     }
   }

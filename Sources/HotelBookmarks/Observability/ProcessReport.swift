@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import SQLiteEngine
 import Scheduling
+import Synchronization
 
 /// The system's figures about this process, with the names of Prometheus' client libraries, and the version of the
 /// program.
@@ -72,12 +73,13 @@ struct ProcessUsage: Sendable {
 /// The processor time of requests.
 struct WorkReport: Sendable {
   private let seats: Seats
+  private let slices = RecentMaximum()
 
   init(_ seats: Seats) { self.seats = seats }
 
   /// Adds the report to the metrics. The request that reads the metrics does not count as running.
   func report(to metrics: PrometheusRegistry) {
-    metrics.collect { [seats] in
+    metrics.collect { [seats, slices] in
       let counts = seats.counts
       let own = Work.current == nil ? 0 : 1
       let time = counts.nanoseconds
@@ -97,8 +99,27 @@ struct WorkReport: Sendable {
         PrometheusSample(
           "work_served_before_overdrawn_total", .counter, Double(seats.servedBeforeOverdrawn)),
         PrometheusSample(
-          "work_longest_slice_seconds", .gauge, Double(counts.takeLongestSlice()) / 1e9),
+          "work_longest_slice_seconds", .gauge,
+          Double(slices.adding(counts.takeLongestSlice())) / 1e9),
       ]
+    }
+  }
+}
+
+/// The greatest of the last values. The metrics are renewed each second and read seldom, and a reader has to learn of each
+/// second since it read last.
+final class RecentMaximum: Sendable {
+  /// How many values count: those of a minute. Prometheus reads each minute at the latest by default.
+  private static let count = 60
+
+  private let values = Mutex<[Int64]>([])
+
+  /// The greatest value, after another one is added.
+  func adding(_ value: Int64) -> Int64 {
+    values.withLock { values in
+      values.append(value)
+      if values.count > Self.count { values.removeFirst() }
+      return values.max() ?? 0
     }
   }
 }

@@ -147,7 +147,8 @@ enum MetricHelp {
     "ssrf_blocked_total": "Connections that led to an address which is not allowed.",
     "store_commits_total": "Commits to stores.",
     "store_creations_total": "Stores that were made.",
-    "store_damage_left": "Damaged values that the last check could not repair.",
+    "store_damage_left":
+      "Damaged values that the last check could not repair, and files that it could not read.",
     "store_damage_total": "Damaged values that were found, by outcome.",
     "store_failures_total": "Calls that failed because of the disk or a file, by kind.",
     "store_openings_total": "Stores that were opened.",
@@ -174,7 +175,7 @@ enum MetricHelp {
       "Calls of upstreams that were refused, found no free call or were repeated.",
     "upstream_rows_skipped_total": "Rows of upstreams that are not hotels.",
     "work_ended_total": "Requests that were ended early, by reason.",
-    "work_longest_slice_seconds": "The longest piece of work since this was last asked.",
+    "work_longest_slice_seconds": "The longest piece of work of the last minute.",
     "work_processor_seconds_total": "Seconds of processors that requests have used.",
     "work_running": "Requests that the server works on.",
     "work_served_before_overdrawn_total":
