@@ -44,11 +44,20 @@ def test_nodes_on_kubernetes_believe_the_ingress_alone():
     parts = list(yaml.safe_load_all((ROOT / "Deploy" / "kubernetes.yaml").read_text(encoding="utf-8")))
     [pod] = [part["spec"]["template"] for part in parts if part["kind"] == "Deployment"]
     [container] = pod["spec"]["containers"]
-    assert "HOTEL_BOOKMARKS_TRUSTED_PROXIES" in [each["name"] for each in container["env"]]
+    names = [each["name"] for each in container["env"]]
+    assert "HOTEL_BOOKMARKS_TRUSTED_PROXIES" in names and "HOTEL_BOOKMARKS_PUBLIC_URL" in names
     [policy] = [part["spec"] for part in parts if part["kind"] == "NetworkPolicy"]
     assert policy["podSelector"]["matchLabels"] == pod["metadata"]["labels"] and policy["policyTypes"] == ["Ingress"]
     [rule] = [rule for rule in policy["ingress"] if {"port": "http"} in rule.get("ports", [{"port": "http"}])]
     assert rule["from"] and all(each.get("podSelector") and each.get("namespaceSelector") for each in rule["from"])
+
+
+def test_a_service_on_kubernetes_gives_its_pods_no_settings():
+    """Regression: no node started once the Service was there. Its name gives each pod variables that look like settings."""
+    parts = list(yaml.safe_load_all((ROOT / "Deploy" / "kubernetes.yaml").read_text(encoding="utf-8")))
+    [pod] = [part["spec"]["template"]["spec"] for part in parts if part["kind"] == "Deployment"]
+    [service] = [part["metadata"]["name"] for part in parts if part["kind"] == "Service"]
+    assert service == "hotel-bookmarks" and pod["enableServiceLinks"] is False
 
 
 @pytest.mark.parametrize("arguments", [
