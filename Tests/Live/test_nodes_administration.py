@@ -1,4 +1,5 @@
 """Several servers on one database: what their administrator does and sees."""
+import fcntl
 import json
 import subprocess
 
@@ -46,6 +47,27 @@ def test_a_server_backs_the_database_up_and_a_backup_is_cancelled(nodes, tmp_pat
     idle = subprocess.run([BINARY, "admin", "cancel", "--data", str(server.data)], capture_output=True, text=True,
                           timeout=PATIENCE)
     assert idle.returncode == 1 and "no such work" in idle.stderr
+
+
+def test_a_second_backup_to_the_same_path_leaves_the_first_alone(nodes, tmp_path):
+    """Regression: the second removed what the first was copying, so that both failed."""
+    [server] = nodes(1)
+    sign_up(server, "ada")
+    copies = tmp_path / "backup.stores"
+    copies.mkdir()
+    (copies / "unfinished-move").write_text("from elsewhere\n")
+
+    def backup():
+        return subprocess.run([BINARY, "backup", str(tmp_path / "backup"), "--database", nodes.url], capture_output=True,
+                              text=True, timeout=PATIENCE)
+
+    with open(copies / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        refused = backup()
+        assert refused.returncode == 1 and "Another process makes the backup" in refused.stderr, refused
+        assert (copies / "unfinished-move").exists()
+    made = backup()
+    assert made.returncode == 0 and not copies.exists(), made
 
 
 def test_a_server_that_meets_tables_of_a_newer_version_stops_and_says_why(nodes):

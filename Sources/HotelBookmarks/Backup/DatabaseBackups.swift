@@ -22,6 +22,9 @@ enum DatabaseBackups {
     let mark = MoveMark(.unfinished, detail: "from \(address.description) for a backup")
     // What an earlier backup left may be out of date.
     if FileManager.default.fileExists(atPath: scratch + "/" + mark.kind.rawValue) {
+      guard !KeptBackups.isLocked(scratch) else {
+        throw BackupError(.occupied, "Another process makes the backup \(path) now")
+      }
       try remove(scratch)
     }
     try FileEngine.prepareForMove(scratch, mark)

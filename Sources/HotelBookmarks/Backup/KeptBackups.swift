@@ -102,7 +102,7 @@ struct KeptBackups: Sendable {
   }
 
   /// Whether a process uses a data directory. Another server's backup of a database may be under way here.
-  private static func isLocked(_ path: String) -> Bool {
+  static func isLocked(_ path: String) -> Bool {
     let descriptor = open(path + "/lock", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
