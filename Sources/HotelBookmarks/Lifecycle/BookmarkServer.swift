@@ -55,6 +55,10 @@ package struct BookmarkServer: Sendable {
 
   private func serve(_ metrics: PrometheusRegistry, _ logger: Logger) async throws {
     let connections = try ConnectionAssembly(settings)
+    let descriptors = FileDescriptors.limit
+    if let shortage = ConnectionAssembly.shortage(of: settings, descriptors: descriptors) {
+      logger.warning("too few file descriptors", metadata: ["detail": "\(shortage)"])
+    }
     // With a database, a thread waits for the answer on each connection.
     let storeThreads = ThreadPool.forStores(
       threads: settings.database == nil

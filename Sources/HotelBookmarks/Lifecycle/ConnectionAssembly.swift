@@ -69,6 +69,19 @@ struct ConnectionAssembly: Sendable {
     return min(RequestLimits.connections, max(fewestConnections, free))
   }
 
+  /// Tells the operator that the limit on file descriptors is too low for what the settings allow: stores or connections
+  /// then fail before their own limits are reached.
+  /// - Returns: nil if it is enough, or if the settings name neither.
+  static func shortage(of settings: Settings, descriptors: Int) -> String? {
+    guard settings.connections != nil || settings.openStores != nil else { return nil }
+    let stores = settings.database == nil ? (settings.openStores ?? 0) * descriptorsPerStore : 0
+    let needed =
+      stores + (settings.connections ?? fewestConnections) + spare(descriptors: descriptors)
+    guard needed > descriptors else { return nil }
+    return "openStores and connections need \(needed), and the limit is \(descriptors): "
+      + "raise it (ulimit -n, LimitNOFILE of systemd) or lower the settings"
+  }
+
   private static func spare(descriptors: Int) -> Int { min(spareDescriptors, descriptors / 4) }
 
   /// Builds the HTTP server.

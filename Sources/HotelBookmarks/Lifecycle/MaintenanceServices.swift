@@ -24,7 +24,7 @@ struct KeyService: Service {
 
   func run() async throws {
     await cancelWhenGracefulShutdown {
-      var generation = keys.generation
+      var (generation, isFailing) = (keys.generation, false)
       while (try? await Task.sleep(for: interval)) != nil {
         do {
           try await keys.reload()
@@ -34,9 +34,14 @@ struct KeyService: Service {
           }
           generation = keys.generation
           try await reloadAdministrator()
+          isFailing = false
         } catch {
-          logger.error(
-            "the keys can't be reloaded", metadata: ["detail": "\(StartFailure.line(error))"])
+          // A failure that lasts is logged once: with a database it would be a line each second.
+          if !isFailing, !Task.isCancelled {
+            logger.error(
+              "the keys can't be reloaded", metadata: ["detail": "\(StartFailure.line(error))"])
+          }
+          isFailing = true
         }
       }
     }
