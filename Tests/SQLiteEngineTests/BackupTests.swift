@@ -268,6 +268,11 @@ import Testing
       from: backup, into: directory.path + "/restored", on: threads, Findings().reporter)
     _ = try await restoration.copy()
     #expect(try await restoration.takeErasures(from: []) == [])
+    // A directory of something else has no log, and that is not taken for a log without erasures.
+    await #expect(throws: BackupError.self) {
+      try await restoration.takeErasures(from: [directory.path])
+    }
+    #expect(try await restoration.takeErasures(from: [backup]) == [])
     // A log that a crash has cut short, and a copy of a log whose last line break was lost.
     try write(Array("user/01".utf8), to: restoration.draft + "/erasures.log")
     try write(Array("\n\(try user(3).key)".utf8), to: directory.path + "/edited")

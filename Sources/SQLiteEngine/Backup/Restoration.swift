@@ -183,10 +183,11 @@ package struct Restoration: Sendable {
       let isThere = try backing {
         let isDirectory = try Disk.entry(at: log)?.isDirectory ?? false
         let file = isDirectory ? log + "/" + BackupManifest.Extra.erasures.rawValue : log
-        return try ErasureLog.visit(file) {
+        let hasLog = try ErasureLog.visit(file) {
           if known.insert($0.key).inserted { added.append($0.key) }
         }
-          || isDirectory
+        // Of a place without erasures there is no log. A mistyped directory would bring erased accounts back.
+        return hasLog || isDirectory && Self.isPlace(log)
       }
       guard isThere else {
         throw BackupError(.unreachable, "There is no log of erasures at \(log)")
@@ -195,6 +196,12 @@ package struct Restoration: Sendable {
     guard !added.isEmpty else { return known }
     try backing { try ErasureLog.append(added.compactMap { StoreName(key: $0) }, to: path) }
     return known
+  }
+
+  /// Whether a directory is a data directory or a backup.
+  private static func isPlace(_ path: String) -> Bool {
+    if (try? BackupManifest.isThere(in: path)) == true { return true }
+    return (try? DataDirectory.requireThere(path)) != nil
   }
 
   /// Moves everything to its final path and releases the directory's lock.
