@@ -52,6 +52,15 @@ def test_nodes_on_kubernetes_believe_the_ingress_alone():
     assert rule["from"] and all(each.get("podSelector") and each.get("namespaceSelector") for each in rule["from"])
 
 
+def test_the_program_for_systemd_needs_no_toolchain():
+    """Regression: the unit's user could not load Swift's libraries from the home of whoever had built the program."""
+    steps = [line for line in (ROOT / "Deploy" / "hotel-bookmarks.service").read_text(encoding="utf-8").splitlines()
+             if line.startswith("#   ")]
+    build, install = [next(number for number, line in enumerate(steps) if word in line)
+                      for word in ("--static-swift-stdlib", "install .build/release")]
+    assert build < install
+
+
 def test_a_service_on_kubernetes_gives_its_pods_no_settings():
     """Regression: no node started once the Service was there. Its name gives each pod variables that look like settings."""
     parts = list(yaml.safe_load_all((ROOT / "Deploy" / "kubernetes.yaml").read_text(encoding="utf-8")))
