@@ -90,7 +90,8 @@ struct VerifyCommand: AsyncParsableCommand {
   var directories: [String] = []
   @Option(help: "A database, postgres://…, also while servers run.")
   var database: String?
-  @Option(help: "A file with its password. Default: none")
+  @Option(
+    help: "A file with its password; also HOTEL_BOOKMARKS_DATABASE_PASSWORD_FILE. Default: none")
   var databasePasswordFile: String?
 
   func validate() throws {
@@ -106,7 +107,8 @@ struct VerifyCommand: AsyncParsableCommand {
     }
     if let database {
       let location = StorageLocation(
-        data: "", database: database, databasePasswordFile: databasePasswordFile)
+        data: "", database: database,
+        databasePasswordFile: DatabasePassword.file(databasePasswordFile))
       let found = try await Verification.run(database: location, progress: bar.show) { line in
         print(line)
       }

@@ -9,6 +9,14 @@ enum DataDirectory {
     ProcessInfo.processInfo.environment[SettingKey.data.environmentName] ?? Settings().data
 }
 
+/// The file with the database's password.
+enum DatabasePassword {
+  /// The file of the flag, otherwise that of the environment; nil for none.
+  static func file(_ flag: String?) -> String? {
+    flag ?? ProcessInfo.processInfo.environment[SettingKey.databasePasswordFile.environmentName]
+  }
+}
+
 /// The options of commands that work on stores.
 struct LocationOptions: ParsableArguments {
   @Option(
@@ -31,7 +39,6 @@ struct LocationOptions: ParsableArguments {
     let usual = data == nil ? environment[SettingKey.database.environmentName] : nil
     return StorageLocation(
       data: data ?? DataDirectory.standard, database: database ?? usual,
-      databasePasswordFile: databasePasswordFile
-        ?? environment[SettingKey.databasePasswordFile.environmentName])
+      databasePasswordFile: DatabasePassword.file(databasePasswordFile))
   }
 }

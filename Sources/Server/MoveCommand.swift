@@ -22,7 +22,10 @@ struct MoveCommand: AsyncParsableCommand {
   var to: String?
   @Option(help: "Let servers use a place again after its stores were moved. Moves nothing.")
   var undo: String?
-  @Option(help: "A file with the database's password, its last line break ignored.")
+  @Option(
+    help: """
+      A file with the database's password, its last line break ignored; also HOTEL_BOOKMARKS_DATABASE_PASSWORD_FILE.
+      """)
   var databasePasswordFile: String?
 
   func validate() throws {
@@ -31,11 +34,12 @@ struct MoveCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    let passwordFile = DatabasePassword.file(databasePasswordFile)
     if let undo {
-      print(try await MoveAdministration.undo(undo, passwordFile: databasePasswordFile))
+      print(try await MoveAdministration.undo(undo, passwordFile: passwordFile))
     } else if let from, let to {
       let outcome = try await MoveAdministration.move(
-        from: from, to: to, passwordFile: databasePasswordFile, .terminal)
+        from: from, to: to, passwordFile: passwordFile, .terminal)
       for line in outcome.lines { print(line) }
       guard !outcome.isDamaged else { throw ExitCode(65) }
     }

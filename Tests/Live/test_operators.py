@@ -237,6 +237,17 @@ def test_a_directory_that_is_named_overrides_the_database_of_the_environment(sta
     assert named.returncode == 0 and named.stdout.strip().endswith(" ada"), named
 
 
+@pytest.mark.parametrize("arguments", [
+    ["verify", "--database", "postgres://nobody@127.0.0.1:1/nothing"],
+    ["move", "--undo", "postgres://nobody@127.0.0.1:1/nothing"],
+    ["user", "list", "--database", "postgres://nobody@127.0.0.1:1/nothing"]])
+def test_the_environment_names_the_file_of_the_databases_password(tmp_path, arguments):
+    done = subprocess.run(
+        [BINARY, *arguments], capture_output=True, text=True, timeout=PATIENCE,
+        env=dict(os.environ, HOTEL_BOOKMARKS_DATABASE_PASSWORD_FILE=str(tmp_path / "none")))
+    assert done.returncode == 78 and "databasePasswordFile: " in done.stderr and "No such file" in done.stderr, done
+
+
 def test_backups_whose_disk_is_away_keep_nobody_from_starting(start, tmp_path):
     server = start("--backups", str(tmp_path / "absent" / "backups"))
     assert "No such file" in server.logged("no backup can be made at present")
