@@ -246,7 +246,8 @@ def test_an_address_that_cannot_be_listened_at_is_named(start, tmp_path):
     for flags, reason in ((["--port", port], f"127.0.0.1:{port}: another program listens there"),
                           (["--port", "0", "--operations-port", port], f"127.0.0.1:{port}: another program listens there"),
                           (["--port", "0", "--couch-port", port], f"127.0.0.1:{port}: another program listens there"),
-                          (["--port", "0", "--hostname", "192.0.2.1"], "192.0.2.1:0: this machine does not have this address")):
+                          (["--port", "0", "--hostname", "192.0.2.1"], "192.0.2.1:0: this machine does not have this address"),
+                          (["--port", "0", "--hostname", "300.1.1.1"], "300.1.1.1:0: there is no address of this name")):
         done = subprocess.run([BINARY, "serve", "--data", str(tmp_path / "other"), *flags], capture_output=True, text=True,
                               timeout=PATIENCE)
         assert done.returncode == 1 and reason in done.stderr.strip().splitlines()[-1], (flags, done.stderr)
