@@ -33,13 +33,15 @@ def skip_refused(reason, what):
         pytest.skip(f"this machine does not let {what}: {reason.strip()}")
 
 
-def traced(log, rule, *arguments):
-    """Runs a command to its end. strace makes its system calls fail as `rule` says, and logs these calls."""
+def traced(log, rule, *arguments, paths=()):
+    """Runs a command to its end. strace makes its system calls fail as `rule` says, and logs these calls. With `paths`, only
+    calls on those files fail."""
     if not shutil.which("strace"):
         pytest.skip("strace is not installed: Scripts/setup --tests")
     done = subprocess.run(
         ["strace", "-f", "-qq", "-o", log, "-e", f"trace={rule.split(':')[0]}", "-e", "signal=none",
-         "-e", f"inject={rule}", BINARY, *arguments], capture_output=True, text=True, timeout=PATIENCE)
+         "-e", f"inject={rule}", *(part for path in paths for part in ("-P", str(path))), BINARY, *arguments],
+        capture_output=True, text=True, timeout=PATIENCE)
     if "strace: " in done.stderr:
         skip_refused(done.stderr, "a process be traced")
     return done

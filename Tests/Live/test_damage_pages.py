@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from faults import listed, put, refused, store_file
+from faults import listed, put, refused, store_file, traced
 from peer import Peer
 from replicator import Replicator
 from server import BINARY, Server
@@ -159,6 +159,26 @@ def test_accounts_are_never_begun_anew(start, broken):
     for arguments in (["repair", "--begin-anew", "system"], ["restore", data, "--store", "system"]):
         status, words = command(*arguments, "--data", data)
         assert status == 1 and "whole backup" in words, words
+
+
+@pytest.mark.fault("F06")
+def test_a_bad_sector_under_one_store_keeps_no_other_out_of_a_backup(start, broken, tmp_path):
+    """Regression: one file that the disk could not read ended every backup, every repair and every scrub."""
+    token, other, data, file = broken
+
+    def failing(*arguments):
+        done = traced("/dev/null", "pread64:error=EIO", *map(str, arguments), paths=[file])
+        return done.returncode, done.stdout + done.stderr
+
+    status, words = failing("backup", tmp_path / "backup", "--data", data)
+    assert status == 65 and file.name in words and "1 damaged stores left out" in words, words
+    status, words = failing("repair", "--data", data)
+    assert status == 65 and "1 stores can't be repaired" in words, words
+    assert command("verify", data)[0] == 0
+    assert command("restore", tmp_path / "backup", "--data", tmp_path / "restored")[0] == 65
+    server = start(data=tmp_path / "restored")
+    assert listed(server, other) == {"theirs"}
+    assert refused(server.call("GET", "/v1/bookmarks", token)) == (503, "store_damaged")
 
 
 @pytest.mark.fault("F12")

@@ -109,7 +109,7 @@ extension StoreBackups {
       }
     } catch {
       try Task.checkCancellation()
-      guard let code = ServiceError(error)?.code, [.damaged, .integrity, .absent].contains(code)
+      guard let error = ServiceError(error), error.code == .absent || Self.isOfOneFile(error)
       else { throw error }
       return found
     }
@@ -132,7 +132,7 @@ extension StoreBackups {
       // A crowded store is repaired by the next run.
       guard let error = ServiceError(error) else { throw error }
       guard error.code != .unavailable else { return nil }
-      guard Self.isDamage(error) else { throw error }
+      guard Self.isOfOneFile(error) else { throw error }
       engine.noteUnreadable(name)
       return .failure(error)
     }

@@ -198,9 +198,13 @@ struct StoreBackups: Sendable {
       await sum.run { $0 += counts }
       try await writer.run { try $0.add(name, epoch: epoch) }
       return true
-    } catch let error as ServiceError where Self.isDamage(error) {
+    } catch let error as ServiceError where Self.isOfOneFile(error) {
       let reason = Self.message(of: error)
-      try await writer.run { try $0.add(missing: name, reason: reason) }
+      try await writer.run { writer in
+        // An error of a disk may also be one of the backup's, which ends the backup.
+        if error.code == .storage { try writer.requireWritable(for: name) }
+        try writer.add(missing: name, reason: reason)
+      }
       let file = BackupManifest.relativePath(of: name)
       await sum.add(finding: ScrubFinding(file: file, reason: reason), reporter)
       return false
@@ -216,7 +220,7 @@ struct StoreBackups: Sendable {
         try await engine.scrub(storage, of: name, on: sum.threads, reporter)
       }
       if let counts { await sum.run { $0 += counts } }
-    } catch let error as ServiceError where Self.isDamage(error) {
+    } catch let error as ServiceError where Self.isOfOneFile(error) {
       let file = engine.relativePath(of: name)
       await sum.add(finding: ScrubFinding(file: file, reason: Self.message(of: error)), reporter)
     }
@@ -247,6 +251,12 @@ struct StoreBackups: Sendable {
 
   static func isDamage(_ error: ServiceError) -> Bool {
     error.code == .damaged || error.code == .integrity
+  }
+
+  /// Whether an error concerns one store's file, and all others may be sound: damage, or a part of the disk that can't be
+  /// read.
+  static func isOfOneFile(_ error: ServiceError) -> Bool {
+    isDamage(error) || error.code == .storage
   }
 
   static func message(of error: ServiceError) -> String {

@@ -74,6 +74,17 @@ package struct BackupWriter {
     try add(.store(name, epoch: epoch, try countFile(file.path)))
   }
 
+  /// Checks that the backup's disk accepts writes: what failed while a store was copied was then the store's file.
+  /// - Throws: `unreachable`.
+  package func requireWritable(for name: StoreName) throws(BackupError) {
+    let path = BackupManifest.file(of: name, in: draft).path
+    try backing {
+      try Disk.remove(path)
+      try Disk.write([UInt8](repeating: 0, count: 1 << 16), to: path)
+      try Disk.remove(path)
+    }
+  }
+
   /// Records that a store could not be copied because it is damaged.
   package mutating func add(missing name: StoreName, reason: String) throws(BackupError) {
     try backing {
