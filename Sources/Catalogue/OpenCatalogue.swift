@@ -52,7 +52,7 @@ struct OpenCatalogue {
 
   /// Whether the pages, the tables and the number of hotels are intact. Reads the whole file.
   func isSound() throws -> Bool {
-    guard try connection.integrityCheck(.full).isEmpty else { return false }
+    guard try connection.integrityCheck().isEmpty else { return false }
     let count = try connection.statement("SELECT count(*) FROM hotel").first {
       row in row.int64(0)
     }

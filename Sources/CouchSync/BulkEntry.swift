@@ -24,8 +24,7 @@ struct BulkEntry: Sendable {
   /// - Throws: errors for what CouchDB refuses too; the whole request then writes nothing.
   init(
     _ element: BulkRequest.Element, read body: DocumentBody? = nil, isNewEdit: Bool,
-    limits: DocumentLimits,
-    newID: () -> DocumentID
+    limits: DocumentLimits
   ) throws {
     switch element {
     case .refused(let id, let revision, let error):
@@ -41,7 +40,8 @@ struct BulkEntry: Sendable {
       do {
         let document = try IncomingDocument(node, read: body)
         let write = try DocumentWrite(
-          document, id: document.id ?? newID(), base: nil, isNewEdit: isNewEdit, limits: limits)
+          document, id: document.id ?? CouchDatabase.randomID(), base: nil, isNewEdit: isNewEdit,
+          limits: limits)
         let hasRules = write.id.isDesign && !write.isDeleted && DesignRules.isIn(node)
         self.init(
           id: write.id.text, sentRevision: document.revision?.description ?? "0-",

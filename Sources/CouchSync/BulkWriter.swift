@@ -206,8 +206,7 @@ extension CouchDatabase {
     var refused: [RefusedWrite] = []
     for element in elements {
       let entry = try await BulkEntry(
-        element, read: try await element.readLong(), isNewEdit: isNewEdit, limits: limits,
-        newID: newID
+        element, read: try await element.readLong(), isNewEdit: isNewEdit, limits: limits
       ).received(store.quota.attachmentBytes)
       let fault = isNewEdit ? try await DesignForm.fault(of: element, written: entry) : nil
       let checked = entry.checked { id in refusal(of: id) ?? fault }

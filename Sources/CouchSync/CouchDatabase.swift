@@ -1,4 +1,4 @@
-package import Documents
+import Documents
 import JSON
 package import Stores
 
@@ -14,8 +14,6 @@ package struct CouchDatabase: Sendable {
   package let context: WriteContext
   /// Gives the word for an error's code in an element of an answer.
   let word: @Sendable (ServiceError.Code) -> String
-  /// Makes an id for a document that has none.
-  let newID: @Sendable () -> DocumentID
   /// Whether the client may write design documents.
   let mayDesign: Bool
   /// The rule for what else the client may not write.
@@ -29,13 +27,11 @@ package struct CouchDatabase: Sendable {
   /// - Parameter rule: what else the client may not write.
   /// - Parameter reserveAnswer: accounts for an answer that has grown to this many bytes, and returns whether there is
   ///   memory for it.
-  /// - Parameter newID: makes an id for a document that has none.
   package init(
     name: String, store: DocumentStore, as context: WriteContext,
     saying word: @escaping @Sendable (ServiceError.Code) -> String, mayDesign: Bool = true,
     rule: WriteRule = .none,
-    reserveAnswer: @escaping @Sendable (Int) -> Bool = { _ in true },
-    newID: @escaping @Sendable () -> DocumentID = CouchDatabase.randomID
+    reserveAnswer: @escaping @Sendable (Int) -> Bool = { _ in true }
   ) {
     self.name = name
     self.store = store
@@ -44,11 +40,10 @@ package struct CouchDatabase: Sendable {
     self.mayDesign = mayDesign
     self.rule = rule
     self.reserveAnswer = reserveAnswer
-    self.newID = newID
   }
 
-  /// An id of 128 random bits.
-  package static let randomID: @Sendable () -> DocumentID = {
+  /// An id of 128 random bits, for a document that has none.
+  static func randomID() -> DocumentID {
     var generator = SystemRandomNumberGenerator()
     return .random(using: &generator)
   }

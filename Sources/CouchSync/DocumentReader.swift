@@ -130,11 +130,8 @@ struct DocumentReader: Sendable {
   }
 
   /// A revision as JSON; nil when it is unknown or its body is not kept.
-  /// - Parameter index: the index of the revision in the tree, when the caller knows it.
-  func revision(
-    _ revision: RevisionID, at index: Int? = nil, in view: any StoreView
-  ) throws -> [UInt8]? {
-    guard let (document, index) = try document(revision, at: index, in: view) else { return nil }
+  func revision(_ revision: RevisionID, in view: any StoreView) throws -> [UInt8]? {
+    guard let (document, index) = try document(revision, at: nil, in: view) else { return nil }
     return try bytes(of: document, at: index, in: view)
   }
 

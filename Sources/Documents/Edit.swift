@@ -19,16 +19,16 @@ package enum Edit {
     return edits.finish() ?? Mutation(id: id, tree: edits.tree, revision: revision, body: body)
   }
 
-  /// Adds a tombstone to a leaf, with an empty body by default.
+  /// Adds a tombstone with an empty body to a leaf.
   /// - Throws: `missing` or `deleted` when there is nothing to delete; `conflict` when `base` is not a leaf.
   package static func delete(
-    _ id: DocumentID, in tree: RevisionTree?, base: RevisionID?, body: DocumentBody = .empty,
+    _ id: DocumentID, in tree: RevisionTree?, base: RevisionID?,
     limit: HistoryLimits = .standard
   ) throws(DocumentError) -> Mutation {
     guard let tree, let winner = tree.winner else { throw .missing }
     if winner.isDeleted { throw .deleted }
     guard let base else { throw .conflict }
-    return try put(id, in: tree, base: base, body: body, isDeleted: true, limit: limit)
+    return try put(id, in: tree, base: base, body: .empty, isDeleted: true, limit: limit)
   }
 
   /// Adds a peer's revision with its history unchanged (`new_edits=false`). This is never a conflict.

@@ -73,7 +73,6 @@ package struct LiteError: Error, Sendable, Equatable {
   /// Whether a client sends a document again after it, in its next session.
   var isPassing: Bool { domain == "HTTP" && code == 503 }
 
-  static let conflict = http(409, "Document update conflict.")
   static let unknownProfile = LiteError("BLIP", 404, "There is no such operation")
 
   /// - Parameter status: the status of a code in HTTP.

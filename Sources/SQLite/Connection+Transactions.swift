@@ -37,19 +37,13 @@ extension Connection {
   package enum CheckpointMode: Sendable {
     /// Copies as much as possible without waiting for other connections.
     case passive
-    /// Waits for writers, then copies everything.
-    case full
-    /// As `full`; the next writer then starts the log from its beginning.
-    case restart
-    /// As `restart`; the log file is also truncated to zero bytes.
+    /// Waits for writers, copies everything, and truncates the log file to zero bytes.
     case truncate
 
     /// The constant of `sqlite3_wal_checkpoint_v2`.
     var constant: Int32 {
       switch self {
       case .passive: SQLITE_CHECKPOINT_PASSIVE
-      case .full: SQLITE_CHECKPOINT_FULL
-      case .restart: SQLITE_CHECKPOINT_RESTART
       case .truncate: SQLITE_CHECKPOINT_TRUNCATE
       }
     }

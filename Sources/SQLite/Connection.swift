@@ -225,29 +225,18 @@ extension Connection {
 }
 
 extension Connection {
-  /// How much of the file an integrity check reads.
-  package enum IntegrityCheck: Sendable {
-    /// The structure of all pages. <https://sqlite.org/pragma.html#pragma_quick_check>
-    case quick
-    /// Also that every index agrees with its table.
-    /// <https://sqlite.org/pragma.html#pragma_integrity_check>
-    case full
-  }
-
-  /// Looks for damage.
+  /// Looks for damage in the structure of all pages, and in the indexes.
+  /// <https://sqlite.org/pragma.html#pragma_integrity_check>
   ///
   /// Damage that prevents SQLite from reading further is the last finding, not an error. The time is proportional to
   /// the size of the file. The check can't detect a changed bit inside a stored value.
   /// - Returns: the findings, about 100 at most; empty when there is no damage.
-  package func integrityCheck(_ depth: IntegrityCheck) throws -> [String] {
+  package func integrityCheck() throws -> [String] {
     var findings: [String] = []
     do {
-      let check: Statement
-      switch depth {
-      case .quick: check = try statement("PRAGMA quick_check(100)")
-      case .full: check = try statement("PRAGMA integrity_check(100)")
+      try statement("PRAGMA integrity_check(100)").query { row in
+        findings.append(try row.string(0))
       }
-      try check.query { row in findings.append(try row.string(0)) }
     } catch let error as SQLiteError where error.isDamage {
       findings.append(error.message)
     }

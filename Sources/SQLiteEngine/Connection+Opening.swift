@@ -104,7 +104,7 @@ extension Connection {
       try blank.definitions.requireMatch(in: self)
     }
     guard try pageCount() <= Self.checkedPages else { return [] }
-    return try integrityCheck(.full)
+    return try integrityCheck()
   }
 
   /// Sets the options that last as long as the connection.

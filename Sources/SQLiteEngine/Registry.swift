@@ -71,7 +71,7 @@ final class Registry: Sendable {
 
   /// The damage that SQLite finds in the file.
   func findings() async throws -> [String] {
-    try await file.run { try $0.open().integrityCheck(.full) }
+    try await file.run { try $0.open().integrityCheck() }
   }
 
   /// The number of stores that exist.

@@ -11,7 +11,6 @@ package final class TravelSampleUpstream: RemoteUpstream {
   let client: UpstreamClient
   let baseURL: UpstreamURL
   let meter: UpstreamMeter
-  private let setting: TravelSampleGeneration.Setting
   private let name: String
   private let logger: Logger
   private let remembered = Mutex<TravelSampleGeneration?>(nil)
@@ -21,24 +20,22 @@ package final class TravelSampleUpstream: RemoteUpstream {
   /// - Parameters:
   ///   - client: sends the requests; the caller shuts it down.
   ///   - baseURL: the upstream's base URL.
-  ///   - generation: the upstream's generation.
   ///   - name: its name in metrics and logs.
   ///   - logger: gets a line for each failed search.
   ///   - now: the clock for the age of the cached readiness result.
   package init(
-    client: UpstreamClient, baseURL: UpstreamURL,
-    generation: TravelSampleGeneration.Setting = .automatic, name: String = "travel-sample",
+    client: UpstreamClient, baseURL: UpstreamURL, name: String = "travel-sample",
     logger: Logger = Logger(label: "hotel-bookmarks.upstream"),
     now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) {
     self.client = client
     self.baseURL = baseURL
-    self.setting = generation
     self.name = name
     self.logger = logger
     self.meter = UpstreamMeter(upstream: name)
     self.readiness = Readiness(now: now) {
-      await Self.probe(client, baseURL, setting: generation)
+      // The second generation answers it without a search, the first with 404. Both show that the upstream is running.
+      await client.readiness(of: baseURL.url(of: TravelSampleGeneration.v2.path))
     }
   }
 
@@ -80,12 +77,12 @@ package final class TravelSampleUpstream: RemoteUpstream {
     try await readiness.check()
   }
 
-  /// Asks one generation after the other until one knows the path.
+  /// Asks one generation after the other until one knows the path, the one that answered last first.
   private func ask(
     _ description: SearchTerm, _ location: SearchTerm
   ) async throws(SearchError) -> TravelSampleAnswer {
-    let order = setting.order(remembered: remembered.withLock { $0 })
-    for generation in order {
+    let isFirst = remembered.withLock { $0 } == .v1
+    for generation in isFirst ? [TravelSampleGeneration.v1, .v2] : [.v2, .v1] {
       for path in Self.paths(description, location, generation) {
         guard let answer = try await answer(to: path) else { continue }
         remembered.withLock { $0 = generation }
@@ -146,43 +143,14 @@ extension TravelSampleUpstream {
     return try TravelSampleAnswer(
       answer.body, limits: JSONLimits(maximumBytes: client.maximumAnswerBytes))
   }
-
-  /// Sends one cheap request. The second generation answers it without a search, the first with 404. Both show that
-  /// the upstream is running.
-  static func probe(
-    _ client: UpstreamClient, _ baseURL: UpstreamURL, setting: TravelSampleGeneration.Setting
-  ) async -> SearchError? {
-    let path = (setting.order(remembered: nil).first ?? .v2).path
-    let url = baseURL.url(of: path)
-    return await client.readiness(of: url)
-  }
 }
 
 /// The two generations of the travel-sample back end. They differ in the path and in the rows.
-package enum TravelSampleGeneration: String, Sendable, CaseIterable {
+enum TravelSampleGeneration: Sendable {
   /// `/api/hotel/{description}/{location}/`: rows with an `id` and one field for each part of the address.
   case v1
   /// `/api/hotels/{description}/{location}/`: rows with name, description and one joined address, without an `id`.
   case v2
-
-  /// The configured generation of an upstream.
-  package enum Setting: String, Sendable, CaseIterable {
-    /// Detected by requests: ``TravelSampleGeneration/v2`` first, then the other one if the path is not found.
-    case automatic
-    /// ``TravelSampleGeneration/v1`` only.
-    case v1
-    /// ``TravelSampleGeneration/v2`` only.
-    case v2
-
-    /// The generations to ask, the one that answered last first.
-    func order(remembered: TravelSampleGeneration?) -> [TravelSampleGeneration] {
-      switch self {
-      case .automatic: remembered == .v1 ? [.v1, .v2] : [.v2, .v1]
-      case .v1: [.v1]
-      case .v2: [.v2]
-      }
-    }
-  }
 
   /// The collection's path, with a slash at both ends.
   var path: String {

@@ -67,6 +67,6 @@ import Testing
     // The file is in the page cache now, and the failed read has had no effect.
     #expect(
       try connection.withoutDiskReads { Result { try length(150, connection) } }?.get() == 4_000)
-    #expect(try connection.integrityCheck(.full).isEmpty)
+    #expect(try connection.integrityCheck().isEmpty)
   }
 }

@@ -85,15 +85,13 @@ import Testing
     let path = try directory.write(bytes, to: "damaged")
     let connection = try Connection(path: path, mode: .readWrite)
     #expect(code { _ = try connection.ids() } == .corrupt)
-    #expect(try !connection.integrityCheck(.quick).isEmpty)
-    #expect(try !connection.integrityCheck(.full).isEmpty)
+    #expect(try !connection.integrityCheck().isEmpty)
   }
 
   @Test func soundFileHasNoFindings() throws {
     let path = try directory.write(try databaseBytes(), to: "sound")
     let connection = try Connection(path: path, mode: .readWrite)
-    #expect(try connection.integrityCheck(.quick) == [])
-    #expect(try connection.integrityCheck(.full) == [])
+    #expect(try connection.integrityCheck() == [])
     #expect(try connection.ids().count == 200)
   }
 

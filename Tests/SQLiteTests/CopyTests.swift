@@ -29,7 +29,7 @@ import Testing
     while try backup.step(pages: 256) {}
     try backup.finish()
     #expect(try copy.ids() == source.ids())
-    #expect(try copy.integrityCheck(.full) == [])
+    #expect(try copy.integrityCheck() == [])
   }
 
   @Test func writesBetweenStepsAreInTheBackup() throws {
@@ -70,7 +70,7 @@ import Testing
     let path = try directory.write(try source.serialize(), to: "template")
     let copy = try Connection(path: path, mode: .readWrite)
     #expect(try copy.ids() == source.ids())
-    #expect(try copy.integrityCheck(.full) == [])
+    #expect(try copy.integrityCheck() == [])
   }
 
   @Test func databaseNeverWrittenSerializesToNothing() throws {

@@ -34,7 +34,7 @@ import Testing
     }
     let connection = try Connection(path: copy, mode: .readWrite, exclusive: true)
     defer { try? connection.close() }
-    #expect(try connection.integrityCheck(.full).isEmpty)
+    #expect(try connection.integrityCheck().isEmpty)
     return try connection.ids()
   }
 
@@ -66,7 +66,7 @@ import Testing
     try connection.close()
     let reader = try Connection(path: directory.file("file"), mode: .readOnly)
     #expect(try reader.ids().count == 5_001)
-    #expect(try reader.integrityCheck(.full).isEmpty)
+    #expect(try reader.integrityCheck().isEmpty)
   }
 
   @Test func rolledBackTransactionIsNotThere() throws {
@@ -111,6 +111,6 @@ import Testing
     try connection.statement("VACUUM INTO ?1").run(.text(directory.file("compacted")))
     let copy = try Connection(path: directory.file("compacted"), mode: .readOnly)
     #expect(try copy.ids().count == 300)
-    #expect(try copy.integrityCheck(.full).isEmpty)
+    #expect(try copy.integrityCheck().isEmpty)
   }
 }

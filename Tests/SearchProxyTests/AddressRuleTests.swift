@@ -61,7 +61,7 @@ import Testing
     let client = UpstreamClient(
       timeouts: patient,
       addresses: AddressRule(host: url.origin.host, networks: networks.compactMap(CIDRBlock.init)))
-    let upstream = TravelSampleUpstream(client: client, baseURL: url, generation: .v2)
+    let upstream = TravelSampleUpstream(client: client, baseURL: url)
     var (code, found) = (SearchError.Code?.none, 0)
     for _ in 0..<times {
       do throws(SearchError) {

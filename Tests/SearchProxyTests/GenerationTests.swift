@@ -8,17 +8,17 @@ import Testing
     404, ["content-type: text/html"], Array(Golden.notFoundPage.utf8))
 
   @Test func secondGenerationIsAskedFirst() async throws {
-    #expect(try await targets(.automatic, knows: "/api/hotels/") == ["/api/hotels/a/*/"])
+    #expect(try await targets(knows: "/api/hotels/") == ["/api/hotels/a/*/"])
   }
 
   @Test func firstGenerationIsAskedWhenTheSecondIsNotFoundAndRemembered() async throws {
     #expect(
-      try await targets(.automatic, knows: "/api/hotel/", searches: 2)
+      try await targets(knows: "/api/hotel/", searches: 2)
         == ["/api/hotels/a/*/", "/api/hotel/a/*/", "/api/hotel/a/*/"])
   }
 
   @Test func upstreamWithNeitherIsABadAnswer() async throws {
-    try await withUpstream(.automatic, script: { _ in Self.notFound }) { upstream, server in
+    try await withUpstream(script: { _ in Self.notFound }) { upstream, server in
       await #expect(throws: SearchError.self) {
         try await upstream.search(HotelQuery(description: "a"))
       }
@@ -26,18 +26,9 @@ import Testing
     }
   }
 
-  @Test func fixedGenerationIsTheOnlyOneAsked() async throws {
-    try await withUpstream(.v1, script: { _ in Self.notFound }) { upstream, server in
-      await #expect(throws: SearchError.self) {
-        try await upstream.search(HotelQuery(description: "a"))
-      }
-      #expect(server.requests.map(\.target) == ["/api/hotel/a/*/"])
-    }
-  }
-
   @Test func failureOfOneGenerationIsNoReasonToAskTheOther() async throws {
     let script: ScriptedServer.Script = { _ in .answer(500) }
-    try await withUpstream(.automatic, script: script) { upstream, server in
+    try await withUpstream(script: script) { upstream, server in
       await #expect(throws: SearchError.self) {
         try await upstream.search(HotelQuery(description: "a"))
       }
@@ -46,10 +37,9 @@ import Testing
   }
 
   private func targets(
-    _ setting: TravelSampleGeneration.Setting, knows path: String, searches: Int = 1
+    knows path: String, searches: Int = 1
   ) async throws -> [String] {
     try await withUpstream(
-      setting,
       script: { request in
         request.target.hasPrefix(path) ? .json(Golden.v1) : Self.notFound
       }

@@ -18,15 +18,14 @@ extension GuardedSearch.Settings {
 
 /// Runs a scripted server and an upstream that calls it, and closes both.
 func withUpstream<Value>(
-  _ generation: TravelSampleGeneration.Setting = .v2, prefix: String = "",
-  timeouts: UpstreamTimeouts = patient, maximumAnswerBytes: Int = 1024 * 1024,
+  prefix: String = "", timeouts: UpstreamTimeouts = patient, maximumAnswerBytes: Int = 1024 * 1024,
   script: @escaping ScriptedServer.Script,
   _ body: (TravelSampleUpstream, ScriptedServer) async throws -> Value
 ) async throws -> Value {
   let server = try ScriptedServer(script)
   let client = UpstreamClient(timeouts: timeouts, maximumAnswerBytes: maximumAnswerBytes)
   let url = try UpstreamURL("http://127.0.0.1:\(server.port)\(prefix)")
-  let upstream = TravelSampleUpstream(client: client, baseURL: url, generation: generation)
+  let upstream = TravelSampleUpstream(client: client, baseURL: url)
   let outcome: Result<Value, any Error>
   do { outcome = .success(try await body(upstream, server)) } catch { outcome = .failure(error) }
   server.stop()

@@ -86,8 +86,6 @@ struct AttachmentAnswer: LongAnswerForm {
 ///
 /// Source: RFC 2046, section 5.1.
 enum Multipart {
-  typealias Segment = AttachmentAnswer.Segment
-
   /// A random boundary, so that it occurs in no part.
   static func boundary() -> String {
     var generator = SystemRandomNumberGenerator()

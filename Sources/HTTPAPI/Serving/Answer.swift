@@ -61,13 +61,10 @@ extension Response {
   }
 
   /// A text that is not JSON.
-  static func text(
-    _ bytes: [UInt8], type: String, headers: HTTPFields = [:]
-  ) -> Response {
-    var fields = headers
-    fields[.contentType] = type
-    return Response(
-      status: .ok, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+  static func text(_ bytes: [UInt8], type: String) -> Response {
+    Response(
+      status: .ok, headers: [.contentType: type],
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
   }
 }
 

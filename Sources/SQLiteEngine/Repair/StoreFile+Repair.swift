@@ -118,7 +118,7 @@ extension StoreFile {
     guard try rows.connection.pageCount() <= Connection.checkedPages else {
       return RepairOutcome()
     }
-    let findings = try rows.connection.integrityCheck(.full)
+    let findings = try rows.connection.integrityCheck()
     guard !findings.isEmpty else { return RepairOutcome() }
     try prepareToWrite()
     try rows.connection.repairIndexes(after: findings, as: blank)
@@ -153,7 +153,7 @@ extension Connection {
     do {
       try begin()
       try work()
-      if try integrityCheck(.full).isEmpty {
+      if try integrityCheck().isEmpty {
         try commit()
         return true
       }

@@ -98,7 +98,7 @@ struct StoreScrub {
         find(ServiceError(engine: error).message)
       }
     }
-    let findings = try rows.connection.integrityCheck(.full)
+    let findings = try rows.connection.integrityCheck()
     for finding in findings { find("integrity check: " + finding) }
   }
 }
