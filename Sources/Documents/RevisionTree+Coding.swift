@@ -205,8 +205,6 @@ extension RevisionTree {
     let bytes: UnsafeRawBufferPointer
     var position = 0
 
-    init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
-
     var isAtEnd: Bool { position == bytes.count }
 
     mutating func byte() throws(DocumentError) -> UInt8 {

@@ -39,9 +39,6 @@ struct CarriedStore: Sendable {
   /// Whether the attachments are read.
   private var hasAttachments = false
 
-  /// Makes an empty value.
-  init() {}
-
   var isEmpty: Bool { bookmarks.isEmpty && others.isEmpty }
 
   /// Continues in a state of the store until the slice is over. Writes during the read may be included or not.

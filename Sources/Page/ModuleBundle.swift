@@ -74,11 +74,6 @@ private struct Module {
   private(set) var imported: [String] = []
   private(set) var loaded: [String] = []
 
-  init(name: String, isGiven: @escaping (String) -> Bool) {
-    self.name = name
-    self.isGiven = isGiven
-  }
-
   mutating func add(_ line: String) {
     if line.hasPrefix("import{"), let from = line.firstRange(of: "from \"") {
       imported.append(resolve(line[from.upperBound...].prefix { $0 != "\"" }))

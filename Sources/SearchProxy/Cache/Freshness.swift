@@ -15,8 +15,6 @@ package struct Freshness: Sendable {
   /// filled. An empty answer is never used longer, so that an upstream's failure does not look like an empty list.
   package var empty: Int64 = 5
 
-  package init() {}
-
   /// What an answer of a given age may be used for.
   package enum Verdict: Sendable, Equatable {
     /// It may be used for so many more seconds.

@@ -12,8 +12,6 @@ struct RowDigest {
   /// its bodies have a digest of their own, so that the result does not depend on how many rows are in a page.
   private var documents: [Int64: SHA256] = [:]
 
-  init() {}
-
   /// Adds a document without its other bodies.
   mutating func begin(_ document: CopiedDocument) {
     var hash = SHA256()

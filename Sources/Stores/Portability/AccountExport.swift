@@ -98,8 +98,6 @@ struct ExportSum: Sendable {
   private(set) var bytes = 0
   private var hash = SHA256()
 
-  init() {}
-
   /// Adds complete lines.
   mutating func add(_ lines: [UInt8]) {
     hash.update(data: lines)
