@@ -30,15 +30,3 @@ package struct StoredBodyKey {
     self.count = count
   }
 }
-
-/// Old revisions of a document's history that are stored separately from its row.
-package struct StoredPiece {
-  package let piece: HistoryPiece
-  /// The checksum of the piece; see ``Checksum/piece(_:_:)``.
-  package let checksum: Int64
-
-  package init(piece: HistoryPiece, checksum: Int64) {
-    self.piece = piece
-    self.checksum = checksum
-  }
-}

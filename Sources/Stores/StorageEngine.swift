@@ -1,5 +1,3 @@
-import Documents
-
 /// Creates, opens and erases stores.
 ///
 /// An engine keeps a registry of its stores, so that it knows which stores exist without a search for files.
@@ -93,28 +91,6 @@ extension StorageEngine {
     in namespace: String, after key: String?, limit: Int
   ) async throws -> [StoreName] {
     try await names(in: namespace, after: key, limit: limit, includingErased: false)
-  }
-}
-
-/// What another process did to a store.
-package enum RemoteChange: Sendable, Equatable {
-  /// It committed something.
-  case changed(StoreName)
-  /// It erased the store, or replaced it by another one.
-  case ended(StoreName)
-  /// It may have done anything to any store: notices were lost.
-  case unknown
-}
-
-/// Where the feed of a store is.
-package struct StorePosition: Sendable, Equatable {
-  package let epoch: String
-  /// A number that grows with every commit that changes the store.
-  package let mark: Int64
-
-  package init(epoch: String, mark: Int64) {
-    self.epoch = epoch
-    self.mark = mark
   }
 }
 

@@ -150,28 +150,3 @@ extension StoreView {
     return rest
   }
 }
-
-/// One row of the change feed: the last change of a document.
-package struct Change: Sendable, Equatable {
-  package let sequence: Int64
-  package let id: DocumentID
-  /// The winner after the change.
-  package let revision: RevisionID
-  package let isDeleted: Bool
-
-  package init(sequence: Int64, id: DocumentID, revision: RevisionID, isDeleted: Bool) {
-    self.sequence = sequence
-    self.id = id
-    self.revision = revision
-    self.isDeleted = isDeleted
-  }
-}
-
-/// An epoch of a store that ended when another database server took over, perhaps without the newest changes.
-package struct FormerEpoch: Sendable, Equatable {
-  package let epoch: String
-  /// The last sequence number of the epoch that the store still has.
-  package let last: Int64
-
-  package init(epoch: String, last: Int64) { (self.epoch, self.last) = (epoch, last) }
-}

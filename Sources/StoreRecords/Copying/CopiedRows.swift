@@ -74,3 +74,28 @@ package enum RowPage: Sendable {
   /// The bytes after which a page gets no further row: 4 MiB.
   package static let bytes = 4 << 20
 }
+
+/// What a reader knows of a store at one moment.
+package struct CopiedState: Sendable, Equatable {
+  /// The store's name, epoch and counts.
+  package var header: StoreHeader
+  /// A number that changes with every write, if the engine has one. Some writes change no count.
+  package var mark: Int64
+
+  package init(header: StoreHeader, mark: Int64 = 0) {
+    self.header = header
+    self.mark = mark
+  }
+}
+
+/// The position of a body in the order in which bodies are read: by document, then by generation, then by digest.
+package struct BodyKey: Sendable {
+  /// The sequence number of the document's first change.
+  package let first: Int64
+  package let revision: RevisionID
+
+  package init(_ body: CopiedBody) {
+    first = body.first
+    revision = body.revision
+  }
+}

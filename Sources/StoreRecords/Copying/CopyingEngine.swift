@@ -1,4 +1,3 @@
-package import Documents
 package import Stores
 
 /// An engine whose stores can be copied, row by row, to another engine and from it.
@@ -45,60 +44,5 @@ extension CopyingEngine {
   /// Opens a store that no one else uses.
   package func rowReader(of name: StoreName) async throws -> (any RowReader)? {
     try await rowReader(of: name, whileUsed: false)
-  }
-}
-
-/// Reads the rows of one store in pages. Every row's own checksum is verified; ``RowWalk`` verifies the rest.
-///
-/// An empty page means that no further row exists.
-package protocol RowReader: Sendable {
-  /// The store's counts at present.
-  func state() async throws -> CopiedState
-  /// Documents whose last change comes after a sequence number, in that order.
-  func documents(after sequence: Int64) async throws -> [CopiedDocument]
-  /// Bodies of some documents, without those of winners, in the order of ``BodyKey``.
-  /// - Parameter firsts: the documents, each by the sequence number of its first change.
-  /// - Parameter last: the page starts after this body; nil starts it at the first.
-  func bodies(of firsts: [Int64], after last: BodyKey?) async throws -> [CopiedBody]
-  /// Local documents, expired ones included, in byte order of their ids.
-  /// - Parameter last: the page starts after this id; nil starts it at the first.
-  func locals(after last: LocalID?) async throws -> [CopiedLocal]
-  func close() async
-}
-
-/// Writes a copy of one store.
-package protocol RowWriter: Sendable {
-  func write(_ page: RowPage) async throws
-  /// Writes the store's counts, after the last page.
-  /// - Returns: a reader of the copy, to compare it with the original.
-  func complete(_ header: StoreHeader) async throws -> any RowReader
-  /// Makes the copy durable and gives it its name. A store that had the name is erased first.
-  func publish() async throws
-  /// Removes the copy.
-  func abandon() async
-}
-
-/// What a reader knows of a store at one moment.
-package struct CopiedState: Sendable, Equatable {
-  /// The store's name, epoch and counts.
-  package var header: StoreHeader
-  /// A number that changes with every write, if the engine has one. Some writes change no count.
-  package var mark: Int64
-
-  package init(header: StoreHeader, mark: Int64 = 0) {
-    self.header = header
-    self.mark = mark
-  }
-}
-
-/// The position of a body in the order in which bodies are read: by document, then by generation, then by digest.
-package struct BodyKey: Sendable {
-  /// The sequence number of the document's first change.
-  package let first: Int64
-  package let revision: RevisionID
-
-  package init(_ body: CopiedBody) {
-    first = body.first
-    revision = body.revision
   }
 }
