@@ -1,36 +1,6 @@
 package import Documents
 package import Stores
 
-/// A request to restore an earlier revision of a document.
-package struct RestoreRequest: Sendable, Equatable {
-  /// The revision to restore.
-  package let revision: RevisionID
-  /// The revision that was the document's winner when the person decided; nil for any.
-  package let base: RevisionID?
-
-  package init(revision: RevisionID, base: RevisionID? = nil) {
-    self.revision = revision
-    self.base = base
-  }
-}
-
-/// The result of restoring a revision.
-package struct RestoreOutcome: Sendable, Equatable {
-  /// The new revision, or the present winner when nothing had to be changed.
-  package let revision: RevisionID
-  /// Whether it is a tombstone.
-  package let isDeleted: Bool
-  /// For a list: the hotels of the restored list that could not be restored, because their contents are no longer
-  /// stored.
-  package let missing: [HotelID]
-
-  init(_ revision: RevisionID, isDeleted: Bool = false, missing: [HotelID] = []) {
-    self.revision = revision
-    self.isDeleted = isDeleted
-    self.missing = missing
-  }
-}
-
 extension HotelService {
   /// Restores an earlier revision of a document as a new one, in one update. The present contents stay in the
   /// history, also those of conflicting revisions. Contents that the document has already are not written again.
