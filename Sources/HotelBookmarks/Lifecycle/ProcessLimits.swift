@@ -1,7 +1,5 @@
 import Glibc
 
-import FoundationEssentials
-
 /// The process' limit on file descriptors.
 enum FileDescriptors {
   /// The limit, after the soft limit is raised to the hard one, but at most to 65,536. Stores and connections need
