@@ -4,7 +4,7 @@
 /// The modules that others import become one scope, each after those that it imports, the entry last. A module that is
 /// only loaded later, as a view is, becomes an asynchronous function in that scope, which returns what the module exports.
 /// It runs when the module is first asked for, so a view that nobody opens costs nothing but its bytes. The script exports
-/// what the entry exports.
+/// what the entry exports. Names of the scope are short (``ShortNames/bundle(_:)``).
 ///
 /// The rules look only at the lines of scripts as ``PageSource/script(_:)`` makes them: an import begins its line and
 /// names what it imports in braces, an export begins its line with `export` before one declaration or names in braces, and
@@ -27,13 +27,15 @@ package enum ModuleBundle {
       let exports = module.exports.joined(separator: ",")
       functions += "\"\(name)\":async()=>{\(module.body)return{\(exports)}},\n"
     }
-    return Array(
-      """
-      \(scope.body)let loaded={},modules={
-      \(functions)},load=name=>loaded[name]??=modules[name]()
-      \(first.body)export{\(first.exports.joined(separator: ","))}
-
-      """.utf8)
+    let (body, names) = ShortNames.bundle(
+      Array(
+        """
+        \(scope.body)let loaded={},modules={
+        \(functions)},load=name=>loaded[name]??=modules[name]()
+        \(first.body)
+        """.utf8))
+    let exports = first.exports.map { name in names[name].map { "\($0) as \(name)" } ?? name }
+    return body + Array("export{\(exports.joined(separator: ","))}\n".utf8)
   }
 }
 

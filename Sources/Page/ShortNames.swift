@@ -18,8 +18,26 @@ struct ShortNames {
     names.renameKeys(keys)
     names.shortenLiterals()
     let top = names.topNames
-    for declaration in names.declarations { names.renameVariables(in: declaration, except: top) }
+    for declaration in names.declarations {
+      _ = names.renameVariables(in: declaration, except: top) {
+        $0.isDeclared($1)
+      } as: {
+        name($0)
+      }
+    }
     return names.result
+  }
+
+  /// A bundle with short names for what all of its modules see, and the short name of each. A `$` begins them, so that no
+  /// other name is the same.
+  static func bundle(_ script: [UInt8]) -> (script: [UInt8], names: [String: String]) {
+    var names = ShortNames(script)
+    let short = names.renameVariables(in: names.tokens.indices, except: []) { names, index in
+      names.tokens[index].opener == nil && names.isVariable(index)
+    } as: {
+      "$" + name($0)
+    }
+    return (names.result, short)
   }
 
   /// The keys of the page's texts, each with a short one.
@@ -129,7 +147,9 @@ struct ShortNames {
     if isWord(opener - 2, ["class", "extends"]) { return .unclear }
     if isSign(index - 1, "{,") {
       if isSign(index + 1, ":") { return .other }
-      let isAlone = isSign(index + 1, ",}(") || isSign(index + 1, "=") && !isArrow(index + 1)
+      let isAlone =
+        isSign(index + 1, ",}") || isSign(index + 1, "=") && !isArrow(index + 1)
+        || isSign(index + 1, "(") && isSign(tokens[index + 1].closer.map { $0 + 1 }, "{")
       if isAlone, !isDeclaredInList(index) { return .unclear }
     }
     return isWord(index - 1, ["get", "set", "async"]) && isSign(index + 1, "(")
@@ -195,8 +215,12 @@ struct ShortNames {
     }
   }
 
-  /// Renames the variables of a declaration, the most frequent first.
-  private mutating func renameVariables(in declaration: Range<Int>, except top: Set<String>) {
+  /// Renames the variables that are declared in a part of the script, the most frequent first.
+  /// - Returns: their new names.
+  private mutating func renameVariables(
+    in declaration: Range<Int>, except top: Set<String>,
+    isDeclared: (ShortNames, Int) -> Bool, as shortName: @escaping (Int) -> String
+  ) -> [String: String] {
     var uses: [String: [Int]] = [:]
     var declared: Set<String> = []
     var unclear = top.union(Self.known)
@@ -209,18 +233,21 @@ struct ShortNames {
       case .unclear: unclear.insert(name)
       case .variable:
         uses[name, default: []].append(index)
-        if !declared.contains(name), isDeclared(index) { declared.insert(name) }
+        if !declared.contains(name), isDeclared(self, index) { declared.insert(name) }
       }
       all.insert(name)
     }
-    let names = declared.subtracting(unclear).filter { $0.first?.isLowercase ?? false }
+    let names = declared.subtracting(unclear).filter { $0.first?.isLetter ?? false }
       .map { (name: $0, bytes: $0.utf8.count * (uses[$0]?.count ?? 0)) }
       .sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
-    var free = (0...).lazy.map(Self.name).filter { !all.contains($0) }.makeIterator()
+    var free = (0...).lazy.map(shortName).filter { !all.contains($0) }.makeIterator()
+    var short: [String: String] = [:]
     for (name, _) in names {
-      guard let short = free.next(), short.utf8.count < name.utf8.count else { continue }
-      for index in uses[name] ?? [] { renamed[index] = short }
+      guard let next = free.next(), next.utf8.count < name.utf8.count else { continue }
+      short[name] = next
+      for index in uses[name] ?? [] { renamed[index] = next }
     }
+    return short
   }
 
   private var result: [UInt8] {

@@ -35,16 +35,16 @@ import Testing
     #expect(
       String(decoding: script, as: UTF8.self) == """
         let h=(a)=>a
-        function text(){return "import"}
-        let near=Object
-        class Client extends near{}
+        function $f(){return "import"}
+        let $e=Object
+        class $b extends $e{}
         async function open(a){}
-        let more=2
-        let loaded={},modules={
-        "view.js":async()=>{async function show(){return h(text,more)}
+        let $d=2
+        let $c={},$a={
+        "view.js":async()=>{async function show(){return h($f,$d)}
         return{show}},
-        },load=name=>loaded[name]??=modules[name]()
-        let show=()=>h(Client),routes=[()=>load("view.js"),()=>import("./coast.js")]
+        },load=name=>$c[name]??=$a[name]()
+        let show=()=>h($b),routes=[()=>load("view.js"),()=>import("./coast.js")]
         export{show}
 
         """)

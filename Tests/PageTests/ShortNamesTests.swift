@@ -54,6 +54,28 @@ import Testing
     #expect(short(script) == script)
   }
 
+  @Test func aBundleHasShortNamesForWhatAllModulesSee() {
+    let script = """
+      let client=await open(),segment=text=>text
+      class Client{client(){segment(this)}}
+      let modules={"view.js":async()=>{let list={segment:1,title:segment(list.segment)}
+      if(list){segment(client)}
+      return{list}}},reason=1
+      f({reason})
+      """
+    let (short, names) = ShortNames.bundle(Array(script.utf8))
+    #expect(names == ["segment": "$a", "Client": "$c", "modules": "$b"])
+    #expect(
+      String(decoding: short, as: UTF8.self) == """
+        let client=await open(),$a=text=>text
+        class $c{client(){$a(this)}}
+        let $b={"view.js":async()=>{let list={segment:1,title:$a(list.segment)}
+        if(list){$a(client)}
+        return{list}}},reason=1
+        f({reason})
+        """)
+  }
+
   @Test func membersAndKeysAreNotVariables() {
     #expect(
       short(
