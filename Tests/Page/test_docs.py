@@ -100,6 +100,18 @@ def test_programs_run_as_they_are(browser, language):
         assert '"error"' not in done.stdout, (name, program, done.stdout)
 
 
+def test_programs_for_a_stream_and_for_a_cookie_can_end_well(browser, server):
+    page = browser().visit("/docs#observeChanges")
+    page.choose("main .box select", "Swift")
+    # Whoever waits for all of a stream waits for ever.
+    page.until(lambda: "didReceive data" in page.find("main pre code").text)
+    page.driver.execute_script("location.hash = 'putBookmark'")
+    page.choose("#try-who", "cookie")
+    page.choose("main .box select", "curl")
+    # The server refuses a write by cookie from elsewhere.
+    page.until(lambda: f"Origin: {server.url}" in page.find("main pre code").text)
+
+
 def test_the_book_is_beside_the_reference_and_a_search_finds_both(browser):
     page = browser().visit("/docs")
     page.until(lambda: page.press("Getting started") or True)

@@ -18,6 +18,8 @@ export function wish(operation, values, body, credentials) {
   const fields = [...values].filter(([parameter, value]) => parameter.in === "header" && value !== "").map(([parameter, value]) => [parameter.name, value])
   const sent = operation.written && body ? body : ""
   if (sent) fields.push(["Content-Type", operation.written.type])
+  // The server takes a write by cookie only from a page of its own.
+  if (credentials === "cookie" && operation.method !== "GET") fields.push(["Origin", location.origin])
   return {
     method: operation.method, url: location.origin + target(operation, values, true), fields, body: sent, credentials,
     isStream: operation.answers.some(each => each.content?.["text/event-stream"]),
@@ -76,7 +78,7 @@ function python({ method, url, fields, body, credentials, isStream }) {
 }
 
 /** @param {Wish} wish */
-function swift({ method, url, fields, body, credentials }) {
+function swift({ method, url, fields, body, credentials, isStream }) {
   const variable = name => `\\(ProcessInfo.processInfo.environment["${name}", default: ""])`
   const set = (name, text) => `request.setValue(${text}, forHTTPHeaderField: ${swiftText(name)})`
   const proof = {
@@ -88,9 +90,23 @@ function swift({ method, url, fields, body, credentials }) {
     "import Foundation\n#if canImport(FoundationNetworking)\n  import FoundationNetworking\n#endif\n",
     `var request = URLRequest(url: URL(string: ${swiftText(url)})!)`, `request.httpMethod = ${swiftText(method)}`, proof,
     ...fields.map(([name, text]) => set(name, swiftText(text))), body && `request.httpBody = Data(${swiftText(body)}.utf8)`,
-    "let (data, answer) = try await URLSession.shared.data(for: request)",
-    "print((answer as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))")
+    isStream ? swiftStream : `let (data, answer) = try await URLSession.shared.data(for: request)
+print((answer as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))`)
 }
+
+/** A stream has no end, and Foundation on Linux gives its bytes only to a delegate. */
+const swiftStream = `
+final class Printer: NSObject, URLSessionDataDelegate {
+  func urlSession(_: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    FileHandle.standardOutput.write(data)
+  }
+  func urlSession(_: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    exit(error == nil ? 0 : 1)
+  }
+}
+let session = URLSession(configuration: .default, delegate: Printer(), delegateQueue: nil)
+session.dataTask(with: request).resume()
+RunLoop.main.run()`
 
 /** A text as a literal of Swift, which writes some characters in another way than JavaScript. */
 const swiftText = text => literal(text).replaceAll(/\\(?:([bf])|u([0-9a-f]{4})|.)/g, (all, letter, code) =>
