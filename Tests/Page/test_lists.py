@@ -83,6 +83,20 @@ def test_a_note_changed_while_it_is_being_written_is_not_overwritten(browser):
     saved(owner, "We leave on Tuesday.")
 
 
+def test_what_is_typed_stays_until_it_is_saved(browser):
+    owner, other, path = begun(browser)
+    other.press("Change")
+    other.write("#words", "We leave on Sunday.")
+    other.press("Lists")
+    other.says("Plan a trip with others")
+    other.visit(f"{path}/notes/Plan")
+    assert other.find("#words").get_attribute("value") == "We leave on Sunday."
+    other.reload()
+    other.press("Save for everybody")
+    saved(other, "We leave on Sunday.")
+    assert other.driver.execute_script("return localStorage.length") == 0
+
+
 @pytest.mark.parametrize("is_offline", [False, True])
 def test_other_lines_that_two_people_have_changed_are_both_kept(browser, is_offline):
     owner, other, path = begun(browser)

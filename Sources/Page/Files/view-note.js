@@ -11,7 +11,9 @@ import { t } from "./texts.js"
 /** A note of a list: reading, writing, drafts, publishing, and conflicts with another member's change. */
 export async function show({ id, title, query }, signal) {
   const node = h("div"), path = `/lists/${segment(id)}`
-  let editing = query.get("edit") === "1", chosen, watch
+  // What is typed is kept in this browser until it is saved or given up: a link, a reload or a crash loses nothing.
+  const typed = `${client.session.id} ${(await client.list(id)).id} ${title}`
+  let editing = query.get("edit") === "1" || typed in localStorage, chosen, watch
 
   async function renew() {
     const [list, notes, entries] = await Promise.all([client.list(id), client.notes(id), client.outbox()])
@@ -32,7 +34,12 @@ export async function show({ id, title, query }, signal) {
 
   const begin = () => h("button.main", { onclick: edit }, t.write)
   const edit = async () => { editing = true; await renew(); node.querySelector("textarea")?.focus() }
-  const done = () => { editing = watch = undefined; rewrite(location.pathname); return renew() }
+  const done = () => {
+    editing = watch = undefined
+    localStorage.removeItem(typed)
+    rewrite(location.pathname)
+    return renew()
+  }
 
   function reading(list, note, mayWrite) {
     return [
@@ -60,14 +67,18 @@ export async function show({ id, title, query }, signal) {
   })
 
   function editor(list, note) {
-    const began = note?.markdown ?? "", changed = h("div", { role: "status" })
-    let base = note?.rev ?? null
-    const words = h("textarea", { id: "words", dir: "auto", value: began, rows: 16, oninput: () => { if (!preview.hidden) show() } })
+    const kept = JSON.parse(localStorage.getItem(typed)), changed = h("div", { role: "status" })
+    const { began, after } = kept ?? { began: note?.markdown ?? "", after: note?.entry ?? null }
+    let base = kept ? kept.base : note?.rev ?? null
+    const words = h("textarea", { id: "words", dir: "auto", value: kept?.text ?? began, rows: 16, oninput: () => {
+      if (!preview.hidden) show()
+      localStorage.setItem(typed, JSON.stringify({ text: words.value, began, base, after }))
+    } })
     const preview = h("div.panel", { hidden: true, "aria-label": t.howItLooks, role: "region" })
     const show = () => refill(preview, markdown(words.value))
     const toggle = h("button", { "aria-expanded": "false", onclick: () => { preview.hidden = !preview.hidden; toggle.setAttribute("aria-expanded", String(!preview.hidden)); show() } }, t.preview)
     const save = isDraft => attempt(async () => {
-      await client.putNote(list.id, title, words.value, { draft: isDraft, base, after: note?.entry ?? null })
+      await client.putNote(list.id, title, words.value, { draft: isDraft, base, after })
       announce(isDraft ? t.draftKept : t.saved)
       await done()
     })
@@ -78,6 +89,7 @@ export async function show({ id, title, query }, signal) {
       refill(changed, now?.markdown === began ? "" : now ? h("details.note", h("summary", t.noteChanged(now.pending)),
         version(t.asAllSee, now.markdown, began)) : h("p.note", t.noteRemoved))
     }
+    watch(note)
     return h("form.stack.section.narrow", { onsubmit: () => save(Boolean(note?.draft)) },
       h("div", h("label", { for: "words" }, t.note), words, h("p.hint", t.markdownNote)), changed, preview,
       h("div.row", h("button.main", note?.draft ? t.saveDraft : t.saveForAll),
