@@ -175,6 +175,15 @@ def test_three_retries_then_parked_and_sent_again_by_hand(browsers):
     assert len(browser.run("return (await (await fetch('/v1/bookmarks')).json()).bookmarks")) == 1
 
 
+def test_what_is_parked_is_sent_when_the_user_syncs(browsers):
+    browser = browsers().open(backoff=[10, 10, 10])
+    browser.settled()
+    browser.run(FAILING, answer={"status": 503})
+    entry = browser.run("return await client.bookmark(args.hotel)", hotel=browser.run(FIRST))
+    browser.until("return (await client.outbox())[0].state === 'parked'")
+    browser.run("window.refusal = null; await client.syncNow(); await client.settled(args.id)", id=entry["id"])
+
+
 def test_retry_after_is_obeyed(browsers):
     browser = browsers().open(backoff=[10, 10, 10])
     browser.settled()
@@ -201,6 +210,54 @@ def test_removing_can_be_undone_with_place_and_time(browsers):
     browser.run("await client.settled(args.id)", id=undo["id"])
     after = browser.run("return await client.bookmarks()")
     assert [(it["id"], it["bookmarkedAt"]) for it in after] == [(it["id"], it["bookmarkedAt"]) for it in before]
+
+
+def test_removal_on_its_way_that_is_undone_keeps_the_users_words(browsers, service):
+    browser = browsers().open()
+    browser.settled()
+    hotel = browser.run(FIRST)
+    browser.run("""
+        await client.settled((await client.bookmark(args.hotel)).id)
+        await client.settled((await client.annotate(args.hotel.id, { note: 'Room 7', tags: [] })).id)
+        await client.syncNow()
+        await client.setMode('manual')""", hotel=hotel)
+    service.pause()
+    entry = browser.run("""
+        const entry = await client.unbookmark(args.id)
+        client.syncNow().catch(() => {})
+        return entry""", id=hotel["id"])
+    browser.until("return (await client.outbox()).at(-1).state === 'transit'")
+    undo = browser.run("return await client.undo(args.id)", id=entry["id"])
+    service.resume()
+    browser.run("await client.syncNow(); await client.settled(args.id)", id=undo["id"])
+    theirs = browser.run("return (await (await fetch('/v1/bookmarks')).json()).bookmarks")
+    assert [it["hotel"]["myNote"] for it in theirs] == ["Room 7"]
+
+
+def test_words_on_a_bookmark_that_another_device_has_removed_bring_it_back(browsers):
+    browser = browsers().open()
+    browser.settled()
+    hotel = browser.run(FIRST)
+    entry = browser.run("""
+        await client.settled((await client.bookmark(args.hotel)).id)
+        await client.setMode('manual')
+        await fetch('/v1/bookmarks/' + args.hotel.id, { method: 'DELETE' })
+        const entry = await client.annotate(args.hotel.id, { note: 'Room 7', tags: [] })
+        await client.syncNow()
+        return entry""", hotel=hotel)
+    browser.run("await client.settled(args.id)", id=entry["id"])
+    theirs = browser.run("return (await (await fetch('/v1/bookmarks')).json()).bookmarks")
+    assert [it["hotel"]["myNote"] for it in theirs] == ["Room 7"]
+
+
+def test_a_name_of_dots_is_no_other_path(browsers):
+    browser = browsers().open()
+    browser.settled()
+    hotel = browser.run(FIRST)
+    browser.run("await client.settled((await client.bookmark(args.hotel)).id)", hotel=hotel)
+    with pytest.raises(Refused):
+        browser.run("await client.settled((await client.deletePhoto(args.id, '..')).id)", id=hotel["id"])
+    assert browser.run("return (await fetch('/v1/bookmarks/' + args.id)).status", id=hotel["id"]) == 200
 
 
 NOTE = "We leave on Monday.\n\nBring:\n\n* [ ] tea"
@@ -250,3 +307,30 @@ def test_two_texts_that_were_begun_from_the_same_one_are_put_together(browsers):
         await client.syncNow()""", list=home, rev=rev, one=NOTE.replace("Monday", "Tuesday"), other=NOTE.replace("[ ]", "[x]"))
     theirs = browser.run("return await (await fetch(`/v1/lists/${args.list}/notes/Plan`)).json()", list=home)
     assert theirs["markdown"] == NOTE.replace("Monday", "Tuesday").replace("[ ]", "[x]")
+
+
+def test_a_note_that_another_member_has_changed_is_removed_only_on_request(browsers):
+    browser = browsers().open()
+    home, _ = with_note(browser)
+    browser.run("""await fetch(`/v1/lists/${args.list}/notes/Plan`, {
+        method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ markdown: 'Theirs' }) })""", list=home)
+    entry = browser.run("const entry = await client.deleteNote(args.list, 'Plan'); await client.syncNow(); return entry", list=home)
+    with pytest.raises(Refused, match="precondition_failed"):
+        browser.run("await client.settled(args.id)", id=entry["id"])
+    assert browser.run("return (await client.notes(args.list))[0].markdown", list=home) == "Theirs"
+    browser.run("await client.sendAgain(args.id); await client.syncNow(); await client.settled(args.id)", id=entry["id"])
+    assert browser.run("return (await fetch(`/v1/lists/${args.list}/notes/Plan`)).status", list=home) == 404
+
+
+def test_descriptions_that_two_members_have_written_are_both_kept(browsers):
+    browser = browsers().open()
+    home, _ = with_note(browser)
+    text = browser.run("""
+        const path = `/v1/lists/${args.list}`
+        await fetch(path, { method: 'PATCH', headers: { 'content-type': 'application/json' }, body: '{"markdown":"Theirs"}' })
+        const entry = await client.changeList(args.list, { title: 'Roma', markdown: 'Mine' })
+        await client.syncNow()
+        await client.settled(entry.id)
+        await client.settled((await client.changeList(args.list, { markdown: 'Both' }), await client.syncNow(), (await client.outbox()).at(-1)).id)
+        return [(await client.outbox()).at(-2).body.markdown, await (await fetch(path)).json()]""", list=home)
+    assert text[0] == "Theirs\nMine" and (text[1]["title"], text[1]["markdown"]) == ("Roma", "Both")

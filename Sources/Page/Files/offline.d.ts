@@ -155,7 +155,7 @@ export interface Entry {
    * `pending`: waits for an earlier change, the network or its next attempt. `transit`: sent, not answered yet.
    * `delivered`: on the server's disk. `rejected`: the server refused it, and reads no longer include it. `parked`: the
    * further attempts (by default three) also failed for a temporary reason; reads still include it, and it waits for
-   * {@link Client.sendAgain}, {@link Client.change} or {@link Client.drop}.
+   * {@link Client.sendAgain}, {@link Client.change}, {@link Client.drop}, {@link Client.syncNow} or the next visit.
    */
   state: "pending" | "transit" | "delivered" | "rejected" | "parked"
   /** The name of the function that made it, such as `bookmark`. */
@@ -191,6 +191,7 @@ export interface Entry {
 export interface SyncState {
   /** `manual`: only {@link Client.syncNow} sends and fetches. */
   mode: "continuous" | "manual"
+  /** `syncing` also before the first round. */
   phase: "idle" | "syncing" | "offline" | "error"
   /** The finished steps of this round. */
   done: number
@@ -214,8 +215,9 @@ export interface SyncState {
   intercepted: boolean
   /** RFC 3339. */
   lastSync: string | null
-  /** The cause of the phase `error`. */
+  /** The cause of the phase `error`, and its code if it has one. */
   error: string | null
+  code?: string
 }
 
 export interface Query {
@@ -366,7 +368,10 @@ export class Client {
   list(id: string): Promise<List>
   /** Makes a list: the entry's `list`. */
   makeList(body: { title: string, markdown?: string }): Promise<Entry>
-  /** Null removes a day. */
+  /**
+   * Null removes a day. A description is joined with what others have written since `markdownSeen`, by default the
+   * description that is here.
+   */
   changeList(list: string, body: { title?: string, markdown?: string, markdownSeen?: string, from?: string | null, to?: string | null }): Promise<Entry>
   /** The last change of each document of a list, the latest first; see the book's page *History*. */
   changes(list: string, options?: { after?: string }): Promise<{ changes: any[], next?: string }>
@@ -424,7 +429,7 @@ export class Client {
 
   /** Oldest first, with at most the last 20 delivered entries. */
   outbox(): Promise<Entry[]>
-  /** Sends a change again, unchanged. */
+  /** Sends a change again, unchanged. The removal of a note that somebody has changed is then done all the same. */
   sendAgain(id: number): Promise<Entry>
   /** Sends another body. */
   change(id: number, body: object): Promise<Entry>

@@ -109,7 +109,12 @@ export const actions = {
       await rebase(transaction, entry, () => ({ base: answer.rev }))
     },
     async join(entry) {
-      const { body: present } = await call("GET", this.request(entry)[1])
+      const { body: present } = await call("GET", this.request(entry)[1]).catch(error => {
+        if (error.status === 404) return {}
+        throw error
+      })
+      // Another device has removed the bookmark. It comes back: nobody else has these words.
+      if (!present) return { base: undefined }
       const words = joined(entry.former, annotation(present.hotel), annotation(entry.body))
       return { base: present.rev, former: annotation(present.hotel), body: annotated(present.hotel, words) }
     }
@@ -277,7 +282,8 @@ export const actions = {
 
   deleteNote: {
     target: entry => within(entry, `notes/${entry.subject}`),
-    request: entry => ["DELETE", `${root(entry)}/notes/${segment(entry.subject)}${based(entry)}`],
+    // Without a base it is removed whatever others have written.
+    request: entry => ["DELETE", `${root(entry)}/notes/${segment(entry.subject)}${entry.draft || entry.base !== undefined ? based(entry) : ""}`],
     show(state, entry) { state.notes.delete(entry.subject) },
     keep: (transaction, entry) => transaction.delete("notes", [entry.list, entry.subject])
   },

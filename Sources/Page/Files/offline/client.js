@@ -215,8 +215,17 @@ export class Client extends EventTarget {
     return this.#write({ action: "makeList", list: `new-${randomID()}`, label: title, body: { title, markdown } })
   }
 
-  /** @param {string} list @param {{title?: string, markdown?: string, from?: string|null, to?: string|null}} body @returns {Promise<Entry>} */
-  changeList(list, body) { return this.#write({ action: "changeList", list, label: body.title, body }) }
+  /**
+   * Changes a list. The server joins a description with what others have written since `markdownSeen`, by default the one
+   * that is here.
+   * @param {string} list
+   * @param {{title?: string, markdown?: string, markdownSeen?: string, from?: string|null, to?: string|null}} body
+   * @returns {Promise<Entry>}
+   */
+  async changeList(list, body) {
+    const seen = body.markdown !== undefined && { markdownSeen: (await this.list(list)).markdown }
+    return this.#write({ action: "changeList", list, label: body.title, body: { ...seen, ...body } })
+  }
 
   /** Offers a list to a member, who owns it after accepting. @param {string} list @param {string} username */
   async offerList(list, username) { await this.#parts.ask("PATCH", await this.#root(list), { body: { owner: username } }) }
@@ -330,7 +339,7 @@ export class Client extends EventTarget {
   /** @returns {Promise<Entry[]>} Oldest first, with at most the last 20 delivered entries. */
   outbox() { return this.#parts.outbox.entries() }
 
-  /** Sends a change again, unchanged. @param {number} id @returns {Promise<Entry>} */
+  /** Sends a change again, unchanged; a note that somebody has changed is then removed. @param {number} id @returns {Promise<Entry>} */
   sendAgain(id) { return this.#queued(this.#parts.outbox.sendAgain(id)) }
   /** Sends another body. @param {number} id @param {object} body @returns {Promise<Entry>} */
   change(id, body) { return this.#queued(this.#parts.outbox.change(id, body)) }

@@ -65,9 +65,12 @@ export class Outbox {
     })
   }
 
-  /** Sends an entry again with the same key, so that the server does not repeat work that it has done. */
+  /**
+   * Sends an entry again with the same key, so that the server does not repeat work that it has done. A note that somebody
+   * has changed is now removed all the same.
+   */
   sendAgain(id) {
-    return this.#edit(id, entry => ({ ...entry, ...fresh }))
+    return this.#edit(id, entry => ({ ...entry, ...fresh, ...(entry.action === "deleteNote" && !entry.draft && { base: undefined, key: randomID() }) }))
   }
 
   /** Replaces an entry's body and sends it with a new key. The base of a note becomes the server's present revision. */
@@ -97,16 +100,17 @@ export class Outbox {
     if (!entry?.undoable) throw new OfflineError("not_stored", "This can't be undone any more.")
     const { subject, list, label, former } = entry
     if (entry.state === "pending" && !entry.attempts) return this.drop(id)
-    if (!entry.undo) return this.add({ action: "bookmark", subject, list, label, hotel: former.hotel })
+    // It is on its way: it is bookmarked again, with the user's own words.
+    if (!entry.undo) return this.add({ action: "bookmark", subject, list, label, hotel: former.hotel, body: former.hotel })
     await this.#edit(id, it => ({ ...it, undoable: false }), true)
     return this.add({ action: "undo", subject, list, label, former, body: entry.undo })
   }
 
-  /** Makes entries `pending` again that another tab sent before it was closed or killed. */
+  /** Makes entries `pending` again that are parked, or that another tab sent before it was closed or killed. */
   recover() {
     return this.#database.write(["outbox"], async transaction => {
       for (const entry of await transaction.all("outbox")) {
-        if (entry.state === "transit") await transaction.put("outbox", { ...entry, state: "pending" })
+        if (["transit", "parked"].includes(entry.state)) await transaction.put("outbox", { ...entry, ...fresh })
       }
     })
   }

@@ -113,8 +113,8 @@ export async function isReachable() {
   return navigator.onLine !== false && reach().then(() => true, () => false)
 }
 
-/** Text as a segment of a path, percent-encoded. */
-export const segment = text => encodeURIComponent(text)
+/** Text as a segment of a path, percent-encoded. `.` and `..` would name another path: the server refuses what they become. */
+export const segment = text => encodeURIComponent(text).replace(/^\.\.?$/, "$&%00")
 
 /** 128 random bits in hexadecimal. `crypto.randomUUID` does not exist on pages that were loaded by plain HTTP. */
 export function randomID() {
