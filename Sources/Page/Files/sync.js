@@ -2,6 +2,7 @@ import { client } from "./client.js"
 import { time } from "./dates.js"
 import { h, icon, refill, svg } from "./dom.js"
 import { attempt } from "./messages.js"
+import { reason } from "./reasons.js"
 import { t } from "./texts.js"
 
 /**
@@ -12,14 +13,16 @@ import { t } from "./texts.js"
 const marks = { idle: "tick", syncing: "turn", offline: "cross", error: "mark" }
 
 /** The text for a state, for the button's label and the panel. */
-export function phrase({ phase, waiting, stuck, error, mode, quiet, intercepted }) {
+export function phrase({ phase, waiting, stuck, error, code, mode, quiet, intercepted, lastSync }) {
   if (stuck) return t.needYou(stuck)
   if (phase === "syncing") return t.bringing
   if (phase === "offline" && intercepted) return t.elseAnswers
   if (phase === "offline") return waiting ? t.offlineWaiting(waiting) : t.offlineHere
-  if (phase === "error") return client.session.state === "ended" ? t.sessionEnded : error ?? t.noSync
+  if (phase === "error") return client.session.state === "ended" ? t.sessionEnded : error ? reason({ code, reason: error }) : t.noSync
   if (waiting) return mode === "manual" ? t.toBeSent(waiting) : t.sending(waiting)
   if (quiet) return t.notLive
+  // What others have changed since is not known.
+  if (mode === "manual") return lastSync ? t.lastTime(time(lastSync).textContent).join("") : t.neverSynced
   return t.upToDate
 }
 
@@ -43,7 +46,7 @@ function sheetContent(state) {
       mode("continuous", t.atOnce), mode("manual", t.onlyPressed)),
     state.intercepted ? h("p", h("a", { href: "/?network", target: "_self" }, t.openPage)) : null,
     h("div.row",
-      h("button.main", { disabled: state.phase === "syncing", onclick: () => attempt(() => client.syncNow()) }, t.syncNow),
+      h("button.main", { onclick: () => attempt(() => client.syncNow()) }, t.syncNow),
       h("a.button", { href: "/outbox" }, t.yourChanges))
   ].filter(Boolean)
 }

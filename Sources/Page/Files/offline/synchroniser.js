@@ -17,7 +17,7 @@ export class Synchroniser {
   #wanted = new Set(); #asks = []; #wake = () => {}; #timer; #feed = null; #fails = 0; #heardOf = null; #silent
   /** @type {import("../offline.d.ts").SyncState} */
   state = {
-    mode: "continuous", phase: "idle", done: 0, total: 0, waiting: 0, stuck: 0, live: false, quiet: false, intercepted: false, lastSync: null,
+    mode: "continuous", phase: "syncing", done: 0, total: 0, waiting: 0, stuck: 0, live: false, quiet: false, intercepted: false, lastSync: null,
     error: null
   }
 
@@ -38,7 +38,8 @@ export class Synchroniser {
   /** Reads the mode and the time of the last round from the database. */
   async load() {
     const [mode, lastSync] = await Promise.all([this.#database.meta("mode"), this.#database.meta("lastSync")])
-    Object.assign(this.state, { mode: mode ?? "continuous", lastSync: lastSync ?? null })
+    // Before the first round nothing is known of the server, except that no round is wanted.
+    Object.assign(this.state, { mode: mode ?? "continuous", lastSync: lastSync ?? null, ...(mode === "manual" && { phase: "idle" }) })
   }
 
   /** Changes the state and reports it to every tab. */
@@ -152,7 +153,10 @@ export class Synchroniser {
     const heardOf = this.#heardOf
     try {
       if (this.state.phase === "offline") await reach()
-      await this.#tabs.exclusive(() => this.#run(wanted, heardOf, signal))
+      await this.#tabs.exclusive(async () => {
+        if (asks.length) await this.#outbox.recover()
+        await this.#run(wanted, heardOf, signal)
+      })
       this.#fails = 0
       for (const ask of asks) ask.resolve()
     } catch (error) {
@@ -162,7 +166,7 @@ export class Synchroniser {
       if (error.code?.startsWith("storage_")) this.#failed(error)
       if (error.isSessionEnd) await this.#session.end()
       if (error.isOffline) this.#unreached(error)
-      else this.set({ phase: "error", error: error.message })
+      else this.set({ phase: "error", error: error.message, code: error.code })
       await this.#pause(error.retryAfter, signal)
     }
     if (this.state.mode === "continuous" && this.state.phase === "idle") this.#follow(signal)
