@@ -21,6 +21,8 @@ const done = arguments[0]
     database.close()
   }
   for (const name of await caches.keys()) {
+    // The app's own files.
+    if (name.startsWith("page")) continue
     for (const { url } of await (await caches.open(name)).keys()) left.push(url)
   }
   return [...left, ...Object.entries({ ...localStorage, ...sessionStorage })]

@@ -169,7 +169,10 @@ def test_logging_out_leaves_nothing(browsers):
         browser.run("await client.logOut()")
     browser.run("await client.logOut({ discard: true })")
     assert set(browser.records().values()) == {0}
-    assert browser.run("return [await caches.keys(), localStorage.length, sessionStorage.length]") == [[], 0, 0]
+    assert browser.run("return [localStorage.length, sessionStorage.length]") == [0, 0]
+    # The app's own files are nobody's: the next user opens it without a network, too.
+    assert browser.run("""return Boolean(await caches.match('/shell.json', { cacheName: 'page' }))
+        && (await caches.keys()).every(it => it.startsWith('page'))""")
     assert browser.run("return client.session") == {"state": "none"}
     assert browser.run("return (await fetch('/v1/me')).status") == 401
     [other] = [it for it in browser.driver.window_handles if it != first]

@@ -41,9 +41,8 @@ def test_whoever_changed_the_password_elsewhere_logs_in_again_and_the_changes_ar
     assert not page.find("#banner").is_displayed()
 
 
-def test_whoever_is_shown_as_logged_in_and_is_not_gets_the_form(browser):
-    page, name = browser(), some_name()
-    page.sign_up(name)
+def sync_by_hand(page):
+    """Chooses that nothing is sent or fetched by itself."""
     page.find("#sync > button").click()
     # The panel is drawn again while it syncs.
     page.until(lambda: page.click(page.find("input[name=mode]:not(:checked)")), "the mode can't be chosen")
@@ -53,6 +52,12 @@ def test_whoever_is_shown_as_logged_in_and_is_not_gets_the_form(browser):
           const read = asked.result.transaction("meta").objectStore("meta").get("mode")
           read.onsuccess = () => { asked.result.close(); done(read.result === "manual") }
         }"""))
+
+
+def test_whoever_is_shown_as_logged_in_and_is_not_gets_the_form(browser):
+    page, name = browser(), some_name()
+    page.sign_up(name)
+    sync_by_hand(page)
     change_password(page, name, "another good password")
     page.visit("/log-in").says(name + " has been logged out here")
     page.enter(name, "another good password", "Log in")
@@ -77,6 +82,52 @@ def test_another_user_takes_over_the_browser_only_after_a_question(browser):
     page.press("Enter and lose them")
     page.until(lambda: page.find("#who").text == second)
     page.visit("/outbox").says("Nothing on its way")
+    # Nor does the second see what the first has searched for.
+    assert page.driver.execute_async_script("""
+        const done = arguments[0], asked = indexedDB.open("hotel-bookmarks")
+        asked.onsuccess = () => {
+          const count = asked.result.transaction("found").objectStore("found").count()
+          count.onsuccess = () => { asked.result.close(); done(count.result) }
+        }""") == 0
+
+
+def test_a_log_out_without_a_network_does_not_end_the_next_session(browser):
+    page, first, second = browser(), some_name(), some_name()
+    requests.post(page.url + "/v1/users", json={"username": second, "password": PASSWORD}, timeout=PATIENCE)
+    page.sign_up(first)
+    sync_by_hand(page)
+    page.visit("/account").says("Log out or erase")
+    # What others have changed since is not known.
+    assert "up to date" not in page.find("#sync > button").get_attribute("aria-label")
+    page.offline()
+    page.press("Log out")
+    page.says("Nothing of yours is left in this browser")
+    page.offline(False)
+    page.press("Log in")
+    page.enter(second, PASSWORD, "Log in")
+    page.says("Good to see you")
+    page.find("#sync > button").click()
+    page.press("Sync now")
+    page.says("Last time")
+    assert page.driver.execute_async_script("fetch('/v1/me').then(it => arguments[0](it.status))") == 200
+    assert page.find("#who").text == second and not page.find("#banner").is_displayed()
+
+
+def test_a_question_is_closed_when_its_person_has_logged_out_in_another_tab(browser):
+    page = browser()
+    page.sign_up(some_name())
+    first_hotels(page, "Paris", 1)
+    page.visit("/bookmarks")
+    page.press("Add note")
+    page.write("#my-note", "Only for me.")
+    asked = page.driver.current_window_handle
+    page.driver.switch_to.new_window("tab")
+    page.visit("/account")
+    page.press("Log out")
+    page.says("Nothing of yours is left in this browser")
+    page.driver.switch_to.window(asked)
+    page.says("Nothing bookmarked yet")
+    assert not page.all("dialog")
 
 
 def test_a_guest_is_warned_before_the_data_is_erased_and_coming_back_keeps_it(browser):

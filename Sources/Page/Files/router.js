@@ -63,6 +63,8 @@ const remember = () => history.replaceState({ ...history.state, scroll: window.s
 export async function render(scroll = 0) {
   leaving.abort()
   leaving = new AbortController()
+  // A question belongs to its view, and to its person.
+  document.querySelector("dialog")?.close()
   const { signal } = leaving
   const main = document.getElementById("main")
   const { load, params } = resolve(location.pathname)

@@ -35,16 +35,20 @@ export class Session {
 
   /** Checks before a round that the cookie is this user's. @returns {Promise<boolean>} Whether a session is active. */
   async ensure() {
-    if (await this.#database.meta("ending")) {
-      await call("DELETE", "/v1/sessions").catch(ignoringEnd)
-      await this.#database.setMeta("ending", undefined)
-    }
+    await this.#finish()
     if (this.state.state === "active" && Date.now() - this.#provedAt > belief) await this.#prove()
     if (this.state.state === "none") {
       if (this.#isLoggedOut) return false
       await this.#begin()
     }
     return this.state.state === "active"
+  }
+
+  /** Ends the session of a log-out without a network, before there is another one: both have the same cookie. */
+  async #finish() {
+    if (!await this.#database.meta("ending")) return
+    await call("DELETE", "/v1/sessions").catch(ignoringEnd)
+    await this.#database.setMeta("ending", undefined)
   }
 
   /** Asks the server whether the cookie is still this user's. */
@@ -73,6 +77,7 @@ export class Session {
     this.wake()
     return this.#tabs.exclusive(async () => {
       await this.load()
+      await this.#finish()
       // The database may not know yet that the session has ended.
       if (this.state.state !== "none") await this.#prove().catch(error => { if (error.isOffline) throw error })
       const { state, kind, id: former } = this.state
@@ -165,14 +170,16 @@ export class Session {
 
   async #become(next) {
     this.#provedAt = Date.now()
-    await this.#database.write(["meta", "outbox", ...copies], async transaction => {
+    const all = ["outbox", "found", "photos", ...copies]
+    let isOthers
+    await this.#database.write(["meta", ...all], async transaction => {
       const former = await transaction.get("meta", "session")
       await transaction.setMeta("session", next)
       if (former?.id === next.id) return
       await transaction.setMeta("feed", undefined)
-      if (former?.kind === "user") {
-        // The changes of the former user must not be sent as another user.
-        for (const store of ["outbox", ...copies]) await transaction.clear(store)
+      if ((isOthers = former?.kind === "user")) {
+        // The changes of the former user must not be sent as another user, who also gets nothing of what was kept here.
+        for (const store of all) await transaction.clear(store)
         await transaction.setMeta("aliases", undefined)
         return
       }
@@ -180,6 +187,7 @@ export class Session {
       const order = await transaction.get("orders", "own")
       if (order) await transaction.put("orders", { ...order, token: undefined })
     })
+    if (isOthers && !isElsewhere()) await clearOrigin()
     await this.#tell()
   }
 
@@ -211,7 +219,10 @@ function active({ id, kind, username, displayName, expiresAt }) {
   return { state: "active", id, kind, username, displayName, ...(kind === "guest" && { keptUntil: expiresAt }) }
 }
 
-/** Removes what this origin keeps besides the database. Another origin's page keeps things of its own there. */
+/**
+ * Removes what this origin keeps besides the database, but not the app's own files: they are nobody's, and the next user
+ * of this browser opens the app without a network, too. Another origin's page keeps things of its own there.
+ */
 async function clearOrigin() {
   try {
     localStorage.clear()
@@ -219,7 +230,7 @@ async function clearOrigin() {
   } catch {
     // Without storage there is nothing to clear.
   }
-  if ("caches" in globalThis) for (const name of await caches.keys()) await caches.delete(name)
+  if ("caches" in globalThis) for (const name of await caches.keys()) if (!name.startsWith("page")) await caches.delete(name)
 }
 
 function ignoringEnd(error) {
