@@ -32,7 +32,7 @@ enum AmenityForms {
     case .object(let object):
       // schema.org's LocationFeatureSpecification has a flag beside the name.
       guard object["value"]?.bool != false, object["available"]?.bool != false else { return nil }
-      for name in ["name", "title", "label", "text", "amenity", "description", "value", "code"] {
+      for name in Self.names {
         guard let inner = object[name], inner.string != nil || inner.object != nil,
           let text = TextForms.text(inner), !text.isEmpty
         else { continue }
@@ -42,6 +42,11 @@ enum AmenityForms {
     default: return nil
     }
   }
+
+  private static let names = [
+    "name", "title", "label", "text", "amenity", "amenityName", "facilityName", "description",
+    "value", "code",
+  ]
 
   /// The amenities of one member: `"wifi": true`, one under its number, or a group with a list of them.
   private static func flag(_ name: String, _ value: JSONValue) -> [String] {

@@ -23,7 +23,11 @@ extension HotelAliases {
       unterkunft unterkunftsname bezeichnung tesisadi 사업장명 旅宿名稱 旅館名稱 \
       namahotel nama tenkhachsạn ten nazevhotelu nazev nazov naziv szallodaneve nev назва име \
       ชื่อโรงแรม ชื่อ שםהמלון שם نامهتل نام नाम title itemlabel hotellabel label \
-      accountname suppliername organizationname organization1name company
+      accountname suppliername organizationname organization1name company \
+      nomefantasia razaosocial nombrefantasia επωνυμια tradename tradingname legalname dbaname \
+      dba betrieb 宿名 旅館名 名稱 飯店名稱 호텔이름 숙소이름 상호명 시설명 업체명 naam nazwawlasna lodging accommodation \
+      hebergement alojamiento alojamento alloggio hospedagem overnatting boende nocleg konaklama \
+      ubytovani szallas majoitus 宿 宿泊先 住宿 숙소 отель гостиница готель
       """
     ),
     (
@@ -33,7 +37,10 @@ extension HotelAliases {
       descriptionen summary overview shortdescription about editorialsummary excerpt content \
       bodyhtml body descriptions beschreibung \
       descripcion descrizione descricao beschrijving beskrivning opis aciklama описание 説明 概要 \
-      描述 简介 설명 الوصف deskripsi motả popis leiras опис תיאור توضیحات notes note
+      描述 简介 설명 الوصف deskripsi motả popis leiras опис תיאור توضیحات notes note \
+      publicdescription comment comments remarks remark bemerkung bemerkungen notiz notizen \
+      anmerkung commentaire commentaires remarques nota notas observaciones observacoes uwagi \
+      примечание комментарий примітка メモ 備考 메모 备注 說明 ghichu mota
       """
     ),
     (
@@ -43,19 +50,25 @@ extension HotelAliases {
       streetaddress freeform street1 address1 addressline1 addressline addressobj addresses adresse \
       adress adres direccion indirizzo endereco morada domicilio адрес 住所 所在地 地址 주소 소재지 \
       العنوان διευθυνση roadaddressname addresslines addr add osoite 소재지전체주소 도로명전체주소 alamat \
-      dịachỉ diachỉ adresa cim адреса ที่อยู่ כתובת آدرس पता
+      dịachỉ diachỉ adresa cim адреса ที่อยู่ כתובת آدرس पता \
+      postaladdress direccionpostal adressepostale anschrift 详细地址 dirección 住址 所在地住所 \
+      hotelanschrift adresse1 adresszeile
       """
     ),
     (
       .street,
       """
       street streetname addrstreet road thoroughfare strasse rue calle via straat ulica rua улица \
-      line1 lineone lines strasseundhausnummer strasseundnr ulice utca jalan
+      line1 lineone lines strasseundhausnummer strasseundnr ulice utca jalan \
+      roadname streetnameandnumber ulitsa вулиця οδος utcahazszam
       """
     ),
     (
       .houseNumber,
-      "housenumber housenr streetnumber addressnumber addrhousenumber hausnummer huisnummer"
+      """
+      housenumber housenr houseno streetnumber streetno streetnr startstreetnumber addressnumber \
+      addrhousenumber hausnummer hausnr huisnummer huisnr numerodomu nrdomu дом
+      """
     ),
     (
       .city,
@@ -64,7 +77,8 @@ extension HotelAliases {
       ciudad citta cidade commune nomcommune libellecommune comune municipio localidad poblacion \
       plaats woonplaats destinationname miasto miejscowosc sehir kommun город 市区町村名 市区町村 城市 도시 시군구 \
       المدينة πολη kota thanhphố mesto grad varos oras concelho poststed postort kaupunki il 縣市 \
-      місто град เมือง עיר شهر शहर citylabel placelabel locationlabel
+      місто град เมือง עיר شهر शहर citylabel placelabel locationlabel \
+      ortsname gemeinde πολις 市区 区市町村 stad by orase localita citta localite
       """
     ),
     (
@@ -72,7 +86,8 @@ extension HotelAliases {
       """
       state statename region province stateprovince stateprovincename addressregion \
       administrativearea county statecode regionname bundesland provincia estado wojewodztwo \
-      область регион 都道府県名 都道府県 省份 시도 provinsi จังหวัด judet adminname1 countyname
+      область регион 都道府県名 都道府県 省份 시도 provinsi จังหวัด judet adminname1 countyname \
+      uf prefecture provincie περιφερεια prefektur 省 省市 pname
       """
     ),
     (
@@ -80,7 +95,8 @@ extension HotelAliases {
       """
       country countryname addresscountry addrcountry countrytrans countrylabel countryregion land \
       pays pais paese kraj ulke страна 国名 国家 국가 الدولة البلد χωρα negara quốcgia zeme krajina \
-      drzava orszag tara maa країна държава ประเทศ מדינה کشور देश countrycode
+      drzava orszag tara maa країна държава ประเทศ מדינה کشور देश countrycode \
+      nation nazione staat χώρα
       """
     ),
     (
@@ -88,7 +104,9 @@ extension HotelAliases {
       """
       postcode postalcode zip zipcode zippostalcode addrpostcode plz postleitzahl codepostal \
       codigopostal cap cep kodpocztowy postnummer postakodu pincode индекс 郵便番号 邮编 우편번호 \
-      kodepos psc postnr postinumero iranyitoszam รหัสไปรษณีย์
+      kodepos psc postnr postinumero iranyitoszam รหัสไปรษณีย์ \
+      postalzip kodpoczt codpostal codicepostale τκ ταχυδρομικοςκωδικας почтовыйиндекс индекс \
+      поштовийіндекс cp cpostal
       """
     ),
     (
@@ -96,23 +114,39 @@ extension HotelAliases {
       """
       phone telephone phonenumber tel telephonenumber internationalphonenumber phones telefon \
       telefone telefono telefoon телефон 電話番号 電話 电话 전화번호 전화 الهاتف \
-      telepon puhelin 소재지전화 sốdiệnthoại phone1value โทรศัพท์ טלפון تلفن
+      telepon puhelin 소재지전화 sốdiệnthoại phone1value โทรศัพท์ טלפון تلفن \
+      telno telnr telephoneno phoneno telefonnummer telefonnr telefoonnummer numerodetelephone \
+      numerotelephone numerodetelefono numerotelefono telemovel celular mobile handy mobil movil \
+      τηλεφωνο 联系电话 連絡先 연락처 dienthoai номертелефона telefonszam telefonnumero
       """
     ),
     (
       .url,
       """
       url website web homepage weburl websiteurl websiteuri hotelurl link siteweb websites sitoweb \
-      paginaweb siteinternet hjemmeside website1value site сайт ホームページ 网址 홈페이지
+      paginaweb siteinternet hjemmeside website1value site сайт ホームページ 网址 홈페이지 \
+      internet internetadresse uri weblink weblink1 url1 bookinglink bookingurl webadresse \
+      adresseweb adresseinternet stronawww stronainternetowa www websitesi websajt trangweb 公式サイト \
+      官网 官網 網址 网站 웹사이트 weboldal kotisivu ιστοσελιδα вебсайт adressesiteweb
       """
     ),
-    (.email, "email emailaddress mail emails email1value"),
+    (
+      .email,
+      """
+      email emailaddress mail emails email1value emailadresse mailadresse mailaddress courriel \
+      correoelectronico correo epost eposta emailcim sahkoposti メール メールアドレス 邮箱 電子郵件 이메일 почта \
+      электроннаяпочта adresseemail posta
+      """
+    ),
     (
       .amenities,
       """
       amenities facilities amenity amenityfeature amenityfeatures hotelamenities hotelfacilities \
       facility amenitieslist amenitylist amenitygroups equipment services features ausstattung \
-      servicios servizi equipements удобства услуги 設備 设施 편의시설
+      servicios servizi equipements удобства услуги 設備 设施 편의시설 \
+      comodidades equipamiento equipamientos équipements prestations servizidisponibili dotazioni \
+      udogodnienia vybaveni felszereltseg olanaklar ozellikler зручності παροχες faciliteiten \
+      voorzieningen 设施 アメニティ 부대시설 tiennghi listingamenities
       """
     ),
     (
@@ -127,7 +161,9 @@ extension HotelAliases {
       """
       price pricepernight pricenight nightlyrate nightlyprice ratepernight roomrate dailyrate pricefrom \
       ratesfrom minprice minrate lowestprice baseprice averageprice cost preis prix precio prezzo preco prixparnuit preispronacht precionoche \
-      prijs cena fiyat цена стоимость 価格 料金 价格 가격 السعر
+      prijs cena fiyat цена стоимость 価格 料金 价格 가격 السعر \
+      tarif tarifa tariffa tarife rates giá harga ціна вартість τιμη hinta pret preţ ราคา מחיר \
+      قیمت 最低价 最低價 起价 房价 宿泊料金 一泊料金 宿泊費 요금 숙박비 extractedprice
       """
     ),
     (
@@ -135,7 +171,9 @@ extension HotelAliases {
       """
       lat latitude geolat ycoordinate coordlat breitengrad breite py latitud latitudine breedtegraad \
       szerokoscgeograficzna широта 緯度 纬度 위도 enlem خطالعرض y pointy coordinates1 \
-      geometrycoordinates1
+      geometrycoordinates1 \
+      geoepgs4326lat γεωγραφικοπλατος πλατος zemepisnasirka geogrbreite szelesseg vido breddegrad \
+      latitud leveyspiiri lintang
       """
     ),
     (
@@ -143,7 +181,9 @@ extension HotelAliases {
       """
       lon lng long longitude geolon geolng xcoordinate coordlon coordlng langengrad laengengrad lange laenge px \
       longitud longitudine lengtegraad dlugoscgeograficzna долгота 経度 经度 경도 boylam خطالطول x \
-      pointx coordinates0 geometrycoordinates0
+      pointx coordinates0 geometrycoordinates0 \
+      geoepgs4326lon γεωγραφικομηκος μηκος довгота zemepisnadelka geogrlaenge hosszusag kinhdo \
+      lengdegrad pituuspiiri bujur
       """
     ),
     (

@@ -27,7 +27,7 @@ enum HotelAliases {
       guard let match = table[rest], allowed.contains(match.meaning) else { continue }
       return Match(meaning: match.meaning, rank: match.rank + rankOfPrefix)
     }
-    return (withoutRemark(name) ?? withoutSuffix(name) ?? withoutNamespace(name))
+    return (withoutRemark(name) ?? withoutSuffix(name) ?? withoutNamespace(name) ?? byWords(name))
       .map { Match(meaning: $0.meaning, rank: $0.rank + rankOfSuffix) }
   }
 
@@ -84,7 +84,7 @@ enum HotelAliases {
     return isASCII ? text : withoutMarks(text.lowercased())
   }
 
-  private static func withoutMarks(_ text: String) -> String {
+  static func withoutMarks(_ text: String) -> String {
     var letters = String.UnicodeScalarView()
     for scalar in text.unicodeScalars where !(0x300...0x36F).contains(scalar.value) {
       if let plain = plainLetters[scalar] {
@@ -99,8 +99,9 @@ enum HotelAliases {
   /// Letters with marks, behind those without.
   private static let plainLetters: [Unicode.Scalar: String] = {
     let groups = [
-      "aàáâãäåāăą", "cçćč", "dďđ", "eèéêëēęě", "gğ", "iìíîïīı", "lł", "nñńň", "oòóôõöøőō", "rř",
-      "sśşšș", "tťțţ", "uùúûüūůű", "yýÿ", "zźżž",
+      "aàáâãäåāăąảạấầẩẫậắằẳẵặ", "cçćč", "dďđ", "eèéêëēęěẻẽẹếềểễệ", "gğ", "iìíîïīıỉĩị", "lł", "nñńň",
+      "oòóôõöøőōỏọốồổỗộơớờởỡợ", "rř", "sśşšș", "tťțţ", "uùúûüūůűủũụưứừửữự", "yýÿỳỷỹỵ", "zźżž",
+      "αά", "εέ", "ηή", "ιίϊΐ", "οό", "υύϋΰ", "ωώ", "σς", "её",
     ]
     var letters: [Unicode.Scalar: String] = ["ß": "ss", "æ": "ae", "œ": "oe"]
     for group in groups {
@@ -115,7 +116,8 @@ enum HotelAliases {
   private static let containers: Set<String> = [
     "contact", "contacts", "place", "venue", "addr", "acf", "meta", "customfields", "metadata",
     "customattributes", "columnvalues", "values", "properties", "locationinfo", "islocatedat",
-    "mapmarker", "othertags",
+    "mapmarker", "othertags", "hotelinfo", "hotelbasicinfo", "positioninfo", "contactinfos",
+    "contactinfo",
   ]
 
   /// Names with a prefix count less than plain ones.
@@ -129,19 +131,22 @@ enum HotelAliases {
       .id, .name, .description, .address, .street, .houseNumber, .city, .state, .country, .postcode,
       .phone, .url, .email, .amenities, .category, .price, .position, .latitude, .longitude,
     ]
-    return ["hotel", "property", "accommodation", "listing", "lodging", "field"].map { ($0, all) }
+    return [
+      "hotel", "property", "accommodation", "listing", "lodging", "field", "card", "task", "item",
+      "venue", "酒店", "饭店", "ホテル", "宿", "호텔", "숙소",
+    ].map { ($0, all) }
       + [
-        "address", "addr", "location", "contact", "geo", "place", "coordinates", "geolocation",
-        "billing", "mailing", "business", "address1",
+        "addresses", "address", "addr", "location", "contact", "kontakt", "geo", "place",
+        "coordinates", "geolocation", "billing", "mailing", "business", "address1",
       ]
       .map { ($0, all.subtracting([.id, .name, .description, .category, .price])) }
   }()
 
-  private static let table: [String: Match] = {
+  static let table: [String: Match] = {
     var table: [String: Match] = [:]
     for (meaning, names) in names {
       for (rank, name) in names.split(separator: " ").enumerated() {
-        table[String(name)] = Match(meaning: meaning, rank: rank)
+        table[letters(of: name.utf8)] = Match(meaning: meaning, rank: rank)
       }
     }
     return table

@@ -129,7 +129,7 @@ extension HotelForm {
       return Made(name: "address", value: .string(name), from: [street.name])
     }
     let country = sources[.country].flatMap { TextForms.text($0.value) } ?? ""
-    let isFirst = TextForms.hasNumberFirst(country)
+    let isFirst = TextForms.hasNumberFirst(country, street: name)
     return Made(
       name: "address", value: .string(isFirst ? digits + " " + name : name + " " + digits),
       from: [street.name, number.name])

@@ -72,6 +72,9 @@ struct HotelForm {
   // MARK: Finding what members mean
 
   private mutating func find(_ name: String, _ value: JSONValue) {
+    if let text = value.string, HotelAliases.isPostcodeAndCity(name) {
+      return findPostcodeAndCity(name, text)
+    }
     guard let match = HotelAliases.match(name.utf8) else {
       if AddressComponents.isName(name) {
         for (meaning, text) in AddressComponents.parts(of: value) {
@@ -114,6 +117,20 @@ struct HotelForm {
     offer(Source(name: name, value: value, match: .init(meaning: meaning, rank: rank)))
   }
 
+  /// Finds the two parts of `80331 München`.
+  private mutating func findPostcodeAndCity(_ name: String, _ text: String) {
+    let words = text.trimmed.split(separator: " ")
+    let count = words.prefix { word in
+      word.utf8.contains { (0x30...0x39).contains($0) } || word.utf8.count < 3
+    }.count
+    let (code, city) = (words.prefix(count), words.dropFirst(count))
+    for (meaning, part) in [(HotelAliases.Meaning.postcode, code), (.city, city)]
+    where !part.isEmpty {
+      let text = JSONValue.string(part.joined(separator: " "))
+      offer(Source(name: name, value: text, match: .init(meaning: meaning, rank: Self.rankOfDoubt)))
+    }
+  }
+
   /// What a region is that says its type, as RateHawk's do: `{"name": "Paris", "type": "City", "country_code": "FR"}`.
   private static func meaning(ofRegion value: JSONValue) -> HotelAliases.Meaning {
     switch value.object?["type"]?.string.map({ HotelAliases.letters(of: $0.utf8) }) {
@@ -125,7 +142,9 @@ struct HotelForm {
 
   /// Finds members of an address or a location, or of a container, which may also have a position, a price and a
   /// description, and of addresses and locations in those.
-  private mutating func findWithin(_ outer: String, _ value: JSONValue, isContainer: Bool = false) {
+  private mutating func findWithin(
+    _ outer: String, _ value: JSONValue, isContainer: Bool = false, rank: Int = 0
+  ) {
     guard let object = NamedValues.object(value) else { return }
     for (name, value) in object.members where value != .null {
       // A prefix leaves out the meanings that only a hotel itself has.
@@ -139,17 +158,28 @@ struct HotelForm {
       {
         match = HotelAliases.Match(meaning: own.meaning, rank: own.rank + Self.rankOfComponents)
       }
+      if match == nil { match = Self.placeMatch(name, rank: Self.rankOfComponents) }
       guard let match else { continue }
       let path = outer + "." + name
       if Self.mayContain.contains(match.meaning), !outer.utf8.contains(UInt8(ascii: ".")) {
-        findWithin(path, value, isContainer: isContainer)
+        findWithin(path, value, isContainer: isContainer, rank: rank)
       }
       guard Self.reads(value, as: match.meaning, named: name) else { continue }
-      offer(Source(name: path, value: value, match: match))
+      let full = match.rank + rank
+      offer(Source(name: path, value: value, match: .init(meaning: match.meaning, rank: full)))
     }
   }
 
+  /// The meaning of a name within an address that says by itself what it is: `propertyCity`.
+  private static func placeMatch(_ name: String, rank: Int) -> HotelAliases.Match? {
+    guard let own = HotelAliases.match(name.utf8), parts.contains(own.meaning) else { return nil }
+    return HotelAliases.Match(meaning: own.meaning, rank: own.rank + rank)
+  }
+
   private mutating func findOutside(_ name: String, _ value: JSONValue) {
+    if HotelAliases.isContainer(name) {
+      findWithin(name, value, isContainer: true, rank: Self.rankOutside)
+    }
     guard let match = HotelAliases.match(name.utf8), Self.outer.contains(match.meaning),
       Self.reads(value, as: match.meaning, named: name)
     else { return }
@@ -172,6 +202,10 @@ struct HotelForm {
   /// What is also read from around the hotel.
   private static let outer: Set<HotelAliases.Meaning> = [.position, .latitude, .longitude]
   private static let rankOutside = 1_000
+  /// What an address consists of.
+  private static let parts: Set<HotelAliases.Meaning> = [
+    .address, .street, .city, .state, .country, .postcode, .latitude, .longitude,
+  ]
   /// Parts of an address count less than a member by itself.
   private static let rankOfComponents = 150
   /// The members in which others of the hotel may be.
@@ -193,7 +227,7 @@ struct HotelForm {
     case .name:
       // Google's places have their path under `name`, Wikidata's hotels their URI under `hotel`.
       value.number == nil && TextForms.text(value)?.isEmpty == false
-        && !(HotelAliases.letters(of: name.utf8) == "hotel" && isFlag(value))
+        && !(HotelAliases.isLodging(name) && isFlag(value))
         && !["places/", "http://", "https://"].contains { value.string?.hasPrefix($0) == true }
     case .description: TextForms.description(value)?.isEmpty == false
     // A number is a key of another table.

@@ -41,7 +41,8 @@ enum TextForms {
         .filter { !$0.isEmpty }.joined(separator: "\n")
     }
     if let text = text(value) { return text }
-    let texts = value.object?.members.compactMap { $0.value.string.map(plain) } ?? []
+    let texts =
+      value.object?.members.compactMap { $0.value.string.map(plain) }.filter { !$0.isEmpty } ?? []
     return texts.isEmpty ? nil : texts.joined(separator: "\n")
   }
 
@@ -69,11 +70,26 @@ enum TextForms {
     return nil
   }
 
-  /// Whether an address has the house's number before its street.
-  static func hasNumberFirst(_ country: String) -> Bool {
+  /// Whether an address has the house's number before its street. Without a country, the words of the street say it.
+  static func hasNumberFirst(_ country: String, street: String) -> Bool {
     let country = HotelAliases.letters(of: country.utf8)
-    return country.isEmpty || numberFirst.contains(country)
+    guard country.isEmpty else { return numberFirst.contains(country) }
+    let words = street.split(separator: " ").map { HotelAliases.letters(of: $0.utf8) }
+    guard words.count > 1, let first = words.first, let last = words.last else { return false }
+    return frenchStreets.contains(first)
+      || words.contains { englishStreets.contains($0) }
+        && last.utf8.first.map { !(0x30...0x39).contains($0) } == true
   }
+
+  private static let frenchStreets: Set<String> = [
+    "rue", "avenue", "av", "boulevard", "bd", "place", "quai", "allee", "chemin", "impasse",
+    "cours", "route", "passage", "square", "villa",
+  ]
+  private static let englishStreets: Set<String> = [
+    "street", "st", "road", "rd", "avenue", "ave", "lane", "ln", "drive", "dr", "way", "place",
+    "pl", "square", "sq", "court", "ct", "boulevard", "blvd", "highway", "hwy", "parkway", "pkwy",
+    "terrace", "crescent", "close", "row", "mews", "gardens", "hill", "walk", "circus",
+  ]
 
   /// Countries whose addresses have the number first.
   private static let numberFirst: Set<String> = [

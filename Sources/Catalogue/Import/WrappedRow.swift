@@ -134,7 +134,7 @@ struct WrappedRow {
     object.members.contains { name, value in
       guard HotelAliases.match(name.utf8)?.meaning == .name, value != .null else { return false }
       // Under `hotel` is a hotel, or its name.
-      return value.object == nil || HotelAliases.letters(of: name.utf8) != "hotel"
+      return value.object == nil || !HotelAliases.isLodging(name)
     }
   }
 }
