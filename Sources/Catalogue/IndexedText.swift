@@ -62,6 +62,7 @@ enum IndexedText {
 enum EqualWords {
   static let groups: [[[String]]] = [
     [["wifi"], ["wlan"], ["wi", "fi"]],
+    [["air", "conditioning"], ["air", "conditioned"], ["aircon"], ["air", "con"]],
     [["st"], ["saint"], ["sankt"]], [["ste"], ["sainte"]], [["mt"], ["mount"]],
     [["st"], ["street"]], [["str"], ["strasse"]], [["rd"], ["road"]],
     [["ave"], ["avenue"], ["av"]],

@@ -45,6 +45,12 @@ package struct PlaceNames: Sendable {
       let fields = line.split(separator: "|").map(String.init)
       add(Array(fields.dropFirst()), in: fields[0])
     }
+    for line in CityNames.foreign {
+      let fields = line.split(separator: "|").map(String.init)
+      let others = Array(fields.dropFirst(2))
+      add([fields[1]], in: fields[0], others)
+      mean(fields[1], by: others, beside: [])
+    }
     for names in [["Los Angeles"], ["Louisiana"]] {
       mean(names[0], by: [SearchStopWords.eitherLA], beside: [])
     }

@@ -6,7 +6,8 @@ enum SearchStopWords {
   private static let small = words(
     """
     a an the and or of at in on to with for by near nearby around from me de la le les du des et der die das und im am mit el los \
-    las del y lo gli di bei nahe cerca в во на у около
+    las del y lo gli di bei nahe cerca в во на у около close next where con avec com vom zum zur nähe proche près \
+    vicino perto рядом недалеко возле от с со
     """)
   /// What every result is.
   private static let kinds = words(
@@ -18,13 +19,17 @@ enum SearchStopWords {
   ).union(runs.flatMap(words))
   /// The same in scripts without spaces, and words that stand between a place and one of them.
   private static let (runs, links) = (
-    ["ホテル", "酒店", "飯店", "饭店", "宾馆", "旅馆", "호텔"], ["の", "의", "的"]
+    ["ホテル", "酒店", "飯店", "饭店", "宾馆", "旅馆", "호텔"],
+    [
+      "附近的", "附近", "周边的", "周边", "旁边的", "周辺の", "周辺", "近くの", "付近の", "付近", "근처", "주변", "의", "の", "的",
+    ]
   )
   /// What people wish of all of them: before one of ``kinds`` it says nothing. Best Western stays.
   private static let praise = words(
     """
-    best cheap cheapest good top beste besten günstige günstigen billige meilleur meilleurs mejores \
-    migliori лучшие дешевые
+    best cheap cheapest good top affordable inexpensive beste besten günstige günstigen günstiges billige billiges \
+    gute gutes meilleur meilleurs mejores \
+    migliori лучшие дешевые недорогие недорогой хорошие
     """)
 
   /// What is one of them before one of ``kinds`` if another word counts, and a place otherwise.
@@ -112,5 +117,34 @@ enum SearchStopWords {
       let rest = terms.filter { !isOne(of: words, $0) }
       return rest.isEmpty ? terms : rest
     }
+  }
+}
+
+/// The words of a text that a hotel must not have: `paris -hostel`.
+struct ExcludedWords {
+  /// The most words. More count as words that a hotel must have.
+  static let most = 8
+
+  /// The whole text.
+  let text: String
+  /// The text without them.
+  let rest: String
+  /// The words without their hyphens.
+  let words: [String]
+
+  /// A word is excluded if a hyphen stands before its first letter, and white space before the hyphen.
+  init(_ text: String) {
+    self.text = text
+    var (rest, words): ([Substring], [String]) = ([], [])
+    let tokens = text.split(whereSeparator: \.isWhitespace)
+    for token in tokens {
+      if token.first == "-", token.dropFirst().first?.isLetter == true, words.count < Self.most {
+        words.append(String(token.dropFirst()))
+      } else {
+        rest.append(token)
+      }
+    }
+    self.words = words
+    self.rest = words.isEmpty ? text : rest.joined(separator: " ")
   }
 }

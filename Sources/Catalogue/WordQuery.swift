@@ -64,11 +64,23 @@ struct WordQuery {
   }
 
   private var texts: [Text] = []
+  /// The expression for hotels that are not meant; nil if there is none.
+  private var excluded: String?
 
   /// Splits the texts of a query; nil when one has neither a letter nor a digit, which no hotel matches.
   init?(_ query: HotelQuery) {
-    for (text, isAboutPlace) in [(query.description, false), (query.location, true)] {
-      guard let text = text.map(SearchStopWords.spelledOut) else { continue }
+    let asked = [(query.description, false), (query.location, true)].map { text, isAboutPlace in
+      (text.map(ExcludedWords.init), isAboutPlace)
+    }
+    // Without another word, a hyphen before a word means nothing.
+    let hasWords = asked.contains { $0.0.map { !FoldedText($0.rest).terms.isEmpty } ?? false }
+    for (asked, isAboutPlace) in asked {
+      guard let asked else { continue }
+      if hasWords { exclude(asked.words) }
+      guard !hasWords || asked.words.isEmpty || !FoldedText(asked.rest).terms.isEmpty else {
+        continue
+      }
+      let text = SearchStopWords.spelledOut(hasWords ? asked.rest : asked.text)
       let plain = FoldedText(text).terms
       guard !plain.isEmpty else { return nil }
       let expanded = FoldedText(text, .expanded).terms
@@ -91,12 +103,30 @@ struct WordQuery {
     }
   }
 
+  /// Leaves out hotels that have any of these words themselves. A hotel of London does not say "Heathrow", although it is
+  /// found by it.
+  private mutating func exclude(_ words: [String]) {
+    let terms = words.flatMap { FoldedText($0).terms }
+    var wanted = zip(terms, words.flatMap { FoldedText($0, .expanded).terms })
+      .map { Self.word($0, $1, isLast: false) }
+    Self.addEnglishNames(of: terms, to: &wanted)
+    let forms = wanted.flatMap(\.forms).map(Self.quoted)
+    guard !forms.isEmpty else { return }
+    let expression = "(\(Self.all) : (\(forms.joined(separator: " OR "))))"
+    excluded = [excluded, expression].compactMap(\.self).joined(separator: " OR ")
+  }
+
+  /// An expression without the hotels that are not meant.
+  private func withoutExcluded(_ expression: String) -> String {
+    excluded.map { "(\(expression)) NOT (\($0))" } ?? expression
+  }
+
   /// Whether the query has no text: it matches all hotels.
   var isEmpty: Bool { texts.isEmpty }
 
   /// The expression for hotels with all words. It begins with the phrases of the first text and with its last word.
   var expression: String {
-    texts.map { text in
+    let wanted = texts.map { text in
       let phrases = text.phrases.map { phrase in
         "(\(text.columns) : \(Self.quoted(Form(text: phrase, isPrefix: false)))) OR "
       }.joined()
@@ -104,6 +134,7 @@ struct WordQuery {
         .joined(separator: " AND ")
       return "(\(phrases)(\(words)))"
     }.joined(separator: " AND ")
+    return withoutExcluded(wanted)
   }
 
   /// With how many phrases ``expression`` begins that the function `relevance` puts first: those of the first text, and
@@ -138,8 +169,8 @@ struct WordQuery {
         return parts.map { Word(forms: [Form(text: String($0), isPrefix: false)], single: nil) }
       }.map {
         (
-          any: text.expression(of: $0), titled: text.place(of: $0, orTitle: true),
-          place: text.place(of: $0, orTitle: false)
+          any: "(" + withoutExcluded(text.expression(of: $0)) + ")",
+          titled: text.place(of: $0, orTitle: true), place: text.place(of: $0, orTitle: false)
         )
       }
     }.filter { known.insert($0.any).inserted }
@@ -187,7 +218,10 @@ struct WordQuery {
     var (looked, isCorrected) = (0, false)
     for text in texts.indices {
       for (index, word) in texts[text].words.enumerated() {
-        guard let single = word.single, looked < Vocabulary.mostWords else { continue }
+        // A name of a place in another language is no mistake: "Siviglia" does not mean Sicilia.
+        guard let single = word.single, looked < Vocabulary.mostWords,
+          PlaceNames.all.meant(by: single).isEmpty
+        else { continue }
         looked += 1
         for other in try vocabulary.alternatives(to: single) {
           query.texts[text].words[index].forms.append(Form(text: other, isPrefix: false))

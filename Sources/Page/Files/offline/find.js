@@ -15,6 +15,9 @@ function searched(hotel) {
   return found
 }
 
+/** What a hotel must not have: `paris -hostel`. Without another word, a hyphen before a word means nothing. */
+const refusal = /(?<!\S)-\p{L}\S*/gu
+
 /** What is wanted, also under the names of places that it names in another language. */
 const asked = text => wanted(text).map(forms => [...forms, ...forms.flatMap(form => meanings(keyOf(form)))])
 
@@ -23,7 +26,13 @@ const asked = text => wanted(text).map(forms => [...forms, ...forms.flatMap(form
  * @returns {{hotels: object[], matched?: string}}
  */
 export function find(hotels, { description = "", location = "" }) {
-  const texts = [description, location].map(String)
+  let texts = [description, location].map(String)
+  const rests = texts.map(text => text.replace(refusal, ""))
+  if (wanted(rests.join(" "))[0]) {
+    const not = texts.flatMap(text => text.match(refusal) ?? []).flatMap(asked).flat()
+    hotels = hotels.filter(hotel => !not.some(form => (hays.get(hotel) ?? searched(hotel)).what.includes(` ${form} `)))
+    texts = rests
+  }
   const queries = texts.map(asked)
   if (queries.some((query, at) => !query.length && texts[at].trim())) return { hotels: [] }
   const count = (query, text, names = "") => query.filter(forms => forms.some(form => text.includes(" " + form) || names.includes(` ${form} `))).length

@@ -1,10 +1,9 @@
 /** The words of hotels and of searches, by the rules of the server's `FoldedText`, `IndexedText` and `WordQuery`. */
 const letters = new Map("æae œoe øo łl đd ðd þth ßss ıi ħh ŧt ŋn ĸq əe ɛe ɔo ƒf ƙk ƴy ɓb ɗd ɖd ƀb ƶz ƚl ǥg ɨi ɫl ςσ ٱا ىي یي کك ةه ہه ھه"
   .split(" ").map(([from, ...to]) => [from, to.join("")]))
-let stopWords = ["a an the and or of at in on to with for by near from de la le les du des et der die das und im am mit el los las del", "hotel hotels", "", ""]
-  .map(words => words.split(" "))
-let equals = ["wifi,wlan,wi fi", "st,saint,sankt", "ste,sainte", "mt,mount", "b b,bnb,b n b,b and b,bed breakfast,bed and breakfast"].map(forms => forms.split(","))
-let latin = new Map
+let stopWords, equals, latin
+useTables("", "wifi,wlan,wi fi|st,saint,sankt|b b,bnb,b and b,bed breakfast,bed and breakfast",
+  "a an the and or of at in on to with for by near from de la le les du des et der die das und im am|hotel hotels||")
 
 /**
  * Uses the server's tables, which come with the names of places: letters with Latin ones for them, words that are equal, and
