@@ -122,9 +122,6 @@ enum SearchStopWords {
 
 /// The words of a text that a hotel must not have: `paris -hostel`.
 struct ExcludedWords {
-  /// The most words. More count as words that a hotel must have.
-  static let most = 8
-
   /// The whole text.
   let text: String
   /// The text without them.
@@ -136,9 +133,8 @@ struct ExcludedWords {
   init(_ text: String) {
     self.text = text
     var (rest, words): ([Substring], [String]) = ([], [])
-    let tokens = text.split(whereSeparator: \.isWhitespace)
-    for token in tokens {
-      if token.first == "-", token.dropFirst().first?.isLetter == true, words.count < Self.most {
+    for token in text.split(whereSeparator: \.isWhitespace) {
+      if token.first == "-", token.dropFirst().first?.isLetter == true {
         words.append(String(token.dropFirst()))
       } else {
         rest.append(token)

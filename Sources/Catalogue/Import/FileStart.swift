@@ -77,6 +77,50 @@ enum FileStart {
       .malformed, "The file is \(kind). Save its table as CSV in UTF-8.", line: line)
   }
 
+  /// The refusal of a text that is neither JSON nor a table, by its first line; nil for another one.
+  static func script(_ firstLine: some Collection<UInt8>, line: Int) -> CatalogueError? {
+    let text = String(decoding: firstLine.prefix(longestSection), as: UTF8.self).trimmed
+    let reason: String
+    if text.hasPrefix("HTTP/1.") || text.hasPrefix("HTTP/2") {
+      reason =
+        "The file begins with the head of an HTTP answer, so it is neither JSON nor a table. Save the answer without it (curl without -i)."
+    } else if text.hasPrefix("\"[{") || text.hasPrefix("\"{\\\"") || text.hasPrefix("\"[{\\\"") {
+      reason =
+        "The file is JSON within a text of JSON. Save it without the quotation marks around it (jq -r .)."
+    } else if isScript(text) {
+      reason =
+        "The file is JavaScript, neither JSON nor a table. Save only the list or the object in it, as JSON."
+    } else if isYAML(text) {
+      reason =
+        "The file is YAML, neither JSON nor a table. Save it as JSON, for example with yq -o=json."
+    } else {
+      return nil
+    }
+    return CatalogueError(.malformed, reason, line: line)
+  }
+
+  /// `var hotels = [`, `export default [`, `callback({`.
+  private static func isScript(_ text: String) -> Bool {
+    let starts = [
+      "var ", "let ", "const ", "export ", "module.exports", "window.", "import ", "/*", "//",
+    ]
+    if starts.contains(where: text.hasPrefix) { return true }
+    guard let open = text.firstIndex(of: "("),
+      text[open...].dropFirst().first.map("[{".contains) == true
+    else { return false }
+    return text[..<open].allSatisfy { $0.isLetter || $0.isNumber || "_$.".contains($0) }
+  }
+
+  /// `---`, `- name: …`, `hotels:`.
+  private static func isYAML(_ text: String) -> Bool {
+    if text == "---" || text.hasPrefix("%YAML") { return true }
+    let item = text.hasPrefix("- ") ? text.dropFirst(2) : text[...]
+    let name = item.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+    let rest = item.dropFirst(name.count)
+    guard !name.isEmpty else { return false }
+    return rest == ":" || text.hasPrefix("- ") && rest.hasPrefix(": ")
+  }
+
   private static let packed =
     "The file is packed, but not with gzip. Unpack it, or pack it with gzip."
   private static let columns =

@@ -8,7 +8,23 @@ import JSON
 /// - Kakao: <https://developers.kakao.com/docs/latest/en/local/dev-guide#search-by-keyword>
 enum GeocoderRow {
   /// The row with the names that others use, too; nil for another row.
-  static func plain(_ row: JSONObject) -> JSONObject? { mapbox(row) ?? kakao(row) }
+  static func plain(_ row: JSONObject) -> JSONObject? {
+    mapbox(row) ?? kakao(row) ?? pinboard(row)
+  }
+
+  /// Pinboard's bookmark has its title under `description` and its text under `extended`.
+  /// <https://pinboard.in/api#posts_all>
+  private static func pinboard(_ row: JSONObject) -> JSONObject? {
+    guard let title = row["description"], let text = row["extended"], let link = row["href"] else {
+      return nil
+    }
+    var hotel = row
+    for name in ["description", "extended", "href"] { hotel[name] = nil }
+    for (name, value) in [("name", title), ("description", text), ("url", link)] {
+      hotel.append(name, value)
+    }
+    return hotel
+  }
 
   private static func kakao(_ row: JSONObject) -> JSONObject? {
     guard let name = row["place_name"], row["address_name"] != nil, !WrappedRow.hasName(row) else {

@@ -146,13 +146,22 @@ extension HotelForm {
       guard !isAsDocumented else {
         return Made(name: "geo", value: source.value, from: [source.name])
       }
-      let country = sources[.country].flatMap { TextForms.text($0.value) }
-        .flatMap(PlaceNames.all.code)
+      let country =
+        sources[.country].flatMap { TextForms.text($0.value) }.flatMap(PlaceNames.all.code)
+        ?? countryOfNumbers
       if let point = PositionForms.point(source.value, named: source.name, in: country) {
         return Made(name: "geo", value: point.value, from: [source.name])
       }
     }
-    return pair
+    return pair ?? pointOfLink()
+  }
+
+  /// The position in the hotel's link, as lists of Google's Takeout have it. The link stays.
+  private func pointOfLink() -> Made? {
+    guard sources[.position] == nil, let link = sources[.url]?.value.string,
+      let point = PositionForms.point(ofLink: link)
+    else { return nil }
+    return Made(name: "geo", value: point.value, from: [])
   }
 
   /// The position as a member for each of its numbers has it.

@@ -56,14 +56,25 @@ struct HotelForm {
     let match: HotelAliases.Match
   }
 
+  /// The country of which a row has the numbers of regions: Amap's `adcode`. Its positions have the longitude first.
+  private(set) var countryOfNumbers: String?
   private(set) var sources: [HotelAliases.Meaning: Source] = [:]
 
   /// Reads the members of a hotel.
   /// - Parameter outside: what stands around the hotel in its row; see ``WrappedRow``.
-  init(_ row: JSONObject, outside: [JSONObject]) {
+  /// - Parameter place: the city and the country that the file's structure says.
+  init(_ row: JSONObject, outside: [JSONObject], in place: JSONObject) {
+    if row["adcode"] != nil || row["pcode"] != nil && row["adname"] != nil {
+      countryOfNumbers = "CN"
+    }
     for (name, value) in row.members where value != .null { find(name, value) }
     for object in outside {
       for (name, value) in object.members where value != .null { findOutside(name, value) }
+    }
+    for (name, value) in place.members {
+      guard let own = HotelAliases.match(name.utf8) else { continue }
+      let match = HotelAliases.Match(meaning: own.meaning, rank: Self.rankOutside * 2)
+      offer(Source(name: GroupedLists.source, value: value, match: match))
     }
     write(row)
     noteOutside(outside)

@@ -44,7 +44,10 @@ enum HotelRow {
   /// Reads a row's text.
   /// - Parameter isKeyed: whether the row is an object of one member, an id with its hotel.
   /// - Parameter action: the id that the line before the row says.
-  init(_ text: [UInt8], isKeyed: Bool, action: String? = nil) {
+  /// - Parameter place: the city and the country under which the row stands; empty if it stands under none.
+  init(
+    _ text: [UInt8], isKeyed: Bool, action: String? = nil, in place: JSONObject = JSONObject()
+  ) {
     do {
       let root: JSONNode
       do { root = try ParsedJSON(text, limits: Self.limits).root } catch {
@@ -53,7 +56,7 @@ enum HotelRow {
         else { throw RowFault(error, in: text) }
         root = parsed.root
       }
-      self = try Self.read(root, isKeyed: isKeyed, action)
+      self = try Self.read(root, isKeyed: isKeyed, action, place)
     } catch let fault as RowFault {
       self = .fault(fault)
     } catch {
@@ -62,12 +65,12 @@ enum HotelRow {
   }
 
   private static func read(
-    _ root: JSONNode, isKeyed: Bool, _ action: String?
+    _ root: JSONNode, isKeyed: Bool, _ action: String?, _ place: JSONObject
   ) throws -> HotelRow {
     // Firebase writes a list with holes for a map of numbers.
     guard !root.isNull else { return .nothing }
     guard root.kind == .object else { throw RowFault(RowFault.notAnObject) }
-    if !isKeyed, let hotel = try documented(root) { return hotel }
+    if !isKeyed, place.isEmpty, let hotel = try documented(root) { return hotel }
     guard let object = root.value.object else { throw RowFault(RowFault.notAnObject) }
     if isKeyed, object.members.first?.value.object == nil { return .other("value without a hotel") }
     let row = WrappedRow(TypedValues.plain(object))
@@ -75,7 +78,7 @@ enum HotelRow {
     if let other = other(row, isKeyed: isKeyed) { return .other(other) }
     guard !isTable(row.hotel) else { throw RowFault(RowFault.noName) }
     guard !isByColumns(row.hotel) else { throw RowFault(RowFault.byColumns) }
-    var form = HotelForm(row.hotel, outside: row.outside)
+    var form = HotelForm(row.hotel, outside: row.outside, in: place)
     guard let name = form.hotel["name"]?.string, !name.isEmpty else { throw noName(row.hotel) }
     let id = try RowID.text(of: row, isKeyed: isKeyed) ?? action
     form.setID(id ?? RowID.computed(for: form.hotel, named: name))
@@ -104,7 +107,9 @@ enum HotelRow {
   private static func other(_ row: WrappedRow, isKeyed: Bool) -> String? {
     let around = [row.hotel] + row.outside
     for object in around {
-      if let kind = object["type"]?.string.flatMap(HotelKinds.other) { return kind }
+      let hasChildren = object["children"]?.array?.isEmpty == false
+      let type = object["type"] ?? object["TYPE"]
+      if !hasChildren, let kind = type?.string.flatMap(HotelKinds.other) { return kind }
       if let kind = object["@type"]?.string.flatMap(HotelKinds.otherOnPage) { return kind }
       // CouchDB's continuous feed ends so.
       if object["last_seq"] != nil, !WrappedRow.hasName(object) { return "end of changes" }

@@ -128,7 +128,8 @@ final class ImportRun {
     } catch {
       return try refuse(row, error)
     }
-    let read = HotelRow(text, isKeyed: false, action: action)
+    let read = HotelRow(
+      text, isKeyed: false, action: action, in: GroupedLists.place(of: row.places))
     action = nil
     try take(read, text, row)
   }

@@ -20,6 +20,8 @@ struct ImportSource {
   private var chunk: [UInt8] = []
   private var position = 0
   private var splitter = RowSplitter()
+  /// Finds the rows if they are in several lists.
+  private var groups: GroupSplitter?
   private var table = TableReader(line: 1)
   /// Follows the first object, to see whether another one comes after it.
   private var probe = RowSplitter()
@@ -64,12 +66,17 @@ struct ImportSource {
       case .unknown, .object: return nil
       case .table: return try table.next(in: chunk, from: &position)
       case .rows:
-        if let row = try splitter.next(in: chunk, from: &position) { return row }
+        if let row = try nextRow() { return row }
         guard let rest, !rest.isEmpty else { return nil }
         (chunk, position) = (try spool.read(rest, atMost: FilePieces.pieceBytes), 0)
         self.rest = rest.lowerBound + chunk.count..<rest.upperBound
       }
     }
+  }
+
+  private mutating func nextRow() throws(CatalogueError) -> SplitRow? {
+    guard groups != nil else { return try splitter.next(in: chunk, from: &position) }
+    return try groups?.next(in: chunk, from: &position)
   }
 
   /// Ends the rows.
@@ -158,6 +165,10 @@ struct ImportSource {
       let outlined = try outline.rows()
       isOneObject = outlined?.isOne ?? true
       guard let rows = outlined else { return }
+      guard rows.groups == nil else {
+        groups = rows.groups.map { GroupSplitter($0, line: line) }
+        return
+      }
       let found = chunk[rows.range]
       let start = rows.header.flatMap { Self.start(after: chunk[$0]) }
       chunk = start.map { $0 + found.dropFirst() } ?? Array(found)
@@ -176,6 +187,10 @@ struct ImportSource {
     let outlined = try outline.rows()
     isOneObject = outlined?.isOne ?? true
     guard let rows = outlined else { return }
+    guard rows.groups == nil else {
+      groups = rows.groups.map { GroupSplitter($0, line: line) }
+      return
+    }
     if let header = rows.header, header.count < FilePieces.pieceBytes,
       let start = Self.start(after: try spool.read(header, atMost: FilePieces.pieceBytes)[...])
     {

@@ -51,6 +51,9 @@ enum PositionForms {
       return CountryBoxes.contains(latitude: y, longitude: x, country: country)
     }
 
+    /// Whether the point is north or south of all hotels.
+    fileprivate var isPolar: Bool { latitude.double.map { abs($0) > 80 } ?? false }
+
     /// The member `geo`.
     var value: JSONValue { ["lat": .number(latitude), "lon": .number(longitude)] }
   }
@@ -117,6 +120,8 @@ enum PositionForms {
     latitude: JSONValue, longitude: JSONValue, in country: String?
   ) -> Point? {
     guard let point = Point(latitude, longitude) else { return Point(longitude, latitude) }
+    // No hotel is so near to a pole, so that Amap's `87.6,43.8` is in Ürümqi.
+    if point.isPolar, let other = Point(longitude, latitude), !other.isPolar { return other }
     guard let country, let other = Point(longitude, latitude), point.isIn(country) == false,
       other.isIn(country) == true
     else { return point }
@@ -150,6 +155,25 @@ enum PositionForms {
     (degrees * 10_000_000).rounded() / 10_000_000
   }
 
+  /// The position in a link to Google's or Apple's map, of the place before that of the map's middle; nil for another text.
+  static func point(ofLink text: String) -> Point? {
+    guard text.hasPrefix("https://") || text.hasPrefix("http://") else { return nil }
+    if let north = text.firstRange(of: "!3d"), let east = text.firstRange(of: "!4d") {
+      let numbers = [north, east].map { String(text[$0.upperBound...].prefix { $0 != "!" }) }
+      if let point = Point(.string(numbers[0]), .string(numbers[1])) { return point }
+    }
+    for start in ["/@", "?q=", "&q=", "?ll=", "&ll=", "query=", "daddr=", "?coordinate="] {
+      guard let found = text.firstRange(of: start) else { continue }
+      let numbers = text[found.upperBound...].prefix { $0 != "&" && $0 != "/" }
+        .replacing("%2C", with: ",").split(separator: ",").map(String.init)
+      guard numbers.count >= 2, numbers[0].contains("."),
+        let point = Point(.string(numbers[0]), .string(numbers[1]))
+      else { continue }
+      return point
+    }
+    return nil
+  }
+
   /// `51.5,-0.1`, `51.5 -0.1`, `51,5; -0,1`, well-known text: `POINT (-0.1 51.5)`, a URI of RFC 5870: `geo:51.5,-0.1`, or
   /// Google's link to a map: `https://www.google.com/maps/@51.5,-0.1,17z`.
   private static func point(
@@ -159,11 +183,7 @@ enum PositionForms {
       let numbers = String(text.dropFirst(4).prefix { $0 != ";" && $0 != "?" })
       return point(numbers, isLongitudeFirst: false, in: country)
     }
-    if text.hasPrefix("https://"), let at = text.firstRange(of: "/@") {
-      let numbers = text[at.upperBound...].split(separator: ",")
-      return numbers.count < 2
-        ? nil : Point(.string(String(numbers[0])), .string(String(numbers[1])))
-    }
+    if text.hasPrefix("http") { return point(ofLink: text) }
     if let open = text.firstIndex(of: "("), let close = text.lastIndex(of: ")"), open < close,
       text[..<open].uppercased().contains("POINT")
     {

@@ -27,6 +27,7 @@ struct RowSplitter {
   private var text: [UInt8] = []
   private var isTooLong = false
   private var scan = RowScan(endedBy: nil)
+  private let isAlone: Bool
   private var isAfterComma = false
   private var isAtLineStart = true
   private var isOpen = false
@@ -39,10 +40,15 @@ struct RowSplitter {
   /// - Parameter isMap: whether the text is a map from id to object, which looks like one object.
   /// - Parameter isLists: whether the text is a list on each line, which looks like one array.
   /// - Parameter line: the line on which the text starts.
-  init(isMap: Bool = false, isLists: Bool = false, line: Int = 1) {
+  /// - Parameter isAlone: whether the text goes on behind the array.
+  init(isMap: Bool = false, isLists: Bool = false, isAlone: Bool = false, line: Int = 1) {
+    self.isAlone = isAlone
     shape = isMap ? .map : isLists ? .lists : .undecided
     (self.line, rowLine) = (line, line)
   }
+
+  /// Whether the array or the map has ended, so that no row follows.
+  var isEnded: Bool { state == .ended }
 
   /// Whether a byte may stand between rows: white space, or the separator of RFC 7464's sequences.
   @inline(__always)
@@ -90,6 +96,7 @@ struct RowSplitter {
           advance(byte, &position)
         }
       case .ended:
+        if isAlone { return nil }
         // couchbackup writes an array on each line.
         if shape == .array, byte == UInt8(ascii: "[") { state = .between }
         guard Self.isSpace(byte) || state == .between else {
@@ -224,6 +231,8 @@ struct SplitRow: Sendable, Equatable {
   /// The line on which it starts, from 1. Lines end with LF.
   let line: Int
   let content: Content
+  /// The names of the objects and the list around the row, if they are places; see ``GroupedLists``.
+  var places: [String] = []
 }
 
 /// Follows one row byte by byte and finds its end; see ``RowSplitter``.

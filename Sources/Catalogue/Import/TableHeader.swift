@@ -24,7 +24,8 @@ struct TableHeader {
       }
       return numbered
     }
-    let meanings = names.map { $0.flatMap { HotelAliases.match($0.utf8)?.meaning } }
+    var meanings = names.map { $0.flatMap { HotelAliases.match($0.utf8)?.meaning } }
+    if let title = Self.title(names, meanings) { (names[title], meanings[title]) = ("name", .name) }
     known = meanings.count { $0 != nil }
     hasName = meanings.contains(.name)
     hasNumbers = texts.contains(where: Self.isMeasured)
@@ -66,6 +67,22 @@ struct TableHeader {
     else { return }
     names.insert(nil, at: 0)
   }
+
+  /// The column with the titles of tasks or events, as Todoist's `CONTENT`, if no column has names and two others say
+  /// something about a hotel.
+  private static func title(_ names: [String?], _ meanings: [HotelAliases.Meaning?]) -> Int? {
+    guard !meanings.contains(.name) else { return nil }
+    let title = names.firstIndex { name in
+      name.map { titles.contains(HotelAliases.letters(of: $0.utf8)) } ?? false
+    }
+    guard let title else { return nil }
+    let others = meanings.indices.filter { $0 != title }.compactMap { meanings[$0] }
+    return Set(others).count > 1 ? title : nil
+  }
+
+  private static let titles: Set<String> = [
+    "content", "subject", "summary", "task", "item", "place", "poi", "venue", "where",
+  ]
 
   private static func text(_ value: [UInt8]) -> String {
     String(decoding: value, as: UTF8.self).trimmed

@@ -102,6 +102,7 @@ struct TableReader {
   /// Reads the names of the columns with the separator that gives the most names with a meaning. Lines before them, such
   /// as a title, are passed over.
   private mutating func readFirstLine() throws(CatalogueError) {
+    if passed == 0, let error = FileStart.script(firstLine, line: line) { throw error }
     try readStatement()
     let isInSingle = [firstLine.first, firstLine.last].allSatisfy { $0 == UInt8(ascii: "'") }
     quote = UInt8(ascii: isInSingle ? "'" : "\"")

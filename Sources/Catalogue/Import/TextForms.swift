@@ -114,6 +114,7 @@ enum HotelKinds {
   static func other(_ word: String) -> String? {
     let letters = HotelAliases.letters(of: word.utf8)
     return others.first { letters == $0 || letters == $0 + "s" }
+      ?? (letters == "textxmozplacecontainer" || letters == "section" ? "folder" : nil)
   }
 
   private static let others = ["airline", "airport", "route", "landmark", "bookmarkedhotels"]
