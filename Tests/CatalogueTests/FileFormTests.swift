@@ -277,6 +277,45 @@ import Testing
     }
   }
 
+  @Test func largeListsUnderNamesOfPlacesAreReadTogether() async throws {
+    func list(_ city: String) -> String {
+      let rows = (1...1_500).map { number in
+        #"{"name": "\#(city) \#(number)", "note": "] } , \"\#(String(repeating: "x", count: 90))"}"#
+      }
+      return "[" + rows.joined(separator: ",\n") + "]"
+    }
+    let text =
+      #"{"data": {"France": {"Paris": "# + list("Paris") + #", "Lyon": []}, "UK": {"London": "#
+      + list("London") + #"}, "meta": {"tags": ["a", "b"]}}, "z": [1, {"a": [2]}]}"#
+    #expect(text.utf8.count > 256 * 1024)
+    for chunk in [4_099, 1 << 20] {
+      try await CatalogueFixture.run { fixture async throws in
+        let summary = try await fixture.importing(text, isForced: false, chunk: chunk)
+        #expect(summary.hotels == 3_000 && summary.progress.badRows == 0)
+        #expect(try await fixture.ids("London 1499", in: "london, uk").count == 1)
+        #expect(try await fixture.ids("Paris 1500", in: "france").count == 1)
+      }
+    }
+  }
+
+  @Test func anEventOfACalendarMayBeLong() async throws {
+    let filler = String(
+      repeating: "X-NOTE:" + String(repeating: "y", count: 200) + "\r\n", count: 1_500)
+    func event(_ name: String, _ more: String = "") -> String {
+      "BEGIN:VEVENT\r\nSUMMARY:\(name)\r\n\(more)LOCATION:Rue 1\r\nEND:VEVENT\r\n"
+    }
+    let text =
+      "BEGIN:VCALENDAR\r\n" + filler + event("First") + event("Long", filler) + event("Last")
+      + "END:VCALENDAR\r\n"
+    try await CatalogueFixture.run { fixture async throws in
+      let summary = try await fixture.importing(text, onBadRow: .skip, chunk: 1_000)
+      #expect(summary.hotels == 2 && summary.badRows.map(\.ordinal) == [2])
+      await #expect(throws: CatalogueError.self) {
+        try await fixture.importing(String(text.dropLast(40)))
+      }
+    }
+  }
+
   @Test func aDryRunChangesNothingAndSaysWhatWouldBecome() async throws {
     let text =
       "id,hotelName,Latitude,Longitude,stars,price\n"

@@ -81,7 +81,9 @@ enum FileStart {
   static func script(_ firstLine: some Collection<UInt8>, line: Int) -> CatalogueError? {
     let text = String(decoding: firstLine.prefix(longestSection), as: UTF8.self).trimmed
     let reason: String
-    if text.hasPrefix("HTTP/1.") || text.hasPrefix("HTTP/2") {
+    if text.uppercased().hasPrefix("BEGIN:VCARD") {
+      reason = "The file has vCards, neither JSON nor a table. Export the contacts as CSV."
+    } else if text.hasPrefix("HTTP/1.") || text.hasPrefix("HTTP/2") {
       reason =
         "The file begins with the head of an HTTP answer, so it is neither JSON nor a table. Save the answer without it (curl without -i)."
     } else if text.hasPrefix("\"[{") || text.hasPrefix("\"{\\\"") || text.hasPrefix("\"[{\\\"") {

@@ -110,6 +110,7 @@ final class ImportRun {
     case .text(let text): try take(text, row)
     case .inner(let text): try take(HotelRow(text, isKeyed: false), text, row)
     case .member(let text): try take(HotelRow(text, isKeyed: true), row)
+    case .other(let kind): try take(.other(kind), row)
     case .tooLong:
       try refuse(row, RowFault("The row has more than \(RowSplitter.maximumRowBytes) bytes."))
     case .broken(let reason):

@@ -1,7 +1,7 @@
 import Glibc
 
 /// The rows of a file of any form, chunk by chunk: JSON objects one after another, an array, an object that has the hotels
-/// somewhere inside, or a table.
+/// somewhere inside, a table, or a calendar.
 ///
 /// Rows of the first two and of tables are found as the bytes arrive. An object can only be searched when it is complete:
 /// until then it is in memory, and from ``RowSplitter/maximumRowBytes`` on in a file beside the draft.
@@ -11,6 +11,7 @@ struct ImportSource {
     case unknown
     case rows
     case table
+    case calendar
     /// An object that may be the only one.
     case object
   }
@@ -23,6 +24,7 @@ struct ImportSource {
   /// Finds the rows if they are in several lists.
   private var groups: GroupSplitter?
   private var table = TableReader(line: 1)
+  private var calendar = CalendarReader(line: 1)
   /// Follows the first object, to see whether another one comes after it.
   private var probe = RowSplitter()
   private var isFirstObjectEnded = false
@@ -43,7 +45,7 @@ struct ImportSource {
   /// - Throws: `malformed` for a text of no known form; `storageFull`, `unavailable`.
   mutating func append(_ bytes: [UInt8]) throws(CatalogueError) {
     switch form {
-    case .rows, .table: (chunk, position) = (bytes, 0)
+    case .rows, .table, .calendar: (chunk, position) = (bytes, 0)
     case .unknown:
       chunk += bytes
       try decide(isEnd: false)
@@ -65,6 +67,7 @@ struct ImportSource {
       switch form {
       case .unknown, .object: return nil
       case .table: return try table.next(in: chunk, from: &position)
+      case .calendar: return calendar.next(in: chunk, from: &position)
       case .rows:
         if let row = try nextRow() { return row }
         guard let rest, !rest.isEmpty else { return nil }
@@ -85,6 +88,7 @@ struct ImportSource {
   mutating func finish() throws(CatalogueError) -> SplitRow? {
     switch form {
     case .table: return try table.finish()
+    case .calendar: return try calendar.finish()
     case .rows: try splitter.finish()
     case .unknown, .object: break
     }
@@ -128,8 +132,11 @@ struct ImportSource {
       try appendToObject(bytes)
     case UInt8(ascii: "<"): throw FileStart.xml(line: line)
     default:
-      table = TableReader(line: line)
-      form = .table
+      let first = chunk[(start - first)...].prefix(CalendarReader.start.count)
+      let isCalendar = CalendarReader.start.starts(with: first)
+      guard isEnd || !isCalendar || first.count == CalendarReader.start.count else { return }
+      (table, calendar) = (TableReader(line: line), CalendarReader(line: line))
+      form = isCalendar ? .calendar : .table
     }
   }
 

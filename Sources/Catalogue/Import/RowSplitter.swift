@@ -222,6 +222,8 @@ struct SplitRow: Sendable, Equatable {
     case inner([UInt8])
     /// A row of more than ``RowSplitter/maximumRowBytes``.
     case tooLong
+    /// No hotel and no fault either: what it is.
+    case other(String)
     /// Not a row, or a row without an end; the sentence gives the reason.
     case broken(String)
   }
