@@ -159,7 +159,7 @@ extension HotelAliases {
     (
       .price,
       """
-      price pricepernight pricenight nightlyrate nightlyprice ratepernight roomrate dailyrate pricefrom \
+      price pricepernight lowestpricepernight pricenight nightlyrate nightlyprice ratepernight roomrate dailyrate pricefrom \
       ratesfrom minprice minrate lowestprice baseprice averageprice cost preis prix precio prezzo preco prixparnuit preispronacht precionoche \
       prijs cena fiyat цена стоимость 価格 料金 价格 가격 السعر \
       tarif tarifa tariffa tarife rates giá harga ціна вартість τιμη hinta pret preţ ราคา מחיר \

@@ -5,7 +5,10 @@ extension HotelAliases {
   ///
   /// A name with a slash is that before it: `City/Country`. A price may be named by its currency only: `€/night`.
   static func byWords(_ name: some Collection<UInt8>) -> Match? {
-    guard name.count <= longestByWords else { return nil }
+    // Names that programs make have no spaces. Looking at each of their words would cost too much in each row.
+    guard name.count <= longestByWords, name.contains(where: joins) else {
+      return nil
+    }
     let words = words(of: name)
     guard words.count > 1 || hasSign(name) else { return nil }
     let rest = words.filter { !small.contains($0) && !lodgings.contains($0) }
@@ -26,9 +29,10 @@ extension HotelAliases {
     return table[letters(of: name[..<slash])]
   }
 
-  /// The meanings of two words that name two things in one value: `PLZ / Ort`, `Zip and City`.
+  /// The meanings of two words that name two things in one value: `PLZ / Ort`, `Zip, City`.
   static func isPostcodeAndCity(_ name: String) -> Bool {
-    guard name.utf8.count <= longestByWords, name.utf8.contains(where: { "/ ,&".utf8.contains($0) })
+    guard name.utf8.count <= longestByWords,
+      name.utf8.contains(where: { $0 == 0x2F || $0 == 0x26 || $0 == 0x2C })
     else { return false }
     let words = words(of: name.utf8).filter { !joints.contains($0) }
     guard words.count > 1 else { return false }
@@ -41,6 +45,14 @@ extension HotelAliases {
   /// Whether a name is no more than a word for a place to stay: under it is a hotel, its name, or whether it is one.
   static func isLodging(_ name: String) -> Bool {
     lodgings.contains(letters(of: name.utf8))
+  }
+
+  /// Whether people put such a sign between two words, or write so in other languages than English.
+  private static func joins(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x20, 0x26, 0x27, 0x2C, 0x2D, 0x2F, 0x80...: true
+    default: false
+    }
   }
 
   /// Longer names are sentences, in bytes.

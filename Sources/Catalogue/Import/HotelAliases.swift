@@ -22,7 +22,8 @@ enum HotelAliases {
   static func match(_ name: some Collection<UInt8>) -> Match? {
     let letters = letters(of: name)
     if let match = table[letters] { return match }
-    for (prefix, allowed) in prefixes where letters.utf8.starts(with: prefix.utf8) {
+    for (prefix, allowed) in letters.utf8.first.flatMap({ prefixes[$0] }) ?? []
+    where letters.utf8.starts(with: prefix.utf8) {
       let rest = String(Substring(letters.utf8.dropFirst(prefix.utf8.count)))
       guard let match = table[rest], allowed.contains(match.meaning) else { continue }
       return Match(meaning: match.meaning, rank: match.rank + rankOfPrefix)
@@ -126,20 +127,24 @@ enum HotelAliases {
 
   /// What stands before a name, and the meanings that the rest of the name may then have. `contactName` is no hotel's
   /// name.
-  private static let prefixes: [(String, Set<Meaning>)] = {
+  ///
+  /// They are kept by their first byte, because each row has many names that have none.
+  private static let prefixes: [UInt8: [(String, Set<Meaning>)]] = {
     let all: Set<Meaning> = [
       .id, .name, .description, .address, .street, .houseNumber, .city, .state, .country, .postcode,
       .phone, .url, .email, .amenities, .category, .price, .position, .latitude, .longitude,
     ]
-    return [
-      "hotel", "property", "accommodation", "listing", "lodging", "field", "card", "task", "item",
-      "venue", "酒店", "饭店", "ホテル", "宿", "호텔", "숙소",
-    ].map { ($0, all) }
+    let known =
+      [
+        "hotel", "property", "accommodation", "listing", "lodging", "field", "card", "task", "item",
+        "venue", "酒店", "饭店", "ホテル", "宿", "호텔", "숙소",
+      ].map { ($0, all) }
       + [
         "addresses", "address", "addr", "location", "contact", "kontakt", "geo", "place",
         "coordinates", "geolocation", "billing", "mailing", "business", "address1",
       ]
       .map { ($0, all.subtracting([.id, .name, .description, .category, .price])) }
+    return Dictionary(grouping: known) { $0.0.utf8.first ?? 0 }
   }()
 
   static let table: [String: Match] = {
