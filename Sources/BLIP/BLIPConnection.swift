@@ -12,7 +12,26 @@ package struct BLIPConnection: ~Copyable {
     case part(UInt64, [UInt8], isLast: Bool)
   }
 
+  /// A frame that is being read.
+  private struct Reading {
+    let head: FrameHead
+    let key: IncomingMessages.Key
+    var message: IncomingMessage
+    /// The payload as it was sent, with its checksum.
+    let sent: ArraySlice<UInt8>
+    /// Nil for a payload that is not compressed.
+    var inflation: InflateStream.Frame?
+
+    init(
+      head: FrameHead, key: IncomingMessages.Key, message: IncomingMessage,
+      _ sent: ArraySlice<UInt8>
+    ) {
+      (self.head, self.key, self.message, self.sent) = (head, key, message, sent)
+    }
+  }
+
   private var incoming: IncomingMessages
+  private var reading: Reading?
   private var outgoing = OutgoingMessages()
   private var checksum = RunningChecksum()
   /// Nil until the peer sends the first compressed frame: it takes 40 KiB.
@@ -28,66 +47,86 @@ package struct BLIPConnection: ~Copyable {
   /// A connection without messages.
   package init(_ limits: BLIPLimits) { incoming = IncomingMessages(limits) }
 
-  /// Takes a frame of the peer.
-  /// - Returns: what it completes; nil for nothing.
+  /// Takes a frame of the peer. Call ``proceed()`` until it is read.
   /// - Throws: `malformed`, `tooLarge`, `outOfMemory`; then the connection can't continue.
-  package mutating func receive(_ frame: [UInt8]) throws(BLIPError) -> Event? {
+  package mutating func receive(_ frame: [UInt8]) throws(BLIPError) {
     var rest = frame[...]
     let head = try FrameHead(&rest)
     switch head.content {
     case .acknowledgement(let ofRequest):
       let count = try Varint.read(&rest)
       try outgoing.noteAcknowledged(head.number, ofRequest: ofRequest, count)
-      return nil
-    case .part(let kind): return try receive(rest, head, kind)
+    case .part(let kind):
+      guard rest.count >= 4 else { throw .malformed("A frame has no checksum") }
+      let key = IncomingMessages.Key(number: head.number, isRequest: kind == .request)
+      let isStreamed = kind == .request ? nil : awaited[head.number]
+      let message = try incoming.take(
+        key, head, kind, isStreamed.map { $0 ? .streamed(hasProperties: false) : .whole })
+      var reading = Reading(head: head, key: key, message: message, rest)
+      if head.isCompressed {
+        let limit =
+          isStreamed ?? false ? BLIPLimits.inflatedPartBytes : BLIPLimits.inflatedBytes
+        reading.inflation = InflateStream.Frame(rest.dropLast(4), limit: limit)
+      }
+      self.reading = reading
     }
   }
 
-  private mutating func receive(
-    _ rest: ArraySlice<UInt8>, _ head: FrameHead, _ kind: BLIPMessage.Kind
-  ) throws(BLIPError) -> Event? {
-    guard rest.count >= 4 else { throw .malformed("A frame has no checksum") }
-    let key = IncomingMessages.Key(number: head.number, isRequest: kind == .request)
-    let isStreamed = kind == .request ? false : awaited[head.number]
-    var message = try incoming.take(
-      key, head, kind, isStreamed.map { $0 ? .streamed(hasProperties: false) : .whole })
-    try add(rest.dropLast(4), head, to: &message, isStreamed: isStreamed ?? false)
-    guard rest.suffix(4).reduce(0, { $0 << 8 | UInt32($1) }) == checksum.value else {
+  /// Reads some of the frame that has come: a compressed one may have a thousand times its bytes.
+  /// - Returns: what the frame completes, if it is read; nil for nothing.
+  /// - Throws: as ``receive(_:)``.
+  package mutating func proceed() throws(BLIPError) -> (isRead: Bool, event: Event?) {
+    guard var next = reading else { return (true, nil) }
+    reading = nil
+    guard try add(to: &next) else {
+      reading = next
+      return (false, nil)
+    }
+    return (true, try finish(next))
+  }
+
+  /// Adds bytes of a frame to its message.
+  /// - Returns: whether these are all.
+  private mutating func add(to next: inout Reading) throws(BLIPError) -> Bool {
+    guard next.inflation != nil else {
+      let payload = next.sent.dropLast(4)
+      checksum.add(payload)
+      inflatedBytes += payload.count
+      try incoming.append(payload, to: &next.message)
+      return true
+    }
+    let stream: InflateStream
+    if let inflater { stream = inflater } else { stream = try InflateStream() }
+    inflater = stream
+    for _ in 0..<BLIPLimits.piecesAtOnce {
+      guard let piece = try next.inflation?.next(in: stream) else { return true }
+      checksum.add(piece.bytes)
+      inflatedBytes += piece.bytes.count
+      try incoming.append(piece.bytes, to: &next.message)
+      if piece.isLast { return true }
+    }
+    return false
+  }
+
+  private mutating func finish(_ next: Reading) throws(BLIPError) -> Event? {
+    let (head, key) = (next.head, next.key)
+    var message = next.message
+    guard next.sent.suffix(4).reduce(0, { $0 << 8 | UInt32($1) }) == checksum.value else {
       throw .malformed("The checksum is wrong")
     }
-    let due = try message.noteFrame(rest.count)
+    let due = try message.noteFrame(next.sent.count)
     if let due, head.hasMore { outgoing.acknowledge(key, due) }
     let part = try message.takePart()
     guard !head.hasMore else {
       incoming.put(message, key)
       return part.flatMap { $0.isEmpty ? nil : .part(head.number, $0, isLast: false) }
     }
-    if kind != .request { awaited[head.number] = nil }
+    if message.kind != .request { awaited[head.number] = nil }
     if let part { return .part(head.number, part, isLast: true) }
     if case .withdrawn = message.form { return nil }
     let complete = try message.complete()
     try note(complete, head.number)
     return .message(head.number, complete)
-  }
-
-  private mutating func add(
-    _ payload: ArraySlice<UInt8>, _ head: FrameHead, to message: inout IncomingMessage,
-    isStreamed: Bool
-  ) throws(BLIPError) {
-    guard head.isCompressed else {
-      checksum.add(payload)
-      inflatedBytes += payload.count
-      return try incoming.append(payload, to: &message)
-    }
-    let stream: InflateStream
-    if let inflater { stream = inflater } else { stream = try InflateStream() }
-    inflater = stream
-    let limit = isStreamed ? BLIPLimits.inflatedPartBytes : BLIPLimits.inflatedBytes
-    try stream.inflate(payload, limit: limit) { piece throws(BLIPError) in
-      checksum.add(piece)
-      inflatedBytes += piece.count
-      try incoming.append(piece, to: &message)
-    }
   }
 
   private mutating func note(_ message: BLIPMessage, _ number: UInt64) throws(BLIPError) {
@@ -135,5 +174,5 @@ package struct BLIPConnection: ~Copyable {
   package var queuedBytes: Int { outgoing.byteCount }
 
   /// The bytes of the peer's messages that are not complete.
-  package var heldBytes: Int { incoming.byteCount }
+  package var heldBytes: Int { incoming.byteCount + (reading?.message.bytes.count ?? 0) }
 }

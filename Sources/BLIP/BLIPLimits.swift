@@ -25,6 +25,8 @@ package struct BLIPLimits: Sendable {
   static let inflatedBytes = 17 << 20
   /// The same for a frame of an answer that is passed on, which nobody asks to be compressed.
   static let inflatedPartBytes = 1 << 20
+  /// The pieces of 32 KiB that are inflated at once.
+  static let piecesAtOnce = 8
   /// The most bytes of an answer that is not wanted any more, after its last acknowledgement: the window, and the frame
   /// that exceeds it.
   static let unwantedBytes = windowBytes + (64 << 10)

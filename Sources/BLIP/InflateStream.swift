@@ -24,24 +24,30 @@ final class InflateStream {
     stream.deallocate()
   }
 
-  /// Inflates the payload of one frame, piece by piece.
-  /// - Parameter limit: the most inflated bytes.
-  /// - Parameter take: gets each piece.
-  /// - Throws: `malformed`, `tooLarge`, `outOfMemory`; the errors of `take`. The stream can't be used any more then.
-  func inflate(
-    _ payload: ArraySlice<UInt8>, limit: Int, _ take: ([UInt8]) throws(BLIPError) -> Void
-  ) throws(BLIPError) {
-    let packed = payload + Self.flush
-    var (offset, count) = (0, 0)
-    while true {
-      let piece = piece(of: packed, from: &offset)
+  /// The payload of one frame that is being inflated.
+  struct Frame {
+    private let packed: ArraySlice<UInt8>
+    private let limit: Int
+    private var (offset, count) = (0, 0)
+
+    /// - Parameter limit: the most inflated bytes.
+    init(_ payload: ArraySlice<UInt8>, limit: Int) {
+      (packed, self.limit) = (payload + InflateStream.flush, limit)
+    }
+
+    /// Inflates the next bytes of the frame, at most 32 KiB.
+    /// - Returns: the bytes, and whether they are the last ones.
+    /// - Throws: `malformed`, `tooLarge`, `outOfMemory`. The stream can't be used any more then.
+    mutating func next(in stream: InflateStream) throws(BLIPError) -> (bytes: [UInt8], isLast: Bool)
+    {
+      let piece = stream.piece(of: packed, from: &offset)
       count += piece.bytes.count
       guard count <= limit else { throw .tooLarge("A frame has too many bytes") }
-      try take(piece.bytes)
       switch piece.code {
-      case Z_OK where piece.bytes.count == Self.pieceBytes: continue
+      case Z_OK where piece.bytes.count == InflateStream.pieceBytes: return (piece.bytes, false)
       // There was nothing left to inflate.
-      case Z_OK where offset == packed.count, Z_BUF_ERROR where offset == packed.count: return
+      case Z_OK where offset == packed.count, Z_BUF_ERROR where offset == packed.count:
+        return (piece.bytes, true)
       case Z_MEM_ERROR: throw .outOfMemory
       default: throw .malformed("A frame can't be inflated")
       }

@@ -13,8 +13,8 @@ import Testing
     mutating func carry() throws(BLIPError) -> [BLIPMessage] {
       var messages: [BLIPMessage] = []
       while let frame = one.nextFrame() {
-        if let message = try other.receive(frame)?.message { messages.append(message) }
-        while let acknowledgement = other.nextFrame() { _ = try one.receive(acknowledgement) }
+        if let message = try other.read(frame)?.message { messages.append(message) }
+        while let acknowledgement = other.nextFrame() { _ = try one.read(acknowledgement) }
       }
       return messages
     }
@@ -41,7 +41,7 @@ import Testing
     pair.other.answer(2, answer)
     let next = pair.other.nextFrame()
     let frame = try #require(next)
-    let received = try pair.one.receive(frame)
+    let received = try pair.one.read(frame)
     guard case .message(2, answer)? = received else {
       Issue.record("The answer has no number")
       return
@@ -71,13 +71,13 @@ import Testing
     while let frame = one.nextFrame() { frames.append(frame) }
     #expect(frames.count == 8)
     for frame in frames {
-      let message = try other.receive(frame)?.message
+      let message = try other.read(frame)?.message
       #expect(message == nil)
     }
     // Each 50,000 bytes are acknowledged with the sum: the payloads and their checksums.
     let acknowledgement = other.nextFrame()
     #expect(acknowledgement == [1, 0x34, 0xD4, 0xFF, 0x03])
-    _ = try one.receive(acknowledgement ?? [])
+    _ = try one.read(acknowledgement ?? [])
     let next = one.nextFrame()
     #expect(next != nil)
   }
@@ -89,7 +89,7 @@ import Testing
     for number in 1...3 as ClosedRange<UInt64> {
       let frame = try deflater.frame(number, BLIPMessage(.request, ["a": "b"], body: body))
       #expect(frame.count < 100)
-      let received = try connection.receive(frame)
+      let received = try connection.read(frame)
       #expect(received?.message?.body == body)
     }
     let inflated = connection.inflatedBytes
@@ -102,8 +102,25 @@ import Testing
     let bomb = BLIPMessage(.request, body: Array(repeating: 0, count: 18 << 20))
     let frame = try deflater.frame(1, bomb)
     #expect(frame.count < 32 << 10)
-    let thrown = BLIPError.thrown { () throws(BLIPError) in _ = try connection.receive(frame) }
+    let thrown = BLIPError.thrown { () throws(BLIPError) in _ = try connection.read(frame) }
     #expect(thrown != nil)
+  }
+
+  /// A frame of 16 KiB would take a processor for as long as 17 MiB take.
+  @Test func aFrameThatInflatesToMuchIsReadInSlices() throws {
+    var connection = BLIPConnection(.test)
+    var deflater = try Deflater()
+    let long = BLIPMessage(.request, body: Array(repeating: 0, count: 16 << 20))
+    try connection.receive(try deflater.frame(1, long))
+    var (slices, former, event) = (0, 0, BLIPConnection.Event?.none)
+    var isRead = false
+    while !isRead {
+      (isRead, event) = try connection.proceed()
+      let (inflated, held) = (connection.inflatedBytes, connection.heldBytes)
+      #expect(inflated - former <= 256 << 10 && held <= 1 << 20)
+      (slices, former) = (slices + 1, inflated)
+    }
+    #expect(slices >= 64 && event?.message?.isTooLong == true)
   }
 
   private static let brokenFrames: [[UInt8]] = [
@@ -116,7 +133,7 @@ import Testing
   @Test(arguments: brokenFrames)
   func brokenFrameEndsTheConnection(_ frame: [UInt8]) throws {
     var connection = BLIPConnection(.test)
-    let thrown = BLIPError.thrown { () throws(BLIPError) in _ = try connection.receive(frame) }
+    let thrown = BLIPError.thrown { () throws(BLIPError) in _ = try connection.read(frame) }
     #expect(thrown != nil)
   }
 
@@ -127,7 +144,7 @@ import Testing
     for _ in 0...BLIPLimits.openMessages { _ = one.send(long) }
     var thrown: BLIPError?
     while thrown == nil, let frame = one.nextFrame() {
-      thrown = BLIPError.thrown { () throws(BLIPError) in _ = try other.receive(frame) }
+      thrown = BLIPError.thrown { () throws(BLIPError) in _ = try other.read(frame) }
     }
     #expect(thrown == .tooLarge("Too many messages are incomplete"))
     let held = other.heldBytes
@@ -173,6 +190,17 @@ extension BLIPError {
       try step()
       return nil
     } catch { return error }
+  }
+}
+
+extension BLIPConnection {
+  /// Takes a frame, and reads all of it.
+  mutating func read(_ frame: [UInt8]) throws(BLIPError) -> Event? {
+    try receive(frame)
+    while true {
+      let next = try proceed()
+      if next.isRead { return next.event }
+    }
   }
 }
 

@@ -10,7 +10,7 @@ import Testing
     var one = BLIPConnection(.test)
     var other = BLIPConnection(.test)
     let number = one.send(BLIPMessage(.request), streamsAnswer: true)
-    let asked = try other.receive(one.nextFrame() ?? [])
+    let asked = try other.read(one.nextFrame() ?? [])
     #expect(asked != nil)
     other.answer(number, BLIPMessage(.answer, ["a": "b"]), following: Int64(Self.long.count))
     var (body, offset, parts, isComplete) = ([UInt8](), 0, 0, false)
@@ -22,7 +22,7 @@ import Testing
         offset += piece.count
       }
       let frame = other.nextFrame()
-      guard case .part(number, let part, let isLast) = try one.receive(try #require(frame)) else {
+      guard case .part(number, let part, let isLast) = try one.read(try #require(frame)) else {
         continue
       }
       body += part
@@ -30,7 +30,7 @@ import Testing
       isComplete = isLast
       let held = (one.heldBytes, other.queuedBytes)
       #expect(held.0 == 0 && held.1 <= 70_000)
-      while let acknowledgement = one.nextFrame() { _ = try other.receive(acknowledgement) }
+      while let acknowledgement = one.nextFrame() { _ = try other.read(acknowledgement) }
     }
     #expect(body == Self.long && parts > 10)
   }
@@ -39,7 +39,7 @@ import Testing
     var one = BLIPConnection(.test)
     var other = BLIPConnection(.test)
     let number = one.send(BLIPMessage(.request), streamsAnswer: true)
-    _ = try other.receive(one.nextFrame() ?? [])
+    _ = try other.read(one.nextFrame() ?? [])
     other.answer(number, BLIPMessage(.answer), following: 1 << 20)
     while let wanting = other.wanting {
       other.supply(Array(repeating: 1, count: 64 << 10), to: wanting)
@@ -54,10 +54,10 @@ import Testing
     var one = BLIPConnection(.test)
     var other = BLIPConnection(.test)
     let number = one.send(BLIPMessage(.request), streamsAnswer: true)
-    _ = try other.receive(one.nextFrame() ?? [])
+    _ = try other.read(one.nextFrame() ?? [])
     let error = BLIPMessage(.error, ["Error-Code": "404"], body: Array("gone".utf8))
     other.answer(number, error)
-    guard case .message(number, error)? = try one.receive(other.nextFrame() ?? []) else {
+    guard case .message(number, error)? = try one.read(other.nextFrame() ?? []) else {
       Issue.record("The error is no message")
       return
     }
@@ -67,13 +67,13 @@ import Testing
     var one = BLIPConnection(.test)
     var other = BLIPConnection(.test)
     let number = one.send(BLIPMessage(.request), streamsAnswer: true)
-    _ = try other.receive(one.nextFrame() ?? [])
+    _ = try other.read(one.nextFrame() ?? [])
     other.answer(number, BLIPMessage(.answer, body: Array(repeating: 1, count: 900_000)))
-    _ = try one.receive(other.nextFrame() ?? [])
+    _ = try one.read(other.nextFrame() ?? [])
     one.withdraw(number)
     // A peer that keeps the window.
     while let frame = other.nextFrame() {
-      let event = try one.receive(frame)
+      let event = try one.read(frame)
       #expect(event == nil)
     }
     let acknowledgement = one.nextFrame()
@@ -84,9 +84,9 @@ import Testing
       var ignored: [UInt8] = []
       FrameHead(number, .acknowledgement(ofRequest: false)).append(to: &ignored)
       Varint.append(UInt64(129_000), to: &ignored)
-      _ = try? other.receive(ignored)
+      _ = try? other.read(ignored)
       while thrown == nil, let frame = other.nextFrame() {
-        thrown = BLIPError.thrown { () throws(BLIPError) in _ = try one.receive(frame) }
+        thrown = BLIPError.thrown { () throws(BLIPError) in _ = try one.read(frame) }
       }
     }
     #expect(thrown == .tooLarge("An answer goes on that is not acknowledged"))
@@ -101,14 +101,14 @@ import Testing
     var events: [BLIPConnection.Event] = []
     if isCompressed {
       var deflater = try Deflater()
-      if let event = try other.receive(try deflater.frame(1, request)) { events.append(event) }
+      if let event = try other.read(try deflater.frame(1, request)) { events.append(event) }
     } else {
       _ = one.send(request)
       while let frame = one.nextFrame() {
-        if let event = try other.receive(frame) { events.append(event) }
+        if let event = try other.read(frame) { events.append(event) }
         let held = other.heldBytes
         #expect(held <= 1 << 20)
-        while let acknowledgement = other.nextFrame() { _ = try one.receive(acknowledgement) }
+        while let acknowledgement = other.nextFrame() { _ = try one.read(acknowledgement) }
       }
     }
     guard case .message(1, let message)? = events.first, events.count == 1 else {

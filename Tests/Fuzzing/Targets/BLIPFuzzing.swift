@@ -17,7 +17,7 @@ enum BLIPFuzzing {
       let frame = Array(rest.prefix(Int(high) << 8 | Int(low)))
       rest = rest.dropFirst(frame.count)
       do {
-        switch try connection.receive(frame) {
+        switch try connection.read(frame) {
         case .message(let number, let message):
           claim(message.body.count <= limits.messageBytes, "no message beyond the limit")
           guard message.kind == .request else { break }
@@ -47,12 +47,24 @@ enum BLIPFuzzing {
     var arrived: [UInt64: BLIPMessage] = [:]
     while let frame = one.nextFrame() {
       do {
-        if case .message(let number, let message)? = try other.receive(frame) {
+        if case .message(let number, let message)? = try other.read(frame) {
           arrived[number] = message
         }
       } catch { claim(false, "what is sent is valid") }
     }
     claim(
       sent.indices.allSatisfy { arrived[UInt64($0 + 1)] == sent[$0] }, "what was sent arrives")
+  }
+}
+
+extension BLIPConnection {
+  /// Takes a frame, and reads all of it.
+  fileprivate mutating func read(_ frame: [UInt8]) throws(BLIPError) -> Event? {
+    try receive(frame)
+    while true {
+      let next = try proceed()
+      if next.isRead { return next.event }
+      claim(heldBytes <= 128 << 10, "no more is held than the limit")
+    }
   }
 }
