@@ -57,7 +57,8 @@ package struct WebSocketConnection: ResponseBodyWriter {
   /// When the last bytes of the client came.
   package var lastArrival: ContinuousClock.Instant { queue.lastArrival }
 
-  /// Whether the client has closed the connection, or has broken a rule of the protocol.
+  /// Whether the client has closed the connection, or has broken a rule of the protocol. What came before may still be
+  /// taken. ``close(_:_:)`` then answers the client, which waits for 5 seconds.
   package var isOver: Bool { queue.isOver }
 
   package mutating func write(_ buffer: ByteBuffer) async throws {

@@ -8,7 +8,7 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
   typealias OutboundIn = WebSocketFrame
   typealias OutboundOut = WebSocketFrame
 
-  /// How long a client may take to answer a close frame: LiteCore itself waits for five seconds.
+  /// How long either side may take to answer a close frame: LiteCore itself waits for five seconds.
   private static let closing = TimeAmount.seconds(5)
 
   private let queue: WebSocketQueue
@@ -18,6 +18,10 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
   /// The client's last ping that is not answered yet (RFC 6455, section 5.5.3). It is answered as soon as the client reads.
   private var ping: ByteBuffer?
   private var isClosing = false
+  /// The data of the client's close frame until that is answered; nil for none.
+  private var closeData: ByteBuffer?
+  /// Whether the client sends nothing more.
+  private var isInputClosed = false
 
   init(_ queue: WebSocketQueue) { self.queue = queue }
 
@@ -44,7 +48,9 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
       ping = frame.unmaskedData
       answerPing(context)
     case .pong: break
-    case .connectionClose: echo(frame.unmaskedData, context)
+    case .connectionClose:
+      (isClosing, closeData) = (true, frame.unmaskedData)
+      awaitClosing(context)
     default: fail(context)
     }
   }
@@ -78,13 +84,12 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
     if !isText { queue.append(Array(whole.readableBytesView)) }
   }
 
-  /// Answers a close frame with its own code, and closes the connection.
-  private func echo(_ data: ByteBuffer, _ context: ChannelHandlerContext) {
-    isClosing = true
+  /// Lets the reader of the queue handle what came before the end; then it closes the connection.
+  private func awaitClosing(_ context: ChannelHandlerContext) {
     queue.finish()
-    let frame = WebSocketFrame(fin: true, opcode: .connectionClose, data: data)
     let channel = context.channel
-    context.writeAndFlush(wrapOutboundOut(frame)).assumeIsolated().whenComplete { _ in
+    channel.eventLoop.scheduleTask(in: Self.closing) {
+      Self.close(channel, .goingAway, ByteBuffer())
       channel.close(promise: nil)
     }
   }
@@ -93,19 +98,27 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
     Self.close(context.channel, .protocolError, ByteBuffer())
   }
 
-  /// Sends a close frame, waits for the client's, and closes the connection.
+  /// Closes the connection. The client's close frame is answered with its own code. Without one the server sends its own,
+  /// and waits for the client's.
   static func close(_ channel: any Channel, _ code: WebSocketErrorCode, _ reason: ByteBuffer) {
-    guard
-      let handler = try? channel.pipeline.syncOperations.handler(type: WebSocketHandler.self),
-      !handler.isClosing
+    guard let handler = try? channel.pipeline.syncOperations.handler(type: WebSocketHandler.self),
+      !handler.isClosing || handler.closeData != nil
     else { return channel.close(promise: nil) }
-    handler.isClosing = true
+    let isLast = handler.isInputClosed || handler.closeData != nil
+    var data = handler.closeData ?? ByteBuffer()
+    if handler.closeData == nil {
+      var reason = reason
+      data.write(webSocketErrorCode: code)
+      data.writeBuffer(&reason)
+    }
+    (handler.isClosing, handler.closeData) = (true, nil)
     handler.queue.finish()
-    var (data, reason) = (ByteBuffer(), reason)
-    data.write(webSocketErrorCode: code)
-    data.writeBuffer(&reason)
     let frame = WebSocketFrame(fin: true, opcode: .connectionClose, data: data)
-    channel.pipeline.syncOperations.writeAndFlush(NIOAny(frame), promise: nil)
+    let sent = channel.eventLoop.makePromise(of: Void.self)
+    channel.pipeline.syncOperations.writeAndFlush(NIOAny(frame), promise: sent)
+    guard !isLast else {
+      return sent.futureResult.whenComplete { _ in channel.close(promise: nil) }
+    }
     channel.close(mode: .output, promise: nil)
     channel.eventLoop.scheduleTask(in: closing) { channel.close(promise: nil) }
   }
@@ -124,8 +137,8 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if let event = event as? ChannelEvent, event == .inputClosed {
-      queue.finish()
-      context.close(promise: nil)
+      isInputClosed = true
+      awaitClosing(context)
     }
     context.fireUserInboundEventTriggered(event)
   }

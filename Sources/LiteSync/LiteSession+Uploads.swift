@@ -47,6 +47,31 @@ extension LiteSession {
     return zip(complete, replies).map { ($0.request, $1) }
   }
 
+  /// Writes the revisions that need nothing more of a client that sends nothing more: those whose attachments have come,
+  /// and those whose documents have the bytes already.
+  /// - Throws: an error that ends the session.
+  package mutating func finishLast(in store: some LiteStore) async throws {
+    for (request, id, attachment) in uploads.unasked {
+      if let (facts, isOwn) = try await known(attachment, in: id, store), isOwn {
+        uploads.note(facts, of: attachment, for: request)
+      }
+    }
+    _ = try await finishUploads(in: store)
+  }
+
+  /// Looks bytes up that the store has, and whether a document has them.
+  private func known(
+    _ attachment: LiteAttachment, in id: DocumentID, _ store: some LiteStore
+  ) async throws -> (facts: AttachmentFacts, isOwn: Bool)? {
+    try await store.read { database in
+      try await database.store.read { view in
+        try view.attachment(sha1: attachment.digest.bytes).map { facts in
+          (facts, try view.names(facts.key, in: id))
+        }
+      }
+    }
+  }
+
   /// Removes what was written of attachments whose revisions can't be written any more, at the end.
   package mutating func end(in store: some LiteStore) async {
     await store.discard(uploads.takeBegun())
@@ -61,15 +86,8 @@ extension LiteSession {
     _ next: (request: UInt64, push: LitePush, attachment: LiteAttachment, mayProve: Bool),
     in store: some LiteStore
   ) async throws -> Outgoing? {
-    let (attachment, id) = (next.attachment, next.push.id)
-    let known = try await store.read { database in
-      try await database.store.read { view in
-        try view.attachment(sha1: attachment.digest.bytes).map { facts in
-          (facts, try view.names(facts.key, in: id))
-        }
-      }
-    }
-    if let (facts, isOwn) = known, next.mayProve {
+    let attachment = next.attachment
+    if let (facts, isOwn) = try await known(attachment, in: next.push.id, store), next.mayProve {
       guard !isOwn else {
         uploads.note(facts, of: attachment, for: next.request)
         return nil

@@ -132,6 +132,14 @@ struct LiteUploads: Sendable {
     return nil
   }
 
+  /// All attachments that the client was not asked for, with their requests and documents.
+  var unasked: [(request: UInt64, id: DocumentID, attachment: LiteAttachment)] {
+    waiting.flatMap { next in
+      next.missing.filter { !isAsked($0.digest, for: next.request) }
+        .map { (next.request, next.push.id, $0) }
+    }
+  }
+
   private func isAsked(_ digest: LiteDigest, for request: UInt64) -> Bool {
     asked.values.contains { $0.request == request && $0.attachment.digest == digest }
   }

@@ -1,4 +1,5 @@
 """Couchbase Lite's sync: what breaks the protocol, what it ignores, and what is counted."""
+import socket
 import time
 
 import pytest
@@ -52,6 +53,33 @@ def test_pings_are_answered_and_texts_ignored(phone):
     websocket.send(frame[3:], opcode=0)
     assert websocket.receive()[0] == 10
     assert phone.blip.answer(1).error == ("HTTP", 404)
+
+
+@pytest.mark.parametrize("end", ["close", "half close"])
+def test_what_comes_before_the_end_is_kept(account, phone, end):
+    """Also revisions whose attachment the document has already. The close frame is answered when all of it is stored."""
+    phone.edit("pic", {"pic": phone.blob(b"bytes" * 100)})
+    assert not phone.push("pic")
+    phone.edit("pic", {"pic": phone.blob(b"bytes" * 100), "n": 2})
+    names = ["pic", *(f"d{number}" for number in range(300))]
+    for name in names[1:]:
+        phone.edit(name, {"text": "x" * 500})
+    # All of it in one write, so that the server reads the end together with the messages.
+    websocket, sent = phone.blip.websocket, []
+    websocket._send = sent.append
+    for name in names:
+        phone.send(name, history=phone.documents[name][0][1] if name == "pic" else "")
+    if end == "close":
+        websocket.send(b"\x03\xe8", opcode=8)
+    websocket.socket.sendall(b"".join(sent))
+    if end == "half close":
+        websocket.socket.shutdown(socket.SHUT_WR)
+    with pytest.raises(Closed) as closed:
+        while True:
+            websocket.receive()
+    assert closed.value.code == (1000 if end == "close" else 4001)
+    rows = database(account).call("POST", "/_all_docs", json={"keys": names}).json()["rows"]
+    assert [row["value"]["rev"] for row in rows] == [phone.documents[name][0][0] for name in names]
 
 
 def test_a_client_that_reads_late_gets_the_answer_to_its_last_ping(account, phone):

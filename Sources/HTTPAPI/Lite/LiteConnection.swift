@@ -59,14 +59,17 @@ final class LiteConnection: Sendable {
   /// Runs the session until one side ends it. Steps run in child tasks, so that the waiting task keeps little memory.
   @concurrent func run(on socket: WebSocketConnection, _ subscription: Subscription) async throws {
     socket.onArrival { subscription.noteInput() }
-    do {
-      try await exchange(socket, subscription)
-      socket.close(Self.comeBack, "Come back")
-    } catch let error as BLIPError where error != .outOfMemory {
-      socket.close(Self.protocolError, error.reason)
-    } catch {
-      socket.close(Self.comeBack, "Come back")
+    var (code, reason) = (Self.comeBack, "Come back")
+    do { try await exchange(socket, subscription) } catch let error as BLIPError
+      where error != .outOfMemory
+    {
+      (code, reason) = (Self.protocolError, error.reason)
+    } catch {}
+    if socket.isOver, code == Self.comeBack {
+      // What fails now the client sends again in its next session.
+      try? await inChildTask { try await self.takeRest(of: socket) }
     }
+    socket.close(code, reason)
     var last = take()
     await last?.session.end(in: store)
   }
@@ -113,6 +116,19 @@ final class LiteConnection: Sendable {
     }
   }
 
+  /// Handles what came before the client has closed the connection. Its answers are not sent.
+  private func takeRest(of socket: WebSocketConnection) async throws {
+    guard var next = take() else { return }
+    defer { progress.withLock { [next] in $0 = next } }
+    while true {
+      if next.frames.isEmpty { next.frames = socket.takeMessages()[...] }
+      guard !next.frames.isEmpty else { break }
+      _ = try await next.session.answer(try await receive(&next).requests, in: store)
+    }
+    try await next.session.finishLast(in: store)
+    try await authentication.requireStillValid(caller)
+  }
+
   /// Answers what has come, makes more for the client, and writes some of it.
   /// - Returns: whether there may be more to do.
   private func step(
@@ -153,13 +169,7 @@ final class LiteConnection: Sendable {
     var (requests, answers): ([LiteSession.Asked], [LiteSession.Answer]) = ([], [])
     var bytes = 0
     while bytes < Self.answeredBytes, let frame = next.frames.popFirst() {
-      let (event, held, moved) = try blip.withLock { blip throws(BLIPError) in
-        let former = blip.inflatedBytes
-        return (try blip.receive(frame), blip.heldBytes, blip.inflatedBytes - former)
-      }
-      // What a device packs costs as much as what it does not pack.
-      Work.current?.addMovedBytes(min(moved, frame.count * Call.mostUnpacked))
-      switch event {
+      switch try await read(frame, besides: next.session.heldBytes + bytes * Call.bodyFactor) {
       case .message(let number, let message) where message.kind == .request:
         let request = LiteRequest(message)
         bytes += request.byteCount
@@ -175,10 +185,32 @@ final class LiteConnection: Sendable {
         if !received.isWanted { blip.withLock { $0.withdraw(number) } }
       case nil: break
       }
+      let held = blip.withLock { $0.heldBytes }
       try reserve(held + next.session.heldBytes + bytes * Call.bodyFactor)
       try await Slice.giveWay()
     }
     return (requests, answers)
+  }
+
+  /// Reads a frame, in slices.
+  /// - Parameter count: the bytes that are held besides those of the frames.
+  private func read(
+    _ frame: [UInt8], besides count: Int
+  ) async throws -> BLIPConnection.Event? {
+    try blip.withLock { blip throws(BLIPError) in try blip.receive(frame) }
+    var paid = frame.count * Call.mostUnpacked
+    while true {
+      let (next, held, moved) = try blip.withLock { blip throws(BLIPError) in
+        let former = blip.inflatedBytes
+        return (try blip.proceed(), blip.heldBytes, blip.inflatedBytes - former)
+      }
+      // What a device packs costs as much as what it does not pack.
+      Work.current?.addMovedBytes(min(moved, paid))
+      paid -= min(moved, paid)
+      if next.isRead { return next.event }
+      try reserve(held + count)
+      try await Slice.giveWay()
+    }
   }
 
   /// Accounts for the memory of messages until they are answered.
