@@ -85,8 +85,12 @@ final class RequestCodec: ChannelDuplexHandler, RemovableChannelHandler {
         host = host.map { $0 + "," + value } ?? value
       } else if let name = HTTPField.Name(name) {
         if state.isOld, name == .transferEncoding { return nil }
-        // The server accepts no upgrade, and the parser reads nothing after a request that asks for one.
-        if Self.matches(name.rawName, "upgrade") { state.isLast = true }
+        if Self.matches(name.rawName, "upgrade") {
+          // The parser reads nothing after a request that asks for another protocol.
+          state.isLast = true
+          // HTTP/1.0 has no such request (RFC 9110, section 7.8).
+          if state.isOld { continue }
+        }
         fields.append(HTTPField(name: name, value: value))
       }
     }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import HummingbirdCore
 import HummingbirdHTTP2
 package import Logging
@@ -70,9 +71,11 @@ package struct SecureConnection: ServerChildChannel {
     }
     try await Work.$current.withValue(work) {
       // In a child task, because the task of a stream with a feed waits for long.
-      let response = try await inChildTask {
+      var response = try await inChildTask {
         try await answers.answer(request, on: stream, reservation: reservation, logger: logger)
       }
+      // A client ends a stream that has fields about the connection (RFC 9113, section 8.2.2).
+      (response.headers[.connection], response.headers[.upgrade]) = (nil, nil)
       try await response.write(to: stream, on: date)
     }
   }

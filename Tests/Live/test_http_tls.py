@@ -137,6 +137,15 @@ def test_fields_of_a_stream_have_limits(secure, fields, status):
         assert streams.answer("GET", "/v1/limits", *fields)[0] == status
 
 
+def test_answer_of_a_stream_has_no_fields_about_the_connection(secure):
+    """Regression: clients reset the stream of the answer to a WebSocket's handshake, which has them over HTTP/1.1."""
+    with Streams(secure) as client:
+        stream = client.ask("GET", "/couch/bookmarks/_blipsync", ("authorization", "Bearer " + secure.guest()))
+        client.read(lambda: stream in client.done)
+        assert stream not in client.resets and client.answers[stream][":status"] == "426"
+        assert not {"connection", "upgrade"} & set(client.answers[stream]), client.answers
+
+
 def test_target_of_16_kib_is_taken_over_http_2(secure):
     """The setting counts from the client's acknowledgement on, which the first answer shows to have arrived."""
     with Streams(secure) as streams:

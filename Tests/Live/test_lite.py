@@ -1,4 +1,7 @@
 """Couchbase Lite's sync, as a client of our own speaks it: the handshake, each message, and what two phones make of it."""
+import socket
+import urllib.parse
+
 import pytest
 
 from blip_client import TREES, VECTORS, Refused, WebSocket
@@ -41,12 +44,23 @@ def test_one_offered_protocol_is_chosen(account, offered, chosen):
 @pytest.mark.parametrize("headers,status", [
     ({"Sec-WebSocket-Protocol": "chat"}, 400), ({"Sec-WebSocket-Protocol": None}, 400), ({"Upgrade": None}, 426),
     ({"Connection": "keep-alive"}, 426), ({"Sec-WebSocket-Version": "8"}, 426), ({"Sec-WebSocket-Key": "a"}, 426),
+    ({"Content-Length": "5"}, 400), ({"Transfer-Encoding": "chunked"}, 400),
     ({"Authorization": None}, 401), ({"Authorization": "Bearer x"}, 401)], ids=str)
 def test_request_that_is_no_handshake_gets_its_status(account, headers, status):
     headers = {"Authorization": "Bearer " + account.token, **headers}
     with pytest.raises(Refused) as refused:
         Phone(account.server, headers=headers).connect()
     assert refused.value.status == status
+
+
+def test_handshake_by_http_1_0_is_none(account):
+    """Such a client knows no other protocol."""
+    with socket.create_connection(("127.0.0.1", urllib.parse.urlsplit(account.server.url).port), timeout=10) as plain:
+        plain.sendall((
+            "GET /couch/bookmarks/_blipsync HTTP/1.0\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+            f"Sec-WebSocket-Protocol: {TREES}\r\nAuthorization: Bearer {account.token}\r\n\r\n").encode())
+        assert plain.recv(100).startswith(b"HTTP/1.0 426 ")
 
 
 def test_every_kind_of_credentials_opens_a_session(account):

@@ -15,7 +15,8 @@ struct WebSocketHandshake: Sendable {
   let protocols: [String]
   private let key: String
 
-  /// - Throws: ``Problem`` 426 for a request that is no such one, and over HTTP/2, which has another form of it.
+  /// - Throws: ``Problem`` 426 for a request that is no such one, and over HTTP/2, which has another form of it; 400 for one
+  ///   with a body, whose bytes would be taken for frames.
   init(_ call: Call) throws(Problem) {
     guard call.request.method == .get, Self.list(call[.upgrade]).contains("websocket"),
       Self.list(call[.connection]).contains("upgrade"),
@@ -27,6 +28,9 @@ struct WebSocketHandshake: Sendable {
         headers: [
           .upgrade: "websocket", .connection: "Upgrade", .secWebSocketVersion: Self.version,
         ])
+    }
+    guard call[.contentLength] ?? "0" == "0", call[.transferEncoding] == nil else {
+      throw Problem(.badRequest, "bad_request", "A request that opens a WebSocket has no body")
     }
     self.key = key
     protocols = Self.protocols(call)
