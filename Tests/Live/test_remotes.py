@@ -130,6 +130,19 @@ def test_nobody_else_reaches_the_remote(pair):
         assert secret not in text
 
 
+def test_limits_of_the_administrators_databases_are_not_those_of_remotes(tmp_path, pair):
+    """Regression: a few people's remotes filled the database in which all of them are."""
+    here = Administrator(tmp_path, *LOOPBACK, "--database-documents", "1", "--database-bytes", "100")
+    try:
+        for _ in range(2):
+            person = Person(here, pair[1])
+            person.set()
+            person.own.put("a", n=1)
+            wait_until(lambda: person.far.call("GET", "/a").status_code == 200)
+    finally:
+        here.server.stop()
+
+
 def test_remote_goes_on_after_a_kill_and_goes_with_the_account(tmp_path):
     for name in ("here", "there"):
         tmp_path.joinpath(name).mkdir()

@@ -162,6 +162,8 @@ struct ServiceAssembly: Sendable {
           descriptorLimit: FileDescriptors.limit, descriptorsPerStore: engine.descriptorsPerStore),
       limits: { [settings] name in
         switch name {
+        // It has documents of every person who has set a remote.
+        case .named(.remotes): .unbounded
         case .named: settings.databases
         case .guest: .guest(overallBytes: settings.guestOverallBytes)
         default: .standard(for: name)
