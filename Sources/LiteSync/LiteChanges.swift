@@ -47,22 +47,6 @@ struct LiteChanges: Sendable {
     let last: SinceToken
     /// Whether there are no more.
     let isComplete: Bool
-
-    /// The body of `changes`.
-    var body: [UInt8] {
-      var writer = JSONWriter(reserving: rows.count * 96 + 2)
-      writer.beginArray()
-      for row in rows {
-        writer.beginArray()
-        writer.string(row.sequence.text)
-        writer.string(row.id.text)
-        writer.string(row.text)
-        if row.flag != .present { writer.int(row.flag.rawValue) }
-        writer.endArray()
-      }
-      writer.endArray()
-      return writer.bytes
-    }
   }
 
   let since: SinceToken
@@ -72,6 +56,22 @@ struct LiteChanges: Sendable {
   let channels: LiteChannels?
   let removals: Removals
   let form: LiteForm
+
+  /// The body of `changes`.
+  static func body(_ rows: [Row]) -> [UInt8] {
+    var writer = JSONWriter(reserving: rows.count * 96 + 2)
+    writer.beginArray()
+    for row in rows {
+      writer.beginArray()
+      writer.string(row.sequence.text)
+      writer.string(row.id.text)
+      writer.string(row.text)
+      if row.flag != .present { writer.int(row.flag.rawValue) }
+      writer.endArray()
+    }
+    writer.endArray()
+    return writer.bytes
+  }
 
   /// Whether a change may make a row.
   private func includes(_ change: Change) -> Bool {

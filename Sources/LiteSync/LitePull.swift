@@ -12,6 +12,8 @@ struct LitePull: Sendable {
   private static let announcements = 2
   /// The wanted revisions from which on no further changes are announced.
   private static let wantedAtOnce = 200
+  /// The answers with an error after which changes are announced again.
+  private static let mostRefusals = 64
   /// The revisions that are read at once.
   private static let revisionsAtOnce = 128
   /// The most revisions of a history if the client names no number, and in any case.
@@ -25,6 +27,13 @@ struct LitePull: Sendable {
     let maximumHistory: Int
     /// Whether the client takes a newer revision instead.
     let takesNewer: Bool
+  }
+
+  /// Changes that are announced together.
+  private struct Announcement: Sendable {
+    let rows: [LiteChanges.Row]
+    /// Whether it is one that the client could not take by itself.
+    var isLast = false
   }
 
   /// A request for the client.
@@ -49,7 +58,10 @@ struct LitePull: Sendable {
   /// Whether there may be changes that are not read yet.
   private var hasNews = true
   /// The changes that are announced, until the client has said which ones it wants.
-  private var announced: [Int: [LiteChanges.Row]] = [:]
+  private var announced: [Int: Announcement] = [:]
+  /// Changes that the client could not take, which are announced again.
+  private var refused: Deque<Announcement> = []
+  private var refusals = 0
   private var wanted: Deque<Wanted> = []
   private var lastToken: Int
 
@@ -91,18 +103,33 @@ struct LitePull: Sendable {
 
   /// Notes the answer to a request.
   mutating func note(_ reply: LiteReply, to token: Int) throws {
-    guard let rows = announced.removeValue(forKey: token) else { return }
-    // Changes that the client can't take are done: it has reported why.
-    guard reply.error == nil, !reply.body.isEmpty else { return }
+    guard let answered = announced.removeValue(forKey: token) else { return }
+    guard reply.error == nil else { return refuse(answered) }
+    guard !reply.body.isEmpty else { return }
     let root = try ParsedJSON(reply.body, limits: .document).root
     let most = reply.properties["maxHistory"].flatMap { Int($0) } ?? Self.maximumHistory.lowerBound
-    for (row, answer) in zip(rows, root.elements) where answer.kind == .array {
+    for (row, answer) in zip(answered.rows, root.elements) where answer.kind == .array {
       wanted.append(
         Wanted(
           row: row, ancestors: Set(answer.elements.compactMap(\.string)),
           maximumHistory: min(max(most, 1), Self.maximumHistory.upperBound),
           takesNewer: takesNewer))
     }
+  }
+
+  /// Notes that the client can't take some changes. It forgets them, and its checkpoint passes them as soon as it has later
+  /// ones. So each half is announced again by itself, and at last one change twice: what has kept the client from it may
+  /// have passed. After that, and after many refusals, they count as done: the client has reported why.
+  private mutating func refuse(_ announcement: Announcement) {
+    refusals += 1
+    guard !announcement.isLast, refusals <= Self.mostRefusals else { return }
+    let rows = announcement.rows
+    guard rows.count > 1 else {
+      refused.append(Announcement(rows: rows, isLast: true))
+      return
+    }
+    refused.append(Announcement(rows: Array(rows[..<(rows.count / 2)])))
+    refused.append(Announcement(rows: Array(rows[(rows.count / 2)...])))
   }
 
   /// The next requests; none while the client has to answer first, or there is nothing to send. Revisions are sent without
@@ -112,8 +139,9 @@ struct LitePull: Sendable {
   mutating func next(
     in store: some LiteStore, holding held: Set<DocumentID>
   ) async throws -> [Outgoing] {
-    if hasNews, announced.count < Self.announcements, wanted.count < Self.wantedAtOnce {
-      let requests = try await nextChanges(in: store)
+    if announced.count < Self.announcements, wanted.count < Self.wantedAtOnce {
+      if let next = refused.popFirst() { return [outgoing(announcing: next)] }
+      let requests = hasNews ? try await nextChanges(in: store) : []
       guard requests.isEmpty else { return requests }
     }
     return try await nextRevisions(in: store, holding: held)
@@ -133,7 +161,7 @@ struct LitePull: Sendable {
       try await database.revisions(first, in: form)
     }
     wanted.removeFirst(read.count)
-    return read.map { outgoing($0, announcing: nil) }
+    return read.map { outgoing($0) }
   }
 
   private mutating func nextChanges(in store: some LiteStore) async throws -> [Outgoing] {
@@ -146,27 +174,28 @@ struct LitePull: Sendable {
     hasNews = !page.isComplete || hasNews
     var requests: [Outgoing] = []
     if !page.rows.isEmpty {
-      requests.append(
-        outgoing(LiteRequest("changes", body: page.body), announcing: page.rows))
+      requests.append(outgoing(announcing: Announcement(rows: page.rows)))
     }
     if page.isComplete, !isCaughtUp {
       (isCaughtUp, isActiveOnly) = (true, false)
       let empty = LiteRequest("changes", body: Array("[]".utf8), isNoReply: true)
-      requests.append(outgoing(empty, announcing: nil))
+      requests.append(outgoing(empty))
     }
     return requests
   }
 
-  private mutating func outgoing(
-    _ request: LiteRequest, announcing rows: [LiteChanges.Row]?
-  ) -> Outgoing {
+  private mutating func outgoing(announcing changes: Announcement) -> Outgoing {
+    lastToken += 1
+    announced[lastToken] = changes
+    let request = LiteRequest("changes", body: LiteChanges.body(changes.rows))
+    return outgoing(request, awaitedBy: lastToken)
+  }
+
+  private func outgoing(_ request: LiteRequest, awaitedBy token: Int? = nil) -> Outgoing {
     var properties = request.properties
     properties["collection"] = collection
     let request = LiteRequest(
       request.profile, properties, body: request.body, isNoReply: request.isNoReply)
-    guard let rows else { return Outgoing(token: nil, request: request) }
-    lastToken += 1
-    announced[lastToken] = rows
-    return Outgoing(token: lastToken, request: request)
+    return Outgoing(token: token, request: request)
   }
 }

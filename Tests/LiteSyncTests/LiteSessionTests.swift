@@ -30,6 +30,33 @@ import Testing
     #expect(further.last?.request.body == Array("[]".utf8))
   }
 
+  /// Regression: the client passed all of them in its checkpoint, so that it never got any.
+  @Test func oneChangeThatTheClientCannotTakeKeepsNoOtherFromIt() async throws {
+    let store = try await Database()
+    for number in 0..<9 { try await store.put("d\(number)") }
+    var session = session()
+    _ = try await session.answer([(1, LiteRequest("subChanges"))], in: store)
+    var (sent, refused): ([String], [Int]) = ([], [])
+    while case let next = try await requests(&session, in: store), !next.isEmpty {
+      sent += next.filter { $0.request.profile == "rev" }.compactMap { $0.request["id"] }
+      for outgoing in next where outgoing.request.profile == "changes" {
+        guard let token = outgoing.token else { continue }
+        let rows = Array(
+          try ParsedJSON(outgoing.request.body, limits: .document).root.elements)
+        let isTaken = !rows.contains { $0[1]?.string == "d3" }
+        if !isTaken { refused.append(rows.count) }
+        let all = Array(repeating: "[]", count: rows.count).joined(separator: ",")
+        let reply =
+          isTaken
+          ? LiteReply(body: Array("[\(all)]".utf8)) : LiteReply(error: LiteError("SQLite", 1, ""))
+        _ = try await session.note(reply, to: token, in: store)
+      }
+    }
+    #expect(sent.sorted() == (0..<9).filter { $0 != 3 }.map { "d\($0)" })
+    // The last one twice, because what has kept the client from it may have passed.
+    #expect(refused == [9, 4, 2, 1, 1])
+  }
+
   @Test func theEndOfTheChangesIsSaidOnce() async throws {
     let store = try await Database()
     var session = session()
