@@ -1,3 +1,4 @@
+import CouchSync
 import Documents
 
 /// The forms in which Couchbase Lite names revisions.
@@ -9,7 +10,10 @@ package enum LiteForm: Sendable {
 
   /// The first generation that can't be written: LiteCore refuses all changes of a request with one. A version has 40
   /// bits for the digits, and a generation in the other 24.
-  var endOfGenerations: Int { self == .vectors ? 1 << 24 : 1 << 32 }
+  var endOfGenerations: Int {
+    let (trees, versions) = SyncDevice.Client.endOfLiteGenerations
+    return self == .vectors ? versions : trees
+  }
 }
 
 /// How revisions are written for Couchbase Lite. ``LiteNames`` finds them again by what it writes.

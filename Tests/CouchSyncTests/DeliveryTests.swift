@@ -310,6 +310,43 @@ struct DeliveryTests {
     #expect(delivered.page.isEmpty && delivered.next == 2)
   }
 
+  /// Regression: the ledger said that the device has it.
+  @Test(arguments: [
+    ("CouchbaseLite/4.0.4 (Swift)", 1 << 24, true), ("CouchbaseLite/3.2.2 (Swift)", 1 << 24, false),
+    ("CouchbaseLite/3.2.2 (Swift)", 1 << 32, true), ("Someone's/1", (1 << 24) - 1, false),
+  ])
+  func couchbaseLiteTakesNoGenerationThatItCannotRead(
+    _ agent: String, _ generation: Int, _ isRefused: Bool
+  ) async throws {
+    let own = try await Own()
+    _ = try await own.database().write([Self.write("a", "\(generation)-a")])
+    let device = SyncDevice(
+      id: "d", label: DeviceLabel(name: nil, agent: agent), client: .couchbaseLite,
+      seen: own.clock.now, position: 9)
+    let document = try await own.database().explain(DocumentID("a"), nil)
+    let found = document.delivery(to: device, isConnected: false, ahead: 0, at: own.clock.now)
+    #expect(found.cause == (isRefused ? .filtered : .delivered))
+  }
+
+  /// Regression: the ledger said that no device had sent it.
+  @Test func whatWasPurgedIsNamedSo() async throws {
+    let own = try await Own()
+    let id = try DocumentID("a")
+    let writes = [try Self.write("a", "2-b", "1-a"), try Self.write("a", "2-c", "1-a")]
+    for write in writes { _ = try await own.database().write([write]) }
+    _ = try await own.database().purge(PurgeRequest(json(#"{"a":["2-c"]}"#)))
+    func causes(_ revisions: String?...) async throws -> [Delivery.Cause] {
+      var causes: [Delivery.Cause] = []
+      for revision in try revisions.map({ try $0.map { try RevisionID($0) } }) {
+        causes.append(try await own.database().explain(id, revision).here.cause)
+      }
+      return causes
+    }
+    #expect(try await causes("2-c", "2-b", nil, "3-d") == [.purged, .stored, .stored, .notSent])
+    _ = try await own.database().purge(PurgeRequest(json(#"{"a":["2-b"]}"#)))
+    #expect(try await causes(nil, "1-a", "3-d") == [.purged, .purged, .notSent])
+  }
+
   @Test func labelIsCutBetweenCharactersAndHasNoControls() {
     let long = String(repeating: "é", count: 40)
     #expect(DeviceLabel(name: long, agent: nil)?.name == String(repeating: "é", count: 32))

@@ -16,7 +16,7 @@ extension CouchDatabase {
     try await each(Array(try await allDevices().prefix(Self.mostDevices))) { device, view in
       guard let position = device.position else { return (device, 0) }
       let changes = try view.changes(after: position, limit: Self.mostCounted)
-      return (device, changes.count { device.client.refusal(of: $0.id) == nil })
+      return (device, changes.count { device.takes($0) })
     }
   }
 
@@ -81,7 +81,7 @@ extension CouchDatabase {
         : try view.changes(after: max(position ?? 0, confirmed), limit: limit)
     }
     return (
-      changes.filter { device.client.refusal(of: $0.id) == nil },
+      changes.filter { device.takes($0) },
       changes.count == limit ? changes.last?.sequence : nil
     )
   }
@@ -119,7 +119,7 @@ extension CouchDatabase {
       if let position = device.position, let winner = document.winner {
         let before = try view.changes(after: position, limit: Self.mostCounted)
         ahead = before.prefix { $0.sequence < winner.sequence }
-          .count { device.client.refusal(of: $0.id) == nil }
+          .count { device.takes($0) }
       }
       return document.delivery(to: device, isConnected: isConnected, ahead: ahead, at: now)
     }

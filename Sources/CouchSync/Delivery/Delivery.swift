@@ -31,6 +31,8 @@ package struct Delivery: Sendable, Equatable {
     case draft
     /// Another revision of the document won.
     case conflictLost = "conflict_lost"
+    /// It was purged.
+    case purged
     /// The device's software takes no such documents.
     case filtered
     /// The person may not write it, or not read it any more.
@@ -63,6 +65,8 @@ package struct DeliveredDocument: Sendable {
   let revision: RevisionID?
   /// Whether the store has that revision.
   let isKnown: Bool
+  /// Whether the store remembers that it was purged; without a revision, whether the document was.
+  let isPurged: Bool
   /// Whether the winner is that revision or descends from it.
   let isWinning: Bool
   /// What was refused of the document and is still missing.
@@ -74,7 +78,11 @@ package struct DeliveredDocument: Sendable {
   ) throws {
     let tree = try view.tree(id)
     (self.id, self.revision, winner) = (id, revision, try view.document(id))
-    isKnown = revision.map { tree?[$0] != nil } ?? (tree != nil)
+    let isKnown =
+      revision.map { tree?[$0] != nil || tree?.hasMark(of: $0) == true } ?? (tree != nil)
+    let marks = isKnown ? PurgedRevisions() : try PurgeMarks(view).of(id)
+    isPurged = revision.map(marks.knows) ?? (marks.latest != nil)
+    self.isKnown = isKnown
     isWinning =
       revision.map { revision in
         tree?.winner.map { tree?.history(of: $0.revision).contains(revision) ?? false } ?? false
@@ -93,6 +101,11 @@ package struct DeliveredDocument: Sendable {
   /// How it is in the store.
   package var here: Delivery {
     if let refused { return Delivery(.rejected, refused.cause, refused.explanation) }
+    if isPurged {
+      return Delivery(
+        .rejected, .purged,
+        "It was removed here for good (purged); a device that has it can't bring it back")
+    }
     guard winner != nil, isKnown else {
       return Delivery(
         .pending, .notSent,
@@ -113,7 +126,9 @@ package struct DeliveredDocument: Sendable {
     to device: SyncDevice, isConnected: Bool, ahead: Int, at now: Timestamp
   ) -> Delivery {
     guard let winner, isKnown, refused == nil else { return here }
-    if let reason = device.client.refusal(of: id) { return Delivery(.rejected, .filtered, reason) }
+    if let reason = device.refusal(of: id, winner.revision) {
+      return Delivery(.rejected, .filtered, reason)
+    }
     guard let position = device.position else {
       return Delivery(
         .pending, .sendsOnly,

@@ -16,6 +16,9 @@ package struct SyncDevice: Sendable, Equatable {
 
     /// The longest id of a document that Couchbase Lite stores, in bytes.
     private static let longestLiteID = 240
+    /// The first generation that Couchbase Lite can't read, and the first one that version 4 can't, whose versions have 24
+    /// bits for it.
+    package static let endOfLiteGenerations = (trees: 1 << 32, versions: 1 << 24)
 
     /// Why the software is not sent a document, whatever it contains; nil if it is.
     package func refusal(of id: DocumentID) -> String? {
@@ -25,6 +28,22 @@ package struct SyncDevice: Sendable, Equatable {
       return "Couchbase Lite takes no id of more than \(Self.longestLiteID) bytes"
     }
   }
+
+  /// Why the device is not sent a document with this winner, whatever it contains; nil if it is. Of the versions of
+  /// Couchbase Lite, 4 is assumed if the device does not say another one.
+  func refusal(of id: DocumentID, _ winner: RevisionID) -> String? {
+    if let reason = client.refusal(of: id) { return reason }
+    guard client == .couchbaseLite else { return nil }
+    let (trees, versions) = Client.endOfLiteGenerations
+    let isOld = ["CouchbaseLite/2.", "CouchbaseLite/3."].contains { prefix in
+      label?.agent?.utf8.starts(with: prefix.utf8) ?? false
+    }
+    guard winner.generation >= (isOld ? trees : versions) else { return nil }
+    return "Couchbase Lite reads no revision that was edited so often (\(winner.generation) times)"
+  }
+
+  /// Whether the device is sent a change.
+  func takes(_ change: Change) -> Bool { refusal(of: change.id, change.revision) == nil }
 
   /// The ids of the local documents that stand for a copy of `GET /v1/mirror`.
   static let mirrorPrefix = LocalID.clientPrefix + "mirror/"
