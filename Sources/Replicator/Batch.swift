@@ -18,8 +18,8 @@ struct Batch: Sendable {
     var duration = Duration.zero
   }
 
-  /// How many revisions are asked for at a time.
-  private static let revisionsAtOnce = 250
+  /// How many revisions are asked for at a time: as many as a batch of documents without conflicts has.
+  private static let revisionsAtOnce = 500
   /// How many revisions with attachments are copied at a time.
   private static let transfersAtOnce = 4
 
