@@ -20,19 +20,30 @@ package struct WantedAttachments: Sendable, Hashable {
     let list = try parameters.json("atts_since")
     guard try parameters.flag("attachments") || list != nil else { return nil }
     guard let list else {
-      since = []
+      self = .all
       return
     }
-    guard list.kind == .array else { throw Self.malformed }
-    since = Set(
-      try list.elements.map { element in
-        guard let text = element.string else { throw Self.malformed }
-        return try RevisionID(text)
-      })
+    try self.init(since: list)
+  }
+
+  /// Reads `atts_since`.
+  /// - Throws: 400 for anything else than a list of revisions, and for more than a branch has.
+  init(since list: JSONNode) throws(ServiceError) {
+    guard list.kind == .array, list.count <= HistoryLimits.standard.revisions else {
+      throw Self.malformed
+    }
+    var since: Set<RevisionID> = []
+    for element in list.elements {
+      guard let revision = element.string.flatMap({ try? RevisionID($0) }) else {
+        throw Self.malformed
+      }
+      since.insert(revision)
+    }
+    self.since = since
   }
 
   private static let malformed = ServiceError.badRequest(
-    "`atts_since` is a JSON array of revisions")
+    "`atts_since` is a JSON array of at most \(HistoryLimits.standard.revisions) revisions")
 
   /// The newest ancestor that the client has; nil for none.
   func known(in history: [RevisionID]) -> RevisionID? {

@@ -18,6 +18,8 @@ struct BulkGetReader: AnswerReader {
   private var documents: [AskedDocument] = []
   /// The revisions that are still to be read for the present element; nil between two elements.
   private var targets: ArraySlice<WantedRevisions.Target>?
+  /// Which attachments the present element asks for; nil for those of the request.
+  private var attachments: WantedAttachments?
   /// Whether the object of the present revision is not ended yet.
   private var isOpen = false
   var text = AnswerText()
@@ -98,10 +100,8 @@ struct BulkGetReader: AnswerReader {
       let reason = entry.isObject ? "document id missed" : "document must be a JSON object"
       return appendError(.badRequest(reason), entry)
     }
-    guard entry.since != nil else {
-      return appendError(
-        .badRequest(
-          "`atts_since` is a list of at most \(HistoryLimits.standard.revisions) revisions"), entry)
+    do throws(ServiceError) { attachments = try entry.attachments() } catch {
+      return appendError(error, entry)
     }
     do {
       if entry.revision == nil, let text = entry.sentRevision { _ = try NamedRevision(text) }
@@ -119,7 +119,7 @@ struct BulkGetReader: AnswerReader {
     _ target: WantedRevisions.Target, of entry: BulkGetRequest.Entry, _ view: any StoreView
   ) throws {
     guard let last = documents.indices.last,
-      let found = try documents[last].text(of: target, entry, in: view)
+      let found = try documents[last].text(of: target, attachments, in: view)
     else {
       // The revision is no longer a leaf: a newer one replaced it between two slices.
       if entry.sentRevision != nil { appendError(.missing, entry) }
@@ -233,14 +233,15 @@ struct AskedDocument: Sendable {
   }
 
   /// A revision; nil when it is missing.
+  /// - Parameter attachments: those that its element asks for; nil for those of the request.
   mutating func text(
-    of target: WantedRevisions.Target, _ entry: BulkGetRequest.Entry, in view: any StoreView
+    of target: WantedRevisions.Target, _ attachments: WantedAttachments?, in view: any StoreView
   ) throws -> RevisionText? {
     guard let revision = target.revision else { return nil }
-    let key = Known(revision: revision, attachments: entry.attachments)
+    let key = Known(revision: revision, attachments: attachments)
     if isNamedAgain, let known = known[key] { return known }
     let text = try reader?.text(
-      of: revision, at: target.index, as: form, entry.attachments, in: view)
+      of: revision, at: target.index, as: form, attachments, in: view)
     if isNamedAgain { known.updateValue(text, forKey: key) }
     return text
   }

@@ -16,13 +16,15 @@ package struct BulkGetRequest: Sendable {
     let sentRevision: String?
     /// The revision; nil when none was sent, or the text is not a revision.
     let revision: NamedRevision?
-    /// `atts_since`: the revisions that the client has, if any; nil for anything else than a list of revisions, and for more
-    /// than a branch has.
-    let since: Set<RevisionID>?
+    /// `atts_since`, which is read when the element is answered: all of a request together may be millions of revisions.
+    private let since: JSONNode?
 
     /// Which attachments the element asks for; nil for those of the request.
-    var attachments: WantedAttachments? {
-      since.flatMap { $0.isEmpty ? nil : WantedAttachments(since: $0) }
+    /// - Throws: 400 for anything else than a list of revisions, and for more than a branch has.
+    func attachments() throws(ServiceError) -> WantedAttachments? {
+      guard let since else { return nil }
+      let wanted = try WantedAttachments(since: since)
+      return wanted.since.isEmpty ? nil : wanted
     }
 
     init(_ node: JSONNode) {
@@ -30,14 +32,7 @@ package struct BulkGetRequest: Sendable {
       id = node["id"]?.string
       sentRevision = node["rev"]?.string
       revision = sentRevision.flatMap { try? NamedRevision($0) }
-      since = Self.revisions(node["atts_since"])
-    }
-
-    private static func revisions(_ list: JSONNode?) -> Set<RevisionID>? {
-      guard let list else { return [] }
-      guard list.kind == .array, list.count <= HistoryLimits.standard.revisions else { return nil }
-      let revisions = list.elements.compactMap { $0.string.flatMap { try? RevisionID($0) } }
-      return revisions.count == list.count ? Set(revisions) : nil
+      since = node["atts_since"]
     }
   }
 

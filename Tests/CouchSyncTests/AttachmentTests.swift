@@ -69,7 +69,10 @@ import Testing
     #expect(answer["_attachments"]?["g"]?["data"] == "aG8=")
     let all = try await couch.get("a", ("attachments", "true")).json
     #expect(all["_attachments"]?["f"]?["data"] == "aGk=")
-    #expect(await refusal { try await couch.get("a", ("atts_since", "1-a")) }.hasPrefix("400"))
+    let tooMany = "[" + Array(repeating: #""1-a""#, count: 1_001).joined(separator: ",") + "]"
+    for wrong in ["1-a", #"["x"]"#, tooMany] {
+      #expect(await refusal { try await couch.get("a", ("atts_since", wrong)) }.hasPrefix("400"))
+    }
   }
 
   @Test func documentHasAtMostSoManyAttachments() async throws {
