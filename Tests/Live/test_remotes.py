@@ -1,11 +1,14 @@
 """A person's own remote: a database on another server with which the own store is kept equal."""
+import json
+
 import pytest
+import requests
 
 from attachments import inline
 from couch import Account, Administrator, Database
 from server import Server
 from test_replicator import LOOPBACK, content
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +131,21 @@ def test_nobody_else_reaches_the_remote(pair):
     assert here.call("POST", "/_replicate", json={"source": "_remotes", "target": "x", "create_target": True}).status_code >= 400
     for text in (person.call("GET").text, here.call("GET", "/_scheduler/jobs").text, here.call("GET", "/_active_tasks").text):
         assert secret not in text
+
+
+def test_progress_comes_as_events_until_the_remote_is_forgotten(pair):
+    person = Person(*pair)
+    person.set(direction="push")
+    headers = {"Accept": "text/event-stream", "Authorization": "Bearer " + person.account.token}
+    with requests.get(person.server.url + "/v1/sync", headers=headers, stream=True, timeout=PATIENCE) as stream:
+        assert stream.status_code == 200 and stream.headers["Content-Type"] == "text/event-stream"
+        found = (json.loads(line[6:]) for line in stream.iter_lines() if line.startswith(b"data: "))
+        assert next(found)["url"] == person.remote["url"]
+        person.own.put("a", n=1)
+        assert next(event for event in found if event["push"].get("done", 0) >= 1)["push"]["state"] == "running"
+        assert person.call("DELETE").status_code == 204
+        for _ in found:  # It ends.
+            pass
 
 
 def test_limits_of_the_administrators_databases_are_not_those_of_remotes(tmp_path, pair):

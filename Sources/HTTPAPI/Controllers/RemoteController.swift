@@ -8,10 +8,17 @@ import Stores
 /// A person's own remote: a database on another server with which the person's own store is kept equal.
 struct RemoteController: Sendable {
   let remotes: Replications.Remotes
+  /// The streams of progress that are being written.
+  let feeds: Feeds
+  /// Gives each person their own store.
+  let databases: CouchDatabaseAccess
 
   var routes: [Route] {
     [
-      Route(.get, "/v1/sync", access: .person, answer: .uncached, run: status),
+      Route(.get, "/v1/sync", access: .person, answer: .uncached) { call, person in
+        guard call.accepts("text/event-stream") else { return try await status(call, person) }
+        return try await events(call, person)
+      },
       Route(.put, "/v1/sync", access: .person, answer: .uncached) { call, person in
         guard person.kind == .user, let name = person.username else { throw Self.guestRefused }
         try await remotes.set(try await call.json(.small), person.id, name)
@@ -35,6 +42,41 @@ struct RemoteController: Sendable {
     }
   }
 
+  /// The progress as events.
+  private func events(_ call: Call, _ person: Principal) async throws -> Response {
+    guard try await remotes.status(person.id) != nil else { throw Problem.notFound }
+    return try feeds.response(
+      RemoteEvents(of: person.id, remotes), to: call,
+      from: databases.own(of: person, as: call.writeContext), as: .person(reading: []), waits: true,
+      [.contentType: "text/event-stream", .accelBuffering: "no"])
+  }
+
   private static let guestRefused = ServiceError(
     .accountNeeded, "A remote needs an account: sign up; the account gets the guest's bookmarks")
+}
+
+/// How far a person's remote has come, as an event whenever that has changed, until the remote is forgotten.
+private struct RemoteEvents: LongAnswerForm {
+  private let person: AccountID
+  private let remotes: Replications.Remotes
+  private var last: JSONObject?
+
+  /// Looks once a second.
+  let rhythm = LongAnswerRhythm(
+    heartbeat: .seconds(15), beat: Array(": heartbeat\n\n".utf8), look: .seconds(1))
+
+  init(of person: AccountID, _ remotes: Replications.Remotes) {
+    (self.person, self.remotes) = (person, remotes)
+  }
+
+  mutating func next(after news: Subscription.News) async throws -> LongAnswerPart {
+    guard let status = try await remotes.status(person) else {
+      return LongAnswerPart(following: .nothing, closing: [])
+    }
+    guard status != last else { return LongAnswerPart(following: .news, closing: []) }
+    last = status
+    let event =
+      Array("event: remote\ndata: ".utf8) + JSONValue.object(status).bytes + Array("\n\n".utf8)
+    return LongAnswerPart(pieces: [event], following: .news, closing: [])
+  }
 }

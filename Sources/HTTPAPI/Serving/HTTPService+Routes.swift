@@ -44,7 +44,9 @@ extension HTTPService {
       DeliveryController(
         databases: databases, subscriptions: stores.subscriptions, now: now
       ).routes,
-      RemoteController(remotes: replications.remotes).routes,
+      RemoteController(
+        remotes: replications.remotes, feeds: feeds, databases: databases
+      ).routes,
     ]
     return groups.flatMap { $0 }
   }

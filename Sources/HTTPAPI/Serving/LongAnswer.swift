@@ -27,6 +27,8 @@ struct LongAnswerRhythm: Sendable {
   var beat: [UInt8] = []
   /// The longest time without news, after which the answer ends; nil for none.
   var timeout: Duration?
+  /// After how long without news it is read again all the same; nil for never.
+  var look: Duration?
 }
 
 /// Some of a long answer's bytes.
@@ -149,8 +151,9 @@ final class LongAnswer<Form: LongAnswerForm>: Sendable {
   @concurrent private func wait(
     _ rhythm: LongAnswerRhythm, _ moments: inout Moments, _ writer: inout any ResponseBodyWriter
   ) async throws -> Subscription.News? {
+    let look = rhythm.look.map { ContinuousClock.now + $0 }
     while true {
-      switch await subscription.next(by: moments.due(rhythm)) {
+      switch await subscription.next(by: [moments.due(rhythm), look].compactMap(\.self).min()) {
       case .news(let news):
         Work.current?.resetCost()
         return news
@@ -158,6 +161,10 @@ final class LongAnswer<Form: LongAnswerForm>: Sendable {
       case .end: return nil
       case .due:
         if let timeout = rhythm.timeout, moments.news + timeout <= .now { return nil }
+        if let look, look <= .now {
+          Work.current?.resetCost()
+          return .init()
+        }
         try await beat(rhythm, &moments, &writer)
       }
     }
