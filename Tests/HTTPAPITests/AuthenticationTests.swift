@@ -18,11 +18,14 @@ import Testing
   ])
   func badAuthorizationIsChallenged(field: String) async throws {
     try await APIFixture.open { api in
-      let reply = try await api.call(.get, "/v1/me", headers: [.authorization: field])
-      #expect(reply.status == 401)
-      #expect(reply.error == "unauthorized")
-      // With `Basic` beside it, `URLSession` on Linux would never end the request.
-      #expect(reply.headers[.wwwAuthenticate] == #"Bearer realm="hotel-bookmarks""#)
+      for path in ["/v1/me", "/couch/bookmarks"] {
+        let reply = try await api.call(.get, path, headers: [.authorization: field])
+        #expect(reply.status == 401)
+        #expect(reply.error == "unauthorized")
+        // With `Basic` beside it, a browser would ask for a password, and `URLSession` on Linux would never end the
+        // request.
+        #expect(reply.headers[.wwwAuthenticate] == #"Bearer realm="hotel-bookmarks""#)
+      }
     }
   }
 

@@ -65,7 +65,8 @@ def test_session_says_how_one_came(shared, account):
     guest = shared.guest()
     assert shared.call("GET", "/couch/_session", guest).json()["userCtx"]["name"]
     wrong = shared.call("GET", "/couch/_session", auth=(account.name, "another password"))
-    assert failed(wrong) == (401, "unauthorized") and "WWW-Authenticate" in wrong.headers
+    assert failed(wrong) == (401, "unauthorized")
+    assert wrong.headers["WWW-Authenticate"] == 'Bearer realm="hotel-bookmarks"', "a browser would ask for a password"
 
 
 def test_logout_ends_the_cookie_and_nobody_may_log_out(shared, account, credentials):

@@ -203,9 +203,6 @@ extension Problem {
     fields[.contentType] =
       dialect == .couch ? "application/json" : "application/problem+json"
     fields[.cacheControl] = "no-store"
-    if dialect != .couch, fields[.wwwAuthenticate] != nil {
-      fields[.wwwAuthenticate] = Authentication.bearerChallenge
-    }
     return fields
   }
 

@@ -131,14 +131,10 @@ struct Authentication: Sendable {
   private static let otherOrigin = Problem(
     .forbidden, "forbidden", "Writes from this origin are not allowed")
 
-  static let challenge: HTTPFields = [
-    .wwwAuthenticate:
-      #"\#(bearerChallenge), Basic realm="hotel-bookmarks", charset="UTF-8""#
-  ]
-
-  /// The challenge outside `/couch`. `Basic` is understood there but not offered: a browser would ask for a password in
-  /// a window of its own, and `URLSession` on Linux never ends a request that is answered with it.
-  static let bearerChallenge = #"Bearer realm="hotel-bookmarks""#
+  /// The challenge of every 401. `Basic` is understood but not offered, under `/couch` neither, as CouchDB's default is:
+  /// a browser would ask for a password in a window of its own, also for a page's `fetch`, and `URLSession` on Linux
+  /// never ends a request that is answered with it.
+  static let challenge: HTTPFields = [.wwwAuthenticate: #"Bearer realm="hotel-bookmarks""#]
 
   private static let malformed = Problem(
     .unauthorized, "unauthorized", "Authorization must be Bearer or Basic", headers: challenge)
