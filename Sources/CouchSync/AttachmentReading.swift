@@ -18,7 +18,7 @@ package struct WantedAttachments: Sendable, Hashable {
   /// - Throws: 400.
   init?(_ parameters: CouchParameters) throws {
     let list = try parameters.json("atts_since")
-    guard try parameters.flag("attachments") || list != nil else { return nil }
+    guard parameters.isTrue("attachments") || list != nil else { return nil }
     guard let list else {
       self = .all
       return

@@ -65,12 +65,11 @@ package struct BulkGetRequest: Sendable {
       named[DocumentID(stored: id), default: []].append(entry.offset)
     }
     var extras = DocumentExtras()
-    extras.revisions = try parameters.flag("revs", default: body["revs"]?.bool ?? false)
-    if try parameters.flag("attachments", default: body["attachments"]?.bool ?? false) {
-      extras.attachments = .all
-    }
+    let isTrue = { (name: String) in parameters.isTrue(name) || body[name]?.bool == true }
+    extras.revisions = isTrue("revs")
+    if isTrue("attachments") { extras.attachments = .all }
     self.extras = extras
-    latest = try parameters.flag("latest", default: body["latest"]?.bool ?? false)
+    latest = isTrue("latest")
   }
 
   func entries(of id: DocumentID) -> [Entry] { (named[id] ?? []).map { entries[$0] } }

@@ -47,15 +47,15 @@ package struct ChangesQuery: Sendable {
       if let given { since = try SinceToken(given) }
     }
     limit = try parameters.count("limit")
-    descending = try parameters.flag("descending")
-    includesDocuments = try parameters.flag("include_docs")
+    descending = parameters.isTrue("descending")
+    includesDocuments = parameters.isTrue("include_docs")
     var extras = DocumentExtras()
-    extras.conflicts = try parameters.flag("conflicts")
-    if try parameters.flag("attachments") { extras.attachments = .all }
+    extras.conflicts = parameters.isTrue("conflicts")
+    if parameters.isTrue("attachments") { extras.attachments = .all }
     self.extras = extras
     filter = try ChangesFilter(parameters, body: body)
-    if let interval = try parameters.count("seq_interval"), interval < 1 {
-      throw ServiceError.badQuery("`seq_interval` is a whole number from 1")
+    if let interval = parameters["seq_interval"], Int(interval).map({ $0 < 1 }) ?? true {
+      throw ServiceError.badRequest("invalid_seq_interval")
     }
     switch parameters["style"] {
     case nil, "main_only": style = .winner

@@ -42,7 +42,14 @@ package struct CouchParameters: Sendable {
     quoted.contains { $0.equalsBytes(of: name) }
   }
 
-  /// The value of a parameter that is `true` or `false`; `standard` when absent.
+  /// Whether a parameter is `true`. Any other value is ignored, as CouchDB does with the parameters of a document,
+  /// `_bulk_get` and `_changes`. Python's clients write `True`.
+  package func isTrue(_ name: String) -> Bool { self[name]?.lowercased() == "true" }
+
+  /// The same for `false`.
+  package func isFalse(_ name: String) -> Bool { self[name]?.lowercased() == "false" }
+
+  /// The value of a parameter of `_all_docs` that is `true` or `false`; `standard` when absent.
   /// - Throws: 400 `query_parse_error`.
   package func flag(_ name: String, default standard: Bool = false) throws -> Bool {
     // Upper and lower case, as in CouchDB: Python's clients write True.

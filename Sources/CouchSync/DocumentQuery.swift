@@ -22,7 +22,7 @@ package struct DocumentQuery: Sendable {
   /// - Throws: 400.
   package init(_ parameters: CouchParameters) throws {
     self.init(
-      revision: try parameters.revision("rev"), latest: try parameters.flag("latest"),
+      revision: try parameters.revision("rev"), latest: parameters.isTrue("latest"),
       extras: try DocumentExtras(parameters))
   }
 }
@@ -48,14 +48,14 @@ package struct DocumentExtras: Sendable, Equatable {
 
   /// Reads `revs`, `revs_info`, `conflicts`, `deleted_conflicts`, `local_seq`, and `meta`, which sets `revs_info`,
   /// `conflicts` and `deleted_conflicts`.
-  /// - Throws: 400 `query_parse_error`.
+  /// - Throws: 400 for a malformed `atts_since`.
   package init(_ parameters: CouchParameters) throws {
-    let meta = try parameters.flag("meta")
-    revisions = try parameters.flag("revs")
-    revisionsInfo = try parameters.flag("revs_info") || meta
-    conflicts = try parameters.flag("conflicts") || meta
-    deletedConflicts = try parameters.flag("deleted_conflicts") || meta
-    localSequence = try parameters.flag("local_seq")
+    let meta = parameters.isTrue("meta")
+    revisions = parameters.isTrue("revs")
+    revisionsInfo = parameters.isTrue("revs_info") || meta
+    conflicts = parameters.isTrue("conflicts") || meta
+    deletedConflicts = parameters.isTrue("deleted_conflicts") || meta
+    localSequence = parameters.isTrue("local_seq")
     attachments = try WantedAttachments(parameters)
   }
 

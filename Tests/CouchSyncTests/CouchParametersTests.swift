@@ -16,14 +16,22 @@ struct CouchParametersTests {
       await refusal { try query([("limit", text)]).count("limit") } == "400 query_parse_error")
   }
 
+  /// CouchDB refuses such a value in `_all_docs`, and ignores it elsewhere.
   @Test(arguments: ["", "1", "yes", "null", "true "])
-  func flagThatIsNotTrueOrFalseIsRefused(text: String) async {
-    #expect(await refusal { try query([("revs", text)]).flag("revs") } == "400 query_parse_error")
+  func flagThatIsNotTrueOrFalseIsRefusedOrIgnored(text: String) async throws {
+    let given = query(
+      ["descending", "revs", "meta", "latest", "include_docs", "attachments"].map { ($0, text) })
+    #expect(await refusal { try AllDocumentsQuery(given) } == "400 query_parse_error")
+    #expect(try DocumentQuery(given).extras == DocumentExtras())
+    #expect(try !ChangesQuery(given).descending && !ChangesQuery(given).includesDocuments)
+    _ = try BulkGetRequest(json(#"{"docs":[]}"#), given)
+    #expect(query([("revs", "True")]).isTrue("revs") && !given.isFalse("revs"))
   }
 
   @Test func absentParametersHaveTheirStandard() throws {
     #expect(try query([]).flag("a") == false)
     #expect(try query([]).flag("a", default: true))
+    #expect(!query([]).isTrue("a") && !query([]).isFalse("a"))
     #expect(try query([]).count("a") == nil)
     #expect(try query([]).json("a") == nil)
     #expect(try query([]).revision("a") == nil)

@@ -279,7 +279,6 @@ def test_bulk_get_without_a_revision_gives_every_leaf_and_latest_follows(databas
 
 @pytest.mark.parametrize("path,body", [
     ("/_bulk_get", {}), ("/_bulk_get", {"docs": {}}), ("/_bulk_get", []),
-    ("/_bulk_get?revs=maybe", {"docs": []}),
     ("/_revs_diff", []), ("/_revs_diff", {"a": "1-a"}), ("/_revs_diff", {"a": [1]}),
     ("/_revs_diff", {"a": ["x"]}),
     ("/_revs_diff", {"a": {}}), ("/_revs_diff", {"a": None}), ("/_missing_revs", {"a": ["x"]}),

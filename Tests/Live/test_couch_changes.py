@@ -155,8 +155,7 @@ def test_last_event_id_goes_before_since(read):
 
 
 @pytest.mark.parametrize("query", [
-    "limit=-1", "limit=abc", "limit=1.5", "limit=9223372036854775808", "limit=", "descending=maybe",
-    "include_docs=1", "conflicts=x", "feed=nope", "feed=", "style=x", "timeout=abc", "timeout=-1",
+    "limit=-1", "limit=abc", "limit=1.5", "limit=9223372036854775808", "limit=", "feed=nope", "feed=", "style=x", "timeout=abc", "timeout=-1",
     "seq_interval=0",
     "seq_interval=x", "feed=longpoll&heartbeat=0", "feed=longpoll&heartbeat=-1",
     "feed=longpoll&heartbeat=abc",
@@ -183,6 +182,7 @@ def test_filters_that_are_functions_are_missing_where_there_are_none(read, query
 
 @pytest.mark.parametrize("query", [
     "limit=1000000000", "seq_interval=2", "attachments=true", "att_encoding_info=true", "unknown=1",
+    "descending=maybe", "include_docs=1", "conflicts=x",
     "timeout=0",
     "heartbeat=true", "heartbeat=1000", "feed=normal"])
 def test_parameters_without_a_bearing_change_nothing(read, query):

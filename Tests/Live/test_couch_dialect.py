@@ -277,6 +277,9 @@ def test_server_and_its_answers_have_names(shared, database):
 @pytest.mark.parametrize("method, path, options, error, reason", [
     ("GET", "/_changes?heartbeat=a1000", {}, "bad_request", "Invalid heartbeat value"),
     ("GET", "/_changes?heartbeat=-1", {}, "bad_request", "The heartbeat value should be a positive integer"),
+    ("GET", "/_changes?feed=x", {}, "bad_request",
+     "Supported `feed` types: normal, continuous, live, longpoll, eventsource"),
+    ("GET", "/_changes?seq_interval=0", {}, "bad_request", "invalid_seq_interval"),
     ("GET", "/_all_docs?keys=1", {}, "bad_request", "`keys` parameter must be an array."),
     ("POST", "/_all_docs", {"json": {"keys": 1}}, "bad_request", "`keys` body member must be an array."),
     ("PUT", "/_local", {"json": {}}, "bad_request", "Invalid _local document id."),

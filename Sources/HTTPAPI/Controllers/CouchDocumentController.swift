@@ -101,7 +101,7 @@ struct CouchDocumentController: Sendable {
       return .couchWritten(answer, parameters, call, at: address.couchURL(for: call))
     case .document(let id):
       let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
-      let isNewEdit = try parameters.flag("new_edits", default: true)
+      let isNewEdit = !parameters.isFalse("new_edits")
       let body = try await store.sealed(body)
       let answer = try await store.write { database in
         try await database.put(id, body, base: base, isNewEdit: isNewEdit)
@@ -117,7 +117,7 @@ struct CouchDocumentController: Sendable {
   ) async throws -> Response {
     let parameters = try call.couchParameters()
     let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
-    let isNewEdit = try parameters.flag("new_edits", default: true)
+    let isNewEdit = !parameters.isFalse("new_edits")
     var receiver = AttachmentReceiver(call, store)
     do {
       let sent = try await receiver.receiveRelated(boundary: boundary)

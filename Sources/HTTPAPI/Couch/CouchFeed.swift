@@ -32,15 +32,15 @@ struct CouchFeed: Sendable {
   static let longestBeat = 20_000
 
   /// Reads `feed`, `heartbeat` and `timeout` (milliseconds). A value beyond a bound becomes that bound.
-  /// - Throws: 400 `query_parse_error`; for an invalid heartbeat `bad_request`, as CouchDB does.
+  /// - Throws: 400 `bad_request` with CouchDB's words; for a malformed `timeout` `query_parse_error`.
   init(_ parameters: CouchParameters) throws {
     switch parameters["feed"] {
     case nil: kind = .normal
     case "live": kind = .continuous
     case let text?:
       guard let kind = Kind(rawValue: text) else {
-        throw ServiceError.badQuery(
-          "`feed` is `normal`, `longpoll`, `continuous`, `live` or `eventsource`")
+        throw ServiceError.badRequest(
+          "Supported `feed` types: normal, continuous, live, longpoll, eventsource")
       }
       self.kind = kind
     }
