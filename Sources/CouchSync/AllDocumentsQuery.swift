@@ -64,6 +64,16 @@ package struct AllDocumentsQuery: Sendable {
     }
   }
 
+  /// The query of one element of `queries`. There CouchDB takes a list of one key for a `key`, so that an absent document
+  /// has no row.
+  private init(element: JSONNode, scope: Scope) throws {
+    try self.init(CouchParameters(), body: element, scope: scope)
+    guard let keys, keys.count == 1 else { return }
+    var elements = keys.elements
+    guard let bound = elements.next().map(KeyBound.init) else { return }
+    (self.keys, start, end, includesEnd) = (nil, bound, bound, true)
+  }
+
   /// Reads `queries` of a `POST` to `_all_docs/queries`: each element contains the parameters of one query.
   ///
   /// Source: CouchDB, "POST /{db}/_all_docs/queries".
@@ -72,8 +82,11 @@ package struct AllDocumentsQuery: Sendable {
   package static func list(
     _ body: JSONNode, scope: Scope
   ) throws -> [AllDocumentsQuery] {
-    guard let queries = body["queries"], queries.kind == .array else {
-      throw ServiceError.badRequest("`queries` must be an array.")
+    guard let queries = body["queries"] else {
+      throw ServiceError.badRequest("POST body must include `queries` parameter.")
+    }
+    guard queries.kind == .array else {
+      throw ServiceError.badRequest("`queries` member must be an array.")
     }
     guard queries.count <= CouchLimits.queries else {
       throw ServiceError.tooLarge("A request has at most \(CouchLimits.queries) queries")
@@ -83,7 +96,7 @@ package struct AllDocumentsQuery: Sendable {
       guard query.kind == .object else {
         throw ServiceError.badRequest("A query must be a JSON object")
       }
-      list.append(try AllDocumentsQuery(CouchParameters(), body: query, scope: scope))
+      list.append(try AllDocumentsQuery(element: query, scope: scope))
     }
     return list
   }

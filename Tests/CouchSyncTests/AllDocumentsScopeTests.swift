@@ -48,6 +48,20 @@ struct AllDocumentsScopeTests {
     #expect(designs["results"]?.array?.map(ids) == ["", "_design/a", ""])
   }
 
+  /// In CouchDB a list of one key is a `key` in this request, and in `_all_docs` it is a list.
+  @Test func listOfOneKeyIsAKeyAmongSeveralQueries() async throws {
+    let couch = try await Couch()
+    let revision = try await couch.put("b")
+    let body = try json(#"{"queries":[{"keys":["a"]},{"keys":["b"]},{"keys":["b","a"]}]}"#)
+    let queries = try AllDocumentsQuery.list(body, scope: .everything)
+    let row = #"{"id":"b","key":"b","value":{"rev":"\#(revision)"}}"#
+    #expect(
+      try await couch.database.allDocuments(queries).text
+        == #"{"results":[{"total_rows":1,"offset":0,"rows":[]},"#
+        + #"{"total_rows":1,"offset":0,"rows":[\#(row)]},"#
+        + #"{"total_rows":1,"offset":null,"rows":[\#(row),{"key":"a","error":"not_found"}]}]}"#)
+  }
+
   @Test(arguments: ["{}", #"{"queries":{}}"#, #"{"queries":[1]}"#])
   func malformedQueriesAreRefused(body: String) async {
     #expect(
