@@ -42,10 +42,10 @@ struct BulkGetReader: AnswerReader {
     for index in documents.indices { try documents[index].renew(in: view) }
     while count < request.entries.count {
       let entry = request.entries[count]
-      if let id = entry.id { try open(id, view) }
+      if case .success(let entry) = entry { try open(entry.id, view) }
       if targets == nil { begin(entry) }
       guard try finish(view) else { return false }
-      while let target = targets?.first {
+      while let target = targets?.first, case .success(let entry) = entry {
         if let last = documents.indices.last {
           guard try documents[last].prepare(target, in: view) else { return false }
         }
@@ -87,30 +87,28 @@ struct BulkGetReader: AnswerReader {
     }
   }
 
-  private mutating func begin(_ entry: BulkGetRequest.Entry) {
+  private mutating func begin(_ entry: Result<BulkGetRequest.Entry, BulkGetRequest.Fault>) {
     targets = []
     if isJSON {
       text.writer.beginObject()
-      text.writer.name("id")
-      Self.append(entry.id, to: &text.writer)
+      switch entry {
+      case .success(let entry): text.writer.member("id", entry.id)
+      case .failure(let fault): text.writer.member("id", raw: fault.id)
+      }
       text.writer.name("docs")
       text.writer.beginArray()
     }
-    guard entry.id != nil else {
-      let reason = entry.isObject ? "document id missed" : "document must be a JSON object"
-      return appendError(.badRequest(reason), entry)
-    }
-    do throws(ServiceError) { attachments = try entry.attachments() } catch {
-      return appendError(error, entry)
-    }
-    do {
-      if entry.revision == nil, let text = entry.sentRevision { _ = try NamedRevision(text) }
-      let last = documents.indices.last
-      let found = last.map { documents[$0].targets(of: entry.revision) } ?? []
-      if found.isEmpty { appendError(.missing, entry) }
+    do throws(BulkGetRequest.Fault) {
+      let entry = try entry.get()
+      attachments = try entry.attachments()
+      let found = documents.indices.last.map { documents[$0].targets(of: entry.revision) } ?? []
+      if found.isEmpty { appendMissing(entry) }
       targets = found[...]
     } catch {
-      appendError(ServiceError(error), entry)
+      append(error.error) { writer in
+        writer.member("id", raw: error.id)
+        writer.member("rev", raw: error.revision)
+      }
     }
   }
 
@@ -122,7 +120,7 @@ struct BulkGetReader: AnswerReader {
       let found = try documents[last].text(of: target, attachments, in: view)
     else {
       // The revision is no longer a leaf: a newer one replaced it between two slices.
-      if entry.sentRevision != nil { appendError(.missing, entry) }
+      if entry.revision != nil { appendMissing(entry) }
       return
     }
     switch request.form {
@@ -132,17 +130,17 @@ struct BulkGetReader: AnswerReader {
       text.begin(found)
       isOpen = true
     case .multipart(let boundary, _):
-      appendFields(boundary, type: found.type, of: entry, target.revision)
+      appendFields(boundary, type: found.type, id: entry.id, target.revision)
       text.append(found)
     }
   }
 
   /// Begins a part. A document with attachments has its id and revision in fields, as in CouchDB, without line ends.
   private mutating func appendFields(
-    _ boundary: String, type: String, of entry: BulkGetRequest.Entry, _ revision: RevisionID?
+    _ boundary: String, type: String, id: String = "", _ revision: RevisionID? = nil
   ) {
     text.append(Array("\r\n--\(boundary)\r\n".utf8))
-    if type.hasPrefix("multipart/"), let id = entry.id, let revision {
+    if type.hasPrefix("multipart/"), let revision {
       let id = String(decoding: id.utf8.map { $0 < 0x20 ? 0x20 : $0 }, as: UTF8.self)
       text.append(Array("X-Doc-Id: \(id)\r\nX-Rev-Id: \(revision)\r\n".utf8))
     }
@@ -159,13 +157,19 @@ struct BulkGetReader: AnswerReader {
     count += 1
   }
 
-  /// Writes `{"error":{"id","rev","error","reason"}}`. When no revision was sent, `rev` is `undefined`, as in CouchDB.
-  private mutating func appendError(_ error: ServiceError, _ entry: BulkGetRequest.Entry) {
+  /// Writes that a revision is missing. When none was sent, `rev` is `undefined`, as in CouchDB.
+  private mutating func appendMissing(_ entry: BulkGetRequest.Entry) {
+    append(.missing) { writer in
+      writer.member("id", entry.id)
+      writer.member("rev", entry.revision?.text ?? "undefined")
+    }
+  }
+
+  /// Writes `{"error":{"id","rev","error","reason"}}`.
+  private mutating func append(_ error: ServiceError, of names: (inout JSONWriter) -> Void) {
     var writer = JSONWriter()
     writer.beginObject()
-    writer.name("id")
-    Self.append(entry.id, to: &writer)
-    writer.member("rev", entry.sentRevision ?? "undefined")
+    names(&writer)
     error.appendMembers(to: &writer, word)
     writer.endObject()
     switch request.form {
@@ -175,13 +179,9 @@ struct BulkGetReader: AnswerReader {
       text.value(writer.bytes)
       text.writer.endObject()
     case .multipart(let boundary, _):
-      appendFields(boundary, type: "application/json; error=\"true\"", of: entry, nil)
+      appendFields(boundary, type: "application/json; error=\"true\"")
       text.append(writer.bytes)
     }
-  }
-
-  private static func append(_ text: String?, to writer: inout JSONWriter) {
-    if let text { writer.string(text) } else { writer.null() }
   }
 }
 

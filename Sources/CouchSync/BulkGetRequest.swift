@@ -6,38 +6,79 @@ import Stores
 ///
 /// Source: CouchDB, "POST /{db}/_bulk_get".
 package struct BulkGetRequest: Sendable {
-  /// One element of `docs`. Its `id` and `rev` are checked when it is answered.
+  /// One element of `docs`.
   struct Entry: Sendable {
-    /// Whether the element is an object with members.
-    let isObject: Bool
-    /// The document's id; nil when the element has no `id` that is a string.
-    let id: String?
-    /// The revision as sent; nil for every leaf.
-    let sentRevision: String?
-    /// The revision; nil when none was sent, or the text is not a revision.
+    /// The document's id.
+    let id: String
+    /// The revision; nil for every leaf.
     let revision: NamedRevision?
-    /// `atts_since`, which is read when the element is answered: all of a request together may be millions of revisions.
-    private let since: JSONNode?
+    private let node: JSONNode
 
-    /// Which attachments the element asks for; nil for those of the request.
-    /// - Throws: 400 for anything else than a list of revisions, and for more than a branch has.
-    func attachments() throws(ServiceError) -> WantedAttachments? {
-      guard let since else { return nil }
-      let wanted = try WantedAttachments(since: since)
-      return wanted.since.isEmpty ? nil : wanted
+    /// Checks an element as CouchDB does, before anything is looked up (`chttpd_db:bulk_get_parse_arg`).
+    init(_ node: JSONNode) throws(Fault) {
+      guard node.kind == .object, node.count > 0 else {
+        throw Fault(.badRequest("document must be a JSON object"))
+      }
+      guard let id = node["id"] else { throw Fault(.badRequest("document id missed")) }
+      guard let text = id.string else {
+        throw Fault(id: id, ServiceError(.invalidID, "Document id must be a string"))
+      }
+      do { _ = try DocumentName(text) } catch { throw Fault(id: id, ServiceError(error)) }
+      self.id = text
+      revision = try node["rev"].map { rev throws(Fault) in try Self.revision(rev, of: id) }
+      self.node = node
     }
 
-    init(_ node: JSONNode) {
-      isObject = node.kind == .object && node.count > 0
-      id = node["id"]?.string
-      sentRevision = node["rev"]?.string
-      revision = sentRevision.flatMap { try? NamedRevision($0) }
-      since = node["atts_since"]
+    private static func revision(
+      _ node: JSONNode, of id: JSONNode?
+    ) throws(Fault) -> NamedRevision {
+      guard let text = node.string, let revision = try? NamedRevision(text) else {
+        throw Fault(id: id, revision: node, .badRequest("Invalid rev format"))
+      }
+      return revision
+    }
+
+    /// Reads `atts_since`, the revisions that the client has, at most as many as a branch has; nil if the request says
+    /// which attachments are wanted. It is read when the element is answered: a request may have millions of them.
+    func attachments() throws(Fault) -> WantedAttachments? {
+      guard let list = node["atts_since"] else { return nil }
+      let id = node["id"]
+      guard list.kind == .array else {
+        throw Fault(id: id, revision: list, .badRequest("att_since value must be array of revs."))
+      }
+      let most = HistoryLimits.standard.revisions
+      guard list.count <= most else {
+        throw Fault(id: id, .badRequest("`atts_since` has at most \(most) revisions"))
+      }
+      var revisions: Set<RevisionID> = []
+      for node in list.elements {
+        if let revision = try Self.revision(node, of: id).revision { revisions.insert(revision) }
+      }
+      return revisions.isEmpty ? nil : WantedAttachments(since: revisions)
     }
   }
 
+  /// What is wrong with an element. The answer repeats its `id` and the wrong revision, whatever they are.
+  struct Fault: Error {
+    /// The element's `id` as JSON.
+    let id: [UInt8]
+    /// The wrong revision as JSON.
+    let revision: [UInt8]
+    let error: ServiceError
+
+    fileprivate init(
+      id: JSONNode? = nil, revision: JSONNode? = nil, _ error: ServiceError
+    ) {
+      self.id = id?.minified ?? Self.null
+      self.revision = revision?.minified ?? Self.null
+      self.error = error
+    }
+
+    private static let null = Array("null".utf8)
+  }
+
   /// The elements, in order.
-  let entries: [Entry]
+  let entries: [Result<Entry, Fault>]
   /// The indexes of the elements that name a document.
   private let named: [DocumentID: [Int]]
   let extras: DocumentExtras
@@ -58,11 +99,13 @@ package struct BulkGetRequest: Sendable {
     if let name = Self.refused.first(where: { parameters[$0] != nil }) {
       throw ServiceError.badRequest("\"\(name)\" query parameter is not acceptable")
     }
-    let entries = try CouchBody.documents(in: body).map(Entry.init)
+    let entries = try CouchBody.documents(in: body).map { node in
+      Result { () throws(Fault) in try Entry(node) }
+    }
     self.entries = entries
     named = entries.enumerated().reduce(into: [:]) { named, entry in
-      guard let id = entry.element.id else { return }
-      named[DocumentID(stored: id), default: []].append(entry.offset)
+      guard case .success(let found) = entry.element else { return }
+      named[DocumentID(stored: found.id), default: []].append(entry.offset)
     }
     var extras = DocumentExtras()
     let isTrue = { (name: String) in parameters.isTrue(name) || body[name]?.bool == true }
@@ -72,5 +115,7 @@ package struct BulkGetRequest: Sendable {
     latest = isTrue("latest")
   }
 
-  func entries(of id: DocumentID) -> [Entry] { (named[id] ?? []).map { entries[$0] } }
+  func entries(of id: DocumentID) -> [Entry] {
+    (named[id] ?? []).compactMap { try? entries[$0].get() }
+  }
 }

@@ -7,7 +7,7 @@ package enum DocumentName: Sendable {
 
   /// Reads an id; the ids of local documents begin with `_local/`.
   /// - Throws: ``DocumentError`` with code `invalidID`.
-  package init(_ text: String) throws {
+  package init(_ text: String) throws(DocumentError) {
     self =
       text.utf8.starts(with: LocalID.clientPrefix.utf8)
       ? .local(try LocalID(client: text)) : .document(try DocumentID(text))

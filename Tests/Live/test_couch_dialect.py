@@ -186,8 +186,9 @@ def test_parameters_that_belong_elsewhere_are_refused_in_couchdbs_words(database
         answer = database.call("POST", "/_bulk_get?" + name, json={"docs": []})
         assert failed(answer) == (400, "bad_request") and "not acceptable" in answer.json()["reason"]
     results = database.call("POST", "/_bulk_get", json={"docs": [{}, {"rev": "1-a"}]}).json()["results"]
-    assert [one["docs"][0]["error"]["reason"] for one in results] == [
-        "document must be a JSON object", "document id missed"]
+    assert [one["docs"][0]["error"] for one in results] == [
+        {"id": None, "rev": None, "error": "bad_request", "reason": reason}
+        for reason in ("document must be a JSON object", "document id missed")]
 
 
 def test_tombstone_is_gone_on_from_by_a_new_beginning_only(database):
