@@ -34,12 +34,10 @@ extension CouchDatabase {
       let stub = DocumentBody.attachments(in: body)?.stubs.first { $0.name == name }
       guard let stub, let key = try view.attachmentKeys(of: id, wanted)[name],
         let facts = try view.attachment(key)
-      else { throw Self.noAttachment }
+      else { throw ServiceError.noAttachment }
       return FoundAttachment(stub: stub, facts: facts)
     }
   }
-
-  private static let noAttachment = ServiceError(.missing, "Document is missing attachment")
 
   /// Some bytes of an attachment, from an offset to at most the end of a range, in pieces.
   /// - Parameter limit: no further piece is read when there are this many bytes.
@@ -70,7 +68,7 @@ extension CouchDatabase {
   /// `PUT /{db}/{docid}/{attname}`: adds a revision that has this attachment, or another one of this name. An absent
   /// document is created.
   /// - Returns: 201 with id and revision.
-  /// - Throws: 409 `conflict`.
+  /// - Throws: 409 `conflict`, or `not_found` for a revision that is not here.
   package func putAttachment(
     _ sent: SentAttachment, to id: DocumentID, base: BaseRevision
   ) async throws -> CouchAnswer {
@@ -92,13 +90,14 @@ extension CouchDatabase {
 
   /// `DELETE /{db}/{docid}/{attname}`: adds a revision without the attachment.
   /// - Returns: 200 with id and revision.
-  /// - Throws: 404 `missing` or `deleted`; 409 `conflict`.
+  /// - Throws: 404 `missing` or `deleted`, also for the attachment; 409 `conflict`, or `not_found` for a revision that is
+  ///   not here.
   package func deleteAttachment(
     _ name: AttachmentName, of id: DocumentID, base: BaseRevision
   ) async throws -> CouchAnswer {
     let answer = try await edit(id, base: base, isCreating: false) { stubs, _ in
       guard let index = stubs.firstIndex(where: { $0.name == name }) else {
-        throw Self.noAttachment
+        throw ServiceError.noAttachment
       }
       stubs.remove(at: index)
       return [:]
@@ -106,7 +105,8 @@ extension CouchDatabase {
     return .written(.done, id: id.text, revision: answer.description)
   }
 
-  /// Adds a revision that differs from `base` in its attachments only.
+  /// Adds a revision that differs from `base` in its attachments only. As in CouchDB the attachment is looked for before it
+  /// counts whether `base` is a leaf.
   /// - Parameter change: changes the attachments of a revision with a generation.
   private func edit(
     _ id: DocumentID, base: BaseRevision, isCreating: Bool = true,
@@ -119,22 +119,21 @@ extension CouchDatabase {
       let view = changes.view
       let limit = try store.historyLimits(in: view)
       let tree = try view.newest(id)
-      if !isCreating {
-        guard let winner = tree?.winner else { throw DocumentError.missing }
-        guard !winner.isDeleted else { throw DocumentError.deleted }
-      }
       var body = DocumentBody.empty
       if let base {
-        guard let leaf = tree?[base], leaf.isLeaf, let bytes = try view.body(id, base) else {
-          throw DocumentError.conflict
-        }
+        guard let bytes = try view.body(id, base) else { throw ServiceError.missingRevision }
         body = try DocumentBody(parsing: bytes, limits: .stored)
-      } else if tree?.winner?.isDeleted == false {
-        throw DocumentError.conflict
+      } else if !isCreating {
+        guard let document = try view.document(id) else { throw DocumentError.missing }
+        guard !document.isDeleted else { throw DocumentError.deleted }
+        body = try DocumentBody(parsing: document.body, limits: .stored)
       }
       var edits = DocumentEdits(id, in: tree, after: try view.former(id, tree), limit: limit)
       var stubs = body.attachments
       let contents = try change(&stubs, edits.generation(after: base))
+      let isWritable =
+        base.map { tree?[$0]?.isLeaf ?? false } ?? (tree?.winner?.isDeleted ?? true)
+      guard isWritable else { throw DocumentError.conflict }
       let revision = try edits.write(base: base, body: body.with(stubs), isDeleted: false)
       changes.write(edits.finish())
       try changes.attach(contents, to: AttachedRevision(id: id, revision: revision))

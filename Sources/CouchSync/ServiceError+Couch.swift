@@ -6,6 +6,8 @@ extension ServiceError.Code {
   package static let digestMismatch = Self("digestMismatch")
   package static let invalidBulkDocs = Self("invalidBulkDocs")
   package static let invalidDesign = Self("invalidDesign")
+  /// The revision that a change of an attachment begins from is not here.
+  package static let missingRevision = Self("missingRevision")
   /// The service does not support all-or-nothing writes.
   package static let notAtomic = Self("notAtomic")
 }
@@ -36,6 +38,12 @@ extension ServiceError {
 extension ServiceError {
   /// 404 for a document or revision that is unknown, with CouchDB's text.
   package static let missing = ServiceError(.missing, "missing")
+
+  /// 404 for a document that has no such attachment, with CouchDB's text.
+  package static let noAttachment = ServiceError(.missing, "Document is missing attachment")
+
+  /// 409 for a change of an attachment of a revision that is not here, with CouchDB's text.
+  package static let missingRevision = ServiceError(.missingRevision, "missing_rev")
 
   /// 400 for bytes that have another MD5 than was sent, with CouchDB's text.
   package static let digestMismatch = ServiceError(

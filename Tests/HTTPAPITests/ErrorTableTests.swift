@@ -71,6 +71,7 @@ import Testing
     .outcomeUnknown: (503, "outcome_unknown"),
     .overloaded: (429, "overloaded"), .ended: (503, "unavailable"),
     .quotaExceeded: (507, "quota_exceeded"),
+    .missingRevision: (409, "not_found"),
     .conflict: (409, "conflict"), .missing: (404, "not_found"), .deleted: (404, "not_found"),
     .invalidID: (400, "illegal_docid"), .invalidRevision: (400, "bad_request"),
     .invalidDocument: (400, "doc_validation"), .documentTooLarge: (413, "document_too_large"),

@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from attachments import inline, md5, some, stub, used
-from couch import Account, Database
+from couch import Account, Database, failed
 from waiting import wait_until
 
 HTML = b"<script>alert(1)</script>"
@@ -52,7 +52,15 @@ def test_attachment_is_put_replaced_and_deleted_by_its_address(database):
     assert list(database.call("GET", "/a").json()["_attachments"]) == ["g"]
     assert database.call("GET", "/a/f").status_code == 404
     assert database.call("DELETE", f"/a/f?rev={gone.json()['rev']}").status_code == 404
-    assert database.call("DELETE", "/none/f?rev=1-a").status_code == 404
+    none = {"error": "not_found", "reason": "Document is missing attachment"}
+    for path in ("/a/none", f"/a/none?rev={first.json()['rev']}"):
+        answer = database.call("DELETE", path)
+        assert (answer.status_code, answer.json()) == (404, none)
+    assert failed(database.call("DELETE", f"/a/f?rev={first.json()['rev']}")) == (409, "conflict")
+    assert database.call("DELETE", "/none/f").json() == {"error": "not_found", "reason": "missing"}
+    for method, path in (("PUT", "/a/f"), ("PUT", "/none/f"), ("DELETE", "/a/g"), ("DELETE", "/none/f")):
+        answer = database.call(method, path + "?rev=9-a", **({"data": b"x"} if method == "PUT" else {}))
+        assert (answer.status_code, answer.json()) == (409, {"error": "not_found", "reason": "missing_rev"})
 
 
 def test_stubs_keep_the_bytes_of_an_earlier_revision(database):

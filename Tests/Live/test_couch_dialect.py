@@ -292,6 +292,16 @@ def test_malformed_requests_are_refused_in_couchdbs_words(database, method, path
     assert failed(answer) == (400, error) and reason in answer.json()["reason"], answer.text
 
 
+def test_name_that_no_attachment_has_is_missing_where_its_document_is_there(database):
+    database.put("a")
+    database.put("_design/d")
+    for path, reason in (
+            ("/a/_f", "Document is missing attachment"), ("/none/_f", "missing"), ("/_design/none/_info", "missing"),
+            ("/_design/d/_info", "CouchDB's _info is not offered here"), ("/a/_f?rev=9-a", "missing")):
+        answer = database.call("GET", path)
+        assert (answer.status_code, answer.json()) == (404, {"error": "not_found", "reason": reason}), path
+
+
 def test_history_may_come_without_a_revision_and_wins_over_one(database):
     history = {"start": 2, "ids": ["b", "a"]}
     assert database.bulk({"_id": "x", "_revisions": history}, new_edits=False) == []

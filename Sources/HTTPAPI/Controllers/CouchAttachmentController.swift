@@ -24,11 +24,17 @@ struct CouchAttachmentController: Sendable {
   }
 
   private func read(_ call: Call, _ store: CouchStore) async throws -> Response {
-    let text = try call.parameter("attachment")
-    // As in CouchDB a name that no attachment can have is one that is missing.
-    guard (try? AttachmentName(text)) != nil else { throw ServiceError.missing }
-    let (id, name) = try Self.names(call)
     let revision = try call.couchParameters().revision("rev")
+    let text = try call.parameter("attachment")
+    guard (try? AttachmentName(text)) != nil else {
+      // As in CouchDB a name that no attachment can have is missing, if its document is there.
+      guard case .document(let id) = try DocumentName(call) else { throw ServiceError.missing }
+      _ = try await store.read { database in
+        try await database.document(id, DocumentQuery(revision: revision))
+      }
+      throw CouchAbsence.error(ofDesign: call.arguments["design"], text) ?? .noAttachment
+    }
+    let (id, name) = try Self.names(call)
     let found = try await store.read { database in
       try await database.attachment(name, of: id, revision)
     }

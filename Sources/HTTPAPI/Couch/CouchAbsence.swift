@@ -20,6 +20,11 @@ enum CouchAbsence {
     return document.flatMap { ofDatabases.contains($0) ? error($0) : nil }
   }
 
+  /// 404 `not_found` for what CouchDB does with a design document, such as `_info`; nil for anything else.
+  static func error(ofDesign design: String?, _ name: String) -> ServiceError? {
+    design != nil && name.utf8.first == UInt8(ascii: "_") ? error(name) : nil
+  }
+
   private static func error(_ name: String) -> ServiceError {
     ServiceError(.missing, "CouchDB's \(name.prefix(64)) is not offered here")
   }

@@ -56,6 +56,7 @@ enum ErrorTable {
     .accountNeeded: (403, "account_needed"),
     .absent: (404, "not_found"), .missing: (404, "not_found"), .deleted: (404, "not_found"),
     .unknownHotel: (404, "not_found"), .unknownUser: (404, "not_found"),
+    .missingRevision: (409, "not_found"),
     .conflict: (409, "conflict"), .occupied: (409, "conflict"), .taken: (409, "conflict"),
     .tooManyLeaves: (409, "too_many_leaves"), .revisionCollision: (409, "rev_collision"),
     .notEmpty: (409, "account_not_empty"), .beingFilled: (409, "import_running"),
