@@ -61,7 +61,7 @@ extension CouchDatabase {
   static func text(
     by reader: DocumentReader, _ query: DocumentQuery, in view: any StoreView
   ) throws -> RevisionText {
-    guard query.revision != nil || !reader.isDeleted else { throw DocumentError.deleted }
+    try query.checkWinner(isDeleted: reader.isDeleted)
     let revision = target(of: query, by: reader)
     guard let text = try reader.text(of: revision, as: .json, in: view) else {
       throw DocumentError.missing

@@ -8,21 +8,32 @@ package struct DocumentQuery: Sendable {
   package var revision: RevisionID?
   /// Whether a revision that is not a leaf is replaced by the leaf that descends from it.
   package var latest: Bool
+  /// Whether a document whose winner is a tombstone is answered with it.
+  package var takesTombstone: Bool
   package var extras: DocumentExtras
 
   package init(
-    revision: RevisionID? = nil, latest: Bool = false, extras: DocumentExtras = DocumentExtras()
+    revision: RevisionID? = nil, latest: Bool = false, takesTombstone: Bool = false,
+    extras: DocumentExtras = DocumentExtras()
   ) {
     self.revision = revision
     self.latest = latest
+    self.takesTombstone = takesTombstone
     self.extras = extras
   }
 
-  /// Reads `rev`, `latest` and the extras. `att_encoding_info` has no effect, because no attachment is stored packed.
+  /// Checks that the winner may be answered.
+  /// - Throws: 404 `deleted`.
+  func checkWinner(isDeleted: Bool) throws(DocumentError) {
+    guard revision != nil || takesTombstone || !isDeleted else { throw .deleted }
+  }
+
+  /// Reads `rev`, `latest`, `deleted` and the extras. `att_encoding_info` has no effect, because no attachment is stored packed.
   /// - Throws: 400.
   package init(_ parameters: CouchParameters) throws {
     self.init(
       revision: try parameters.revision("rev"), latest: parameters.isTrue("latest"),
+      takesTombstone: parameters.isTrue("deleted"),
       extras: try DocumentExtras(parameters))
   }
 }

@@ -14,7 +14,7 @@ extension CouchDatabase {
     try await store.read { view in
       let reader = try DocumentReader(id, in: view, extras: query.extras, needsTree: true)
       guard let reader else { throw DocumentError.missing }
-      guard query.revision != nil || !reader.isDeleted else { throw DocumentError.deleted }
+      try query.checkWinner(isDeleted: reader.isDeleted)
       let asked = query.revision ?? reader.winningRevision
       let revision = query.latest ? reader.leaf(below: asked) ?? asked : asked
       guard let text = try reader.text(of: revision, as: .related(boundary: boundary), in: view)

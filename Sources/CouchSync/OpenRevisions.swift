@@ -29,7 +29,8 @@ package enum OpenRevisions: Sendable, Equatable {
     }
   }
 
-  /// Reads `open_revs`: `all` or a JSON array of revisions; nil when absent.
+  /// Reads `open_revs`: `all` or a JSON array of revisions; nil when absent, and for an empty array, which CouchDB takes
+  /// for none.
   /// - Throws: 400.
   package static func parameter(
     _ parameters: CouchParameters
@@ -42,7 +43,7 @@ package enum OpenRevisions: Sendable, Equatable {
       guard let text = element.string else { throw malformed }
       revisions.append(try NamedRevision(text))
     }
-    return .these(revisions)
+    return revisions.isEmpty ? nil : .these(revisions)
   }
 
   private static let malformed = ServiceError.badRequest(

@@ -33,6 +33,10 @@ struct DocumentGetTests {
       try await couch.get("a", ("rev", second)).text
         == #"{"_id":"a","_rev":""# + second + #"","_deleted":true}"#)
     #expect(try await couch.get("a", ("rev", first)).json["x"] == 1)
+    #expect(
+      try await couch.get("a", ("deleted", "true")).text
+        == #"{"_id":"a","_rev":""# + second + #"","_deleted":true}"#)
+    await #expect(throws: DocumentError.deleted) { try await couch.get("a", ("deleted", "1")) }
   }
 
   @Test func latestGoesOnFromARevisionToItsLeaf() async throws {

@@ -70,8 +70,8 @@ struct OpenRevisionsTests {
     #expect(parts.text.contains(#"{"missing":"01-\""}"#))
   }
 
-  @Test func noRevisionsAskedGivesAnEmptyArray() async throws {
-    #expect(try await open(branched(), "[]").text == "[]")
+  @Test func noRevisionsAskedAreTheWinnerAsInCouchDB() throws {
+    #expect(try OpenRevisions.parameter(query([("open_revs", "[]")])) == nil)
   }
 
   @Test(arguments: [

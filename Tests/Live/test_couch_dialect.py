@@ -284,6 +284,7 @@ def test_server_and_its_answers_have_names(shared, database):
     ("GET", "/_all_docs?keys=1", {}, "bad_request", "`keys` parameter must be an array."),
     ("POST", "/_all_docs", {"json": {"keys": 1}}, "bad_request", "`keys` body member must be an array."),
     ("PUT", "/_local", {"json": {}}, "bad_request", "Invalid _local document id."),
+    ("GET", "/_local%2F", {}, "bad_request", "Invalid _local document id."),
     ("PUT", "/_design", {"json": {}}, "illegal_docid", "_design alone"),
     ("PUT", "/a?rev=1-a", {"json": {"_rev": "1-b"}}, "bad_request", "from request body and query string"),
     ("PUT", "/a", {"json": {"_rev": "1-b"}, "headers": {"If-Match": '"1-a"'}}, "bad_request", "rev and etag")])

@@ -80,6 +80,10 @@ def test_ids_that_are_not_allowed_are_400(untouched, name):
     if not name.startswith("_local"):
         posted = untouched.call("POST", json={"_id": name})
         assert failed(posted) == (400, "illegal_docid")
+    if name not in ("_design", "_local", "_local/"):
+        for method in ("GET", "DELETE"):
+            missing = untouched.call(method, encoded(name))
+            assert (missing.status_code, missing.json()) == (404, {"error": "not_found", "reason": "missing"}), method
     several = untouched.call("POST", "/_bulk_docs", json={"docs": [{"_id": name}]})
     if len(name) > 100:
         written, = several.json()

@@ -26,19 +26,17 @@ struct CouchDocumentController: Sendable {
 
   private func read(_ call: Call, _ store: CouchStore) async throws -> Response {
     let parameters = try call.couchParameters()
-    switch try DocumentName(call) {
+    switch try DocumentName(reading: call) {
     case .local(let id):
       return .couch(
         try await store.read { database in try await database.local(id) })
     case .document(let id):
       let query = try DocumentQuery(parameters)
-      if query.extras.attachments != nil, parameters["open_revs"] == nil,
-        call.accepts("multipart/related")
-      {
-        return try await related(id, query, call, store)
-      }
       if let wanted = try OpenRevisions.parameter(parameters) {
         return try await openRevisions(of: id, wanted, query, call, store)
+      }
+      if query.extras.attachments != nil, call.accepts("multipart/related") {
+        return try await related(id, query, call, store)
       }
       let answer = try await store.read { database in
         try await database.document(id, query)
@@ -136,7 +134,7 @@ struct CouchDocumentController: Sendable {
 
   private static func delete(_ call: Call, _ store: CouchStore) async throws -> Response {
     let parameters = try call.couchParameters()
-    switch try DocumentName(call) {
+    switch try DocumentName(reading: call) {
     case .local(let id):
       return .couch(
         try await store.write(creating: false) { database in
@@ -154,7 +152,7 @@ struct CouchDocumentController: Sendable {
   private func copy(_ call: Call, _ store: CouchStore) async throws -> Response {
     let base = try BaseRevision(
       query: call.couchParameters()["rev"], ifMatch: call[.ifMatch])
-    let (source, target) = (try DocumentName(call), try CopyTarget(call))
+    let (source, target) = (try DocumentName(reading: call), try CopyTarget(call))
     let answer = try await store.write(creating: false) { database in
       try await database.copy(source, revision: base.revision, to: target)
     }
@@ -164,7 +162,8 @@ struct CouchDocumentController: Sendable {
 }
 
 extension CopyTarget {
-  /// Reads the header `Destination`: a percent-encoded document id, and optionally `?rev=` with its present revision.
+  /// Reads the header `Destination`: a percent-encoded document id, in which `+` is a space, and optionally `?rev=` with its
+  /// present revision.
   ///
   /// Source: CouchDB, "COPY /{db}/{docid}"; the id is relative to the database.
   /// - Throws: 400 `bad_request` for a missing header; 400 for a malformed one.
@@ -179,21 +178,35 @@ extension CopyTarget {
     let path = field.utf8.prefix { $0 != UInt8(ascii: "?") }
     let query = try Call.pairs(field.utf8.dropFirst(path.count + 1))
     try self.init(
-      RequestTarget.decode(path, what: "Destination"), revision: CouchParameters(query)["rev"])
+      RequestTarget.decode(path, plusIsSpace: true, what: "Destination"),
+      revision: CouchParameters(query)["rev"])
   }
 }
 
 extension DocumentName {
   /// Reads which document a path names: `{docid}`, `_design/{name}` or `_local/{local}`. The slash after `_design` and
   /// `_local` may be percent-encoded.
-  /// - Throws: ``DocumentError`` with code `invalidID`; ``Problem`` 400 for a broken escape.
+  /// - Throws: ``DocumentError`` with code `invalidID`; ``Problem`` 400 for a broken escape; 400 for `_local/` alone.
   init(_ call: Call) throws {
     if call.arguments["design"] != nil {
       try self.init("_design/" + call.parameter("design"))
     } else if call.arguments["local"] != nil {
       try self.init(LocalID.clientPrefix + call.parameter("local"))
     } else {
-      try self.init(call.parameter("docid"))
+      let text = try call.parameter("docid")
+      guard !text.equalsBytes(of: LocalID.clientPrefix) else {
+        throw ServiceError.badRequest("Invalid _local document id.")
+      }
+      try self.init(text)
+    }
+  }
+
+  /// Reads which document a path names that is only read or deleted. As in CouchDB it is missing if no document can have
+  /// this name.
+  /// - Throws: 404 `missing`; the other errors of ``init(_:)``.
+  init(reading call: Call) throws {
+    do { try self.init(call) } catch let error as DocumentError where error.code == .invalidID {
+      throw ServiceError.missing
     }
   }
 }
