@@ -135,6 +135,10 @@ package struct DocumentWrite: Sendable {
   ) throws -> RevisionID? {
     switch kind {
     case .edit(let base):
+      // As in CouchDB a conflict counts before a stub whose bytes are not here: the writer then reads the document again.
+      if !attachments.isEmpty, edits.conflicts(base: base, isDeleted: isDeleted) {
+        throw DocumentError.conflict
+      }
       let found = try attached(
         edits, contents,
         after: EarlierAttachments(
@@ -217,6 +221,14 @@ extension DocumentEdits {
   ) throws -> RevisionID {
     if tree.winner?.isDeleted ?? false, base != nil || isDeleted { throw DocumentError.conflict }
     return try put(base: base, body: body, isDeleted: isDeleted)
+  }
+
+  /// Whether ``write(base:body:isDeleted:)`` would throw `conflict`.
+  fileprivate func conflicts(base: RevisionID?, isDeleted: Bool) -> Bool {
+    guard let winner = tree.winner else { return base != nil }
+    guard !winner.isDeleted else { return base != nil || isDeleted }
+    guard let base else { return true }
+    return tree[base]?.isLeaf != true
   }
 }
 

@@ -75,6 +75,9 @@ def test_stubs_keep_the_bytes_of_an_earlier_revision(database):
     unknown = {"_id": "a", "_rev": database.call("GET", "/a").json()["_rev"], "_attachments": {"x": {"stub": True}}}
     answer = database.call("PUT", "/a", json=unknown)
     assert (answer.status_code, answer.json()["error"]) == (412, "missing_stub"), answer.text
+    for stale in ({"_rev": "9-a"}, {}):
+        answer = database.call("PUT", "/a", json={**stale, "_attachments": {"f": {"stub": True}}})
+        assert failed(answer) == (409, "conflict"), "the conflict counts first"
     answer = database.call("PUT", "/b", json={"_attachments": {"x": stub(b"hi")}})
     assert (answer.status_code, answer.json()["error"]) == (412, "missing_stub")
 
