@@ -11,7 +11,7 @@ package struct ChangesRows: Sendable, Equatable {
     case array
     /// Each is a line.
     case lines
-    /// Each is an event with its sequence as id. Source: the HTML standard, "Server-sent events".
+    /// Each is an event with its sequence as id, in quotation marks as in CouchDB. Source: the HTML standard, "Server-sent events".
     case events
   }
 
@@ -60,9 +60,9 @@ package struct ChangesRows: Sendable, Equatable {
     if frame != .array { writer.beginText(after: [0x0A]) }
     if frame == .events {
       writer.raw { bytes in
-        bytes += "id: ".utf8
+        bytes += "id: \"".utf8
         sequence(&bytes)
-        bytes += "\n\n".utf8
+        bytes += "\"\n\n".utf8
       }
     }
     count += 1
