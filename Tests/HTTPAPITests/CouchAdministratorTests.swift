@@ -165,6 +165,8 @@ import Testing
     try await AccountAPIFixture.open { api in
       let put = try await api.call(.administrator, .put, "/couch/parts?partitioned=true")
       #expect(put.status == 501)
+      let neither = try await api.call(.administrator, .put, "/couch/parts?partitioned=1")
+      #expect(neither.status == 400 && neither["reason"] == "Invalid `partitioned` parameter")
       #expect(try await api.call(.administrator, .get, "/couch/parts").status == 404)
       let plain = try await api.call(.administrator, .put, "/couch/parts?q=8&n=3")
       #expect(plain.status == 201)

@@ -44,8 +44,10 @@ struct CouchAdministratorController: Sendable {
   private func makeDatabase(_ call: Call, _ caller: Principal) async throws -> Response {
     let name = try call.parameter("db")
     if caller.kind == .administrator {
-      guard try !call.couchParameters().flag("partitioned") else {
-        throw ServiceError.notOffered("Partitioned databases are")
+      switch try call.couchParameters()["partitioned"] {
+      case nil, "false": break
+      case "true": throw ServiceError.notOffered("Partitioned databases are")
+      default: throw ServiceError.badRequest("Invalid `partitioned` parameter")
       }
       try await databases.make(name)
     } else {

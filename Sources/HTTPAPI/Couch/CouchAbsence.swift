@@ -8,6 +8,7 @@ enum CouchAbsence {
   /// Those of databases.
   private static let ofDatabases: Set<String> = [
     "_shards", "_sync_shards", "_partition", "_auto_purge", "_nouveau_cleanup", "_search_cleanup",
+    "_purged_infos",
   ]
 
   /// 404 `not_found` for an operation that is absent; nil for anything else.
