@@ -36,14 +36,6 @@ int64_t cscheduling_now(void) {
   return nanoseconds(CLOCK_MONOTONIC);
 }
 
-int cscheduling_pause_is_due(int64_t pause) {
-  static _Thread_local int64_t last;
-  int64_t now = cscheduling_now();
-  if (now - last < pause) return 0;
-  last = now;
-  return 1;
-}
-
 int cscheduling_processors(void) {
   cpu_set_t processors;
   return sched_getaffinity(0, sizeof processors, &processors) == 0 ? CPU_COUNT(&processors) : 1;

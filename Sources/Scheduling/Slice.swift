@@ -43,14 +43,10 @@ package struct Slice: Sendable {
   /// Whether the calling task works for a request that has ended.
   package static var isEnded: Bool { Work.current?.hasEnded ?? false }
 
-  /// Suspends the task when its slice is over and others are to be served first. Tasks for which nobody pays share the
-  /// slices of their threads.
+  /// Suspends the task when its slice is over and others are to be served first.
   /// - Throws: ``WorkEnded`` when the request has ended; see ``Work/Ending``.
   package static func giveWay() async throws(WorkEnded) {
-    guard let work = Work.current else {
-      if SliceClock.isPauseDue(after: nanoseconds) { await Task.yield() }
-      return
-    }
+    guard let work = Work.current else { return await Task.yield() }
     await work.giveWay()
     if work.hasEnded { throw WorkEnded() }
   }
@@ -69,11 +65,6 @@ package struct Slice: Sendable {
 package enum SliceClock {
   /// Nanoseconds since an arbitrary moment.
   package static var now: Int64 { cscheduling_now() }
-
-  /// Whether so much time has passed since this was last true on the calling thread.
-  static func isPauseDue(after nanoseconds: Int64) -> Bool {
-    cscheduling_pause_is_due(nanoseconds) != 0
-  }
 }
 
 /// The error of work that stops because its request has ended. ``Work/reason`` is the reason.

@@ -54,13 +54,6 @@ import Testing
     await threads.stop()
   }
 
-  /// Regression: a task for which nobody pays gave way for each element of its loops.
-  @Test func aThreadPausesOncePerSlice() {
-    #expect(SliceClock.isPauseDue(after: 0))
-    #expect(!SliceClock.isPauseDue(after: .max))
-    #expect(SliceClock.isPauseDue(after: 0))
-  }
-
   @Test func endedWorkGoesNoFurther() async throws {
     let seats = Seats(stores: .forStores())
     await #expect(throws: WorkEnded.self) {

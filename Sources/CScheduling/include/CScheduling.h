@@ -23,10 +23,6 @@ void cscheduling_trim_heap(void);
 /* Nanoseconds of CLOCK_MONOTONIC. */
 int64_t cscheduling_now(void);
 
-/* Whether so many nanoseconds have passed since the function last returned 1 on the calling thread. Swift has no variables
-   of a thread. */
-int cscheduling_pause_is_due(int64_t nanoseconds);
-
 /* How many processors this process may use (sched_getaffinity(2)). */
 int cscheduling_processors(void);
 
