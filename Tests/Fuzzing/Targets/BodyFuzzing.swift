@@ -17,9 +17,7 @@ enum BodyFuzzing {
       refusedOrTaken {
         let request = try BulkRequest(node)
         for element in request.elements {
-          _ = try BulkEntry(element, isNewEdit: request.isNewEdit, limits: .standard) {
-            DocumentID(stored: "x")
-          }
+          _ = try BulkEntry(element, isNewEdit: request.isNewEdit, limits: .standard)
         }
       }
     case 1: refusedOrTaken { _ = try BulkGetRequest(node, CouchParameters()) }
