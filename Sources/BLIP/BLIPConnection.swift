@@ -59,7 +59,7 @@ package struct BLIPConnection: ~Copyable {
     case .part(let kind):
       guard rest.count >= 4 else { throw .malformed("A frame has no checksum") }
       let key = IncomingMessages.Key(number: head.number, isRequest: kind == .request)
-      let isStreamed = kind == .request ? nil : awaited[head.number]
+      let isStreamed = kind == .request ? false : awaited[head.number]
       let message = try incoming.take(
         key, head, kind, isStreamed.map { $0 ? .streamed(hasProperties: false) : .whole })
       var reading = Reading(head: head, key: key, message: message, rest)

@@ -69,12 +69,16 @@ package struct BulkGetRequest: Sendable {
     fileprivate init(
       id: JSONNode? = nil, revision: JSONNode? = nil, _ error: ServiceError
     ) {
-      self.id = id?.minified ?? Self.null
-      self.revision = revision?.minified ?? Self.null
+      self.id = Self.shown(id)
+      self.revision = Self.shown(revision)
       self.error = error
     }
 
-    private static let null = Array("null".utf8)
+    /// A value as JSON; null for none and for one of more than 1 KiB, which may be as long as the request.
+    private static func shown(_ node: JSONNode?) -> [UInt8] {
+      guard let node, node.isShort(1 << 10) else { return Array("null".utf8) }
+      return node.minified
+    }
   }
 
   /// The elements, in order.

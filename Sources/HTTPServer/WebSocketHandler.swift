@@ -89,7 +89,9 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
     queue.finish()
     let channel = context.channel
     channel.eventLoop.scheduleTask(in: Self.closing) {
-      Self.close(channel, .goingAway, ByteBuffer())
+      // A half-closed connection ends without a code: after this one clients of Couchbase Lite stop for good.
+      let handler = try? channel.pipeline.syncOperations.handler(type: WebSocketHandler.self)
+      if handler?.closeData != nil { Self.close(channel, .goingAway, ByteBuffer()) }
       channel.close(promise: nil)
     }
   }

@@ -130,6 +130,9 @@ extension JSONNode {
 }
 
 extension JSONNode {
+  /// Whether the value has at most so many bytes in the text.
+  package func isShort(_ bytes: Int) -> Bool { range.offsets.count <= bytes }
+
   /// The value without white space between tokens; see ``appendMinified(to:)``.
   package var minified: [UInt8] {
     var output: [UInt8] = []

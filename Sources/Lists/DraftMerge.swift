@@ -22,6 +22,8 @@ struct DraftMerge: Sendable {
   private let began: RevisionID?
   /// What the draft said then; nil also when that is not stored any more.
   private let former: [UInt8]?
+  /// The present revision of the list's document.
+  private let published: RevisionID?
 
   /// Reads what a change has to be merged with.
   /// - Parameter base: the revision from which the change began, of the list's document or of the draft.
@@ -35,6 +37,7 @@ struct DraftMerge: Sendable {
     let document = try view.document(id)
     let known = document.flatMap { ListDraft($0, of: list) }
     (self.subject, self.content, self.known) = (subject, content, known)
+    self.published = published
     stored = document?.revision
     switch base {
     case .present:
@@ -68,7 +71,13 @@ struct DraftMerge: Sendable {
       return
     }
     let seen: [UInt8]? = if let base { try await read(base) } else { nil }
-    guard (base?.generation ?? 0) > (known.base?.generation ?? 0) else {
+    guard seen != nil || base == nil else {
+      // What the author has seen is not stored any more, or never was.
+      content = try await merged(nil, known.content, content)
+      base = known.base
+      return
+    }
+    guard sawRemoval || (base?.generation ?? 0) > (known.base?.generation ?? 0) else {
       content = try await merged(seen, known.content, content)
       base = known.base
       return
@@ -79,6 +88,12 @@ struct DraftMerge: Sendable {
     let moved: [UInt8]?
     do { moved = try await merged(before, known.content, seen) } catch is NoteConflict { return }
     content = try await merged(seen, moved, content)
+  }
+
+  /// Whether the author has seen that others have removed the note on which the draft is based.
+  private var sawRemoval: Bool {
+    guard case .note = subject else { return false }
+    return base == nil && published == nil && known?.base != nil
   }
 
   /// Merges two contents that began from a former one.

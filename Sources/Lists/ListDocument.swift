@@ -199,7 +199,8 @@ package struct ListTag: Sendable, Equatable {
 
 extension ListService {
   /// A list's next description: a new text, merged by lines with what others have written since its author saw `seen`.
-  /// Where both changed the same lines, all of both texts stays, one below the other. Members put it in order themselves.
+  /// Where both changed the same lines, all of both texts stays, one below the other, unless the text is at the end already,
+  /// as after the same request. Members put it in order themselves.
   /// - Returns: the next description, and the present one with which it was merged; nil for one that was not read.
   /// - Throws: `absent`, `documentTooLarge`.
   func description(
@@ -209,7 +210,9 @@ extension ListService {
     let theirs = try await document(of: list).markdown
     let merged = try await LineMerge.merged(
       base: try ListText.markdown(seen), theirs: theirs, mine: markdown)
-    let both = [theirs, markdown].filter { !$0.isEmpty }.joined(separator: "\n")
+    let both =
+      ("\n" + theirs).utf8.reversed().starts(with: ("\n" + markdown).utf8.reversed())
+      ? theirs : [theirs, markdown].filter { !$0.isEmpty }.joined(separator: "\n")
     return (try ListText.markdown(merged ?? both), theirs)
   }
 }

@@ -16,7 +16,7 @@ package enum ListLimits {
   package static let links = 20
   /// The most hotels and notes of one answer to such a link.
   package static let linkPage = 100
-  /// The most open invitations of one account by name. Beyond, the oldest go.
+  /// The most open invitations of one account by name. Beyond, the oldest goes of whoever made most.
   package static let openToAccount = 50
   /// The most accounts whose invitations one account does not see.
   package static let blockedInviters = 1_000

@@ -44,6 +44,8 @@ extension ListService {
       }
       if case .matches = condition {
       } else {
+        try condition.check(
+          merge.known.map { $0.content == nil ? nil : $0.revision } ?? published)
         try await merge.merge { revision in
           try await stores.withExisting(.list(list)) { store in
             try await store.read { view in try view.body(document, revision) }

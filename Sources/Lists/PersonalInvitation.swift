@@ -272,7 +272,7 @@ extension StoreChanges {
     return list
   }
 
-  /// Hides the invitations of an inviter from an account, or shows them. Of too many, the oldest go.
+  /// Hides the invitations of an inviter from an account, or shows them. Of too many, the oldest go of whoever made most.
   mutating func setInvitations(
     of inviter: AccountID, to account: AccountID, hidden isHidden: Bool
   ) throws {

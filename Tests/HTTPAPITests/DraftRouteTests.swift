@@ -211,6 +211,35 @@ import Testing
     }
   }
 
+  /// It was a conflict again at each attempt, whatever its author sent.
+  @Test func aDraftOfANoteThatOthersRemovedIsPublishedAnew() async throws {
+    try await ListFixture.open { list in
+      let base = try await list.call(.owner, .put, "/notes/Plan", body: Self.plan)["rev"] ?? ""
+      let path = "/notes/Plan?draft=true&base="
+      let mine = #"{"markdown":"one\ntwo\nthree\nfour\n"}"#
+      try await list.call(.editor, .put, path + base, body: mine)
+      #expect(try await list.call(.owner, .delete, "/notes/Plan").status == 204)
+      #expect(try await list.call(.editor, .post, "/notes/Plan/publish").status == 409)
+      #expect(try await list.call(.editor, .put, path + "none", body: mine).status < 300)
+      #expect(try await list.call(.editor, .post, "/notes/Plan/publish").status < 300)
+      let published: String? = try await list.call(.reader, .get, "/notes/Plan")["markdown"]
+      #expect(published == "one\ntwo\nthree\nfour\n")
+    }
+  }
+
+  /// What another device had saved was replaced.
+  @Test func aBaseThatIsNotKeptReplacesNoDraft() async throws {
+    try await ListFixture.open { list in
+      let base = try await list.call(.owner, .put, "/notes/Plan", body: Self.plan)["rev"] ?? ""
+      let path = "/notes/Plan?draft=true&base="
+      try await list.call(.editor, .put, path + base, body: #"{"markdown":"mine"}"#)
+      let unknown = "999-" + String(repeating: "0", count: 32)
+      let other = try await list.call(.editor, .put, path + unknown, body: #"{"markdown":"other"}"#)
+      #expect(other.status == 409 && other["theirs"] == "mine" && other.json["base"] == .null)
+      #expect(try await list.call(.editor, .get, "/notes/Plan")["markdown"] == "mine")
+    }
+  }
+
   @Test func draftsEndWithTheMembershipAndWithTheList() async throws {
     try await ListFixture.open { list in
       for person in [ListFixture.Person.editor, .owner] {

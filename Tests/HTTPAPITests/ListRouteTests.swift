@@ -23,6 +23,8 @@ import Testing
       #expect(try await describe("one\ntwo\n3\n", since: seen) == "1\ntwo\n3\n")
       let both = try await describe("eins\ntwo\nthree\n", since: seen)
       #expect(both == "1\ntwo\n3\n\neins\ntwo\nthree\n")
+      // The same request once more.
+      #expect(try await describe("eins\ntwo\nthree\n", since: seen) == both)
       #expect(try await describe("all", since: nil) == "all")
     }
   }

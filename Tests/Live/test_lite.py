@@ -53,6 +53,17 @@ def test_request_that_is_no_handshake_gets_its_status(account, headers, status):
     assert refused.value.status == status
 
 
+def test_an_app_is_asked_for_name_and_password_and_a_browser_is_not(account):
+    """Couchbase Lite for Android before 3.0.12 sends them only then; a browser would open a window for them."""
+    path, origin = "/couch/bookmarks/_blipsync", {"Origin": account.server.url}
+    handshake = {
+        "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol": TREES}
+    answers = [account.server.call("GET", path, headers=fields) for fields in (handshake, {**handshake, **origin}, {})]
+    assert [answer.status_code for answer in answers] == [401] * 3
+    assert ["Basic" in answer.headers["WWW-Authenticate"] for answer in answers] == [True, False, False]
+
+
 def test_handshake_by_http_1_0_is_none(account):
     """Such a client knows no other protocol."""
     with socket.create_connection(("127.0.0.1", urllib.parse.urlsplit(account.server.url).port), timeout=10) as plain:

@@ -309,15 +309,25 @@ def test_two_texts_that_were_begun_from_the_same_one_are_put_together(browsers):
     assert theirs["markdown"] == NOTE.replace("Monday", "Tuesday").replace("[ ]", "[x]")
 
 
-def test_a_note_that_another_member_has_changed_is_removed_only_on_request(browsers):
-    browser = browsers().open()
+@pytest.mark.parametrize("is_parked", [False, True])
+def test_a_note_that_another_member_has_changed_is_removed_only_on_request(browsers, is_parked):
+    browser = browsers().open(backoff=[10, 10, 10])
     home, _ = with_note(browser)
+    removal, entry = "return await client.deleteNote(args.list, 'Plan')", None
+    if is_parked:
+        browser.run(FAILING.replace("PUT", "DELETE") + "await client.setMode('continuous')", answer={"status": 503})
+        entry = browser.run(removal, list=home)
+        browser.until("return (await client.outbox()).at(-1).state === 'parked'")
     browser.run("""await fetch(`/v1/lists/${args.list}/notes/Plan`, {
         method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ markdown: 'Theirs' }) })""", list=home)
-    entry = browser.run("const entry = await client.deleteNote(args.list, 'Plan'); await client.syncNow(); return entry", list=home)
+    if is_parked:
+        browser.run("window.refusal = null; await client.sendAgain(args.id)", id=entry["id"])
+    else:
+        entry = browser.run(removal, list=home)
+        browser.run("await client.syncNow()")
     with pytest.raises(Refused, match="conflict"):
         browser.run("await client.settled(args.id)", id=entry["id"])
-    assert browser.run("return (await client.notes(args.list))[0].markdown", list=home) == "Theirs"
+    assert browser.run("await client.syncNow(); return (await client.notes(args.list))[0].markdown", list=home) == "Theirs"
     browser.run("await client.sendAgain(args.id); await client.syncNow(); await client.settled(args.id)", id=entry["id"])
     assert browser.run("return (await fetch(`/v1/lists/${args.list}/notes/Plan`)).status", list=home) == 404
 

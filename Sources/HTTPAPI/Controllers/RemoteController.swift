@@ -61,9 +61,22 @@ private struct RemoteEvents: LongAnswerForm {
   private let remotes: Replications.Remotes
   private var last: JSONObject?
 
-  /// Looks once a second.
-  let rhythm = LongAnswerRhythm(
-    heartbeat: .seconds(15), beat: Array(": heartbeat\n\n".utf8), look: .seconds(1))
+  /// Looks once a second while something is copied, else every five: one store keeps everybody's remotes.
+  var rhythm: LongAnswerRhythm {
+    LongAnswerRhythm(
+      heartbeat: .seconds(15), beat: Array(": heartbeat\n\n".utf8),
+      look: .seconds(isCopying ? 1 : 5))
+  }
+
+  private var isCopying: Bool {
+    ["push", "pull"].contains { direction in
+      guard let progress = last?[direction], let state = progress["state"]?.string else {
+        return false
+      }
+      return state == "running"
+        ? progress["done"] != progress["total"] : ["initializing", "pending"].contains(state)
+    }
+  }
 
   init(of person: AccountID, _ remotes: Replications.Remotes) {
     (self.person, self.remotes) = (person, remotes)

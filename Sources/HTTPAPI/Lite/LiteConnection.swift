@@ -118,6 +118,7 @@ final class LiteConnection: Sendable {
 
   /// Handles what came before the client has closed the connection. Its answers are not sent.
   private func takeRest(of socket: WebSocketConnection) async throws {
+    try await authentication.requireStillValid(caller)
     guard var next = take() else { return }
     defer { progress.withLock { [next] in $0 = next } }
     while true {

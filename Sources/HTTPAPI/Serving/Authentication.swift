@@ -136,6 +136,16 @@ struct Authentication: Sendable {
   /// never ends a request that is answered with it.
   static let challenge: HTTPFields = [.wwwAuthenticate: #"Bearer realm="hotel-bookmarks""#]
 
+  /// The challenge of a 401 to a WebSocket of an app: Couchbase Lite for Android before 3.0.12 sends a name and a password
+  /// only when it is asked for them.
+  static let challengeForApps =
+    #"Bearer realm="hotel-bookmarks", Basic realm="hotel-bookmarks", charset="UTF-8""#
+
+  /// Whether a request opens a WebSocket, and does not come from a browser, which always sends `Origin` then.
+  static func mustOfferBasic(_ request: Request) -> Bool {
+    request.headers[.upgrade] != nil && request.headers[.origin] == nil
+  }
+
   private static let malformed = Problem(
     .unauthorized, "unauthorized", "Authorization must be Bearer or Basic", headers: challenge)
 

@@ -227,6 +227,9 @@ package struct RequestRouter: HTTPResponder {
     problem.log(as: requestID, to: context.logger)
     var response = problem.response(in: dialect, requestID: requestID)
     response.headers[.xRequestID] = requestID
+    if problem.status == .unauthorized, Authentication.mustOfferBasic(request) {
+      response.headers[.wwwAuthenticate] = Authentication.challengeForApps
+    }
     return response
   }
 

@@ -226,7 +226,7 @@ struct StoreBackups: Sendable {
     }
   }
 
-  /// Uses a store, and tries again if it is crowded or is replaced meanwhile.
+  /// Uses a store, and tries again if it is crowded or is replaced meanwhile, and once after an error of the disk.
   /// - Returns: nil for an absent store.
   func using<Value: Sendable>(
     _ name: StoreName, _ work: @Sendable (any StoreStorage) async throws -> Value
@@ -240,9 +240,10 @@ struct StoreBackups: Sendable {
         }
       } catch {
         try Task.checkCancellation()
-        guard ServiceError(error)?.code == .unavailable, attempt < Self.attempts else {
-          throw error
-        }
+        let code = ServiceError(error)?.code
+        // After an error of the disk the store is opened anew: the error may have passed.
+        guard code == .unavailable && attempt < Self.attempts || code == .storage && attempt == 1
+        else { throw error }
       }
       attempt += 1
       try await Task.sleep(for: Self.pause)

@@ -417,7 +417,8 @@ export class Client {
    *   stored here. `after`: the note's `entry` when the text was begun, null for none; by default the last one.
    */
   putNote(list: string, title: string, markdown: string, options?: { draft?: boolean, base?: string | null, after?: number | null }): Promise<Entry>
-  deleteNote(list: string, title: string, options?: { draft?: boolean }): Promise<Entry>
+  /** Removes a note, unless others have changed it since `base`, by default the revision that is stored here. */
+  deleteNote(list: string, title: string, options?: { draft?: boolean, base?: string | null }): Promise<Entry>
   /** The user's own unpublished changes of a list. */
   drafts(list: string): Promise<Draft[]>
   /** Publishes a draft, or the draft of a note. */
@@ -429,7 +430,7 @@ export class Client {
 
   /** Oldest first, with at most the last 20 delivered entries. */
   outbox(): Promise<Entry[]>
-  /** Sends a change again, unchanged. The removal of a note that somebody has changed is then done all the same. */
+  /** Sends a change again, unchanged. The removal of a note or draft that was refused because somebody has changed it is then done all the same. */
   sendAgain(id: number): Promise<Entry>
   /** Sends another body. */
   change(id: number, body: object): Promise<Entry>

@@ -35,8 +35,12 @@ export async function show({ id, title, query }, signal) {
   const begin = () => h("button.main", { onclick: edit }, t.write)
   const edit = async () => { editing = true; await renew(); node.querySelector("textarea")?.focus() }
   const done = () => {
-    editing = watch = undefined
     localStorage.removeItem(typed)
+    return end()
+  }
+  const end = () => {
+    editing = typed in localStorage
+    watch = undefined
     rewrite(location.pathname)
     return renew()
   }
@@ -62,7 +66,7 @@ export async function show({ id, title, query }, signal) {
 
   const remove = (list, note) => attempt(async () => {
     if (!await ask({ title: t.removeNoteAsk, text: t.removeNoteText, yes: t.remove, danger: true })) return
-    await (note.draft ? client.discardDraft(list.id, note) : client.deleteNote(list.id, title))
+    await (note.draft ? client.discardDraft(list.id, note) : client.deleteNote(list.id, title, { base: note.rev ?? null }))
     await go(path)
   })
 
@@ -104,7 +108,7 @@ export async function show({ id, title, query }, signal) {
       await client.drop(entry.id)
       if (text !== null) await client.putNote(list.id, title, text, { draft: isDraft, base: theirs?.rev ?? null })
       if (note?.draft && !isDraft) await client.discardDraft(list.id, note)
-      await done()
+      await end()
     })
     return h("div.stack.section", h("p.note.bad", { role: "alert" }, t.bothChanged),
       h("div.versions", version(t.asItWas, entry.was), version(isDraft ? t.draft : t.theirs, theirs?.markdown, mine), version(t.mine, mine, theirs?.markdown)),

@@ -21,7 +21,7 @@ import { call, segment } from "./server.js"
 const place = entry => entry.list ?? "own"
 const root = entry => entry.list ? `/v1/lists/${segment(entry.list)}` : "/v1"
 /** The server puts a change together with what others, or other devices, have written since its base. */
-const based = ({ draft, base }) => `?${draft ? "draft=true&" : ""}base=${base ?? "none"}`
+const based = ({ draft, base }) => "?" + (draft ? "draft=true&" : "") + (base === undefined ? "" : `base=${base ?? "none"}`)
 const within = (entry, rest) => `${place(entry)}/${rest}`
 /**
  * Changes of the same target that wait and were not sent yet build on the revision that was just written. A draft's
@@ -282,8 +282,7 @@ export const actions = {
 
   deleteNote: {
     target: entry => within(entry, `notes/${entry.subject}`),
-    // Without a base it is removed whatever others have written.
-    request: entry => ["DELETE", `${root(entry)}/notes/${segment(entry.subject)}${entry.draft || entry.base !== undefined ? based(entry) : ""}`],
+    request: entry => ["DELETE", `${root(entry)}/notes/${segment(entry.subject)}${based(entry)}`],
     show(state, entry) { state.notes.delete(entry.subject) },
     keep: (transaction, entry) => transaction.delete("notes", [entry.list, entry.subject])
   },

@@ -320,9 +320,13 @@ export class Client extends EventTarget {
     return this.#write({ action: "putNote", list, subject: title, label: title, draft, base, after, body: { markdown } })
   }
 
-  /** @param {string} list @param {string} title @param {{draft?: boolean}} [options] @returns {Promise<Entry>} */
-  async deleteNote(list, title, { draft } = {}) {
-    return this.#write({ action: "deleteNote", list, subject: title, label: title, draft, base: await this.#seen(list, "notes", title) })
+  /**
+   * Removes a note, unless others have changed it since `base`, by default the revision that is stored here.
+   * @param {string} list @param {string} title @param {{draft?: boolean, base?: string|null}} [options] @returns {Promise<Entry>}
+   */
+  async deleteNote(list, title, { draft, base } = {}) {
+    if (base === undefined) base = await this.#seen(list, "notes", title)
+    return this.#write({ action: "deleteNote", list, subject: title, label: title, draft, base })
   }
 
   /** The user's own unpublished changes of a list. @param {string} list @returns {Promise<Draft[]>} */

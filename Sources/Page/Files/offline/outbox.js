@@ -66,11 +66,11 @@ export class Outbox {
   }
 
   /**
-   * Sends an entry again with the same key, so that the server does not repeat work that it has done. A note that somebody
-   * has changed is now removed all the same.
+   * Sends an entry again with the same key, so that the server does not repeat work that it has done. A note or draft that
+   * was not removed because somebody has changed it is now removed all the same.
    */
   sendAgain(id) {
-    return this.#edit(id, entry => ({ ...entry, ...fresh, ...(entry.action === "deleteNote" && !entry.draft && { base: undefined, key: randomID() }) }))
+    return this.#edit(id, entry => ({ ...entry, ...fresh, ...(/deleteNote|discard/.test(entry.action) && /^(conflict|pre)/.test(entry.error) && { base: undefined, key: randomID() }) }))
   }
 
   /** Replaces an entry's body and sends it with a new key. The base of a note becomes the server's present revision. */

@@ -45,7 +45,7 @@ export class Parts {
     await this.synchroniser.load()
     this.synchroniser.count(await this.outbox.entries())
     this.tabs.lead(signal => this.synchroniser.lead(signal))
-    this.tabs.post({ kind: "hello" })
+    this.tabs.tellLeader({ kind: "hello" })
   }
 
   close() {
