@@ -68,10 +68,7 @@ export class Client extends EventTarget {
    */
   logOut({ discard, everywhere } = {}) { return this.#parts.session.leave({ discard, everywhere }) }
 
-  /**
-   * Erases the account and its data, here and on the server. @returns {Promise<void>} @throws {OfflineError}
-   * @param {{lists?: "delete"|"handOn"}} [options] The user's own lists are deleted, or offered to their members.
-   */
+  /** Erases the account and its data, here and on the server; the user's own lists are deleted, or offered to members. */
   erase({ lists = "delete" } = {}) { return this.#parts.session.leave({ erase: lists }) }
 
   /** Sets another password with the token of the operator's link. @throws {OfflineError} Also `unauthorized`. */
@@ -215,13 +212,7 @@ export class Client extends EventTarget {
     return this.#write({ action: "makeList", list: `new-${randomID()}`, label: title, body: { title, markdown } })
   }
 
-  /**
-   * Changes a list. The server joins a description with what others have written since `markdownSeen`, by default the one
-   * that is here.
-   * @param {string} list
-   * @param {{title?: string, markdown?: string, markdownSeen?: string, from?: string|null, to?: string|null}} body
-   * @returns {Promise<Entry>}
-   */
+  /** Changes a list. The server joins a description with what others wrote since `markdownSeen`, by default the one here. */
   async changeList(list, body) {
     const seen = body.markdown !== undefined && { markdownSeen: (await this.list(list)).markdown }
     return this.#write({ action: "changeList", list, label: body.title, body: { ...seen, ...body } })
@@ -320,13 +311,9 @@ export class Client extends EventTarget {
     return this.#write({ action: "putNote", list, subject: title, label: title, draft, base, after, body: { markdown } })
   }
 
-  /**
-   * Removes a note, unless others have changed it since `base`, by default the revision that is stored here.
-   * @param {string} list @param {string} title @param {{draft?: boolean, base?: string|null}} [options] @returns {Promise<Entry>}
-   */
+  /** Removes a note, unless others have changed it since `base`, by default the revision that is stored here. */
   async deleteNote(list, title, { draft, base } = {}) {
-    if (base === undefined) base = await this.#seen(list, "notes", title)
-    return this.#write({ action: "deleteNote", list, subject: title, label: title, draft, base })
+    return this.#write({ action: "deleteNote", list, subject: title, label: title, draft, base: base === undefined ? await this.#seen(list, "notes", title) : base })
   }
 
   /** The user's own unpublished changes of a list. @param {string} list @returns {Promise<Draft[]>} */
