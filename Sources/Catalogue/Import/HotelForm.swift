@@ -128,11 +128,16 @@ struct HotelForm {
     offer(Source(name: name, value: value, match: .init(meaning: meaning, rank: rank)))
   }
 
-  /// Finds the two parts of `80331 München`.
+  /// Finds the two parts of `80331 München`, `D 80331 München` and `1012 AB Amsterdam`. `76600 Le Havre` and `80190 Y` have no
+  /// such letters.
   private mutating func findPostcodeAndCity(_ name: String, _ text: String) {
     let words = text.trimmed.split(separator: " ")
-    let count = words.prefix { word in
-      word.utf8.contains { (0x30...0x39).contains($0) } || word.utf8.count < 3
+    func hasDigit(_ word: Substring) -> Bool { word.utf8.contains { (0x30...0x39).contains($0) } }
+    let count = words.indices.prefix { index in
+      let word = words[index]
+      guard !hasDigit(word), index + 1 < words.count else { return hasDigit(word) }
+      return word.utf8.count < 3 && word.utf8.allSatisfy { (0x41...0x5A).contains($0) }
+        && (index == 0 ? hasDigit(words[1]) : words[index - 1].utf8.count == 4)
     }.count
     let (code, city) = (words.prefix(count), words.dropFirst(count))
     for (meaning, part) in [(HotelAliases.Meaning.postcode, code), (.city, city)]
