@@ -93,34 +93,58 @@ enum FileStart {
       reason =
         "The file is JavaScript, neither JSON nor a table. Save only the list or the object in it, as JSON."
     } else if isYAML(text) {
-      reason =
-        "The file is YAML, neither JSON nor a table. Save it as JSON, for example with yq -o=json."
+      return yaml(line: line)
     } else {
       return nil
     }
     return CatalogueError(.malformed, reason, line: line)
   }
 
-  /// `var hotels = [`, `export default [`, `callback({`.
+  /// `var hotels = [`, `export default [`, `callback({`. A title or names of columns may begin with these words, too.
   private static func isScript(_ text: String) -> Bool {
     let starts = [
-      "var ", "let ", "const ", "export ", "module.exports", "window.", "import ", "/*", "//",
+      "var ", "let ", "const ", "export ", "module.exports", "window.", "import ", "//",
     ]
-    if starts.contains(where: text.hasPrefix) { return true }
+    if text.hasPrefix("/*") { return true }
+    if starts.contains(where: text.hasPrefix), text.contains(where: "={[(\"'`".contains) {
+      return true
+    }
     guard let open = text.firstIndex(of: "("),
       text[open...].dropFirst().first.map("[{".contains) == true
     else { return false }
     return text[..<open].allSatisfy { $0.isLetter || $0.isNumber || "_$.".contains($0) }
   }
 
-  /// `---`, `- name: …`, `hotels:`.
+  /// The refusal of YAML.
+  static func yaml(line: Int) -> CatalogueError {
+    CatalogueError(
+      .malformed,
+      "The file is YAML, neither JSON nor a table. Save it as JSON, for example with yq -o=json.",
+      line: line)
+  }
+
+  /// `---`, `- name: …`, `- hotel:`.
   private static func isYAML(_ text: String) -> Bool {
     if text == "---" || text.hasPrefix("%YAML") { return true }
-    let item = text.hasPrefix("- ") ? text.dropFirst(2) : text[...]
-    let name = item.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
-    let rest = item.dropFirst(name.count)
-    guard !name.isEmpty else { return false }
-    return rest == ":" || text.hasPrefix("- ") && rest.hasPrefix(": ")
+    guard text.hasPrefix("- ") else { return false }
+    let name = text.dropFirst(2).prefix(while: isOfKey)
+    let rest = text.dropFirst(2 + name.count)
+    return !name.isEmpty && (rest == ":" || rest.hasPrefix(": "))
+  }
+
+  /// Whether a line is `hotels:`, which is YAML if the next one ``continuesKey(_:)``, and else a title.
+  static func isKey(_ line: some Collection<UInt8>) -> Bool {
+    let text = String(decoding: line.prefix(longestSection), as: UTF8.self).trimmed
+    return text.utf8.count > 1 && text.last == ":" && text.dropLast().allSatisfy(isOfKey)
+  }
+
+  /// Whether a line of YAML belongs to the key above it.
+  static func continuesKey(_ line: some Collection<UInt8>) -> Bool {
+    line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "-")
+  }
+
+  private static func isOfKey(_ character: Character) -> Bool {
+    character.isLetter || character.isNumber || character == "_"
   }
 
   private static let packed =

@@ -37,6 +37,8 @@ struct TableReader {
   private var isCopyEnded = false
   /// How many lines were passed over before the first line.
   private var passed = 0
+  /// Whether the last line that was passed over may be a key of YAML.
+  private var isAfterKey = false
   /// The line of the next byte, from 1.
   private var line: Int
 
@@ -103,6 +105,8 @@ struct TableReader {
   /// as a title, are passed over.
   private mutating func readFirstLine() throws(CatalogueError) {
     if passed == 0, let error = FileStart.script(firstLine, line: line) { throw error }
+    if isAfterKey, FileStart.continuesKey(firstLine) { throw FileStart.yaml(line: line - passed) }
+    isAfterKey = passed == 0 && FileStart.isKey(firstLine)
     try readStatement()
     let isInSingle = [firstLine.first, firstLine.last].allSatisfy { $0 == UInt8(ascii: "'") }
     quote = UInt8(ascii: isInSingle ? "'" : "\"")
@@ -120,7 +124,7 @@ struct TableReader {
         .malformed, "The table has more than \(Self.maximumColumns) columns.", line: line)
     }
     firstLine = []
-    if best.header.isLikely, passed == 0 || best.header.known > 1 {
+    if best.header.isLikely, passed == 0 && !isAfterKey || best.header.known > 1 {
       (header, separator) = best
     } else {
       // What has names of columns, but none for the hotel's name, is no title.
