@@ -84,6 +84,14 @@ struct CatalogueSearch {
       found.total = try unlessInterrupted { try count(inWords: wider) }
     }
     guard found.total == 0 else { return found }
+    if words.excludes, let plain = WordQuery(query, excludes: false),
+      let total = try unlessInterrupted({ try count(inWords: plain.expression) }), total > 0
+    {
+      let rows = try self.words(
+        plain.expression, leading: plain.leadingPhrases, limit: query.limit + 1,
+        offset: query.offset)
+      return Found(rows: rows, total: total)
+    }
     if let titled = (corrected ?? exact).withTitles?.expression,
       let total = try unlessInterrupted({ try count(inWords: titled) }), total > 0
     {

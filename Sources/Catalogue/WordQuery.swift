@@ -40,6 +40,8 @@ struct WordQuery {
     /// The whole text, and the text from its first word that counts to its last: "hotels in kent" and "kent". Only one
     /// of them if they are equal.
     let phrases: [String]
+    /// Whether a hotel must have one of them.
+    let isPhrase: Bool
     var words: [Word]
 
     /// The expression for hotels with some form of a word.
@@ -68,12 +70,15 @@ struct WordQuery {
   private var excluded: String?
 
   /// Splits the texts of a query; nil when one has neither a letter nor a digit, which no hotel matches.
-  init?(_ query: HotelQuery) {
+  /// - Parameter excludes: whether a hyphen before a word excludes it. If not, a text with one is looked for as a phrase: it
+  ///   may be a hotel's name, such as `Hotel Riu -Adults Only`.
+  init?(_ query: HotelQuery, excludes: Bool = true) {
     let asked = [(query.description, false), (query.location, true)].map { text, isAboutPlace in
       (text.map(ExcludedWords.init), isAboutPlace)
     }
     // Without another word, a hyphen before a word means nothing.
-    let hasWords = asked.contains { $0.0.map { !FoldedText($0.rest).terms.isEmpty } ?? false }
+    let hasWords =
+      excludes && asked.contains { $0.0.map { !FoldedText($0.rest).terms.isEmpty } ?? false }
     for (asked, isAboutPlace) in asked {
       guard let asked else { continue }
       if hasWords { exclude(asked.words) }
@@ -99,7 +104,8 @@ struct WordQuery {
       texts.append(
         Text(
           columns: isAboutPlace ? Self.place : Self.all, isAboutPlace: isAboutPlace,
-          phrases: phrases, words: Self.pairsJoined(words)))
+          phrases: phrases, isPhrase: !excludes && !asked.words.isEmpty,
+          words: Self.pairsJoined(words)))
     }
   }
 
@@ -121,6 +127,9 @@ struct WordQuery {
     excluded.map { "(\(expression)) NOT (\($0))" } ?? expression
   }
 
+  /// Whether hotels with some words are left out.
+  var excludes: Bool { excluded != nil }
+
   /// Whether the query has no text: it matches all hotels.
   var isEmpty: Bool { texts.isEmpty }
 
@@ -128,11 +137,12 @@ struct WordQuery {
   var expression: String {
     let wanted = texts.map { text in
       let phrases = text.phrases.map { phrase in
-        "(\(text.columns) : \(Self.quoted(Form(text: phrase, isPrefix: false)))) OR "
-      }.joined()
+        "(\(text.columns) : \(Self.quoted(Form(text: phrase, isPrefix: false))))"
+      }
+      guard !text.isPhrase else { return "(" + phrases.joined(separator: " OR ") + ")" }
       let words = (text.words.suffix(1) + text.words.dropLast()).map(text.expression)
         .joined(separator: " AND ")
-      return "(\(phrases)(\(words)))"
+      return "(" + (phrases + ["(\(words))"]).joined(separator: " OR ") + ")"
     }.joined(separator: " AND ")
     return withoutExcluded(wanted)
   }
@@ -141,7 +151,7 @@ struct WordQuery {
   /// its last word where hotels match that have only a word that begins with it.
   var leadingPhrases: Int {
     guard let first = texts.first else { return 0 }
-    return first.phrases.count + (first.words.last?.whole == nil ? 0 : 1)
+    return first.phrases.count + (first.isPhrase || first.words.last?.whole == nil ? 0 : 1)
   }
 
   /// The query with titles where it asks for a place; nil if it asks for none.
