@@ -1,14 +1,36 @@
 import JSON
 
 /// Lists of hotels in an object, one for each city, country, or country and city:
-/// `{"Paris": [{…}, …], "London": [{…}]}`, `{"France": {"Paris": [{…}]}}`.
+/// `{"Paris": [{…}, …], "London": [{…}]}`, `{"France": {"Paris": [{…}]}}`. Below a place there may be kinds of hotels, which
+/// say nothing: `{"Paris": {"luxury": [{…}], "budget": [{…}]}}`.
 struct GroupedLists: Equatable {
-  /// The names of the members that lead to the object with the places.
-  let path: [String]
-  /// The number of levels with names of places: one or two.
-  let depth: Int
+  /// What the names around a row say.
+  struct Place: Equatable, Sendable {
+    var (city, state, country): (String?, String?, String?)
 
-  /// Nil unless the paths of lists have one depth and a name in the last two levels is that of a known place.
+    /// The members of a hotel there.
+    var object: JSONObject {
+      var object = JSONObject()
+      for (name, value) in [("country", country), ("state", state), ("city", city)] {
+        if let value { object.append(name, .string(value)) }
+      }
+      return object
+    }
+
+    static func == (one: Self, other: Self) -> Bool {
+      (one.city, one.state, one.country) == (other.city, other.state, other.country)
+    }
+  }
+
+  /// The names of the members that lead to the object with the lists.
+  let path: [String]
+  /// The number of levels in which names differ: one or two.
+  let depth: Int
+  /// The levels of names, the outermost first, without kinds of hotels. The last one has the places.
+  private let levels: [Level]
+
+  /// Nil unless the paths of lists have one depth, and the names of the last level, or else of the one around it, are mostly
+  /// those of known places.
   init?(_ paths: [[String]]) {
     guard paths.count > 1, let first = paths.first, !first.isEmpty,
       paths.allSatisfy({ $0.count == first.count })
@@ -17,39 +39,119 @@ struct GroupedLists: Equatable {
     guard (1...2).contains(first.count - common.count) else { return nil }
     depth = first.count - common.count
     path = Array(first.prefix(common.count))
-    guard paths.contains(where: { $0.suffix(2).contains(where: Self.isKnown) }) else { return nil }
+    var levels = first.indices.map { index in Level(Set(paths.map { $0[index] })) }
+    if let inner = levels.popLast() {
+      // Nobody knows all cities of a state or a country.
+      let areCities =
+        levels.last.map { outer in
+          outer.areRegions && inner.mayBeCities && inner.names.count == paths.count
+        } ?? false
+      // A single name such as `nice` may be no place's.
+      let isOuter =
+        levels.last?.areKnown == true && (depth == 2 || path.last?.first?.isLowercase == false)
+      guard inner.areKnown || isOuter else { return nil }
+      if inner.areKnown || areCities { levels.append(inner) }
+    }
+    self.levels = levels
   }
 
   /// What a report says instead of a member's name.
   static let source = "name of the list"
 
-  /// The city, the state and the country that the names around a row say. A last name that is none of the others is a
-  /// city's.
-  static func place(of names: [String]) -> JSONObject {
-    var place = JSONObject()
-    guard !names.isEmpty else { return place }
-    let country = names.first { PlaceNames.all.code(of: $0) != nil }
-    if let country { place.append("country", .string(country)) }
-    guard let last = names.last, last != country else { return place }
-    let isState =
-      PlaceNames.all.name(ofState: last, in: country ?? "US") != nil
-      && PlaceNames.all.names(ofCity: last, in: country ?? "US").isEmpty
-    place.append(isState ? "state" : "city", .string(last))
+  /// The city, the state and the country that the names around a row say. A name of the last level that is none of the
+  /// others is a city's.
+  func place(of names: [String]) -> Place {
+    var place = Place()
+    for (level, name) in zip(levels.indices, names) {
+      let isLast = level == levels.count - 1
+      let isState = levels[level].isState(name, in: place.country)
+      if place.country == nil, !(isState && levels[level].haveStates),
+        levels[level].isCountry(name, mayBeCity: isLast)
+      {
+        place.country = name
+      } else if isState {
+        place.state = name
+      } else if isLast {
+        place.city = name
+      }
+    }
     return place
   }
 
-  /// Whether a name is that of a country, a state or a city that searches know.
-  private static func isKnown(_ name: String) -> Bool { known.contains(PlaceNames.key(name)) }
+  /// A member's name without JSON's escapes; as it is if it was cut off within one.
+  static func unescaped(_ name: [UInt8]) -> [UInt8] {
+    let mark = [UInt8(ascii: "\"")]
+    guard name.contains(UInt8(ascii: "\\")),
+      let text = (try? JSONValue(parsing: mark + name + mark, limits: .small))?.string
+    else { return name }
+    return Array(text.utf8)
+  }
 
-  private static let known: Set<String> = {
-    let places = PlaceNames.all
-    var known = Set(places.codes.keys.filter { $0.utf8.count > 3 })
-    for key in Array(places.cities.keys) + Array(places.states.keys) {
-      let name = key.drop { $0 != " " }.dropFirst()
-      if name.utf8.count > 3 { known.insert(String(name)) }
+  /// What the names of a level have in common.
+  private struct Level: Equatable {
+    let names: Set<String>
+    /// Whether more than half are of countries, states or cities that searches know.
+    let areKnown: Bool
+    /// Whether one is only a state of the US. Then Georgia is one, too.
+    let haveStates: Bool
+    /// Whether one is a country's name, not only its code.
+    private let haveCountries: Bool
+
+    /// Whether all are countries or states of the US.
+    var areRegions: Bool {
+      names.allSatisfy { isCountry($0, mayBeCity: false) || isState($0, in: nil) }
     }
-    return known
-  }()
+    /// Whether they are written as names, and none says a kind of hotels.
+    var mayBeCities: Bool {
+      names.allSatisfy { name in
+        name.first?.isLetter == true && name.first?.isLowercase == false
+          && !Self.kinds.contains(HotelAliases.letters(of: name.utf8))
+      }
+    }
+
+    init(_ names: Set<String>) {
+      self.names = names
+      let places = PlaceNames.all
+      areKnown = names.count { Self.known.contains(PlaceNames.key($0)) } * 2 > names.count
+      haveStates = names.contains { name in
+        Self.mayBeName(name) && places.name(ofState: name, in: "US") != nil
+          && places.names(ofCity: name, in: "US").isEmpty && places.code(of: name) == nil
+      }
+      haveCountries = names.contains { $0.utf8.count > 3 && places.code(of: $0) != nil }
+    }
+
+    /// Whether a name is a state's in a country, the US if it is not known.
+    func isState(_ name: String, in country: String?) -> Bool {
+      let (places, country) = (PlaceNames.all, country ?? "US")
+      return Self.mayBeName(name) && places.name(ofState: name, in: country) != nil
+        && (haveStates || places.names(ofCity: name, in: country).isEmpty)
+    }
+
+    /// Whether a name is a country's. LA beside New York is a city, not Laos.
+    func isCountry(_ name: String, mayBeCity: Bool) -> Bool {
+      Self.mayBeName(name) && PlaceNames.all.code(of: name) != nil
+        && (name.utf8.count > 3 || haveCountries || !mayBeCity)
+    }
+
+    /// Codes of places are capitals: `id` and `in` are words.
+    private static func mayBeName(_ name: String) -> Bool {
+      name.utf8.count > 3 || !name.contains(where: \.isLowercase)
+    }
+
+    private static let kinds: Set = [
+      "luxury", "budget", "midrange", "cheap", "boutique", "business", "family", "hostels",
+      "apartments", "resorts", "best", "favorites", "favourites", "other", "others",
+    ]
+    private static let known: Set<String> = {
+      let places = PlaceNames.all
+      var known = Set(places.codes.keys.filter { $0.utf8.count > 3 })
+      for key in Array(places.cities.keys) + Array(places.states.keys) {
+        let name = key.drop { $0 != " " }.dropFirst()
+        if name.utf8.count > 3 { known.insert(String(name)) }
+      }
+      return known
+    }()
+  }
 }
 
 /// Finds the rows of ``GroupedLists``, chunk by chunk. It keeps at most one row in memory.
@@ -60,6 +162,8 @@ struct GroupSplitter {
   /// The names of the open objects, and the last name that was read.
   private var path: [String] = []
   private var name: [UInt8] = []
+  /// What the names around the open list say.
+  private var place = GroupedLists.Place()
   /// How many brackets are open, and in how many of them nothing is looked for.
   private var (depth, ignored) = (0, 0)
   private var (isInString, isEscaped, isAfterColon) = (false, false, false)
@@ -83,7 +187,7 @@ struct GroupSplitter {
           // A list beside those of the places may have texts.
           if case .text(let text) = row.content, text.first != UInt8(ascii: "{") { continue }
           ordinal += 1
-          return SplitRow(ordinal: ordinal, line: row.line, content: row.content, places: places)
+          return SplitRow(ordinal: ordinal, line: row.line, content: row.content, place: place)
         }
         guard let list = splitter, list.isEnded else { return nil }
         line = list.line
@@ -95,6 +199,7 @@ struct GroupSplitter {
         takeInString(byte)
       } else if byte == UInt8(ascii: "["), ignored == 0, isList {
         splitter = RowSplitter(isAlone: true, line: line)
+        place = lists.place(of: names)
         continue
       } else {
         take(byte)
@@ -106,12 +211,6 @@ struct GroupSplitter {
   }
 
   private var names: [String] { path + [String(decoding: name, as: UTF8.self)] }
-  /// The names around the open list, and countries before them.
-  private var places: [String] {
-    let names = names
-    let outer = names.prefix(lists.path.count).filter { PlaceNames.all.code(of: $0) != nil }
-    return outer + names.dropFirst(lists.path.count)
-  }
   /// Whether the list that begins is one of those with hotels.
   private var isList: Bool {
     depth == lists.path.count + lists.depth && names.starts(with: lists.path)
@@ -124,6 +223,7 @@ struct GroupSplitter {
       isEscaped = true
     } else if byte == UInt8(ascii: "\"") {
       isInString = false
+      if !isAfterColon, ignored == 0 { name = GroupedLists.unescaped(name) }
       return
     }
     if !isAfterColon, ignored == 0, name.count < Self.longestName { name.append(byte) }

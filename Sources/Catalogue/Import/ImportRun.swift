@@ -130,7 +130,7 @@ final class ImportRun {
       return try refuse(row, error)
     }
     let read = HotelRow(
-      text, isKeyed: false, action: action, in: GroupedLists.place(of: row.places))
+      text, isKeyed: false, action: action, in: row.place.object)
     action = nil
     try take(read, text, row)
   }

@@ -156,7 +156,10 @@ struct ObjectOutline {
     guard let best = first ?? found.first else { return nil }
     let header = header(of: best)
     if root > .none, header == nil, !isList(best) { return nil }
-    if root == .none, let groups = GroupedLists(found.filter(\.isOneOfMany).map(\.rows.path)) {
+    // A known name says more than names of places.
+    if root == .none, !best.rank.isNamed,
+      let groups = GroupedLists(found.filter(\.isOneOfMany).map(\.rows.path))
+    {
       var rows = best.rows
       rows.groups = groups
       return rows
@@ -201,6 +204,7 @@ struct ObjectOutline {
     } else if byte == UInt8(ascii: "\\") {
       isEscaped = true
     } else if byte == UInt8(ascii: "\"") {
+      if isName { name = GroupedLists.unescaped(name) }
       (isInString, isType) = (false, false)
       return
     }

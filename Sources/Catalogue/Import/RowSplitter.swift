@@ -233,8 +233,8 @@ struct SplitRow: Sendable, Equatable {
   /// The line on which it starts, from 1. Lines end with LF.
   let line: Int
   let content: Content
-  /// The names of the objects and the list around the row, if they are places; see ``GroupedLists``.
-  var places: [String] = []
+  /// What the names of the objects and the list around the row say; see ``GroupedLists``.
+  var place = GroupedLists.Place()
 }
 
 /// Follows one row byte by byte and finds its end; see ``RowSplitter``.
