@@ -7,12 +7,13 @@ const textOf = (hotel, ...names) => names.flatMap(name => hotel[name] ?? []).fil
 const hays = new WeakMap()
 
 function searched(hotel) {
-  const place = hay(textOf(hotel, "address", "city", "state", "country"))
-  const names = hayOfNames(namesOf(hotel))
-  const what = hay(textOf(hotel, "name", "title", "alias", "description", "amenities", "myNote", "myTags")) + place
-  const found = { what, names, where: place + names }
-  hays.set(hotel, found)
-  return found
+  if (!hays.has(hotel)) {
+    const place = hay(textOf(hotel, "address", "city", "state", "country"))
+    const names = hayOfNames(namesOf(hotel))
+    const what = hay(textOf(hotel, "name", "title", "alias", "description", "amenities", "myNote", "myTags")) + place
+    hays.set(hotel, { what, names, where: place + names })
+  }
+  return hays.get(hotel)
 }
 
 /** What a hotel must not have: `paris -hostel`. Without another word, a hyphen before a word means nothing. */
@@ -30,17 +31,17 @@ export function find(hotels, { description = "", location = "" }) {
   const rests = texts.map(text => text.replace(refusal, ""))
   if (wanted(rests.join(" "))[0]) {
     const not = texts.flatMap(text => text.match(refusal) ?? []).flatMap(asked).flat()
-    hotels = hotels.filter(hotel => !not.some(form => (hays.get(hotel) ?? searched(hotel)).what.includes(` ${form} `)))
+    hotels = hotels.filter(it => !not.some(form => searched(it).what.includes(` ${form} `)))
     texts = rests
   }
   const queries = texts.map(asked)
   if (queries.some((query, at) => !query.length && texts[at].trim())) return { hotels: [] }
   const count = (query, text, names = "") => query.filter(forms => forms.some(form => text.includes(" " + form) || names.includes(` ${form} `))).length
-  const counted = hotels.map(hotel => {
-    const { what, names, where } = hays.get(hotel) ?? searched(hotel)
+  const counted = hotels.map(it => {
+    const { what, names, where } = searched(it)
     return count(queries[0], what, names) + count(queries[1], where)
   })
   const all = queries.flat().length
-  const most = counted.reduce((one, other) => Math.max(one, other), 0)
+  const most = counted.reduce((one, it) => Math.max(one, it), 0)
   return { hotels: most || !all ? hotels.filter((_, at) => counted[at] === most) : [], matched: most < all && most ? "most" : undefined }
 }

@@ -103,7 +103,8 @@ function spelledOut(text) {
 
 /** @returns {string[][]} For each word of a query the forms of which a hotel must have one as the beginning of a word. */
 export function wanted(text) {
-  text = spelledOut(text)
+  // What a hotel must not have is only what is written.
+  if (text[0] !== "-") text = spelledOut(text)
   const expanded = terms(text, true)
   const all = withoutStops(terms(text).map((term, at) => ({ term, other: expanded[at] })), ({ term }) => term).reduce((done, word) => {
     const before = done.at(-1)?.term, forms = before?.length === 1 && word.term.length === 1 && equals.find(it => it.includes(before[0] + " " + word.term[0]))
@@ -117,7 +118,7 @@ export function wanted(text) {
       if (isRun(term.at(-1)) && [...term.at(-1)].length > 1) phrase.pop()
       return [phrase.join(" "), ...term.some(isRun) ? [] : together(term)]
     })
-    const own = single(word)
+    const own = text[0] !== "-" && single(word)
     for (let end = 2; end < own.length - 1; end++) for (const from of [end, end - 1]) found.push(own.slice(0, end) + " " + own.slice(from))
     for (let from = Math.max(0, at - 3); own && from <= at; from++) {
       for (let end = Math.max(at + 1, from + 2); end <= from + 4 && single(all[end - 1]); end++) {
