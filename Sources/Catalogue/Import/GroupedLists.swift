@@ -90,7 +90,7 @@ struct GroupedLists: Equatable {
   /// What the names of a level have in common.
   private struct Level: Equatable {
     let names: Set<String>
-    /// Whether more than half are of countries, states or cities that searches know.
+    /// Whether more than half of those that are no codes are of countries, states or cities that searches know.
     let areKnown: Bool
     /// Whether one is only a state of the US. Then Georgia is one, too.
     let haveStates: Bool
@@ -112,7 +112,8 @@ struct GroupedLists: Equatable {
     init(_ names: Set<String>) {
       self.names = names
       let places = PlaceNames.all
-      areKnown = names.count { Self.known.contains(PlaceNames.key($0)) } * 2 > names.count
+      let written = names.filter { $0.utf8.count > 3 || !Self.mayBeName($0) }
+      areKnown = written.count { Self.known.contains(PlaceNames.key($0)) } * 2 > written.count
       haveStates = names.contains { name in
         Self.mayBeName(name) && places.name(ofState: name, in: "US") != nil
           && places.names(ofCity: name, in: "US").isEmpty && places.code(of: name) == nil
