@@ -156,6 +156,8 @@ def wake(site, person, waiting):
             if not part:
                 raise OSError("a feed ended without its change")
             seen += part
+            if not seen.startswith(b"HTTP/1.1 200 "[:len(seen)]):
+                raise OSError(f"a feed was refused: {seen[:300]!r}")
         taken.append((time.perf_counter() - started) * 1000)
     return taken
 
