@@ -99,7 +99,8 @@ extension AccountService {
     }
   }
 
-  /// A page of the log. A piece that can't be read hides no other. Entries of several servers within an hour may be on a later page than they should.
+  /// A page of the log. A piece that can't be read hides no other. Entries of several servers within an hour may be on a
+  /// later page than they should.
   /// - Parameter time: entries before it are left out; nil for all.
   /// - Parameter newest: whether to begin with the newest entries.
   /// - Parameter last: ``AuditPage/next`` of the page before; nil for the first page.

@@ -58,7 +58,7 @@ package struct BulkGetRequest: Sendable {
     }
   }
 
-  /// What is wrong with an element. The answer repeats its `id` and the wrong revision, whatever they are.
+  /// What is wrong with an element. The answer repeats its `id` and the wrong revision, whatever they are, up to 1 KiB.
   struct Fault: Error {
     /// The element's `id` as JSON.
     let id: [UInt8]

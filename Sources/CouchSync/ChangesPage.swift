@@ -11,7 +11,8 @@ package struct ChangesRows: Sendable, Equatable {
     case array
     /// Each is a line.
     case lines
-    /// Each is an event with its sequence as id, in quotation marks as in CouchDB. Source: the HTML standard, "Server-sent events".
+    /// Each is an event with its sequence as id, in quotation marks as in CouchDB. Source: the HTML standard, "Server-sent
+    /// events".
     case events
   }
 

@@ -167,7 +167,8 @@ struct GroupSplitter {
   private var place = GroupedLists.Place()
   /// How many brackets are open, and in how many of them nothing is looked for.
   private var (depth, ignored) = (0, 0)
-  private var (isInString, isEscaped, isAfterColon) = (false, false, false)
+  private var (isInString, isAfterColon) = (false, false)
+  private var string = StringScan()
   private var line: Int
   private var ordinal = 0
 
@@ -218,11 +219,7 @@ struct GroupSplitter {
   }
 
   private mutating func takeInString(_ byte: UInt8) {
-    if isEscaped {
-      isEscaped = false
-    } else if byte == UInt8(ascii: "\\") {
-      isEscaped = true
-    } else if byte == UInt8(ascii: "\"") {
+    if string.ends(at: byte) {
       isInString = false
       if !isAfterColon, ignored == 0 { name = GroupedLists.unescaped(name) }
       return

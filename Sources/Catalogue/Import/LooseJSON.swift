@@ -8,19 +8,13 @@ enum LooseJSON {
   static func strict(_ text: [UInt8]) -> [UInt8]? {
     var result: [UInt8] = []
     result.reserveCapacity(text.count)
-    var (isInString, isEscaped, isChanged) = (false, false, false)
+    var (string, isInString, isChanged) = (StringScan(), false, false)
     var index = 0
     while index < text.count {
       let byte = text[index]
       index += 1
       if isInString {
-        if isEscaped {
-          isEscaped = false
-        } else if byte == UInt8(ascii: "\\") {
-          isEscaped = true
-        } else if byte == UInt8(ascii: "\"") {
-          isInString = false
-        }
+        isInString = !string.ends(at: byte)
         result.append(byte)
         continue
       }

@@ -104,7 +104,8 @@ struct ObjectOutline {
   /// The root's member `type`, such as `Feature`.
   private var (type, isType) = ([UInt8](), false)
   private var isEnded = false
-  private var (isInString, isEscaped, isName, isAfterColon) = (false, false, false, false)
+  private var (isInString, isName, isAfterColon) = (false, false, false)
+  private var string = StringScan()
   private var name: [UInt8] = []
   /// The offset of the byte that is looked at.
   private var offset = 0
@@ -122,7 +123,7 @@ struct ObjectOutline {
     var index = 0
     while index < bytes.count {
       // Most bytes are in texts, and mean nothing.
-      if isInString, !isName, !isType, !isEscaped {
+      if isInString, !isName, !isType, !string.isEscaped {
         while index < bytes.count, !RowScan.endsPlainText(bytes[index]) { index &+= 1 }
         guard index < bytes.count else { break }
       }
@@ -199,11 +200,7 @@ struct ObjectOutline {
   // MARK: Bytes
 
   private mutating func takeInString(_ byte: UInt8) {
-    if isEscaped {
-      isEscaped = false
-    } else if byte == UInt8(ascii: "\\") {
-      isEscaped = true
-    } else if byte == UInt8(ascii: "\"") {
+    if string.ends(at: byte) {
       if isName { name = GroupedLists.unescaped(name) }
       (isInString, isType) = (false, false)
       return

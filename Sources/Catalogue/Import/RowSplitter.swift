@@ -274,7 +274,7 @@ struct RowScan {
   private let closing: UInt8?
   private var brackets = BracketStack()
   private var isInString = false
-  private var isEscaped = false
+  private var string = StringScan()
   /// The last byte outside of strings that is not white space.
   private var previous: UInt8 = 0
 
@@ -287,7 +287,7 @@ struct RowScan {
   private var isElement: Bool { closing != nil }
 
   /// Whether all bytes until one of ``endsPlainText(_:)`` have no meaning.
-  var isInPlainText: Bool { isInString && !isEscaped }
+  var isInPlainText: Bool { isInString && !string.isEscaped }
 
   /// Whether a byte in a string has a special meaning.
   @inline(__always)
@@ -325,14 +325,11 @@ struct RowScan {
   }
 
   private mutating func stepInString(_ byte: UInt8) -> Step {
-    if isEscaped {
-      isEscaped = false
-    } else if byte == UInt8(ascii: "\\") {
-      isEscaped = true
-    } else if byte == UInt8(ascii: "\"") {
+    let wasEscaped = string.isEscaped
+    if string.ends(at: byte) {
       isInString = false
       previous = byte
-    } else if byte == 0x0A, !isElement {
+    } else if byte == 0x0A, !wasEscaped, !isElement {
       return .breaks(.string)
     }
     return .inside
@@ -377,5 +374,22 @@ struct BracketStack {
     }
     let opening = bracket == UInt8(ascii: "}") ? UInt8(ascii: "{") : UInt8(ascii: "[")
     return brackets.popLast() == opening
+  }
+}
+
+/// Finds the end of a JSON string, byte by byte.
+struct StringScan {
+  /// Whether the next byte follows a backslash that escapes it.
+  private(set) var isEscaped = false
+
+  /// Takes the next byte of a string.
+  /// - Returns: whether it is the quotation mark that ends the string.
+  mutating func ends(at byte: UInt8) -> Bool {
+    if isEscaped {
+      isEscaped = false
+      return false
+    }
+    isEscaped = byte == UInt8(ascii: "\\")
+    return byte == UInt8(ascii: "\"")
   }
 }
