@@ -4,6 +4,7 @@ import Logging
 import SQLiteEngine
 import StoreTesting
 import Stores
+import Synchronization
 import TestSupport
 import Testing
 
@@ -72,6 +73,31 @@ import Testing
     #expect(engine.statistics.left == 1)
     _ = try await backups.replace(StoreName.user(account).key, from: nil, reporter)
     #expect(engine.statistics.left == 0)
+    await stores.close()
+    await engine.close()
+  }
+
+  /// A store that is left out of a regular backup comes with the next one only, a day later.
+  @Test(arguments: [(errors: 1, isRead: true), (2, false)])
+  func anErrorOfTheDiskThatPassesIsNone(errors: Int, isRead: Bool) async throws {
+    let account = try #require(AccountID(String(repeating: "0", count: 32)))
+    let directory = try await Self.rotten(.user(account))
+    let engine = try await FileEngine.open(directory: directory.path)
+    let stores = ServiceAssembly.stores(over: StorageAssembly(engine), Settings())
+    let backups = StoreBackups(engine: engine, stores: stores)
+    let attempts = Mutex(0)
+    let result = await Task {
+      try await backups.using(.user(account)) { _ in
+        let count = attempts.withLock { attempts in
+          attempts += 1
+          return attempts
+        }
+        if count <= errors { throw ServiceError(.storage, "The disk has an error") }
+        return count
+      }
+    }.result
+    #expect((try? result.get()) == (isRead ? errors + 1 : nil))
+    #expect(attempts.withLock { $0 } == 2)
     await stores.close()
     await engine.close()
   }
