@@ -56,17 +56,27 @@ import Testing
     #expect(try read?.get() == 4_000)
   }
 
+  /// The system starts to read what a read that must not wait asks for (Linux, `page_cache_sync_readahead`). When the
+  /// disk is done before the call looks, which happens on busy machines with quick virtual disks, the read succeeds
+  /// without having waited: then the next file is tried.
   @Test func whatIsOnTheDiskAloneIsLeftToOthersAndReadByThem() throws {
     let directory = try TemporaryDirectory()
-    let path = directory.file("notes")
-    try filled(path)
-    let connection = try Connection(path: path, mode: .readWrite, exclusive: true)
-    try forget(path)
-    #expect(connection.withoutDiskReads { Result { try length(150, connection) } } == nil)
-    #expect(try length(150, connection) == 4_000)
-    // The file is in the page cache now, and the failed read has had no effect.
-    #expect(
-      try connection.withoutDiskReads { Result { try length(150, connection) } }?.get() == 4_000)
-    #expect(try connection.integrityCheck().isEmpty)
+    for attempt in 1...200 {
+      let path = directory.file("notes\(attempt)")
+      try filled(path)
+      let connection = try Connection(path: path, mode: .readWrite, exclusive: true)
+      try forget(path)
+      if let quick = connection.withoutDiskReads({ Result { try length(150, connection) } }) {
+        #expect(try quick.get() == 4_000)
+        continue
+      }
+      #expect(try length(150, connection) == 4_000)
+      // The file is in the page cache now, and the failed read has had no effect.
+      #expect(
+        try connection.withoutDiskReads { Result { try length(150, connection) } }?.get() == 4_000)
+      #expect(try connection.integrityCheck().isEmpty)
+      return
+    }
+    Issue.record("no read was left to others")
   }
 }
