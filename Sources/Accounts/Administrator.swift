@@ -1,6 +1,5 @@
 import Crypto
 import Documents
-import JSON
 import NIOConcurrencyHelpers
 package import Stores
 import Text

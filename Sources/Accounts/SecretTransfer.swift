@@ -1,4 +1,3 @@
-import Documents
 import JSON
 package import Stores
 

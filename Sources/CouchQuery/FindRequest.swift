@@ -1,4 +1,3 @@
-import Documents
 package import JSON
 import Stores
 

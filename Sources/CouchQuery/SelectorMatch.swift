@@ -1,6 +1,5 @@
 package import JSON
 package import Scheduling
-import Stores
 import Text
 
 /// The state of matching a document against a selector. The remaining work is on a stack, so that matching can stop

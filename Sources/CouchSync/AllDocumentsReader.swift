@@ -1,7 +1,6 @@
 import Documents
 import HashTreeCollections
 import JSON
-import Scheduling
 import Stores
 
 /// Answers `_all_docs`, `_design_docs` and `_local_docs` in slices, each from one snapshot of the store.

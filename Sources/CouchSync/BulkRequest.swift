@@ -1,4 +1,3 @@
-import Documents
 package import JSON
 import Scheduling
 import Stores

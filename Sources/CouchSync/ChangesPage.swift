@@ -1,6 +1,4 @@
-import Documents
 import JSON
-import Stores
 
 /// Rows of `_changes` in one text, each one JSON object in its frame. The text is kept in pieces, so that a copy that grows
 /// doesn't copy all of it.

@@ -1,6 +1,5 @@
 package import Documents
 import JSON
-import Stores
 
 /// The answer to a request, ready to be sent.
 package struct CouchAnswer: Sendable {

@@ -1,6 +1,4 @@
-import Documents
 package import JSON
-import Stores
 
 /// The limits of CouchDB requests and answers.
 package enum CouchLimits {

@@ -1,6 +1,5 @@
 import Documents
 import JSON
-import Scheduling
 import Stores
 
 /// The rules of design documents, `validate_doc_update`. In CouchDB they protect data; here they are not run. A client

@@ -1,5 +1,4 @@
 import CouchQuery
-import Documents
 import JSON
 import Scheduling
 import Stores

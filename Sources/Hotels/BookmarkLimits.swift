@@ -1,4 +1,3 @@
-import Documents
 
 /// The limits of bookmarks. `GET /v1/limits` shows every one.
 ///

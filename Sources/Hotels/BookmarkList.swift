@@ -1,6 +1,5 @@
 package import Documents
 package import JSON
-import Stores
 
 /// The list of bookmarks, a value: `{"type":"bookmarkedhotels","hotels":[ids, oldest first]}`.
 package struct BookmarkList: Sendable, Equatable {

@@ -1,6 +1,5 @@
 import Documents
 import Metrics
-import Scheduling
 import Stores
 
 /// A rule about a store's bookmarks. It reads from the edit and records changes in it.

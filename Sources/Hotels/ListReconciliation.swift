@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// All lists of a store, read as one canonical list, and the edits that merge them into it.

@@ -1,4 +1,3 @@
-import Accounts
 import Crypto
 package import Documents
 import JSON

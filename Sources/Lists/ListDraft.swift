@@ -1,7 +1,6 @@
 package import Documents
 package import Hotels
 import JSON
-import Scheduling
 package import Stores
 
 /// A change of a list's document that only its author sees until it is published.

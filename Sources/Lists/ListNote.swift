@@ -1,7 +1,6 @@
 package import Documents
 package import Hotels
 import JSON
-import Scheduling
 package import Stores
 
 /// A note of a list: a document of the list's store with the id `{list}:{title}`, in the form of TouchWiki's

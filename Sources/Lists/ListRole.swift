@@ -1,6 +1,5 @@
 package import Accounts
 package import Documents
-import JSON
 package import Stores
 
 package enum ListRole: String, Sendable, CaseIterable {

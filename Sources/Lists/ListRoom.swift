@@ -1,4 +1,3 @@
-import Accounts
 import Documents
 import JSON
 package import Stores

@@ -1,6 +1,4 @@
-import Accounts
 package import Documents
-import JSON
 package import Stores
 
 /// Inviting people to a list: by a link, or by name.

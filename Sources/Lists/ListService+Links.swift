@@ -1,4 +1,3 @@
-import Accounts
 package import Documents
 package import Hotels
 package import JSON

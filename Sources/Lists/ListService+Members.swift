@@ -1,5 +1,4 @@
 import Accounts
-import Documents
 package import Stores
 
 /// Changing the members of a list. Each update checks again who the owner is, because the ownership may have been

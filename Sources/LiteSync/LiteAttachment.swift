@@ -1,7 +1,5 @@
 import Documents
 import JSON
-import Scheduling
-import Stores
 
 /// An attachment that a client's revision names by its SHA-1: a blob, which is somewhere in the body, or a member of
 /// `_attachments`.

@@ -1,6 +1,5 @@
 import CouchSync
 import Crypto
-import Documents
 import Scheduling
 import Stores
 

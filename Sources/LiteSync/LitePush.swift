@@ -1,7 +1,6 @@
 import CouchSync
 import Documents
 import JSON
-import Scheduling
 import Stores
 
 /// A revision that a client sends (`rev`).

@@ -1,7 +1,6 @@
 import CouchSync
 import DequeModule
 import Documents
-import Scheduling
 import Stores
 
 /// The revisions of a client that wait until the bytes of their attachments are here, and what was asked for them.

@@ -1,5 +1,4 @@
 import Glibc
-import StoreRecords
 import Stores
 
 /// Which nodes are connected, so that the tables are not changed under a node that knows only the former ones.

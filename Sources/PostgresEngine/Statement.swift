@@ -1,4 +1,3 @@
-import Documents
 
 /// A statement with constant SQL. Each connection prepares it once under its name, when it is first used.
 struct Statement: Sendable {

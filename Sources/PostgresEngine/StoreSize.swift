@@ -1,5 +1,4 @@
 import NIOConcurrencyHelpers
-import Stores
 
 /// The size of a store in bytes, as far as it is known. A count reads a page of each row. It is repeated only if what
 /// any node has written since the last count might exceed the limit.

@@ -1,5 +1,4 @@
 import JSON
-import Scheduling
 
 /// Some changes of a replication, which are copied together.
 struct Batch: Sendable {

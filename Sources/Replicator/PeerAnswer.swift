@@ -1,5 +1,4 @@
 import AsyncHTTPClient
-import Documents
 import JSON
 import NIOCore
 import NIOHTTP1

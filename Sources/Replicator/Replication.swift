@@ -1,6 +1,5 @@
 import Documents
 import JSON
-import Scheduling
 import Synchronization
 
 /// One run of a replication: finds where the last one ended, copies what changed since then, and notes on both ends how

@@ -1,7 +1,6 @@
 import AsyncHTTPClient
 import Documents
 import IPAddresses
-import JSON
 import NIOCore
 import NIOHTTP1
 import Scheduling

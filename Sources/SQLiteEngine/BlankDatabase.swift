@@ -1,8 +1,6 @@
-import Documents
 import SQLite
 import Scheduling
 import StoreRecords
-import Stores
 
 /// Makes the files of new stores from one blank database that is kept in memory.
 ///

@@ -1,5 +1,3 @@
-import Documents
-import SQLite
 package import Scheduling
 import StoreRecords
 package import Stores

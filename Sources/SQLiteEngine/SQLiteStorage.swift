@@ -1,5 +1,4 @@
 import Documents
-import SQLite
 import Scheduling
 import StoreRecords
 import Stores

@@ -1,4 +1,3 @@
-import Documents
 import SQLite
 import Scheduling
 import StoreRecords

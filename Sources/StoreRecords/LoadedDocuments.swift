@@ -1,5 +1,4 @@
 package import Documents
-import Stores
 
 /// The stored documents that an update may change. Each is read once, for the rule, the quota and the writer.
 ///

@@ -1,6 +1,5 @@
 import Documents
 import NIOConcurrencyHelpers
-import Scheduling
 
 /// The documents whose commits the ``CommitFollower`` has not followed yet. A commit that concerns it leaves a note for
 /// each of them in the store; if the process ends before the follower has, or the follower fails, who opens the store

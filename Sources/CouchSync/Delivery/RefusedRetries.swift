@@ -1,4 +1,3 @@
-import Documents
 import Scheduling
 package import Stores
 

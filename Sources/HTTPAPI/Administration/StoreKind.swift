@@ -1,5 +1,3 @@
-import Accounts
-import Documents
 import HTTPTypes
 import Stores
 

@@ -2,9 +2,7 @@ import CouchSync
 import HTTPServer
 import HTTPTypes
 import Hummingbird
-import JSON
 import NIOCore
-import Stores
 
 /// A database as a whole.
 ///

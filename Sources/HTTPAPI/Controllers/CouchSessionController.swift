@@ -1,6 +1,5 @@
 import Accounts
 import CouchSync
-import Documents
 import HTTPTypes
 import Hummingbird
 import JSON

@@ -1,4 +1,3 @@
-import Accounts
 import CouchSync
 import Documents
 import HTTPTypes

@@ -1,10 +1,8 @@
 import Accounts
 import Documents
-import HTTPServer
 import HTTPTypes
 import Hotels
 import Hummingbird
-import JSON
 import Lists
 import NIOCore
 import Scheduling

@@ -1,11 +1,8 @@
 import Accounts
-import Documents
 import HTTPTypes
 import Hotels
 import Hummingbird
 import JSON
-import Scheduling
-import Stores
 
 /// Search for hotels through the upstream, and one hotel.
 struct SearchController: Sendable {

@@ -1,9 +1,7 @@
 import CouchSync
 import Documents
-import HTTPServer
 import HTTPTypes
 import Hummingbird
-import JSON
 import Stores
 
 /// An answer that contains attachments. It is read and sent part by part, no faster than the client reads it.

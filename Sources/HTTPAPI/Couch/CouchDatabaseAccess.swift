@@ -1,7 +1,6 @@
 import Accounts
 import CouchSync
 import Documents
-import HTTPServer
 import HTTPTypes
 import Hummingbird
 import Lists

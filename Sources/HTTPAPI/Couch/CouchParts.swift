@@ -1,5 +1,4 @@
 import CouchSync
-import HTTPServer
 import HTTPTypes
 import Hummingbird
 import Stores

@@ -1,7 +1,5 @@
 import Accounts
 import CouchSync
-import Documents
-import HTTPServer
 import HTTPTypes
 import Hotels
 import Hummingbird

@@ -1,4 +1,3 @@
-import Documents
 import HTTPServer
 import HTTPTypes
 import Hummingbird

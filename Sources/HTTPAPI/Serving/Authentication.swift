@@ -1,5 +1,4 @@
 import Accounts
-import Documents
 import HTTPTypes
 import Hummingbird
 import Scheduling

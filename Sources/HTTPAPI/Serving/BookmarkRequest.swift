@@ -2,7 +2,6 @@ import Documents
 import HTTPTypes
 import Hotels
 import JSON
-import Stores
 
 /// A request's parts that are about bookmarks.
 extension Call {

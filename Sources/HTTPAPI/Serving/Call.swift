@@ -1,4 +1,3 @@
-import Accounts
 import Documents
 import HTTPServer
 import HTTPTypes

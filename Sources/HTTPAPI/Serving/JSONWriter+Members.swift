@@ -1,7 +1,5 @@
 import Accounts
 import JSON
-import Lists
-import Stores
 
 extension JSONWriter {
   /// Writes how others see a user: the user name, and the display name if there is one.

@@ -2,7 +2,6 @@ import Documents
 import HTTPTypes
 import JSON
 import Lists
-import Stores
 
 /// A body that is an object with known members.
 struct ListBody: Sendable {

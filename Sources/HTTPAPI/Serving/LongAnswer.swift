@@ -1,4 +1,3 @@
-import HTTPServer
 import Hummingbird
 import NIOCore
 import Scheduling

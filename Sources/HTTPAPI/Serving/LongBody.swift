@@ -1,5 +1,4 @@
 import CouchSync
-import Documents
 import Glibc
 import HTTPServer
 import Hummingbird

@@ -1,4 +1,3 @@
-import Accounts
 package import HTTPServer
 package import HTTPTypes
 package import Hummingbird

@@ -1,5 +1,4 @@
 import NIOConcurrencyHelpers
-import StoreRecords
 import Stores
 
 /// One state of the database for as long as a copy of a store takes: a transaction on a connection of its own. Others may

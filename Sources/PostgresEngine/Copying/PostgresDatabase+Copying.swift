@@ -1,4 +1,3 @@
-import Documents
 package import StoreRecords
 package import Stores
 

@@ -1,5 +1,4 @@
 import Documents
-import Scheduling
 import StoreRecords
 package import Stores
 

@@ -1,7 +1,6 @@
 private import Crypto
 import Documents
 import JSON
-import SQLite
 import StoreRecords
 package import Stores
 

@@ -2,7 +2,6 @@ private import Crypto
 package import Documents
 import Glibc
 import JSON
-import SQLite
 package import Scheduling
 import StoreRecords
 package import Stores

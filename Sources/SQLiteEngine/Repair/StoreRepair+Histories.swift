@@ -1,7 +1,6 @@
 import Documents
 import SQLite
 import StoreRecords
-import Stores
 
 /// Histories, as ``StoreRecords/DocumentRepair`` needs them.
 extension StoreRows {

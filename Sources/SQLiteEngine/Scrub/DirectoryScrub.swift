@@ -2,7 +2,6 @@ private import Crypto
 import Documents
 import Glibc
 import SQLite
-import Scheduling
 import StoreRecords
 import Stores
 

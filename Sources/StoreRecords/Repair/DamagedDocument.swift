@@ -1,6 +1,5 @@
 package import Documents
 import JSON
-import Stores
 
 /// A document with damaged values: all data that the file has of it, unverified.
 package struct DamagedDocument {

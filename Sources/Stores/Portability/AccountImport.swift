@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Scheduling
 
 /// Reads an export into a store that no one else uses, while the bytes arrive.

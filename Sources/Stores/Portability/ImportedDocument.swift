@@ -1,5 +1,4 @@
 import Documents
-import JSON
 
 /// A document of an import while its bodies arrive.
 struct ImportedDocument: Sendable {
