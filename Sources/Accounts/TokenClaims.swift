@@ -26,25 +26,23 @@ struct TokenClaims: Sendable, Equatable {
 
   /// The claims as JSON.
   func bytes(issuer: String, audience: String) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("iss", issuer)
-    writer.member("aud", audience)
-    writer.member("sub", subject.text)
-    writer.member("kind", kind.rawValue)
-    if let name {
-      writer.member("name", name)
-      writer.member("user", name)
+    return JSONWriter.object { writer in
+      writer.member("iss", issuer)
+      writer.member("aud", audience)
+      writer.member("sub", subject.text)
+      writer.member("kind", kind.rawValue)
+      if let name {
+        writer.member("name", name)
+        writer.member("user", name)
+      }
+      writer.member("sid", session)
+      writer.member("jti", tokenID)
+      writer.member("epoch", epoch)
+      writer.member("iat", Int(issuedAt))
+      writer.member("nbf", Int(issuedAt))
+      writer.member("exp", Int(expiresAt))
+      writer.member("auth_time", Int(startedAt))
     }
-    writer.member("sid", session)
-    writer.member("jti", tokenID)
-    writer.member("epoch", epoch)
-    writer.member("iat", Int(issuedAt))
-    writer.member("nbf", Int(issuedAt))
-    writer.member("exp", Int(expiresAt))
-    writer.member("auth_time", Int(startedAt))
-    writer.endObject()
-    return writer.bytes
   }
 }
 

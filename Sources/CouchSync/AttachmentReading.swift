@@ -101,32 +101,30 @@ struct AttachmentReader {
     guard let (stubs, range) = DocumentBody.attachments(in: body) else { return Body(bytes: body) }
     var (result, writer) = (Body(bytes: []), JSONWriter())
     writer.beginObject()
-    writer.name("_attachments")
-    writer.beginObject()
-    var size: Int64 = 0
-    for (stub, facts) in try wanted(stubs, in: view) {
-      writer.name(stub.name.text)
-      writer.beginObject()
-      stub.appendMembers(to: &writer)
-      switch (form, facts) {
-      case (.data, let facts?):
-        writer.member("data", raw: Array("\"\"".utf8))
-        result.gaps.append(
-          RevisionText.Gap(offset: writer.bytes.count - 1, facts: facts, isBase64: true))
-      case (.listed, let facts?) where facts.length <= Self.mostInList - size:
-        size += facts.length
-        writer.member("data", raw: try Self.text(of: facts, in: view))
-      case (.follows, let facts?):
-        result.following.append(FoundAttachment(stub: stub, facts: facts))
-        writer.member("length", Int(clamping: stub.length))
-        writer.member("follows", true)
-      default:
-        writer.member("length", Int(clamping: stub.length))
-        writer.member("stub", true)
+    try writer.object("_attachments") { writer in
+      var size: Int64 = 0
+      for (stub, facts) in try wanted(stubs, in: view) {
+        try writer.object(stub.name.text) { writer in
+          stub.appendMembers(to: &writer)
+          switch (form, facts) {
+          case (.data, let facts?):
+            writer.member("data", raw: Array("\"\"".utf8))
+            result.gaps.append(
+              RevisionText.Gap(offset: writer.bytes.count - 1, facts: facts, isBase64: true))
+          case (.listed, let facts?) where facts.length <= Self.mostInList - size:
+            size += facts.length
+            writer.member("data", raw: try Self.text(of: facts, in: view))
+          case (.follows, let facts?):
+            result.following.append(FoundAttachment(stub: stub, facts: facts))
+            writer.member("length", Int(clamping: stub.length))
+            writer.member("follows", true)
+          default:
+            writer.member("length", Int(clamping: stub.length))
+            writer.member("stub", true)
+          }
+        }
       }
-      writer.endObject()
     }
-    writer.endObject()
     writer.members(of: DocumentBody.rest(of: body, behind: range))
     writer.endObject()
     result.bytes = writer.bytes

@@ -282,21 +282,19 @@ extension CouchDatabase {
     _ request: RevisionsRequest
   ) async throws -> CouchAnswer {
     let all = try await missing(request)
-    var writer = JSONWriter()
-    writer.beginObject()
-    for missing in all {
-      writer.name(missing.id)
-      writer.beginObject()
-      writer.name("missing")
-      MissingRevisions.append(missing.revisions, to: &writer)
-      if !missing.possibleAncestors.isEmpty {
-        writer.name("possible_ancestors")
-        MissingRevisions.append(missing.possibleAncestors, to: &writer)
-      }
-      writer.endObject()
-    }
-    writer.endObject()
-    return CouchAnswer(writer.bytes)
+    return CouchAnswer(
+      JSONWriter.object { writer in
+        for missing in all {
+          writer.object(missing.id) { writer in
+            writer.name("missing")
+            MissingRevisions.append(missing.revisions, to: &writer)
+            if !missing.possibleAncestors.isEmpty {
+              writer.name("possible_ancestors")
+              MissingRevisions.append(missing.possibleAncestors, to: &writer)
+            }
+          }
+        }
+      })
   }
 
   /// `POST /{db}/_missing_revs`: the same as `_revs_diff`, without possible ancestors.
@@ -306,17 +304,15 @@ extension CouchDatabase {
     _ request: RevisionsRequest
   ) async throws -> CouchAnswer {
     let all = try await missing(request)
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.name("missing_revs")
-    writer.beginObject()
-    for missing in all {
-      writer.name(missing.id)
-      MissingRevisions.append(missing.revisions, to: &writer)
-    }
-    writer.endObject()
-    writer.endObject()
-    return CouchAnswer(writer.bytes)
+    return CouchAnswer(
+      JSONWriter.object { writer in
+        writer.object("missing_revs") { writer in
+          for missing in all {
+            writer.name(missing.id)
+            MissingRevisions.append(missing.revisions, to: &writer)
+          }
+        }
+      })
   }
 
   private func missing(

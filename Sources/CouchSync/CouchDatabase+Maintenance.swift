@@ -99,19 +99,18 @@ extension CouchDatabase {
   private static func answer(
     to request: PurgeRequest, _ purged: [[RevisionID]]
   ) -> CouchAnswer {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.name("purge_seq")
-    writer.null()
-    writer.name("purged")
-    writer.beginObject()
-    for ((id, _), revisions) in zip(request.documents, purged) {
-      writer.name(id.text)
-      MissingRevisions.append(revisions, to: &writer)
-    }
-    writer.endObject()
-    writer.endObject()
-    return CouchAnswer(.created, writer.bytes)
+    return CouchAnswer(
+      .created,
+      JSONWriter.object { writer in
+        writer.name("purge_seq")
+        writer.null()
+        writer.object("purged") { writer in
+          for ((id, _), revisions) in zip(request.documents, purged) {
+            writer.name(id.text)
+            MissingRevisions.append(revisions, to: &writer)
+          }
+        }
+      })
   }
 }
 

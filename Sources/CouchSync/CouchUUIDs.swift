@@ -18,13 +18,12 @@ package enum CouchUUIDs {
     guard count <= CouchLimits.uuids else {
       throw ServiceError.badRequest("count parameter too large")
     }
-    var writer = JSONWriter(reserving: count * 36 + 16)
-    writer.beginObject()
-    writer.name("uuids")
-    writer.beginArray()
-    for _ in 0..<count { writer.string(Hex.string(generator.next(), generator.next())) }
-    writer.endArray()
-    writer.endObject()
-    return CouchAnswer(writer.bytes)
+    return CouchAnswer(
+      JSONWriter.object(reserving: count * 36 + 16) { writer in
+        writer.name("uuids")
+        writer.beginArray()
+        for _ in 0..<count { writer.string(Hex.string(generator.next(), generator.next())) }
+        writer.endArray()
+      })
   }
 }

@@ -214,27 +214,18 @@ struct DocumentReader: Sendable {
   }
 
   private static func appendRevisions(_ history: [RevisionID], to writer: inout JSONWriter) {
-    writer.name("_revisions")
-    writer.beginObject()
-    writer.member("start", history.first?.generation ?? 0)
-    writer.name("ids")
-    writer.beginArray()
-    for revision in history { writer.digest(revision.digest) }
-    writer.endArray()
-    writer.endObject()
+    writer.object("_revisions") { writer in
+      writer.member("start", history.first?.generation ?? 0)
+      writer.array("ids", of: history) { $1.digest($0.digest) }
+    }
   }
 
   private func appendInfo(of line: [RevisionTree.Node], to writer: inout JSONWriter) {
-    writer.name("_revs_info")
-    writer.beginArray()
-    for node in line {
-      writer.beginObject()
+    writer.objects("_revs_info", of: line) { node, writer in
       writer.name("rev")
       writer.revision(node.revision)
       writer.member("status", kept.status(of: node, winner: winner.revision))
-      writer.endObject()
     }
-    writer.endArray()
   }
 }
 

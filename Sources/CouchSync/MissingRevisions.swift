@@ -76,16 +76,12 @@ struct MissingRevisions: Sendable {
 
   /// Writes revisions as an array of strings.
   static func append(_ revisions: [RevisionID], to writer: inout JSONWriter) {
-    writer.beginArray()
-    for revision in revisions { writer.revision(revision) }
-    writer.endArray()
+    writer.array(revisions) { $1.revision($0) }
   }
 
   /// Writes revisions as an array of strings, as they were sent.
   static func append(_ revisions: [NamedRevision], to writer: inout JSONWriter) {
-    writer.beginArray()
-    for revision in revisions { writer.string(revision.text) }
-    writer.endArray()
+    writer.array(revisions) { $1.string($0.text) }
   }
 }
 

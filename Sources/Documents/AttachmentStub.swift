@@ -70,12 +70,11 @@ package struct AttachmentStub: Sendable, Equatable {
   }
 
   fileprivate func append(to writer: inout JSONWriter) {
-    writer.name(name.text)
-    writer.beginObject()
-    appendMembers(to: &writer)
-    writer.member("length", Int(clamping: length))
-    writer.member("stub", true)
-    writer.endObject()
+    writer.object(name.text) { writer in
+      appendMembers(to: &writer)
+      writer.member("length", Int(clamping: length))
+      writer.member("stub", true)
+    }
   }
 }
 
@@ -112,10 +111,9 @@ extension DocumentBody {
     guard !stubs.isEmpty else { return try DocumentBody(parsing: rest, limits: .stored) }
     var writer = JSONWriter()
     writer.beginObject()
-    writer.name(Self.attachmentsName)
-    writer.beginObject()
-    for stub in stubs { stub.append(to: &writer) }
-    writer.endObject()
+    writer.object(Self.attachmentsName) { writer in
+      for stub in stubs { stub.append(to: &writer) }
+    }
     writer.members(of: rest)
     writer.endObject()
     return try DocumentBody(parsing: writer.bytes, limits: .stored)

@@ -60,14 +60,9 @@ package struct Bookmark: Sendable {
     if !photos.isEmpty {
       var writer = JSONWriter()
       writer.beginObject()
-      writer.name("photos")
-      writer.beginArray()
-      for photo in photos {
-        writer.beginObject()
+      writer.objects("photos", of: photos) { photo, writer in
         photo.appendMembers(to: &writer)
-        writer.endObject()
       }
-      writer.endArray()
       writer.endObject()
       bytes.append(UInt8(ascii: ","))
       bytes += writer.bytes.dropFirst().dropLast()

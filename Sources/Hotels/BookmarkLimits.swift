@@ -1,4 +1,3 @@
-
 /// The limits of bookmarks. `GET /v1/limits` shows every one.
 ///
 /// How many bookmarks a store holds is bounded by its quota of documents and by ``listBytes``.

@@ -33,36 +33,29 @@ package struct MirrorPage: Sendable {
 
   /// The page as JSON.
   package var json: [UInt8] {
-    var writer = JSONWriter(reserving: 256 + hotels.reduce(0) { $0 + $1.hotel.count + 160 })
-    writer.beginObject()
-    writer.member("token", token.description)
-    writer.member("reset", isReset)
-    writer.member("more", hasMore)
-    writer.name("hotels")
-    writer.beginArray()
-    for hotel in hotels {
-      var bytes: [UInt8] = []
-      hotel.append(to: &bytes)
-      writer.raw(bytes)
-    }
-    writer.endArray()
-    writer.name("removed")
-    writer.beginArray()
-    for (id, revision) in removed {
-      writer.beginObject()
-      writer.member("id", id.text)
-      writer.member("rev", revision.description)
-      writer.endObject()
-    }
-    writer.endArray()
-    if let order {
-      writer.name("order")
+    return JSONWriter.object(reserving: 256 + hotels.reduce(0) { $0 + $1.hotel.count + 160 }) {
+      writer in
+      writer.member("token", token.description)
+      writer.member("reset", isReset)
+      writer.member("more", hasMore)
+      writer.array("hotels", of: hotels) { hotel, writer in
+        var bytes: [UInt8] = []
+        hotel.append(to: &bytes)
+        writer.raw(bytes)
+      }
+      writer.name("removed")
       writer.beginArray()
-      for id in order { writer.string(id.text) }
+      for (id, revision) in removed {
+        writer.beginObject()
+        writer.member("id", id.text)
+        writer.member("rev", revision.description)
+        writer.endObject()
+      }
       writer.endArray()
+      if let order {
+        writer.array("order", of: order) { $1.string($0.text) }
+      }
+      if !damage.isEmpty { writer.damaged(damage) }
     }
-    if !damage.isEmpty { writer.damaged(damage) }
-    writer.endObject()
-    return writer.bytes
   }
 }

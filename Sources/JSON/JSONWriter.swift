@@ -207,6 +207,60 @@ extension JSONWriter {
     self.value(value)
   }
 
+  /// Writes an object.
+  package mutating func object(_ write: (inout JSONWriter) throws -> Void) rethrows {
+    beginObject()
+    try write(&self)
+    endObject()
+  }
+
+  /// Writes a member that is an object.
+  package mutating func object(
+    _ name: String, _ write: (inout JSONWriter) throws -> Void
+  ) rethrows {
+    self.name(name)
+    try object(write)
+  }
+
+  /// The text of one object.
+  /// - Parameter capacity: room for this many bytes.
+  package static func object(
+    reserving capacity: Int = 256, _ write: (inout JSONWriter) throws -> Void
+  ) rethrows -> [UInt8] {
+    var writer = JSONWriter(reserving: capacity)
+    try writer.object(write)
+    return writer.bytes
+  }
+
+  /// Writes an array.
+  package mutating func array<Element>(
+    _ elements: some Sequence<Element>, _ write: (Element, inout JSONWriter) throws -> Void
+  ) rethrows {
+    beginArray()
+    for element in elements { try write(element, &self) }
+    endArray()
+  }
+
+  /// Writes a member that is an array.
+  package mutating func array<Element>(
+    _ name: String, of elements: some Sequence<Element>,
+    _ write: (Element, inout JSONWriter) throws -> Void
+  ) rethrows {
+    self.name(name)
+    try array(elements, write)
+  }
+
+  /// Writes a member that is an array of objects.
+  /// - Parameter write: writes the members of one of them.
+  package mutating func objects<Element>(
+    _ name: String, of elements: some Sequence<Element>,
+    _ write: (Element, inout JSONWriter) throws -> Void
+  ) rethrows {
+    try array(name, of: elements) { element, writer in
+      try writer.object { try write(element, &$0) }
+    }
+  }
+
   /// Writes a member whose value is given as the bytes of one whole JSON value.
   package mutating func member(_ name: String, raw value: [UInt8]) {
     self.name(name)

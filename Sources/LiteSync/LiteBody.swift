@@ -23,27 +23,23 @@ struct LiteBody: Sendable {
     bytes = body
     guard let (stubs, range) = DocumentBody.attachments(in: body) else { return }
     let keys = try view.attachmentKeys(of: id, revision)
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.name("_attachments")
-    writer.beginObject()
-    for stub in stubs {
-      let facts = try keys[stub.name].flatMap { try view.attachment($0) }
-      let digest = facts.map { LiteDigest($0.sha1) }
-      if let digest { digests.insert(digest) }
-      writer.name(stub.name.text)
-      writer.beginObject()
-      writer.member("content_type", stub.contentType)
-      writer.member("revpos", stub.generation)
-      writer.member("digest", digest?.text ?? stub.digest)
-      writer.member("length", Int(clamping: stub.length))
-      writer.member("stub", true)
-      writer.endObject()
+    try bytes = JSONWriter.object { writer in
+      try writer.object("_attachments") { writer in
+        for stub in stubs {
+          let facts = try keys[stub.name].flatMap { try view.attachment($0) }
+          let digest = facts.map { LiteDigest($0.sha1) }
+          if let digest { digests.insert(digest) }
+          writer.object(stub.name.text) { writer in
+            writer.member("content_type", stub.contentType)
+            writer.member("revpos", stub.generation)
+            writer.member("digest", digest?.text ?? stub.digest)
+            writer.member("length", Int(clamping: stub.length))
+            writer.member("stub", true)
+          }
+        }
+      }
+      writer.members(of: DocumentBody.rest(of: body, behind: range))
     }
-    writer.endObject()
-    writer.members(of: DocumentBody.rest(of: body, behind: range))
-    writer.endObject()
-    bytes = writer.bytes
   }
 
   /// Puts `null` in the place of each blob that is not among the attachments: another client has removed it, and its bytes

@@ -60,8 +60,7 @@ struct LiteChanges: Sendable {
   /// The body of `changes`.
   static func body(_ rows: [Row]) -> [UInt8] {
     var writer = JSONWriter(reserving: rows.count * 96 + 2)
-    writer.beginArray()
-    for row in rows {
+    writer.array(rows) { row, writer in
       writer.beginArray()
       writer.string(row.sequence.text)
       writer.string(row.id.text)
@@ -69,7 +68,6 @@ struct LiteChanges: Sendable {
       if row.flag != .present { writer.int(row.flag.rawValue) }
       writer.endArray()
     }
-    writer.endArray()
     return writer.bytes
   }
 

@@ -1,4 +1,3 @@
-
 /// A statement with constant SQL. Each connection prepares it once under its name, when it is first used.
 struct Statement: Sendable {
   /// The name of the prepared statement. Each SQL text has its own name; an empty name means that the statement is not

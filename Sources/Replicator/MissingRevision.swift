@@ -173,15 +173,10 @@ extension ReplicationPeer {
   func bulkGet(_ revisions: [MissingRevision]) async throws -> FetchedRevisions? {
     var writer = JSONWriter()
     writer.beginObject()
-    writer.name("docs")
-    writer.beginArray()
-    for revision in revisions {
-      writer.beginObject()
+    writer.objects("docs", of: revisions) { revision, writer in
       writer.member("id", revision.id)
       writer.member("rev", revision.revision)
-      writer.endObject()
     }
-    writer.endArray()
     writer.endObject()
     let answer = try await send(
       .POST, "_bulk_get", ["revs": "true", "attachments": "false"], body: writer.bytes)

@@ -34,15 +34,13 @@ package struct LocalRecord: Sendable, Equatable {
 
   /// The note.
   var json: [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("at", Int(clamping: written.milliseconds))
-    writer.member("bytes", Int(clamping: bytes))
-    writer.member("checkpoint", isCheckpoint)
-    if let name = device?.name { writer.member("device", name) }
-    if let agent = device?.agent { writer.member("agent", agent) }
-    writer.endObject()
-    return writer.bytes
+    return JSONWriter.object { writer in
+      writer.member("at", Int(clamping: written.milliseconds))
+      writer.member("bytes", Int(clamping: bytes))
+      writer.member("checkpoint", isCheckpoint)
+      if let name = device?.name { writer.member("device", name) }
+      if let agent = device?.agent { writer.member("agent", agent) }
+    }
   }
 }
 

@@ -62,21 +62,16 @@ struct StoredAnswer {
 
   /// The answer's content as JSON. The body is stored in it as a string, so that it is returned byte for byte.
   var content: [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    appendContent(to: &writer)
-    writer.endObject()
-    return writer.bytes
+    return JSONWriter.object { writer in
+      appendContent(to: &writer)
+    }
   }
 
   private func appendContent(to writer: inout JSONWriter) {
-    writer.name("fields")
-    writer.beginArray()
-    for field in answer.fields {
+    writer.array("fields", of: answer.fields) { field, writer in
       writer.string(field.name)
       writer.string(field.value)
     }
-    writer.endArray()
     writer.name("changed")
     KeptAnswer.append(answer.changes, to: &writer)
     if !answer.body.isEmpty {
@@ -94,22 +89,20 @@ struct StoredAnswer {
 
   /// The document's JSON.
   func bytes(contentIn place: Place) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("request", Hex.string(request))
-    writer.member("expires", Int(clamping: expires.milliseconds))
-    if let accepted { writer.member("accepted", Int(clamping: accepted.milliseconds)) }
-    writer.member("status", answer.status)
-    if let location = answer.location, location.utf8.count <= Self.locationBytes {
-      writer.member("location", location)
+    return JSONWriter.object { writer in
+      writer.member("request", Hex.string(request))
+      writer.member("expires", Int(clamping: expires.milliseconds))
+      if let accepted { writer.member("accepted", Int(clamping: accepted.milliseconds)) }
+      writer.member("status", answer.status)
+      if let location = answer.location, location.utf8.count <= Self.locationBytes {
+        writer.member("location", location)
+      }
+      switch place {
+      case .inside: appendContent(to: &writer)
+      case .apart: writer.member("apart", true)
+      case .nowhere: writer.member("gone", true)
+      }
     }
-    switch place {
-    case .inside: appendContent(to: &writer)
-    case .apart: writer.member("apart", true)
-    case .nowhere: writer.member("gone", true)
-    }
-    writer.endObject()
-    return writer.bytes
   }
 }
 

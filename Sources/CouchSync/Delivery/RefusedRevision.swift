@@ -166,29 +166,24 @@ extension RefusedRevision {
   }
 
   private var json: [UInt8] {
-    var writer = JSONWriter(reserving: (body?.count ?? 0) + 512)
-    writer.beginObject()
-    writer.member("id", id.text)
-    writer.name("revisions")
-    writer.beginArray()
-    for revision in history { writer.revision(revision) }
-    writer.endArray()
-    writer.member("deleted", isDeleted)
-    writer.member("error", error)
-    writer.member("reason", reason)
-    writer.member("canPass", canPass)
-    if hasAttachments { writer.member("attachments", true) }
-    if lacksRight { writer.member("noRight", true) }
-    if collides { writer.member("collides", true) }
-    writer.member("at", Int(clamping: time.milliseconds))
-    writer.member("attempts", attempts)
-    if retries > 0 { writer.member("retries", retries) }
-    if let lastRetry { writer.member("retriedAt", Int(clamping: lastRetry.milliseconds)) }
-    if let name = device?.name { writer.member("device", name) }
-    if let agent = device?.agent { writer.member("agent", agent) }
-    if let body { writer.member("body", raw: body) }
-    writer.endObject()
-    return writer.bytes
+    return JSONWriter.object(reserving: (body?.count ?? 0) + 512) { writer in
+      writer.member("id", id.text)
+      writer.array("revisions", of: history) { $1.revision($0) }
+      writer.member("deleted", isDeleted)
+      writer.member("error", error)
+      writer.member("reason", reason)
+      writer.member("canPass", canPass)
+      if hasAttachments { writer.member("attachments", true) }
+      if lacksRight { writer.member("noRight", true) }
+      if collides { writer.member("collides", true) }
+      writer.member("at", Int(clamping: time.milliseconds))
+      writer.member("attempts", attempts)
+      if retries > 0 { writer.member("retries", retries) }
+      if let lastRetry { writer.member("retriedAt", Int(clamping: lastRetry.milliseconds)) }
+      if let name = device?.name { writer.member("device", name) }
+      if let agent = device?.agent { writer.member("agent", agent) }
+      if let body { writer.member("body", raw: body) }
+    }
   }
 
   /// When the note expires.

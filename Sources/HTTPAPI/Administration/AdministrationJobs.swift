@@ -96,12 +96,7 @@ package final class AdministrationJobs: Sendable {
     }
 
     private func say(_ write: (inout JSONWriter) -> Void) {
-      guard let lines else { return }
-      var writer = JSONWriter()
-      writer.beginObject()
-      write(&writer)
-      writer.endObject()
-      lines.yield(writer.bytes)
+      lines?.yield(JSONWriter.object(write))
     }
   }
 

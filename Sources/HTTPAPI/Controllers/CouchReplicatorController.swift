@@ -89,10 +89,7 @@ struct CouchReplicatorController: Sendable {
     return .json(headers: Response.couchFields) { writer in
       writer.member("total_rows", jobs.count)
       writer.member("offset", offset)
-      writer.name(name)
-      writer.beginArray()
-      for job in page { writer.value(.object(job)) }
-      writer.endArray()
+      writer.array(name, of: page) { $1.value(.object($0)) }
     }
   }
 

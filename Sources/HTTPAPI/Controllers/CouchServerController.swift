@@ -23,10 +23,7 @@ struct CouchServerController: Sendable {
           writer.name("features")
           writer.beginArray()
           writer.endArray()
-          writer.name("vendor")
-          writer.beginObject()
-          writer.member("name", "Hotel Bookmarks")
-          writer.endObject()
+          writer.object("vendor") { $0.member("name", "Hotel Bookmarks") }
         }
       },
       Route(.get, "/couch/_up", access: .open, cost: .free) { _, _ in health.answer(.up).response },

@@ -35,22 +35,17 @@ struct CouchSessionController: Sendable {
   private static func show(_ call: Call, _ caller: Principal?) -> Response {
     .json { writer in
       writer.member("ok", true)
-      writer.name("userCtx")
-      writer.beginObject()
-      writer.name("name")
-      if let caller { writer.string(caller.username ?? caller.storeName) } else { writer.null() }
-      Self.writeRoles(of: caller, to: &writer)
-      writer.endObject()
-      writer.name("info")
-      writer.beginObject()
-      writer.name("authentication_handlers")
-      writer.beginArray()
-      for handler in ["cookie", "default"] { writer.string(handler) }
-      writer.endArray()
-      if caller != nil {
-        writer.member("authenticated", call[.authorization] == nil ? "cookie" : "default")
+      writer.object("userCtx") { writer in
+        writer.name("name")
+        if let caller { writer.string(caller.username ?? caller.storeName) } else { writer.null() }
+        Self.writeRoles(of: caller, to: &writer)
       }
-      writer.endObject()
+      writer.object("info") { writer in
+        writer.array("authentication_handlers", of: ["cookie", "default"]) { $1.string($0) }
+        if caller != nil {
+          writer.member("authenticated", call[.authorization] == nil ? "cookie" : "default")
+        }
+      }
     }
   }
 
@@ -80,11 +75,10 @@ struct CouchSessionController: Sendable {
       username: name, password: password, guestToken: nil, from: call.address)
     return .json { writer in
       writer.member("ok", true)
-      writer.name("userCtx")
-      writer.beginObject()
-      writer.member("name", session.principal.username ?? "")
-      Self.writeRoles(of: session.principal, to: &writer)
-      writer.endObject()
+      writer.object("userCtx") { writer in
+        writer.member("name", session.principal.username ?? "")
+        Self.writeRoles(of: session.principal, to: &writer)
+      }
       writer.member("one_time_session_id", session.token.token.exposed)
     }
   }

@@ -41,13 +41,11 @@ struct DeliveryController: Sendable {
     let devices = try await store.read { database in try await database.devices() }
     let connected = connected(to: store, person)
     return .json { writer in
-      writer.array("devices", of: devices) { found, writer in
-        writer.beginObject()
+      writer.objects("devices", of: devices) { found, writer in
         found.device.write(to: &writer)
         writer.member("seen", found.device.seen.rfc3339)
         writer.member("connected", found.device.label.map(connected.contains) ?? false)
         writer.member("pending", found.pending)
-        writer.endObject()
       }
     }
   }
@@ -85,13 +83,11 @@ struct DeliveryController: Sendable {
     let isOfState = state == .delivered || isConnected == (state == .inTransit)
     let changes = isOfState ? page : []
     return .json { writer in
-      writer.array("items", of: changes) { change, writer in
-        writer.beginObject()
+      writer.objects("items", of: changes) { change, writer in
         writer.member("id", change.id.text)
         writer.member("rev", change.revision.description)
         writer.member("deleted", change.isDeleted)
         writer.member("state", state.rawValue)
-        writer.endObject()
       }
       if isOfState, let next { writer.member("next", String(next)) }
     }
@@ -161,11 +157,9 @@ struct DeliveryController: Sendable {
       writer.member("id", id.text)
       if let revision { writer.member("rev", revision.description) }
       here.write(to: &writer)
-      writer.array("devices", of: devices) { found, writer in
-        writer.beginObject()
+      writer.objects("devices", of: devices) { found, writer in
         found.0.write(to: &writer)
         found.1.write(to: &writer)
-        writer.endObject()
       }
     }
   }

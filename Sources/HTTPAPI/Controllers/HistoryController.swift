@@ -47,10 +47,7 @@ struct HistoryController: Sendable {
       Set(page.revisions.compactMap { $0.kept?.arrival?.author.user }))
     return .json { writer in
       writer.member("id", id.text)
-      writer.name("revisions")
-      writer.beginArray()
-      for revision in page.revisions { revision.write(to: &writer, names) }
-      writer.endArray()
+      writer.array("revisions", of: page.revisions) { $0.write(to: &$1, names) }
       if let next = page.next { writer.member("next", next.description) }
     }
   }
@@ -86,10 +83,7 @@ struct HistoryController: Sendable {
         writer.member("rev", outcome.revision.description)
         writer.member("deleted", outcome.isDeleted)
         guard !outcome.missing.isEmpty else { return }
-        writer.name("missing")
-        writer.beginArray()
-        for hotel in outcome.missing { writer.string(hotel.text) }
-        writer.endArray()
+        writer.array("missing", of: outcome.missing) { $1.string($0.text) }
       }
     }
     return try await .written(as: answer) { answer in

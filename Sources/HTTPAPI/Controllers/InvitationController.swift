@@ -61,10 +61,8 @@ struct InvitationController: Sendable {
       Route(.get, "/v1/invitations", access: .person, answer: .uncached) { call, person in
         let known = person.kind == .user ? try await lists.invitations(of: person.id) : []
         return .json { writer in
-          writer.array("invitations", of: known) { received, writer in
-            writer.beginObject()
+          writer.objects("invitations", of: known) { received, writer in
             Self.write(received, to: &writer)
-            writer.endObject()
           }
         }
       },
@@ -102,10 +100,8 @@ struct InvitationController: Sendable {
       Route(.get, "/v1/blocked", access: .person, answer: .uncached) { call, person in
         let names = person.kind == .user ? try await lists.blockedInviters(of: person.id) : []
         return .json { writer in
-          writer.array("blocked", of: names) { name, writer in
-            writer.beginObject()
+          writer.objects("blocked", of: names) { name, writer in
             writer.person(name)
-            writer.endObject()
           }
         }
       },

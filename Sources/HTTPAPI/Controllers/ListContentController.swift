@@ -119,8 +119,7 @@ struct ListContentController: Sendable {
     let names = try await lists.names(
       of: Set(page.events.compactMap { $0.arrival?.author.user }), on: list)
     return .json { writer in
-      writer.array("changes", of: page.events) { event, writer in
-        writer.beginObject()
+      writer.objects("changes", of: page.events) { event, writer in
         writer.member("kind", event.subject.rawValue)
         writer.member("id", event.document.text)
         writer.member("name", event.name)
@@ -132,7 +131,6 @@ struct ListContentController: Sendable {
           arrival.author.write(to: &writer, names)
         }
         if let former = event.former { writer.member("former", former.description) }
-        writer.endObject()
       }
       if let next = page.next { writer.member("next", Int(next)) }
     }
@@ -147,10 +145,8 @@ struct ListContentController: Sendable {
     let page = try await lists.notes(of: list, after: after, limit: limit, for: person.id)
     var writer = JSONWriter()
     writer.beginObject()
-    writer.array("notes", of: page.notes) { note, writer in
-      writer.beginObject()
+    writer.objects("notes", of: page.notes) { note, writer in
       writer.note(note)
-      writer.endObject()
     }
     if let next = page.next { writer.member("next", next) }
     writer.endObject()

@@ -50,10 +50,8 @@ struct ListController: Sendable {
     let page = try await lists.lists(of: person.id, after: after, limit: limit)
     let url = address.url(for: call)
     return .json { writer in
-      writer.array("lists", of: page.lists) { list, writer in
-        writer.beginObject()
+      writer.objects("lists", of: page.lists) { list, writer in
         writer.list(list, at: url)
-        writer.endObject()
       }
       if let next = page.next { writer.member("next", next.text) }
     }

@@ -17,10 +17,8 @@ struct ListLinkController: Sendable {
         let id = try await call.listID(for: person, in: lists)
         let links = try await lists.links(to: id, for: person.id)
         return .json { writer in
-          writer.array("links", of: links) { link, writer in
-            writer.beginObject()
+          writer.objects("links", of: links) { link, writer in
             Self.write(link, to: &writer)
-            writer.endObject()
           }
         }
       },
@@ -89,16 +87,11 @@ struct ListLinkController: Sendable {
     writer.member("markdown", shown.markdown)
     writer.days(shown.dates)
     writer.member("updatedAt", shown.updatedAt.rfc3339)
-    writer.name("hotels")
-    writer.beginArray()
-    for hotel in shown.hotels { writer.value(hotel.hotel) }
-    writer.endArray()
-    writer.array("notes", of: shown.notes) { note, writer in
-      writer.beginObject()
+    writer.array("hotels", of: shown.hotels) { $1.value($0.hotel) }
+    writer.objects("notes", of: shown.notes) { note, writer in
       writer.member("title", note.title)
       writer.member("markdown", note.markdown)
       writer.member("updatedAt", note.updatedAt.rfc3339)
-      writer.endObject()
     }
     if let next = shown.next { writer.member("next", next.description) }
   }

@@ -47,10 +47,9 @@ struct ReceiptController: Sendable {
   private static func write(_ answer: KeptAnswer, to writer: inout JSONWriter) {
     writer.beginObject()
     writer.member("status", answer.status)
-    writer.name("headers")
-    writer.beginObject()
-    for field in answer.fields { writer.member(field.name, field.value) }
-    writer.endObject()
+    writer.object("headers") { writer in
+      for field in answer.fields { writer.member(field.name, field.value) }
+    }
     if !answer.body.isEmpty { writer.member("body", raw: answer.body) }
     writer.endObject()
   }

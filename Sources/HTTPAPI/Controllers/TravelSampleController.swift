@@ -61,10 +61,7 @@ struct TravelSampleController: Sendable {
   private func firstGeneration(_ call: Call) async throws -> Response {
     let page = try await hotels(call)
     return try .json(headers: page.freshness) { writer in
-      writer.name("data")
-      writer.beginArray()
-      for hotel in page.hotels { try Self.append(hotel, to: &writer) }
-      writer.endArray()
+      try writer.array("data", of: page.hotels) { try Self.append($0, to: &$1) }
     }
   }
 
@@ -76,12 +73,9 @@ struct TravelSampleController: Sendable {
     let page = try await hotels(call)
     return try .json(headers: page.freshness) { writer in
       Self.context(Self.searchContext, to: &writer)
-      writer.name("data")
-      writer.beginArray()
-      for hotel in page.hotels {
+      try writer.array("data", of: page.hotels) { hotel, writer in
         try Self.append(hotel, facts: ["name", "description"], to: &writer)
       }
-      writer.endArray()
       writer.member("source", page.source.rawValue)
     }
   }
@@ -163,10 +157,7 @@ struct TravelSampleController: Sendable {
     let scope = context(call, has: "tenant") ? try call.parameter("tenant") + ".users" : "users"
     return .json(status) { writer in
       Self.context(before + scope + between + (session.principal.username ?? ""), to: &writer)
-      writer.name("data")
-      writer.beginObject()
-      writer.member("token", session.token.token.exposed)
-      writer.endObject()
+      writer.object("data") { $0.member("token", session.token.token.exposed) }
     }
   }
 

@@ -47,11 +47,7 @@ extension Response {
     _ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:],
     _ write: (inout JSONWriter) throws -> Void
   ) rethrows -> Response {
-    var writer = JSONWriter()
-    writer.beginObject()
-    try write(&writer)
-    writer.endObject()
-    return .json(writer.bytes, status: status, headers: headers)
+    .json(try JSONWriter.object(write), status: status, headers: headers)
   }
 
   /// An answer without a body.

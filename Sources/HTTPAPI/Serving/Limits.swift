@@ -22,23 +22,18 @@ enum Limits {
     _ caps: ConnectionCaps, search: Duration, set: SetLimits,
     replications: [(name: String, value: Int, unit: String)]
   ) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.name("limits")
-    writer.beginArray()
-    let searches = [
-      ("searchMilliseconds", Int(search / .milliseconds(1)), "milliseconds in the own catalogue")
-    ]
-    for (name, value, unit) in rows + connections(caps) + set.rows + searches + replications {
-      writer.beginObject()
-      writer.member("name", name)
-      writer.member("value", value)
-      writer.member("unit", unit)
-      writer.endObject()
+    return JSONWriter.object { writer in
+      let searches = [
+        ("searchMilliseconds", Int(search / .milliseconds(1)), "milliseconds in the own catalogue")
+      ]
+      let all = rows + connections(caps) + set.rows + searches + replications
+      writer.objects("limits", of: all) { limit, writer in
+        let (name, value, unit) = limit
+        writer.member("name", name)
+        writer.member("value", value)
+        writer.member("unit", unit)
+      }
     }
-    writer.endArray()
-    writer.endObject()
-    return writer.bytes
   }
 
   private static func connections(_ caps: ConnectionCaps) -> [(String, Int, String)] {

@@ -92,21 +92,14 @@ package struct WebPage: Sendable {
   /// What a service worker keeps, so that the app opens without a network: each file with its path and digest, and the
   /// path of the document that is every view of the app.
   private static func manifest(of files: [PageFile], _ version: String) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("version", version)
-    writer.member("page", path(of: "index.html", version))
-    writer.name("files")
-    writer.beginArray()
-    for file in files {
-      writer.beginObject()
-      writer.member("path", path(of: file.name, version))
-      writer.member("sha256", file.digest)
-      writer.endObject()
+    return JSONWriter.object { writer in
+      writer.member("version", version)
+      writer.member("page", path(of: "index.html", version))
+      writer.objects("files", of: files) { file, writer in
+        writer.member("path", path(of: file.name, version))
+        writer.member("sha256", file.digest)
+      }
     }
-    writer.endArray()
-    writer.endObject()
-    return writer.bytes
   }
 
   /// Whether the app does not need a file offline: its modules are in one script, and the pages for developers, for

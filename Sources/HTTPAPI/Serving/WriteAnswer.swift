@@ -25,11 +25,7 @@ struct WriteAnswer: Sendable {
   static func json(
     _ status: HTTPResponse.Status, headers: HTTPFields, _ write: (inout JSONWriter) -> Void
   ) -> WriteAnswer {
-    var writer = JSONWriter()
-    writer.beginObject()
-    write(&writer)
-    writer.endObject()
-    return WriteAnswer(status, headers: headers, body: writer.bytes)
+    WriteAnswer(status, headers: headers, body: JSONWriter.object(write))
   }
 
   /// Makes the answer from a kept one.

@@ -1,4 +1,3 @@
-
 /// The bytes of an attachment that a document names: new ones, or some that the store has.
 package enum AttachmentContent: Sendable {
   case new(NewAttachment)

@@ -52,14 +52,14 @@ extension AttachmentFacts {
   }
 
   var note: LocalDocument {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("length", Int(clamping: length))
-    writer.member("md5", Hex.string(md5))
-    writer.member("sha1", Hex.string(sha1))
-    writer.member("pieces", pieces)
-    writer.member("documents", documents)
-    writer.endObject()
-    return LocalDocument(revision: 1, body: writer.bytes)
+    return LocalDocument(
+      revision: 1,
+      body: JSONWriter.object { writer in
+        writer.member("length", Int(clamping: length))
+        writer.member("md5", Hex.string(md5))
+        writer.member("sha1", Hex.string(sha1))
+        writer.member("pieces", pieces)
+        writer.member("documents", documents)
+      })
   }
 }

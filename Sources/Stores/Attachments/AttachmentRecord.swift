@@ -35,18 +35,17 @@ struct AttachmentRecord: Equatable {
   /// The note; nil for a document without attachments.
   func note(after former: LocalDocument?) -> LocalDocument? {
     guard !revisions.isEmpty else { return nil }
-    var writer = JSONWriter()
-    writer.beginObject()
-    for revision in revisions.keys.sorted() {
-      writer.name(revision.description)
-      writer.beginObject()
-      for (name, key) in (revisions[revision] ?? [:]).sorted(by: { $0.key < $1.key }) {
-        writer.member(name.text, key.text)
-      }
-      writer.endObject()
-    }
-    writer.endObject()
-    return LocalDocument(revision: (former?.revision ?? 0) &+ 1, body: writer.bytes)
+    return LocalDocument(
+      revision: (former?.revision ?? 0) &+ 1,
+      body: JSONWriter.object { writer in
+        for revision in revisions.keys.sorted() {
+          writer.object(revision.description) { writer in
+            for (name, key) in (revisions[revision] ?? [:]).sorted(by: { $0.key < $1.key }) {
+              writer.member(name.text, key.text)
+            }
+          }
+        }
+      })
   }
 
   /// All keys.

@@ -64,13 +64,13 @@ private struct UploadMark {
   }
 
   var note: LocalDocument {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("began", Int(clamping: began.milliseconds))
-    writer.member("pieces", pieces)
-    writer.member("bytes", Int(clamping: bytes))
-    writer.endObject()
-    return LocalDocument(revision: 1, body: writer.bytes)
+    return LocalDocument(
+      revision: 1,
+      body: JSONWriter.object { writer in
+        writer.member("began", Int(clamping: began.milliseconds))
+        writer.member("pieces", pieces)
+        writer.member("bytes", Int(clamping: bytes))
+      })
   }
 }
 

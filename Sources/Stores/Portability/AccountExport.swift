@@ -80,14 +80,13 @@ package struct AccountExport: Sendable {
       writer.member("export", ExportFormat.name)
       writer.member("version", ExportFormat.version)
       writer.member("made", made.rfc3339)
-      writer.name("account")
-      writer.beginObject()
-      writer.member("id", account.id.text)
-      writer.member("kind", account.kind)
-      if let username = account.username { writer.member("username", username) }
-      if let name = account.displayName { writer.member("displayName", name) }
-      if let created = account.created { writer.member("created", created) }
-      writer.endObject()
+      writer.object("account") { writer in
+        writer.member("id", account.id.text)
+        writer.member("kind", account.kind)
+        if let username = account.username { writer.member("username", username) }
+        if let name = account.displayName { writer.member("displayName", name) }
+        if let created = account.created { writer.member("created", created) }
+      }
     }
   }
 }
@@ -110,13 +109,12 @@ struct ExportSum: Sendable {
 
   func manifest(_ counts: ExportCounts) -> [UInt8] {
     JSONWriter.line { writer in
-      writer.name("manifest")
-      writer.beginObject()
-      counts.write(to: &writer)
-      writer.member("lines", lines)
-      writer.member("bytes", bytes)
-      writer.member("sha256", digest)
-      writer.endObject()
+      writer.object("manifest") { writer in
+        counts.write(to: &writer)
+        writer.member("lines", lines)
+        writer.member("bytes", bytes)
+        writer.member("sha256", digest)
+      }
     }
   }
 }

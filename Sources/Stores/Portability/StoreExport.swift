@@ -176,10 +176,11 @@ struct StoreExport: Sendable {
       writer.member("rev", revision.description)
       writer.member("body", raw: body)
       guard !keys.isEmpty else { return }
-      writer.name("attachments")
-      writer.beginObject()
-      for (name, key) in keys.sorted(by: { $0.key < $1.key }) { writer.member(name.text, key.text) }
-      writer.endObject()
+      writer.object("attachments") { writer in
+        for (name, key) in keys.sorted(by: { $0.key < $1.key }) {
+          writer.member(name.text, key.text)
+        }
+      }
     }
     counts.bodies += 1
   }
