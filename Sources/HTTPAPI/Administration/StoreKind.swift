@@ -22,7 +22,7 @@ enum StoreKind: String, CaseIterable {
     guard let text = query["kind"] else { return nil }
     guard let kind = StoreKind(rawValue: text) else {
       let kinds = Self.allCases.map(\.rawValue).joined(separator: ", ")
-      throw Problem(.badRequest, "invalid_parameter", "kind must be one of \(kinds)")
+      throw Problem.invalidParameter("kind must be one of \(kinds)")
     }
     self = kind
   }

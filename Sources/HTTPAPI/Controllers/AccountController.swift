@@ -79,8 +79,7 @@ struct AccountController: Sendable {
   private func exchange(_ body: JSONNode, _ call: Call) async throws -> Session {
     let token = Secret(try CredentialsBody.text("idToken", in: body))
     guard body["username"] == nil, body["password"] == nil else {
-      throw Problem(
-        .badRequest, "bad_request", "The body must have idToken or a password, not both")
+      throw Problem.badRequest("The body must have idToken or a password, not both")
     }
     var bearer: String?
     if case .bearer(let token)? = call[.authorization].flatMap(SentCredentials.init(authorization:))

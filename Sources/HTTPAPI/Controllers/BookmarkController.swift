@@ -50,9 +50,7 @@ struct BookmarkController: Sendable {
     let id = try call.hotelID()
     guard let bookmark = try await hotels.bookmark(id, in: store) else { throw Problem.notFound }
     let tag = EntityTags.tag(bookmark.revision.description, of: store)
-    if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(tag) {
-      return .empty(.notModified, headers: .tagged(tag))
-    }
+    if let answer = try call.notModified(tag, .tagged(tag)) { return answer }
     return .json(bookmark.bytes, headers: .tagged(tag))
   }
 

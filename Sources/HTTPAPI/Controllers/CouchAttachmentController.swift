@@ -29,15 +29,11 @@ struct CouchAttachmentController: Sendable {
     guard (try? AttachmentName(text)) != nil else {
       // As in CouchDB a name that no attachment can have is missing, if its document is there.
       guard case .document(let id) = try DocumentName(call) else { throw ServiceError.missing }
-      _ = try await store.read { database in
-        try await database.document(id, DocumentQuery(revision: revision))
-      }
+      _ = try await store.read { try await $0.document(id, DocumentQuery(revision: revision)) }
       throw CouchAbsence.error(ofDesign: call.arguments["design"], text) ?? .noAttachment
     }
     let (id, name) = try Self.names(call)
-    let found = try await store.read { database in
-      try await database.attachment(name, of: id, revision)
-    }
+    let found = try await store.read { try await $0.attachment(name, of: id, revision) }
     return try await AttachmentResponse(
       attachment: found, tag: Base64.string(found.facts.md5), store: store, feeds: feeds
     ).response(to: call, Response.attachmentFields)
@@ -56,9 +52,7 @@ struct CouchAttachmentController: Sendable {
         throw ServiceError.digestMismatch
       }
       let sent = SentAttachment(name: name, contentType: type, bytes)
-      let answer = try await store.write { database in
-        try await database.putAttachment(sent, to: id, base: base)
-      }
+      let answer = try await store.write { try await $0.putAttachment(sent, to: id, base: base) }
       return .couchWritten(
         answer, parameters, call, at: address.couchURL(for: call), attachment: name)
     } catch {
@@ -71,8 +65,8 @@ struct CouchAttachmentController: Sendable {
     let (id, name) = try Self.names(call)
     let base = try BaseRevision(query: call.couchParameters()["rev"], ifMatch: call[.ifMatch])
     return .couch(
-      try await store.write(creating: false) { database in
-        try await database.deleteAttachment(name, of: id, base: base)
+      try await store.write(creating: false) {
+        try await $0.deleteAttachment(name, of: id, base: base)
       })
   }
 

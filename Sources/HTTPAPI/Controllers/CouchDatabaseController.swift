@@ -21,9 +21,7 @@ struct CouchDatabaseController: Sendable {
       databases.route(.post, "") { call, store in
         let parameters = try call.couchParameters()
         let body = try await store.sealed(try await call.couchPosted(store.documentLimits))
-        let answer = try await store.write { database in
-          try await database.post(body)
-        }
+        let answer = try await store.write { try await $0.post(body) }
         return .couchWritten(answer, parameters, call, at: address.couchURL(for: call))
       },
       databases.route(.post, "/_bulk_docs") { call, store in

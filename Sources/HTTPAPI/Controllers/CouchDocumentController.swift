@@ -28,8 +28,7 @@ struct CouchDocumentController: Sendable {
     let parameters = try call.couchParameters()
     switch try DocumentName(reading: call) {
     case .local(let id):
-      return .couch(
-        try await store.read { database in try await database.local(id) })
+      return .couch(try await store.read { try await $0.local(id) })
     case .document(let id):
       let query = try DocumentQuery(parameters)
       if let wanted = try OpenRevisions.parameter(parameters) {
@@ -38,9 +37,7 @@ struct CouchDocumentController: Sendable {
       if query.extras.attachments != nil, call.accepts("multipart/related") {
         return try await related(id, query, call, store)
       }
-      let answer = try await store.read { database in
-        try await database.document(id, query)
-      }
+      let answer = try await store.read { try await $0.document(id, query) }
       if let revision = answer.revision?.description,
         // A malformed field, without quotation marks, matches nothing.
         (try? EntityTags(call, .ifNoneMatch, strong: false))?.matches(revision) ?? false
@@ -93,9 +90,7 @@ struct CouchDocumentController: Sendable {
     case .local(let id):
       let write = try LocalWrite(
         body, read: try await DocumentBody.readLong(body), limits: store.documentLimits)
-      let answer = try await store.write { database in
-        try await database.putLocal(id, write)
-      }
+      let answer = try await store.write { try await $0.putLocal(id, write) }
       return .couchWritten(answer, parameters, call, at: address.couchURL(for: call))
     case .document(let id):
       let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
@@ -137,15 +132,12 @@ struct CouchDocumentController: Sendable {
     switch try DocumentName(reading: call) {
     case .local(let id):
       return .couch(
-        try await store.write(creating: false) { database in
-          try await database.deleteLocal(id, revision: parameters["rev"])
+        try await store.write(creating: false) {
+          try await $0.deleteLocal(id, revision: parameters["rev"])
         })
     case .document(let id):
       let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
-      return .couch(
-        try await store.write(creating: false) { database in
-          try await database.delete(id, base: base)
-        })
+      return .couch(try await store.write(creating: false) { try await $0.delete(id, base: base) })
     }
   }
 

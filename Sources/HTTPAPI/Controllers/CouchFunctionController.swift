@@ -24,9 +24,7 @@ struct CouchFunctionController: Sendable {
     databases.route(method, "/_design/{design}" + path) { call, store in
       let function = try DesignFunction(
         kind, try call.parameter("function"), in: try call.parameter("design"))
-      return try await store.read { database in
-        try await database.run(function)
-      }
+      return try await store.read { try await $0.run(function) }
     }
   }
 }

@@ -15,16 +15,13 @@ struct CouchMaintenanceController: Sendable {
   var routes: [Route] {
     [
       databases.route(.get, "/_security") { _, store in
-        .couch(
-          try await store.read { database in try await database.security() })
+        .couch(try await store.read { try await $0.security() })
       },
       databases.route(.put, "/_security") { call, store in
         try await store.require(.secure)
         let bytes = try await call.body(upTo: JSONLimits.small.maximumBytes)
         let security = try SecurityDocument(try CouchBody.parse(bytes, limits: .small))
-        let answer = try await store.write(needing: .secure) { database in
-          try await database.setSecurity(security)
-        }
+        let answer = try await store.write(needing: .secure) { try await $0.setSecurity(security) }
         store.stores.subscriptions.checkRights(in: store.name)
         store.accounts.audit.note(
           AuditEvent(.databaseAccessChanged, by: store.caller.author, about: store.database))
@@ -33,17 +30,12 @@ struct CouchMaintenanceController: Sendable {
       databases.route(.post, "/_purge") { call, store in
         try await store.require(.purge)
         let request = try PurgeRequest(try await call.couchObject())
-        return .couch(
-          try await store.write(needing: .purge) { database in
-            try await database.purge(request)
-          })
+        return .couch(try await store.write(needing: .purge) { try await $0.purge(request) })
       },
       databases.route(.post, "/_compact") { _, store in try await Self.compact(store) },
       databases.route(.post, "/_compact/{design}") { call, store in
         let design = try DocumentID("_design/" + call.parameter("design"))
-        _ = try await store.read(needing: .compact) { database in
-          try await database.document(design)
-        }
+        _ = try await store.read(needing: .compact) { try await $0.document(design) }
         // An index without a definition is removed together with the definition, so nothing remains to do.
         return .couchDone(.accepted)
       },
@@ -52,19 +44,14 @@ struct CouchMaintenanceController: Sendable {
         return .couchDone(.accepted)
       },
       databases.route(.get, "/_revs_limit") { _, store in
-        .couch(
-          try await store.read { database in
-            try await database.revisionsLimit()
-          })
+        .couch(try await store.read { try await $0.revisionsLimit() })
       },
       databases.route(.put, "/_revs_limit") { call, store in
         try await store.require(.purge)
         let bytes = try await call.body(upTo: JSONLimits.small.maximumBytes)
         let limit = try CouchBody.parse(bytes, limits: .small)
         return .couch(
-          try await store.write(needing: .purge) { database in
-            try await database.setRevisionsLimit(limit)
-          })
+          try await store.write(needing: .purge) { try await $0.setRevisionsLimit(limit) })
       },
       databases.route(.get, "/_purged_infos_limit") { _, _ in throw noPurgedInfos },
       databases.route(.put, "/_purged_infos_limit") { _, _ in throw noPurgedInfos },
@@ -72,10 +59,7 @@ struct CouchMaintenanceController: Sendable {
   }
 
   private static func compact(_ store: CouchStore) async throws -> Response {
-    .couch(
-      try await store.write(needing: .compact, creating: false) { database in
-        try await database.compact()
-      })
+    .couch(try await store.write(needing: .compact, creating: false) { try await $0.compact() })
   }
 
   private var noPurgedInfos: ServiceError {

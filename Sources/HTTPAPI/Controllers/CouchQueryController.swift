@@ -13,37 +13,25 @@ struct CouchQueryController: Sendable {
     [
       databases.route(.post, "/_find") { call, store in
         let request = try FindRequest(try await call.couchObject())
-        return .couch(
-          try await store.read { database in
-            try await database.find(request)
-          })
+        return .couch(try await store.read { try await $0.find(request) })
       },
       databases.route(.post, "/_explain") { call, store in
         let request = try FindRequest(try await call.couchObject())
-        return .couch(
-          try await store.read { database in
-            try await database.explain(request)
-          })
+        return .couch(try await store.read { try await $0.explain(request) })
       },
       databases.route(.get, "/_index") { call, store in
         let parameters = try call.couchParameters()
-        return .couch(
-          try await store.read { database in
-            try await database.queryIndexes(parameters)
-          })
+        return .couch(try await store.read { try await $0.queryIndexes(parameters) })
       },
       databases.route(.post, "/_index") { call, store in
         let request = try IndexRequest(try await call.couchObject())
-        return .couch(
-          try await store.write(needing: .design) { database in
-            try await database.createIndex(request)
-          })
+        return .couch(try await store.write(needing: .design) { try await $0.createIndex(request) })
       },
       databases.route(.post, "/_index/_bulk_delete") { call, store in
         let body = try await call.couchObject()
         return .couch(
-          try await store.write(needing: .design, creating: false) { database in
-            try await database.deleteIndexes(body)
+          try await store.write(needing: .design, creating: false) {
+            try await $0.deleteIndexes(body)
           })
       },
       databases.route(.delete, "/_index/{design}/{type}/{name}") { call, store in
@@ -60,8 +48,8 @@ struct CouchQueryController: Sendable {
     let design = try call.parameter("design")
     let (type, name) = (try call.parameter("type"), try call.parameter("name"))
     return .couch(
-      try await store.write(needing: .design, creating: false) { database in
-        try await database.deleteIndex(design: design, type: type, name: name)
+      try await store.write(needing: .design, creating: false) {
+        try await $0.deleteIndex(design: design, type: type, name: name)
       })
   }
 }

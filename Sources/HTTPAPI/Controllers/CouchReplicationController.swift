@@ -28,17 +28,11 @@ struct CouchReplicationController: Sendable {
       },
       databases.route(.post, "/_revs_diff") { call, store in
         let request = try RevisionsRequest(try await call.couchObject())
-        return .couch(
-          try await store.read { database in
-            try await database.revisionsDifference(request)
-          })
+        return .couch(try await store.read { try await $0.revisionsDifference(request) })
       },
       databases.route(.post, "/_missing_revs") { call, store in
         let request = try RevisionsRequest(try await call.couchObject())
-        return .couch(
-          try await store.read { database in
-            try await database.missingRevisions(request)
-          })
+        return .couch(try await store.read { try await $0.missingRevisions(request) })
       },
       databases.route(.get, "/_changes") { call, store in
         try await changes(call, body: nil, store)

@@ -38,7 +38,7 @@ struct DeliveryController: Sendable {
 
   private func devices(_ call: Call, _ person: Principal) async throws -> Response {
     let store = try await database(try call.query("list"), call, person)
-    let devices = try await store.read { database in try await database.devices() }
+    let devices = try await store.read { try await $0.devices() }
     let connected = connected(to: store, person)
     return .json { writer in
       writer.objects("devices", of: devices) { found, writer in
@@ -60,12 +60,12 @@ struct DeliveryController: Sendable {
     let store = try await database(query, call, person)
     guard let state = query["state"].flatMap(Delivery.State.init) else {
       let names = Delivery.State.allCases.map(\.rawValue).joined(separator: ", ")
-      throw Problem(.badRequest, "invalid_parameter", "state must be one of: \(names)")
+      throw Problem.invalidParameter("state must be one of: \(names)")
     }
     let limit = try query.int("limit", in: 1...1_000, default: 100)
     guard state != .rejected else { return try await refused(in: store, of: query["device"]) }
     guard let id = query["device"] else {
-      throw Problem(.badRequest, "invalid_parameter", "device must name one of your devices")
+      throw Problem.invalidParameter("device must name one of your devices")
     }
     let after = try query["after"].map { _ in
       Int64(try query.int("after", in: 0...Int.max, default: 0))
@@ -108,7 +108,7 @@ struct DeliveryController: Sendable {
   private func explain(_ call: Call, _ person: Principal) async throws -> Response {
     let query = try call.query("list", "id", "rev", "device")
     guard let text = query["id"] else {
-      throw Problem(.badRequest, "invalid_parameter", "id must name a document")
+      throw Problem.invalidParameter("id must name a document")
     }
     let (id, revision) = (try DocumentID(text), try query["rev"].map { try RevisionID($0) })
     let store: CouchStore
@@ -174,7 +174,7 @@ struct DeliveryController: Sendable {
       }
     }
     return try await .written(as: answer) { answer in
-      try await store.write { database in try await database.retry(id, answer: answer) }
+      try await store.write { try await $0.retry(id, answer: answer) }
     }
   }
 
@@ -182,7 +182,7 @@ struct DeliveryController: Sendable {
     let id = try DocumentID(call.parameter("documentID"))
     let store = try await database(try call.query("list"), call, person)
     return try await .written(as: WriteAnswer.noContent) { answer in
-      try await store.write { database in try await database.drop(id, answer: answer) }
+      try await store.write { try await $0.drop(id, answer: answer) }
     }
   }
 }

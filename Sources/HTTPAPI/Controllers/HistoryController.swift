@@ -61,11 +61,7 @@ struct HistoryController: Sendable {
     }
     guard let document = document ?? nil else { throw Problem.notFound }
     let fields = HTTPFields.tagged(revision.description)
-    if let known = try EntityTags(call, .ifNoneMatch, strong: false),
-      known.matches(revision.description)
-    {
-      return .empty(.notModified, headers: fields)
-    }
+    if let answer = try call.notModified(revision.description, fields) { return answer }
     var bytes: [UInt8] = []
     document.append(to: &bytes)
     return .json(bytes, headers: fields)
@@ -107,8 +103,7 @@ extension RestoreRequest {
       revision: try RevisionID(revision), base: try body["base"]?.string.map { try RevisionID($0) })
   }
 
-  private static let malformed = Problem(
-    .badRequest, "bad_request",
+  private static let malformed = Problem.badRequest(
     "The body must be an object with the revision as rev and, if you like, the present one as base")
 }
 

@@ -160,9 +160,7 @@ struct ListContentController: Sendable {
     let revision = note.revision.description
     let tag = note.isDraft ? EntityTags.tag(revision, of: person.id.text) : revision
     let fields = HTTPFields.tagged(tag)
-    if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(tag) {
-      return .empty(.notModified, headers: fields)
-    }
+    if let answer = try call.notModified(tag, fields) { return answer }
     return .json(headers: fields) { $0.note(note) }
   }
 
@@ -172,7 +170,7 @@ struct ListContentController: Sendable {
     let (isDraft, base) = (try call.isDraft(), try call.base())
     let body = try ListBody(try await call.json(.document), known: ["markdown"])
     guard let markdown = try body.text("markdown") else {
-      throw Problem(.badRequest, "bad_request", "The body needs markdown, a string")
+      throw Problem.badRequest("The body needs markdown, a string")
     }
     try await list.store.requireStillAllowed()
     if isDraft { return try await drafts.saveNote(markdown, call, list) }
@@ -227,11 +225,9 @@ struct ListContentController: Sendable {
         mark: Hex.digest(of: person.id.text + revisions, digits: 16), isFirst: after == nil,
         isBookmarked: { known.contains($0) })
     }
-    if let tags = try EntityTags(call, .ifNoneMatch, strong: false), tags.matches(page.tag) {
-      var fields = HTTPFields.tagged(page.tag)
-      fields[.vary] = "Accept-Encoding"
-      return .empty(.notModified, headers: fields)
-    }
+    var fields = HTTPFields.tagged(page.tag)
+    fields[.vary] = "Accept-Encoding"
+    if let answer = try call.notModified(page.tag, fields) { return answer }
     let names = try await adders(of: page.bookmarks.map(\.id), on: list)
     return try await .packed(
       page.added { names[$0] }.bytes, headers: .tagged(page.tag), for: call)
@@ -249,9 +245,7 @@ struct ListContentController: Sendable {
     guard var bookmark else { throw Problem.notFound }
     let revision = bookmark.revision.description
     let tag = bookmark.isDraft ? EntityTags.tag(revision, of: person.id.text) : revision
-    if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(tag) {
-      return .empty(.notModified, headers: .tagged(tag))
-    }
+    if let answer = try call.notModified(tag, .tagged(tag)) { return answer }
     bookmark.addedBy = try await adders(of: [id], on: list)[id]
     return .json(bookmark.bytes, headers: .tagged(tag))
   }

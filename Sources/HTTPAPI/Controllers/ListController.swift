@@ -41,8 +41,7 @@ struct ListController: Sendable {
     var after: AccountID?
     if let text = query["after"] {
       guard let id = AccountID(text) else {
-        throw Problem(
-          .badRequest, "invalid_parameter", "after must be the next of an earlier answer")
+        throw Problem.invalidParameter("after must be the next of an earlier answer")
       }
       after = id
     }
@@ -64,7 +63,7 @@ struct ListController: Sendable {
     let body = try ListBody(
       try await call.json(.document), known: ["title", "markdown", "from", "to"])
     guard let title = try body.text("title") else {
-      throw Problem(.badRequest, "bad_request", "The body needs title, a string")
+      throw Problem.badRequest("The body needs title, a string")
     }
     let markdown = try body.text("markdown") ?? ""
     let url = address.url(for: call)
@@ -77,9 +76,7 @@ struct ListController: Sendable {
 
   private func read(_ call: Call, _ person: Principal) async throws -> Response {
     let list = try await lists.list(try await call.listID(for: person, in: lists), for: person.id)
-    if let known = try EntityTags(call, .ifNoneMatch, strong: false), known.matches(list.tag) {
-      return .empty(.notModified, headers: .tagged(list.tag))
-    }
+    if let answer = try call.notModified(list.tag, .tagged(list.tag)) { return answer }
     return WriteAnswer.list(list, at: address.url(for: call)).response
   }
 
@@ -93,7 +90,7 @@ struct ListController: Sendable {
     let (dates, owner) = (body.dates, try body.text("owner"))
     let changesDocument = title != nil || markdown != nil || !dates.isEmpty
     guard changesDocument || owner != nil else {
-      throw Problem(.badRequest, "bad_request", "The body needs title, markdown, from, to or owner")
+      throw Problem.badRequest("The body needs title, markdown, from, to or owner")
     }
     var condition = try Self.listCondition(call)
     let url = address.url(for: call)

@@ -203,12 +203,9 @@ struct ListDraftController: Sendable {
 extension Call {
   /// Whether a write is a draft, which only its author sees.
   func isDraft() throws -> Bool {
-    switch try query("draft", "base")["draft"] {
-    case nil, "false": return false
-    case "true": return true
-    default: throw Problem(.badRequest, "invalid_parameter", "draft must be true or false")
-    }
+    try query("draft", "base").isSet("draft")
   }
+
   /// The revision that the author of a change has seen: the list's, or of a draft also the draft's.
   func base() throws -> ListDraft.Base {
     switch try query("draft", "base")["base"] {
@@ -216,7 +213,7 @@ extension Call {
     case "none": return .seen(nil)
     case let text?:
       guard let revision = try? RevisionID(text) else {
-        throw Problem(.badRequest, "invalid_parameter", "base must be a revision or none")
+        throw Problem.invalidParameter("base must be a revision or none")
       }
       return .seen(revision)
     }

@@ -64,8 +64,7 @@ struct ListLinkController: Sendable {
     let after = try query.text("after", maximumBytes: ShownList.Position.maximumBytes)
     let start = after.flatMap(ShownList.Position.init)
     if after != nil, start == nil {
-      throw Problem(
-        .badRequest, "invalid_parameter", "after must be the next of an earlier answer")
+      throw Problem.invalidParameter("after must be the next of an earlier answer")
     }
     let shown = try await lists.list(
       shownBy: try call.parameter("secret"), from: start, limit: limit)

@@ -24,8 +24,7 @@ struct MeController: Sendable {
         guard body.kind == .object, body.count == 1, let name = body["displayName"],
           name.kind == .null || name.string != nil
         else {
-          throw Problem(
-            .badRequest, "bad_request", "The body must have displayName alone, a string or null")
+          throw Problem.badRequest("The body must have displayName alone, a string or null")
         }
         return try await .written(as: WriteAnswer.noContent) { answer in
           try await accounts.setDisplayName(
@@ -113,7 +112,7 @@ struct MeController: Sendable {
   private func erase(_ call: Call, _ person: Principal) async throws -> Response {
     let handling = try call.query("lists")["lists"] ?? "delete"
     guard ["delete", "handOn"].contains(handling) else {
-      throw Problem(.badRequest, "invalid_parameter", "lists must be delete or handOn")
+      throw Problem.invalidParameter("lists must be delete or handOn")
     }
     let handsOn = handling == "handOn"
     if person.kind == .user {

@@ -24,8 +24,7 @@ struct MirrorController: Sendable {
     var since: MirrorToken?
     if let text = query["since"] {
       guard let token = MirrorToken(text) else {
-        throw Problem(
-          .badRequest, "invalid_parameter", "since must be the token of an earlier answer")
+        throw Problem.invalidParameter("since must be the token of an earlier answer")
       }
       since = token
     }
@@ -37,11 +36,7 @@ struct MirrorController: Sendable {
     if let since { await note(since, in: store, call) }
     var fields = HTTPFields.tagged(page.token.description)
     fields[.vary] = "Accept-Encoding"
-    if let known = try EntityTags(call, .ifNoneMatch, strong: false),
-      known.matches(page.token.description)
-    {
-      return .empty(.notModified, headers: fields)
-    }
+    if let answer = try call.notModified(page.token.description, fields) { return answer }
     return try await .packed(page.json, headers: fields, for: call)
   }
 

@@ -52,8 +52,7 @@ struct ObserverController: Sendable {
       return try await .fromStart(lists, account: account, own: person.store, filter)
     default:
       guard let token = ObserverToken(since) else {
-        throw Problem(
-          .badRequest, "invalid_parameter",
+        throw Problem.invalidParameter(
           "Last-Event-ID or since must be the id of an event of this stream, 0 or now")
       }
       return try await .going(

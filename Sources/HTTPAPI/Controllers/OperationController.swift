@@ -30,7 +30,7 @@ struct OperationController: Sendable {
   private func readContract(_ call: Call) throws -> Response {
     let part = try call.query("part")["part"]
     guard part == nil || part == "app" else {
-      throw Problem(.badRequest, "invalid_parameter", "part must be app")
+      throw Problem.invalidParameter("part must be app")
     }
     return .text(part == nil ? contract : appContract, type: "application/yaml")
   }

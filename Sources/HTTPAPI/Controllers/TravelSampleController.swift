@@ -100,8 +100,7 @@ struct TravelSampleController: Sendable {
       guard context(call, has: name) else { return nil }
       let text = try call.parameter(name)
       guard text.utf8.count <= HotelQuery.maximumTextBytes else {
-        throw Problem(
-          .badRequest, "invalid_parameter",
+        throw Problem.invalidParameter(
           "\(name) must be at most \(HotelQuery.maximumTextBytes) bytes of UTF-8")
       }
       return text == "*" ? nil : text
@@ -168,11 +167,11 @@ struct TravelSampleController: Sendable {
   ) async throws -> (name: String, password: Secret, raw: Secret?) {
     let body = try await call.json(.small)
     guard let name = body["user"]?.string, let password = body["password"]?.string else {
-      throw Problem(.badRequest, "bad_request", "The body needs user and password, both strings")
+      throw Problem.badRequest("The body needs user and password, both strings")
     }
     let raw = body["rawpassword"]
     guard raw == nil || raw?.string != nil else {
-      throw Problem(.badRequest, "bad_request", "rawpassword must be a string")
+      throw Problem.badRequest("rawpassword must be a string")
     }
     return (name, Secret(password), raw?.string.map { Secret($0) })
   }

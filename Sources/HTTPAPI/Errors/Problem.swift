@@ -41,6 +41,21 @@ package struct Problem: Error, Sendable {
 
   /// The answer for something that is absent or belongs to another person: the same bytes for both.
   package static let notFound = Problem(.notFound, "not_found", "There is nothing here")
+
+  /// The answer for a body that is not as the operation wants it.
+  static func badRequest(_ reason: String) -> Problem {
+    Problem(.badRequest, "bad_request", reason)
+  }
+
+  /// The answer for a parameter of the query that is not as the operation wants it.
+  static func invalidParameter(_ reason: String) -> Problem {
+    Problem(.badRequest, "invalid_parameter", reason)
+  }
+
+  /// The answer for a header field that is not as the operation wants it.
+  static func invalidHeader(_ reason: String) -> Problem {
+    Problem(.badRequest, "invalid_header", reason)
+  }
 }
 
 extension Problem {

@@ -31,7 +31,7 @@ struct LiteController: Sendable {
     try await store.require(.use)
     let handshake = try WebSocketHandshake(call)
     guard let (name, form) = LiteProtocol.choose(among: handshake.protocols) else {
-      throw Problem(.badRequest, "bad_request", "Offer the protocol BLIP_3+CBMobile_3, _2 or _4")
+      throw Problem.badRequest("Offer the protocol BLIP_3+CBMobile_3, _2 or _4")
     }
     let session = LiteSession(
       in: form, ofVersion2: LiteProtocol.isSecond(name),

@@ -30,7 +30,7 @@ struct WebSocketHandshake: Sendable {
         ])
     }
     guard call[.contentLength] ?? "0" == "0", call[.transferEncoding] == nil else {
-      throw Problem(.badRequest, "bad_request", "A request that opens a WebSocket has no body")
+      throw Problem.badRequest("A request that opens a WebSocket has no body")
     }
     self.key = key
     protocols = Self.protocols(call)

@@ -23,8 +23,7 @@ extension Call {
     let limit = try query.int("limit", in: 1...HotelQuery.maximumLimit, default: 50)
     guard let text = query["after"] else { return (limit, nil) }
     guard let cursor = BookmarkCursor(text) else {
-      throw Problem(
-        .badRequest, "invalid_parameter", "after must be the next of an earlier answer")
+      throw Problem.invalidParameter("after must be the next of an earlier answer")
     }
     return (limit, cursor)
   }

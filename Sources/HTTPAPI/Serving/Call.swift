@@ -129,8 +129,7 @@ struct Call: Sendable {
   }
 
   /// The answer to a body that is not what its `Content-Encoding` says.
-  static let malformedGzip = Problem(
-    .badRequest, "bad_request", "The body is no gzip, or not all of it")
+  static let malformedGzip = Problem.badRequest("The body is no gzip, or not all of it")
 
   /// The body as a stream of any length, unpacked if it comes as gzip. The caller limits it and accounts for the part
   /// that stays in memory (``reserve(_:beyond:)``).

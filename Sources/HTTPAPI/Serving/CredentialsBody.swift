@@ -14,7 +14,7 @@ struct CredentialsBody: Sendable {
   /// - Throws: ``Problem`` 400 for a member that is missing or not a string.
   init(_ body: JSONNode) throws(Problem) {
     guard body.kind == .object else {
-      throw Problem(.badRequest, "bad_request", "The body must be an object")
+      throw Problem.badRequest("The body must be an object")
     }
     username = try Self.text("username", in: body)
     password = Secret(try Self.text("password", in: body))
@@ -26,11 +26,11 @@ struct CredentialsBody: Sendable {
   /// - Throws: ``Problem`` 400 for a value that is no boolean, and for a body that is no object.
   static func isForCookie(_ body: JSONNode) throws(Problem) -> Bool {
     guard body.kind == .object else {
-      throw Problem(.badRequest, "bad_request", "The body must be an object")
+      throw Problem.badRequest("The body must be an object")
     }
     guard let member = body["cookie"] else { return false }
     guard let isForCookie = member.bool else {
-      throw Problem(.badRequest, "bad_request", "cookie must be true or false")
+      throw Problem.badRequest("cookie must be true or false")
     }
     return isForCookie
   }
@@ -43,7 +43,7 @@ struct CredentialsBody: Sendable {
   /// A member that has to be a string.
   static func text(_ name: String, in body: JSONNode) throws(Problem) -> String {
     guard let text = body[name]?.string else {
-      throw Problem(.badRequest, "bad_request", "The body needs \(name), a string")
+      throw Problem.badRequest("The body needs \(name), a string")
     }
     return text
   }

@@ -1,6 +1,7 @@
 import Documents
 import HTTPTypes
 import Hotels
+import Hummingbird
 import Stores
 
 /// The entity tags in a field of a conditional request.
@@ -32,8 +33,7 @@ struct EntityTags: Sendable {
       guard tag.count >= 2, tag.first == UInt8(ascii: "\""), tag.last == UInt8(ascii: "\""),
         !tag.dropFirst().dropLast().contains(UInt8(ascii: "\""))
       else {
-        throw Problem(
-          .badRequest, "invalid_header", "\(name.canonicalName) must be * or quoted entity tags")
+        throw Problem.invalidHeader("\(name.canonicalName) must be * or quoted entity tags")
       }
       guard !(isWeak && strong) else { continue }
       tag = tag.dropFirst().dropLast()
@@ -67,6 +67,17 @@ extension HTTPFields {
   static func tagged(_ tag: String) -> HTTPFields { [.eTag: "\"\(tag)\""] }
 }
 
+extension Call {
+  /// The answer 304 to a read by a client that has the present state; nil for any other.
+  /// - Parameter fields: the answer's fields, with the tag.
+  func notModified(_ tag: String, _ fields: HTTPFields) throws(Problem) -> Response? {
+    guard let known = try EntityTags(self, .ifNoneMatch, strong: false), known.matches(tag) else {
+      return nil
+    }
+    return .empty(.notModified, headers: fields)
+  }
+}
+
 extension EntityTags {
   /// Reads the condition of a write from `If-Match` and `If-None-Match: *`.
   /// - Parameter strong: whether weak tags must not match.
@@ -81,7 +92,7 @@ extension EntityTags {
     }
     guard let unwanted = try EntityTags(call, .ifNoneMatch, strong: false) else { return none }
     guard unwanted.isAny else {
-      throw Problem(.badRequest, "invalid_header", "If-None-Match must be * on a write")
+      throw Problem.invalidHeader("If-None-Match must be * on a write")
     }
     return absent
   }

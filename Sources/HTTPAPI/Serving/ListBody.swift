@@ -11,11 +11,10 @@ struct ListBody: Sendable {
   /// - Throws: ``Problem`` 400 for anything but an object, and for an unknown member.
   init(_ node: JSONNode, known: [String]) throws(Problem) {
     guard node.kind == .object else {
-      throw Problem(.badRequest, "bad_request", "The body must be an object")
+      throw Problem.badRequest("The body must be an object")
     }
     for member in node.members where !known.contains(where: { member.nameEquals($0) }) {
-      throw Problem(
-        .badRequest, "bad_request", "The body may have \(known.joined(separator: ", ")) alone")
+      throw Problem.badRequest("The body may have \(known.joined(separator: ", ")) alone")
     }
     self.node = node
   }
@@ -25,7 +24,7 @@ struct ListBody: Sendable {
   func text(_ name: String) throws(Problem) -> String? {
     guard let member = node[name] else { return nil }
     guard let text = member.string else {
-      throw Problem(.badRequest, "bad_request", "\(name) must be a string")
+      throw Problem.badRequest("\(name) must be a string")
     }
     return text
   }
@@ -41,7 +40,7 @@ struct ListBody: Sendable {
   /// - Throws: ``Problem`` 400 for anything else.
   func role() throws(Problem) -> ListRole {
     guard let role = try text("role").flatMap(ListRole.init), role != .owner else {
-      throw Problem(.badRequest, "bad_request", "role must be editor or reader")
+      throw Problem.badRequest("role must be editor or reader")
     }
     return role
   }
@@ -51,8 +50,7 @@ struct ListBody: Sendable {
   func moment(_ name: String) throws(Problem) -> Timestamp? {
     guard let text = try text(name) else { return nil }
     guard let moment = Timestamp(rfc3339: text) else {
-      throw Problem(
-        .badRequest, "bad_request", "\(name) must be a time as in 2026-11-21T02:09:00Z")
+      throw Problem.badRequest("\(name) must be a time as in 2026-11-21T02:09:00Z")
     }
     return moment
   }

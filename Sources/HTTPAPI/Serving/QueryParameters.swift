@@ -19,7 +19,7 @@ struct QueryParameters: Sendable {
         )
       }
       guard values.updateValue(value, forKey: name) == nil else {
-        throw Problem(.badRequest, "invalid_parameter", "\(name) must be given once")
+        throw Problem.invalidParameter("\(name) must be given once")
       }
     }
     self.values = values
@@ -36,8 +36,7 @@ struct QueryParameters: Sendable {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let value = Int(text), bounds.contains(value)
     else {
-      throw Problem(
-        .badRequest, "invalid_parameter",
+      throw Problem.invalidParameter(
         "\(name) must be a whole number from \(bounds.lowerBound) to \(bounds.upperBound)")
     }
     return value
@@ -49,7 +48,7 @@ struct QueryParameters: Sendable {
     switch values[name] {
     case "true": return true
     case "false", nil: return false
-    default: throw Problem(.badRequest, "invalid_parameter", "\(name) must be true or false")
+    default: throw Problem.invalidParameter("\(name) must be true or false")
     }
   }
 
@@ -58,8 +57,7 @@ struct QueryParameters: Sendable {
   func text(_ name: String, maximumBytes: Int) throws(Problem) -> String? {
     guard let text = values[name] else { return nil }
     guard text.utf8.count <= maximumBytes else {
-      throw Problem(
-        .badRequest, "invalid_parameter", "\(name) must be at most \(maximumBytes) bytes of UTF-8")
+      throw Problem.invalidParameter("\(name) must be at most \(maximumBytes) bytes of UTF-8")
     }
     return text
   }

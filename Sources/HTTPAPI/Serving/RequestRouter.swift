@@ -243,13 +243,12 @@ package struct RequestRouter: HTTPResponder {
     guard let host = request.head.authority ?? request.headers[.hostField],
       !host.isEmpty, host.utf8.allSatisfy(isHostByte)
     else {
-      throw Problem(
-        .badRequest, "invalid_header", "There must be one Host, a name or address with a port")
+      throw Problem.invalidHeader("There must be one Host, a name or address with a port")
     }
     if let coding = request.headers[.transferEncoding],
       coding.trimmingSpaces.lowercased() != "chunked"
     {
-      throw Problem(.badRequest, "invalid_header", "Transfer-Encoding must be chunked")
+      throw Problem.invalidHeader("Transfer-Encoding must be chunked")
     }
   }
 
@@ -309,13 +308,12 @@ package struct RequestRouter: HTTPResponder {
       }
       // The source is CouchDB, `chttpd_db:db_req` for `_local`.
       if dialect == .couch, segments.count > 4, segments[2] == "_local" {
-        return Problem(
-          .badRequest, "bad_request", "_local documents do not accept attachments.")
+        return Problem.badRequest("_local documents do not accept attachments.")
       }
       switch segments.last {
       case "_design":
         return Problem(.badRequest, "illegal_docid", "_design alone is no document's id")
-      case "_local": return Problem(.badRequest, "bad_request", "Invalid _local document id.")
+      case "_local": return Problem.badRequest("Invalid _local document id.")
       default: return nil
       }
     }

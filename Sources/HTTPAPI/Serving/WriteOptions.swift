@@ -31,8 +31,7 @@ struct WriteOptions: Sendable {
       return
     }
     guard (1...StoreLimits.receiptKeyBytes).contains(key.utf8.count) else {
-      throw Problem(
-        .badRequest, "invalid_header",
+      throw Problem.invalidHeader(
         "Idempotency-Key must have 1 to \(StoreLimits.receiptKeyBytes) bytes")
     }
     token = Hex.string(Array(SHA256.hash(data: Array(key.utf8))).prefix(16))
