@@ -73,11 +73,7 @@ struct DatabaseFile: Sendable {
   /// Replaces the old file, which is closed, by the new one, which is complete and on the disk.
   /// - Throws: `storage` when the old file's log is not empty: SQLite would take it for the new file's log.
   func adoptDraft() throws {
-    let log = try Disk.entry(at: logPath)
-    guard log.map({ $0.size == 0 }) ?? true else {
-      throw ServiceError(
-        .storage, "The storage could not be read or written", detail: "\(logPath): not empty")
-    }
+    try requireEmptyLog()
     for path in companions { try Disk.remove(path) }
     // The removal of the log is durable before the rename. Otherwise, after a power failure, SQLite could take the old
     // log for the new file's log and damage the file.
@@ -100,17 +96,21 @@ struct DatabaseFile: Sendable {
   /// Moves the closed file to a path that has no file.
   /// - Throws: `storage` when its log is not empty, because the log's content would be lost.
   func move(to other: DatabaseFile) throws {
-    let log = try Disk.entry(at: logPath)
-    guard log.map({ $0.size == 0 }) ?? true else {
-      throw ServiceError(
-        .storage, "The storage could not be read or written", detail: "\(logPath): not empty")
-    }
+    try requireEmptyLog()
     for path in companions + other.companions { try Disk.remove(path) }
     // SQLite would take a log that is still there after a power failure for the moved file's log.
     try Disk.synchronizeDirectory(other.directory)
     try Disk.rename(path, to: other.path)
     try Disk.synchronizeDirectory(other.directory)
     try Disk.synchronizeDirectory(directory)
+  }
+
+  private func requireEmptyLog() throws {
+    let log = try Disk.entry(at: logPath)
+    guard log.map({ $0.size == 0 }) ?? true else {
+      throw ServiceError(
+        .storage, "The storage could not be read or written", detail: "\(logPath): not empty")
+    }
   }
 
   /// Removes the file and all files that belong to it. The call can be repeated.

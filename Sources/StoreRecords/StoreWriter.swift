@@ -64,25 +64,38 @@ package struct StoreWriter<Tables: StoreTables> {
     guard let winner = mutation.tree.winner else {
       throw ServiceError(DocumentError(.damaged, "A document needs at least one revision"))
     }
-    let sequence = header.lastSequence + 1
-    let first = old?.row.first ?? sequence
+    let first = old?.row.first ?? header.lastSequence + 1
     let content = try content(of: winner.revision, mutation, old)
     let newest = try rows.writeHistory(mutation.tree, of: mutation.id, first, replacing: old)
-    let tree = newest.isMoreThanOneRevision ? newest.encoded : nil
-    let row = StoredDocument(
-      sequence: sequence, id: mutation.id, first: first, revision: winner.revision,
-      isDeleted: winner.isDeleted, type: content.type,
-      created: Self.creationTime(mutation, winner, old?.row, now).milliseconds,
-      updated: (mutation.updated ?? now).milliseconds, bodyChecksum: content.body.checksum,
-      treeChecksum: tree.map { Checksum.tree(mutation.id, winner.revision, $0).value })
     let losing = losing(mutation, to: winner.revision, old)
     let grown = try exchangeBodies(of: first, for: losing, mutation, hasOthers: old != nil)
-    try rows.put(row, body: content.body, tree: tree, replacing: old?.row)
+    let row = try put(
+      winner, of: mutation.id, first, content, newest,
+      created: Self.creationTime(mutation, winner, old?.row, now), updated: mutation.updated ?? now,
+      replacing: old)
     header.otherBodyBytes += grown
+    rows.note(LoadedDocuments.Found(row: row, body: content.body, tree: newest))
+  }
+
+  /// Puts the row of a document's next state under the next sequence number.
+  /// - Parameter newest: the revisions that are not in pieces.
+  private mutating func put(
+    _ winner: RevisionTree.Node, of id: DocumentID, _ first: Int64,
+    _ content: (body: StoredBody, type: String?), _ newest: RevisionTree, created: Timestamp,
+    updated: Timestamp, replacing old: LoadedDocuments.Found?
+  ) throws -> StoredDocument {
+    let sequence = header.lastSequence + 1
+    let tree = newest.isMoreThanOneRevision ? newest.encoded : nil
+    let row = StoredDocument(
+      sequence: sequence, id: id, first: first, revision: winner.revision,
+      isDeleted: winner.isDeleted, type: content.type, created: created.milliseconds,
+      updated: updated.milliseconds, bodyChecksum: content.body.checksum,
+      treeChecksum: tree.map { Checksum.tree(id, winner.revision, $0).value })
+    try rows.put(row, body: content.body, tree: tree, replacing: old?.row)
     header.lastSequence = sequence
     header.newest = sequence
     count(row, content.body.bytes, replacing: old)
-    rows.note(LoadedDocuments.Found(row: row, body: content.body, tree: newest))
+    return row
   }
 
   /// The bodies that a mutation adds to `bodies`: the former winner's if it is kept, the new revision's if it
@@ -95,13 +108,13 @@ package struct StoreWriter<Tables: StoreTables> {
       losing.append((old.content, old.row.revision))
     }
     for added in mutation.further where added.revision != winner {
-      losing.append((body(of: added, mutation.id), added.revision))
+      losing.append((stored(added.body, of: added.revision, mutation.id), added.revision))
     }
     if winner != mutation.revision, let body = body(of: mutation) {
       losing.append((body, mutation.revision))
     }
     for revision in mutation.closed {
-      losing.append((tombstone(mutation.id, revision), revision))
+      losing.append((stored(.empty, of: revision, mutation.id), revision))
     }
     return losing
   }
@@ -147,16 +160,9 @@ extension StoreWriter {
       header.newest = try rows.newestSequence()
       return
     }
-    let sequence = header.lastSequence + 1
     let first = old.row.first
     let content = try content(of: winner.revision, purge.id, old)
     let newest = try rows.writeHistory(purge.tree, of: purge.id, first, replacing: old)
-    let tree = newest.isMoreThanOneRevision ? newest.encoded : nil
-    let row = StoredDocument(
-      sequence: sequence, id: purge.id, first: first, revision: winner.revision,
-      isDeleted: winner.isDeleted, type: content.type, created: old.row.created,
-      updated: now.milliseconds, bodyChecksum: content.body.checksum,
-      treeChecksum: tree.map { Checksum.tree(purge.id, winner.revision, $0).value })
     // Without the purged leaf, an ancestor may be too far from all remaining leaves.
     let kept = purge.tree.revisions(withinSteps: ancestors)
     var grown: Int64 = 0
@@ -167,11 +173,10 @@ extension StoreWriter {
     for key in try rows.bodies(of: first, below: .max) where !kept.contains(key.revision) {
       grown -= try rows.removeBody(with: key, of: first)
     }
-    try rows.put(row, body: content.body, tree: tree, replacing: old.row)
+    _ = try put(
+      winner, of: purge.id, first, content, newest,
+      created: Timestamp(milliseconds: old.row.created), updated: now, replacing: old)
     header.otherBodyBytes += grown
-    header.lastSequence = sequence
-    header.newest = sequence
-    count(row, content.body.bytes, replacing: old)
   }
 
   private mutating func remove(_ row: StoredDocument) throws {
@@ -205,25 +210,15 @@ extension StoreWriter {
 extension StoreWriter {
   /// The stored form of the body of the mutation's revision; nil when the mutation adds no revision.
   package func body(of mutation: Mutation) -> StoredBody? {
-    guard let bytes = mutation.body?.bytes else { return nil }
-    return StoredBody(
-      bytes: bytes, checksum: Checksum.body(mutation.id, mutation.revision, bytes).value,
-      arrival: StoredArrival(arrival, of: mutation.revision, mutation.id))
+    mutation.body.map { stored($0, of: mutation.revision, mutation.id) }
   }
 
-  /// The stored form of the body of another revision that the mutation adds.
-  package func body(of added: AddedRevision, _ id: DocumentID) -> StoredBody {
-    let bytes = added.body.bytes
-    return StoredBody(
-      bytes: bytes, checksum: Checksum.body(id, added.revision, bytes).value,
-      arrival: StoredArrival(arrival, of: added.revision, id))
-  }
-
-  /// The stored form of the body of a tombstone on a closed branch.
-  package func tombstone(_ id: DocumentID, _ revision: RevisionID) -> StoredBody {
-    let bytes = DocumentBody.empty.bytes
-    return StoredBody(
-      bytes: bytes, checksum: Checksum.body(id, revision, bytes).value,
+  /// The stored form of the body of a revision that an update adds.
+  package func stored(
+    _ body: DocumentBody, of revision: RevisionID, _ id: DocumentID
+  ) -> StoredBody {
+    StoredBody(
+      bytes: body.bytes, checksum: Checksum.body(id, revision, body.bytes).value,
       arrival: StoredArrival(arrival, of: revision, id))
   }
 
@@ -237,7 +232,7 @@ extension StoreWriter {
       return (body, mutation.body?.type)
     }
     if let added = mutation.further.last(where: { $0.revision == winner }) {
-      return (body(of: added, mutation.id), added.body.type)
+      return (stored(added.body, of: added.revision, mutation.id), added.body.type)
     }
     guard let old else { throw ServiceError.integrity("the winner's body was never stored") }
     if winner == old.row.revision {

@@ -11,33 +11,22 @@ struct CouchAllDocumentsController: Sendable {
   let feeds: Feeds
 
   var routes: [Route] {
-    [
-      databases.route(.get, "/_all_docs") { call, store in
-        try await allDocuments(AllDocumentsQuery(try call.couchParameters()), call, store)
-      },
-      databases.route(.post, "/_all_docs") { call, store in
-        let body = try await call.couchObject()
-        return try await allDocuments(
-          AllDocumentsQuery(try call.couchParameters(), body: body), call, store)
-      },
-      databases.route(.get, "/_local_docs") { call, store in
-        try await allDocuments(
-          AllDocumentsQuery(try call.couchParameters(), scope: .locals), call, store)
-      },
-      databases.route(.post, "/_local_docs") { call, store in
-        let body = try await call.couchObject()
-        return try await allDocuments(
-          AllDocumentsQuery(try call.couchParameters(), body: body, scope: .locals), call, store)
-      },
-      databases.route(.get, "/_design_docs") { call, store in
-        try await allDocuments(
-          AllDocumentsQuery(try call.couchParameters(), scope: .designs), call, store)
-      },
-      databases.route(.post, "/_design_docs") { call, store in
-        let body = try await call.couchObject()
-        return try await allDocuments(
-          AllDocumentsQuery(try call.couchParameters(), body: body, scope: .designs), call, store)
-      },
+    let scopes: [(String, AllDocumentsQuery.Scope)] = [
+      ("/_all_docs", .everything), ("/_local_docs", .locals), ("/_design_docs", .designs),
+    ]
+    return scopes.flatMap { path, scope in
+      [
+        databases.route(.get, path) { call, store in
+          try await allDocuments(
+            AllDocumentsQuery(try call.couchParameters(), scope: scope), call, store)
+        },
+        databases.route(.post, path) { call, store in
+          let body = try await call.couchObject()
+          return try await allDocuments(
+            AllDocumentsQuery(try call.couchParameters(), body: body, scope: scope), call, store)
+        },
+      ]
+    } + [
       databases.route(.post, "/_all_docs/queries") { call, store in
         try await queries(.everything, call, store)
       },
