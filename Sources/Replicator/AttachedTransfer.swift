@@ -176,11 +176,11 @@ struct CheckedBody: AsyncSequence, Sendable {
   private let boundary: String
   private let revision: MissingRevision
   private let peer: ReplicationPeer
-  private let limits: BodyPace.Limits
+  private let limits: PeerPace.Limits
 
   init(
     _ body: HTTPClientResponse.Body, boundary: String, of revision: MissingRevision,
-    from peer: ReplicationPeer, within limits: BodyPace.Limits
+    from peer: ReplicationPeer, within limits: PeerPace.Limits
   ) {
     (self.body, self.boundary, self.revision, self.peer) = (body, boundary, revision, peer)
     self.limits = limits
@@ -189,7 +189,7 @@ struct CheckedBody: AsyncSequence, Sendable {
   func makeAsyncIterator() -> Iterator {
     Iterator(
       rest: body.makeAsyncIterator(), boundary: boundary, revision: revision, peer: peer,
-      pace: BodyPace(limits))
+      pace: PeerPace(limits))
   }
 
   struct Iterator: AsyncIteratorProtocol {
@@ -198,11 +198,11 @@ struct CheckedBody: AsyncSequence, Sendable {
     fileprivate let revision: MissingRevision
     fileprivate let peer: ReplicationPeer
     private var isChecked = false
-    private var pace: BodyPace
+    private var pace: PeerPace
 
     fileprivate init(
       rest: HTTPClientResponse.Body.AsyncIterator, boundary: String, revision: MissingRevision,
-      peer: ReplicationPeer, pace: BodyPace
+      peer: ReplicationPeer, pace: PeerPace
     ) {
       (self.rest, self.boundary, self.revision, self.peer) = (rest, boundary, revision, peer)
       self.pace = pace

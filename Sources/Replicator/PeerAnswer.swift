@@ -55,7 +55,7 @@ struct TooLongAnswer: Error {}
 
 /// Watches that a body comes at a fair pace, so that a peer that sends a byte a minute does not hold a replication for
 /// years.
-struct BodyPace: Sendable {
+struct PeerPace: Sendable {
   /// How slowly a body may come.
   struct Limits: Sendable {
     /// The least bytes per second after the first minute.
@@ -99,12 +99,12 @@ extension HTTPClientResponse {
   /// Reads the whole body.
   /// - Throws: ``TooLongAnswer``; ``ReplicationFailure`` for one that comes too slowly; the client's errors.
   func collected(
-    upTo limit: Int, from peer: String, within limits: BodyPace.Limits
+    upTo limit: Int, from peer: String, within limits: PeerPace.Limits
   ) async throws -> [UInt8] {
     if let length = headers.first(name: "content-length").flatMap({ Int($0) }), length > limit {
       throw TooLongAnswer()
     }
-    var (bytes, pace) = ([UInt8](), BodyPace(limits))
+    var (bytes, pace) = ([UInt8](), PeerPace(limits))
     for try await chunk in body {
       guard chunk.readableBytes <= limit - bytes.count else { throw TooLongAnswer() }
       guard pace.note(chunk.readableBytes) else { throw ReplicationFailure.slow(peer) }

@@ -23,7 +23,7 @@ struct ReplicationPeer: Sendable {
   /// The tokens of those whose own store it may be.
   private let tokens: PersonTokens
   /// How slowly it may answer.
-  let pace: BodyPace.Limits
+  let pace: PeerPace.Limits
   /// Whether a person has set the remote, who is told nothing of the network in which this server is.
   private let isPersons: Bool
   /// Makes the work that computes with its answers; nil for work that nobody pays for.
@@ -31,7 +31,7 @@ struct ReplicationPeer: Sendable {
 
   init(
     _ endpoint: ReplicationEndpoint, base: String, http: HTTPClient,
-    tokens: PersonTokens, pace: BodyPace.Limits, isPersons: Bool,
+    tokens: PersonTokens, pace: PeerPace.Limits, isPersons: Bool,
     work: @escaping @Sendable () -> Work?
   ) {
     (self.tokens, self.pace, self.isPersons, self.work) = (tokens, pace, isPersons, work)

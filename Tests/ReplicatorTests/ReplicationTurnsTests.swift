@@ -132,7 +132,7 @@ struct ReplicationTurnsTests {
 
   @Test func bodyComesAtAFairPace() {
     let began = ContinuousClock.now
-    let cases: [(BodyPace.Limits, bytes: Int, seconds: Int, isFair: Bool, isLate: Bool)] = [
+    let cases: [(PeerPace.Limits, bytes: Int, seconds: Int, isFair: Bool, isLate: Bool)] = [
       (.administrators, 1, 59, true, false), (.administrators, 100, 60, false, false),
       (.administrators, 360_000, 3_600, true, false), (.people, 1, 59, true, false),
       (.people, 1 << 18, 61, true, true), (.people, 100_000, 61, false, true),
@@ -140,7 +140,7 @@ struct ReplicationTurnsTests {
       (.administrators.stream(to: .people), 360_000, 3_600, false, false),
     ]
     for (limits, bytes, seconds, isFair, isLate) in cases {
-      var pace = BodyPace(limits, since: began)
+      var pace = PeerPace(limits, since: began)
       let now = began + .seconds(seconds)
       #expect(pace.note(bytes, at: now) == isFair)
       #expect(pace.isLate(at: now) == isLate)
