@@ -106,20 +106,16 @@ extension AccountStore {
   /// - Returns: the undos, and how many records of undos can't be read.
   fileprivate func begunUndos(
     before limit: Timestamp?
-  ) async throws -> (begun: [BegunUndo], unreadable: Int) {
+  ) async throws -> (values: [BegunUndo], unreadable: Int) {
     try await read(orAbsent: ([], 0)) { view in
-      var begun: [BegunUndo] = []
-      let unreadable = try view.readableLocals(UndoNote.range) { id, note in
+      try view.readableLocals(UndoNote.range) { id, note -> BegunUndo? in
         let root = try Self.root(of: note.body)
-        if let limit, limit.milliseconds <= Int64(root["at"]?.int ?? 0) { return }
-        if let guest = UndoNote.guest(of: id), let account = root["account"]?.string,
+        if let limit, limit.milliseconds <= Int64(root["at"]?.int ?? 0) { return nil }
+        guard let guest = UndoNote.guest(of: id), let account = root["account"]?.string,
           let user = root["user"]?.string.flatMap(AccountID.init)
-        {
-          begun.append(
-            BegunUndo(guest: guest, account: DocumentID(stored: account), user: user))
-        }
+        else { return nil }
+        return BegunUndo(guest: guest, account: DocumentID(stored: account), user: user)
       }
-      return (begun, unreadable)
     }
   }
 

@@ -45,9 +45,8 @@ extension AccountService {
 
   /// A new user that is not stored yet.
   func newUser(adopting guests: [AccountID] = []) -> UserDocument {
-    var generator = SystemRandomNumberGenerator()
     return UserDocument(
-      id: .random(using: &generator), epoch: 1, createdAt: now().rfc3339, adopting: guests)
+      id: .random(), epoch: 1, createdAt: now().rfc3339, adopting: guests)
   }
 
   /// Checks the token's claims before any key is fetched, and then its signature.

@@ -161,8 +161,7 @@ extension AccountService {
   ) async throws -> (id: AccountID, token: IssuedToken) {
     try accounts.stores.requireSpaceForNewcomers()
     try guestRate.take(address, at: uptime())
-    var generator = SystemRandomNumberGenerator()
-    let id = AccountID.random(using: &generator)
+    let id = AccountID.random()
     let session = try tokens.issue(.guest, id, name: nil, epoch: 0, at: now())
     return (id, session.token)
   }

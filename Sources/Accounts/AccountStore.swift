@@ -135,8 +135,7 @@ extension AccountStore {
 
   /// The body of a claimed guest's document. After an undo a guest can be claimed again, and each claim is another one.
   static func claim(by user: AccountID) -> JSONValue {
-    var generator = SystemRandomNumberGenerator()
-    let claim = AccountID.random(using: &generator)
+    let claim = AccountID.random()
     return ["type": "guest", "user": .string(user.text), "claim": .string(claim.text)]
   }
 

@@ -84,11 +84,10 @@ package struct AdministratorFile: Sendable {
   /// characters that look alike: 0, 1, l and o.
   static func random() -> Secret {
     let characters = Array("23456789abcdefghijkmnpqrstuvwxyz".utf8)
-    var generator = SystemRandomNumberGenerator()
     var bytes: [UInt8] = []
     for index in 0..<28 {
       if index > 0, index.isMultiple(of: 4) { bytes.append(UInt8(ascii: "-")) }
-      bytes.append(characters.randomElement(using: &generator) ?? UInt8(ascii: "x"))
+      bytes.append(characters.randomElement() ?? UInt8(ascii: "x"))
     }
     return Secret(String(decoding: bytes, as: UTF8.self))
   }

@@ -53,8 +53,7 @@ package final class AuditLog: Sendable {
   package init(_ mode: Mode, now: @escaping @Sendable () -> Timestamp) {
     self.mode = mode
     self.now = now
-    var generator = SystemRandomNumberGenerator()
-    server = String(AccountID.random(using: &generator).text.prefix(8))
+    server = String(AccountID.random().text.prefix(8))
   }
 
   /// Entries that were not recorded since the start: too many came at once, or on one day.

@@ -74,13 +74,11 @@ enum GuestRest {
   static func guests(
     from first: AccountID, through last: AccountID, in view: any StoreView
   ) throws -> Set<AccountID> {
-    var guests: Set<AccountID> = []
     let range = DocumentRange(start: id(of: first).text, end: id(of: last).text)
-    _ = try view.readableLocals(range) { id, _ in
-      let guest = String(decoding: id.text.utf8.suffix(first.text.utf8.count), as: UTF8.self)
-      if let guest = AccountID(guest) { guests.insert(guest) }
+    let guests = try view.readableLocals(range) { id, _ in
+      AccountID(String(decoding: id.text.utf8.suffix(first.text.utf8.count), as: UTF8.self))
     }
-    return guests
+    return Set(guests.values)
   }
 
   /// Records until when a guest's store need not be checked; nil removes the record.

@@ -59,10 +59,7 @@ extension PasswordHash {
   package var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 
   static func randomSalt() -> [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    return (0..<ScryptParameters.saltBytes).map { _ in
-      UInt8.random(in: .min ... .max, using: &generator)
-    }
+    (0..<ScryptParameters.saltBytes).map { _ in UInt8.random(in: .min ... .max) }
   }
 
   /// The hash of a password, computed on the caller's thread; empty when the system has not enough memory.

@@ -72,8 +72,7 @@ package struct SharedAdministrator: Sendable {
   func change(
     _ edit: @escaping @Sendable (inout Content) -> Void
   ) async throws -> Content {
-    var generator = SystemRandomNumberGenerator()
-    let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
     let bytes = try await secrets.change(.administrator) { bytes in
       var content = try bytes.map { try Self.content(of: $0) } ?? Content(secret: secret)
       edit(&content)

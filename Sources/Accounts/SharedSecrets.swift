@@ -22,8 +22,7 @@ package struct SharedSecrets: Sendable {
   /// The key that encrypts the credentials of replications: 32 random bytes, the same as long as the data exist.
   /// - Throws: `keys` for a damaged one; the store's errors.
   package func replicationKey() async throws -> [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    let fresh = (0..<2).map { _ in Hex.string(generator.next(), generator.next()) }.joined()
+    let fresh = (0..<2).map { _ in Hex.random() }.joined()
     var known = try await read(.replications)
     if known == nil { known = try await change(.replications) { $0 ?? Array(fresh.utf8) } }
     guard let known, let key = Hex.bytes(known), key.count == 32 else {

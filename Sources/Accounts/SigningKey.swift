@@ -31,8 +31,7 @@ struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
 
   /// A new key from the system's random number generator.
   static func random(at now: Timestamp) -> SigningKey? {
-    var generator = SystemRandomNumberGenerator()
-    let bytes = (0..<byteCount + 8).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    let bytes = (0..<byteCount + 8).map { _ in UInt8.random(in: .min ... .max) }
     guard let id = KeyID(Hex.string(bytes.suffix(8))) else { return nil }
     return SigningKey(
       id: id, secret: Secret(Hex.string(bytes.prefix(byteCount))), created: now, until: nil)

@@ -65,15 +65,11 @@ struct TokenSigner: Sendable {
     continuing principal: Principal? = nil, for purpose: Purpose = .session, at now: Timestamp
   ) throws -> Session {
     guard let key = keys.current else { throw ServiceError(.keys, "There is no key to sign with.") }
-    var generator = SystemRandomNumberGenerator()
-    let fresh = { (generator: inout SystemRandomNumberGenerator) in
-      Hex.string(generator.next(), generator.next())
-    }
     // The clock may have gone back since the session began.
     let start = min(principal?.startedAt ?? now, now)
     let claims = TokenClaims(
-      kind: kind, subject: id, name: name, session: principal?.tokenID ?? fresh(&generator),
-      tokenID: fresh(&generator), epoch: epoch, issuedAt: now.seconds,
+      kind: kind, subject: id, name: name, session: principal?.tokenID ?? Hex.random(),
+      tokenID: Hex.random(), epoch: epoch, issuedAt: now.seconds,
       expiresAt: end(of: kind, for: purpose, startedAt: start, at: now).seconds,
       startedAt: start.seconds)
     let token = IssuedToken(

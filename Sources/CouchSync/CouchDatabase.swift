@@ -42,12 +42,6 @@ package struct CouchDatabase: Sendable {
     self.reserveAnswer = reserveAnswer
   }
 
-  /// An id of 128 random bits, for a document that has none.
-  static func randomID() -> DocumentID {
-    var generator = SystemRandomNumberGenerator()
-    return .random(using: &generator)
-  }
-
   package var documentLimits: DocumentLimits { DocumentLimits(store.quota) }
 
   /// Commits the changes that a rule records.

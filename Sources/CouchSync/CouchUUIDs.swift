@@ -8,9 +8,7 @@ import Stores
 package enum CouchUUIDs {
   /// Returns `count` ids of 32 hexadecimal digits; one when `count` is absent.
   /// - Throws: 400 for a `count` that is not a number or is above ``CouchLimits/uuids``.
-  package static func answer(
-    _ parameters: CouchParameters, using generator: inout some RandomNumberGenerator
-  ) throws -> CouchAnswer {
+  package static func answer(_ parameters: CouchParameters) throws -> CouchAnswer {
     let text = parameters["count"] ?? "1"
     guard (1...18).contains(text.utf8.count),
       text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(text)
@@ -20,10 +18,7 @@ package enum CouchUUIDs {
     }
     return CouchAnswer(
       JSONWriter.object(reserving: count * 36 + 16) { writer in
-        writer.name("uuids")
-        writer.beginArray()
-        for _ in 0..<count { writer.string(Hex.string(generator.next(), generator.next())) }
-        writer.endArray()
+        writer.array("uuids", of: 0..<count) { $1.string(Hex.random()) }
       })
   }
 }

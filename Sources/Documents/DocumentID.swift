@@ -36,7 +36,5 @@ package struct DocumentID: ByteString {
   package var isDesign: Bool { text.utf8.first == UInt8(ascii: "_") }
 
   /// A new id for an untitled document: 32 lower-case hex digits of 128 random bits.
-  package static func random(using generator: inout some RandomNumberGenerator) -> DocumentID {
-    DocumentID(stored: Hex.string(generator.next(), generator.next()))
-  }
+  package static func random() -> DocumentID { DocumentID(stored: Hex.random()) }
 }

@@ -25,6 +25,12 @@ package enum Hex {
     }
   }
 
+  /// 32 random digits.
+  package static func random() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return string(generator.next(), generator.next())
+  }
+
   /// Appends 32 digits, the high word first.
   static func append(_ high: UInt64, _ low: UInt64, to bytes: inout [UInt8]) {
     let digits = SIMD4<UInt64>(

@@ -34,10 +34,9 @@ package struct Invitation: Sendable, Equatable {
   let hash: String
 
   init(
-    to list: AccountID, as role: ListRole, token: String, at now: Timestamp, expiresAt: Timestamp,
-    using generator: inout some RandomNumberGenerator
+    to list: AccountID, as role: ListRole, token: String, at now: Timestamp, expiresAt: Timestamp
   ) {
-    id = .random(using: &generator)
+    id = .random()
     self.list = list
     self.role = role
     createdAt = now

@@ -32,8 +32,7 @@ package final class ListImport: Sendable {
     self.lists = lists
     self.context = context
     self.owner = owner
-    var generator = SystemRandomNumberGenerator()
-    mark = .random(using: &generator)
+    mark = .random()
   }
 
   /// Creates a store for a list.
@@ -48,8 +47,7 @@ package final class ListImport: Sendable {
       throw ServiceError.tooManyOwned
     }
     try await requireRoom()
-    var generator = SystemRandomNumberGenerator()
-    let list = AccountID.random(using: &generator)
+    let list = AccountID.random()
     made.withLockedValue { $0.append((list, former)) }
     try await lists.stores.update(.system, as: context) { changes in
       try changes.noteErasure(of: .list(list))

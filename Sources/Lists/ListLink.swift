@@ -23,10 +23,9 @@ package struct ListLink: Sendable, Equatable {
   let hash: String
 
   init(
-    to list: AccountID, secret: String, at now: Timestamp,
-    using generator: inout some RandomNumberGenerator
+    to list: AccountID, secret: String, at now: Timestamp
   ) {
-    id = .random(using: &generator)
+    id = .random()
     self.list = list
     createdAt = now
     hash = Self.hash(of: secret)

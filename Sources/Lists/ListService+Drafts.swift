@@ -168,13 +168,11 @@ extension ListService {
   func removeEndedDrafts() async throws -> [any Error] {
     typealias Ended = (list: AccountID, author: AccountID)
     let (ended, unreadable): ([Ended], Int) = try await directory.read(orAbsent: ([], 0)) { view in
-      var ended: [Ended] = []
-      let unreadable = try view.readableLocals(ListKeys.range(ListKeys.endedDraftsPrefix)) {
-        id, note in
+      try view.readableLocals(ListKeys.range(ListKeys.endedDraftsPrefix)) { id, note -> Ended? in
         let list = try ListDirectory.root(of: note)["list"]?.string.flatMap(AccountID.init)
-        if let list, let author = ListKeys.last(of: id) { ended.append((list, author)) }
+        guard let list, let author = ListKeys.last(of: id) else { return nil }
+        return (list, author)
       }
-      return (ended, unreadable)
     }
     var failures: [any Error] =
       unreadable == 0 ? [] : [ListDirectory.unreadable("drafts that were ended")]

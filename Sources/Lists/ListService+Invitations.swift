@@ -22,12 +22,9 @@ extension ListService {
         .invalidDocument,
         "expiresAt must be a time within \(ListLimits.longestInvitationSeconds / 86_400) days")
     }
-    var generator = SystemRandomNumberGenerator()
-    let token =
-      Hex.string(generator.next(), generator.next())
-      + Hex.string(generator.next(), generator.next())
+    let token = Hex.random() + Hex.random()
     let invitation = Invitation(
-      to: list, as: role, token: token, at: now, expiresAt: end, using: &generator)
+      to: list, as: role, token: token, at: now, expiresAt: end)
     return try await stores.update(.system, as: context, answer: answer) { changes in
       guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
       try changes.invite(invitation, at: now)

@@ -13,11 +13,8 @@ extension ListService {
     answer: Answering<IssuedLink>? = nil
   ) async throws -> IssuedLink {
     try await requireOwner(owner, of: list)
-    var generator = SystemRandomNumberGenerator()
-    let secret =
-      Hex.string(generator.next(), generator.next())
-      + Hex.string(generator.next(), generator.next())
-    let link = ListLink(to: list, secret: secret, at: now(), using: &generator)
+    let secret = Hex.random() + Hex.random()
+    let link = ListLink(to: list, secret: secret, at: now())
     return try await stores.update(.system, as: context, answer: answer) { changes in
       guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
       try changes.add(link)

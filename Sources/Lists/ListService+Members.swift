@@ -23,9 +23,8 @@ extension ListService {
     try await requireOwner(owner, of: list)
     let (account, name) = try await account(named: username, on: list)
     let title = try await document(of: list).title
-    var generator = SystemRandomNumberGenerator()
     let invitation = PersonalInvitation(
-      of: account, name, to: list, title: title, as: role, by: owner, at: now(), using: &generator)
+      of: account, name, to: list, title: title, as: role, by: owner, at: now())
     let outcome = try await stores.update(.system, as: context, answer: answer) { changes in
       guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
       guard try changes.role(of: account, in: list) == nil else {
@@ -106,10 +105,9 @@ extension ListService {
   ) async throws -> PersonalInvitation? {
     let member = try await requireOfferable(list, to: username, by: owner)
     let document = try await document(of: list)
-    var generator = SystemRandomNumberGenerator()
     let offer = PersonalInvitation(
       of: member.account, member.username, to: list, title: document.title, as: .owner, by: owner,
-      at: now(), using: &generator)
+      at: now())
     return try await stores.update(.system, as: context, answer: answer) { changes in
       guard let head = try ListDirectory.head(of: list, in: changes.view),
         try changes.role(of: owner, in: list) == .owner

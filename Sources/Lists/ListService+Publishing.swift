@@ -100,18 +100,14 @@ extension ListService {
   func finishPublications(begunBefore limit: Timestamp?) async throws -> [any Error] {
     typealias Begun = (list: AccountID, document: DocumentID, author: AccountID, note: LocalID)
     let (begun, unreadable): ([Begun], Int) = try await directory.read(orAbsent: ([], 0)) { view in
-      var begun: [Begun] = []
-      let unreadable = try view.readableLocals(ListKeys.range(ListKeys.publishingPrefix)) {
-        id, note in
+      try view.readableLocals(ListKeys.range(ListKeys.publishingPrefix)) { id, note -> Begun? in
         let root = try ListDirectory.root(of: note)
-        if let limit, limit.milliseconds <= Int64(root["at"]?.int ?? 0) { return }
-        if let list = root["list"]?.string.flatMap(AccountID.init),
+        if let limit, limit.milliseconds <= Int64(root["at"]?.int ?? 0) { return nil }
+        guard let list = root["list"]?.string.flatMap(AccountID.init),
           let document = root["document"]?.string, let author = ListKeys.last(of: id)
-        {
-          begun.append((list, DocumentID(stored: document), author, id))
-        }
+        else { return nil }
+        return (list, DocumentID(stored: document), author, id)
       }
-      return (begun, unreadable)
     }
     var failures: [any Error] = unreadable == 0 ? [] : [ListDirectory.unreadable("a publication")]
     for (list, document, author, note) in begun {

@@ -65,8 +65,7 @@ package struct ListService: Sendable {
     answer: Answering<SharedList>? = nil
   ) async throws -> SharedList {
     try stores.requireSpaceForNewcomers()
-    var generator = SystemRandomNumberGenerator()
-    let (list, now) = (AccountID.random(using: &generator), now())
+    let (list, now) = (AccountID.random(), now())
     let body = try ListDocument.body(
       title: ListText.title(title), markdown: ListText.markdown(markdown), dates: dates,
       owner: owner.username, at: now)

@@ -33,10 +33,9 @@ package struct PersonalInvitation: Sendable, Equatable {
 
   init(
     of account: AccountID, _ username: String, to list: AccountID, title: String,
-    as role: ListRole, by inviter: AccountID, at now: Timestamp,
-    using generator: inout some RandomNumberGenerator
+    as role: ListRole, by inviter: AccountID, at now: Timestamp
   ) {
-    id = .random(using: &generator)
+    id = .random()
     (self.account, self.username, self.list, self.role) = (account, username, list, role)
     (self.inviter, createdAt) = (inviter, now)
     self.title = Self.beginning(of: title)

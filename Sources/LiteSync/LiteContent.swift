@@ -65,8 +65,7 @@ struct AttachmentProof: Sendable {
   /// Makes a question about bytes that the store has.
   /// - Throws: `integrity` when they are missing; the store's errors.
   init(of facts: AttachmentFacts, in store: some LiteStore) async throws {
-    var generator = SystemRandomNumberGenerator()
-    let nonce = (0..<Self.nonceBytes).map { _ in UInt8.random(in: .min ... .max, using: &generator)
+    let nonce = (0..<Self.nonceBytes).map { _ in UInt8.random(in: .min ... .max)
     }
     var hash = Insecure.SHA1()
     hash.update(data: [UInt8(nonce.count)] + nonce)

@@ -86,8 +86,7 @@ package final class PostgresDatabase: StorageEngine {
     self.writePool = writePool
     reads = SharedReads(on: readPool)
     self.clock = clock
-    var generator = SystemRandomNumberGenerator()
-    let node = Hex.string(generator.next(), generator.next())
+    let node = Hex.random()
     notices = NoticeSender(node: node, on: writePool.newSession())
     listener = NoticeListener(node: node, address)
     watch = ServerWatch(address)

@@ -51,8 +51,7 @@ extension PostgresDatabase {
   package func replaceSharedFile(
     _ name: String, _ next: () async throws -> [UInt8]?
   ) async throws -> SharedFile {
-    var generator = SystemRandomNumberGenerator()
-    let version = Int64.random(in: 1...Int64.max, using: &generator)
+    let version = Int64.random(in: 1...Int64.max)
     var count: Int64 = 0
     while let bytes = try await next() {
       let index = count

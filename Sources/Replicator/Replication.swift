@@ -239,9 +239,8 @@ extension Replication {
     // A continuous one begins again after each failure, and goes on where it was.
     let isFurther = request.isContinuous && common.0 != 0
     let since = isFurther ? common.0 : request.since ?? common.0
-    var generator = SystemRandomNumberGenerator()
     let session = ReplicationSession(
-      id: Hex.string(generator.next(), generator.next()), began: now(), since: since,
+      id: Hex.random(), began: now(), since: since,
       history: common.1, isByDocuments: request.isByDocuments)
     var progress = Progress()
     progress.statistics = ReplicationStatistics(common.1.first)

@@ -59,8 +59,7 @@ package final class ReplicatorDocuments: Sendable {
   ) {
     (self.database, self.jobs, self.seal) = (database, jobs, seal)
     (self.isShared, self.server, self.now) = (isShared, server, now)
-    var generator = SystemRandomNumberGenerator()
-    node = Hex.string(generator.next(), generator.next())
+    node = Hex.random()
   }
 
   /// Tells that documents were written.

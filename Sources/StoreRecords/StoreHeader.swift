@@ -37,10 +37,7 @@ package struct StoreHeader: Equatable, Sendable {
   }
 
   /// A random epoch.
-  package static func freshEpoch() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return Hex.string(generator.next(), generator.next())
-  }
+  package static func freshEpoch() -> String { Hex.random() }
 
   /// The counts as a ``StoreInfo``.
   package var info: StoreInfo {

@@ -12,6 +12,12 @@ package struct AccountID: ByteString {
     self.text = text
   }
 
+  package static func random() -> AccountID {
+    var generator = SystemRandomNumberGenerator()
+    return random(using: &generator)
+  }
+
+  /// For tests that name the same accounts in each run.
   package static func random(using generator: inout some RandomNumberGenerator) -> AccountID {
     AccountID(high: generator.next(), low: generator.next())
   }

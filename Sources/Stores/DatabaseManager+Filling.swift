@@ -30,8 +30,7 @@ extension DatabaseManager {
     try await withStore(name, creating: false) { store in
       try await store?.readInline { view in try view.info().requireEmpty() }
     }
-    var generator = SystemRandomNumberGenerator()
-    let staged = StoreName.staged(name, by: .random(using: &generator))
+    let staged = StoreName.staged(name, by: .random())
     do {
       let value = try await staging(staged, use)
       // The engine checks again that the store is empty: another process may have written to it.

@@ -105,18 +105,23 @@ extension StoreView {
     }
   }
 
-  /// Visits the local documents of a range, and passes over those that can't be read, also if only `visit` finds that:
-  /// it throws `integrity` then.
-  /// - Returns: how many it has passed over.
-  package func readableLocals(
-    _ range: DocumentRange, _ visit: (LocalID, LocalDocument) throws -> Void
-  ) throws -> Int {
-    var unreadable = 0
+  /// Reads the local documents of a range, and passes over those that can't be read, also if only `read` finds that: it
+  /// throws `integrity` then.
+  /// - Returns: what `read` has made of the others, except nil; and how many were passed over.
+  package func readableLocals<Value>(
+    _ range: DocumentRange, _ read: (LocalID, LocalDocument) throws -> Value?
+  ) throws -> (values: [Value], unreadable: Int) {
+    var (values, unreadable): ([Value], Int) = ([], 0)
     try allLocals(range) { id, document in
-      if try unlessDamaged({ try document.map { try visit(id, $0) } }) == nil { unreadable += 1 }
+      let found = try unlessDamaged { try document.map { try read(id, $0) } }
+      switch found {
+      case .some(let value?): values.append(value)
+      case .some(nil): break
+      case nil: unreadable += 1
+      }
       return true
     }
-    return unreadable
+    return (values, unreadable)
   }
 
   package func newest(_ id: DocumentID) throws -> RevisionTree? { try tree(id) }

@@ -44,14 +44,13 @@ struct DatabaseInfoTests {
   }
 
   @Test func uuidsAreDrawnUpToTheLimit() async throws {
-    var generator = SeededGenerator(seed: 1)
     func draw(_ parameters: (String, String)...) throws -> CouchAnswer {
-      try CouchUUIDs.answer(query(parameters), using: &generator)
+      try CouchUUIDs.answer(query(parameters))
     }
     #expect(try draw().json["uuids"]?.array?.first?.string?.utf8.count == 32)
     #expect(try draw(("count", "0")).text == #"{"uuids":[]}"#)
     let many = try draw(("count", "1000")).json["uuids"]?.array ?? []
-    #expect(Set(many).count == 1_000)
+    #expect(Set(many.compactMap(\.string)).count == 1_000)
     #expect(await refusal { try draw(("count", "1001")) } == "400 bad_request")
     #expect(await refusal { try draw(("count", "x")) } == "400 bad_request")
   }

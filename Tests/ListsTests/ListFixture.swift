@@ -112,11 +112,9 @@ struct ListFixture: Sendable {
   /// The ids of the system store's records that name a list.
   func records(of list: AccountID) async throws -> [String] {
     try await lists.directory.read(orAbsent: []) { view in
-      var ids: [String] = []
-      _ = try view.readableLocals(DocumentRange()) { id, _ in
-        if id.text.contains(list.text) { ids.append(id.text) }
-      }
-      return ids
+      try view.readableLocals(DocumentRange()) { id, _ in
+        id.text.contains(list.text) ? id.text : nil
+      }.values
     }
   }
 

@@ -28,8 +28,7 @@ struct CouchServerController: Sendable {
       },
       Route(.get, "/couch/_up", access: .open, cost: .free) { _, _ in health.answer(.up).response },
       Route(.get, "/couch/_uuids", access: .open, cost: .free) { call, _ in
-        var generator = SystemRandomNumberGenerator()
-        let answer = try CouchUUIDs.answer(try call.couchParameters(), using: &generator)
+        let answer = try CouchUUIDs.answer(try call.couchParameters())
         return .json(
           answer.body,
           headers: [

@@ -85,10 +85,7 @@ struct AttachmentAnswer: LongAnswerForm {
 /// Source: RFC 2046, section 5.1.
 enum Multipart {
   /// A random boundary, so that it occurs in no part.
-  static func boundary() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return Hex.string(generator.next(), generator.next())
-  }
+  static func boundary() -> String { Hex.random() }
 }
 
 extension OpenRevisions.Form {

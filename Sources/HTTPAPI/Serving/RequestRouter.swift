@@ -274,10 +274,7 @@ package struct RequestRouter: HTTPResponder {
   }
 
   /// A random id of a failed request, for its answer and for the log.
-  static func requestID() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return Hex.string(generator.next(), generator.next())
-  }
+  static func requestID() -> String { Hex.random() }
 
   /// The methods for `Allow`: HEAD wherever GET is allowed, and OPTIONS always.
   private static func list(_ methods: [String]) -> String {

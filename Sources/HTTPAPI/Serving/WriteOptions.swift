@@ -26,8 +26,7 @@ struct WriteOptions: Sendable {
     hasKey = key != nil
     guard let key else {
       guard isAsync else { return nil }
-      var generator = SystemRandomNumberGenerator()
-      token = Hex.string(generator.next(), generator.next())
+      token = Hex.random()
       return
     }
     guard (1...StoreLimits.receiptKeyBytes).contains(key.utf8.count) else {

@@ -20,8 +20,7 @@ struct BackupDraft {
 
   /// A path beside the backup's final path; each call returns a different one.
   static func path(of destination: String) -> String {
-    var generator = SystemRandomNumberGenerator()
-    return destination + mark + Hex.string(generator.next(), 0).prefix(digits)
+    destination + mark + Hex.random().prefix(digits)
   }
 
   /// Creates a draft with an empty manifest that only its owner can read.

@@ -29,8 +29,7 @@ package struct AttachmentUpload: Sendable {
   /// Begins an attachment.
   package init(limit: Int) {
     self.limit = limit
-    var generator = SystemRandomNumberGenerator()
-    name = Hex.string(generator.next(), generator.next())
+    name = Hex.random()
   }
 
   package static func tooLarge(_ limit: Int) -> ServiceError {
