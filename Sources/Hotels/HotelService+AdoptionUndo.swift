@@ -45,9 +45,7 @@ extension HotelService {
     let now = now()
     return try await read(user) { view in
       var found: [TakenOver] = []
-      let range = DocumentRange(
-        start: LocalID(receipt: "guest/").text, end: LocalID(receipt: "guest0").text)
-      try view.locals(range) { id, note in
+      try view.locals(Self.receipts) { id, note in
         if let guest = Self.guest(of: id),
           let taken = TakenOver(of: guest, AdoptionReceipt(note), at: now)
         {
@@ -91,7 +89,12 @@ extension HotelService {
     }
   }
 
-  private static func guest(of id: LocalID) -> AccountID? {
+  /// The receipts of all adoptions. "0" is the next byte after "/".
+  static let receipts = DocumentRange(
+    start: LocalID(receipt: "guest/").text, end: LocalID(receipt: "guest0").text)
+
+  /// The guest of an adoption's receipt.
+  static func guest(of id: LocalID) -> AccountID? {
     let key = String(
       decoding: id.text.utf8.dropFirst(LocalID.receiptPrefix.utf8.count), as: UTF8.self)
     guard case .guest(let guest)? = StoreName(key: key) else { return nil }

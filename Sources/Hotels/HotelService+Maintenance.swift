@@ -41,13 +41,11 @@ extension HotelService {
     in name: StoreName
   ) async throws -> (gone: [LocalID], kept: Int) {
     guard case .user = name else { return ([], 0) }
-    let prefix = LocalID(receipt: "guest/").text
     let ids = try await stores.visit(name) { store in
       guard let store else { return [LocalID]() }
       return try await store.read { view in
         var ids: [LocalID] = []
-        try view.locals(DocumentRange(start: prefix, end: LocalID(receipt: "guest0").text)) {
-          id, _ in
+        try view.locals(Self.receipts) { id, _ in
           ids.append(id)
           return ids.count < Self.receiptsAtOnce
         }
@@ -56,11 +54,8 @@ extension HotelService {
     }
     var gone: [LocalID] = []
     for id in ids {
-      let key = String(
-        decoding: id.text.utf8.dropFirst(LocalID.receiptPrefix.utf8.count), as: UTF8.self)
-      guard let guest = StoreName(key: key) else { continue }
-      let isGone = try await stores.visit(guest) { store in store == nil }
-      if isGone { gone.append(id) }
+      guard let guest = Self.guest(of: id) else { continue }
+      if try await stores.visit(.guest(guest), { $0 == nil }) { gone.append(id) }
     }
     return (gone, ids.count - gone.count)
   }
