@@ -6,7 +6,7 @@ package import JSON
 ///
 /// The bytes are the client's own. Only white space outside strings and the `_` fields are removed, so that
 /// numbers, escapes, unknown fields and their order stay as the client sent them.
-package struct DocumentBody: Sendable, Hashable {
+package struct DocumentBody: Sendable, Equatable {
   /// The object's text, `{…}`.
   package let bytes: [UInt8]
   /// What follows from the bytes; nil for a body that was read from a store, where it is computed at each
@@ -122,9 +122,6 @@ package struct DocumentBody: Sendable, Hashable {
   package static func == (left: DocumentBody, right: DocumentBody) -> Bool {
     left.bytes == right.bytes
   }
-
-  /// The bytes count.
-  package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 }
 
 /// Reads a long body in parts, so that other tasks can run between them.

@@ -45,13 +45,6 @@ enum JSONBytes {
     one.utf8.count == other.utf8.count && one.utf8.elementsEqual(other.utf8)
   }
 
-  /// Adds the bytes of a text and their number to the hasher.
-  static func hash(_ text: String, into hasher: inout Hasher) {
-    hasher.combine(text.utf8.count)
-    var text = text
-    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-  }
-
   @inline(__always)
   private static func word(_ text: Span<UInt8>, _ offset: Int) -> UInt64 {
     UInt64(bigEndian: text.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))

@@ -71,7 +71,7 @@ extension JSONObject: ExpressibleByDictionaryLiteral {
   }
 }
 
-extension JSONObject: Hashable {
+extension JSONObject: Equatable {
   /// Whether both objects have the same members, in any order.
   package static func == (one: JSONObject, other: JSONObject) -> Bool {
     guard one.count == other.count else { return false }
@@ -80,19 +80,6 @@ extension JSONObject: Hashable {
     sorted.0.sort()
     sorted.1.sort()
     return sorted.0.isSame(as: sorted.1)
-  }
-
-  /// Adds the members to the hasher, independently of their order.
-  package func hash(into hasher: inout Hasher) {
-    var sum = 0
-    for (name, value) in members {
-      var one = Hasher()
-      JSONBytes.hash(name, into: &one)
-      one.combine(value)
-      sum &+= one.finalize()
-    }
-    hasher.combine(count)
-    hasher.combine(sum)
   }
 
   private func isSame(as other: JSONObject) -> Bool {

@@ -72,7 +72,7 @@ package enum JSONValue: Sendable {
   }
 }
 
-extension JSONValue: Hashable {
+extension JSONValue: Equatable {
   /// Whether two values are equal: strings by their bytes, numbers as written, objects whatever the order of their
   /// members.
   package static func == (one: JSONValue, other: JSONValue) -> Bool {
@@ -84,29 +84,6 @@ extension JSONValue: Hashable {
     case (.array(let left), .array(let right)): left == right
     case (.object(let left), .object(let right)): left == right
     default: false
-    }
-  }
-
-  /// Adds the value's kind and content to the hasher.
-  package func hash(into hasher: inout Hasher) {
-    switch self {
-    case .null:
-      hasher.combine(0)
-    case .bool(let value):
-      hasher.combine(1)
-      hasher.combine(value)
-    case .number(let value):
-      hasher.combine(2)
-      hasher.combine(value)
-    case .string(let value):
-      hasher.combine(3)
-      JSONBytes.hash(value, into: &hasher)
-    case .array(let value):
-      hasher.combine(4)
-      hasher.combine(value)
-    case .object(let value):
-      hasher.combine(5)
-      hasher.combine(value)
     }
   }
 }

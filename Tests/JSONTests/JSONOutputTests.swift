@@ -72,4 +72,19 @@ import Testing
     #expect(try JSONReading.canonical(text) == canonical)
     #expect(try JSONReading.root(text).value.bytes == Array(canonical.utf8))
   }
+
+  @Test func writtenObjectsAndArraysAreClosed() {
+    let bytes = JSONWriter.object { writer in
+      writer.member("a", 1)
+      writer.object("b") { $0.member("c", "d") }
+      writer.objects("e", of: [1, 2]) { $1.member("f", $0) }
+      writer.array("g", of: [3, 4]) { $1.int($0) }
+      writer.name("h")
+      writer.array([String]()) { $1.string($0) }
+      writer.member("i", true)
+    }
+    #expect(
+      String(decoding: bytes, as: UTF8.self)
+        == #"{"a":1,"b":{"c":"d"},"e":[{"f":1},{"f":2}],"g":[3,4],"h":[],"i":true}"#)
+  }
 }

@@ -18,14 +18,13 @@ import Testing
   }
 
   @Test(arguments: 0..<4)
-  func shuffledMembersHaveTheSameCanonicalBytesAndHash(_ seed: UInt64) throws {
+  func shuffledMembersHaveTheSameCanonicalBytes(_ seed: UInt64) throws {
     var random = JSONRandom(seed: seed &+ 100)
     for _ in 0..<40 {
       guard case .object(let object) = random.value(depth: 4) else { continue }
       let shuffled = JSONObject(object.members.shuffled(using: &random).map { ($0.name, $0.value) })
       let (one, other) = (JSONValue.object(object), JSONValue.object(shuffled))
       #expect(one == other)
-      #expect(one.hashValue == other.hashValue)
       let canonical = try ParsedJSON(one.bytes, limits: .document).root.canonical
       #expect(try ParsedJSON(other.bytes, limits: .document).root.canonical == canonical)
     }

@@ -13,7 +13,7 @@ import Testing
     let composed: JSONValue = "\u{e9}"
     let decomposed: JSONValue = "e\u{301}"
     #expect(composed != decomposed)
-    #expect(Set([composed, decomposed, "\u{e9}"]).count == 2)
+    #expect(composed == "\u{e9}")
     let object: JSONObject = ["\u{e9}": 1, "e\u{301}": 2]
     #expect(object.count == 2)
     #expect(object["e\u{301}"] == 2)
@@ -23,7 +23,6 @@ import Testing
     let one: JSONValue = ["a": 1, "b": ["c": 2, "d": 3]]
     let other: JSONValue = ["b": ["d": 3, "c": 2], "a": 1]
     #expect(one == other)
-    #expect(one.hashValue == other.hashValue)
     #expect(one != ["a": 1, "b": ["c": 2, "d": 4]])
     #expect(one != ["a": 1, "c": ["c": 2, "d": 3]])
     #expect(one != ["a": 1])
@@ -32,7 +31,9 @@ import Testing
 
   @Test func kindsAreNeverEqual() {
     let values: [JSONValue] = [nil, false, 0, "", [], [:], "0", "false"]
-    #expect(Set(values).count == values.count)
+    for (index, value) in values.enumerated() {
+      #expect(!values.dropFirst(index + 1).contains(value))
+    }
   }
 
   @Test func memberIsReplacedInItsPlace() {
