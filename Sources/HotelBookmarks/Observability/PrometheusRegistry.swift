@@ -3,7 +3,7 @@ import Synchronization
 
 /// The process' metrics, and their text for Prometheus.
 ///
-/// A backend of swift-metrics: counters, gauges (recorders and meters) and histograms of seconds (timers).
+/// A backend of swift-metrics: counters, gauges (recorders) and histograms of seconds (timers).
 /// Source: Prometheus, "Exposition formats", text format 0.0.4.
 package final class PrometheusRegistry: MetricsFactory {
   private let metrics = Mutex<[MetricName: any PrometheusMetric]>([:])
@@ -33,16 +33,6 @@ package final class PrometheusRegistry: MetricsFactory {
     metric(label, dimensions) { PrometheusCounter() }
   }
 
-  package func makeFloatingPointCounter(
-    label: String, dimensions: [(String, String)]
-  ) -> any FloatingPointCounterHandler {
-    metric(label, dimensions) { PrometheusGauge() }
-  }
-
-  package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
-    metric(label, dimensions) { PrometheusGauge() }
-  }
-
   package func makeRecorder(
     label: String, dimensions: [(String, String)], aggregate: Bool
   ) -> any RecorderHandler {
@@ -54,8 +44,6 @@ package final class PrometheusRegistry: MetricsFactory {
   }
 
   package func destroyCounter(_ handler: any CounterHandler) {}
-  package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
-  package func destroyMeter(_ handler: any MeterHandler) {}
   package func destroyRecorder(_ handler: any RecorderHandler) {}
   package func destroyTimer(_ handler: any TimerHandler) {}
 
@@ -199,33 +187,19 @@ final class PrometheusCounter: PrometheusMetric, CounterHandler {
 
   func samples(named name: MetricName) -> [PrometheusSample] {
     let count = Double(value.load(ordering: .relaxed))
-    return [
-      PrometheusSample(
-        family: name.name, kind: .counter, suffix: "", labels: name.labels, value: count)
-    ]
+    return [PrometheusSample(name.name, .counter, labels: name.labels, count)]
   }
 }
 
 /// The last value.
-final class PrometheusGauge: PrometheusMetric, RecorderHandler, MeterHandler,
-  FloatingPointCounterHandler
-{
+final class PrometheusGauge: PrometheusMetric, RecorderHandler {
   private let value = Mutex<Double>(0)
 
-  func record(_ value: Int64) { set(Double(value)) }
-  func record(_ value: Double) { set(value) }
-  func set(_ value: Int64) { set(Double(value)) }
-  func set(_ value: Double) { self.value.withLock { $0 = value } }
-  func increment(by amount: Double) { value.withLock { $0 += amount } }
-  func decrement(by amount: Double) { value.withLock { $0 -= amount } }
-  func reset() { set(0.0) }
+  func record(_ value: Int64) { record(Double(value)) }
+  func record(_ value: Double) { self.value.withLock { $0 = value } }
 
   func samples(named name: MetricName) -> [PrometheusSample] {
-    [
-      PrometheusSample(
-        family: name.name, kind: .gauge, suffix: "", labels: name.labels,
-        value: value.withLock { $0 })
-    ]
+    [PrometheusSample(name.name, .gauge, labels: name.labels, value.withLock { $0 })]
   }
 }
 
