@@ -187,11 +187,6 @@ package struct DocumentStore: Sendable {
     try await noting { try await storage.compact() }
   }
 
-  /// The winner, which may be a tombstone.
-  package func document(_ id: DocumentID) async throws -> Document? {
-    try await readInline { view in try view.document(id) }
-  }
-
   package var historyLimits: HistoryLimits { limits.history }
   package var quota: StoreLimits { limits }
 }

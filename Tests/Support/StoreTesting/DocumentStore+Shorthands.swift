@@ -1,8 +1,13 @@
 package import Documents
 package import Stores
 
-/// Writes of tests that are about no author, deadline or receipt.
+/// Reads and writes of tests that are about no author, deadline or receipt.
 extension DocumentStore {
+  /// The winner, which may be a tombstone.
+  package func document(_ id: DocumentID) async throws -> Document? {
+    try await readInline { view in try view.document(id) }
+  }
+
   /// Updates the store as the server.
   @discardableResult
   package func update<Value: Sendable>(
