@@ -51,10 +51,7 @@ struct AdministratorController: Sendable {
     let names = try await names(of: kind, after: after, limit: limit + 1)
     let figures = try await engine.figures(of: Array(names.prefix(limit)))
     return .json { writer in
-      writer.name(list)
-      writer.beginArray()
-      for store in figures { write(store, to: &writer) }
-      writer.endArray()
+      writer.array(list, of: figures) { write($0, to: &$1) }
       if names.count > limit, let last = figures.last { writer.member("next", last.name.key) }
     }
   }
@@ -107,17 +104,12 @@ struct AdministratorController: Sendable {
     let stores = try await engine.figures(of: page.users.compactMap { $0.id.map(StoreName.user) })
     let figures = Dictionary(stores.map { ($0.name, $0) }) { $1 }
     return .json { writer in
-      writer.name("users")
-      writer.beginArray()
-      for user in page.users {
-        writer.beginObject()
+      writer.objects("users", of: page.users) { user, writer in
         if let name = user.name { writer.member("username", name) }
         if let id = user.id { writer.member("id", id.text) }
         if !user.createdAt.isEmpty { writer.member("createdAt", user.createdAt) }
         if let id = user.id, let store = figures[.user(id)] { Self.write(store, to: &writer) }
-        writer.endObject()
       }
-      writer.endArray()
       if let next = page.next { writer.member("next", next) }
     }
   }
@@ -126,7 +118,7 @@ struct AdministratorController: Sendable {
   private static func order(_ query: QueryParameters) throws(Problem) -> UserOrder? {
     guard let text = query["sort"] else { return nil }
     guard let order = UserOrder(rawValue: text) else {
-      throw Problem(.badRequest, "invalid_parameter", "sort must be name or created")
+      throw Problem.invalidParameter("sort must be name or created")
     }
     return order
   }
@@ -162,18 +154,13 @@ struct AdministratorController: Sendable {
     let page = accounts.sessions(
       after: try query.text("after", maximumBytes: 128), limit: try Self.limit(query))
     return .json { writer in
-      writer.name("sessions")
-      writer.beginArray()
-      for session in page.sessions {
-        writer.beginObject()
+      writer.objects("sessions", of: page.sessions) { session, writer in
         writer.member("id", session.id)
         writer.member("kind", session.principal.kind.rawValue)
         writer.member("account", session.principal.id.text)
         if let name = session.principal.username { writer.member("username", name) }
         writer.member("expiresAt", session.expiresAt.rfc3339)
-        writer.endObject()
       }
-      writer.endArray()
       if let next = page.next { writer.member("next", next) }
     }
   }
@@ -194,6 +181,6 @@ extension Route {
 }
 
 extension Problem {
-  static let invalidPageToken = Problem(
-    .badRequest, "invalid_parameter", "after must be what next was on the page before")
+  static let invalidPageToken = Problem.invalidParameter(
+    "after must be what next was on the page before")
 }

@@ -61,10 +61,7 @@ struct AdministratorJobController: Sendable {
       .administrator(.get, "/v1/admin/jobs") { call in
         _ = try call.query()
         return .json { writer in
-          writer.name("jobs")
-          writer.beginArray()
-          for job in administration.jobs.all { job.write(to: &writer) }
-          writer.endArray()
+          writer.array("jobs", of: administration.jobs.all) { $0.write(to: &$1) }
         }
       },
       .administrator(.get, "/v1/admin/jobs/{jobID}") { call in
@@ -90,16 +87,11 @@ struct AdministratorJobController: Sendable {
     _ = try call.query()
     let backups = try await administration.backups()
     return .json { writer in
-      writer.name("backups")
-      writer.beginArray()
-      for backup in backups {
-        writer.beginObject()
+      writer.objects("backups", of: backups) { backup, writer in
         writer.member("name", backup.name)
         writer.member("madeAt", backup.madeAt.rfc3339)
         writer.member("isWhole", backup.isWhole)
-        writer.endObject()
       }
-      writer.endArray()
     }
   }
 
@@ -164,7 +156,7 @@ struct AdministratorJobController: Sendable {
     guard body[name] != nil else { return nil }
     let path = try CredentialsBody.text(name, in: body)
     guard path.utf8.first == UInt8(ascii: "/") else {
-      throw Problem(.badRequest, "bad_request", "\(name) must be an absolute path")
+      throw Problem.badRequest("\(name) must be an absolute path")
     }
     return path
   }
@@ -182,13 +174,9 @@ struct AdministratorJobController: Sendable {
   /// Imports hotels as they arrive. The answer comes at the end. Meanwhile the list of jobs shows the progress.
   private func importHotels(_ call: Call) async throws -> Response {
     let query = try call.query("strict", "replace", "dryRun")
-    for name in ["strict", "replace", "dryRun"] where !["true", "false", nil].contains(query[name])
-    {
-      throw Problem(.badRequest, "invalid_parameter", "\(name) must be true or false")
-    }
     let options = Administration.ImportOptions(
-      isStrict: query["strict"] == "true", isForced: query["replace"] == "true",
-      isDryRun: query["dryRun"] == "true")
+      isStrict: try query.isSet("strict"), isForced: try query.isSet("replace"),
+      isDryRun: try query.isSet("dryRun"))
     return try await runWithin(
       administration.importCatalogue(options, try call.streamedBody()))
   }
@@ -224,10 +212,7 @@ extension AdministrationJobs.Job {
     writer.member("damaged", isDamaged)
     if let error { writer.member("error", error) }
     writer.member("findingCount", findingCount)
-    writer.name("findings")
-    writer.beginArray()
-    for finding in findings { writer.string(finding) }
-    writer.endArray()
+    writer.array("findings", of: findings) { $1.string($0) }
     writer.endObject()
   }
 }

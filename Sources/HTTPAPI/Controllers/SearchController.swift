@@ -48,12 +48,9 @@ struct SearchController: Sendable {
     writer.member("source", page.source.rawValue)
     if let total = page.total { writer.member("total", total) }
     if page.hasMostOnly { writer.member("matched", "most") }
-    writer.name("hotels")
-    writer.beginArray()
-    for hotel in page.hotels {
+    try writer.array("hotels", of: page.hotels) { hotel, writer in
       writer.raw(try HotelJSON.bytes(hotel, isBookmarked: bookmarked.contains(hotel.id)))
     }
-    writer.endArray()
     if let next = page.next { writer.member("next", next) }
     writer.endObject()
     return try await .packed(writer.bytes, headers: page.freshness, for: call)
@@ -66,28 +63,17 @@ struct SearchController: Sendable {
       beginning: try query.text("prefix", maximumBytes: PlacePage.maximumPrefixBytes) ?? "",
       limit: try query.int(
         "limit", in: 1...PlacePage.maximumLimit, default: PlacePage.defaultLimit))
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.name("places")
-    writer.beginArray()
-    for place in page.places {
-      writer.beginObject()
-      writer.member("kind", place.kind.rawValue)
-      writer.member("name", place.name)
-      if !place.state.isEmpty { writer.member("state", place.state) }
-      if !place.country.isEmpty { writer.member("country", place.country) }
-      writer.member("hotels", place.hotels)
-      writer.endObject()
+    return .json { writer in
+      writer.objects("places", of: page.places) { place, writer in
+        writer.member("kind", place.kind.rawValue)
+        writer.member("name", place.name)
+        if !place.state.isEmpty { writer.member("state", place.state) }
+        if !place.country.isEmpty { writer.member("country", place.country) }
+        writer.member("hotels", place.hotels)
+      }
+      let orders = HotelQuery.Order.allCases.filter { page.orders.contains($0) }
+      writer.array("sorts", of: orders) { $1.string($0.rawValue) }
     }
-    writer.endArray()
-    writer.name("sorts")
-    writer.beginArray()
-    for order in HotelQuery.Order.allCases where page.orders.contains(order) {
-      writer.string(order.rawValue)
-    }
-    writer.endArray()
-    writer.endObject()
-    return .json(writer.bytes)
   }
 
   /// The order that a query names. With `near` but without `sort` it is by distance.
@@ -97,8 +83,7 @@ struct SearchController: Sendable {
   ) {
     let near = try query.text("near", maximumBytes: 64).map { text throws(Problem) in
       guard let point = GeoPoint(text) else {
-        throw Problem(
-          .badRequest, "invalid_parameter",
+        throw Problem.invalidParameter(
           "near must be latitude,longitude in degrees, as in near=51.5,-0.12")
       }
       return point
@@ -107,12 +92,10 @@ struct SearchController: Sendable {
       return (near == nil ? .relevance : .distance, near)
     }
     guard let order = HotelQuery.Order(rawValue: name) else {
-      throw Problem(
-        .badRequest, "invalid_parameter", "sort must be relevance, name, price or distance")
+      throw Problem.invalidParameter("sort must be relevance, name, price or distance")
     }
     guard order != .distance || near != nil else {
-      throw Problem(
-        .badRequest, "invalid_parameter", "sort=distance needs near, as in near=51.5,-0.12")
+      throw Problem.invalidParameter("sort=distance needs near, as in near=51.5,-0.12")
     }
     return (order, near)
   }
@@ -154,8 +137,7 @@ extension HotelQuery {
   /// - Throws: 400 for a query with more different words than a search looks up.
   func checkWords() throws(Problem) {
     guard wordCount <= Self.maximumWords else {
-      throw Problem(
-        .badRequest, "invalid_parameter",
+      throw Problem.invalidParameter(
         "description and location have more than \(Self.maximumWords) different words")
     }
   }

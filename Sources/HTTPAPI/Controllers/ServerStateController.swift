@@ -36,31 +36,23 @@ struct ServerStateController: Sendable {
     _ = try call.query()
     let cache = await administration.cache()
     return .json { writer in
-      writer.name("upstreams")
-      writer.beginArray()
-      for upstream in administration.upstreams() {
-        writer.beginObject()
+      writer.objects("upstreams", of: administration.upstreams()) { upstream, writer in
         writer.member("name", upstream.name)
         if let breaker = upstream.breaker { writer.member("breaker", breaker) }
         writer.member("isRecovering", upstream.isRecovering)
-        writer.name("calls")
-        writer.beginObject()
-        for (outcome, count) in upstream.calls { writer.member(outcome, count) }
-        writer.endObject()
-        writer.endObject()
+        writer.object("calls") { writer in
+          for (outcome, count) in upstream.calls { writer.member(outcome, count) }
+        }
       }
-      writer.endArray()
       guard let cache else { return }
-      writer.name("cache")
-      writer.beginObject()
-      writer.member("answerBytes", cache.answerBytes)
-      writer.member("maximumBytes", cache.maximumBytes)
-      writer.member("hotels", cache.hotels)
-      writer.name("searches")
-      writer.beginObject()
-      for (result, count) in cache.searches { writer.member(result, count) }
-      writer.endObject()
-      writer.endObject()
+      writer.object("cache") { writer in
+        writer.member("answerBytes", cache.answerBytes)
+        writer.member("maximumBytes", cache.maximumBytes)
+        writer.member("hotels", cache.hotels)
+        writer.object("searches") { writer in
+          for (result, count) in cache.searches { writer.member(result, count) }
+        }
+      }
     }
   }
 
@@ -99,10 +91,7 @@ struct ServerStateController: Sendable {
     }
     return .json { writer in
       writer.member("seconds", ServerHistory.sampleSeconds)
-      writer.name("samples")
-      writer.beginArray()
-      for sample in samples { sample.write(to: &writer) }
-      writer.endArray()
+      writer.array("samples", of: samples) { $0.write(to: &$1) }
     }
   }
 }
