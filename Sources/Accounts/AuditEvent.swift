@@ -67,21 +67,19 @@ package struct AuditEvent: Sendable {
 
   /// One line: an object in JSON, with a line break. All lines begin with their times, which have one length.
   func line(at time: Timestamp, from address: ClientAddress?) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("time", time.rfc3339)
-    writer.member("event", kind.rawValue)
-    if let account { writer.member("account", account.text) }
-    switch by {
-    case .guest(let id)?, .user(let id)?: if id != account { writer.member("by", id.text) }
-    case .administrator?: writer.member("by", "administrator")
-    case .server?, nil: break
-    }
-    if let list { writer.member("list", list.text) }
-    if let about { writer.member("about", about) }
-    if let count { writer.member("count", count) }
-    if let address { writer.member("address", address.prefix) }
-    writer.endObject()
-    return writer.bytes + [UInt8(ascii: "\n")]
+    JSONWriter.object { writer in
+      writer.member("time", time.rfc3339)
+      writer.member("event", kind.rawValue)
+      if let account { writer.member("account", account.text) }
+      switch by {
+      case .guest(let id)?, .user(let id)?: if id != account { writer.member("by", id.text) }
+      case .administrator?: writer.member("by", "administrator")
+      case .server?, nil: break
+      }
+      if let list { writer.member("list", list.text) }
+      if let about { writer.member("about", about) }
+      if let count { writer.member("count", count) }
+      if let address { writer.member("address", address.prefix) }
+    } + [UInt8(ascii: "\n")]
   }
 }

@@ -115,14 +115,13 @@ struct TokenSigner: Sendable {
   }
 
   private func sign(_ claims: [UInt8], with key: SigningKey) -> Secret {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("alg", CompactToken.algorithm)
-    writer.member("kid", key.id.text)
-    writer.member("typ", CompactToken.type)
-    writer.endObject()
+    let head = JSONWriter.object { writer in
+      writer.member("alg", CompactToken.algorithm)
+      writer.member("kid", key.id.text)
+      writer.member("typ", CompactToken.type)
+    }
     var token: [UInt8] = []
-    Base64URL.append(writer.bytes, to: &token)
+    Base64URL.append(head, to: &token)
     token.append(UInt8(ascii: "."))
     Base64URL.append(claims, to: &token)
     let signature = key.signature(of: token)

@@ -259,15 +259,13 @@ extension CouchDatabase {
   func notAtomic(_ entries: [BulkEntry.Head]) -> CouchAnswer {
     let error = ServiceError(.notAtomic, "all_or_nothing is not supported")
     var writer = JSONWriter(reserving: entries.count * 96 + 2)
-    writer.beginArray()
-    for entry in entries {
-      writer.beginObject()
-      if let id = entry.id { writer.member("id", id) }
-      writer.member("rev", entry.sentRevision)
-      error.appendMembers(to: &writer, word)
-      writer.endObject()
+    writer.array(entries) { entry, writer in
+      writer.object { writer in
+        if let id = entry.id { writer.member("id", id) }
+        writer.member("rev", entry.sentRevision)
+        error.appendMembers(to: &writer, word)
+      }
     }
-    writer.endArray()
     return CouchAnswer(.refused, writer.bytes)
   }
 }

@@ -43,18 +43,11 @@ package struct MirrorPage: Sendable {
         hotel.append(to: &bytes)
         writer.raw(bytes)
       }
-      writer.name("removed")
-      writer.beginArray()
-      for (id, revision) in removed {
-        writer.beginObject()
-        writer.member("id", id.text)
-        writer.member("rev", revision.description)
-        writer.endObject()
+      writer.objects("removed", of: removed) { gone, writer in
+        writer.member("id", gone.id.text)
+        writer.member("rev", gone.revision.description)
       }
-      writer.endArray()
-      if let order {
-        writer.array("order", of: order) { $1.string($0.text) }
-      }
+      if let order { writer.array("order", of: order) { $1.string($0.text) } }
       if !damage.isEmpty { writer.damaged(damage) }
     }
   }

@@ -33,14 +33,13 @@ package struct Damage: Sendable, Equatable {
 extension Damage {
   /// The local document that stores the damage: one line of JSON, then the damaged bytes.
   package func note(with bytes: [UInt8]) -> LocalDocument {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("id", id)
-    writer.member("rev", revision)
-    if let restored { writer.member("restored", restored.description) }
-    writer.member("found", Int(found.milliseconds))
-    writer.endObject()
-    return LocalDocument(revision: 1, body: writer.bytes + [0x0A] + bytes)
+    let line = JSONWriter.object { writer in
+      writer.member("id", id)
+      writer.member("rev", revision)
+      if let restored { writer.member("restored", restored.description) }
+      writer.member("found", Int(found.milliseconds))
+    }
+    return LocalDocument(revision: 1, body: line + [0x0A] + bytes)
   }
 
   /// Reads such a local document; nil for any other.
@@ -61,17 +60,12 @@ extension Damage {
 extension JSONWriter {
   /// Writes the member `damaged` for the owner of a store: its lost revisions.
   package mutating func damaged(_ damage: [Damage]) {
-    name("damaged")
-    beginArray()
-    for loss in damage {
-      beginObject()
-      member("id", loss.id)
-      member("rev", loss.revision)
-      if let restored = loss.restored { member("restored", restored.description) }
-      member("found", loss.found.rfc3339)
-      endObject()
+    objects("damaged", of: damage) { loss, writer in
+      writer.member("id", loss.id)
+      writer.member("rev", loss.revision)
+      if let restored = loss.restored { writer.member("restored", restored.description) }
+      writer.member("found", loss.found.rfc3339)
     }
-    endArray()
   }
 }
 

@@ -62,13 +62,11 @@ package struct KeptAnswer: Sendable, Equatable {
 
   /// Writes changed documents: `[{"id","rev"}…]`.
   package static func append(_ changes: [Change], to writer: inout JSONWriter) {
-    writer.beginArray()
-    for change in changes {
-      writer.beginObject()
-      writer.member("id", change.id.text)
-      writer.member("rev", change.revision.description)
-      writer.endObject()
+    writer.array(changes) { change, writer in
+      writer.object { writer in
+        writer.member("id", change.id.text)
+        writer.member("rev", change.revision.description)
+      }
     }
-    writer.endArray()
   }
 }

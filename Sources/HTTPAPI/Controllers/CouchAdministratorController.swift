@@ -161,9 +161,7 @@ extension Response {
     _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
   ) -> Response {
     var writer = JSONWriter()
-    writer.beginArray()
-    for element in elements { write(element, &writer) }
-    writer.endArray()
+    writer.array(elements, write)
     return .json(writer.bytes, headers: Response.couchFields)
   }
 }

@@ -143,14 +143,11 @@ struct ListContentController: Sendable {
     let limit = try query.int("limit", in: 1...ListLimits.page, default: 20)
     let after = try query.text("after", maximumBytes: ListLimits.titleBytes)
     let page = try await lists.notes(of: list, after: after, limit: limit, for: person.id)
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.objects("notes", of: page.notes) { note, writer in
-      writer.note(note)
+    let bytes = JSONWriter.object { writer in
+      writer.objects("notes", of: page.notes) { $1.note($0) }
+      if let next = page.next { writer.member("next", next) }
     }
-    if let next = page.next { writer.member("next", next) }
-    writer.endObject()
-    return try await .packed(writer.bytes, headers: [:], for: call)
+    return try await .packed(bytes, headers: [:], for: call)
   }
 
   private func readNote(

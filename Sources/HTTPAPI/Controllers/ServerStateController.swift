@@ -68,15 +68,10 @@ struct ServerStateController: Sendable {
       writer.member("waitingFeeds", feeds.waitingCount)
       writer.member("openStores", stores.openCount)
       writer.member("leasedStores", stores.leasedCount)
-      writer.name("addresses")
-      writer.beginArray()
-      for (address, connections) in traffic.addresses {
-        writer.beginObject()
-        writer.member("address", address)
-        writer.member("connections", connections)
-        writer.endObject()
+      writer.objects("addresses", of: traffic.addresses) { found, writer in
+        writer.member("address", found.address)
+        writer.member("connections", found.connections)
       }
-      writer.endArray()
     }
   }
 

@@ -209,27 +209,25 @@ extension Problem {
 
   /// The answer's body.
   func bytes(in dialect: Dialect, requestID: String) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    if dialect != .couch {
-      writer.member("type", Self.typePrefix + error)
-      writer.member("title", status.reasonPhrase)
-      writer.member("status", status.code)
-      writer.member("detail", reason)
-    }
-    writer.member("error", error)
-    writer.member("reason", reason)
-    if dialect != .couch { writer.member("requestId", requestID) }
-    for (name, value) in members.members {
-      writer.name(name)
-      writer.value(value)
-    }
-    if dialect == .travel {
-      writer.member("failure", reason)
-      writer.member("message", reason)
-    }
-    writer.endObject()
-    return writer.bytes + [UInt8(ascii: "\n")]
+    JSONWriter.object { writer in
+      if dialect != .couch {
+        writer.member("type", Self.typePrefix + error)
+        writer.member("title", status.reasonPhrase)
+        writer.member("status", status.code)
+        writer.member("detail", reason)
+      }
+      writer.member("error", error)
+      writer.member("reason", reason)
+      if dialect != .couch { writer.member("requestId", requestID) }
+      for (name, value) in members.members {
+        writer.name(name)
+        writer.value(value)
+      }
+      if dialect == .travel {
+        writer.member("failure", reason)
+        writer.member("message", reason)
+      }
+    } + [UInt8(ascii: "\n")]
   }
 }
 

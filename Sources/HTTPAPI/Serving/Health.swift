@@ -193,11 +193,8 @@ package final class Health: Sendable {
   ) -> OperationAnswer {
     var fields = headers
     fields[.contentType] = "application/json"
-    var writer = JSONWriter()
-    writer.beginObject()
-    write(&writer)
-    writer.endObject()
-    return OperationAnswer(status: status, fields: fields, body: ByteBuffer(bytes: writer.bytes))
+    return OperationAnswer(
+      status: status, fields: fields, body: ByteBuffer(bytes: JSONWriter.object(write)))
   }
 }
 

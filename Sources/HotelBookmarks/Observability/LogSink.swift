@@ -120,14 +120,12 @@ package struct LineLogHandler: LogHandler {
   }
 
   private func json(_ event: LogEvent, _ metadata: Pairs) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("time", now().rfc3339)
-    writer.member("level", event.level.rawValue)
-    writer.member("logger", label)
-    writer.member("message", "\(event.message)")
-    for (key, value) in metadata { writer.member(key, "\(value)") }
-    writer.endObject()
-    return writer.bytes
+    JSONWriter.object { writer in
+      writer.member("time", now().rfc3339)
+      writer.member("level", event.level.rawValue)
+      writer.member("logger", label)
+      writer.member("message", "\(event.message)")
+      for (key, value) in metadata { writer.member(key, "\(value)") }
+    }
   }
 }

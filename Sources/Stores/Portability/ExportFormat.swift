@@ -48,11 +48,7 @@ package enum ExportFormat {
 
 extension JSONWriter {
   static func line(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    write(&writer)
-    writer.endObject()
-    return writer.bytes + [UInt8(ascii: "\n")]
+    JSONWriter.object(write) + [UInt8(ascii: "\n")]
   }
 }
 
