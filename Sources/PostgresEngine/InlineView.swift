@@ -3,11 +3,11 @@ import Scheduling
 import StoreRecords
 import Stores
 
-/// A read of one document, or one local document, with one statement. A single statement sees one state of the store,
-/// so that no transaction is needed. A query that needs more runs again on a ``Snapshot``.
+/// A read of one document, or one local document, with one statement, whose round trip other reads share
+/// (``SharedReads``). A single statement sees one state of the store, so that no transaction is needed.
 ///
-/// The statement runs on a connection, or other reads share its round trip (``SharedReads``). The query then runs twice:
-/// first to find out the statement, and again with the row that was found.
+/// The query runs twice: first to find out the statement, and again with the row that was found. A query that needs more
+/// than this row, or a long one, runs once more on a ``Snapshot``.
 final class InlineRead {
   /// Thrown to a query that needs more than it can have now.
   struct NeedsMore: Error {}
@@ -28,26 +28,20 @@ final class InlineRead {
 
   let store: Int64
   private let epoch: String
-  private let connection: Connection?
   private var row: StoreRow?
   private var found: Found?
-  /// What a query asked that has no connection, and then the row for it.
+  /// What the query asked, and then the row for it.
   private var asked: (subject: Subject, call: Call, row: Row?)?
   /// Whether the query needs more than the one statement.
   private(set) var needsMore = false
-  /// Whether the row is too long to share a round trip.
-  private(set) var isLong = false
-  private var failure: (any Error)?
 
-  /// Creates a read that has not run its statement yet.
-  /// - Parameter connection: runs the statement; nil to share a round trip.
-  init(of store: Int64, epoch: String, on connection: Connection? = nil) {
+  /// Creates a read that has not asked for its statement yet.
+  init(of store: Int64, epoch: String) {
     self.store = store
     self.epoch = epoch
-    self.connection = connection
   }
 
-  /// The statement that a query without a connection has asked for; nil when it has not asked, or needs more.
+  /// The statement that the query has asked for; nil when it has not asked, or needs more.
   var call: Call? { needsMore ? nil : asked?.call }
 
   /// Takes what ``call`` has found. The query can then run again.
@@ -56,10 +50,10 @@ final class InlineRead {
   /// A document with body, tree and arrival; nil if there is none.
   func document(_ id: DocumentID) throws -> LoadedDocuments.Found? {
     if case .document(let known, let document)? = found, known == id { return document }
-    let statement = connection == nil ? Self.shortDocumentWithStore : Self.documentWithStore
-    let row = try first(.document(id), Call(statement, .integer(store), .text(id.text)))
+    let row = try first(
+      .document(id), Call(Self.documentWithStore, .integer(store), .text(id.text)))
     let start = StoreRow.columnCount
-    if !row.isNull(start), row.isNull(start + StoredDocument.columnCount) { throw long() }
+    if !row.isNull(start), row.isNull(start + StoredDocument.columnCount) { throw more() }
     let document =
       row.isNull(start) ? nil : try LoadedDocuments.Found(row, at: start, in: store)
     found = .document(id, document)
@@ -70,10 +64,9 @@ final class InlineRead {
   /// and body.
   func local(_ id: LocalID) throws -> Row? {
     if case .local(let known, let row)? = found, known == id { return row }
-    let statement = connection == nil ? Self.shortLocalWithStore : Self.localWithStore
-    let row = try first(.local(id), Call(statement, .integer(store), .text(id.text)))
+    let row = try first(.local(id), Call(Self.localWithStore, .integer(store), .text(id.text)))
     let start = StoreRow.columnCount
-    if !row.isNull(start), row.isNull(start + 3) { throw long() }
+    if !row.isNull(start), row.isNull(start + 3) { throw more() }
     found = .local(id, row.isNull(start) ? nil : row)
     return row.isNull(start) ? nil : row
   }
@@ -93,62 +86,34 @@ final class InlineRead {
     return NeedsMore()
   }
 
-  /// Checks that the statement has succeeded. A query may have ignored the error, and its result is wrong then.
-  func requireWhole() throws {
-    if let failure { throw failure }
-  }
-
-  private func long() -> NeedsMore {
-    isLong = true
-    return more()
-  }
-
   private func first(_ subject: Subject, _ call: Call) throws -> Row {
-    guard found == nil else { throw more() }
-    let row: Row?
-    if let connection {
-      do { row = try connection.run([call])[0].first } catch {
-        failure = error
-        throw error
-      }
-    } else if let asked {
-      guard asked.subject == subject else { throw more() }
-      row = asked.row
-    } else {
+    guard let asked else {
       asked = (subject, call, nil)
       throw NeedsMore()
     }
-    self.row = try StoreRow.requireThere(row, epoch: epoch)
-    guard let row else { throw ServiceError.absent }
+    guard found == nil, asked.subject == subject else { throw more() }
+    row = try StoreRow.requireThere(asked.row, epoch: epoch)
+    guard let row = asked.row else { throw ServiceError.absent }
     return row
   }
 
+  /// Long values are NULL.
   private static let documentWithStore = Statement(
-    "document_with_store", document("d.body", "d.tree"))
-  private static let shortDocumentWithStore = Statement(
-    "short_document_with_store",
-    document(
-      "CASE WHEN octet_length(d.body) + coalesce(octet_length(d.tree), 0)"
-        + " <= \(SharedReads.longestRow) THEN d.body END",
-      "CASE WHEN octet_length(d.tree) <= \(SharedReads.longestRow) THEN d.tree END"))
-  private static let localWithStore = Statement("local_with_store", local("l.body"))
-  private static let shortLocalWithStore = Statement(
-    "short_local_with_store",
-    local("CASE WHEN octet_length(l.body) <= \(SharedReads.longestRow) THEN l.body END"))
-
-  private static func document(_ body: String, _ tree: String) -> String {
+    "document_with_store",
     """
-    SELECT \(StoreRow.columns), \(StoredDocument.columns), \(body), \(tree), d.arrival
+    SELECT \(StoreRow.columns), \(StoredDocument.columns),
+      CASE WHEN octet_length(d.body) + coalesce(octet_length(d.tree), 0)
+        <= \(SharedReads.longestRow) THEN d.body END,
+      CASE WHEN octet_length(d.tree) <= \(SharedReads.longestRow) THEN d.tree END, d.arrival
     FROM stores s LEFT JOIN documents d ON d.store = s.number AND d.id = $2 WHERE s.number = $1
+    """)
+  private static let localWithStore = Statement(
+    "local_with_store",
     """
-  }
-
-  private static func local(_ body: String) -> String {
-    """
-    SELECT \(StoreRow.columns), l.revision, l.expires, l.checksum, \(body)
+    SELECT \(StoreRow.columns), l.revision, l.expires, l.checksum,
+      CASE WHEN octet_length(l.body) <= \(SharedReads.longestRow) THEN l.body END
     FROM stores s LEFT JOIN locals l ON l.store = s.number AND l.id = $2 WHERE s.number = $1
-    """
-  }
+    """)
 }
 
 /// A view of a store for a query, on an ``InlineRead``.

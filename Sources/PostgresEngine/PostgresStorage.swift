@@ -105,21 +105,8 @@ final class PostgresStorage: StoreStorage {
   ) async throws -> Value {
     try requireOpen()
     if Slice.isEnded { throw ServiceError.ended }
-    switch try await sharing(query) {
-    case .found(let value): return value
-    case .needsMore: return try await read(query)
-    case .mustRunAlone: break
-    }
-    let work = Work.current
-    return try await reading { connection in
-      try self.withRows(on: connection) { rows in
-        let read = InlineRead(of: rows.number, epoch: rows.epoch, on: connection)
-        let outcome = Result { try query(InlineView(read: read, now: self.now)) }
-        try read.requireWhole()
-        return read.needsMore
-          ? try self.snapshot(connection, query, for: work) : try outcome.get()
-      }
-    }
+    if let value = try await shared(query) { return value }
+    return try await read(query)
   }
 
   func update<Value: Sendable>(
@@ -160,34 +147,23 @@ final class PostgresStorage: StoreStorage {
     } catch { throw ServiceError.translated(error) }
   }
 
-  /// What became of a query whose statement may share a round trip.
-  private enum Shared<Value> {
-    case found(Value)
-    /// It needs more than one row.
-    case needsMore
-    /// The row is long or not as expected, or the server has refused a statement of the round trip.
-    case mustRunAlone
-  }
-
-  private func sharing<Value>(
-    _ query: (any StoreView) throws -> Value
-  ) async throws -> Shared<Value> {
+  /// Runs a query whose statement shares a round trip.
+  /// - Returns: nil if it must run on a snapshot instead: it needs more than one row, the row is long or not as expected,
+  ///   or the server has refused a statement of the round trip.
+  private func shared<Value>(_ query: (any StoreView) throws -> Value) async throws -> Value? {
     let rows = identity
     let read = InlineRead(of: rows.number, epoch: rows.epoch)
     do {
       let view = InlineView(read: read, now: now)
       let early = Result { try query(view) }
-      guard let call = read.call else {
-        return read.needsMore ? .needsMore : .found(try early.get())
-      }
+      guard let call = read.call else { return read.needsMore ? nil : try early.get() }
       read.take(try await reads.rows(call))
       let outcome = Result { try query(view) }
-      if read.isLong { return .mustRunAlone }
-      return read.needsMore ? .needsMore : .found(try outcome.get())
+      return read.needsMore ? nil : try outcome.get()
     } catch let error as ServiceError where error.code == .absent || error.code == .damaged {
-      return .mustRunAlone
+      return nil
     } catch let error as PostgresError where !error.isOfConnection {
-      return .mustRunAlone
+      return nil
     } catch { throw ServiceError.translated(error) }
   }
 

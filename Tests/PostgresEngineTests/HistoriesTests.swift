@@ -61,8 +61,10 @@ import Testing
         #expect(connection.roundTrips == before + (readsAll ? 3 : 2))
       }
       // A read of the whole history outside of an update.
-      let read = InlineRead(of: name.number, epoch: name.epoch, on: connection)
+      let read = InlineRead(of: name.number, epoch: name.epoch)
       let view = InlineView(read: read, now: Timestamp(milliseconds: 1))
+      #expect(throws: InlineRead.NeedsMore.self) { try view.newest(ids[0]) }
+      read.take(try connection.run([try #require(read.call)])[0])
       #expect(try view.newest(ids[0])?.winner?.revision.generation == 102)
       #expect(throws: InlineRead.NeedsMore.self) { try view.tree(ids[0]) }
       let whole = try await node.store().read { view in try view.tree(ids[0]) }
