@@ -55,8 +55,10 @@ final class ConnectionPool: Sendable {
       Session(
         address, in: threads, counters: counters, isCounted: true, keepsHung: use == .writes)
     }
+    // An account has a line for each kind. In a common one, either pool would give its permits to the other's callers.
     permits = FairSemaphore(
-      .connections, permits: limit - 1, queueLimit: Self.callersWaiting, takesProcessor: false)
+      use == .reads ? .databaseReads : .databaseWrites, permits: limit - 1,
+      queueLimit: Self.callersWaiting, takesProcessor: false)
   }
 
   /// Whether a connection and a thread are free for any caller.

@@ -12,7 +12,7 @@ final class AccountLine: @unchecked Sendable {
     /// For the threads that work at stores.
     case stores
     /// For a permit of the ``FairSemaphore`` of this kind.
-    case searches, hashes, connections
+    case searches, hashes, databaseReads, databaseWrites
   }
 
   /// The line of the parent account; nil on the upper level.

@@ -13,8 +13,8 @@ package final class FairSemaphore: Sendable {
   package enum Kind: Sendable {
     case searches
     case hashes
-    /// What is sent to a database.
-    case connections
+    /// What is sent to a database: what writes nothing, and what may write.
+    case databaseReads, databaseWrites
   }
 
   /// What waits for a permit.
@@ -57,7 +57,8 @@ package final class FairSemaphore: Sendable {
     switch kind {
     case .searches: name = .searches
     case .hashes: name = .hashes
-    case .connections: name = .connections
+    case .databaseReads: name = .databaseReads
+    case .databaseWrites: name = .databaseWrites
     }
     count = max(0, permits) + 1
     self.queueLimit = queueLimit

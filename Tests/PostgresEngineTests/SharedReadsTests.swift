@@ -1,4 +1,6 @@
 import Documents
+import Glibc
+import NIOConcurrencyHelpers
 import Scheduling
 import Stores
 import Testing
@@ -104,6 +106,33 @@ import Testing
   }
 
   private static let quotient = Statement("quotient", "SELECT $1::int8 / $2::int8")
+
+  /// Each pool has one connection for the account, and its other callers wait.
+  @Test(.timeLimit(.minutes(1)))
+  func oneAccountWaitsForReadsAndWritesAtOnce() async throws {
+    let threads = ThreadPool.forStores(processors: 2, threads: 4)
+    let address = try DatabaseFixture().address
+    let pools = [ConnectionPool.Use.reads, .writes].map { use in
+      ConnectionPool(address, for: use, limit: 2, threads: threads, counters: DatabaseCounters())
+    }
+    let (account, mayEnd) = (ProcessorAccount(), NIOLockedValueBox(false))
+    let calls = pools.flatMap { pool in
+      (0..<4).map { _ in
+        Task {
+          try await pool.once(for: .account(account)) { _ in
+            while !mayEnd.withLockedValue({ $0 }) { usleep(1_000) }
+          }
+        }
+      }
+    }
+    while pools.contains(where: { $0.waitingCount < 3 }) {
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    mayEnd.withLockedValue { $0 = true }
+    for call in calls { try await call.value }
+    for pool in pools { await pool.close() }
+    await threads.stop()
+  }
 
   @Test func poolCountsItsConnectionsAndClosesThem() async throws {
     let threads = ThreadPool.forStores(processors: 2, threads: 4)

@@ -237,7 +237,7 @@ import Testing
   @Test func oneAccountWaitsInTwoSemaphoresAtOnce() async {
     let account = ProcessorAccount()
     let searches = FairSemaphore(.searches, permits: 1, queueLimit: 8)
-    let connections = FairSemaphore(.connections, permits: 1, queueLimit: 8)
+    let connections = FairSemaphore(.databaseReads, permits: 1, queueLimit: 8)
     let waiting = await passing(searches, account, seats) {
       await self.passing(connections, account, self.seats) {
         let search = Task { [seats] in await self.passes(searches, account, seats) }
@@ -254,7 +254,7 @@ import Testing
   }
 
   @Test func everybodysCallsDoNotWaitForEachOther() async {
-    let semaphore = FairSemaphore(.connections, permits: 1, queueLimit: 8)
+    let semaphore = FairSemaphore(.databaseWrites, permits: 1, queueLimit: 8)
     let inner = await semaphore.withPermit(for: .everybody) { _ in
       await semaphore.withPermit(for: .everybody) { _ in
         let account = ProcessorAccount()
