@@ -19,10 +19,7 @@ package enum Hex {
 
   /// The 32 digits of two words, the high word first.
   package static func string(_ high: UInt64, _ low: UInt64) -> String {
-    String(unsafeUninitializedCapacity: 32) { buffer in
-      for index in 0..<32 { buffer[index] = digit(index, of: high, low) }
-      return 32
-    }
+    withUnsafeBytes(of: digits(high, low)) { String(decoding: $0, as: UTF8.self) }
   }
 
   /// 32 random digits.
@@ -33,10 +30,15 @@ package enum Hex {
 
   /// Appends 32 digits, the high word first.
   static func append(_ high: UInt64, _ low: UInt64, to bytes: inout [UInt8]) {
-    let digits = SIMD4<UInt64>(
+    withUnsafeBytes(of: digits(high, low)) { bytes.append(contentsOf: $0) }
+  }
+
+  /// 32 digits as they stand in memory: 13 ns instead of 60 for one after the other. A list that is synced has a thousand
+  /// revisions.
+  private static func digits(_ high: UInt64, _ low: UInt64) -> SIMD4<UInt64> {
+    SIMD4(
       eightDigits(high >> 32), eightDigits(high & 0xFFFF_FFFF),
       eightDigits(low >> 32), eightDigits(low & 0xFFFF_FFFF))
-    withUnsafeBytes(of: digits) { bytes.append(contentsOf: $0) }
   }
 
   /// Eight digits of a number below 2³², as they stand in memory.
@@ -89,12 +91,6 @@ package enum Hex {
       }
     }
     return bytes
-  }
-
-  private static func digit(_ index: Int, of high: UInt64, _ low: UInt64) -> UInt8 {
-    let word = index < 16 ? high : low
-    let value = UInt8(truncatingIfNeeded: word >> UInt64(60 - index % 16 * 4)) & 15
-    return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 
   private static func value(_ digit: UInt8) -> UInt8? {
