@@ -7,8 +7,6 @@ struct JSONNameOrder {
     let isResolved: Bool
     /// The offsets of the characters of the name.
     let content: Range<Int>
-    /// The first eight bytes of the name; see ``JSONBytes/prefix(_:_:)``.
-    let prefix: UInt64
   }
 
   /// The sorted members; those with equal names are in the order of the text.
@@ -51,23 +49,17 @@ struct JSONNameOrder {
   ) -> Name {
     let content = member.name.lowerBound + 1..<member.name.upperBound - 1
     guard JSONScan.isEscaped(content, in: text) else {
-      return Name(
-        member: member, isResolved: false, content: content,
-        prefix: JSONBytes.prefix(text, content))
+      return Name(member: member, isResolved: false, content: content)
     }
     let start = resolved.count
     JSONEscape.appendResolved(content, of: text, to: &resolved)
-    let characters = start..<resolved.count
-    return Name(
-      member: member, isResolved: true, content: characters,
-      prefix: JSONBytes.prefix(resolved.span, characters))
+    return Name(member: member, isResolved: true, content: start..<resolved.count)
   }
 
   private static func precedes(
     _ one: Name, _ other: Name, _ text: Span<UInt8>, _ resolved: Span<UInt8>
   ) -> Bool? {
-    if one.prefix != other.prefix { return one.prefix < other.prefix }
-    return JSONBytes.precedes(
+    JSONBytes.precedes(
       one.isResolved ? resolved : text, one.content,
       other.isResolved ? resolved : text, other.content)
   }
