@@ -5,7 +5,8 @@ import Stores
 /// The sizes of a document's bodies in `bodies`, as far as a transaction has read them.
 ///
 /// An edit adds the body of the former winner and removes those that are too old. The bodies between these, twenty in a
-/// document that is edited often, have a row each, and need not be read.
+/// document that is edited often, have a row each, and need not be read. Without this, 5.5 to 8.7 % fewer bookmarks are
+/// saved in the same time (<doc:MeasuredChanges>).
 struct BodySizes {
   /// Numbers of bytes.
   private var sizes: [RevisionID: Int64] = [:]

@@ -4,7 +4,8 @@ import StoreRecords
 import Stores
 
 /// A read of one document, or one local document, with one statement, whose round trip other reads share
-/// (``SharedReads``). A single statement sees one state of the store, so that no transaction is needed.
+/// (``SharedReads``). A single statement sees one state of the store, so that no transaction is needed: that saves a third
+/// of a read with one connection (<doc:MeasuredChanges>).
 ///
 /// The query runs twice: first to find out the statement, and again with the row that was found. A query that needs more
 /// than this row, or a long one, runs once more on a ``Snapshot``.

@@ -6,8 +6,10 @@ package import Stores
 
 /// The counts of stores when they were last open, so that the administrator can see them without opening the stores.
 ///
-/// They are kept in memory only, because to write each commit's counts to the registry would cost another fsync. After
-/// a start, a store's counts are unknown until a client or the daily sweep opens it.
+/// They are no cache of something that could be read as well: a page of the administrator's list has up to a hundred
+/// stores, and to open them would take that many of the slots that clients use. They are kept in memory only, because to
+/// write each commit's counts to the registry would cost another fsync. After a start, a store's counts are unknown until
+/// a client or the daily sweep opens it.
 final class KnownCounts: Sendable {
   /// The number of stores in the younger half. The counts of at most twice as many stores are kept, about 200 bytes
   /// each.
