@@ -38,8 +38,9 @@ package struct PersonRemotes: Sendable {
   }
 
   /// Sets a person's remote: `url`, `auth` or `headers`, `direction` (`push`, `pull`, `both`) and `continuous`.
-  /// - Throws: 400 for a body that is wrong; the stores' errors.
+  /// - Throws: 400 for a body that is wrong or has another member; the stores' errors.
   package func set(_ body: JSONNode, of person: AccountID, named name: String) async throws {
+    try Self.checkMembers(of: body)
     let continuous = body["continuous"]
     guard continuous == nil || continuous?.bool != nil else {
       throw ServiceError.badRequest("`continuous` must be true or false")
@@ -83,6 +84,24 @@ package struct PersonRemotes: Sendable {
     }
     try await database.write(try await sealed(edits))
     documents.noteChange()
+  }
+
+  /// Refuses members that would have no effect: without a word a remote with misplaced credentials asks without them.
+  private static func checkMembers(of body: JSONNode) throws {
+    let known = [
+      (body, "the body", ["url", "auth", "headers", "direction", "continuous"]),
+      (body["auth"], "`auth`", ["basic"]),
+      (body["auth"]?["basic"], "`auth.basic`", ["username", "password"]),
+    ]
+    for (node, place, names) in known {
+      guard let node, node.kind == .object else { continue }
+      for member in node.members where !names.contains(where: { member.nameEquals($0) }) {
+        throw ServiceError.badRequest(
+          "`\(member.name.prefix(40))` is not known in \(place), which may have "
+            + names.joined(separator: ", ")
+            + "; user name and password are `auth.basic.username` and `auth.basic.password`")
+      }
+    }
   }
 
   private func sealed(

@@ -38,6 +38,9 @@ def test_guest_keeps_bookmarks_by_signing_up(shared):
     guest = shared.guest()
     shared.call("PUT", f"/v1/bookmarks/{RITZ}", guest)
     name = "anna-" + uuid.uuid4().hex
+    misplaced = shared.call("POST", "/v1/users", json={
+        "username": name, "password": "correct horse", "guestToken": guest})
+    assert misplaced.status_code == 400 and "Authorization" in misplaced.json()["reason"], misplaced.text
     session = shared.call(
         "POST", "/v1/users", guest, json={"username": name, "password": "correct horse"})
     assert session.status_code == 201, session.text

@@ -107,6 +107,11 @@ def test_errors_have_plain_words(pair):
     for wrong in ({"url": "plans"}, {"url": "ftp://h/x"}, {"direction": "up"}, {"continuous": 1}, {"auth": 7},
                   {"url": "http://10.0.0.1/x"}, {"url": "https://[fd00::1]:6984/x"}):
         assert person.call("PUT", json={**person.remote, **wrong}).status_code == 400, wrong
+    basic = person.remote["auth"]["basic"]
+    for wrong in ({"username": "ada"}, {"auth": basic}, {"auth": {"basic": {**basic, "username2": "x"}}}):
+        answer = person.call("PUT", json={**person.remote, **wrong})
+        assert answer.status_code == 400 and "`username" in answer.json()["reason"], answer.text
+        assert "`auth.basic.password`" in answer.json()["reason"]
     guest = pair[0].server.guest()
     refused = pair[0].server.call("PUT", "/v1/sync", guest, json=person.remote)
     assert (refused.status_code, refused.json()["error"]) == (403, "account_needed")

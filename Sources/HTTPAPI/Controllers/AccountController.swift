@@ -28,6 +28,12 @@ struct AccountController: Sendable {
       Route(.post, "/v1/users", access: .anyone, answer: .uncached, completion: .always) {
         call, caller in
         let body = try CredentialsBody(try await call.json(.small))
+        // Ignored, it would leave the guest's bookmarks behind.
+        guard body.guestToken == nil else {
+          throw Problem(
+            .badRequest, "bad_request",
+            "To sign up, send the guest's token as Authorization: Bearer")
+        }
         let takesCookie = try authentication.takesCookie(call, isRequired: body.isForCookie)
         let session = try await accounts.signUp(
           username: body.username, password: body.password,
