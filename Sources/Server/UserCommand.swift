@@ -23,26 +23,7 @@ struct UserCommand: AsyncParsableCommand {
         return try PasswordFile.text(in: passwordFile, of: "--password-file")
       }
       return PasswordFile.trimmed(
-        isatty(STDIN_FILENO) == 1 ? Self.typed() : readLine(strippingNewline: false) ?? "")
-    }
-
-    private static func say(_ text: String) {
-      _ = text.withCString { write(STDERR_FILENO, $0, text.utf8.count) }
-    }
-
-    /// Reads a line from the terminal, which does not show it.
-    private static func typed() -> String {
-      var shown = termios()
-      guard tcgetattr(STDIN_FILENO, &shown) == 0 else { return readLine() ?? "" }
-      var hidden = shown
-      hidden.c_lflag &= ~tcflag_t(ECHO)
-      say("Password: ")
-      tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
-      defer {
-        tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown)
-        say("\n")
-      }
-      return readLine() ?? ""
+        isatty(STDIN_FILENO) == 1 ? HiddenInput.line() : readLine(strippingNewline: false) ?? "")
     }
   }
 
@@ -120,5 +101,46 @@ struct UserCommand: AsyncParsableCommand {
       try await UserAdministration(location.location).delete(user)
       print("deleted")
     }
+  }
+}
+
+/// What is typed at a terminal that does not show it.
+private enum HiddenInput {
+  /// The settings of the terminal before. A handler of a signal can reach only a global variable; this one is set before
+  /// the handlers are there, and by nothing else.
+  nonisolated(unsafe) private static var shown = termios()
+  /// The signals by which a terminal or an operator ends a command.
+  private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+
+  /// Asks for a password and reads a line. A signal that ends the command meanwhile leaves the terminal as it was.
+  static func line() -> String {
+    var before = termios()
+    guard tcgetattr(STDIN_FILENO, &before) == 0 else { return readLine() ?? "" }
+    shown = before
+    // signal(2), tcsetattr(3) and raise(3) may be called in a handler (signal-safety(7)).
+    let former = signals.map { number in
+      signal(number) { number in
+        var before = HiddenInput.shown
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
+        signal(number, SIG_DFL)
+        raise(number)
+      }
+    }
+    var hidden = before
+    hidden.c_lflag &= ~tcflag_t(ECHO)
+    // A shell does not hide again what is typed after a pause by Ctrl-Z.
+    withUnsafeMutableBytes(of: &hidden.c_cc) { $0[Int(VSUSP)] = 0 }
+    say("Password: ")
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+    defer {
+      tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
+      for (number, handler) in zip(signals, former) { signal(number, handler) }
+      say("\n")
+    }
+    return readLine() ?? ""
+  }
+
+  private static func say(_ text: String) {
+    _ = text.withCString { write(STDERR_FILENO, $0, text.utf8.count) }
   }
 }

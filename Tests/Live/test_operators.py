@@ -1,9 +1,13 @@
 """An operator's commands, and a log that cannot be written."""
+import fcntl
 import gzip
 import json
 import os
+import pty
 import re
+import signal
 import subprocess
+import termios
 
 import pytest
 import requests
@@ -139,6 +143,28 @@ def test_health_says_why(start):
     assert f"hotel-bookmarks: {server.url} answers 503: " in wait_until(why)
     server.kill()
     assert f"hotel-bookmarks: {server.url} does not answer: nothing listens there" in why()
+
+
+def test_a_signal_at_the_question_for_a_password_shows_again_what_is_typed(tmp_path):
+    def echoes(terminal):
+        return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
+
+    for number, key in ((signal.SIGINT, b"\x03"), (signal.SIGTERM, b"")):
+        terminal, side = pty.openpty()
+        command = subprocess.Popen(
+            [BINARY, "user", "add", "ada", "--data", str(tmp_path / "data")], stdin=side, stdout=side, stderr=side,
+            preexec_fn=lambda: (os.setsid(), fcntl.ioctl(0, termios.TIOCSCTTY, 0)))
+        try:
+            wait_until(lambda: not echoes(terminal))
+            os.write(terminal, key)
+            if not key:
+                command.send_signal(number)
+            assert command.wait(timeout=PATIENCE) == -number
+            assert echoes(terminal)
+        finally:
+            command.kill()
+            os.close(terminal)
+            os.close(side)
 
 
 def user(server, *arguments, password="", status=0):
