@@ -241,11 +241,9 @@ package final class FileEngine: StorageEngine {
     in namespace: String, after key: String?, limit: Int, includingErased: Bool
   ) async throws -> [StoreName] {
     try await translating {
-      try await registry.keys(
+      try await registry.names(
         in: namespace, after: key, limit: limit,
-        isWhole: !includingErased && namespace != StoreName.stagedNamespace
-      )
-      .compactMap { StoreName(key: $0) }
+        isWhole: !includingErased && namespace != StoreName.stagedNamespace)
     }
   }
 

@@ -61,13 +61,16 @@ final class Registry: Sendable {
   /// - Throws: `integrity` for an entry that fails its checksum and can't be repaired.
   func entry(_ key: String) async throws -> Entry? { try await file.run { try $0.entry(key) } }
 
-  /// The keys of the existing stores of a namespace, in byte order.
+  /// The names of the existing stores of a namespace, in byte order of their keys, beside damaged keys.
   /// - Parameter isWhole: whether to leave out stores whose files are being removed.
-  func keys(
+  func names(
     in namespace: String, after key: String?, limit: Int, isWhole: Bool
-  ) async throws -> [String] {
-    try await file.run { try $0.keys(in: namespace, after: key, limit: limit, isWhole: isWhole) }
+  ) async throws -> [StoreName] {
+    try await file.run { try $0.names(in: namespace, after: key, limit: limit, isWhole: isWhole) }
   }
+
+  /// The number of entries whose key is damaged, so that it names no store. They are in no list of names.
+  func namelessCount() async throws -> Int { try await file.run { try $0.namelessCount() } }
 
   /// The damage that SQLite finds in the file.
   func findings() async throws -> [String] {

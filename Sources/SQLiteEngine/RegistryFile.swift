@@ -71,20 +71,34 @@ final class RegistryFile {
     return entry
   }
 
-  func keys(
+  func names(
     in namespace: String, after key: String?, limit: Int, isWhole: Bool
-  ) throws -> [String] {
-    let connection = try open()
+  ) throws -> [StoreName] {
     // A key is the namespace alone, or the namespace and "/" and more. "0" is the byte after "/".
-    return try connection.statement(
+    let statement = try open().statement(
       """
-      SELECT key FROM stores WHERE key >= ?1 AND key < ?2 AND key > ?3 AND is_erasing <= ?5
-      ORDER BY key LIMIT ?4
-      """
-    ).all(
-      .text(namespace), .text(namespace + "0"), .text(key ?? ""), .integer(max(limit, 0)),
-      .integer(isWhole ? 0 : 1)
-    ) { row in try row.string(0) }
+      SELECT key FROM stores WHERE key >= ?1 AND key < ?2 AND key > ?3 AND is_erasing <= ?4
+      ORDER BY key
+      """)
+    defer { statement.reset() }
+    try statement.bind(namespace, at: 1)
+    try statement.bind(namespace + "0", at: 2)
+    try statement.bind(key ?? "", at: 3)
+    try statement.bind(isWhole ? 0 : 1, at: 4)
+    var names: [StoreName] = []
+    // A short page is the last one, so a damaged key must not make a page short.
+    while names.count < limit, try statement.step() {
+      if let name = statement.row.storeName(0) { names.append(name) }
+    }
+    return names
+  }
+
+  func namelessCount() throws -> Int {
+    let statement = try open().statement("SELECT key FROM stores")
+    defer { statement.reset() }
+    var count = 0
+    while try statement.step() { if statement.row.storeName(0) == nil { count += 1 } }
+    return count
   }
 
   func count() throws -> Int {
@@ -179,5 +193,12 @@ final class RegistryFile {
       hasOldLog = false
     }
     return connection
+  }
+}
+
+extension Row {
+  /// The column as the name of a store; nil for a key that is damaged.
+  func storeName(_ column: Int32) -> StoreName? {
+    (try? string(column)).flatMap(StoreName.init(key:))
   }
 }

@@ -268,17 +268,24 @@ extension StoreRows {
     let end = range.end.map { Binding.text($0) } ?? .bytes([])
     let without: Binding = range.includesEnd ? .bytes([]) : end
     let start = Binding.text(range.start ?? "")
-    let found = try (range.descending ? lastIDs : firstIDs)
-      .first(start, end, without, .integer(ids)) { row in
+    let statement = try range.descending ? lastIDs : firstIDs
+    var found: (count: Int, last: DocumentID?) = (0, nil)
+    // No range begins behind an id that is damaged and no text, so the next id is looked at as well.
+    for limit in ids... {
+      let row = try statement.first(start, end, without, .integer(limit)) { row in
         (
           count: Int(row.int64(0)),
-          last: row.isNull(1) ? nil : DocumentID(stored: try row.string(1))
+          last: row.isNull(1) ? nil : (try? row.string(1)).map { DocumentID(stored: $0) }
         )
       }
-    guard let found, let last = found.last else { return (0, nil) }
-    let next = found.count == ids ? last : nil
+      guard let row else { break }
+      found = row
+      if row.last != nil || row.count < limit { break }
+    }
+    guard found.count > 0 else { return (0, nil) }
+    let next = found.count >= ids ? found.last : nil
     guard try !range.includesDeleted && has(.documentsDeleted) else { return (found.count, next) }
-    let reached = Binding.text(last.text)
+    let reached = found.last.map { .text($0.text) } ?? (range.descending ? start : end)
     let deleted = try connection.statement(
       """
       SELECT count(*) FROM documents INDEXED BY documents_deleted

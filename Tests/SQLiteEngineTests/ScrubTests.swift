@@ -52,6 +52,57 @@ import Testing
     try connection.close()
   }
 
+  /// Regression: an entry whose key was no text ended every list of stores, and one that names no store ended a page.
+  @Test func damagedKeyOfTheRegistryIsReportedBesideTheOtherStores() async throws {
+    let directory = try TemporaryDirectory()
+    var engine = try await FileEngine.open(directory: directory.path)
+    for number in 1...4 { await (try await engine.store(user(number))).close() }
+    await engine.close()
+    let registry = try Connection(path: directory.path + "/registry.sqlite", mode: .readWrite)
+    for (number, end) in [(1, [0xFF]), (2, [0x7A])] as [(Int, [UInt8])] {
+      try registry.statement(
+        "UPDATE stores SET key = CAST(CAST(key AS BLOB) || ?1 AS TEXT) WHERE key = ?2"
+      ).run(.bytes(end), .text(user(number).key))
+    }
+    try registry.close()
+    engine = try await FileEngine.open(directory: directory.path)
+    var (names, last): ([StoreName], String?) = ([], nil)
+    while let name = try await engine.names(in: "user", after: last, limit: 1).first {
+      names.append(name)
+      last = name.key
+    }
+    #expect(names == [try user(3), try user(4)])
+    let reported = try await engine.registryFindings()
+    #expect(reported.count == 1 && reported[0].reason.hasPrefix("2 damaged entries"))
+    await engine.close()
+    // Both stores' files are found without their entries, so both are checked.
+    let found = try findings(in: directory)
+    #expect(found.count == 2 && found.allSatisfy { $0.file == "registry.sqlite" })
+    #expect(try RegistryRebuild.run(directory.path)?.entries == 4)
+  }
+
+  /// Regression: behind an id that was no text, no account was listed.
+  @Test func idThatIsNoTextIsCountedAndPassedOver() async throws {
+    let directory = try await prepared()
+    try change(
+      user(1), in: directory,
+      "UPDATE documents SET id = CAST(x'646f63756d656e742d35ff' AS TEXT) WHERE id = 'document-5'")
+    let engine = try await FileEngine.open(directory: directory.path)
+    let storage = try await engine.store(user(1))
+    let counts = try await storage.read { view in
+      try ["document-4", "document-5", "document-9"].map { start in
+        try view.count(DocumentRange(start: start, end: "document-6"), among: 1)
+      }
+    }
+    #expect(
+      counts.map(\.last) == [
+        DocumentID(stored: "document-4"), DocumentID(stored: "document-6"), nil,
+      ])
+    #expect(counts.map(\.count) == [1, 2, 0])
+    await storage.close()
+    await engine.close()
+  }
+
   private func findings(in directory: TemporaryDirectory) throws -> [ScrubFinding] {
     let findings = Findings()
     let counts = try DirectoryScrub().run(directory.path, findings.reporter)

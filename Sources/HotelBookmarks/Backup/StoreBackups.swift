@@ -113,6 +113,7 @@ struct StoreBackups: Sendable {
     summary.missing = try await each(reporter) { name in
       try await copy(name, to: writer, sum, reporter)
     }
+    for finding in try await engine.namelessFindings() { await sum.add(finding: finding, reporter) }
     summary.damages = await sum.run { $0.findings } - summary.missing
     let directory = directory
     for extra in [BackupManifest.Extra.catalogue, .administrator, .keys, .erasures] {

@@ -205,13 +205,24 @@ extension FileEngine {
     }
   }
 
-  /// The damage that SQLite finds in the registry.
+  /// The damage that SQLite finds in the registry, and ``namelessFindings()``.
   package func registryFindings() async throws -> [ScrubFinding] {
-    try await translating {
-      try await registry.findings().map {
-        ScrubFinding(file: DataDirectory.registryName, reason: "integrity check: " + $0)
-      }
-    }
+    let found = try await translating { try await registry.findings() }
+    return try await found.map {
+      ScrubFinding(file: DataDirectory.registryName, reason: "integrity check: " + $0)
+    } + namelessFindings()
+  }
+
+  /// Says that the registry has entries whose stores' names are damaged: no list and no copy of all stores has these.
+  package func namelessFindings() async throws -> [ScrubFinding] {
+    let count = try await translating { try await registry.namelessCount() }
+    guard count > 0 else { return [] }
+    return [
+      ScrubFinding(
+        file: DataDirectory.registryName,
+        reason: "\(count) damaged entries, whose stores are left out; stop the server and run: "
+          + "hotel-bookmarks repair --data \(directory.path)")
+    ]
   }
 
   /// Copies an open store at one instant into a new file while others use the store.

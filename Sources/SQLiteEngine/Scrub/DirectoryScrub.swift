@@ -61,6 +61,10 @@ package struct DirectoryScrub: Sendable {
         var done = 0
         try reader.visit { key, entry in
           done += 1
+          guard let key else {
+            find(registry.name, "an entry's key is no text")
+            return
+          }
           let file = DataDirectory.file(for: key, below: stores)
           known.insert(Self.digits(of: file.name))
           // Stores that are being removed, and staged stores, are erased at the next start, whatever they contain.
@@ -278,15 +282,20 @@ struct RegistryReader {
     return Int(clamping: count ?? 0)
   }
 
-  /// Visits every entry, by key. The entry is nil if it fails its checksum or if the key is no store's.
-  func visit(_ body: (_ key: String, Registry.Entry?) -> Void) throws {
+  /// Visits every entry, by key. The entry is nil if it fails its checksum or if the key is no store's; the key is nil,
+  /// too, if it is no text.
+  func visit(_ body: (_ key: String?, Registry.Entry?) -> Void) throws {
     let statement = try connection.statement(
       "SELECT key, epoch, is_erasing, checksum FROM stores ORDER BY key")
     defer { statement.reset() }
     while try statement.step() {
       let row = statement.row
-      let (key, epoch) = (try row.string(0), try row.string(1))
-      let entry = Registry.Entry(epoch: epoch, isErasing: row.int64(2) != 0)
+      guard let key = try? row.string(0) else {
+        body(nil, nil)
+        continue
+      }
+      let entry = Registry.Entry(
+        epoch: (try? row.string(1)) ?? "", isErasing: row.int64(2) != 0)
       let isSound =
         Registry.checksum(key, entry).matches(row.int64(3)) && StoreName(key: key) != nil
       body(key, isSound ? entry : nil)
